@@ -1,0 +1,35 @@
+# `make demo` and `make test` need only Python 3.11 or later and make; all else goes into $(VENV).
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.PHONY: help demo test lint clean
+
+help:
+	@echo "make demo   run the example (the first run makes $(VENV))"
+	@echo "make test   run everything: lint, tests, doctests"
+	@echo "make lint   ruff and mypy only"
+	@echo "make clean  remove $(VENV), caches and builds"
+
+# Made once, and again when pyproject.toml changes.
+$(INSTALLED): pyproject.toml
+	@echo "Installing into $(VENV): about a minute, once."
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@touch $@
+
+demo: $(INSTALLED)
+	$(BIN)/python examples/digits_report.py
+
+lint: $(INSTALLED)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint
+	$(BIN)/python -m pytest
+
+clean:
+	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
