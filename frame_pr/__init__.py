@@ -1,0 +1,1 @@
+from frame_pr.evaluate import evaluate

@@ -1,0 +1,314 @@
+"""The named metrics: how each is read from its name, summed over the blocks of a group, and finished per group.
+
+A metric is a few expressions in two rooms. Its `sums` run over the curve of a group (`ranking.curve`, cut down to the
+steps); its `value` is a formula of these sums and of the group's `positives` and `rows`. Metrics that need the same sum
+name it alike and share it.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import NamedTuple
+
+import polars as pl
+
+from frame_pr import rates
+from frame_pr.rates import Counts, Figure, ratio
+from frame_pr.ranking import SCORES, score_of
+
+Sums = dict[str, pl.Expr]
+
+_TRUTH, _SCORE = pl.col("truth"), pl.col("score")
+_HITS, _SIZE, _K, _TP = pl.col("hits"), pl.col("size"), pl.col("k"), pl.col("tp")
+_POSITIVES, _ROWS = pl.col("positives"), pl.col("rows")
+_ENVELOPE = pl.col("interpolated_precision")
+TOTALS: Sums = {"positives": _POSITIVES.first(), "rows": _ROWS.first()}
+TOTALS_UNRANKED: Sums = {"positives": _TRUTH.cast(pl.Int64).sum(), "rows": pl.len().cast(pl.Int64)}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric, by its parts."""
+
+    value: pl.Expr
+    sums: Sums = field(default_factory=dict)
+    keep: tuple[pl.Expr, ...] = ()
+    """Blocks that it needs beside the steps and the last block of every group."""
+    unranked: Sums | None = None
+    """The same sums over plain rows, where that needs no ranking."""
+    fillable: bool = True
+    """Whether `undefined=` fills its nulls: a count or a threshold is not a share."""
+
+
+class Cut(NamedTuple):
+    """Where the ranking is cut: the counts there, and how they are summed."""
+
+    counts: Counts
+    sums: Sums
+    keep: tuple[pl.Expr, ...] = ()
+    unranked: Sums | None = None
+
+
+def _share(k: int | pl.Expr) -> pl.Expr:
+    """Rows of a block among the first k: a block that the cut falls in has no order, so hits are shared out evenly."""
+    return (k - _K + _SIZE).clip(0, _SIZE)
+
+
+def _tp_at(k: int | pl.Expr) -> pl.Expr:
+    return (_HITS * _share(k) / _SIZE).sum()
+
+
+def at_k(k: int) -> Cut:
+    """The first k rows. A group with fewer is filled up with misses."""
+    tp = f"tp@{k}"
+    counts = Counts(pl.col(tp), pl.lit(k, dtype=pl.Int64), _POSITIVES, pl.max_horizontal(_ROWS, k))
+    return Cut(counts, {tp: _tp_at(k)})
+
+
+def at_threshold(threshold: float) -> Cut:
+    """The rows that score at least `threshold`."""
+    tp, k = f"tp@threshold={threshold!r}", f"k@threshold={threshold!r}"
+    reached = pl.col("threshold") >= threshold
+    below_next = (pl.col("threshold").shift(-1) < threshold).fill_null(True)
+    sums = {tp: pl.when(reached).then(_TP).max().fill_null(0), k: pl.when(reached).then(_K).max().fill_null(0)}
+    unranked = {tp: (_TRUTH & (_SCORE >= threshold)).sum().cast(pl.Int64), k: (_SCORE >= threshold).sum().cast(pl.Int64)}
+    counts = Counts(pl.col(tp), pl.col(k), _POSITIVES, _ROWS)
+    return Cut(counts, sums, (reached & below_next,), unranked)
+
+
+def at_recall(recall: Fraction) -> Cut:
+    """The rows at the highest threshold whose recall is at least this."""
+    tp, k = f"tp@recall={recall}", f"k@recall={recall}"
+    reached = _reaches(recall)
+    sums = {tp: pl.when(reached).then(_TP).min(), k: pl.when(reached).then(_K).min()}
+    return Cut(Counts(pl.col(tp), pl.col(k), _POSITIVES, _ROWS), sums, _keep_for(recall))
+
+
+def _reaches(recall: Fraction) -> pl.Expr:
+    return (_POSITIVES > 0) & (_TP.cast(pl.Int128) * recall.denominator >= _POSITIVES.cast(pl.Int128) * recall.numerator)
+
+
+def _keep_for(recall: Fraction) -> tuple[pl.Expr, ...]:
+    # Recall 0 is reached by the first block, be there a hit in it or not; any other recall is reached by a hit.
+    return (pl.col("first"),) if recall == 0 else ()
+
+
+def _ap(k: int | None = None) -> pl.Expr:
+    """Sum over the positives of the precision at their threshold; up to rank k, a block cut off there ends there."""
+    if k is None:
+        return (_HITS * _TP / _K).sum()
+    hits = _HITS * _share(k) / _SIZE
+    return (hits * (_TP - _HITS + hits) / _K.clip(upper_bound=k)).sum()
+
+
+def _average_precision(_: re.Match[str], __: pl.DataType) -> Metric:
+    return Metric(ratio(pl.col("ap"), _POSITIVES), {"ap": _ap()})
+
+
+def _lift(_: re.Match[str], __: pl.DataType) -> Metric:
+    return Metric(ratio(pl.col("ap") * _ROWS, _POSITIVES.cast(pl.Float64) ** 2), {"ap": _ap()})
+
+
+def _average_precision_at_k(name: re.Match[str], _: pl.DataType) -> Metric:
+    k = _rank(name["k"])
+    ap, tp = f"ap@{k}", f"tp@{k}"
+    if name["divisor"] == "hits":
+        mean = pl.when(pl.col(tp) > 0).then(pl.col(ap) / pl.col(tp)).otherwise(0.0)
+        return Metric(pl.when(_POSITIVES > 0).then(mean), {ap: _ap(k), tp: _tp_at(k)})
+    over = _POSITIVES if name["divisor"] == "positives" else pl.min_horizontal(_POSITIVES, k)
+    return Metric(ratio(pl.col(ap), over), {ap: _ap(k)})
+
+
+def _interpolated_average_precision(name: re.Match[str], _: pl.DataType) -> Metric:
+    if name["points"] is None:
+        return Metric(ratio(pl.col("iap"), _POSITIVES), {"iap": (_HITS * _ENVELOPE).sum()})
+    points = int(name["points"])
+    # Every recall level i/10 takes the envelope at the first block that reaches it: count the levels of each block, in
+    # whole numbers, as 3/10 is not the float .3. Level 0 is reached at the first hit.
+    levels = (points - 1) * _TP // _POSITIVES - (points - 1) * (_TP - _HITS) // _POSITIVES + (_TP == _HITS)
+    total = f"iap_{points}"
+    sums = {total: pl.when(_HITS > 0).then(_ENVELOPE * levels).sum()}
+    return Metric(pl.when(_POSITIVES > 0).then(pl.col(total) / points), sums)
+
+
+def _r_precision(_: re.Match[str], __: pl.DataType) -> Metric:
+    return Metric(ratio(pl.col("tp@positives"), _POSITIVES), {"tp@positives": _tp_at(_POSITIVES)})
+
+
+def _max_f(name: re.Match[str], dtype: pl.DataType) -> Metric:
+    beta = _beta(name["beta"])
+    best = f"max_f{beta}"
+    # The bits of F order as F does; the score below them decides between equals, and comes out again at the end.
+    bits = rates.f_beta(beta)(Counts(_TP, _K, _POSITIVES, _ROWS)).reinterpret(dtype=pl.Int64).cast(pl.Int128)
+    sums = {best: pl.when(_POSITIVES > 0).then(bits * SCORES + pl.col("order")).max()}
+    bits_of_best = (pl.col(best) + SCORES // 2) // SCORES
+    if name["threshold"] is not None:
+        return Metric(score_of(pl.col(best) - bits_of_best * SCORES, dtype), sums, fillable=False)
+    return Metric(bits_of_best.cast(pl.Int64).reinterpret(dtype=pl.Float64), sums)
+
+
+def _figure_at(name: re.Match[str], _: pl.DataType) -> Metric:
+    cuts: dict[str, Callable[[str], Cut]] = {
+        "": lambda number: at_k(_rank(number)),
+        "threshold=": lambda number: at_threshold(_number(number)),
+        "recall=": lambda number: at_recall(_recall(number)),
+    }
+    cut, figure = cuts[name["cut"]](name["number"]), figure_of(name["figure"])
+    fillable = name["figure"] not in rates.COUNTS
+    return Metric(figure(cut.counts), cut.sums, cut.keep, cut.unranked, fillable)
+
+
+def _threshold_at_recall(name: re.Match[str], _: pl.DataType) -> Metric:
+    recall = _recall(name["number"])
+    threshold = f"threshold@recall={recall}"
+    sums = {threshold: pl.when(_reaches(recall)).then("threshold").max()}
+    return Metric(pl.col(threshold), sums, _keep_for(recall), fillable=False)
+
+
+def _interpolated_precision_at_recall(name: re.Match[str], _: pl.DataType) -> Metric:
+    recall = _recall(name["number"])
+    best = f"interpolated_precision@recall={recall}"
+    return Metric(pl.col(best), {best: pl.when(_reaches(recall)).then(_TP / _K).max()})
+
+
+def _total(name: re.Match[str], _: pl.DataType) -> Metric:
+    total = _POSITIVES if name[0] == "positives" else _ROWS
+    return Metric(total, unranked={}, fillable=False)
+
+
+def _prevalence(_: re.Match[str], __: pl.DataType) -> Metric:
+    return Metric(ratio(_POSITIVES, _ROWS), unranked={})
+
+
+def _ties(_: re.Match[str], __: pl.DataType) -> Metric:
+    return Metric(pl.col("ties"), {"ties": pl.col("tied").first()}, fillable=False)
+
+
+class Family(NamedTuple):
+    """Metrics whose names follow one pattern."""
+
+    name: str
+    """The pattern as people write it."""
+    value: str
+    """What the docs' table of metrics says of it."""
+    pattern: str
+    build: Callable[[re.Match[str], pl.DataType], Metric]
+
+
+_NUMBER = r"(?P<number>[-+]?(?:inf|[\d.]+(?:e[-+]?\d+)?))"
+_FIGURE = rf"(?P<figure>{'|'.join([*rates.COUNTS, *rates.RATES])}|f[\d.]+)"
+
+FAMILIES = (
+    Family(
+        "average_precision",
+        "sum over steps of (d/P) (tp/k): the mean of precision over the positives",
+        "average_precision",
+        _average_precision,
+    ),
+    Family(
+        "average_precision@K, .../positives, .../hits",
+        "sum of precision over the hits among the first K rows, divided by min(K, P); by P; by the number of these hits",
+        r"average_precision@(?P<k>\d+)(?:/(?P<divisor>positives|hits))?",
+        _average_precision_at_k,
+    ),
+    Family(
+        "interpolated_average_precision, ..._11, ..._101",
+        "sum over steps of (d/P) times the max precision at this or any later threshold; its mean at 11 or 101 recalls",
+        "interpolated_average_precision(?:_(?P<points>11|101))?",
+        _interpolated_average_precision,
+    ),
+    Family("r_precision", "precision at k = P, where precision equals recall", "r_precision", _r_precision),
+    Family(
+        "max_fB, threshold@max_fB",
+        "the best F over all thresholds, and the highest threshold that gives it",
+        r"(?P<threshold>threshold@)?max_f(?P<beta>[\d.]+)",
+        _max_f,
+    ),
+    Family(
+        "FIGURE@K, FIGURE@threshold=T, FIGURE@recall=R",
+        "any figure of the confusion table, of the first K rows; of the rows that score T or more; of the rows at the "
+        "highest threshold whose recall is at least R",
+        rf"{_FIGURE}@(?P<cut>|threshold=|recall=){_NUMBER}",
+        _figure_at,
+    ),
+    Family(
+        "threshold@recall=R",
+        "the highest threshold whose recall is at least R",
+        rf"threshold@recall={_NUMBER}",
+        _threshold_at_recall,
+    ),
+    Family(
+        "interpolated_precision@recall=R",
+        "the max precision over the thresholds whose recall is at least R",
+        rf"interpolated_precision@recall={_NUMBER}",
+        _interpolated_precision_at_recall,
+    ),
+    Family("rows, positives", "N and P, the totals of the group", "rows|positives", _total),
+    Family("prevalence", "P/N, the precision of a random ranking", "prevalence", _prevalence),
+    Family("ties", "rows that share their score with another row of the group", "ties", _ties),
+    Family("lift", "average_precision / prevalence", "lift", _lift),
+)
+
+
+def metric(name: str, score_dtype: pl.DataType) -> Metric:
+    """Read a metric's name."""
+    if not isinstance(name, str):
+        raise TypeError(f"a metric is asked for by its name, got {name!r}")
+    for family in FAMILIES:
+        if match := re.fullmatch(family.pattern, name):
+            return family.build(match, score_dtype)
+    raise ValueError(f"no metric is named {name!r}; {_nearest(name)}")
+
+
+def figure_of(name: str) -> Figure:
+    """Formula of a figure of the confusion table, by its name."""
+    known = {**rates.COUNTS, **rates.RATES}
+    if name in known:
+        return known[name]
+    if re.fullmatch(r"f[\d.]+", name):
+        return rates.f_beta(_beta(name[1:]))
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0) if isinstance(name, str) else known
+    raise ValueError(f"no figure is named {name!r}; the nearest are {', '.join(near)}")
+
+
+def _nearest(name: str) -> str:
+    head, at, tail = name.partition("@")
+    heads = [*rates.RATES, *(part for family in FAMILIES for part in re.findall(r"[a-z_0-9]{4,}", family.name))]
+    whole = {"rows", "positives", "prevalence", "ties", "lift", "r_precision", "interpolated_average_precision", "max_f1"}
+    near = difflib.get_close_matches(head.strip().lower(), dict.fromkeys(heads), n=3, cutoff=0.5)
+    if not near:
+        return "names look like average_precision, precision@10, f1@threshold=0.5, k@recall=0.8"
+    tail = tail or "10"
+    names = [n if n in whole else f"{n}@{tail}" for n in near]
+    return f"the nearest names are {', '.join(names)}"
+
+
+def _rank(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ValueError(f"k must be a whole number of at least 1, got {text}")
+    return int(text)
+
+
+def _number(text: str) -> float:
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def _recall(text: str) -> Fraction:
+    recall = Fraction(text) if "inf" not in text else Fraction(2)
+    if not 0 <= recall <= 1:
+        raise ValueError(f"recall must lie between 0 and 1, got {text}")
+    return recall
+
+
+def _beta(text: str) -> float:
+    beta = _number(text)
+    if not 0 < beta < float("inf"):
+        raise ValueError(f"beta must be a positive number, got {text}")
+    return beta

@@ -1,0 +1,48 @@
+"""pandas -> polars -> pandas, through Arrow: numbers are not copied, keys get their dtypes back."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def from_pandas(frame: pd.DataFrame, columns: Sequence[Hashable]) -> pl.DataFrame:
+    """These columns of a pandas frame, without its index, under their names as text."""
+    return pl.DataFrame([_series(frame, column) for column in columns])
+
+
+def _series(frame: pd.DataFrame, column: Hashable) -> pl.Series:
+    values = frame[column]
+    if values.ndim != 1:
+        raise ValueError(f"the frame has {values.shape[1]} columns named {column!r}: rename them before the call")
+    try:
+        return pl.from_pandas(values).alias(str(column))
+    except (TypeError, ValueError, pl.exceptions.PolarsError) as error:  # pyarrow's errors are ValueErrors
+        raise TypeError(
+            f"column {column!r} ({values.dtype}) holds values of several types: convert it to one ({error})"
+        ) from None
+    except ImportError as error:
+        raise ImportError('pandas frames need pyarrow: pip install "frame-pr[pandas]"') from error
+
+
+def to_pandas(result: pl.DataFrame, *, like: pd.DataFrame) -> pd.DataFrame:
+    """A result as a pandas frame; columns of the caller's that are in it have the caller's names and dtypes."""
+    import pandas as pd
+
+    labels = {str(label): label for label in like.columns}
+    columns = {}
+    for column in result:
+        label = labels.get(column.name, column.name)
+        if label not in like:
+            columns[label] = column.to_pandas()
+        elif column.dtype.is_integer():
+            # By way of Arrow types: numpy has no integer null, and would make floats of the integers beside one.
+            columns[label] = column.to_pandas(use_pyarrow_extension_array=True).astype(like[label].dtype)
+        else:
+            columns[label] = column.to_pandas(date_as_object=True).astype(like[label].dtype)
+    return pd.DataFrame(columns, copy=False)
