@@ -1,1 +1,29 @@
-from frame_pr.evaluate import evaluate
+"""Precision-recall metrics per group, on polars and pandas frames: functions, and the same as a `.pr` namespace."""
+
+from frame_pr.accessors import PR, register
+from frame_pr.averages import average_precision, average_precision_at_k, interpolated_average_precision
+from frame_pr.curves import curve, with_curve
+from frame_pr.cuts import confusion, f_beta, k_at_recall, precision_at_k, precision_at_recall, r_precision, recall_at_k
+from frame_pr.evaluation import evaluate, with_metrics
+from frame_pr.reports import report
+
+__all__ = [
+    "PR",
+    "average_precision",
+    "average_precision_at_k",
+    "confusion",
+    "curve",
+    "evaluate",
+    "f_beta",
+    "interpolated_average_precision",
+    "k_at_recall",
+    "precision_at_k",
+    "precision_at_recall",
+    "r_precision",
+    "recall_at_k",
+    "report",
+    "with_curve",
+    "with_metrics",
+]
+
+register()

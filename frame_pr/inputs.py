@@ -10,7 +10,7 @@ import difflib
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import polars as pl
 import polars.selectors as cs
@@ -20,7 +20,7 @@ from frame_pr.groups import Restore, coded
 if TYPE_CHECKING:
     import pandas as pd
 
-Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame, "pd.DataFrame")
+Frame = TypeVar("Frame", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame")
 """The caller's kind of frame: what goes in comes out."""
 
 Column: TypeAlias = str | pl.Expr
@@ -29,34 +29,69 @@ Columns: TypeAlias = Column | Sequence[Column]
 _EXAMPLES = 5  # values shown in an error
 
 
+class Caller(NamedTuple, Generic[Frame]):
+    """The caller's frame, and the ways back to its kind."""
+
+    frame: pl.LazyFrame
+    columns: list[Any]
+    lazy: bool
+    """Whether it is for the caller to collect."""
+    give: Callable[[pl.LazyFrame], Frame]
+    """A result, as the caller's kind of frame."""
+    give_beside: Callable[[pl.LazyFrame, list[str]], Frame]
+    """The caller's own rows, with these columns of a table that carries them at their right."""
+
+
 @dataclass(frozen=True)
-class Rows:
+class Rows(Generic[Frame]):
     """Canonical rows: `group` (Int64), `truth` (Boolean), `score`; and the way back to the caller's keys and frame."""
 
     frame: pl.LazyFrame
     score_dtype: pl.DataType
     keys: tuple[str, ...]
     restore: Restore
-    to_caller: Callable[[pl.LazyFrame], Any]
+    caller: Caller[Frame]
 
-    def result(self, table: pl.LazyFrame, columns: Sequence[str]) -> Any:
+    def result(self, table: pl.LazyFrame, columns: Sequence[str]) -> Frame:
         """The keys, then these columns of a table that has a `group`, as a frame of the caller's kind."""
         for name in self.keys:
             if name in columns:
                 raise ValueError(f"by column {name!r} is named like a result column: rename it before the call")
-        return self.to_caller(self.restore(table).select(*self.keys, *columns))
+        return self.caller.give(self.restore(table).select(*self.keys, *columns))
+
+    def beside(self, table: pl.LazyFrame, on: str, columns: Sequence[str], prefix: str) -> Frame:
+        """The caller's rows, in their order, each with these columns of the row of the table that it matches."""
+        new = {prefix + name: name for name in columns}
+        for name in new:
+            if name in self.caller.columns:
+                raise ValueError(
+                    f"the frame has a column {name!r} already: prefix= puts something before the new names"
+                )
+        table = table.select(on, **{name: pl.col(column) for name, column in new.items()})
+        return self.caller.give_beside(self.frame.join(table, on=on, how="left", maintain_order="left"), list(new))
 
 
 def rows_of(
-    frame: object, truth: Column, score: Columns, *, by: Columns | None = None, positive: object = None
-) -> Rows:
-    """Check a frame and bring it into canonical form; a list of scores becomes a last key, `system`."""
+    frame: Frame,
+    truth: Column,
+    score: Columns,
+    *,
+    by: Columns | None = None,
+    positive: object = None,
+    predicted: bool = False,
+    carry: bool = False,
+) -> Rows[Frame]:
+    """Check a frame and bring it into canonical form; a list of scores becomes a last key, `system`.
+
+    `predicted`: the scores are predicted classes, and become 1 and 0. `carry`: a column `row` holds the caller's row.
+    """
     key_items = [] if by is None else _listed("by", by)
     score_items = _listed("score", score)
     if not score_items:
         raise ValueError("score names no column: give the name of the score column, or a list of names")
     _refuse_repeats([*key_items, truth, *score_items])
-    source, lazy, to_caller = _source(frame, [*key_items, truth, *score_items])
+    caller = _caller(frame, [*key_items, truth, *score_items])
+    source = caller.frame
     keys = _expanded(source, "by", key_items)
     scores = _expanded(source, "score", score_items)
     truths = _expanded(source, "truth", [truth])
@@ -64,6 +99,8 @@ def rows_of(
         raise ValueError(f"truth gives {len(truths)} columns: it must be one")
     (truth_name,) = truths
     several = not isinstance(score, str) and (cs.is_selector(score) or not isinstance(score, pl.Expr))
+    if several and carry:
+        raise ValueError(f"score gives {len(scores)} columns: metric columns beside the rows take one score at a time")
     if several and "system" in keys:
         raise ValueError("by column 'system' is named like a result column: rename it before the call")
 
@@ -71,21 +108,27 @@ def rows_of(
     score_columns = [str(i) for i in range(len(scores))]
     names = [*key_columns, "truth", *score_columns]
     expressions = [*keys.values(), *truths.values(), *scores.values()]
-    source = source.select(e.alias(name) for name, e in zip(names, expressions, strict=True))
+    columns = [e.alias(name) for name, e in zip(names, expressions, strict=True)]
+    source = source.select(*columns, *([pl.struct(pl.all()).alias("row")] if carry else []))
     schema = source.collect_schema()
-    is_positive = _is_positive(truth_name, schema["truth"], positive)
+    canonical = [_is_positive("truth", truth_name, schema["truth"], positive)]
     for column, name in zip(score_columns, scores, strict=True):
-        if not schema[column].is_numeric():
+        if predicted:
+            canonical.append(_is_positive(column, name, schema[column], positive).cast(pl.Int8))
+        elif not schema[column].is_numeric():
             raise TypeError(f"score column {name!r} is {schema[column]}: it must be numeric, higher ranking earlier")
 
     def checked(data: pl.DataFrame) -> pl.DataFrame:
-        _check_truth(truth_name, data["truth"], positive)
+        _check_labels("truth", truth_name, data["truth"], positive)
         for column, name in zip(score_columns, scores, strict=True):
-            _check_score(name, data[column])
+            if predicted:
+                _check_labels("prediction", name, data[column], positive)
+            else:
+                _check_score(name, data[column])
         return data
 
-    source = source.map_batches(checked, schema=schema) if lazy else checked(source.collect()).lazy()
-    rows, restore = coded(source.with_columns(truth=is_positive), key_columns, in_memory=not lazy)
+    source = source.map_batches(checked, schema=schema) if caller.lazy else checked(source.collect()).lazy()
+    rows, restore = coded(source.with_columns(canonical), key_columns, in_memory=not caller.lazy)
     if several:
         rows = rows.unpivot(on=score_columns, index=["group", "truth"], variable_name="system", value_name="score")
         rows = rows.with_columns(group=pl.col("group") * len(scores) + pl.col("system").cast(pl.Int64)).drop("system")
@@ -97,7 +140,7 @@ def rows_of(
         return restore(table).rename(dict(zip(key_columns, keys, strict=True)))
 
     labels = (*keys, "system") if several else tuple(keys)
-    return Rows(rows, rows.collect_schema()["score"], labels, restore_names, to_caller)
+    return Rows(rows, rows.collect_schema()["score"], labels, restore_names, caller)
 
 
 def _with_system(restore: Restore, systems: list[str]) -> Restore:
@@ -122,22 +165,31 @@ def _refuse_repeats(items: Sequence[Any]) -> None:
             raise ValueError(f"column {name!r} is given twice: by, truth and score are all different columns")
 
 
-def _source(frame: object, items: Sequence[Any]) -> tuple[pl.LazyFrame, bool, Callable[[pl.LazyFrame], Any]]:
-    """The frame as a LazyFrame, whether it is one the caller has yet to collect, and the way back to its kind."""
+def _caller(frame: Frame, items: Sequence[Any]) -> Caller[Any]:
     names = [item for item in items if not isinstance(item, pl.Expr)]
     if isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
-        _refuse_missing(names, frame.collect_schema().names())
+        columns = frame.collect_schema().names()
+        _refuse_missing(names, columns)
+        row = pl.col("row").struct.field(*columns)
         if isinstance(frame, pl.LazyFrame):
-            return frame, True, lambda result: result
-        return frame.lazy(), False, pl.LazyFrame.collect
+            return Caller(frame, columns, True, lambda table: table, lambda table, new: table.select(row, *new))
+        return Caller(
+            frame.lazy(), columns, False, pl.LazyFrame.collect, lambda table, new: table.select(row, *new).collect()
+        )
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(frame, pandas.DataFrame):
-        from frame_pr.pandas_frames import from_pandas, to_pandas
+        from frame_pr.pandas_frames import beside, from_pandas, to_pandas
 
         if len(names) < len(items):
             raise TypeError("polars expressions work on polars frames: on pandas, give column names")
         _refuse_missing(names, list(frame.columns))
-        return from_pandas(frame, names).lazy(), False, lambda result: to_pandas(result.collect(), like=frame)
+        return Caller(
+            from_pandas(frame, names).lazy(),
+            list(frame.columns),
+            False,
+            lambda table: to_pandas(table.collect(), like=frame),
+            lambda table, new: beside(frame, table.select(new).collect()),
+        )
     kind = f"{type(frame).__module__}.{type(frame).__qualname__}"
     if "groupby" in kind.lower():
         raise TypeError(f"got a {kind}: give the frame itself, and the grouping columns as by=[...]")
@@ -174,38 +226,37 @@ def _expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict
     return found
 
 
-def _is_positive(name: str, dtype: pl.DataType, positive: object) -> pl.Expr:
-    truth = pl.col("truth")
+def _is_positive(column: str, name: str, dtype: pl.DataType, positive: object) -> pl.Expr:
+    label = pl.col(column)
     if positive is not None:
         try:
-            pl.DataFrame(schema={"truth": dtype}).select(truth == positive)
+            pl.DataFrame(schema={column: dtype}).select(label == positive)
         except (pl.exceptions.PolarsError, TypeError, ValueError):
-            raise TypeError(
-                f"positive={positive!r} cannot be a value of truth column {name!r}, which is {dtype}"
-            ) from None
-        return truth == positive
+            raise TypeError(f"positive={positive!r} cannot be a value of column {name!r}, which is {dtype}") from None
+        return label == positive
     if dtype == pl.Boolean:
-        return truth
+        return label
     if not dtype.is_numeric():
-        raise TypeError(f"truth column {name!r} is {dtype}, neither boolean nor 0/1: name its positive label, positive=...")
-    return truth != 0
+        raise TypeError(f"column {name!r} is {dtype}, neither boolean nor 0/1: name its positive label, positive=...")
+    return label != 0
 
 
-def _check_truth(name: str, truth: pl.Series, positive: object) -> None:
-    missing = truth.null_count() + (int(truth.is_nan().sum()) if truth.dtype.is_float() else 0)
+def _check_labels(argument: str, name: str, labels: pl.Series, positive: object) -> None:
+    missing = labels.null_count() + (int(labels.is_nan().sum()) if labels.dtype.is_float() else 0)
     if missing:
         raise ValueError(
-            f"truth column {name!r} has {missing} missing of {len(truth)} values (null or NaN): "
+            f"{argument} column {name!r} has {missing} missing of {len(labels)} values (null or NaN): "
             "drop these rows, or fill them, before the call"
         )
-    if positive is not None:
-        if len(truth) and not (truth == positive).any():
-            raise ValueError(f"truth column {name!r} has no value {positive!r}; it holds {_examples(truth.unique().sort())}")
-    elif truth.dtype != pl.Boolean and ((truth != 0) & (truth != 1)).any():
-        values = truth.unique().sort()
+    if positive is None:
+        if labels.dtype != pl.Boolean and ((labels != 0) & (labels != 1)).any():
+            raise ValueError(
+                f"{argument} column {name!r} is neither boolean nor 0/1, it holds {_examples(labels.unique().sort())}: "
+                "name its positive label, positive=..."
+            )
+    elif argument == "truth" and len(labels) and not (labels == positive).any():
         raise ValueError(
-            f"truth column {name!r} is neither boolean nor 0/1, it holds {_examples(values)}: "
-            "name its positive label, positive=..."
+            f"{argument} column {name!r} has no {positive!r}, it holds {_examples(labels.unique().sort())}"
         )
 
 
@@ -219,7 +270,9 @@ def _check_score(name: str, score: pl.Series) -> None:
     if score.dtype in (pl.Int128, pl.UInt128, pl.Decimal):
         whole = score.reinterpret(dtype=pl.Int128) if score.dtype == pl.Decimal else score
         if not whole.is_between(1 - 2**63, 2**63 - 1).all():
-            raise ValueError(f"score column {name!r} ({score.dtype}) has values of more than 63 bits: cast it to Float64")
+            raise ValueError(
+                f"score column {name!r} ({score.dtype}) has values of more than 63 bits: cast it to Float64"
+            )
 
 
 def _examples(values: Iterable[Any]) -> str:

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import polars as pl
 
 from frame_pr import rates
-from frame_pr.rates import Counts, Figure, ratio
 from frame_pr.ranking import SCORES, score_of
+from frame_pr.rates import Counts, Figure, ratio
 
 Sums = dict[str, pl.Expr]
 
@@ -42,6 +42,8 @@ class Metric:
     """The same sums over plain rows, where that needs no ranking."""
     fillable: bool = True
     """Whether `undefined=` fills its nulls: a count or a threshold is not a share."""
+    defined: bool = False
+    """Whether every group has a value."""
 
 
 class Cut(NamedTuple):
@@ -75,7 +77,10 @@ def at_threshold(threshold: float) -> Cut:
     reached = pl.col("threshold") >= threshold
     below_next = (pl.col("threshold").shift(-1) < threshold).fill_null(True)
     sums = {tp: pl.when(reached).then(_TP).max().fill_null(0), k: pl.when(reached).then(_K).max().fill_null(0)}
-    unranked = {tp: (_TRUTH & (_SCORE >= threshold)).sum().cast(pl.Int64), k: (_SCORE >= threshold).sum().cast(pl.Int64)}
+    unranked = {
+        tp: (_TRUTH & (threshold <= _SCORE)).sum().cast(pl.Int64),
+        k: (threshold <= _SCORE).sum().cast(pl.Int64),
+    }
     counts = Counts(pl.col(tp), pl.col(k), _POSITIVES, _ROWS)
     return Cut(counts, sums, (reached & below_next,), unranked)
 
@@ -89,7 +94,9 @@ def at_recall(recall: Fraction) -> Cut:
 
 
 def _reaches(recall: Fraction) -> pl.Expr:
-    return (_POSITIVES > 0) & (_TP.cast(pl.Int128) * recall.denominator >= _POSITIVES.cast(pl.Int128) * recall.numerator)
+    return (_POSITIVES > 0) & (
+        _TP.cast(pl.Int128) * recall.denominator >= _POSITIVES.cast(pl.Int128) * recall.numerator
+    )
 
 
 def _keep_for(recall: Fraction) -> tuple[pl.Expr, ...]:
@@ -177,15 +184,15 @@ def _interpolated_precision_at_recall(name: re.Match[str], _: pl.DataType) -> Me
 
 def _total(name: re.Match[str], _: pl.DataType) -> Metric:
     total = _POSITIVES if name[0] == "positives" else _ROWS
-    return Metric(total, unranked={}, fillable=False)
+    return Metric(total, unranked={}, fillable=False, defined=True)
 
 
 def _prevalence(_: re.Match[str], __: pl.DataType) -> Metric:
-    return Metric(ratio(_POSITIVES, _ROWS), unranked={})
+    return Metric(ratio(_POSITIVES, _ROWS), unranked={}, defined=True)
 
 
 def _ties(_: re.Match[str], __: pl.DataType) -> Metric:
-    return Metric(pl.col("ties"), {"ties": pl.col("tied").first()}, fillable=False)
+    return Metric(pl.col("ties"), {"ties": pl.col("tied").first()}, fillable=False, defined=True)
 
 
 class Family(NamedTuple):
@@ -276,9 +283,18 @@ def figure_of(name: str) -> Figure:
 
 
 def _nearest(name: str) -> str:
-    head, at, tail = name.partition("@")
+    head, _, tail = name.partition("@")
     heads = [*rates.RATES, *(part for family in FAMILIES for part in re.findall(r"[a-z_0-9]{4,}", family.name))]
-    whole = {"rows", "positives", "prevalence", "ties", "lift", "r_precision", "interpolated_average_precision", "max_f1"}
+    whole = {
+        "rows",
+        "positives",
+        "prevalence",
+        "ties",
+        "lift",
+        "r_precision",
+        "interpolated_average_precision",
+        "max_f1",
+    }
     near = difflib.get_close_matches(head.strip().lower(), dict.fromkeys(heads), n=3, cutoff=0.5)
     if not near:
         return "names look like average_precision, precision@10, f1@threshold=0.5, k@recall=0.8"

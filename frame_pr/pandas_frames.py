@@ -46,3 +46,10 @@ def to_pandas(result: pl.DataFrame, *, like: pd.DataFrame) -> pd.DataFrame:
         else:
             columns[label] = column.to_pandas(date_as_object=True).astype(like[label].dtype)
     return pd.DataFrame(columns, copy=False)
+
+
+def beside(frame: pd.DataFrame, columns: pl.DataFrame) -> pd.DataFrame:
+    """The caller's frame, index and all, with new columns at its right."""
+    import pandas as pd
+
+    return pd.concat([frame, columns.to_pandas().set_axis(frame.index)], axis=1)

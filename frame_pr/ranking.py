@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import polars as pl
-import polars.selectors as cs
 
 SCORES = 2**65
 """Ordered scores, of Int64, UInt64 and Float64 alike, lie between -SCORES / 2 and SCORES / 2."""
@@ -43,6 +42,11 @@ def _flip_negative(bits: pl.Expr) -> pl.Expr:
     return pl.when(bits >= 0).then(bits).otherwise(bits.xor(_FLIP))
 
 
+def block_of(dtype: pl.DataType) -> pl.Expr:
+    """Integer for the rows of one group that share one score; ascends by group, then by descending score."""
+    return pl.col("group").cast(pl.Int128) * SCORES - 1 - order_of(pl.col("score"), dtype)
+
+
 def suffix_max(share: pl.Expr) -> pl.Expr:
     """Largest value of a figure in [0, 1] at this or any later row of the group.
 
@@ -57,18 +61,17 @@ def suffix_max(share: pl.Expr) -> pl.Expr:
 def curve(rows: pl.LazyFrame, dtype: pl.DataType, keep: Iterable[pl.Expr] | None = None) -> pl.LazyFrame:
     """Table of blocks, one row per distinct score of a group, by group and descending score.
 
-    Columns: `group`; `order` (the score as an integer) and `threshold`; the block's own `size` and `hits`; `k` and
-    `tp` once it is taken; `positives` and `rows`, the totals of the group; `first`, `last` (in its group);
-    `interpolated_precision`. Columns that nobody asks for cost nothing: polars leaves them out of the plan.
+    Columns: `group` and `block` (see `block_of`); `order` (the score as an integer) and `threshold`; the block's own `size` and `hits`;
+    `k` and `tp` once it is taken; `positives`, `rows` and `tied` (rows that share a score), the totals of the group;
+    `first`, `last` (in its group); `interpolated_precision`. Columns that nobody asks for cost nothing: polars leaves them out of the plan.
 
     `keep`: None for every block; else only the steps (blocks with a positive), the last block of every group, and the
     blocks for which one of these conditions holds.
     """
-    packed = (pl.col("group").cast(pl.Int128) * SCORES - 1 - order_of(pl.col("score"), dtype)) * 2 + pl.col("truth")
     key, group = pl.col("key"), pl.col("group")
     # Running totals over the whole frame; a block's own numbers are differences of them, and so are a group's.
     blocks = (
-        rows.select(key=packed)
+        rows.select(key=block_of(dtype) * 2 + pl.col("truth"))
         .sort("key")
         .select(block=key // 2, tp_run=(key & 1).cast(pl.Int64).cum_sum(), k_run=pl.int_range(1, pl.len() + 1))
         .filter(_ends(pl.col("block")))
@@ -96,7 +99,7 @@ def curve(rows: pl.LazyFrame, dtype: pl.DataType, keep: Iterable[pl.Expr] | None
         blocks.with_columns(tp=tp, k=k, tied=tied, group=group.set_sorted())
         .with_columns(positives=_at_end("tp"), rows=_at_end("k"), tied=_at_end("tied"))
         .with_columns(interpolated_precision=suffix_max(pl.col("tp") / pl.col("k")))
-        .select(cs.exclude(*runs, "block"))
+        .drop(runs)
     )
 
 

@@ -12,7 +12,7 @@ import polars as pl
 
 
 class Counts(NamedTuple):
-    """Four counts, from which every figure follows: of `rows` rows, `k` are predicted and `tp` of these are positive."""
+    """From which every figure follows: of `rows` rows `k` are predicted positive, and `tp` of these are."""
 
     tp: pl.Expr
     k: pl.Expr

@@ -1,0 +1,56 @@
+"""`.pr` on polars and pandas frames: every method is a public function with the frame filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Concatenate, Generic, ParamSpec
+
+import polars as pl
+
+from frame_pr import averages, curves, cuts, evaluation, reports
+from frame_pr.inputs import Frame
+
+P = ParamSpec("P")
+
+
+def _method(function: Callable[Concatenate[Frame, P], Frame]) -> Callable[Concatenate[PR[Frame], P], Frame]:
+    @wraps(function)
+    def method(self: PR[Frame], *args: P.args, **kwargs: P.kwargs) -> Frame:
+        return function(self._frame, *args, **kwargs)
+
+    return method
+
+
+class PR(Generic[Frame]):
+    """Precision-recall metrics of a frame."""
+
+    def __init__(self, frame: Frame) -> None:
+        self._frame = frame
+
+    average_precision = _method(averages.average_precision)
+    interpolated_average_precision = _method(averages.interpolated_average_precision)
+    average_precision_at_k = _method(averages.average_precision_at_k)
+    precision_at_k = _method(cuts.precision_at_k)
+    recall_at_k = _method(cuts.recall_at_k)
+    r_precision = _method(cuts.r_precision)
+    precision_at_recall = _method(cuts.precision_at_recall)
+    k_at_recall = _method(cuts.k_at_recall)
+    f_beta = _method(cuts.f_beta)
+    confusion = _method(cuts.confusion)
+    curve = _method(curves.curve)
+    with_curve = _method(curves.with_curve)
+    evaluate = _method(evaluation.evaluate)
+    with_metrics = _method(evaluation.with_metrics)
+    report = _method(reports.report)
+
+
+def register() -> None:
+    """Make `.pr` known to polars and, where it is installed, to pandas."""
+    for register_in_polars in (pl.api.register_dataframe_namespace, pl.api.register_lazyframe_namespace):
+        register_in_polars("pr")(PR)
+    try:
+        import pandas as pd
+    except ImportError:
+        return
+    pd.api.extensions.register_dataframe_accessor("pr")(PR)

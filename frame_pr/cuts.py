@@ -1,0 +1,437 @@
+"""Figures at one point of the ranking: a rank, a threshold, a recall, or the best F."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from frame_pr import rates
+from frame_pr.arguments import each, f_of, number, rank, recall_level
+from frame_pr.evaluation import evaluate, values
+from frame_pr.inputs import Column, Columns, Frame, rows_of
+
+
+def precision_at_k(
+    frame: Frame,
+    truth: Column,
+    score: Columns,
+    k: int | Sequence[int],
+    *,
+    by: Columns | None = None,
+    positive: object = None,
+    undefined: float | None = None,
+) -> Frame:
+    """Precision of the first k rows (P@k): their hits, divided by k.
+
+    Divides by k even where a group has fewer rows: the missing ones count as misses. A block of equal scores that the
+    cut falls into takes its expected share of hits.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Scored rows; never changed.
+    truth : str or polars expression
+        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+    score : str or polars expression, or several
+        Higher ranks earlier. Several give a key column `system` after `by`.
+    k : int or list of int
+        The cut-off rank, or several.
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
+    positive : optional
+        The label of `truth` that is the positive one.
+    undefined : float, optional
+        What to give instead of null where there is no value.
+
+    Returns
+    -------
+    Frame of the same kind
+        The keys, then `precision@k` for each k (Float64).
+
+    Raises
+    ------
+    ValueError, TypeError
+        k is not a whole number above 0; a column is missing, given twice, of the wrong type, or has missing values.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
+    >>> fp.precision_at_k(run, "relevant", "score", [2, 4]).row(0)
+    (1.0, 0.75)
+    """
+    return evaluate(
+        frame,
+        [f"precision@{rank(one)}" for one in each("k", k)],
+        truth,
+        score,
+        by=by,
+        positive=positive,
+        undefined=undefined,
+    )
+
+
+def recall_at_k(
+    frame: Frame,
+    truth: Column,
+    score: Columns,
+    k: int | Sequence[int],
+    *,
+    by: Columns | None = None,
+    positive: object = None,
+    undefined: float | None = None,
+) -> Frame:
+    """Recall of the first k rows (recall@k): their hits, divided by the positives of the group.
+
+    A block of equal scores that the cut falls into takes its expected share of hits.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Scored rows; never changed.
+    truth : str or polars expression
+        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+    score : str or polars expression, or several
+        Higher ranks earlier. Several give a key column `system` after `by`.
+    k : int or list of int
+        The cut-off rank, or several.
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
+    positive : optional
+        The label of `truth` that is the positive one.
+    undefined : float, optional
+        What to give instead of null where there is no value.
+
+    Returns
+    -------
+    Frame of the same kind
+        The keys, then `recall@k` for each k (Float64; null for a group without positives).
+
+    Raises
+    ------
+    ValueError, TypeError
+        k is not a whole number above 0; a column is missing, given twice, of the wrong type, or has missing values.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
+    >>> fp.recall_at_k(run, "relevant", "score", 2).item()  # 2 of 3 positives
+    0.6666666666666666
+    """
+    return evaluate(
+        frame,
+        [f"recall@{rank(one)}" for one in each("k", k)],
+        truth,
+        score,
+        by=by,
+        positive=positive,
+        undefined=undefined,
+    )
+
+
+def r_precision(
+    frame: Frame,
+    truth: Column,
+    score: Columns,
+    *,
+    by: Columns | None = None,
+    positive: object = None,
+    undefined: float | None = None,
+) -> Frame:
+    """R-precision: the precision of the first P rows, P the positives of the group, where precision equals recall.
+
+    A block of equal scores that the cut falls into takes its expected share of hits.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Scored rows; never changed.
+    truth : str or polars expression
+        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+    score : str or polars expression, or several
+        Higher ranks earlier. Several give a key column `system` after `by`.
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
+    positive : optional
+        The label of `truth` that is the positive one.
+    undefined : float, optional
+        What to give instead of null where there is no value.
+
+    Returns
+    -------
+    Frame of the same kind
+        The keys, then `r_precision` (Float64; null for a group without positives).
+
+    Raises
+    ------
+    ValueError, TypeError
+        A column is missing, given twice, of the wrong type, or has missing values; see the message.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
+    >>> fp.r_precision(run, "relevant", "score").item()  # 2 hits in the first 3
+    0.6666666666666666
+    """
+    return evaluate(frame, "r_precision", truth, score, by=by, positive=positive, undefined=undefined)
+
+
+def precision_at_recall(
+    frame: Frame,
+    truth: Column,
+    score: Columns,
+    recall: float | Sequence[float],
+    *,
+    by: Columns | None = None,
+    positive: object = None,
+    undefined: float | None = None,
+) -> Frame:
+    """Precision at the highest threshold whose recall is at least this.
+
+    `tp / k` at the smallest k with `tp / P >= recall`.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Scored rows; never changed.
+    truth : str or polars expression
+        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+    score : str or polars expression, or several
+        Higher ranks earlier. Several give a key column `system` after `by`.
+    recall : float or list of float
+        The recall to be reached, from 0 to 1; compared exactly, as the decimal that it is written as.
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
+    positive : optional
+        The label of `truth` that is the positive one.
+    undefined : float, optional
+        What to give instead of null where there is no value.
+
+    Returns
+    -------
+    Frame of the same kind
+        The keys, then `precision@recall=r` for each recall (Float64; null for a group without positives).
+
+    Raises
+    ------
+    ValueError, TypeError
+        recall lies outside [0, 1]; a column is missing, given twice, of the wrong type, or has missing values.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
+    >>> fp.precision_at_recall(run, "relevant", "score", 1.0)["precision@recall=1"].item()  # 3 of the first 4
+    0.75
+    """
+    return evaluate(
+        frame,
+        [f"precision@recall={recall_level(one)}" for one in each("recall", recall)],
+        truth,
+        score,
+        by=by,
+        positive=positive,
+        undefined=undefined,
+    )
+
+
+def k_at_recall(
+    frame: Frame,
+    truth: Column,
+    score: Columns,
+    recall: float | Sequence[float],
+    *,
+    by: Columns | None = None,
+    positive: object = None,
+) -> Frame:
+    """How many rows must be taken to reach a recall: the smallest k with `tp / P >= recall`.
+
+    Rows of equal score are taken together. Recall does not fall with k; this is its inverse.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Scored rows; never changed.
+    truth : str or polars expression
+        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+    score : str or polars expression, or several
+        Higher ranks earlier. Several give a key column `system` after `by`.
+    recall : float or list of float
+        The recall to be reached, from 0 to 1; compared exactly, as the decimal that it is written as.
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
+    positive : optional
+        The label of `truth` that is the positive one.
+
+    Returns
+    -------
+    Frame of the same kind
+        The keys, then `k@recall=r` for each recall (Int64; null for a group without positives).
+
+    Raises
+    ------
+    ValueError, TypeError
+        recall lies outside [0, 1]; a column is missing, given twice, of the wrong type, or has missing values.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
+    >>> fp.k_at_recall(run, "relevant", "score", [0.5, 1]).row(0)
+    (2, 4)
+    """
+    return evaluate(
+        frame,
+        [f"k@recall={recall_level(one)}" for one in each("recall", recall)],
+        truth,
+        score,
+        by=by,
+        positive=positive,
+    )
+
+
+def f_beta(
+    frame: Frame,
+    truth: Column,
+    score: Columns,
+    *,
+    beta: float = 1.0,
+    threshold: float | Sequence[float] | None = None,
+    k: int | Sequence[int] | None = None,
+    by: Columns | None = None,
+    positive: object = None,
+    undefined: float | None = None,
+) -> Frame:
+    """F-beta at a threshold or a rank; with neither, the best over all thresholds, and the threshold that gives it.
+
+    `(1 + beta^2) tp / (beta^2 P + k)`: recall counts beta times as much as precision (van Rijsbergen 1979).
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Scored rows; never changed.
+    truth : str or polars expression
+        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+    score : str or polars expression, or several
+        Higher ranks earlier. Several give a key column `system` after `by`.
+    beta : float
+        Weight of recall against precision: 1 is their harmonic mean.
+    threshold : float or list of float, optional
+        Rows that score at least this are predicted positive.
+    k : int or list of int, optional
+        The first k rows are predicted positive.
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
+    positive : optional
+        The label of `truth` that is the positive one.
+    undefined : float, optional
+        What to give instead of null where there is no value.
+
+    Returns
+    -------
+    Frame of the same kind
+        The keys, then `f1@threshold=t` or `f1@k` for each; or `max_f1` (Float64) and `threshold@max_f1` (of the dtype
+        of the score), null for a group without positives. The 1 is the beta.
+
+    Raises
+    ------
+    ValueError, TypeError
+        beta is not above 0, both threshold and k are given, or one is no number; a column is missing or wrong.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
+    >>> fp.f_beta(run, "relevant", "score").row(0)  # precision 3/4, recall 1
+    (0.8571428571428571, 0.6)
+    """
+    if threshold is not None and k is not None:
+        raise ValueError("give either threshold or k, not both")
+    f = f_of(beta)
+    names = [f"max_{f}", f"threshold@max_{f}"]
+    if threshold is not None:
+        names = [f"{f}@threshold={number('threshold', one)}" for one in each("threshold", threshold)]
+    elif k is not None:
+        names = [f"{f}@{rank(one)}" for one in each("k", k)]
+    return evaluate(frame, names, truth, score, by=by, positive=positive, undefined=undefined)
+
+
+def confusion(
+    frame: Frame,
+    truth: Column,
+    score: Columns | None = None,
+    *,
+    threshold: float | None = None,
+    k: int | None = None,
+    prediction: Column | None = None,
+    by: Columns | None = None,
+    positive: object = None,
+    undefined: float | None = None,
+) -> Frame:
+    """The confusion table at a threshold, at a rank or of predicted classes, and every figure that follows from it.
+
+    At a threshold and of predicted classes this needs no ranking: one aggregation. See `frame_pr.rates` for the formulas.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Scored rows; never changed.
+    truth : str or polars expression
+        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+    score : str or polars expression, or several; optional
+        Higher ranks earlier. Several give a key column `system` after `by`. Not with `prediction`.
+    threshold : float, optional
+        Rows that score at least this are predicted positive.
+    k : int, optional
+        The first k rows are predicted positive. A group with fewer is filled up with misses.
+    prediction : str or polars expression, optional
+        Instead of a score: the predicted class, boolean, 0/1, or labels with `positive`.
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
+    positive : optional
+        The label of `truth` that is the positive one.
+    undefined : float, optional
+        What to give instead of null where there is no value.
+
+    Returns
+    -------
+    Frame of the same kind
+        The keys, then `k, tp, fp, fn, tn` (Int64; at a rank Float64, as a block of equal scores may be shared) and
+        `precision, recall, specificity, npv, fpr, fnr, fdr, accuracy, f1, mcc, informedness, markedness, kappa,
+        prevalence` (Float64; null where a denominator is 0).
+
+    Raises
+    ------
+    ValueError, TypeError
+        Not exactly one of threshold, k and prediction is given; a column is missing, given twice or of the wrong type.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
+    >>> fp.confusion(run, "relevant", "score", threshold=0.7).select("k", "tp", "fp", "fn", "tn", "precision").row(0)
+    (3, 2, 1, 1, 1, 0.6666666666666666)
+    """
+    if (threshold, k, prediction).count(None) != 2 or (score is None) != (prediction is not None):
+        raise ValueError("give a score with either threshold or k, or a prediction and no score")
+    at = 1 if threshold is None else threshold
+    cut = f"threshold={number('threshold', at)}" if k is None else rank(k)
+    rows = rows_of(
+        frame,
+        truth,
+        score if prediction is None else prediction,  # type: ignore[arg-type]
+        by=by,
+        positive=positive,
+        predicted=prediction is not None,
+    )
+    figures = [*rates.COUNTS, *rates.RATES]
+    names = {f"{figure}@{cut}": figure for figure in figures}
+    return rows.result(values(rows, list(names), undefined).rename(names), figures)

@@ -1,0 +1,182 @@
+"""Any number of named metrics per group, from one ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from frame_pr import ranking
+from frame_pr.arguments import each
+from frame_pr.inputs import Column, Columns, Frame, Rows, rows_of
+from frame_pr.metrics import TOTALS, TOTALS_UNRANKED, Metric, metric
+
+
+def evaluate(
+    frame: Frame,
+    metrics: str | Sequence[str],
+    truth: Column,
+    score: Columns,
+    *,
+    by: Columns | None = None,
+    mean_over: str | Sequence[str] | None = None,
+    positive: object = None,
+    undefined: float | None = None,
+) -> Frame:
+    """Any metrics by name, one column each, all from one ranking.
+
+    The names are those of the table of metrics in the docs: `average_precision`, `precision@10`, `f1@threshold=0.5`,
+    `k@recall=0.8`, `max_f2` and so on. The other functions of this package are these metrics asked one at a time.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Scored rows; never changed.
+    metrics : str or list of str
+        Names of metrics.
+    truth : str or polars expression
+        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+    score : str or polars expression, or several
+        Higher ranks earlier. Several give a key column `system` after `by`.
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
+    mean_over : str or list of str, optional
+        Columns of `by` to average over: the result has one row for each group of the others.
+    positive : optional
+        The label of `truth` that is the positive one.
+    undefined : float, optional
+        What to give instead of null where there is no value. Does not fill counts and thresholds.
+
+    Returns
+    -------
+    Frame of the same kind
+        The keys, then a column for each metric, named as it was asked for (Float64; counts Int64; thresholds of the
+        dtype of the score). With `mean_over`: the keys that are left, `groups` (how many were averaged), `mean_...` of
+        each metric over the groups that have a value, and `undefined_...`, how many had none, for each metric that may
+        have none.
+
+    Raises
+    ------
+    ValueError, TypeError
+        A name is no metric's; a column is missing, given twice, of the wrong type, or has missing values.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> run = pl.DataFrame({"query": [1, 1, 2, 2], "relevant": [1, 0, 0, 1], "score": [0.9, 0.8, 0.7, 0.6]})
+    >>> fp.evaluate(run, ["average_precision", "precision@1"], "relevant", "score", by="query").rows()
+    [(1, 1.0, 1.0), (2, 0.5, 0.0)]
+    >>> fp.evaluate(run, "average_precision", "relevant", "score", by="query", mean_over="query").rows()
+    [(2, 0.75, 0)]
+    """
+    names = _distinct(metrics)
+    rows = rows_of(frame, truth, score, by=by, positive=positive)
+    if mean_over is None:
+        return rows.result(values(rows, names, undefined), names)
+    return _mean(rows, names, each("mean_over", mean_over), undefined)
+
+
+def with_metrics(
+    frame: Frame,
+    metrics: str | Sequence[str],
+    truth: Column,
+    score: Column,
+    *,
+    prefix: str = "",
+    by: Columns | None = None,
+    positive: object = None,
+    undefined: float | None = None,
+) -> Frame:
+    """The caller's rows, in their order, each with the metrics of its group.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Scored rows; never changed.
+    metrics : str or list of str
+        Names of metrics, as for `evaluate`.
+    truth : str or polars expression
+        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+    score : str or polars expression
+        Higher ranks earlier.
+    prefix : str
+        Put before the names of the new columns.
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
+    positive : optional
+        The label of `truth` that is the positive one.
+    undefined : float, optional
+        What to give instead of null where there is no value.
+
+    Returns
+    -------
+    Frame of the same kind
+        The frame as it was, index and all, then a column for each metric.
+
+    Raises
+    ------
+    ValueError, TypeError
+        A new column has the name of an old one; a name is no metric's; a column is missing, given twice or wrong.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> run = pl.DataFrame({"query": [1, 2, 1, 2], "relevant": [1, 0, 0, 1], "score": [0.9, 0.8, 0.7, 0.6]})
+    >>> fp.with_metrics(run, "average_precision", "relevant", "score", by="query")["average_precision"].to_list()
+    [1.0, 0.5, 1.0, 0.5]
+    """
+    names = _distinct(metrics)
+    rows = rows_of(frame, truth, score, by=by, positive=positive, carry=True)
+    return rows.beside(values(rows, names, undefined), "group", names, prefix)
+
+
+def values(rows: Rows[Frame], names: Sequence[str], undefined: float | None = None) -> pl.LazyFrame:
+    """One row per group: `group` and the metrics of these names."""
+    chosen = {name: metric(name, rows.score_dtype) for name in names}
+    unranked = [m.unranked for m in chosen.values() if m.unranked is not None]
+    if len(unranked) == len(chosen):
+        table, sums, parts = rows.frame, TOTALS_UNRANKED, unranked
+    else:
+        keep = [condition for m in chosen.values() for condition in m.keep]
+        table, sums = ranking.curve(rows.frame, rows.score_dtype, keep), TOTALS
+        parts = [m.sums for m in chosen.values()]
+    for part in parts:
+        sums = sums | part
+    results = {name: m.value.fill_null(undefined) if _fills(m, undefined) else m.value for name, m in chosen.items()}
+    return table.group_by("group").agg(**sums).select("group", **results).sort("group")
+
+
+def _mean(rows: Rows[Frame], names: Sequence[str], over: Sequence[str], undefined: float | None) -> Frame:
+    for name in over:
+        if name not in rows.keys:
+            raise ValueError(
+                f"mean_over names {name!r}, which is not one of the keys: {', '.join(rows.keys) or 'none'}"
+            )
+    keys = [key for key in rows.keys if key not in over]
+    means = {f"mean_{name}": pl.col(name).mean() for name in names}
+    missing = {
+        f"undefined_{name}": pl.col(name).null_count().cast(pl.Int64)
+        for name in names
+        if not (m := metric(name, rows.score_dtype)).defined and not _fills(m, undefined)
+    }
+    totals = {"groups": pl.len().cast(pl.Int64)} | means | missing
+    for key in keys:
+        if key in totals:
+            raise ValueError(f"by column {key!r} is named like a result column: rename it before the call")
+    groups = rows.restore(values(rows, names, undefined))
+    table = groups.group_by(keys).agg(**totals).sort(keys) if keys else groups.select(**totals)
+    return rows.caller.give(table.select(*keys, *totals))
+
+
+def _fills(m: Metric, undefined: float | None) -> bool:
+    return m.fillable and undefined is not None
+
+
+def _distinct(metrics: str | Sequence[str]) -> list[str]:
+    names = each("metrics", metrics)
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"metric {name!r} is asked for twice")
+    return names
