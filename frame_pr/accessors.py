@@ -16,7 +16,7 @@ P = ParamSpec("P")
 
 def _method(function: Callable[Concatenate[Frame, P], Frame]) -> Callable[Concatenate[PR[Frame], P], Frame]:
     @wraps(function)
-    def method(self: PR[Frame], *args: P.args, **kwargs: P.kwargs) -> Frame:
+    def method(self: PR[Frame], /, *args: P.args, **kwargs: P.kwargs) -> Frame:
         return function(self._frame, *args, **kwargs)
 
     return method

@@ -10,10 +10,10 @@ from typing import Any
 def each(argument: str, values: Any) -> list[Any]:
     """One value or several, as a list."""
     if isinstance(values, Iterable) and not isinstance(values, str):
-        values = list(values)
-        if not values:
+        listed = list(values)
+        if not listed:
             raise ValueError(f"{argument} is an empty list: give at least one value")
-        return values
+        return listed
     return [values]
 
 
@@ -28,7 +28,8 @@ def number(argument: str, value: Any) -> str:
     """A finite or infinite number, written as briefly as reads back the same."""
     if isinstance(value, bool) or not isinstance(value, Real) or value != value:
         raise ValueError(f"{argument} must be a number, got {value!r}")
-    return str(int(value)) if float(value).is_integer() else repr(float(value))
+    as_float = float(value)
+    return str(int(as_float)) if as_float.is_integer() else repr(as_float)
 
 
 def recall_level(recall: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -25,8 +26,8 @@ def curve(
 ) -> Frame:
     """The precision-recall curve: one row per distinct score, thresholds descending.
 
-    At threshold t the k rows with score >= t are predicted positive. `recall_step` is the recall that the threshold adds,
-    so that `(precision * recall_step).sum()` is the average precision; `interpolated_precision` is the max precision at
+    At threshold t the k rows with score >= t are predicted positive. `recall_step` is the recall that it adds, so that
+    `(precision * recall_step).sum()` is the average precision; `interpolated_precision` is the max precision at
     this or any later threshold. No point (recall 0, precision 1) is invented.
 
     Parameters
@@ -107,7 +108,7 @@ def with_curve(
     Raises
     ------
     ValueError, TypeError
-        A new column has the name of an old one; a column is missing, given twice, of the wrong type, or has missing values.
+        A new column has the name of an old one; a column is missing, given twice or of the wrong type.
 
     Examples
     --------
@@ -118,8 +119,9 @@ def with_curve(
     [1.0, 1.0, 0.67, 0.75, 0.6]
     """
     rows = rows_of(frame, truth, score, by=by, positive=positive, carry=True)
+    rows = replace(rows, frame=rows.frame.with_columns(block=ranking.block_of(rows.score_dtype)))
     columns = [*_COLUMNS[1:], *(figure for figure in figures if figure not in _COLUMNS)]
-    return rows.beside(_figures(rows, columns, "block"), "block", columns, prefix)
+    return rows.beside(_figures(rows, columns), "block", columns, prefix)
 
 
 def _figures(rows: Rows[Frame], columns: Sequence[str]) -> pl.LazyFrame:

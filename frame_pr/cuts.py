@@ -377,7 +377,7 @@ def confusion(
 ) -> Frame:
     """The confusion table at a threshold, at a rank or of predicted classes, and every figure that follows from it.
 
-    At a threshold and of predicted classes this needs no ranking: one aggregation. See `frame_pr.rates` for the formulas.
+    At a threshold and of predicted classes this needs no ranking, only one aggregation.
 
     Parameters
     ----------

@@ -27,8 +27,8 @@ def coded(frame: pl.LazyFrame, keys: list[str], *, in_memory: bool) -> tuple[pl.
     dtype = frame.collect_schema()[keys[0]]
     if len(keys) == 1 and (dtype in _OWN_CODE or (in_memory and dtype in _OWN_CODE_IF_SMALL and _small(frame, *keys))):
         (key,) = keys
-        value = pl.when(pl.col("group") != _NULL).then("group")
-        value = value != 0 if dtype == pl.Boolean else value.cast(dtype)
+        code = pl.when(pl.col("group") != _NULL).then("group")
+        value = code != 0 if dtype == pl.Boolean else code.cast(dtype)
         return (
             frame.with_columns(group=pl.col(key).cast(pl.Int64).fill_null(_NULL)).drop(keys),
             lambda table: table.with_columns(value.alias(key)).drop("group"),

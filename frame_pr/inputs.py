@@ -230,10 +230,10 @@ def _is_positive(column: str, name: str, dtype: pl.DataType, positive: object) -
     label = pl.col(column)
     if positive is not None:
         try:
-            pl.DataFrame(schema={column: dtype}).select(label == positive)
+            pl.DataFrame(schema={column: dtype}).select(label == pl.lit(positive))
         except (pl.exceptions.PolarsError, TypeError, ValueError):
             raise TypeError(f"positive={positive!r} cannot be a value of column {name!r}, which is {dtype}") from None
-        return label == positive
+        return label == pl.lit(positive)
     if dtype == pl.Boolean:
         return label
     if not dtype.is_numeric():

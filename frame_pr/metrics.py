@@ -218,7 +218,7 @@ FAMILIES = (
     ),
     Family(
         "average_precision@K, .../positives, .../hits",
-        "sum of precision over the hits among the first K rows, divided by min(K, P); by P; by the number of these hits",
+        "sum of precision over the hits among the first K rows, over min(K, P); over P; over the number of these hits",
         r"average_precision@(?P<k>\d+)(?:/(?P<divisor>positives|hits))?",
         _average_precision_at_k,
     ),
