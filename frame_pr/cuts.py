@@ -420,7 +420,8 @@ def confusion(
     >>> fp.confusion(run, "relevant", "score", threshold=0.7).select("k", "tp", "fp", "fn", "tn", "precision").row(0)
     (3, 2, 1, 1, 1, 0.6666666666666666)
     """
-    if (threshold, k, prediction).count(None) != 2 or (score is None) != (prediction is not None):
+    ways = [threshold is not None, k is not None, prediction is not None]
+    if sum(ways) != 1 or (score is None) != (prediction is not None):
         raise ValueError("give a score with either threshold or k, or a prediction and no score")
     at = 1 if threshold is None else threshold
     cut = f"threshold={number('threshold', at)}" if k is None else rank(k)

@@ -16,11 +16,12 @@ _OWN_CODE = (pl.Boolean, pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UI
 _OWN_CODE_IF_SMALL = (pl.Int64, pl.UInt64, pl.Datetime, pl.Duration)
 
 
-def coded(frame: pl.LazyFrame, keys: list[str], *, in_memory: bool) -> tuple[pl.LazyFrame, Restore]:
+def coded(frame: pl.LazyFrame, keys: list[str], *, in_memory: bool, in_order: bool) -> tuple[pl.LazyFrame, Restore]:
     """Replace key columns by `group`; `restore` turns the `group` of a table back into the keys.
 
     A single key that is an integer underneath is its own code. Int64 needs a look at the values first, as 64 bits leave
     no room in the sort key for a score: on a LazyFrame, which may not be looked at, it is numbered like any other key.
+    `in_order`: the rows keep their order.
     """
     if not keys:
         return frame.with_columns(group=pl.lit(0, dtype=pl.Int64)), lambda table: table.drop("group")
@@ -35,7 +36,9 @@ def coded(frame: pl.LazyFrame, keys: list[str], *, in_memory: bool) -> tuple[pl.
         )
     groups = frame.select(keys).unique().sort(keys).with_row_index("group").with_columns(pl.col("group").cast(pl.Int64))
     return (
-        frame.join(groups, on=keys, how="left", nulls_equal=True, maintain_order="none").drop(keys),
+        frame.join(groups, on=keys, how="left", nulls_equal=True, maintain_order="left" if in_order else "none").drop(
+            keys
+        ),
         lambda table: table.join(groups, on="group", how="left", maintain_order="left").drop("group"),
     )
 

@@ -128,7 +128,7 @@ def rows_of(
         return data
 
     source = source.map_batches(checked, schema=schema) if caller.lazy else checked(source.collect()).lazy()
-    rows, restore = coded(source.with_columns(canonical), key_columns, in_memory=not caller.lazy)
+    rows, restore = coded(source.with_columns(canonical), key_columns, in_memory=not caller.lazy, in_order=carry)
     if several:
         rows = rows.unpivot(on=score_columns, index=["group", "truth"], variable_name="system", value_name="score")
         rows = rows.with_columns(group=pl.col("group") * len(scores) + pl.col("system").cast(pl.Int64)).drop("system")

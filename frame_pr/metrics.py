@@ -298,8 +298,7 @@ def _nearest(name: str) -> str:
     near = difflib.get_close_matches(head.strip().lower(), dict.fromkeys(heads), n=3, cutoff=0.5)
     if not near:
         return "names look like average_precision, precision@10, f1@threshold=0.5, k@recall=0.8"
-    tail = tail or "10"
-    names = [n if n in whole else f"{n}@{tail}" for n in near]
+    names = [n if n in whole or (n == "average_precision" and not tail) else f"{n}@{tail or 10}" for n in near]
     return f"the nearest names are {', '.join(names)}"
 
 

@@ -62,9 +62,9 @@ def curve(rows: pl.LazyFrame, dtype: pl.DataType, keep: Iterable[pl.Expr] | None
     """Table of blocks, one row per distinct score of a group, by group and descending score.
 
     Columns: `group` and `block` (see `block_of`); `order` (the score as an integer) and `threshold`; the block's own
-    `size` and `hits`; `k` and `tp` once it is taken; `positives`, `rows` and `tied` (rows that share a score), the
-    totals of the group; `first`, `last` (in its group); `interpolated_precision`. Columns that nobody asks for cost nothing:
-    polars leaves them out of the plan.
+    `size` and `hits`; `k` and `tp` once it is taken; `positives`, `rows` and `tied` (rows sharing a score), the
+    totals of the group; `first`, `last` (in its group); `interpolated_precision`. Columns that nobody asks for
+    cost nothing: polars leaves them out of the plan.
 
     `keep`: None for every block; else only the steps (blocks with a positive), the last block of every group, and the
     blocks for which one of these conditions holds.
