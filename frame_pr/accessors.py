@@ -9,7 +9,7 @@ from typing import Concatenate, Generic, ParamSpec
 import polars as pl
 
 from frame_pr import averages, curves, cuts, evaluation, reports
-from frame_pr.inputs import Frame
+from frame_pr.callers import Frame
 
 P = ParamSpec("P")
 

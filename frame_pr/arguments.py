@@ -19,7 +19,7 @@ def each(argument: str, values: Any) -> list[Any]:
 
 def rank(k: Any) -> str:
     """A cut-off rank: whole and positive."""
-    if isinstance(k, bool) or not isinstance(k, Integral) or k < 1:
+    if isinstance(k, bool) or not isinstance(k, Integral) or int(k) < 1:
         raise ValueError(f"k must be a whole number of at least 1, got {k!r}")
     return str(int(k))
 
@@ -28,8 +28,10 @@ def number(argument: str, value: Any) -> str:
     """A finite or infinite number, written as briefly as reads back the same."""
     if isinstance(value, bool) or not isinstance(value, Real) or value != value:
         raise ValueError(f"{argument} must be a number, got {value!r}")
+    if isinstance(value, Integral):
+        return str(int(value))
     as_float = float(value)
-    return str(int(as_float)) if as_float.is_integer() else repr(as_float)
+    return str(int(as_float)) if as_float.is_integer() and abs(as_float) < 2**53 else repr(as_float)
 
 
 def recall_level(recall: Any) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, Unpack
 
 from frame_pr.arguments import each, rank
+from frame_pr.callers import Frame
 from frame_pr.evaluation import evaluate
-from frame_pr.inputs import Column, Columns, Frame
+from frame_pr.inputs import Column, Columns, Policies
 
 
 def average_precision(
@@ -18,6 +19,7 @@ def average_precision(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
+    **policies: Unpack[Policies],
 ) -> Frame:
     """Average precision (AP): the mean, over the positives, of the precision at each one's threshold.
 
@@ -38,6 +40,8 @@ def average_precision(
         The label of `truth` that is the positive one.
     undefined : float, optional
         What to give instead of null where there is no value.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`.
 
     Returns
     -------
@@ -57,7 +61,7 @@ def average_precision(
     >>> fp.average_precision(run, "relevant", "score").item()  # (1/1 + 2/3 + 3/5) / 3
     0.7555555555555555
     """
-    return evaluate(frame, "average_precision", truth, score, by=by, positive=positive, undefined=undefined)
+    return evaluate(frame, "average_precision", truth, score, by=by, positive=positive, undefined=undefined, **policies)
 
 
 def interpolated_average_precision(
@@ -69,6 +73,7 @@ def interpolated_average_precision(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
+    **policies: Unpack[Policies],
 ) -> Frame:
     """Average precision under the envelope: at each recall, the best precision of this or any later threshold.
 
@@ -92,6 +97,8 @@ def interpolated_average_precision(
         The label of `truth` that is the positive one.
     undefined : float, optional
         What to give instead of null where there is no value.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`.
 
     Returns
     -------
@@ -115,7 +122,7 @@ def interpolated_average_precision(
     if points not in (None, 11, 101):
         raise ValueError(f"points must be 11 or 101, or None for all points, got {points!r}")
     name = "interpolated_average_precision" + ("" if points is None else f"_{points}")
-    return evaluate(frame, name, truth, score, by=by, positive=positive, undefined=undefined)
+    return evaluate(frame, name, truth, score, by=by, positive=positive, undefined=undefined, **policies)
 
 
 def average_precision_at_k(
@@ -128,6 +135,7 @@ def average_precision_at_k(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
+    **policies: Unpack[Policies],
 ) -> Frame:
     """Average precision of the first k rows (AP@k): the sum of precision over their hits, divided by min(k, P).
 
@@ -152,6 +160,8 @@ def average_precision_at_k(
         The label of `truth` that is the positive one.
     undefined : float, optional
         What to give instead of null where there is no value.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`.
 
     Returns
     -------
@@ -176,4 +186,4 @@ def average_precision_at_k(
     if divisor not in suffixes:
         raise ValueError(f"divisor must be 'min', 'positives' or 'hits', got {divisor!r}")
     names = [f"average_precision@{rank(one)}{suffixes[divisor]}" for one in each("k", k)]
-    return evaluate(frame, names, truth, score, by=by, positive=positive, undefined=undefined)
+    return evaluate(frame, names, truth, score, by=by, positive=positive, undefined=undefined, **policies)

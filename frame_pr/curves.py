@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Unpack
 
 import polars as pl
 
 from frame_pr import ranking, rates
-from frame_pr.inputs import Column, Columns, Frame, Rows, rows_of
+from frame_pr.callers import Frame
+from frame_pr.inputs import Column, Columns, Policies, Rows, rows_of
 from frame_pr.metrics import figure_of
 from frame_pr.rates import Counts
 
@@ -23,6 +25,7 @@ def curve(
     figures: Sequence[str] = (),
     by: Columns | None = None,
     positive: object = None,
+    **policies: Unpack[Policies],
 ) -> Frame:
     """The precision-recall curve: one row per distinct score, thresholds descending.
 
@@ -44,6 +47,8 @@ def curve(
         The groups. Without it, the frame is one group.
     positive : optional
         The label of `truth` that is the positive one.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`.
 
     Returns
     -------
@@ -64,7 +69,7 @@ def curve(
     >>> fp.curve(run, "relevant", "score").select("threshold", "k", "tp", "precision").rows()[:2]
     [(0.9, 1, 1, 1.0), (0.8, 2, 2, 1.0)]
     """
-    rows = rows_of(frame, truth, score, by=by, positive=positive)
+    rows = rows_of(frame, truth, score, by=by, positive=positive, **policies)
     columns = [*_COLUMNS, *(figure for figure in figures if figure not in _COLUMNS)]
     return rows.result(_figures(rows, columns), columns)
 
@@ -78,6 +83,7 @@ def with_curve(
     prefix: str = "",
     by: Columns | None = None,
     positive: object = None,
+    **policies: Unpack[Policies],
 ) -> Frame:
     """The caller's rows, in their order, with the figures of the curve at each row's own score.
 
@@ -99,6 +105,8 @@ def with_curve(
         The groups. Without it, the frame is one group.
     positive : optional
         The label of `truth` that is the positive one.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`.
 
     Returns
     -------
@@ -118,16 +126,24 @@ def with_curve(
     >>> fp.with_curve(run, "relevant", "score")["precision"].round(2).to_list()
     [1.0, 1.0, 0.67, 0.75, 0.6]
     """
-    rows = rows_of(frame, truth, score, by=by, positive=positive, carry=True)
-    rows = replace(rows, frame=rows.frame.with_columns(block=ranking.block_of(rows.score_dtype)))
+    ties = policies.get("ties", "threshold")
+    if ties != "threshold" or policies.get("tie_break") is not None:
+        raise ValueError(
+            "with_curve gives rows the figures at their own score: it takes equal scores together, without ties="
+        )
+    rows = rows_of(frame, truth, score, by=by, positive=positive, carry=True, **policies)
+    rows = replace(rows, carried=rows.carried.with_columns(block=ranking.block_of(rows.score_dtype)))
     columns = [*_COLUMNS[1:], *(figure for figure in figures if figure not in _COLUMNS)]
     return rows.beside(_figures(rows, columns), "block", columns, prefix)
 
 
 def _figures(rows: Rows[Frame], columns: Sequence[str]) -> pl.LazyFrame:
-    table = ranking.curve(rows.frame, rows.score_dtype)
+    if rows.ties == "expected":
+        raise ValueError(
+            "a curve has no expectation over orders: a threshold takes equal scores together, without ties="
+        )
     counts = Counts(pl.col("tp"), pl.col("k"), pl.col("positives"), pl.col("rows"))
     made = {"recall_step": rates.ratio(pl.col("hits"), pl.col("positives"))}
     ready = ("threshold", "k", "tp", "interpolated_precision")
     made |= {name: figure_of(name)(counts) for name in columns if name not in (*ready, *made)}
-    return table.with_columns(**made)
+    return ranking.curve(rows).filter("retrieved").with_columns(**made)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
 from frame_pr import rates
 from frame_pr.arguments import each, f_of, number, rank, recall_level
+from frame_pr.callers import Frame
 from frame_pr.evaluation import evaluate, values
-from frame_pr.inputs import Column, Columns, Frame, rows_of
+from frame_pr.inputs import Column, Columns, Policies, rows_of
 
 
 def precision_at_k(
@@ -19,6 +21,7 @@ def precision_at_k(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
+    **policies: Unpack[Policies],
 ) -> Frame:
     """Precision of the first k rows (P@k): their hits, divided by k.
 
@@ -41,6 +44,8 @@ def precision_at_k(
         The label of `truth` that is the positive one.
     undefined : float, optional
         What to give instead of null where there is no value.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`.
 
     Returns
     -------
@@ -80,6 +85,7 @@ def recall_at_k(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
+    **policies: Unpack[Policies],
 ) -> Frame:
     """Recall of the first k rows (recall@k): their hits, divided by the positives of the group.
 
@@ -101,6 +107,8 @@ def recall_at_k(
         The label of `truth` that is the positive one.
     undefined : float, optional
         What to give instead of null where there is no value.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`.
 
     Returns
     -------
@@ -139,6 +147,7 @@ def r_precision(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
+    **policies: Unpack[Policies],
 ) -> Frame:
     """R-precision: the precision of the first P rows, P the positives of the group, where precision equals recall.
 
@@ -158,6 +167,8 @@ def r_precision(
         The label of `truth` that is the positive one.
     undefined : float, optional
         What to give instead of null where there is no value.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`.
 
     Returns
     -------
@@ -177,7 +188,7 @@ def r_precision(
     >>> fp.r_precision(run, "relevant", "score").item()  # 2 hits in the first 3
     0.6666666666666666
     """
-    return evaluate(frame, "r_precision", truth, score, by=by, positive=positive, undefined=undefined)
+    return evaluate(frame, "r_precision", truth, score, by=by, positive=positive, undefined=undefined, **policies)
 
 
 def precision_at_recall(
@@ -189,6 +200,7 @@ def precision_at_recall(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
+    **policies: Unpack[Policies],
 ) -> Frame:
     """Precision at the highest threshold whose recall is at least this.
 
@@ -210,6 +222,8 @@ def precision_at_recall(
         The label of `truth` that is the positive one.
     undefined : float, optional
         What to give instead of null where there is no value.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`.
 
     Returns
     -------
@@ -248,6 +262,7 @@ def k_at_recall(
     *,
     by: Columns | None = None,
     positive: object = None,
+    **policies: Unpack[Policies],
 ) -> Frame:
     """How many rows must be taken to reach a recall: the smallest k with `tp / P >= recall`.
 
@@ -267,6 +282,8 @@ def k_at_recall(
         The groups. Without it, the frame is one group.
     positive : optional
         The label of `truth` that is the positive one.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`.
 
     Returns
     -------
@@ -307,6 +324,7 @@ def f_beta(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
+    **policies: Unpack[Policies],
 ) -> Frame:
     """F-beta at a threshold or a rank; with neither, the best over all thresholds, and the threshold that gives it.
 
@@ -332,6 +350,8 @@ def f_beta(
         The label of `truth` that is the positive one.
     undefined : float, optional
         What to give instead of null where there is no value.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`.
 
     Returns
     -------
@@ -360,7 +380,7 @@ def f_beta(
         names = [f"{f}@threshold={number('threshold', one)}" for one in each("threshold", threshold)]
     elif k is not None:
         names = [f"{f}@{rank(one)}" for one in each("k", k)]
-    return evaluate(frame, names, truth, score, by=by, positive=positive, undefined=undefined)
+    return evaluate(frame, names, truth, score, by=by, positive=positive, undefined=undefined, **policies)
 
 
 def confusion(
@@ -374,6 +394,7 @@ def confusion(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
+    **policies: Unpack[Policies],
 ) -> Frame:
     """The confusion table at a threshold, at a rank or of predicted classes, and every figure that follows from it.
 
@@ -399,6 +420,8 @@ def confusion(
         The label of `truth` that is the positive one.
     undefined : float, optional
         What to give instead of null where there is no value.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`.
 
     Returns
     -------
@@ -420,6 +443,8 @@ def confusion(
     >>> fp.confusion(run, "relevant", "score", threshold=0.7).select("k", "tp", "fp", "fn", "tn", "precision").row(0)
     (3, 2, 1, 1, 1, 0.6666666666666666)
     """
+    if prediction is not None and policies.get("ties", "threshold") != "threshold":
+        raise ValueError("ties rank the rows of equal score: predicted classes have no ranking")
     ways = [threshold is not None, k is not None, prediction is not None]
     if sum(ways) != 1 or (score is None) != (prediction is not None):
         raise ValueError("give a score with either threshold or k, or a prediction and no score")
@@ -432,7 +457,7 @@ def confusion(
         by=by,
         positive=positive,
         predicted=prediction is not None,
+        **policies,
     )
-    figures = [*rates.COUNTS, *rates.RATES]
-    names = {f"{figure}@{cut}": figure for figure in figures}
-    return rows.result(values(rows, list(names), undefined).rename(names), figures)
+    names = {f"{figure}@{cut}": figure for figure in (*rates.COUNTS, *rates.RATES)} | {"prevalence": "prevalence"}
+    return rows.result(values(rows, list(names), undefined).rename(names), list(names.values()))

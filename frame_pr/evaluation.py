@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
 import polars as pl
 
 from frame_pr import ranking
 from frame_pr.arguments import each
-from frame_pr.inputs import Column, Columns, Frame, Rows, rows_of
-from frame_pr.metrics import TOTALS, TOTALS_UNRANKED, Metric, metric
+from frame_pr.callers import Frame
+from frame_pr.inputs import Column, Columns, Policies, Rows, rows_of
+from frame_pr.metrics import TOTALS, TOTALS_UNRANKED, Metric, Sums, metric
+from frame_pr.totals import with_totals
 
 
 def evaluate(
@@ -22,6 +25,7 @@ def evaluate(
     mean_over: str | Sequence[str] | None = None,
     positive: object = None,
     undefined: float | None = None,
+    **policies: Unpack[Policies],
 ) -> Frame:
     """Any metrics by name, one column each, all from one ranking.
 
@@ -46,6 +50,8 @@ def evaluate(
         The label of `truth` that is the positive one.
     undefined : float, optional
         What to give instead of null where there is no value. Does not fill counts and thresholds.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`.
 
     Returns
     -------
@@ -71,7 +77,7 @@ def evaluate(
     [(2, 0.75, 0)]
     """
     names = _distinct(metrics)
-    rows = rows_of(frame, truth, score, by=by, positive=positive)
+    rows = rows_of(frame, truth, score, by=by, positive=positive, **policies)
     if mean_over is None:
         return rows.result(values(rows, names, undefined), names)
     return _mean(rows, names, each("mean_over", mean_over), undefined)
@@ -87,6 +93,7 @@ def with_metrics(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
+    **policies: Unpack[Policies],
 ) -> Frame:
     """The caller's rows, in their order, each with the metrics of its group.
 
@@ -108,6 +115,8 @@ def with_metrics(
         The label of `truth` that is the positive one.
     undefined : float, optional
         What to give instead of null where there is no value.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`.
 
     Returns
     -------
@@ -128,24 +137,45 @@ def with_metrics(
     [1.0, 0.5, 1.0, 0.5]
     """
     names = _distinct(metrics)
-    rows = rows_of(frame, truth, score, by=by, positive=positive, carry=True)
+    rows = rows_of(frame, truth, score, by=by, positive=positive, carry=True, **policies)
     return rows.beside(values(rows, names, undefined), "group", names, prefix)
 
 
 def values(rows: Rows[Frame], names: Sequence[str], undefined: float | None = None) -> pl.LazyFrame:
     """One row per group: `group` and the metrics of these names."""
-    chosen = {name: metric(name, rows.score_dtype) for name in names}
+    chosen = _chosen(rows, names, undefined)
     unranked = [m.unranked for m in chosen.values() if m.unranked is not None]
-    if len(unranked) == len(chosen):
-        table, sums, parts = rows.frame, TOTALS_UNRANKED, unranked
+    if len(unranked) == len(chosen) and not rows.weighted:
+        groups = with_totals(rows.frame.group_by("group").agg(**_union([TOTALS_UNRANKED, *unranked])), rows.totals)
     else:
         keep = [condition for m in chosen.values() for condition in m.keep]
-        table, sums = ranking.curve(rows.frame, rows.score_dtype, keep), TOTALS
-        parts = [m.sums for m in chosen.values()]
-    for part in parts:
-        sums = sums | part
+        sums = [(m.expected if rows.ties == "expected" else m.sums) or {} for m in chosen.values()]
+        groups = ranking.curve(rows, keep).group_by("group").agg(**_union([TOTALS, *sums]))
     results = {name: m.value.fill_null(undefined) if _fills(m, undefined) else m.value for name, m in chosen.items()}
-    return table.group_by("group").agg(**sums).select("group", **results).sort("group")
+    return groups.select("group", **results).sort("group")
+
+
+def _chosen(rows: Rows[Frame], names: Sequence[str], undefined: float | None) -> dict[str, Metric]:
+    if undefined is not None and not isinstance(undefined, (int, float)):
+        raise TypeError(f"undefined must be a number, or None for null, got {undefined!r}")
+    chosen = {name: metric(name, rows.score_dtype) for name in names}
+    for name, m in chosen.items():
+        if rows.weighted and m.ranked:
+            raise ValueError(
+                f"{name} cuts at a rank, and weighted rows have none: cut at a threshold or a recall instead"
+            )
+        if rows.ties == "expected" and m.expected is None:
+            raise ValueError(
+                f"{name} has no closed form in expectation: ties='optimistic' and 'pessimistic' bound it, "
+                "ties='threshold' takes equal scores together"
+            )
+        if rows.ties in ("optimistic", "pessimistic") and not m.bounded:
+            raise ValueError(f"{name} is not largest with positives first: ties={rows.ties!r} would be no bound of it")
+    return chosen
+
+
+def _union(parts: Sequence[Sums]) -> Sums:
+    return {name: expression for part in parts for name, expression in part.items()}
 
 
 def _mean(rows: Rows[Frame], names: Sequence[str], over: Sequence[str], undefined: float | None) -> Frame:
@@ -158,16 +188,20 @@ def _mean(rows: Rows[Frame], names: Sequence[str], over: Sequence[str], undefine
     means = {f"mean_{name}": pl.col(name).mean() for name in names}
     missing = {
         f"undefined_{name}": pl.col(name).null_count().cast(pl.Int64)
-        for name in names
-        if not (m := metric(name, rows.score_dtype)).defined and not _fills(m, undefined)
+        for name, m in _chosen(rows, names, undefined).items()
+        if not m.defined and not _fills(m, undefined)
     }
     totals = {"groups": pl.len().cast(pl.Int64)} | means | missing
+    groups = rows.restore(values(rows, names, undefined))
     for key in keys:
         if key in totals:
             raise ValueError(f"by column {key!r} is named like a result column: rename it before the call")
-    groups = rows.restore(values(rows, names, undefined))
-    table = groups.group_by(keys).agg(**totals).sort(keys) if keys else groups.select(**totals)
-    return rows.caller.give(table.select(*keys, *totals))
+    if not keys:
+        return rows.caller.give(groups.select(**totals))
+    order = [
+        pl.col(key).cast(pl.Enum(rows.systems)) if rows.systems and key == "system" else pl.col(key) for key in keys
+    ]
+    return rows.caller.give(groups.group_by(keys).agg(**totals).sort(order))
 
 
 def _fills(m: Metric, undefined: float | None) -> bool:

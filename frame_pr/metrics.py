@@ -17,6 +17,7 @@ from typing import NamedTuple
 import polars as pl
 
 from frame_pr import rates
+from frame_pr.harmonic import harmonic_difference
 from frame_pr.ranking import SCORES, score_of
 from frame_pr.rates import Counts, Figure, ratio
 
@@ -44,6 +45,12 @@ class Metric:
     """Whether `undefined=` fills its nulls: a count or a threshold is not a share."""
     defined: bool = False
     """Whether every group has a value."""
+    ranked: bool = False
+    """Whether it cuts at a rank: rows of weight have none."""
+    bounded: bool = True
+    """Whether positives first, or last, among equal scores make it largest, or smallest."""
+    expected: Sums | None = None
+    """The sums whose value is the expectation over all orders of tied rows, where a closed form exists."""
 
 
 class Cut(NamedTuple):
@@ -94,9 +101,8 @@ def at_recall(recall: Fraction) -> Cut:
 
 
 def _reaches(recall: Fraction) -> pl.Expr:
-    return (_POSITIVES > 0) & (
-        _TP.cast(pl.Int128) * recall.denominator >= _POSITIVES.cast(pl.Int128) * recall.numerator
-    )
+    share, whole = (pl.lit(n, dtype=pl.Int128) for n in recall.as_integer_ratio())
+    return (_POSITIVES > 0) & (_TP * whole >= _POSITIVES * share)
 
 
 def _keep_for(recall: Fraction) -> tuple[pl.Expr, ...]:
@@ -112,12 +118,29 @@ def _ap(k: int | None = None) -> pl.Expr:
     return (hits * (_TP - _HITS + hits) / _K.clip(upper_bound=k)).sum()
 
 
+def _expected_ap(k: int | None = None) -> pl.Expr:
+    """The same in expectation over all orders of the rows of a block.
+
+    The j-th of its g rows is a hit with probability r/g, and then the precision there counts it, the tp0 before the
+    block and (j-1)(r-1)/(g-1) of the other hits: (tp0 + 1 + (j-1) slope) / (n0 + j), that is
+    slope plus a multiple of 1/(n0 + j).
+    """
+    before, taken = _K - _SIZE, _SIZE if k is None else _share(k)
+    slope = pl.when(_SIZE > 1).then((_HITS - 1) / (_SIZE - 1)).otherwise(0.0)
+    harmonic = (_TP - _HITS + 1 - slope * (before + 1)) * harmonic_difference(before, taken)
+    tied = _HITS / _SIZE * (harmonic + slope * taken)
+    # An untied row has one order: no need for logarithms, and no last bit lost by them.
+    return pl.when(_SIZE > 1).then(tied).otherwise(_HITS * taken * _TP / _K).sum()
+
+
 def _average_precision(_: re.Match[str], __: pl.DataType) -> Metric:
-    return Metric(ratio(pl.col("ap"), _POSITIVES), {"ap": _ap()})
+    return Metric(ratio(pl.col("ap"), _POSITIVES), {"ap": _ap()}, expected={"ap": _expected_ap()})
 
 
 def _lift(_: re.Match[str], __: pl.DataType) -> Metric:
-    return Metric(ratio(pl.col("ap") * _ROWS, _POSITIVES.cast(pl.Float64) ** 2), {"ap": _ap()})
+    return Metric(
+        ratio(pl.col("ap") * _ROWS, _POSITIVES.cast(pl.Float64) ** 2), {"ap": _ap()}, expected={"ap": _expected_ap()}
+    )
 
 
 def _average_precision_at_k(name: re.Match[str], _: pl.DataType) -> Metric:
@@ -125,9 +148,9 @@ def _average_precision_at_k(name: re.Match[str], _: pl.DataType) -> Metric:
     ap, tp = f"ap@{k}", f"tp@{k}"
     if name["divisor"] == "hits":
         mean = pl.when(pl.col(tp) > 0).then(pl.col(ap) / pl.col(tp)).otherwise(0.0)
-        return Metric(pl.when(_POSITIVES > 0).then(mean), {ap: _ap(k), tp: _tp_at(k)})
+        return Metric(pl.when(_POSITIVES > 0).then(mean), {ap: _ap(k), tp: _tp_at(k)}, ranked=True, bounded=False)
     over = _POSITIVES if name["divisor"] == "positives" else pl.min_horizontal(_POSITIVES, k)
-    return Metric(ratio(pl.col(ap), over), {ap: _ap(k)})
+    return Metric(ratio(pl.col(ap), over), {ap: _ap(k)}, ranked=True, expected={ap: _expected_ap(k)})
 
 
 def _interpolated_average_precision(name: re.Match[str], _: pl.DataType) -> Metric:
@@ -143,7 +166,8 @@ def _interpolated_average_precision(name: re.Match[str], _: pl.DataType) -> Metr
 
 
 def _r_precision(_: re.Match[str], __: pl.DataType) -> Metric:
-    return Metric(ratio(pl.col("tp@positives"), _POSITIVES), {"tp@positives": _tp_at(_POSITIVES)})
+    sums = {"tp@positives": _tp_at(_POSITIVES)}
+    return Metric(ratio(pl.col("tp@positives"), _POSITIVES), sums, ranked=True, expected=sums)
 
 
 def _max_f(name: re.Match[str], dtype: pl.DataType) -> Metric:
@@ -159,14 +183,25 @@ def _max_f(name: re.Match[str], dtype: pl.DataType) -> Metric:
 
 
 def _figure_at(name: re.Match[str], _: pl.DataType) -> Metric:
-    cuts: dict[str, Callable[[str], Cut]] = {
-        "": lambda number: at_k(_rank(number)),
-        "threshold=": lambda number: at_threshold(_number(number)),
-        "recall=": lambda number: at_recall(_recall(number)),
-    }
-    cut, figure = cuts[name["cut"]](name["number"]), figure_of(name["figure"])
-    fillable = name["figure"] not in rates.COUNTS
-    return Metric(figure(cut.counts), cut.sums, cut.keep, cut.unranked, fillable)
+    kind, figure = name["cut"], name["figure"]
+    if kind == "":
+        cut = at_k(_rank(name["number"]))
+    elif kind == "threshold=":
+        cut = at_threshold(_number(name["number"]))
+    else:
+        cut = at_recall(_recall(name["number"]))
+    is_count = figure in rates.COUNTS
+    return Metric(
+        figure_of(figure)(cut.counts),
+        cut.sums,
+        cut.keep,
+        cut.unranked,
+        fillable=not is_count,
+        defined=kind != "recall="
+        and (is_count or figure == "accuracy" or (kind == "" and figure in ("precision", "fdr"))),
+        ranked=kind == "",
+        expected=None if kind == "recall=" else cut.sums,
+    )
 
 
 def _threshold_at_recall(name: re.Match[str], _: pl.DataType) -> Metric:
@@ -184,15 +219,16 @@ def _interpolated_precision_at_recall(name: re.Match[str], _: pl.DataType) -> Me
 
 def _total(name: re.Match[str], _: pl.DataType) -> Metric:
     total = _POSITIVES if name[0] == "positives" else _ROWS
-    return Metric(total, unranked={}, fillable=False, defined=True)
+    return Metric(total, unranked={}, fillable=False, defined=True, expected={})
 
 
 def _prevalence(_: re.Match[str], __: pl.DataType) -> Metric:
-    return Metric(ratio(_POSITIVES, _ROWS), unranked={}, defined=True)
+    return Metric(ratio(_POSITIVES, _ROWS), unranked={}, defined=True, expected={})
 
 
 def _ties(_: re.Match[str], __: pl.DataType) -> Metric:
-    return Metric(pl.col("ties"), {"ties": pl.col("tied").first()}, fillable=False, defined=True)
+    sums = {"ties": pl.col("tied").first()}
+    return Metric(pl.col("ties"), sums, fillable=False, defined=True, expected=sums)
 
 
 class Family(NamedTuple):
@@ -206,8 +242,9 @@ class Family(NamedTuple):
     build: Callable[[re.Match[str], pl.DataType], Metric]
 
 
-_NUMBER = r"(?P<number>[-+]?(?:inf|[\d.]+(?:e[-+]?\d+)?))"
-_FIGURE = rf"(?P<figure>{'|'.join([*rates.COUNTS, *rates.RATES])}|f[\d.]+)"
+_DECIMAL = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
+_NUMBER = rf"(?P<number>[-+]?(?:inf|{_DECIMAL}(?:e[-+]?[0-9]+)?))"
+_FIGURE = rf"(?P<figure>{'|'.join([*rates.COUNTS, *rates.RATES])}|f{_DECIMAL})"
 
 FAMILIES = (
     Family(
@@ -219,7 +256,7 @@ FAMILIES = (
     Family(
         "average_precision@K, .../positives, .../hits",
         "sum of precision over the hits among the first K rows, over min(K, P); over P; over the number of these hits",
-        r"average_precision@(?P<k>\d+)(?:/(?P<divisor>positives|hits))?",
+        r"average_precision@(?P<k>[0-9]+)(?:/(?P<divisor>positives|hits))?",
         _average_precision_at_k,
     ),
     Family(
@@ -232,7 +269,7 @@ FAMILIES = (
     Family(
         "max_fB, threshold@max_fB",
         "the best F over all thresholds, and the highest threshold that gives it",
-        r"(?P<threshold>threshold@)?max_f(?P<beta>[\d.]+)",
+        rf"(?P<threshold>threshold@)?max_f(?P<beta>{_DECIMAL})",
         _max_f,
     ),
     Family(
@@ -276,43 +313,65 @@ def figure_of(name: str) -> Figure:
     known = {**rates.COUNTS, **rates.RATES}
     if name in known:
         return known[name]
-    if re.fullmatch(r"f[\d.]+", name):
+    if isinstance(name, str) and re.fullmatch(f"f{_DECIMAL}", name):
         return rates.f_beta(_beta(name[1:]))
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0) if isinstance(name, str) else known
+    near = difflib.get_close_matches(str(name), known, n=3, cutoff=0)
     raise ValueError(f"no figure is named {name!r}; the nearest are {', '.join(near)}")
 
 
+_SYNONYMS = {
+    "ap": "average_precision",
+    "map": "average_precision",
+    "p": "precision",
+    "ppv": "precision",
+    "r": "recall",
+    "sensitivity": "recall",
+    "tpr": "recall",
+    "tnr": "specificity",
+    "f": "f1",
+}
+_HEADS = (
+    *rates.RATES,
+    "average_precision",
+    "interpolated_average_precision",
+    "interpolated_average_precision_11",
+    "interpolated_precision",
+    "r_precision",
+    "threshold",
+    "threshold@max_f1",
+    "max_f1",
+    "rows",
+    "positives",
+    "prevalence",
+    "ties",
+    "lift",
+)
+
+
 def _nearest(name: str) -> str:
-    head, _, tail = name.partition("@")
-    heads = [*rates.RATES, *(part for family in FAMILIES for part in re.findall(r"[a-z_0-9]{4,}", family.name))]
-    whole = {
-        "rows",
-        "positives",
-        "prevalence",
-        "ties",
-        "lift",
-        "r_precision",
-        "interpolated_average_precision",
-        "max_f1",
-    }
-    near = difflib.get_close_matches(head.strip().lower(), dict.fromkeys(heads), n=3, cutoff=0.5)
-    if not near:
-        return "names look like average_precision, precision@10, f1@threshold=0.5, k@recall=0.8"
-    names = [n if n in whole or (n == "average_precision" and not tail) else f"{n}@{tail or 10}" for n in near]
-    return f"the nearest names are {', '.join(names)}"
+    head, _, tail = name.strip().lower().partition("@")
+    head = _SYNONYMS.get(head, head)
+    tails = [f"@{t}" for t in (tail, "10", "threshold=0.5", "recall=0.8") if t]
+    names = [
+        n for h in _HEADS for n in (h, *(h + t for t in tails)) if any(re.fullmatch(f.pattern, n) for f in FAMILIES)
+    ]
+    near = difflib.get_close_matches(f"{head}@{tail}" if tail else head, names, n=3, cutoff=0.5)
+    return "the nearest are " + ", ".join(
+        near or ["average_precision", "precision@10", "f1@threshold=0.5", "k@recall=0.8"]
+    )
 
 
 def _rank(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise ValueError(f"k must be a whole number of at least 1, got {text}")
+    if int(text) >= 2**62:
+        raise ValueError(f"k must be below 2**62, got {text}")
     return int(text)
 
 
 def _number(text: str) -> float:
-    try:
-        return int(text)
-    except ValueError:
-        return float(text)
+    whole = re.fullmatch("[-+]?[0-9]{1,18}|[0-9]{19}", text)
+    return int(text) if whole else float(text)
 
 
 def _recall(text: str) -> Fraction:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
 from frame_pr import rates
 from frame_pr.arguments import each, number, rank
+from frame_pr.callers import Frame
 from frame_pr.evaluation import evaluate
-from frame_pr.inputs import Column, Columns, Frame
+from frame_pr.inputs import Column, Columns, Policies
 
 
 def report(
@@ -21,6 +23,7 @@ def report(
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
+    **policies: Unpack[Policies],
 ) -> Frame:
     """The figures one would paste into a review, one row per group, the important ones first.
 
@@ -46,6 +49,8 @@ def report(
         The label of `truth` that is the positive one.
     undefined : float, optional
         What to give instead of null where there is no value.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`.
 
     Returns
     -------
@@ -74,6 +79,8 @@ def report(
     names += [f"{figure}@{one}" for figure in ("precision", "recall", "average_precision") for one in ranks]
     names += ["max_f1", "threshold@max_f1"]
     if threshold is not None:
-        figures = [figure for figure in (*rates.COUNTS, *rates.RATES) if figure != "prevalence"]
-        names += [f"{figure}@threshold={number('threshold', threshold)}" for figure in figures]
-    return evaluate(frame, names, truth, score, by=by, mean_over=mean_over, positive=positive, undefined=undefined)
+        at = number("threshold", threshold)
+        names += [f"{figure}@threshold={at}" for figure in (*rates.COUNTS, *rates.RATES)]
+    return evaluate(
+        frame, names, truth, score, by=by, mean_over=mean_over, positive=positive, undefined=undefined, **policies
+    )

@@ -1,0 +1,65 @@
+"""Frames of the kinds that we serve, as LazyFrames, and the ways back to their kind."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+import polars as pl
+
+from frame_pr.checks import refuse_missing
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Frame = TypeVar("Frame", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame")
+"""The caller's kind of frame: what goes in comes out."""
+
+
+class Caller(NamedTuple, Generic[Frame]):
+    """The caller's frame, and the ways back to its kind."""
+
+    frame: pl.LazyFrame
+    columns: list[Any]
+    lazy: bool
+    """Whether it is for the caller to collect."""
+    give: Callable[[pl.LazyFrame], Frame]
+    """A result, as the caller's kind of frame."""
+    give_beside: Callable[[pl.LazyFrame, list[str]], Frame]
+    """The caller's own rows, with these columns of a table that carries them at their right."""
+
+
+def caller_of(frame: Frame, items: Sequence[Any]) -> Caller[Any]:
+    """Accept a frame that has these columns."""
+    names = [item for item in items if not isinstance(item, pl.Expr)]
+    if isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
+        columns = frame.collect_schema().names()
+        refuse_missing(names, columns)
+        row = pl.col("row").struct.field(*columns)
+        if isinstance(frame, pl.LazyFrame):
+            return Caller(frame, columns, True, lambda table: table, lambda table, new: table.select(row, *new))
+        return Caller(
+            frame.lazy(), columns, False, pl.LazyFrame.collect, lambda table, new: table.select(row, *new).collect()
+        )
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(frame, pandas.DataFrame):
+        from frame_pr.pandas_frames import beside, from_pandas, to_pandas
+
+        if len(names) < len(items):
+            raise TypeError("polars expressions work on polars frames: on pandas, give column names")
+        refuse_missing(names, list(frame.columns))
+        return Caller(
+            from_pandas(frame, list(dict.fromkeys(names))).lazy(),
+            list(frame.columns),
+            False,
+            lambda table: to_pandas(table.collect(), like=frame),
+            lambda table, new: beside(frame, table.select(new).collect()),
+        )
+    kind = f"{type(frame).__module__}.{type(frame).__qualname__}"
+    if "groupby" in kind.lower():
+        raise TypeError(f"got a {kind}: give the frame itself, and the grouping columns as by=[...]")
+    raise TypeError(
+        f"expected a polars DataFrame or LazyFrame or a pandas DataFrame, got a {kind}: "
+        "polars.DataFrame(frame) converts most other frames"
+    )

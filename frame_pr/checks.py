@@ -1,0 +1,140 @@
+"""What a caller can get wrong about columns, by schema and by content: each with one clear error."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import polars as pl
+
+_EXAMPLES = 5  # values shown in an error
+
+
+def refuse_missing(names: Sequence[Any], available: Sequence[Any]) -> None:
+    """Every column is there; else the nearest names."""
+    for name in names:
+        if name not in available:
+            near = difflib.get_close_matches(str(name), [str(column) for column in available], n=3, cutoff=0.5)
+            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"columns: {_examples(available)}"
+            raise ValueError(f"no column {name!r} in the frame; {hint}")
+
+
+def listed(argument: str, value: Any) -> list[Any]:
+    """One column or several, as a list."""
+    if hasattr(value, "dtype") or isinstance(value, dict):
+        raise TypeError(f"{argument} takes the name of a column, or several; got a {type(value).__name__}")
+    items = list(value) if isinstance(value, Iterable) and not isinstance(value, (str, pl.Expr)) else [value]
+    for item in items:
+        if item is None or hasattr(item, "dtype") or isinstance(item, dict):
+            raise TypeError(f"{argument} takes the name of a column, or several; got {item!r}")
+    return items
+
+
+def refuse_repeats(items: Sequence[Any]) -> None:
+    """No column has two parts to play."""
+    names = [item for item in items if not isinstance(item, pl.Expr)]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"column {name!r} is given twice: by, truth and score are all different columns")
+
+
+def expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict[str, pl.Expr]:
+    """Column names with their expressions, selectors written out."""
+    found: dict[str, pl.Expr] = {}
+    for item in items:
+        if not isinstance(item, pl.Expr):
+            names, expressions = [str(item)], [pl.col(str(item))]
+        else:
+            try:
+                names = source.select(item).collect_schema().names()
+            except pl.exceptions.PolarsError as error:
+                raise ValueError(f"{argument}: this expression does not fit the frame: {error}") from None
+            expressions = [item] if len(names) == 1 else [pl.col(name) for name in names]
+        for name, expression in zip(names, expressions, strict=True):
+            if name in found:
+                raise ValueError(f"{argument} gives column {name!r} twice")
+            found[name] = expression
+    return found
+
+
+def expanded_one(source: pl.LazyFrame, argument: str, item: Any) -> tuple[str, pl.Expr]:
+    """The name and the expression of a column of which there can be but one."""
+    found = expanded(source, argument, listed(argument, item))
+    if len(found) != 1:
+        raise ValueError(f"{argument} gives {len(found)} columns: it must be one")
+    return next(iter(found.items()))
+
+
+def is_positive(column: str, name: str, dtype: pl.DataType, positive: object) -> pl.Expr:
+    """Labels as Boolean, where the type of their column allows it."""
+    label = pl.col(column)
+    if positive is not None:
+        try:
+            pl.DataFrame(schema={column: dtype}).select(label == pl.lit(positive))
+        except (pl.exceptions.PolarsError, TypeError, ValueError):
+            raise TypeError(f"positive={positive!r} cannot be a value of column {name!r}, which is {dtype}") from None
+        return label == pl.lit(positive)
+    if dtype == pl.Boolean:
+        return label
+    if not dtype.is_numeric():
+        raise TypeError(f"column {name!r} is {dtype}, neither boolean nor 0/1: name its positive label, positive=...")
+    return label != 0
+
+
+def check_labels(argument: str, name: str, labels: pl.Series, positive: object, ways: str) -> None:
+    """Labels are there, and are two; the positive one is among them."""
+    missing = count_missing(labels)
+    if missing and ways:
+        raise ValueError(f"{argument} column {name!r} has {missing} missing of {len(labels)} values: {ways}")
+    if positive is None:
+        if labels.dtype != pl.Boolean and ((labels != 0) & (labels != 1)).any():
+            raise ValueError(
+                f"{argument} column {name!r} is neither boolean nor 0/1, it holds {_examples(labels.unique().sort())}: "
+                "name its positive label, positive=..."
+            )
+    elif argument == "truth" and missing < len(labels) and not (labels == positive).any():
+        raise ValueError(
+            f"{argument} column {name!r} has no {positive!r}, it holds {_examples(labels.unique().sort())}"
+        )
+
+
+def check_score(name: str, score: pl.Series, ways: str) -> None:
+    """Scores are there, where they must be, and have at most 63 bits."""
+    if ways and (missing := count_missing(score)):
+        raise ValueError(
+            f"score column {name!r} has {missing} missing of {len(score)} values "
+            f"({score.null_count()} null, {missing - score.null_count()} NaN): {ways}"
+        )
+    if score.dtype in (pl.Int128, pl.UInt128, pl.Decimal):
+        whole = score.reinterpret(dtype=pl.Int128) if score.dtype == pl.Decimal else score
+        if not whole.is_between(1 - 2**63, 2**63 - 1).all():
+            raise ValueError(
+                f"score column {name!r} ({score.dtype}) has values of more than 63 bits: cast it to Float64"
+            )
+
+
+def check_weight(name: str, weight: pl.Series) -> None:
+    """Weights are there, finite and not negative."""
+    if missing := count_missing(weight):
+        raise ValueError(
+            f"weight column {name!r} has {missing} missing of {len(weight)} values: fill them, 0 leaves out"
+        )
+    if (bad := weight.filter((weight < 0) | weight.is_infinite())).len():
+        raise ValueError(f"weight column {name!r} has values below 0 or infinite, such as {bad[0]!r}: weights are >= 0")
+
+
+def count_missing(values: pl.Series) -> int:
+    """Nulls and NaNs."""
+    return values.null_count() + (int(values.is_nan().sum()) if values.dtype.is_float() else 0)
+
+
+def one_of(argument: str, value: object, allowed: Sequence[str]) -> None:
+    """A policy that there is."""
+    if value not in allowed:
+        raise ValueError(f"{argument} must be one of {', '.join(map(repr, allowed))}; got {value!r}")
+
+
+def _examples(values: Iterable[Any]) -> str:
+    listed = [repr(value) for value in values]
+    return ", ".join(listed[:_EXAMPLES]) + (f" and {len(listed) - _EXAMPLES} more" if len(listed) > _EXAMPLES else "")

@@ -1,0 +1,80 @@
+"""Known totals of a group, where the frame holds only a part of it."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from frame_pr.checks import refuse_missing
+from frame_pr.groups import Coding
+
+
+def totals_in_rows(rows: pl.LazyFrame, name: str, column: str) -> pl.LazyFrame:
+    """A total that stands in every row of its group."""
+
+    def checked(table: pl.DataFrame) -> pl.DataFrame:
+        if bad := table.filter((pl.col("low") != pl.col("high")) | (pl.col("missing") > 0)).height:
+            raise ValueError(
+                f"{name} column {column!r} is not one number in each group: {bad} groups have several, or null"
+            )
+        return table
+
+    total = pl.col(name)
+    found = rows.group_by("group").agg(low=total.min(), high=total.max(), missing=total.null_count())
+    found = found.map_batches(checked, schema=found.collect_schema())
+    return found.select("group", pl.col("low").cast(pl.Int64).alias(name))
+
+
+def totals_in_frame(
+    frame: Any, name: str, keys: dict[str, str], schema: pl.Schema, coder: Coding, systems: int
+) -> pl.LazyFrame:
+    """A total that a frame of its own gives for every group: its key columns, and one more."""
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(frame, pandas.DataFrame):
+        frame = pl.from_pandas(frame)
+    if not isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
+        raise TypeError(f"{name} takes a column, or a frame of the by columns and one more; got {type(frame).__name__}")
+    columns = frame.collect_schema().names()
+    refuse_missing(list(keys), columns)
+    others = [column for column in columns if column not in keys]
+    if len(others) != 1:
+        raise ValueError(f"{name} frame has the columns {', '.join(columns)}: it must have those of by, and one more")
+    # Named apart from the keys of the rows until the join is done.
+    coded = coder.code(
+        frame.lazy().select(
+            *(pl.col(key).cast(schema[column]).alias(column) for key, column in keys.items()),
+            pl.col(others[0]).cast(pl.Int64).alias(name),
+        )
+    ).filter(pl.col("group").is_not_null())
+    system = pl.int_ranges(systems, dtype=pl.Int64)
+    return (
+        coded.select(name, system=system, group="group")
+        .explode("system", empty_as_null=False, keep_nulls=False)
+        .select(name, group=pl.col("group") * systems + pl.col("system"))
+    )
+
+
+def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame]) -> pl.LazyFrame:
+    """Put known totals in the place of those found in the rows of a table with `group`, `positives` and `rows`."""
+    found = pl.col("positives")
+    for known in totals:
+        (name,) = set(known.collect_schema().names()) - {"group"}
+        joined = table.join(known.rename({name: "known"}), on="group", how="left", maintain_order="left")
+        table = joined.map_batches(partial(_checked, name=name), schema=joined.collect_schema())
+        if name == "positives":
+            # Positives that are not in the frame are rows that are not.
+            table = table.with_columns(rows=pl.col("rows") - found + pl.col("known"))
+        table = table.with_columns(pl.col("known").alias(name)).drop("known")
+    return table
+
+
+def _checked(table: pl.DataFrame, name: str) -> pl.DataFrame:
+    if missing := table["known"].null_count():
+        raise ValueError(f"{name} gives no total for {missing} of the groups: every group of the frame needs one")
+    if (short := table.filter(pl.col("known") < pl.col(name))).height:
+        known, found = short.select("known", name).row(0)
+        raise ValueError(f"{name} gives a total of {known} for a group in which the frame has {found} already")
+    return table
