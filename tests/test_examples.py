@@ -5,8 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas as pd
+import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
+import frame_pr
+
+README = Path(__file__).parents[1] / "README.md"
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
@@ -138,3 +144,33 @@ def test_search_walks_down_one_query(search: str) -> None:
         assert int(k) >= rank  # more where this score is tied with a later row's
         assert float(precision) == pytest.approx(int(tp) / int(k), abs=0.0006)
     assert {row[1] for row in rows} == {"true", "false"}
+
+
+YOU_WRITE = re.findall(
+    r"^\| .+ \| `(.*(?:run\.pr|\(run).*)` \|$", README.read_text(encoding="utf-8"), flags=re.MULTILINE
+)
+RUN = {
+    "query": ["ink", "ink", "ink", "ink", "tea", "tea", "tea", "tea"],
+    "relevant": [False, True, False, True, True, True, False, True],
+    "verdict": ["ham", "spam", "ham", "spam", "spam", "spam", "ham", "spam"],
+    "predicted": [True, True, False, False, True, True, False, False],
+    "score": [0.9, 0.8, 0.4, 0.3, 0.7, 0.6, 0.5, 0.2],
+    "other_score": [0.1, 0.8, 0.4, 0.3, 0.7, 0.6, 0.5, 0.2],
+}
+
+
+def test_readme_table_names_every_public_function() -> None:
+    written = " ".join(YOU_WRITE)
+    # `PR` is what .pr gives; the others are asked for like a function that does stand there.
+    left_out = {"PR", "recall_at_k", "average_precision_at_k", "precision_at_recall", "r_precision"}
+    assert [name for name in frame_pr.__all__ if f".{name}(" not in written and name not in left_out] == []
+
+
+@pytest.mark.parametrize("call", YOU_WRITE)
+def test_readme_table_runs_on_every_kind_of_frame(call: str) -> None:
+    frames = (pl.DataFrame(RUN), pl.LazyFrame(RUN), pd.DataFrame(RUN))
+    eager, lazy, pandas = (eval(call, {"frame_pr": frame_pr, "run": run}) for run in frames)
+    assert (type(eager), type(lazy), type(pandas)) == tuple(map(type, frames))
+    assert eager.height > 0
+    assert_frame_equal(lazy.collect(), eager)
+    assert_frame_equal(pl.from_pandas(pandas), eager)
