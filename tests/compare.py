@@ -1,0 +1,17 @@
+"""Equality of numbers and of frames, up to the last bits of a float."""
+
+from fractions import Fraction
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+
+def near(value):
+    """A number to 1e-12; None, a count or a threshold as it is."""
+    return pytest.approx(float(value), rel=0, abs=1e-12) if isinstance(value, (float, Fraction)) else value
+
+
+def assert_same(left: pl.DataFrame, right: pl.DataFrame, *, dtypes: bool = True) -> None:
+    """The same columns, rows and nulls; floats to 1e-12, for the order of a sum may differ between engines."""
+    assert_frame_equal(left, right, check_dtypes=dtypes, rel_tol=0, abs_tol=1e-12)

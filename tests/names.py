@@ -1,0 +1,53 @@
+"""A name of every metric there is, and one call of every public function."""
+
+COUNTS = ["k", "tp", "fp", "fn", "tn"]
+RATES = ["precision", "recall", "specificity", "npv", "fpr", "fnr", "fdr", "accuracy", "f1"]
+RATES += ["mcc", "informedness", "markedness", "kappa", "prevalence"]
+FIGURES = [*COUNTS, *RATES]
+
+CUTS = ["1", "3", "10", "threshold=0", "threshold=0.5", "threshold=-inf", "threshold=1e300"]
+CUTS += ["recall=0", "recall=0.3", "recall=0.8", "recall=1"]
+
+TOTALS = ["rows", "positives", "prevalence", "ties"]
+AREAS = ["average_precision", "lift", "interpolated_average_precision"]
+AREAS += ["interpolated_average_precision_11", "interpolated_average_precision_101", "r_precision"]
+AT_K = [f"average_precision@{k}{divisor}" for k in (1, 3, 10) for divisor in ("", "/positives", "/hits")]
+BEST = [f"{head}max_f{beta}" for beta in ("1", "0.5", "2") for head in ("", "threshold@")]
+AT_RECALL = [f"{head}@recall={r}" for head in ("threshold", "interpolated_precision") for r in ("0", "0.3", "0.8", "1")]
+AT_CUT = [f"{figure}@{cut}" for figure in (*FIGURES, "f0.5", "f2") for cut in CUTS]
+
+NAMES = [*TOTALS, *AREAS, *AT_K, *BEST, *AT_RECALL, *AT_CUT]
+
+# Of the columns `relevant`, `score` and, for classes, `predicted`.
+CALLS = [
+    ("average_precision", {}),
+    ("interpolated_average_precision", {}),
+    ("interpolated_average_precision", {"points": 11}),
+    ("average_precision_at_k", {"k": [1, 3]}),
+    ("average_precision_at_k", {"k": 3, "divisor": "positives"}),
+    ("average_precision_at_k", {"k": 3, "divisor": "hits"}),
+    ("precision_at_k", {"k": [1, 3]}),
+    ("recall_at_k", {"k": 3}),
+    ("r_precision", {}),
+    ("precision_at_recall", {"recall": [0.5, 1]}),
+    ("k_at_recall", {"recall": 0.8}),
+    ("f_beta", {}),
+    ("f_beta", {"threshold": 0.5}),
+    ("f_beta", {"k": 3, "beta": 2}),
+    ("confusion", {"threshold": 0.5}),
+    ("confusion", {"k": 3}),
+    ("confusion", {"score": None, "prediction": "predicted"}),
+    ("curve", {}),
+    ("curve", {"figures": ["mcc", "f2"]}),
+    ("with_curve", {}),
+    ("evaluate", {"metrics": ["rows", "average_precision", "threshold@max_f2", "k@recall=0.5"]}),
+    ("with_metrics", {"metrics": ["positives", "average_precision"]}),
+    ("report", {}),
+    ("report", {"threshold": 0.5}),
+]
+CALL_IDS = [f"{name}({', '.join(f'{key}={value}' for key, value in given.items())})" for name, given in CALLS]
+
+
+def call(frame, function, **given):
+    """`frame.pr.function(...)` on the columns that these tests name alike."""
+    return getattr(frame.pr, function)(**{"truth": "relevant", "score": "score"} | given)

@@ -1,0 +1,168 @@
+"""Each example runs as a reader would run it, with warnings as errors, and prints what it promises."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import frame_pr
+
+README = Path(__file__).parents[1] / "README.md"
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def output_of(example: str) -> str:
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-X", "utf8", EXAMPLES / example],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stderr == ""
+    return ran.stdout
+
+
+@pytest.fixture(scope="module")
+def digits() -> str:
+    return output_of("digits_report.py")
+
+
+@pytest.fixture(scope="module")
+def search() -> str:
+    return output_of("search_report.py")
+
+
+def table(output: str, *header: str) -> list[list[str]]:
+    """Cells of the rows of the polars table that has this header."""
+    (found,) = [part for part in output.split("┌")[1:] if cells(part.splitlines()[1]) == list(header)]
+    body = found.partition("╡\n")[2].partition("└")[0]
+    return [cells(line) for line in body.splitlines()]
+
+
+def cells(line: str) -> list[str]:
+    return [cell.strip() for cell in re.split("[│┆]", line)[1:-1]]
+
+
+DIGITS_HEADER = ("digit", "model", "AP", "interpolated AP", "P@10", "best F1", "at threshold")
+MODELS = ("decision tree", "logistic regression")
+
+
+def test_digits_has_a_row_for_every_digit_and_model(digits: str) -> None:
+    rows = table(digits, *DIGITS_HEADER)
+    assert [(row[0], row[1]) for row in rows] == [(str(digit), model) for digit in range(10) for model in MODELS]
+    for row in rows:
+        ap, interpolated, *shares = map(float, row[2:])
+        assert 0 < ap <= interpolated <= 1
+        assert all(0 <= share <= 1 for share in shares)
+
+
+def test_digits_map_is_the_mean_of_the_rows_above_it(digits: str) -> None:
+    rows = table(digits, *DIGITS_HEADER)
+    means = table(digits, "model", "groups", "mean_average_precision", "undefined_average_precision")
+    assert [row[0] for row in means] == list(MODELS)
+    for model, groups, mean, undefined in means:
+        of_model = [float(row[2]) for row in rows if row[1] == model]
+        assert (groups, undefined) == ("10", "0")
+        # Ten figures and their mean, each rounded to three decimals.
+        assert float(mean) == pytest.approx(sum(of_model) / 10, abs=0.001)
+
+
+def test_digits_prints_the_same_rows_in_pandas(digits: str) -> None:
+    in_pandas = digits.partition("In pandas")[2]
+    printed = [tuple(line.split()) for line in in_pandas.splitlines()]
+    for row in table(digits, *DIGITS_HEADER):
+        assert tuple(" ".join(row).split()) in printed
+
+
+def test_digits_says_who_agrees(digits: str) -> None:
+    assert re.search(r"polars and pandas agree on all 100 figures and both means: largest difference \d", digits)
+    assert re.search(r"scikit-learn, asked 20 times, agrees on average precision: largest difference \d", digits)
+
+
+def test_search_ranks_real_documents_for_hundreds_of_queries(search: str) -> None:
+    rows, queries, documents = (
+        int(number.replace(",", ""))
+        for number in re.search(r"([\d,]+) rows = (\d+) queries x (\d+) documents", search).groups()
+    )
+    assert rows == queries * documents
+    assert queries > 200
+    assert documents > 300
+
+
+def test_search_report_compares_three_systems(search: str) -> None:
+    rows = table(search, "figure", "bm25", "char_ngrams", "tfidf")
+    report = {row[0]: [float(figure) for figure in row[1:]] for row in rows}
+    queries = float(re.search(r"(\d+) queries", search)[1])
+    assert report["groups"] == [queries] * 3
+    for prevalence, ap, interpolated in zip(
+        report["mean_prevalence"],
+        report["mean_average_precision"],
+        report["mean_interpolated_average_precision"],
+        strict=True,
+    ):
+        # A ranking at random has an AP near prevalence: each system is far above it.
+        assert 10 * prevalence < ap <= interpolated < 1
+    # BM25's saturation of term counts helps on long docstrings; raw counts are the weakest of the three.
+    bm25, _, tfidf = report["mean_average_precision"]
+    assert bm25 > tfidf
+
+
+def test_search_areas_average_to_the_whole(search: str) -> None:
+    rows = table(search, "area", "groups", "bm25", "char_ngrams", "tfidf")
+    assert {row[0] for row in rows} == {"numpy", "linalg", "fft", "random"}
+    groups = [int(row[1]) for row in rows]
+    overall = next(
+        row for row in table(search, "figure", "bm25", "char_ngrams", "tfidf") if row[0] == "mean_average_precision"
+    )
+    for system in range(3):
+        weighted = sum(n * float(row[2 + system]) for n, row in zip(groups, rows, strict=True)) / sum(groups)
+        assert weighted == pytest.approx(float(overall[1 + system]), abs=0.001)
+
+
+def test_search_shows_where_two_systems_differ(search: str) -> None:
+    rows = table(search, "query", "bm25_average_precision", "tfidf_average_precision", "gap")
+    gaps = [float(row[3]) for row in rows]
+    assert len(gaps) == 6
+    assert gaps == sorted(gaps, reverse=True)
+    assert gaps[2] > 0 > gaps[3]
+    for row, gap in zip(rows, gaps, strict=True):
+        assert gap == pytest.approx(float(row[1]) - float(row[2]), abs=0.0021)
+
+
+def test_search_walks_down_one_query(search: str) -> None:
+    rows = table(search, "document", "relevant", "bm25", "k", "tp", "precision", "recall")
+    assert len(rows) == 8
+    scores = [float(row[2]) for row in rows]
+    assert scores == sorted(scores, reverse=True)
+    for rank, (_, _, _, k, tp, precision, _) in enumerate(rows, start=1):
+        assert int(k) >= rank  # more where this score is tied with a later row's
+        assert float(precision) == pytest.approx(int(tp) / int(k), abs=0.0006)
+    assert {row[1] for row in rows} == {"true", "false"}
+
+
+TABLE = re.search(r"\| you want \| you write \|\n.*?\n\n", README.read_text(encoding="utf-8"), flags=re.DOTALL)[0]
+YOU_WRITE = [row.split("`")[1] for row in TABLE.splitlines()[2:] if row]
+RUN = {
+    "query": ["ink", "ink", "ink", "ink", "tea", "tea", "tea", "tea"],
+    "relevant": [False, True, False, True, True, True, False, True],
+    "verdict": ["ham", "spam", "ham", "spam", "spam", "spam", "ham", "spam"],
+    "predicted": [True, True, False, False, True, True, False, False],
+    "score": [0.9, 0.8, 0.4, 0.3, 0.7, 0.6, 0.5, 0.2],
+    "other_score": [0.1, 0.8, 0.4, 0.3, 0.7, 0.6, 0.5, 0.2],
+}
+
+
+@pytest.mark.parametrize("call", YOU_WRITE)
+def test_readme_table_runs_on_every_kind_of_frame(call: str) -> None:
+    frames = (pl.DataFrame(RUN), pl.LazyFrame(RUN), pd.DataFrame(RUN))
+    eager, lazy, pandas = (eval(call, {"frame_pr": frame_pr, "run": run}) for run in frames)
+    assert (type(eager), type(lazy), type(pandas)) == tuple(map(type, frames))
+    assert eager.height > 0
+    assert_frame_equal(lazy.collect(), eager)
+    assert_frame_equal(pl.from_pandas(pandas), eager)
