@@ -1,0 +1,256 @@
+import inspect
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+import pytest
+from compare import assert_same
+from names import CALL_IDS, CALLS, call
+from polars.testing import assert_frame_equal
+
+import frame_pr as fp
+
+FUNCTIONS = sorted({function for function, _ in CALLS})
+DATA = pl.DataFrame(
+    {
+        "model": ["m", "m", "n"] * 20,
+        "q": [i % 7 for i in range(60)],
+        "relevant": [i % 3 == 0 for i in range(60)],
+        "predicted": [i % 4 == 0 for i in range(60)],
+        "score": [i * 37 % 23 / 4 for i in range(60)],
+    }
+)
+BY = [None, "q", "model", ["model", "q"]]
+
+
+def test_these_tests_call_every_public_function_that_works_on_frames():
+    takes_a_frame = {
+        name
+        for name in fp.__all__
+        if inspect.isfunction(getattr(fp, name))
+        and next(iter(inspect.signature(getattr(fp, name)).parameters)) == "frame"
+    }
+    drawn = {name for name in takes_a_frame if "ax" in inspect.signature(getattr(fp, name)).parameters}
+    assert takes_a_frame - drawn == set(FUNCTIONS)
+
+
+def test_public_names_are_there_once():
+    assert len(fp.__all__) == len(set(fp.__all__))
+    assert all(hasattr(fp, name) for name in fp.__all__)
+
+
+@pytest.mark.parametrize("frame", [DATA, DATA.lazy(), DATA.to_pandas()], ids=["polars", "lazy", "pandas"])
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_method_is_the_function_with_the_frame_filled_in(frame, function):
+    method, public = getattr(frame.pr, function), getattr(fp, function)
+    assert inspect.getdoc(method) == inspect.getdoc(public)
+    assert method.__name__ == function
+    first, *others = inspect.signature(public).parameters.values()
+    assert first.name == "frame"
+    # One parameter, the frame, is bound already; a wrapper shows it as the first of the signature it wraps.
+    shown = list(inspect.signature(method).parameters.values())
+    assert shown in (others, [first, *others]) or [one.name for one in shown] == [one.name for one in others]
+
+
+@pytest.mark.parametrize(("function", "given"), CALLS, ids=CALL_IDS)
+def test_methods_and_functions_agree(kind, function, given):
+    frame = kind(DATA)
+    method = kind.read(call(frame, function, by="q", **given))
+    arguments = {"truth": "relevant", "score": "score"} | given | {"by": "q"}
+    assert_same(kind.read(getattr(fp, function)(frame, **arguments)), method)
+    piped = frame.pipe(getattr(fp, function), **arguments)
+    assert_same(kind.read(piped), method)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_the_frame_comes_first_and_options_are_named(function):
+    parameters = inspect.signature(getattr(fp, function)).parameters
+    required = [name for name, one in parameters.items() if one.kind is one.POSITIONAL_OR_KEYWORD]
+    leading = ["frame", "metrics"] if "metrics" in parameters else ["frame"]
+    assert required[: len(leading) + 2] == [*leading, "truth", "score"]
+    assert parameters["by"].kind is parameters["by"].KEYWORD_ONLY
+    assert "Examples" in inspect.getdoc(getattr(fp, function))
+
+
+def test_functions_go_to_worker_processes():
+    for function in FUNCTIONS:
+        assert pickle.loads(pickle.dumps(getattr(fp, function))) is getattr(fp, function)
+
+
+def test_the_accessor_keeps_no_state():
+    frame = DATA.to_pandas()
+    before = frame.pr.evaluate("positives", "relevant", "score")["positives"].item()
+    frame.loc[0, "relevant"] = not frame.loc[0, "relevant"]
+    after = frame.pr.evaluate("positives", "relevant", "score")["positives"].item()
+    assert after == before - 1
+
+
+def test_an_attribute_that_is_not_there():
+    for frame in (DATA, DATA.lazy(), DATA.to_pandas()):
+        with pytest.raises(AttributeError, match="average_precison"):
+            frame.pr.average_precison  # noqa: B018
+
+
+def test_a_misspelt_argument():
+    for frame in (DATA, DATA.to_pandas()):
+        with pytest.raises(TypeError, match=r"unexpected (keyword )?argument '?groups"):
+            frame.pr.average_precision("relevant", "score", groups="q")
+
+
+# lazy in, lazy out --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by", BY, ids=str)
+@pytest.mark.parametrize(("function", "given"), CALLS, ids=CALL_IDS)
+def test_a_lazy_frame_is_never_collected(monkeypatch, function, given, by):
+    def collected(*_, **__):
+        raise AssertionError("a LazyFrame was collected")
+
+    frame = DATA.lazy()
+    with monkeypatch.context() as patch:
+        for name in ("collect", "collect_async", "collect_batches", "fetch", "profile", "describe", "sink_parquet"):
+            if hasattr(pl.LazyFrame, name):
+                patch.setattr(pl.LazyFrame, name, collected)
+        patch.setattr(pl, "collect_all", collected)
+        result = call(frame, function, by=by, **given)
+    assert isinstance(result, pl.LazyFrame)
+    assert_same(result.collect(), call(DATA, function, by=by, **given))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"truth": "label", "positive": "yes"},
+        {"by": "model"},
+        {"by": ["model", "q"]},
+        {"score": ["score", "other"], "by": "model"},
+        {"by": ["model", "q"], "mean_over": "q"},
+        {"undefined": 0.0},
+    ],
+    ids=str,
+)
+def test_the_rows_of_a_lazy_frame_are_not_looked_at(given):
+    data = DATA.with_columns(
+        label=pl.when("relevant").then(pl.lit("yes")).otherwise(pl.lit("no")), other=-pl.col("score")
+    )
+
+    def looked_at(_: pl.DataFrame) -> pl.DataFrame:
+        raise RuntimeError("the rows were read")
+
+    frame = data.lazy().map_batches(looked_at, schema=data.schema)
+    result = call(frame, "evaluate", metrics=["average_precision", "rows"], **given)
+    assert result.collect_schema() == call(data, "evaluate", metrics=["average_precision", "rows"], **given).schema
+    with pytest.raises((RuntimeError, pl.exceptions.ComputeError), match="the rows were read"):
+        result.collect()
+
+
+@pytest.mark.parametrize("by", BY, ids=str)
+@pytest.mark.parametrize(("function", "given"), CALLS, ids=CALL_IDS)
+def test_collect_schema_tells_the_truth(function, given, by):
+    for data in (
+        DATA,
+        DATA.cast({"score": pl.Float32, "q": pl.Int8, "model": pl.Categorical}),
+        DATA.cast({"score": pl.Int64, "q": pl.UInt64, "relevant": pl.Int8, "predicted": pl.Float64}),
+        DATA.with_columns(pl.col("score").cast(pl.Decimal(12, 4)), pl.lit(None, dtype=pl.Date).alias("q")),
+    ):
+        result = call(data.lazy(), function, by=by, **given)
+        for engine in ("in-memory", "streaming"):
+            assert result.collect_schema() == result.collect(engine=engine).schema
+        assert result.collect_schema() == call(data, function, by=by, **given).schema
+
+
+@pytest.mark.parametrize(
+    "given", [{"mean_over": "q"}, {"mean_over": ["q", "model"]}, {"score": ["score", "q2"]}], ids=str
+)
+@pytest.mark.parametrize("function", ["evaluate", "report"])
+def test_collect_schema_of_means_and_systems(function, given):
+    metrics = {"metrics": ["average_precision", "rows", "threshold@max_f1"]} if function == "evaluate" else {}
+    data = DATA.with_columns(q2=pl.col("q") * 2)
+    result = call(data.lazy(), function, by=["model", "q"], **metrics, **given)
+    for engine in ("in-memory", "streaming"):
+        assert result.collect_schema() == result.collect(engine=engine).schema
+    assert result.collect_schema() == call(data, function, by=["model", "q"], **metrics, **given).schema
+
+
+@pytest.mark.parametrize(("function", "given"), CALLS, ids=CALL_IDS)
+def test_from_a_scan_into_a_sink(tmp_path, function, given):
+    DATA.write_parquet(tmp_path / "run.parquet")
+    expected = call(DATA, function, by=["model", "q"], **given)
+    call(pl.scan_parquet(tmp_path / "run.parquet"), function, by=["model", "q"], **given).sink_parquet(
+        tmp_path / "result.parquet"
+    )
+    assert_same(pl.read_parquet(tmp_path / "result.parquet"), expected)
+
+
+def test_a_result_goes_on_in_a_lazy_query():
+    result = (
+        DATA.lazy()
+        .filter(pl.col("q") < 5)
+        .pr.evaluate(["average_precision", "rows"], "relevant", "score", by=["model", "q"])
+        .filter(pl.col("average_precision") > 0.3)
+        .group_by("model")
+        .agg(pl.col("rows").sum())
+        .sort("model")
+    )
+    eager = DATA.filter(pl.col("q") < 5).pr.evaluate(
+        ["average_precision", "rows"], "relevant", "score", by=["model", "q"]
+    )
+    expected = eager.filter(pl.col("average_precision") > 0.3).group_by("model").agg(pl.col("rows").sum()).sort("model")
+    assert_frame_equal(result.collect(), expected)
+
+
+@pytest.mark.parametrize(("function", "given"), CALLS, ids=CALL_IDS)
+def test_the_callers_polars_frame_is_unchanged(function, given):
+    frame = DATA.clone()
+    call(frame, function, by=["q"], **given)
+    assert frame.equals(DATA)
+    assert frame.schema == DATA.schema
+
+
+# import -------------------------------------------------------------------------------------------------------------
+
+
+def run(code: str) -> None:
+    root = Path(fp.__file__).parents[1]
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=root, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_importing_the_package_imports_no_optional_library():
+    run("import sys, frame_pr; assert not {'matplotlib', 'sklearn'} & set(sys.modules)")
+
+
+@pytest.mark.parametrize("absent", [["pandas"], ["pyarrow"], ["matplotlib"], ["pandas", "pyarrow", "matplotlib"]])
+def test_the_package_works_where_a_library_is_absent(absent):
+    # None in sys.modules makes an import fail as if the library were not installed.
+    run(
+        f"""
+import sys
+for name in {absent!r}:
+    sys.modules[name] = None
+import polars as pl
+import frame_pr
+frame = pl.DataFrame({{"q": ["a", "a"], "relevant": [1, 0], "score": [0.5, 0.25]}})
+assert frame.pr.average_precision("relevant", "score", by="q").rows() == [("a", 1.0)]
+assert frame.lazy().pr.report("relevant", "score").collect().height == 1
+"""
+    )
+
+
+def test_pandas_may_come_later():
+    # pandas imported after frame_pr has its accessor; a pandas frame is known although frame_pr came first.
+    run(
+        """
+import frame_pr
+import pandas as pd
+frame = pd.DataFrame({"relevant": [1, 0], "score": [2, 1]})
+assert frame.pr.average_precision("relevant", "score")["average_precision"].tolist() == [1.0]
+"""
+    )
+
+
+def test_pandas_frames_have_the_accessor():
+    assert isinstance(pd.DataFrame().pr, fp.PR)
