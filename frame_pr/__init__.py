@@ -5,11 +5,14 @@ from frame_pr.averages import average_precision, average_precision_at_k, interpo
 from frame_pr.curves import curve, with_curve
 from frame_pr.cuts import confusion, f_beta, k_at_recall, precision_at_k, precision_at_recall, r_precision, recall_at_k
 from frame_pr.evaluation import evaluate, with_metrics
+from frame_pr.expressions import ExprPR
 from frame_pr.inputs import Policies
+from frame_pr.plots import plot, plot_curve
 from frame_pr.reports import report
 
 __all__ = [
     "PR",
+    "ExprPR",
     "Policies",
     "average_precision",
     "average_precision_at_k",
@@ -19,6 +22,8 @@ __all__ = [
     "f_beta",
     "interpolated_average_precision",
     "k_at_recall",
+    "plot",
+    "plot_curve",
     "precision_at_k",
     "precision_at_recall",
     "r_precision",

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, Generic, ParamSpec
+from typing import Concatenate, Generic, ParamSpec, TypeVar
 
 import polars as pl
 
-from frame_pr import averages, curves, cuts, evaluation, reports
+from frame_pr import averages, curves, cuts, evaluation, plots, reports
 from frame_pr.callers import Frame
+from frame_pr.expressions import ExprPR
 
 P = ParamSpec("P")
+Result = TypeVar("Result")
 
 
-def _method(function: Callable[Concatenate[Frame, P], Frame]) -> Callable[Concatenate[PR[Frame], P], Frame]:
+def _method(function: Callable[Concatenate[Frame, P], Result]) -> Callable[Concatenate[PR[Frame], P], Result]:
     @wraps(function)
-    def method(self: PR[Frame], /, *args: P.args, **kwargs: P.kwargs) -> Frame:
+    def method(self: PR[Frame], /, *args: P.args, **kwargs: P.kwargs) -> Result:
         return function(self._frame, *args, **kwargs)
 
     return method
@@ -43,12 +45,14 @@ class PR(Generic[Frame]):
     evaluate = _method(evaluation.evaluate)
     with_metrics = _method(evaluation.with_metrics)
     report = _method(reports.report)
+    plot = _method(plots.plot)
 
 
 def register() -> None:
     """Make `.pr` known to polars and, where it is installed, to pandas."""
     for register_in_polars in (pl.api.register_dataframe_namespace, pl.api.register_lazyframe_namespace):
         register_in_polars("pr")(PR)
+    pl.api.register_expr_namespace("pr")(ExprPR)
     try:
         import pandas as pd
     except ImportError:
