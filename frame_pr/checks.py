@@ -50,6 +50,8 @@ def expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict[
                 names = source.select(item).collect_schema().names()
             except pl.exceptions.PolarsError as error:
                 raise ValueError(f"{argument}: this expression does not fit the frame: {error}") from None
+            if not names:
+                raise ValueError(f"{argument}: this selector selects no column of the frame")
             expressions = [item] if len(names) == 1 else [pl.col(name) for name in names]
         for name, expression in zip(names, expressions, strict=True):
             if name in found:
@@ -93,10 +95,15 @@ def check_labels(argument: str, name: str, labels: pl.Series, positive: object, 
                 f"{argument} column {name!r} is neither boolean nor 0/1, it holds {_examples(labels.unique().sort())}: "
                 "name its positive label, positive=..."
             )
-    elif argument == "truth" and missing < len(labels) and not (labels == positive).any():
+    elif argument == "truth" and missing < len(labels) and not _holds(labels, positive):
         raise ValueError(
             f"{argument} column {name!r} has no {positive!r}, it holds {_examples(labels.unique().sort())}"
         )
+
+
+def _holds(labels: pl.Series, value: object) -> bool:
+    # By an expression, as in `is_positive`: a Series does not compare a date with a time.
+    return bool(labels.alias("label").to_frame().select((pl.col("label") == pl.lit(value)).any()).item())
 
 
 def check_score(name: str, score: pl.Series, ways: str) -> None:

@@ -11,7 +11,7 @@ import polars as pl
 from frame_pr import ranking, rates
 from frame_pr.callers import Frame
 from frame_pr.inputs import Column, Columns, Policies, Rows, rows_of
-from frame_pr.metrics import figure_of
+from frame_pr.names import figure_of
 from frame_pr.rates import Counts
 
 _COLUMNS = ("threshold", "k", "tp", "fp", "fn", "tn", "precision", "recall", "recall_step", "interpolated_precision")

@@ -459,5 +459,5 @@ def confusion(
         predicted=prediction is not None,
         **policies,
     )
-    names = {f"{figure}@{cut}": figure for figure in (*rates.COUNTS, *rates.RATES)} | {"prevalence": "prevalence"}
+    names = {f"{figure}@{cut}": figure for figure in (*rates.COUNTS, *rates.RATES)}
     return rows.result(values(rows, list(names), undefined).rename(names), list(names.values()))

@@ -11,7 +11,8 @@ from frame_pr import ranking
 from frame_pr.arguments import each
 from frame_pr.callers import Frame
 from frame_pr.inputs import Column, Columns, Policies, Rows, rows_of
-from frame_pr.metrics import TOTALS, TOTALS_UNRANKED, Metric, Sums, metric
+from frame_pr.metrics import TOTALS, TOTALS_UNRANKED, Metric, Sums
+from frame_pr.names import metric
 from frame_pr.totals import with_totals
 
 
@@ -185,6 +186,9 @@ def _mean(rows: Rows[Frame], names: Sequence[str], over: Sequence[str], undefine
                 f"mean_over names {name!r}, which is not one of the keys: {', '.join(rows.keys) or 'none'}"
             )
     keys = [key for key in rows.keys if key not in over]
+    for key in rows.keys:
+        if key in names:
+            raise ValueError(f"by column {key!r} is named like a result column: rename it before the call")
     means = {f"mean_{name}": pl.col(name).mean() for name in names}
     missing = {
         f"undefined_{name}": pl.col(name).null_count().cast(pl.Int64)

@@ -11,9 +11,9 @@ from typing import Literal
 import polars as pl
 
 from frame_pr.arguments import f_of, number, rank, recall_level
-from frame_pr.group_expressions import checked, group_of
+from frame_pr.group_expressions import at_rank, bound, checked, counts_of_cut, figure_at, group_of, shared_hits
 from frame_pr.inputs import Column
-from frame_pr.metrics import figure_of
+from frame_pr.names import figure_of
 from frame_pr.rates import ratio
 
 
@@ -72,7 +72,7 @@ class ExprPR:
         [(1, 1.0), (2, 0.5)]
         """
         group = group_of(self._score, truth, positive)
-        return checked(group.precision.mean(), self._score, truth, positive).alias("average_precision")
+        return checked((group.tp / group.k).mean(), self._score, truth, positive).alias("average_precision")
 
     def interpolated_average_precision(
         self, truth: Column, *, points: Literal[11, 101] | None = None, positive: object = None
@@ -109,7 +109,7 @@ class ExprPR:
             return checked(envelope.mean(), self._score, truth, positive).alias("interpolated_average_precision")
         # How many of the levels 1/10, ..., 1 each positive reaches first, in whole numbers; the first one reaches 0.
         last = points - 1
-        levels = last * steps.tp // steps.positives - last * (steps.tp - 1) // steps.positives + (steps.tp == 1)
+        levels = (last * steps.tp // steps.positives).diff().fill_null(last // steps.positives + 1)
         mean = pl.when(steps.positives > 0).then((envelope * levels).sum() / points)
         return checked(mean, self._score, truth, positive).alias(f"interpolated_average_precision_{points}")
 
@@ -154,11 +154,18 @@ class ExprPR:
             raise ValueError(f"divisor must be 'min', 'positives' or 'hits', got {divisor!r}")
         name = f"average_precision@{rank(k)}{suffixes[divisor]}"
         group = group_of(self._score, truth, positive)
-        counts, above, shared = group.at_k(k)
-        total = above.precision.sum() + (shared * counts.tp / pl.min_horizontal(group.rows, k)).fill_nan(0.0)
-        over = {"min": pl.min_horizontal(counts.positives, counts.k), "positives": counts.positives, "hits": counts.tp}
-        mean = pl.when(counts.positives > 0).then(ratio(total, over[divisor]).fill_null(0.0))
-        return checked(mean, self._score, truth, positive).alias(name)
+        cut = group.cut_at(k)
+        whole = pl.when(group.k < pl.min_horizontal(group.rows, k)).then(group.tp / group.k).sum()
+
+        def mean(whole: pl.Expr, **parts: pl.Expr) -> pl.Expr:
+            counts, rows = counts_of_cut(**parts), parts["rows"]
+            shared = shared_hits(parts["above"], parts["reached"], parts["k"])
+            total = whole + ratio(shared * counts.tp, pl.min_horizontal(rows, k)).fill_null(0.0)
+            over = {"min": pl.min_horizontal(counts.positives, k), "positives": counts.positives, "hits": counts.tp}
+            return pl.when(counts.positives > 0).then(ratio(total, over[divisor]).fill_null(0.0))
+
+        value = bound(mean, whole=whole, **cut)
+        return checked(value, self._score, truth, positive).alias(name)
 
     def precision_at_k(self, truth: Column, k: int, *, positive: object = None) -> pl.Expr:
         """Precision of the first k rows: their hits, divided by k even where there are fewer rows.
@@ -238,7 +245,7 @@ class ExprPR:
         0.6666666666666666
         """
         group = group_of(self._score, truth, positive)
-        value = figure_of("precision")(group.at_k(group.positives).counts)
+        value = at_rank(figure_of("precision"), group.cut_at(group.positives))
         return checked(value, self._score, truth, positive).alias("r_precision")
 
     def precision_at_recall(self, truth: Column, recall: float, *, positive: object = None) -> pl.Expr:
@@ -414,10 +421,15 @@ class ExprPR:
             raise ValueError("give exactly one of threshold, k and recall")
         formula, group = figure_of(figure), group_of(self._score, truth, positive)
         if threshold is not None:
-            cut, counts = f"threshold={number('threshold', threshold)}", group.at_threshold(threshold)
+            cut, value = (
+                f"threshold={number('threshold', threshold)}",
+                figure_at(formula, group.at_threshold(threshold)),
+            )
         elif k is not None:
-            cut, counts = rank(k), group.at_k(k).counts
+            cut, value = rank(k), at_rank(formula, group.cut_at(k))
         else:
-            cut = f"recall={recall_level(recall)}"
-            counts = group.at_recall(Fraction(recall_level(recall)))
-        return checked(formula(counts), self._score, truth, positive).alias(f"{figure}@{cut}")
+            cut, level = f"recall={recall_level(recall)}", Fraction(recall_level(recall))
+            value = figure_at(formula, group.at_recall(level))
+        if figure == "prevalence":
+            value = ratio(group.positives, group.rows)  # wherever the cut: misses that fill a group up do not count
+        return checked(value, self._score, truth, positive).alias(f"{figure}@{cut}")

@@ -138,7 +138,7 @@ def rows_of(
     scores = checks.expanded(source, "score", score_items)
     singles = {"truth": truth, **extras, **known_columns}
     single = {name: checks.expanded_one(source, name, item) for name, item in singles.items()}
-    several = not isinstance(score, str) and (cs.is_selector(score) or not isinstance(score, pl.Expr))
+    several = cs.is_selector(score) if isinstance(score, pl.Expr) else score_items != [score]
     if several and carry:
         raise ValueError(f"score gives {len(scores)} columns: metric columns beside the rows take one score at a time")
     if several and "system" in keys:
@@ -175,7 +175,8 @@ def rows_of(
             checks.check_weight(single["weight"][0], data["weight"])
         return data
 
-    source = source.map_batches(checked, schema=schema) if caller.lazy else checked(source.collect()).lazy()
+    # Cached, as the groups are numbered from it too: it is read once, and cannot differ between two readings.
+    source = source.map_batches(checked, schema=schema).cache() if caller.lazy else checked(source.collect()).lazy()
     floats = [*(score_columns if unscored != "raise" else []), *(["truth"] if unjudged != "raise" else [])]
     source = source.with_columns(pl.col(name).fill_nan(None) for name in floats if schema[name].is_float())
     coder = coding(
@@ -224,7 +225,7 @@ def rows_of(
 def _policies(given: Policies) -> tuple[Ties, str, str]:
     known = Policies.__annotations__
     if unknown := set(given) - set(known):
-        raise TypeError(f"unexpected argument {', '.join(sorted(unknown))}; policies are {', '.join(known)}")
+        raise TypeError(f"unexpected keyword argument {min(unknown)!r}; the policies are {', '.join(known)}")
     ties = given.get("ties", "threshold")
     unscored, unjudged = given.get("unscored", "raise"), given.get("unjudged", "raise")
     checks.one_of("ties", ties, get_args(Ties))

@@ -1,4 +1,4 @@
-"""The named metrics: how each is read from its name, summed over the blocks of a group, and finished per group.
+"""The named metrics: how each is summed over the blocks of a group, and finished per group; and how it is named.
 
 A metric is a few expressions in two rooms. Its `sums` run over the curve of a group (`ranking.curve`, cut down to the
 steps); its `value` is a formula of these sums and of the group's `positives` and `rows`. Metrics that need the same sum
@@ -7,7 +7,6 @@ name it alike and share it.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -190,15 +189,17 @@ def _figure_at(name: re.Match[str], _: pl.DataType) -> Metric:
         cut = at_threshold(_number(name["number"]))
     else:
         cut = at_recall(_recall(name["number"]))
+    # A group filled up with misses to k rows has the prevalence that it had.
+    counts = cut.counts._replace(rows=_ROWS) if figure == "prevalence" else cut.counts
     is_count = figure in rates.COUNTS
+    always = is_count or figure in ("accuracy", "prevalence") or (kind == "" and figure in ("precision", "fdr"))
     return Metric(
-        figure_of(figure)(cut.counts),
+        _figure(figure)(counts),
         cut.sums,
         cut.keep,
         cut.unranked,
         fillable=not is_count,
-        defined=kind != "recall="
-        and (is_count or figure == "accuracy" or (kind == "" and figure in ("precision", "fdr"))),
+        defined=kind != "recall=" and always,
         ranked=kind == "",
         expected=None if kind == "recall=" else cut.sums,
     )
@@ -242,9 +243,9 @@ class Family(NamedTuple):
     build: Callable[[re.Match[str], pl.DataType], Metric]
 
 
-_DECIMAL = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
-_NUMBER = rf"(?P<number>[-+]?(?:inf|{_DECIMAL}(?:e[-+]?[0-9]+)?))"
-_FIGURE = rf"(?P<figure>{'|'.join([*rates.COUNTS, *rates.RATES])}|f{_DECIMAL})"
+DECIMAL = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
+_NUMBER = rf"(?P<number>[-+]?(?:inf|{DECIMAL}(?:e[-+]?[0-9]+)?))"
+_FIGURE = rf"(?P<figure>{'|'.join([*rates.COUNTS, *rates.RATES])}|f{DECIMAL})"
 
 FAMILIES = (
     Family(
@@ -269,7 +270,7 @@ FAMILIES = (
     Family(
         "max_fB, threshold@max_fB",
         "the best F over all thresholds, and the highest threshold that gives it",
-        rf"(?P<threshold>threshold@)?max_f(?P<beta>{_DECIMAL})",
+        rf"(?P<threshold>threshold@)?max_f(?P<beta>{DECIMAL})",
         _max_f,
     ),
     Family(
@@ -298,67 +299,9 @@ FAMILIES = (
 )
 
 
-def metric(name: str, score_dtype: pl.DataType) -> Metric:
-    """Read a metric's name."""
-    if not isinstance(name, str):
-        raise TypeError(f"a metric is asked for by its name, got {name!r}")
-    for family in FAMILIES:
-        if match := re.fullmatch(family.pattern, name):
-            return family.build(match, score_dtype)
-    raise ValueError(f"no metric is named {name!r}; {_nearest(name)}")
-
-
-def figure_of(name: str) -> Figure:
-    """Formula of a figure of the confusion table, by its name."""
+def _figure(name: str) -> Figure:
     known = {**rates.COUNTS, **rates.RATES}
-    if name in known:
-        return known[name]
-    if isinstance(name, str) and re.fullmatch(f"f{_DECIMAL}", name):
-        return rates.f_beta(_beta(name[1:]))
-    near = difflib.get_close_matches(str(name), known, n=3, cutoff=0)
-    raise ValueError(f"no figure is named {name!r}; the nearest are {', '.join(near)}")
-
-
-_SYNONYMS = {
-    "ap": "average_precision",
-    "map": "average_precision",
-    "p": "precision",
-    "ppv": "precision",
-    "r": "recall",
-    "sensitivity": "recall",
-    "tpr": "recall",
-    "tnr": "specificity",
-    "f": "f1",
-}
-_HEADS = (
-    *rates.RATES,
-    "average_precision",
-    "interpolated_average_precision",
-    "interpolated_average_precision_11",
-    "interpolated_precision",
-    "r_precision",
-    "threshold",
-    "threshold@max_f1",
-    "max_f1",
-    "rows",
-    "positives",
-    "prevalence",
-    "ties",
-    "lift",
-)
-
-
-def _nearest(name: str) -> str:
-    head, _, tail = name.strip().lower().partition("@")
-    head = _SYNONYMS.get(head, head)
-    tails = [f"@{t}" for t in (tail, "10", "threshold=0.5", "recall=0.8") if t]
-    names = [
-        n for h in _HEADS for n in (h, *(h + t for t in tails)) if any(re.fullmatch(f.pattern, n) for f in FAMILIES)
-    ]
-    near = difflib.get_close_matches(f"{head}@{tail}" if tail else head, names, n=3, cutoff=0.5)
-    return "the nearest are " + ", ".join(
-        near or ["average_precision", "precision@10", "f1@threshold=0.5", "k@recall=0.8"]
-    )
+    return known[name] if name in known else rates.f_beta(_beta(name[1:]))
 
 
 def _rank(text: str) -> int:

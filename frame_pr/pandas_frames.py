@@ -40,9 +40,9 @@ def to_pandas(result: pl.DataFrame, *, like: pd.DataFrame) -> pd.DataFrame:
         label = labels.get(column.name, column.name)
         if label not in like:
             columns[label] = column.to_pandas()
-        elif column.dtype.is_integer():
-            # By way of Arrow types: numpy has no integer null, and would make floats of the integers beside one.
-            columns[label] = column.to_pandas(use_pyarrow_extension_array=True).astype(like[label].dtype)
+        elif column.dtype.is_integer() and (from_arrow := getattr(like[label].dtype, "__from_arrow__", None)):
+            # numpy has no integer null, and would make floats of the integers beside one.
+            columns[label] = pd.Series(from_arrow(column.to_arrow()))
         else:
             columns[label] = column.to_pandas(date_as_object=True).astype(like[label].dtype)
     return pd.DataFrame(columns, copy=False)

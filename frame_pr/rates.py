@@ -123,6 +123,11 @@ def kappa(c: Counts) -> pl.Expr:
     return ratio(2 * _association(c), _product(c.k, c.rows - c.positives) + _product(c.positives, c.rows - c.k))
 
 
+def prevalence(c: Counts) -> pl.Expr:
+    """`positives / rows`: the share of positives, and the precision of a random ranking."""
+    return ratio(c.positives, c.rows)
+
+
 COUNTS: dict[str, Figure] = {"k": lambda c: c.k, "tp": lambda c: c.tp, "fp": fp, "fn": fn, "tn": tn}
 
 RATES: dict[str, Figure] = {
@@ -139,4 +144,5 @@ RATES: dict[str, Figure] = {
     "informedness": informedness,
     "markedness": markedness,
     "kappa": kappa,
+    "prevalence": prevalence,
 }

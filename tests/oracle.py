@@ -63,7 +63,7 @@ def oracle(name, truth, score):
     curve, positives, rows = points(truth, score), sum(map(bool, truth)), len(truth)
     totals = {"rows": rows, "positives": positives, "prevalence": Fraction(positives, rows)}
     totals["ties"] = sum(score.count(s) > 1 for s in score)
-    if name in totals or name.startswith("prevalence@recall"):
+    if name in totals or name.startswith("prevalence@"):
         return totals[name.partition("@")[0]]
     head, _, cut = name.partition("@")
     rank, _, divisor = cut.partition("/")

@@ -304,10 +304,14 @@ IN_VALUES = [
     (
         series("score", [0.9, None, math.nan, 0.6, None]),
         {},
-        r"score column 'score' has 3 missing of 5 values \(2 null, 1 NaN\): drop these rows, or fill them",
+        r"score column 'score' has 3 missing of 5 values \(2 null, 1 NaN\): unscored='unretrieved' .*, unscored='drop'",
     ),
     (series("score", [9, None, 7, 6, 5]), {}, r"score column 'score' has 1 missing of 5 values \(1 null, 0 NaN\)"),
-    (series("relevant", [1, None, 0, None, 1]), {}, "truth column 'relevant' has 2 missing of 5 values .*: drop these"),
+    (
+        series("relevant", [1, None, 0, None, 1]),
+        {},
+        r"has 2 missing of 5 values: unjudged='negative' .*, unjudged='drop' leaves",
+    ),
     (series("relevant", [1.0, math.nan, 0.0, 1.0, 0.0]), {}, "truth column 'relevant' has 1 missing of 5 values"),
     (series("relevant", [True, None, False, True, True]), {}, "truth column 'relevant' has 1 missing of 5 values"),
     (series("label", ["yes", None, "no", "no", "yes"]), {"truth": "label", "positive": "yes"}, "'label' has 1 missing"),

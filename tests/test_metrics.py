@@ -10,7 +10,8 @@ from test_averages import TEN
 
 import frame_pr as fp
 from frame_pr import rates
-from frame_pr.metrics import FAMILIES, figure_of, metric
+from frame_pr.metrics import FAMILIES
+from frame_pr.names import figure_of, metric
 
 INFINITY = float("inf")
 

@@ -1,0 +1,74 @@
+"""From a name to its metric or figure; and from what is no name to the nearest ones."""
+
+from __future__ import annotations
+
+import difflib
+import re
+
+import polars as pl
+
+from frame_pr import rates
+from frame_pr.metrics import DECIMAL, FAMILIES, Metric
+from frame_pr.rates import Figure
+
+_SYNONYMS = {
+    "ap": "average_precision",
+    "map": "average_precision",
+    "p": "precision",
+    "ppv": "precision",
+    "r": "recall",
+    "sensitivity": "recall",
+    "tpr": "recall",
+    "tnr": "specificity",
+    "f": "f1",
+}
+_HEADS = (
+    *rates.RATES,
+    "average_precision",
+    "interpolated_average_precision",
+    "interpolated_average_precision_11",
+    "interpolated_precision",
+    "r_precision",
+    "threshold",
+    "threshold@max_f1",
+    "max_f1",
+    "rows",
+    "positives",
+    "prevalence",
+    "ties",
+    "lift",
+)
+
+
+def metric(name: str, score_dtype: pl.DataType) -> Metric:
+    """Read a metric's name."""
+    if not isinstance(name, str):
+        raise TypeError(f"a metric is asked for by its name, got {name!r}")
+    for family in FAMILIES:
+        if match := re.fullmatch(family.pattern, name):
+            return family.build(match, score_dtype)
+    raise ValueError(f"no metric is named {name!r}; {_nearest(name)}")
+
+
+def figure_of(name: str) -> Figure:
+    """Formula of a figure of the confusion table, by its name."""
+    known = {**rates.COUNTS, **rates.RATES}
+    if name in known:
+        return known[name]
+    if isinstance(name, str) and re.fullmatch(f"f{DECIMAL}", name):
+        return rates.f_beta(float(name[1:]))
+    near = difflib.get_close_matches(str(name), known, n=3, cutoff=0)
+    raise ValueError(f"no figure is named {name!r}; the nearest are {', '.join(near)}")
+
+
+def _nearest(name: str) -> str:
+    head, _, tail = name.strip().lower().partition("@")
+    head = _SYNONYMS.get(head, head)
+    tails = [f"@{t}" for t in (tail, "10", "threshold=0.5", "recall=0.8") if t]
+    names = [
+        n for h in _HEADS for n in (h, *(h + t for t in tails)) if any(re.fullmatch(f.pattern, n) for f in FAMILIES)
+    ]
+    near = difflib.get_close_matches(f"{head}@{tail}" if tail else head, list(dict.fromkeys(names)), n=3, cutoff=0.5)
+    return "the nearest names are " + ", ".join(
+        near or ["average_precision", "precision@10", "f1@threshold=0.5", "k@recall=0.8"]
+    )
