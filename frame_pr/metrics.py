@@ -170,7 +170,7 @@ def _r_precision(_: re.Match[str], __: pl.DataType) -> Metric:
 
 
 def _max_f(name: re.Match[str], dtype: pl.DataType) -> Metric:
-    beta = _beta(name["beta"])
+    beta = read_beta(name["beta"])
     best = f"max_f{beta}"
     # The bits of F order as F does; the score below them decides between equals, and comes out again at the end.
     bits = rates.f_beta(beta)(Counts(_TP, _K, _POSITIVES, _ROWS)).reinterpret(dtype=pl.Int64).cast(pl.Int128)
@@ -301,7 +301,7 @@ FAMILIES = (
 
 def _figure(name: str) -> Figure:
     known = {**rates.COUNTS, **rates.RATES}
-    return known[name] if name in known else rates.f_beta(_beta(name[1:]))
+    return known[name] if name in known else rates.f_beta(read_beta(name[1:]))
 
 
 def _rank(text: str) -> int:
@@ -324,7 +324,8 @@ def _recall(text: str) -> Fraction:
     return recall
 
 
-def _beta(text: str) -> float:
+def read_beta(text: str) -> float:
+    """The beta of an F."""
     beta = _number(text)
     if not 0 < beta < float("inf"):
         raise ValueError(f"beta must be a positive number, got {text}")

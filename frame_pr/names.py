@@ -8,7 +8,7 @@ import re
 import polars as pl
 
 from frame_pr import rates
-from frame_pr.metrics import DECIMAL, FAMILIES, Metric
+from frame_pr.metrics import DECIMAL, FAMILIES, Metric, read_beta
 from frame_pr.rates import Figure
 
 _SYNONYMS = {
@@ -56,7 +56,7 @@ def figure_of(name: str) -> Figure:
     if name in known:
         return known[name]
     if isinstance(name, str) and re.fullmatch(f"f{DECIMAL}", name):
-        return rates.f_beta(float(name[1:]))
+        return rates.f_beta(read_beta(name[1:]))
     near = difflib.get_close_matches(str(name), known, n=3, cutoff=0)
     raise ValueError(f"no figure is named {name!r}; the nearest are {', '.join(near)}")
 

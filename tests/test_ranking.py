@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 from decimal import Decimal
 
 import polars as pl
@@ -6,8 +7,22 @@ import pytest
 from oracle import points
 
 from frame_pr import ranking
+from frame_pr.inputs import rows_of
 
 INFINITY = math.inf
+
+
+def curve(rows: pl.DataFrame, keep=None) -> pl.DataFrame:
+    """The curve of rows that have a group, a truth and a score already."""
+    canonical = rows_of(rows, "truth", "score")
+    return ranking.curve(replace(canonical, frame=rows.lazy()), keep).collect()
+
+
+def table_of(rows: pl.DataFrame, keep=None) -> pl.DataFrame:
+    """The blocks of canonical rows, whose groups are numbers already."""
+    return ranking.curve(replace(rows_of(rows, "truth", "score"), frame=rows.lazy()), keep).collect()
+
+
 FLOATS = [-INFINITY, -1e308, -1.5, -1e-300, -5e-324, 0.0, 5e-324, 1e-300, 0.1, 1.0, 1.0 + 2**-52, 1e308, INFINITY]
 FLOAT32 = [-INFINITY, -3e38, -1.5, -1e-45, 0.0, 1e-45, 0.5, 1.0, 1.0 + 2**-23, 3e38, INFINITY]
 SCORES = [
@@ -56,13 +71,13 @@ def test_blocks_of_neighbouring_groups_stay_apart(dtype, ascending):
             "truth": [i % 3 == 0 for i in range(len(ascending) * len(groups))],
         }
     )
-    curve = ranking.curve(rows.lazy(), dtype).collect()
+    curve = table_of(rows)
     ascending = rows["score"].to_list()[: len(ascending)]  # as they are in this dtype
-    assert curve["group"].to_list() == [group for group in groups for _ in ascending]
-    assert curve["threshold"].to_list() == ascending[::-1] * len(groups)
+    assert table["group"].to_list() == [group for group in groups for _ in ascending]
+    assert table["threshold"].to_list() == ascending[::-1] * len(groups)
     for (group,), part in rows.group_by("group"):
         expected = points(part["truth"].to_list(), part["score"].to_list())
-        assert curve.filter(group=group).select("threshold", "k", "tp").rows() == expected
+        assert table.filter(group=group).select("threshold", "k", "tp").rows() == expected
 
 
 ROWS = pl.DataFrame(
@@ -75,7 +90,7 @@ ROWS = pl.DataFrame(
 
 
 def test_the_table_of_blocks():
-    table = ranking.curve(ROWS.lazy(), pl.Int64()).collect()
+    table = table_of(ROWS)
     columns = ["group", "threshold", "size", "hits", "k", "tp", "positives", "rows", "tied", "first", "last"]
     assert table.select(columns).rows() == [
         (5, 3, 2, 1, 2, 1, 3, 6, 4, True, False),
@@ -90,24 +105,24 @@ def test_the_table_of_blocks():
 
 
 def test_the_steps_are_blocks_with_a_positive_and_the_last_of_each_group():
-    whole = ranking.curve(ROWS.lazy(), pl.Int64()).collect()
-    steps = ranking.curve(ROWS.lazy(), pl.Int64(), keep=()).collect()
+    whole = table_of(ROWS)
+    steps = table_of(ROWS, keep=())
     assert steps["threshold"].to_list() == [3, 1, 0, 8]
     kept = whole.filter((pl.col("hits") > 0) | pl.col("last"))
     assert steps.equals(kept.select(steps.columns))
 
 
 def test_keep_keeps_more():
-    steps = ranking.curve(ROWS.lazy(), pl.Int64(), keep=[pl.col("threshold") == 9]).collect()
+    steps = table_of(ROWS, keep=[pl.col("threshold") == 9])
     assert steps["threshold"].to_list() == [3, 1, 0, 9, 8]
     assert steps["k"].to_list() == [2, 5, 6, 1, 3]
 
 
 def test_the_order_of_the_rows_does_not_matter():
-    expected = ranking.curve(ROWS.lazy(), pl.Int64()).collect()
+    expected = table_of(ROWS)
     for seed in range(5):
         shuffled = ROWS.sample(fraction=1, shuffle=True, seed=seed)
-        assert ranking.curve(shuffled.lazy(), pl.Int64()).collect().equals(expected)
+        assert table_of(shuffled).equals(expected)
 
 
 def test_the_largest_precision_from_here_on():
