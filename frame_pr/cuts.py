@@ -73,6 +73,7 @@ def precision_at_k(
         by=by,
         positive=positive,
         undefined=undefined,
+        **policies,
     )
 
 
@@ -136,6 +137,7 @@ def recall_at_k(
         by=by,
         positive=positive,
         undefined=undefined,
+        **policies,
     )
 
 
@@ -251,6 +253,7 @@ def precision_at_recall(
         by=by,
         positive=positive,
         undefined=undefined,
+        **policies,
     )
 
 
@@ -310,6 +313,7 @@ def k_at_recall(
         score,
         by=by,
         positive=positive,
+        **policies,
     )
 
 

@@ -134,9 +134,9 @@ def _running(rows: Rows[Any]) -> pl.LazyFrame:
     if rows.weighted:
         weight = pl.col("weight")
         if rows.fractional:
-            # Sums of floats depend on their order, and prefixes cancel: in fixed point, 80 bits below the largest
+            # Sums of floats depend on their order, and prefixes cancel: in fixed point, 90 bits below the largest
             # weight, they are exact. The unit is a power of 2.
-            table = table.with_columns(unit=pl.lit(2.0).pow(80 - weight.max().log(2).floor()))
+            table = table.with_columns(unit=pl.lit(2.0).pow(90 - weight.max().log(2).floor()))
             weight = (weight * pl.col("unit")).cast(pl.Int128)
         runs |= {"tp_run": (pl.col("truth") * weight).cum_sum(), "k_run": weight.cum_sum()}
     table = table.with_columns(**runs, tied=~(_starts(block) & _ends(block)))

@@ -94,8 +94,9 @@ def f_beta(beta: float) -> Figure:
 
 
 def _association(c: Counts) -> pl.Expr:
-    # tp tn - fp fn, without its cancellation. Int128 times a Float64 tp is a Float64, times an Int64 tp it is exact.
-    return (c.tp * c.rows.cast(pl.Int128) - c.positives.cast(pl.Int128) * c.k).cast(pl.Float64)
+    # tp tn - fp fn, without its cancellation: counts are multiplied as Int128, weights and shared rows as the floats they are.
+    one = pl.lit(1, dtype=pl.Int128)
+    return (one * c.tp * c.rows - one * c.positives * c.k).cast(pl.Float64)
 
 
 def _product(a: pl.Expr, b: pl.Expr) -> pl.Expr:

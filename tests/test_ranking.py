@@ -12,12 +12,6 @@ from frame_pr.inputs import rows_of
 INFINITY = math.inf
 
 
-def curve(rows: pl.DataFrame, keep=None) -> pl.DataFrame:
-    """The curve of rows that have a group, a truth and a score already."""
-    canonical = rows_of(rows, "truth", "score")
-    return ranking.curve(replace(canonical, frame=rows.lazy()), keep).collect()
-
-
 def table_of(rows: pl.DataFrame, keep=None) -> pl.DataFrame:
     """The blocks of canonical rows, whose groups are numbers already."""
     return ranking.curve(replace(rows_of(rows, "truth", "score"), frame=rows.lazy()), keep).collect()
@@ -71,7 +65,7 @@ def test_blocks_of_neighbouring_groups_stay_apart(dtype, ascending):
             "truth": [i % 3 == 0 for i in range(len(ascending) * len(groups))],
         }
     )
-    curve = table_of(rows)
+    table = table_of(rows)
     ascending = rows["score"].to_list()[: len(ascending)]  # as they are in this dtype
     assert table["group"].to_list() == [group for group in groups for _ in ascending]
     assert table["threshold"].to_list() == ascending[::-1] * len(groups)
