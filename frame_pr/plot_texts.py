@@ -1,0 +1,203 @@
+"""Operating points, threshold labels and the legend: each where it covers least."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+
+from frame_pr import plot_data
+from frame_pr.plot_artists import BACKGROUND, BASELINE, EDGES, ISO_F, SPREAD, dots
+from frame_pr.plot_data import Average, Group, Point
+from frame_pr.plot_options import Look
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.legend import Legend
+
+
+class _Box(NamedTuple):
+    """Pixels."""
+
+    left: float
+    low: float
+    right: float
+    high: float
+
+    def overlaps(self, other: _Box) -> bool:
+        return self.left < other.right and other.left < self.right and self.low < other.high and other.low < self.high
+
+    def within(self, other: _Box) -> bool:
+        return (
+            self.left >= other.left and self.right <= other.right and self.low >= other.low and self.high <= other.high
+        )
+
+
+# Right (1) or left (-1) of the point, above (1) or below (-1) it, and how far, in heights of a letter.
+_SIDES = [
+    (h, v, far)
+    for far in (0.6, 1.5, 3.0)
+    for h, v in ((1, 1), (-1, -1), (1, 0), (0, 1), (-1, 0), (0, -1), (1, -1), (-1, 1))
+]
+_Place = Literal[
+    "lower left", "upper right", "lower right", "center left", "center right", "lower center", "upper center"
+]
+# Of the legend, the best first: below curves that are good, above those that are not, or that are filled.
+_BELOW: tuple[_Place, ...] = get_args(_Place)
+_ABOVE: tuple[_Place, ...] = ("upper right", "upper center", *_BELOW)
+_LONG = 6  # entries of a legend that would hide the curves
+_HORIZONTAL = {1: "left", 0: "center", -1: "right"}
+_VERTICAL = {1: "bottom", 0: "center", -1: "top"}
+
+
+def draw_texts(ax: Axes, drawn: Sequence[Group | Average], look: Look, colours: Sequence[Any]) -> None:
+    """Mark operating points and thresholds, and write beside them what they are."""
+    wanted: list[tuple[Point, str, Any]] = []
+    groups = [(each, colour) for each, colour in zip(drawn, colours, strict=True) if isinstance(each, Group)]
+    for group, colour in groups:
+        for point, shape, text in _operating_points(group, look):
+            dots(ax, [point.recall], [point.precision], colour, shape, "_mark")
+            wanted.append((point, text, colour))
+    for group, colour in groups:
+        if look.threshold_labels and group.positives:
+            points = plot_data.spaced(group, look.threshold_labels)
+            if not (look.rectangles and group.blocks.height <= EDGES):  # which shows all thresholds
+                dots(ax, [p.recall for p in points], [p.precision for p in points], colour, ".", "_thresholds")
+            wanted += [(point, f"{point.threshold:.3g}", colour) for point in points]
+    if wanted:
+        _write(ax, wanted)
+
+
+def _operating_points(group: Group, look: Look) -> list[tuple[Point, str, str]]:
+    """Where, the shape of the marker, and the text."""
+    if not group.positives:
+        return []
+    marks = []
+    for threshold in look.thresholds:
+        point = plot_data.at_threshold(group, threshold)
+        marks.append((point, "o", f"threshold {threshold:g}"))
+    for recall in look.recalls:
+        point = plot_data.at_recall(group, recall)
+        marks.append((point, "s", f"recall {float(recall):g}\nthreshold {point.threshold:.3g}" if point else ""))
+    for beta in look.max_f:
+        point, f = plot_data.at_max_f(group, beta)
+        marks.append((point, "D", f"max $F_{{{beta}}}$ {f:.{look.decimals}f}\nthreshold {point.threshold:.3g}"))
+    return [(point, shape, text) for point, shape, text in marks if point is not None]
+
+
+def lay_out(ax: Axes) -> None:
+    """Give the axes the size that they will have, where the figure's layout decides it: texts look for room in it."""
+    figure = ax.figure.canvas.figure
+    engine = figure.get_layout_engine()
+    if engine is not None:
+        engine.execute(figure)
+
+
+def draw_legend(ax: Axes, title: str, look: Look) -> None:
+    """Inside, or beside the axes when it is long."""
+    from matplotlib import rcParams, rcParamsDefault
+
+    handles, labels = ax.get_legend_handles_labels()
+    if not labels:
+        ax.set_title("no rows")
+        return
+    last = [SPREAD, BASELINE]
+    order = sorted(range(len(labels)), key=lambda i: last.index(labels[i]) if labels[i] in last else -1)
+    options: dict[str, Any] = {"handles": [handles[i] for i in order], "labels": [labels[i] for i in order]}
+    if title:
+        options["title"] = title
+    if rcParams["legend.fontsize"] == rcParamsDefault["legend.fontsize"]:
+        options |= {"fontsize": "small", "title_fontsize": "small", "handlelength": 1.7}
+    if len(labels) > _LONG:
+        beyond_iso_f = 1.14 if any(artist.get_label() == ISO_F for artist in ax.collections) else 1.02
+        ax.legend(loc="upper left", bbox_to_anchor=(beyond_iso_f, 1), **options)
+    elif rcParams["legend.loc"] != "best":
+        ax.legend(**options)
+    else:
+        # Not matplotlib's "best": it looks at every vertex at every drawing, and overlooks texts.
+        legend = ax.legend(loc="lower left", **options)
+        legend.set_loc(_roomiest(ax, legend, _ABOVE if look.rectangles else _BELOW))
+
+
+def _roomiest(ax: Axes, legend: Legend, places: Sequence[_Place]) -> _Place:
+    drawn, axes, size = _drawn(ax), ax.get_window_extent(), legend.get_window_extent()
+    texts = [_Box(*text.get_window_extent().extents) for text in ax.texts]
+    margin = size.x0 - axes.x0
+    left = {"left": axes.x0 + margin, "center": (axes.x0 + axes.x1 - size.width) / 2, "right": axes.x1 - size.width}
+    low = {"lower": axes.y0 + margin, "center": (axes.y0 + axes.y1 - size.height) / 2, "upper": axes.y1 - size.height}
+
+    def covered(place: _Place) -> int:
+        vertical, horizontal = place.split()
+        x, y = left[horizontal], low[vertical]
+        box = _Box(x, y, x + size.width, y + size.height)
+        return _inside(drawn, box) + 50 * sum(box.overlaps(text) for text in texts)
+
+    return min(places, key=covered)
+
+
+def _drawn(ax: Axes) -> Any:
+    """Points along all curves, in pixels."""
+    import numpy as np
+
+    curves = [_along(line.get_path().vertices) for line in ax.get_lines() if line.get_label() not in BACKGROUND]
+    return ax.transData.transform(np.concatenate([np.empty((0, 2)), *curves]))
+
+
+def _inside(drawn: Any, box: _Box) -> int:
+    return int(((drawn > box[:2]) & (drawn < box[2:])).all(axis=1).sum())
+
+
+def _write(ax: Axes, wanted: Sequence[tuple[Point, str, Any]]) -> None:
+    """Put each text on that side of its point where it overlaps least with lines, points and the texts before it."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.patheffects import withStroke
+
+    halo = withStroke(linewidth=2, foreground=ax.get_facecolor())  # contours and baselines may run behind a text
+    to_pixels = ax.figure.dpi / 72
+    letter = FontProperties(size="small").get_size_in_points() * to_pixels
+    drawn, axes = _drawn(ax), _Box(*ax.get_window_extent().extents)
+    taken: list[_Box] = []
+
+    for point, text, colour in wanted:
+        # An estimate: the true width is known only once the figure is laid out.
+        lines = text.replace("$F_{", "F").replace("}$", "").split("\n")
+        size = max(map(len, lines)) * 0.56 * letter, len(lines) * 1.2 * letter
+        boxes = [
+            _beside(ax.transData.transform((point.recall, point.precision)), size, side, letter) for side in _SIDES
+        ]
+        costs = [
+            0.1 * rank
+            + _inside(drawn, box)
+            + 50 * sum(box.overlaps(other) for other in taken)
+            + 200 * (not box.within(axes))
+            for rank, box in enumerate(boxes)
+        ]
+        best = costs.index(min(costs))
+        taken.append(boxes[best])
+        h, v, far = _SIDES[best]
+        ax.annotate(
+            text,
+            (point.recall, point.precision),
+            xytext=(h * far * letter / to_pixels, v * far * letter / to_pixels),
+            textcoords="offset points",
+            horizontalalignment=_HORIZONTAL[h],
+            verticalalignment=_VERTICAL[v],
+            fontsize="small",
+            color=colour,
+            path_effects=[halo],
+        )
+
+
+def _beside(point: Any, size: tuple[float, float], side: tuple[int, int, float], letter: float) -> _Box:
+    (x, y), (width, height), (h, v, far) = point, size, side
+    left, low = x + h * far * letter - width * (1 - h) / 2, y + v * far * letter - height * (1 - v) / 2
+    return _Box(left, low, left + width, low + height)
+
+
+def _along(vertices: Any) -> Any:
+    """Points along the steps through these vertices, near enough to one another for a text to meet one."""
+    import numpy as np
+
+    x, y = vertices[:: 1 + len(vertices) // 2000].T
+    corners = np.column_stack([np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]])
+    way = np.linspace(0, 1, 30)[:, None, None]
+    return (corners[:-1] * (1 - way) + corners[1:] * way).reshape(-1, 2)
