@@ -1,0 +1,455 @@
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import matplotlib
+import numpy as np
+import polars as pl
+import pytest
+from matplotlib.figure import Figure
+
+import frame_pr as fp
+from frame_pr import thinning
+
+matplotlib.use("Agg")
+plt = pytest.importorskip("matplotlib.pyplot")
+
+TEXTBOOK = pl.DataFrame({"relevant": [1, 1, 0, 1, 0, 1, 0, 0, 0, 1], "score": [s / 10 for s in range(10, 0, -1)]})
+
+
+@pytest.fixture(autouse=True)
+def no_figure_left() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+def axes() -> Any:
+    return Figure(figsize=(4, 4)).subplots()
+
+
+def random_run(rows: int = 400, groups: int = 3, seed: int = 0) -> pl.DataFrame:
+    """Scores with many ties."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(rows) < 0.3
+    score = (truth + rng.normal(size=rows)).round(1)
+    return pl.DataFrame({"query": rng.integers(groups, size=rows), "relevant": truth, "score": score})
+
+
+def labels(ax: Any) -> list[str]:
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def curves(ax: Any) -> list[Any]:
+    return [line for line in ax.get_lines() if not line.get_label().startswith(("_", "prevalence"))]
+
+
+def line(ax: Any, label: str) -> Any:
+    (found,) = [line for line in ax.get_lines() if line.get_label() == label]
+    return found
+
+
+def rectangle_area(ax: Any) -> float:
+    (found,) = [artist for artist in ax.collections if artist.get_label() == "_rectangles"]
+    corners = np.array([path.vertices[:4] for path in found.get_paths()])
+    return float(((corners[:, 2, 0] - corners[:, 0, 0]) * corners[:, 1, 1]).sum())
+
+
+# The curve
+
+
+def test_vertices_are_the_curve_frame_and_the_left_end_of_its_first_step() -> None:
+    run = random_run()
+    ax = fp.plot(run, "relevant", "score", by="query", ax=axes())
+    parts = fp.curve(run, "relevant", "score", by="query").partition_by("query", maintain_order=True)
+    for drawn, part in zip(curves(ax), parts, strict=True):
+        np.testing.assert_array_equal(drawn.get_xydata()[1:], part.select("recall", "precision").to_numpy())
+        assert tuple(drawn.get_xydata()[0]) == (0, part["precision"][0])
+        assert drawn.get_drawstyle() == "steps-pre"
+
+
+def test_textbook_points_and_no_invented_one() -> None:
+    ax = fp.plot(TEXTBOOK, "relevant", "score", rectangles=True, ax=axes())
+    (drawn,) = curves(ax)
+    precision = [1, 1, 2 / 3, 3 / 4, 3 / 5, 2 / 3, 4 / 7, 1 / 2, 4 / 9, 1 / 2]
+    np.testing.assert_allclose(drawn.get_ydata()[1:], precision, rtol=1e-15)
+    # A marker at every threshold, none at the left end of the first step.
+    assert drawn.get_marker() == "o"
+    assert drawn.get_markevery() == slice(1, None)
+
+
+def test_axes_are_square_from_0_to_1_with_the_prevalence() -> None:
+    ax = fp.plot(TEXTBOOK, "relevant", "score", ax=axes())
+    assert ax.get_box_aspect() == 1
+    assert ax.get_xlim() == ax.get_ylim()
+    assert ax.get_xlim()[0] == pytest.approx(0, abs=0.03)
+    assert ax.get_xlim()[1] == pytest.approx(1, abs=0.03)
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("Recall", "Precision")
+    assert set(line(ax, "prevalence").get_ydata()) == {0.5}
+    bare = fp.plot(TEXTBOOK, "relevant", "score", baseline=False, ax=axes())
+    assert labels(bare) == ["AP = 0.78, P = 5"]
+
+
+@pytest.mark.parametrize("kind", ["eager", "lazy", "pandas"])
+def test_all_kinds_of_frame_draw_the_same(kind: str) -> None:
+    run = random_run()
+    frame: Any = {"eager": run, "lazy": run.lazy(), "pandas": run.to_pandas()}[kind]
+    expected = fp.plot(run, "relevant", "score", by="query", ax=axes())
+    curve = frame.pr.curve("relevant", "score", by="query")
+    assert type(curve) is type(frame)
+    for ax in (frame.pr.plot("relevant", "score", by="query", ax=axes()), fp.plot_curve(curve, ax=axes())):
+        assert labels(ax) == labels(expected)
+        for drawn, wanted in zip(curves(ax), curves(expected), strict=True):
+            np.testing.assert_array_equal(drawn.get_xydata(), wanted.get_xydata())
+
+
+def test_policies_reach_the_curve_and_other_keywords_the_lines() -> None:
+    run = pl.DataFrame({"relevant": [1, 0, 1], "score": [0.5, 0.5, 0.1], "w": [1, 3, 1]})
+    ax = fp.plot(run, "relevant", "score", weight="w", linewidth=3, ls="--", ax=axes())
+    # By weight: precision 1/4 at recall 1/2, then 2/5 at recall 1.
+    assert labels(ax)[0] == f"AP = {(1 / 4 + 2 / 5) / 2:.2f}, P = 2"
+    (drawn,) = curves(ax)
+    assert (drawn.get_linewidth(), drawn.get_linestyle()) == (3, "--")
+    optimistic = fp.plot(run, "relevant", "score", ties="optimistic", ax=axes())
+    assert labels(optimistic)[0] == f"AP = {(1 + 2 / 3) / 2:.2f}, P = 2"
+
+
+def test_reordered_curve_frame_is_drawn_in_order() -> None:
+    curve = fp.curve(TEXTBOOK, "relevant", "score")
+    ax = fp.plot_curve(curve.reverse(), ax=axes())
+    np.testing.assert_array_equal(curves(ax)[0].get_xdata()[1:], curve["recall"])
+
+
+# Areas and numbers
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("interpolated", [False, True])
+def test_area_of_the_rectangles_is_average_precision(seed: int, interpolated: bool) -> None:
+    run = random_run(seed=seed)
+    metric = "interpolated_average_precision" if interpolated else "average_precision"
+    ax = fp.plot(run, "relevant", "score", rectangles=True, interpolated=interpolated, ax=axes())
+    assert rectangle_area(ax) == pytest.approx(fp.evaluate(run, metric, "relevant", "score").item(), abs=1e-12)
+
+
+def test_area_up_to_a_cut_off_is_average_precision_at_k_of_all_positives() -> None:
+    run = random_run()
+    for k in (1, 7, 50, 399, 5000):
+        ax = fp.plot(run, "relevant", "score", rectangles=True, k=k, ax=axes())
+        metric = f"average_precision@{k}/positives"
+        assert rectangle_area(ax) == pytest.approx(fp.evaluate(run, metric, "relevant", "score").item(), abs=1e-12)
+
+
+def test_labels_are_the_numbers_of_evaluate() -> None:
+    run = random_run()
+    wanted = ["average_precision", "interpolated_average_precision", "positives"]
+    wanted += [f"interpolated_average_precision_{n}" for n in (11, 101)] + [f"average_precision@{k}" for k in (3, 20)]
+    for row in fp.evaluate(run, wanted, "relevant", "score", by="query").iter_rows(named=True):
+        head, tail = f"{row['query']} (", f", P = {row['positives']})"
+        ap = f"AP = {row['average_precision']:.6f}"
+        cases = [
+            ({}, ap),
+            ({"interpolated": True}, f"{ap}, interpolated {row['interpolated_average_precision']:.6f}"),
+            ({"points": 11}, f"{ap}, 11-point {row['interpolated_average_precision_11']:.6f}"),
+            ({"points": 101}, f"{ap}, 101-point {row['interpolated_average_precision_101']:.6f}"),
+            ({"k": 3}, f"AP@3 = {row['average_precision@3']:.6f}"),
+            ({"k": 20}, f"AP@20 = {row['average_precision@20']:.6f}"),
+        ]
+        for options, numbers in cases:
+            ax = fp.plot(run, "relevant", "score", by="query", decimals=6, ax=axes(), **options)
+            assert head + numbers + tail in labels(ax)
+
+
+def test_cut_off_emphasises_what_is_left_of_it() -> None:
+    ax = fp.plot(TEXTBOOK, "relevant", "score", k=4, ax=axes())
+    assert labels(ax)[0] == "AP@4 = 0.69, P = 5"  # (1 + 1 + 3/4) / min(4, 5)
+    assert curves(ax)[0].get_xdata().max() == 0.6
+    rest = line(ax, "_rest")
+    assert rest.get_xdata().max() == 1
+    assert rest.get_alpha() < 1
+
+
+def test_sampled_levels_use_whole_numbers() -> None:
+    # Ten positives first: recall i/10 is reached at rank i, although 3/10 < np.linspace(0, 1, 11)[3].
+    run = pl.DataFrame({"relevant": [1] * 3 + [0] + [1] * 7, "score": range(11, 0, -1)})
+    ax = fp.plot(run, "relevant", "score", points=11, ax=axes())
+    np.testing.assert_allclose(line(ax, "_levels").get_ydata(), [1] * 4 + [10 / 11] * 7)
+
+
+# Operating points
+
+
+def test_operating_points_stand_where_evaluate_finds_them() -> None:
+    run = random_run()
+    ax = fp.plot(run, "relevant", "score", threshold=0.75, recall=[0.5, 0.9], mark=["max_f1", "max_f0.5"], ax=axes())
+    marks = [tuple(dot.get_xydata()[0]) for dot in ax.get_lines() if dot.get_label() == "_mark"]
+    numbers = fp.evaluate(run, ["threshold@max_f1", "threshold@max_f0.5", "max_f1"], "relevant", "score").row(0)
+    cuts = ["threshold=0.75", "recall=0.5", "recall=0.9", *(f"threshold={t}" for t in numbers[:2])]
+    wanted = [fp.evaluate(run, [f"recall@{cut}", f"precision@{cut}"], "relevant", "score").row(0) for cut in cuts]
+    np.testing.assert_allclose(marks, wanted, rtol=1e-15)
+    texts = [text.get_text() for text in ax.texts]
+    assert texts[0] == "threshold 0.75"
+    assert texts[3] == f"max $F_{{1}}$ {numbers[2]:.2f}\nthreshold {numbers[0]:.3g}"
+
+
+def test_threshold_labels_are_thresholds_of_the_curve() -> None:
+    run = random_run()
+    ax = fp.plot(run, "relevant", "score", threshold_labels=6, ax=axes())
+    shown = [float(text.get_text()) for text in ax.texts]
+    assert 3 <= len(shown) <= 6
+    assert set(shown) <= set(run["score"])
+    boxes = [text.get_window_extent() for text in ax.texts]
+    assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+
+
+@pytest.mark.parametrize("beta", [0.5, 1, 2])
+def test_iso_f_contours_have_that_f(beta: float) -> None:
+    ax = fp.plot(TEXTBOOK, "relevant", "score", iso_f=(0.3, 0.6), beta=beta, ax=axes())
+    (contours,) = [artist for artist in ax.collections if artist.get_label() == "_iso_f"]
+    for f, path in zip((0.3, 0.6), contours.get_paths(), strict=True):
+        recall, precision = path.vertices.T
+        np.testing.assert_allclose((1 + beta**2) * precision * recall / (beta**2 * precision + recall), f)
+        assert precision.max() == pytest.approx(1)
+        assert recall.max() == 1
+
+
+# Several groups
+
+
+def test_systems_get_a_curve_each_and_further_calls_the_next_colour() -> None:
+    run = random_run().with_columns(other=-pl.col("score"))
+    ax = fp.plot(run, "relevant", ["score", "other"], ax=axes())
+    assert [label.split(" (")[0] for label in labels(ax)] == ["score", "other", "prevalence"]
+    fp.plot(run, "relevant", "score", label="again", ax=ax)
+    assert [label.split(" (")[0] for label in labels(ax)] == ["score", "other", "again", "prevalence"]
+    assert len({drawn.get_color() for drawn in curves(ax)}) == 3
+
+
+def test_ten_curves_differ_in_colour_or_stroke() -> None:
+    ax = fp.plot(random_run(groups=10, rows=2000), "relevant", "score", by="query", ax=axes())
+    assert len({(drawn.get_color(), str(drawn._unscaled_dash_pattern)) for drawn in curves(ax)}) == 10
+
+
+def test_style_sheets_choose_colours_and_global_state_stays() -> None:
+    before = dict(matplotlib.rcParams)
+    fp.plot(TEXTBOOK, "relevant", "score", rectangles=True, iso_f=True, mark="max_f1", ax=axes())
+    assert dict(matplotlib.rcParams) == before
+    assert plt.get_fignums() == []  # the figure is the caller's
+    with matplotlib.rc_context({"axes.prop_cycle": matplotlib.cycler(color=["#123456"])}):
+        assert curves(fp.plot(TEXTBOOK, "relevant", "score", ax=axes()))[0].get_color() == "#123456"
+
+
+def test_group_without_positives_is_named_as_undefined() -> None:
+    run = pl.DataFrame({"query": ["a", "a", "b", "b"], "relevant": [1, 0, 0, 0], "score": [0.9, 0.8, 0.7, 0.6]})
+    options: Any = {"mark": "max_f1", "threshold": 0.1, "recall": 0.5, "threshold_labels": 3, "points": 11}
+    for extra in ({}, {"rectangles": True, **options}, {"k": 1, "rectangles": True}):
+        ax = fp.plot(run, "relevant", "score", by="query", ax=axes(), **extra)
+        assert "b (AP undefined, P = 0)" in labels(ax)
+        assert len(curves(ax)[1].get_xdata()) == 0
+        ax.figure.canvas.draw()
+        for drawn in ax.get_lines():
+            assert not np.isnan(np.asarray(drawn.get_xydata(), dtype=float)).any()
+
+
+def test_single_step_and_empty_frame() -> None:
+    ax = fp.plot(pl.DataFrame({"relevant": [1], "score": [0.5]}), "relevant", "score", rectangles=True, ax=axes())
+    assert curves(ax)[0].get_xydata().tolist() == [[0, 1], [1, 1]]
+    empty = TEXTBOOK.clear()
+    ax = fp.plot(empty, "relevant", "score", iso_f=True, ax=axes())
+    assert labels(ax) == ["AP undefined, P = 0"]
+    empty = empty.with_columns(query=pl.lit(1))
+    for options in ({"ax": axes()}, {"facet": True}, {"average": True}):
+        drawn = fp.plot(empty, "relevant", "score", by="query", **options)
+        drawn.figure.canvas.draw()
+
+
+def test_facets_share_axes_and_hold_every_group() -> None:
+    run = random_run(groups=7, rows=2000).with_columns(other=-pl.col("score"))
+    figure = fp.plot(run, "relevant", ["score", "other"], by="query", facet=True, mark="max_f1")
+    panels = [ax for ax in figure.axes if ax.axison]
+    assert [ax.get_title().split(" (")[0] for ax in panels] == [f"query {query}" for query in range(7)]
+    assert all(len(curves(ax)) == 2 for ax in panels)
+    assert {ax.get_xlim() for ax in panels} == {panels[0].get_xlim()}
+    per_query = fp.evaluate(run, "average_precision", "relevant", "score", by="query")["average_precision"]
+    assert [labels(ax)[0] for ax in panels] == [f"AP = {ap:.2f}" for ap in per_query]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["score", "other", "prevalence"]
+    figure.canvas.draw()
+
+
+def test_facet_by_one_of_two_keys() -> None:
+    run = random_run().with_columns(fold=pl.int_range(pl.len()) % 2)
+    figure = fp.plot(run, "relevant", "score", by=["fold", "query"], facet="fold")
+    assert [len(curves(ax)) for ax in figure.axes] == [3, 3]
+
+
+def test_average_is_vertical_and_its_area_is_the_mean() -> None:
+    run = pl.concat([random_run(groups=40), pl.DataFrame({"query": [99], "relevant": [False], "score": [0.5]})])
+    run = run.with_columns(other=-pl.col("score"))
+    for interpolated, kind in ((False, "average_precision"), (True, "interpolated_average_precision")):
+        mean = fp.evaluate(run, kind, "relevant", "score", by="query", mean_over="query")
+        ax = fp.plot(
+            run, "relevant", ["score", "other"], by="query", average=True, interpolated=interpolated, ax=axes()
+        )
+        x, y = curves(ax)[0].get_xydata().T
+        assert float((np.diff(x) * y[1:]).sum()) == pytest.approx(mean[f"mean_{kind}"].item(), abs=1e-12)
+        word = "mean interpolated AP" if interpolated else "mean AP"
+        undefined = mean[f"undefined_{kind}"].item()
+        count = f"{mean['groups'].item() - undefined} groups, {undefined} undefined"
+        assert labels(ax)[0] == f"score ({word} = {mean[f'mean_{kind}'].item():.2f}, {count})"
+        assert len(curves(ax)) == 2
+
+
+def test_average_of_known_curves() -> None:
+    # Query a is perfect, precision 1 at all recalls. Query b has its positives at ranks 2 and 4: precision 1/2.
+    run = pl.DataFrame(
+        {"query": list("aabbbb"), "relevant": [1, 1, 0, 1, 0, 1], "score": [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]}
+    )
+    ax = fp.plot(run, "relevant", "score", by="query", average=True, ax=axes())
+    np.testing.assert_allclose(curves(ax)[0].get_ydata(), 0.75, rtol=1e-12)
+    band = ax.collections[0].get_paths()[0].vertices[:, 1]
+    # Quartiles of two values lie a quarter of the way from either.
+    assert (band.min(), band.max()) == (pytest.approx(0.625), pytest.approx(0.875))
+
+
+def test_average_where_recall_never_reaches_1() -> None:
+    # One of two positives is never retrieved: precision 1 up to recall 1/2, 0 from there on.
+    run = pl.DataFrame({"query": [1, 1], "relevant": [1, 1], "score": [0.9, None]})
+    ax = fp.plot(run, "relevant", "score", by="query", average=True, unscored="unretrieved", ax=axes())
+    x, y = curves(ax)[0].get_xydata().T
+    np.testing.assert_allclose(y[1:], np.where(x[1:] < 0.505, 1.0, 0.0), atol=1e-12)
+
+
+# Thinning
+
+
+def distance(points: np.ndarray, vertices: np.ndarray) -> float:
+    """The furthest that one of these points is, along recall, from the step line through the vertices."""
+    x, y = vertices.T
+    furthest = 0.0
+    for px, py in points:
+        # Of the vertical part at x[i - 1], from y[i - 1] to y[i], and of the horizontal one from there to x[i].
+        crosses = (np.minimum(y[:-1], y[1:]) <= py) & (py <= np.maximum(y[:-1], y[1:]))
+        vertical = np.abs(x[:-1] - px)[crosses]
+        level = y[1:] == py
+        horizontal = np.maximum(0, np.maximum(x[:-1] - px, px - x[1:]))[level]
+        furthest = max(furthest, min([*vertical, *horizontal], default=np.inf))
+    return furthest
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_thinning_moves_nothing_by_more_than_a_strip(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    truth = rng.random(3000) < 0.3
+    run = pl.DataFrame({"relevant": truth, "score": rng.random(3000) + 0.3 * truth})
+    blocks = fp.curve(run, "relevant", "score")
+    kept = thinning.thinned(blocks, columns=50, at_most=10)
+    assert kept.height <= 4 * 51
+    full, thin = (table.select("recall", "precision").to_numpy() for table in (blocks, kept))
+    assert distance(full, thin) <= 1 / 50
+    assert distance(thin, full) <= 1e-15  # every vertex that is left is one of the curve
+    assert (full[0] == thin[0]).all()
+    assert (full[-1] == thin[-1]).all()
+
+
+def test_strips_are_half_a_pixel_of_wide_axes() -> None:
+    assert 2048 / thinning.COLUMNS <= 0.5
+
+
+def test_merged_rectangles_keep_the_area() -> None:
+    run = random_run(rows=3000)
+    # One wide step among thousands of narrow ones.
+    wide = pl.DataFrame({"query": [0] * 900, "relevant": [True] * 900, "score": [0.05] * 900})
+    blocks = fp.curve(
+        pl.concat([run.with_columns(pl.col("score") + pl.int_range(pl.len()) * 1e-9), wide]), "relevant", "score"
+    )
+    merged = thinning.rectangles(blocks, "precision", columns=40, at_most=10)
+    area = (merged["height"] * (merged["right"] - merged["left"])).sum()
+    assert area == pytest.approx((blocks["precision"] * blocks["recall_step"]).sum(), abs=1e-12)
+    assert merged.height < 90
+    assert (merged["left"][1:] == merged["right"][:-1]).all()
+    width = merged["right"] - merged["left"]
+    assert (width > 0.3).sum() == 1
+    assert width.sort(descending=True)[1] <= 2 / 80
+
+
+def test_hundred_thousand_steps_are_one_collection_and_more_are_thinned() -> None:
+    n = 250_000
+    rng = np.random.default_rng(0)
+    truth = np.arange(n) % 5 < 2
+    run = pl.DataFrame({"relevant": truth, "score": rng.permutation(n) + n // 4 * truth})
+    small = run.head(100_000)
+    ax = fp.plot(small, "relevant", "score", rectangles=True, ax=axes())
+    assert len(curves(ax)[0].get_xdata()) == fp.curve(small, "relevant", "score").height + 1
+    ax = fp.plot(run, "relevant", "score", rectangles=True, interpolated=True, iso_f=True, k=None, ax=axes())
+    assert len(curves(ax)[0].get_xdata()) <= 4 * (thinning.COLUMNS + 1) + 1
+    exact = fp.evaluate(run, "interpolated_average_precision", "relevant", "score").item()
+    assert rectangle_area(ax) == pytest.approx(exact, abs=1e-12)
+    ax.figure.canvas.draw()
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"points": 10}, ValueError, "points must be 11 or 101"),
+        ({"k": 0}, ValueError, "k must be a whole number of at least 1"),
+        ({"k": 3, "interpolated": True}, ValueError, "leave out interpolated="),
+        ({"k": 3, "weight": "score"}, ValueError, "weighted rows have none"),
+        ({"threshold": "high"}, ValueError, "threshold must be a number"),
+        ({"threshold": 7}, ValueError, "threshold=7 lies above every score"),
+        ({"recall": 1.5}, ValueError, "recall must lie between 0 and 1"),
+        ({"mark": "f1"}, ValueError, "such as 'max_f1'"),
+        ({"iso_f": [0.5, 2]}, ValueError, "iso_f takes values of F between 0 and 1"),
+        ({"beta": -1}, ValueError, "beta must be a positive number"),
+        ({"threshold_labels": 2.5}, ValueError, "threshold_labels must be a whole number"),
+        ({"decimals": -1}, ValueError, "decimals must be a whole number"),
+        ({"rectangle": True}, TypeError, "did you mean 'rectangles'"),
+        ({"colour_map": 1}, TypeError, "properties of matplotlib's Line2D"),
+        ({"ax": "left"}, TypeError, "ax must be a matplotlib Axes"),
+        ({"facet": True, "by": "query", "ax": Figure().subplots()}, ValueError, "leave out ax="),
+        ({"facet": True}, ValueError, "facet=True needs groups"),
+        ({"facet": "fold", "by": "query"}, ValueError, "not one of the keys: query"),
+        ({"average": True, "facet": True, "by": "query"}, ValueError, "leave out one of the two"),
+        ({"average": True, "by": "query", "rectangles": True}, ValueError, "leave out rectangles="),
+        ({"label": "x", "by": "query"}, ValueError, "label= names one curve, and there are 3"),
+        ({"max_groups": 0}, ValueError, "max_groups must be"),
+        ({"by": "query", "max_groups": 2}, ValueError, "facet=True draws small multiples, average=True"),
+        ({"by": "query", "facet": True, "max_groups": 2}, ValueError, "facet= gives 3 panels"),
+        ({"by": "nothing"}, ValueError, "no column 'nothing'"),
+    ],
+)
+def test_errors_name_the_argument(options: dict[str, Any], error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        fp.plot(random_run(), "relevant", "score", **options)
+    assert plt.get_fignums() == []
+
+
+def test_bad_options_are_found_before_anything_is_computed() -> None:
+    with pytest.raises(ValueError, match="points must be"):
+        fp.plot(pl.LazyFrame({"relevant": ["broken"]}), "relevant", "no such column", points=3)
+
+
+def test_other_frames_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"no column 'threshold'.*call plot\(frame, truth, score\)"):
+        fp.plot_curve(TEXTBOOK)
+    with pytest.raises(TypeError, match="got a dict"):
+        fp.plot_curve({"threshold": [1]})  # type: ignore[arg-type]
+
+
+def test_matplotlib_is_imported_in_the_call_and_its_absence_explained() -> None:
+    script = (
+        "import sys, polars as pl, frame_pr as fp\n"
+        "assert 'matplotlib' not in sys.modules\n"
+        "sys.modules['matplotlib'] = None\n"
+        "fp.plot(pl.DataFrame({'t': [1], 's': [1]}), 't', 's')\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, encoding="utf-8", timeout=60)
+    assert ran.stderr.splitlines()[-1] == 'ImportError: plots need matplotlib: pip install "frame-pr[plot]"'
+
+
+def test_new_figures_are_left_to_the_caller_to_show() -> None:
+    ax = fp.plot(TEXTBOOK, "relevant", "score")
+    assert plt.gcf() is ax.figure
+    ax.figure.canvas.draw()
