@@ -94,7 +94,7 @@ def f_beta(beta: float) -> Figure:
 
 
 def _association(c: Counts) -> pl.Expr:
-    # tp tn - fp fn, without its cancellation: counts are multiplied as Int128, weights and shared rows as the floats they are.
+    # tp tn - fp fn, without its cancellation: counts are multiplied as Int128, where they are no floats.
     one = pl.lit(1, dtype=pl.Int128)
     return (one * c.tp * c.rows - one * c.positives * c.k).cast(pl.Float64)
 

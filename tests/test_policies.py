@@ -327,6 +327,38 @@ def test_policies_that_have_no_meaning(call, message, lazy):
         call(GOOD.lazy() if lazy else GOOD)
 
 
+EVERY = {
+    "average_precision": (),
+    "interpolated_average_precision": (),
+    "average_precision_at_k": (1,),
+    "precision_at_k": (1,),
+    "recall_at_k": (1,),
+    "r_precision": (),
+    "precision_at_recall": (0.5,),
+    "k_at_recall": (0.5,),
+    "f_beta": (),
+    "curve": (),
+    "with_curve": (),
+    "report": (),
+}
+
+
+@pytest.mark.parametrize("function", EVERY)
+def test_every_function_takes_the_policies(function):
+    data = GOOD.with_columns(s=pl.Series([1.0, None]))
+    assert getattr(data.pr, function)("y", "s", *EVERY[function], unscored="unretrieved").height in (1, 2)
+    with pytest.raises(ValueError, match="unscored must be one of"):
+        getattr(data.pr, function)("y", "s", *EVERY[function], unscored="skip")
+
+
+def test_the_others_take_the_policies():
+    for function in (fp.evaluate, fp.with_metrics):
+        with pytest.raises(ValueError, match="unscored must be one of"):
+            function(GOOD, "average_precision", "y", "s", unscored="skip")
+    with pytest.raises(ValueError, match="unscored must be one of"):
+        fp.confusion(GOOD, "y", "s", threshold=1, unscored="skip")
+
+
 def test_a_text_is_no_weight():
     with pytest.raises(TypeError, match="weight column 'w' is String: it must be numeric"):
         fp.average_precision(GOOD.with_columns(pl.col("w").cast(pl.String)), "y", "s", weight="w")
