@@ -1,0 +1,250 @@
+"""What holds whatever the data: found, or not found, by hypothesis."""
+
+import math
+
+import polars as pl
+import pytest
+from compare import assert_same, near
+from hypothesis import given
+from hypothesis import strategies as st
+from names import NAMES
+from oracle import oracle
+
+import frame_pr as fp
+
+# A few scores, so that there are ties; both zeros, both infinities, the smallest and the largest.
+TIED = st.sampled_from([0.0, -0.0, 0.5, -0.5, 1.0, 5e-324, 1e300, -1e300, math.inf, -math.inf])
+SCORES = st.one_of(TIED, st.floats(allow_nan=False), st.integers(-3, 3).map(float))
+ROWS = st.lists(st.tuples(st.integers(0, 3), st.booleans(), SCORES), min_size=1, max_size=40)
+FRAMES = ROWS.map(lambda rows: pl.DataFrame(rows, schema=["q", "relevant", "score"], orient="row"))
+
+# Beside every area and total, a figure of each cut.
+SOME = [
+    name for name in NAMES if "@" not in name or name.partition("@")[0] in ("average_precision", "precision", "mcc")
+]
+SOME += ["threshold@max_f1", "threshold@recall=0.8", "k@recall=0.3", "interpolated_precision@recall=0.3", "f2@3"]
+THRESHOLDS = [name for name in SOME if name.startswith("threshold@")]
+# At a threshold of their own these follow the scores wherever they go.
+AT_THRESHOLD = [name for name in SOME if "@threshold=" in name]
+
+
+def metrics_of(data, names=SOME, **options):
+    return fp.evaluate(data, names, "relevant", "score", **{"by": "q"} | options)
+
+
+@given(FRAMES)
+def test_every_metric_is_what_the_oracle_says(data):
+    result = metrics_of(data, NAMES)
+    for row in result.iter_rows(named=True):
+        part = data.filter(q=row["q"])
+        truth, score = part["relevant"].to_list(), part["score"].to_list()
+        wrong = {name: row[name] for name in NAMES if row[name] != near(oracle(name, truth, score))}
+        assert not wrong
+
+
+@given(FRAMES, st.randoms(use_true_random=False))
+def test_the_order_of_the_rows_changes_nothing(data, random):
+    order = list(range(data.height))
+    random.shuffle(order)
+    assert_same(metrics_of(data[order]), metrics_of(data))
+    assert_same(data[order].pr.curve("relevant", "score", by="q"), data.pr.curve("relevant", "score", by="q"))
+    beside = data.with_row_index().pr.with_curve("relevant", "score", by="q")
+    assert_same(data.with_row_index()[order].pr.with_curve("relevant", "score", by="q").sort("index"), beside)
+
+
+@given(FRAMES, ROWS)
+def test_adding_groups_changes_no_other(data, rows):
+    others = pl.DataFrame(rows, schema=data.schema, orient="row").with_columns(q=pl.col("q") * 2 - 3)
+    kept = data.with_columns(q=pl.col("q") * 2)  # even: between the others, which are odd
+    together = metrics_of(pl.concat([others, kept]))
+    assert_same(together.filter(pl.col("q") % 2 == 0), metrics_of(kept))
+
+
+@given(FRAMES)
+def test_a_group_alone_is_the_group_among_others(data):
+    together = metrics_of(data)
+    for (q,), part in data.partition_by("q", as_dict=True).items():
+        assert_same(metrics_of(part, by=None), together.filter(q=q).drop("q"))
+
+
+@given(FRAMES, st.lists(st.text(min_size=1, max_size=6), min_size=3, max_size=3, unique=True))
+def test_the_names_of_the_columns_change_nothing(data, names):
+    q, relevant, score = names
+    renamed = data.rename(dict(zip(data.columns, names, strict=True)))
+    result = fp.evaluate(renamed, SOME, relevant, score, by=q)
+    assert_same(result.rename({q: "q"}), metrics_of(data))
+
+
+@given(FRAMES, st.lists(st.text(max_size=4), min_size=4, max_size=4, unique=True))
+def test_the_names_of_the_groups_change_nothing(data, names):
+    text = dict(enumerate(names))
+    by_text = metrics_of(data.with_columns(pl.col("q").replace_strict(text, return_dtype=pl.String)))
+    expected = metrics_of(data).with_columns(pl.col("q").replace_strict(text, return_dtype=pl.String)).sort("q")
+    assert_same(by_text, expected)
+
+
+@given(FRAMES)
+def test_only_the_order_of_the_scores_matters(data):
+    ranks = data.with_columns(score=pl.col("score").replace({-0.0: 0.0}).rank("dense").cast(pl.Int64) * 3 - 7)
+    back = dict(zip(ranks["score"].to_list(), (data["score"] + 0.0).to_list(), strict=True))
+    names = [name for name in SOME if name not in AT_THRESHOLD]
+    expected, found = metrics_of(data, names), metrics_of(ranks, names)
+    assert_same(found.drop(THRESHOLDS), expected.drop(THRESHOLDS))
+    # And the thresholds are those scores.
+    for name in THRESHOLDS:
+        assert [one if one is None else back[one] for one in found[name].to_list()] == expected[name].to_list()
+    curves = [one.pr.curve("relevant", "score", by="q").drop("threshold") for one in (ranks, data)]
+    assert_same(*curves)
+
+
+@given(FRAMES)
+def test_twice_the_rows_are_the_same_rates(data):
+    # Every row beside its copy: every block has twice its rows and hits, so that all shares stay.
+    shares = ["average_precision", "interpolated_average_precision", "interpolated_average_precision_11", "max_f1"]
+    shares += [
+        "precision@recall=0.8",
+        "prevalence",
+        "lift",
+        "r_precision",
+        "mcc@threshold=0.5",
+        "precision@threshold=0.5",
+    ]
+    assert_same(metrics_of(pl.concat([data, data]), shares), metrics_of(data, shares))
+
+
+@given(FRAMES)
+def test_bounds(data):
+    result = metrics_of(data)
+    for name in SOME:
+        low, high = (-1, 1) if name.startswith("mcc") else (0, 1)
+        if name in THRESHOLDS or name == "lift" or name in ("rows", "positives", "ties") or name.startswith("k@"):
+            continue
+        assert all(low - 1e-12 <= value <= high + 1e-12 for value in result[name].drop_nulls()), name
+    defined = result.filter(pl.col("positives") > 0)
+    assert (defined["interpolated_average_precision"] >= defined["average_precision"] - 1e-12).all()
+    # The last threshold takes every row, at recall 1 and a precision that is the prevalence.
+    assert (defined["average_precision"] > 0).all()
+    assert (defined["interpolated_average_precision"] >= defined["prevalence"] - 1e-12).all()
+    # The best F is at least that of taking every row.
+    assert (defined["max_f1"] >= 2 * defined["positives"] / (defined["positives"] + defined["rows"]) - 1e-12).all()
+    # With a positive everything has a value, but for what divides by the rows predicted, or not predicted.
+    assert not [n for n in SOME if defined[n].null_count() and not n.startswith(("mcc@", "precision@threshold="))]
+
+
+@given(FRAMES)
+def test_no_positives_and_only_positives(data):
+    none = metrics_of(data.with_columns(relevant=pl.lit(False)))
+    for name in ("average_precision", "interpolated_average_precision_101", "r_precision", "max_f1", "k@recall=0.3"):
+        assert none[name].null_count() == none.height
+    every = metrics_of(data.with_columns(relevant=pl.lit(True)))
+    for name in ("average_precision", "interpolated_average_precision_101", "r_precision", "max_f1", "lift"):
+        assert every[name].to_list() == [near(1.0)] * every.height
+
+
+@given(FRAMES)
+def test_the_curve(data):
+    curve = data.pr.curve("relevant", "score", by="q")
+    assert curve["q"].is_sorted()
+    for (q,), part in curve.partition_by("q", as_dict=True).items():
+        rows = data.filter(q=q)
+        assert part["threshold"].to_list() == sorted({score + 0.0 for score in rows["score"].to_list()}, reverse=True)
+        assert part["k"].is_sorted()
+        assert part["tp"].is_sorted()
+        assert part["interpolated_precision"].is_sorted(descending=True)
+        assert part.select("k", "tp").row(-1) == (rows.height, rows["relevant"].sum())
+        assert (part["tp"] + part["fp"] == part["k"]).all()
+        assert (part.select(pl.sum_horizontal("tp", "fp", "fn", "tn")).to_series() == rows.height).all()
+
+
+@given(FRAMES)
+def test_every_kind_of_frame_agrees(data):
+    expected = metrics_of(data)
+    lazy = metrics_of(data.lazy())
+    assert_same(lazy.collect(engine="in-memory"), expected)
+    assert_same(lazy.collect(engine="streaming"), expected)
+    for frame in (data.to_pandas(), data.to_pandas(use_pyarrow_extension_array=True)):
+        assert_same(pl.from_pandas(metrics_of(frame)), expected, dtypes=False)
+
+
+@given(FRAMES, st.floats(allow_nan=False))
+def test_at_any_threshold(data, threshold):
+    result = fp.confusion(data, "relevant", "score", threshold=threshold, by="q")
+    predicted = data.with_columns(predicted=pl.col("score") >= threshold)
+    classes = fp.confusion(predicted, "relevant", prediction="predicted", by="q")
+    assert_same(result, classes)
+    counted = predicted.group_by("q").agg(
+        k=pl.col("predicted").sum().cast(pl.Int64), tp=(pl.col("predicted") & pl.col("relevant")).sum().cast(pl.Int64)
+    )
+    assert_same(result.select("q", "k", "tp"), counted.sort("q"))
+
+
+@given(FRAMES, st.integers(1, 50))
+def test_at_any_rank(data, k):
+    names = [f"{name}@{k}" for name in ("precision", "recall", "f1", "average_precision", "tp", "mcc")]
+    result = metrics_of(data, names)
+    for row in result.iter_rows(named=True):
+        part = data.filter(q=row["q"])
+        for name in names:
+            assert row[name] == near(oracle(name, part["relevant"].to_list(), part["score"].to_list())), name
+
+
+@given(FRAMES, st.integers(0, 1000))
+def test_at_any_recall(data, thousandths):
+    recall = thousandths / 1000
+    names = [f"{name}@recall={recall}" for name in ("k", "threshold", "precision", "interpolated_precision", "f1")]
+    result = metrics_of(data, names)
+    for row in result.iter_rows(named=True):
+        part = data.filter(q=row["q"])
+        for name in names:
+            assert row[name] == near(oracle(name, part["relevant"].to_list(), part["score"].to_list())), name
+
+
+@pytest.mark.parametrize(
+    ("dtype", "numbers"),
+    [
+        (pl.Int64, st.integers(-(2**63), 2**63 - 1)),
+        (pl.UInt64, st.integers(0, 2**64 - 1)),
+        (pl.Int8, st.integers(-128, 127)),
+        (pl.Float32, st.floats(width=32, allow_nan=False)),
+        (pl.Decimal(18, 4), st.decimals(-(10**13), 10**13, places=4)),
+    ],
+    ids=["Int64", "UInt64", "Int8", "Float32", "Decimal"],
+)
+@given(data=st.data())
+def test_scores_of_other_dtypes(dtype, numbers, data):
+    rows = data.draw(st.lists(st.tuples(st.booleans(), numbers), min_size=1, max_size=30))
+    truth, score = map(list, zip(*rows, strict=True))
+    frame = pl.DataFrame({"relevant": truth, "score": pl.Series(score, dtype=dtype)})
+    names = ["average_precision", "interpolated_average_precision", "ties", "precision@3", "threshold@max_f1"]
+    result = frame.pr.evaluate(names, "relevant", "score").row(0, named=True)
+    score = frame["score"].to_list()
+    assert result == {name: near(oracle(name, truth, score)) for name in names}
+
+
+KEYS = st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1), st.integers(-3, 3))
+
+
+@given(st.lists(st.tuples(KEYS, KEYS, st.booleans(), st.integers(0, 3)), min_size=1, max_size=30))
+def test_any_keys(rows):
+    schema = {"a": pl.Int64, "b": pl.Int64, "relevant": pl.Boolean, "score": pl.Int64}
+    data = pl.DataFrame(rows, schema=schema, orient="row")
+    for by in (["a"], ["b", "a"]):
+        expected = data.group_by(by).agg(
+            rows=pl.len().cast(pl.Int64), positives=pl.col("relevant").sum().cast(pl.Int64)
+        )
+        for frame in (data, data.lazy()):
+            result = fp.evaluate(frame, ["ties", "rows", "positives"], "relevant", "score", by=by).lazy().collect()
+            assert_same(result.drop("ties"), expected.sort(by))
+
+
+@given(FRAMES)
+def test_every_mean_is_the_mean_of_its_groups(data):
+    names = ["average_precision", "max_f1", "precision@3", "recall@threshold=0.5", "rows"]
+    groups = metrics_of(data, names)
+    means = metrics_of(data, names, mean_over="q").row(0, named=True)
+    assert means["groups"] == groups.height
+    for name in names:
+        there = groups[name].drop_nulls().to_list()
+        expected = near(math.fsum(there) / len(there)) if there else None
+        assert means[f"mean_{name}"] == expected
+        assert means.get(f"undefined_{name}", 0) == groups[name].null_count()
