@@ -1,0 +1,49 @@
+"""Write docs/metrics.md, the table of metrics, from the code that computes them: `python docs/metrics.py`."""
+
+from pathlib import Path
+
+from frame_pr import rates
+from frame_pr.metrics import FAMILIES
+
+TARGET = Path(__file__).with_suffix(".md")
+HEAD = """# Every metric, by name
+
+Made by `docs/metrics.py` from the code; a test holds this page to it.
+
+These names are what `evaluate` takes and what result columns are called. P and N are the positives and the rows of a
+group; a threshold takes the k rows that score at least as much, of which tp are positive; a step is a threshold at
+which recall rises, by d/P. K, T, R and B stand for numbers: `precision@10`, `f0.5@threshold=0.5`, `k@recall=0.8`,
+`max_f2`.
+
+"""
+FIGURES = """
+## Figures of the confusion table
+
+FIGURE above is one of these, or `fB` for another beta. A group with fewer than K rows is filled up with misses. A
+figure whose denominator is 0 is null.
+
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    names = [(family.name, family.value) for family in FAMILIES]
+    counts = [("k", "rows predicted positive"), ("tp", "of these, positive")]
+    counts += [(name, _first_line(rates.COUNTS[name])) for name in ("fp", "fn", "tn")]
+    figures = [(name, _first_line(figure)) for name, figure in rates.RATES.items()]
+    return HEAD + _table("name", names) + FIGURES + _table("figure", counts + figures)
+
+
+def _first_line(figure: rates.Figure) -> str:
+    return (figure.__doc__ or "").splitlines()[0].rstrip(".")
+
+
+def _table(title: str, rows: list[tuple[str, str]]) -> str:
+    lines = [f"| {title} | value |", "| --- | --- |"]
+    for names, value in rows:
+        lines.append(f"| {', '.join(f'`{name}`' for name in names.split(', '))} | {value} |")
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    TARGET.write_text(page(), encoding="utf-8")
