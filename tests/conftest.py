@@ -12,7 +12,7 @@ import pytest
 import frame_pr  # noqa: F401  registers .pr, which the tests use on plain frames
 
 # The same examples in every run: a failure is a change of the code. `--hypothesis-profile=default` looks further.
-hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=50, database=None)
+hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=30, database=None)
 hypothesis.settings.load_profile("repeatable")
 
 

@@ -61,11 +61,11 @@ def figure(name, tp, k, positives, rows):
 def oracle(name, truth, score):
     """Value of a metric: a Fraction or an int (mcc: a float; a threshold: the score itself), None where undefined."""
     curve, positives, rows = points(truth, score), sum(map(bool, truth)), len(truth)
-    totals = {"rows": rows, "positives": positives, "prevalence": Fraction(positives, rows)}
-    totals["ties"] = sum(score.count(s) > 1 for s in score)
-    if name in totals or name.startswith("prevalence@"):
-        return totals[name.partition("@")[0]]
     head, _, cut = name.partition("@")
+    ties, prevalence = sum(score.count(s) > 1 for s in score), Fraction(positives, rows)
+    totals = {"rows": rows, "positives": positives, "ties": ties, "prevalence": prevalence}
+    if head in totals:
+        return totals[head]
     rank, _, divisor = cut.partition("/")
     if rank.isdecimal() and head != "average_precision":
         return figure(head, truncated(curve, int(rank))[-1][2], int(rank), positives, max(rows, int(rank)))
@@ -76,10 +76,9 @@ def oracle(name, truth, score):
         return None
     if rank.isdecimal():
         part = truncated(curve, int(rank))
-        divisors = {"": min(int(rank), positives), "positives": positives, "hits": part[-1][2]}
-        return over(area(part), divisors[divisor]) or 0
+        return over(area(part), {"": min(int(rank), positives), "hits": part[-1][2]}.get(divisor, positives)) or 0
     if name in ("average_precision", "lift"):
-        return area(curve) / positives / (totals["prevalence"] if name == "lift" else 1)
+        return area(curve) / positives / (prevalence if name == "lift" else 1)
     if name == "r_precision":
         return truncated(curve, positives)[-1][2] / Fraction(positives)
     if "max_f" in name:
@@ -90,11 +89,10 @@ def oracle(name, truth, score):
         return max(Fraction(tp, k) for _, k, tp in curve if tp >= recall * positives)
 
     if head.startswith("interpolated_average_precision"):
-        if head.endswith("1"):
-            levels = int(head.rpartition("_")[2]) - 1
-            return sum(best(Fraction(i, levels)) for i in range(levels + 1)) / (levels + 1)
-        # Each of the P positives, the i-th of which is reached at recall i/P.
-        return sum(best(Fraction(i, positives)) for i in range(1, positives + 1)) / positives
+        # At recalls 0, 1/10, ..., 1; over all points, at the recalls 1/P, ..., 1 of the positives.
+        first, levels = (0, int(head.rpartition("_")[2]) - 1) if head[-1] == "1" else (1, positives)
+        recalls = [Fraction(i, levels) for i in range(first, levels + 1)]
+        return sum(map(best, recalls)) / len(recalls)
     recall = Fraction(cut.removeprefix("recall="))
     if head == "interpolated_precision":
         return best(recall)

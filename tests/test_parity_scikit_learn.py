@@ -40,7 +40,7 @@ def generated(groups: int = MANY) -> pl.DataFrame:
         truth = rng.random(size) < rng.choice(PREVALENCES)
         parts.append(pl.DataFrame({"relevant": truth, "score": scores(rng, size, group)}).with_columns(q=pl.lit(group)))
     # A prevalence of one in a thousand, in groups where that means a few.
-    for group in range(groups, groups + 8):
+    for group in range(groups, groups + 4):
         truth, score = rng.random(4000) < 0.001, np.round(rng.normal(size=4000), group % 4)
         parts.append(pl.DataFrame({"relevant": truth, "score": score}).with_columns(q=pl.lit(group)))
     return pl.concat(parts).sample(fraction=1, shuffle=True, seed=1)
@@ -78,7 +78,7 @@ def test_the_data_has_every_sort_of_group():
         (pl.col("distinct") == pl.col("rows")) & (pl.col("rows") > 50),
         (pl.col("positives") > 0) & (pl.col("positives") < pl.col("rows") * 0.003),
     ):
-        assert groups.filter(sort).height >= 4, sort
+        assert groups.filter(sort).height >= 3, sort
 
 
 @cache
@@ -89,7 +89,7 @@ def average_precisions() -> dict[int, float | None]:
 
 def test_average_precision(kind):
     found = kind.read(kind(generated()).pr.average_precision("relevant", "score", by="q"))
-    assert found["q"].to_list() == list(range(MANY + 8))
+    assert found["q"].to_list() == list(range(MANY + 4))
     for q, value in found.rows():
         expected = average_precisions()[q]
         assert (value is None) == (expected is None), q
@@ -99,7 +99,7 @@ def test_average_precision(kind):
 def test_the_curve():
     curve = generated().pr.curve("relevant", "score", by="q")
     parts = curve.partition_by("q", as_dict=True)
-    assert len(parts) == MANY + 8
+    assert len(parts) == MANY + 4
     for (q,), part in parts.items():
         truth, score = group_arrays()[q]
         # scikit-learn: thresholds ascending, and an invented last point (precision 1, recall 0).
@@ -151,7 +151,7 @@ def figures(truth: np.ndarray, predicted: np.ndarray) -> dict[str, float | None]
 
 
 THRESHOLD = 0.5
-GROUPS = 300
+GROUPS = 120
 
 
 @cache
@@ -164,7 +164,7 @@ def expected_figures() -> dict[int, dict[str, float | None]]:
 
 
 def assert_figures(found: pl.DataFrame, names: set[str]):
-    assert found.height == GROUPS + 8
+    assert found.height == GROUPS + 4
     compared = set()
     for row in found.iter_rows(named=True):
         for name, value in expected_figures()[row["q"]].items():
@@ -205,7 +205,7 @@ def test_evaluate_at_a_threshold():
 def test_figures_along_the_curve():
     # One group of classes of every size: the row of a block is the confusion table of its threshold.
     rng = np.random.default_rng(2)
-    data = pl.DataFrame({"relevant": rng.random(300) < 0.4, "score": rng.integers(0, 60, 300)})
+    data = pl.DataFrame({"relevant": rng.random(300) < 0.4, "score": rng.integers(0, 40, 300)})
     names = ["npv", "specificity", "f1", "f0.5", "f2", "accuracy", "informedness", "mcc", "kappa"]
     curve = data.pr.curve("relevant", "score", figures=names)
     truth, score = data["relevant"].to_numpy(), data["score"].to_numpy()

@@ -5,7 +5,7 @@ import math
 import polars as pl
 import pytest
 from compare import assert_same, near
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from names import NAMES
 from oracle import oracle
@@ -32,6 +32,7 @@ def metrics_of(data, names=SOME, **options):
     return fp.evaluate(data, names, "relevant", "score", **{"by": "q"} | options)
 
 
+@settings(max_examples=12)  # of 264 metrics each
 @given(FRAMES)
 def test_every_metric_is_what_the_oracle_says(data):
     result = metrics_of(data, NAMES)
