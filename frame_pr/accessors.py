@@ -8,7 +8,7 @@ from typing import Concatenate, Generic, ParamSpec, TypeVar
 
 import polars as pl
 
-from frame_pr import averages, curves, cuts, evaluation, plots, reports
+from frame_pr import averages, confusions, curves, cuts, evaluation, judgments, plots, reports
 from frame_pr.callers import Frame
 from frame_pr.expressions import ExprPR
 
@@ -39,13 +39,14 @@ class PR(Generic[Frame]):
     precision_at_recall = _method(cuts.precision_at_recall)
     k_at_recall = _method(cuts.k_at_recall)
     f_beta = _method(cuts.f_beta)
-    confusion = _method(cuts.confusion)
+    confusion = _method(confusions.confusion)
     curve = _method(curves.curve)
     with_curve = _method(curves.with_curve)
     evaluate = _method(evaluation.evaluate)
     with_metrics = _method(evaluation.with_metrics)
     report = _method(reports.report)
     plot = _method(plots.plot)
+    join_judgments = _method(judgments.join_judgments)
 
 
 def register() -> None:
