@@ -115,15 +115,10 @@ def draw_baselines(ax: Axes, shares: Sequence[tuple[float | None, Any]]) -> None
     """The precision of a random ranking: a faint line for every prevalence, grey if there is but one."""
     different = {round(share, 2): (share, colour) for share, colour in shares if share}
     for share, colour in different.values():
-        known = any(line.get_label() == BASELINE for line in ax.get_lines())
-        ax.axhline(
-            share,
-            color="0.5" if len(different) == 1 else colour,
-            linestyle=":",
-            linewidth=1,
-            zorder=1,
-            label=f"_{BASELINE}" if known else BASELINE,
-        )
+        colour = "0.5" if len(different) == 1 else colour
+        ax.axhline(share, color=colour, linestyle=":", linewidth=1, zorder=1, label=f"_{BASELINE}")
+    if different and all(line.get_label() != BASELINE for line in ax.get_lines()):
+        ax.plot([], [], color="0.5", linestyle=":", linewidth=1, label=BASELINE)  # one entry of the legend for all
 
 
 def draw_iso_f(ax: Axes, look: Look, labelled: bool = True) -> None:

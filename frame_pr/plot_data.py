@@ -76,7 +76,7 @@ def table_of(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame) -> tuple[pl.Data
     if isinstance(frame, pl.LazyFrame):
         return frame.select(*keys, *COLUMNS).collect(), keys
     if isinstance(frame, pl.DataFrame):
-        return frame.select(*keys, *COLUMNS), keys
+        return pl.DataFrame([frame[name] for name in (*keys, *COLUMNS)]), keys  # select would copy
     from frame_pr.pandas_frames import from_pandas
 
     return from_pandas(frame, [*keys, *COLUMNS]), [str(key) for key in keys]

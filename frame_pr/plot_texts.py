@@ -35,7 +35,7 @@ class _Box(NamedTuple):
 # Right (1) or left (-1) of the point, above (1) or below (-1) it, and how far, in heights of a letter.
 _SIDES = [
     (h, v, far)
-    for far in (0.6, 1.5, 3.0)
+    for far in (0.6, 1.5, 3.0, 5.0)
     for h, v in ((1, 1), (-1, -1), (1, 0), (0, 1), (-1, 0), (0, -1), (1, -1), (-1, 1))
 ]
 _Place = Literal[
@@ -108,14 +108,26 @@ def draw_legend(ax: Axes, title: str, look: Look) -> None:
     if rcParams["legend.fontsize"] == rcParamsDefault["legend.fontsize"]:
         options |= {"fontsize": "small", "title_fontsize": "small", "handlelength": 1.7}
     if len(labels) > _LONG:
-        beyond_iso_f = 1.14 if any(artist.get_label() == ISO_F for artist in ax.collections) else 1.02
-        ax.legend(loc="upper left", bbox_to_anchor=(beyond_iso_f, 1), **options)
+        ax.legend(**{**options, **_outside(ax)})
     elif rcParams["legend.loc"] != "best":
         ax.legend(**options)
     else:
         # Not matplotlib's "best": it looks at every vertex at every drawing, and overlooks texts.
         legend = ax.legend(loc="lower left", **options)
         legend.set_loc(_roomiest(ax, legend, _ABOVE if look.rectangles else _BELOW))
+
+
+def _outside(ax: Axes) -> dict[str, Any]:
+    """Beside the axes, or below them in a figure that is not wide."""
+    from matplotlib.transforms import ScaledTranslation
+
+    figure = ax.figure.bbox
+    if figure.width > 1.2 * figure.height:
+        beyond_iso_f = 1.14 if any(artist.get_label() == ISO_F for artist in ax.collections) else 1.02
+        return {"loc": "upper left", "bbox_to_anchor": (beyond_iso_f, 1)}
+    below_label = ax.transAxes + ScaledTranslation(0, -40 / 72, ax.figure.dpi_scale_trans)
+    tight = {"columnspacing": 1, "handletextpad": 0.5, "handlelength": 1.2}
+    return {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "bbox_transform": below_label, "ncols": 2, **tight}
 
 
 def _roomiest(ax: Axes, legend: Legend, places: Sequence[_Place]) -> _Place:
@@ -160,7 +172,7 @@ def _write(ax: Axes, wanted: Sequence[tuple[Point, str, Any]]) -> None:
     for point, text, colour in wanted:
         # An estimate: the true width is known only once the figure is laid out.
         lines = text.replace("$F_{", "F").replace("}$", "").split("\n")
-        size = max(map(len, lines)) * 0.56 * letter, len(lines) * 1.2 * letter
+        size = max(map(len, lines)) * 0.64 * letter, len(lines) * 1.2 * letter
         boxes = [
             _beside(ax.transData.transform((point.recall, point.precision)), size, side, letter) for side in _SIDES
         ]

@@ -1,3 +1,4 @@
+import io
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -26,6 +27,10 @@ def no_figure_left() -> Iterator[None]:
 
 def axes() -> Any:
     return Figure(figsize=(4, 4)).subplots()
+
+
+def render(figure: Any) -> None:
+    figure.savefig(io.BytesIO())
 
 
 def random_run(rows: int = 400, groups: int = 3, seed: int = 0) -> pl.DataFrame:
@@ -85,7 +90,7 @@ def test_axes_are_square_from_0_to_1_with_the_prevalence() -> None:
     assert ax.get_xlim()[0] == pytest.approx(0, abs=0.03)
     assert ax.get_xlim()[1] == pytest.approx(1, abs=0.03)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("Recall", "Precision")
-    assert set(line(ax, "prevalence").get_ydata()) == {0.5}
+    assert set(line(ax, "_prevalence").get_ydata()) == {0.5}
     bare = fp.plot(TEXTBOOK, "relevant", "score", baseline=False, ax=axes())
     assert labels(bare) == ["AP = 0.78, P = 5"]
 
@@ -246,7 +251,7 @@ def test_group_without_positives_is_named_as_undefined() -> None:
         ax = fp.plot(run, "relevant", "score", by="query", ax=axes(), **extra)
         assert "b (AP undefined, P = 0)" in labels(ax)
         assert len(curves(ax)[1].get_xdata()) == 0
-        ax.figure.canvas.draw()
+        render(ax.figure)
         for drawn in ax.get_lines():
             assert not np.isnan(np.asarray(drawn.get_xydata(), dtype=float)).any()
 
@@ -260,7 +265,7 @@ def test_single_step_and_empty_frame() -> None:
     empty = empty.with_columns(query=pl.lit(1))
     for options in ({"ax": axes()}, {"facet": True}, {"average": True}):
         drawn = fp.plot(empty, "relevant", "score", by="query", **options)
-        drawn.figure.canvas.draw()
+        render(drawn.figure)
 
 
 def test_facets_share_axes_and_hold_every_group() -> None:
@@ -273,7 +278,7 @@ def test_facets_share_axes_and_hold_every_group() -> None:
     per_query = fp.evaluate(run, "average_precision", "relevant", "score", by="query")["average_precision"]
     assert [labels(ax)[0] for ax in panels] == [f"AP = {ap:.2f}" for ap in per_query]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["score", "other", "prevalence"]
-    figure.canvas.draw()
+    render(figure)
 
 
 def test_facet_by_one_of_two_keys() -> None:
@@ -384,7 +389,7 @@ def test_hundred_thousand_steps_are_one_collection_and_more_are_thinned() -> Non
     assert len(curves(ax)[0].get_xdata()) <= 4 * (thinning.COLUMNS + 1) + 1
     exact = fp.evaluate(run, "interpolated_average_precision", "relevant", "score").item()
     assert rectangle_area(ax) == pytest.approx(exact, abs=1e-12)
-    ax.figure.canvas.draw()
+    render(ax.figure)
 
 
 # Errors
@@ -452,4 +457,17 @@ def test_matplotlib_is_imported_in_the_call_and_its_absence_explained() -> None:
 def test_new_figures_are_left_to_the_caller_to_show() -> None:
     ax = fp.plot(TEXTBOOK, "relevant", "score")
     assert plt.gcf() is ax.figure
-    ax.figure.canvas.draw()
+    render(ax.figure)
+
+
+@pytest.mark.parametrize("figsize", [(6.4, 4.8), (3.4, 4)])
+def test_long_legend_stays_outside_the_axes_and_inside_the_figure(figsize: tuple[float, float]) -> None:
+    figure = Figure(figsize=figsize, layout="compressed")
+    ax = fp.plot(random_run(groups=10, rows=2000), "relevant", "score", by="query", ax=figure.subplots())
+    render(figure)
+    legend, inner, outer = ax.get_legend().get_window_extent(), ax.get_window_extent(), figure.bbox
+    assert not legend.overlaps(inner)
+    assert not legend.overlaps(ax.xaxis.label.get_window_extent())
+    assert outer.x0 <= legend.x0 < legend.x1 <= outer.x1
+    assert outer.y0 <= legend.y0 < legend.y1 <= outer.y1
+    assert inner.width > 100
