@@ -352,8 +352,10 @@ def test_thinning_moves_nothing_by_more_than_a_strip(seed: int) -> None:
     full, thin = (table.select("recall", "precision").to_numpy() for table in (blocks, kept))
     assert distance(full, thin) <= 1 / 50
     assert distance(thin, full) <= 1e-15  # every vertex that is left is one of the curve
-    assert (full[0] == thin[0]).all()
-    assert (full[-1] == thin[-1]).all()
+    for strip in blocks.with_columns(strip=(pl.col("recall") * 50).floor()).partition_by("strip"):
+        precision = strip["precision"]
+        for place in (0, -1, precision.arg_min(), precision.arg_max()):
+            assert strip["threshold"][place] in kept["threshold"]
 
 
 def test_strips_are_half_a_pixel_of_wide_axes() -> None:
@@ -373,7 +375,7 @@ def test_merged_rectangles_keep_the_area() -> None:
     assert merged.height < 90
     assert (merged["left"][1:] == merged["right"][:-1]).all()
     width = merged["right"] - merged["left"]
-    assert (width > 0.3).sum() == 1
+    assert width.max() == pytest.approx(blocks["recall_step"].max(), abs=1e-15)  # the wide one stays as it is
     assert width.sort(descending=True)[1] <= 2 / 80
 
 
