@@ -1,5 +1,6 @@
 """Frames of every kind, from one polars DataFrame."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +35,10 @@ class Kind:
 
 
 def _nullable(data: pl.DataFrame) -> pd.DataFrame:
-    return data.to_pandas().convert_dtypes(dtype_backend="numpy_nullable")
+    with warnings.catch_warnings():
+        # pandas 2.2 tries whether floats are whole by casting them, infinite ones too.
+        warnings.simplefilter("ignore", RuntimeWarning)
+        return data.to_pandas().convert_dtypes(dtype_backend="numpy_nullable")
 
 
 KINDS = [

@@ -211,19 +211,20 @@ def test_the_callers_polars_frame_is_unchanged(function, given):
 # import -------------------------------------------------------------------------------------------------------------
 
 
-def run(code: str) -> None:
+def run(code: str, *options: str) -> None:
     root = Path(fp.__file__).parents[1]
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=root, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, *options, "-c", code], cwd=root, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
 def test_importing_the_package_imports_no_optional_library():
-    run("import sys, frame_pr; assert not {'matplotlib', 'sklearn'} & set(sys.modules)")
+    run("import sys, frame_pr; assert not {'matplotlib', 'sklearn'} & set(sys.modules)", "-W", "error")
 
 
 @pytest.mark.parametrize("absent", [["pandas"], ["pyarrow"], ["matplotlib"], ["pandas", "pyarrow", "matplotlib"]])
 def test_the_package_works_where_a_library_is_absent(absent):
-    # None in sys.modules makes an import fail as if the library were not installed.
+    # None in sys.modules makes an import fail as if the library were not installed. Warnings are no errors here: pandas
+    # 2.2 warns of itself where pyarrow is absent.
     run(
         f"""
 import sys
