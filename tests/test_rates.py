@@ -90,7 +90,9 @@ BILLION = 10**9
         (999_999, 1_000_000, 1_000_000, BILLION),
         (333_333_332, 333_333_333, 333_333_333, BILLION),
         (123_456_789, 234_567_891, 345_678_912, 987_654_321),
-        (2**40, 2**41, 2**41, 2**42),  # counts of a trillion: products of four have 164 bits
+        (2**40, 2**41, 2**41, 2**42),  # counts of a trillion: products of two have 82 bits, of four 164
+        (2**41, 2**41, 2**41, 2**42),  # perfect, and there the difference of two products is as long as they are
+        (0, 2**41, 2**41, 2**42),
         (2**40 + 1, 2**41, 2**41, 2**42),
     ],
 )
