@@ -125,7 +125,9 @@ def _join_pandas(run: Any, judgments: Any, keys: list[Any], columns: list[list[A
     numbered = [from_pandas(frame, keys).with_row_index(row) for frame, row in zip((run, judgments), rows, strict=True)]
     joined = _join_eager(numbered[0], numbered[1], names, [rows[:1], rows[1:]])
     only_judged = joined.filter(pl.col(rows[0]).is_null())[rows[1]].to_numpy()
-    parts = [pd.concat([run[keys], judgments[keys].iloc[only_judged]], ignore_index=True)]
+    # An empty frame may have other dtypes, and pandas would warn of it.
+    named = [part for part in (run[keys], judgments[keys].iloc[only_judged]) if len(part)] or [run[keys]]
+    parts = [pd.concat(named, ignore_index=True)]
     for frame, row, others in zip((run, judgments), rows, columns, strict=True):
         places = joined[row].cast(pl.Int64).fill_null(-1).to_numpy()  # there is no row -1: it is filled with missing
         parts.append(frame[others].set_axis(range(len(frame))).reindex(places).set_axis(parts[0].index))
