@@ -19,6 +19,7 @@ SCORES = 2**65
 """Ordered scores, of Int64, UInt64 and Float64 alike, lie between -SCORES / 2 and SCORES / 2."""
 
 _UNRETRIEVED = -(2**64)  # the order of a missing score, below all others
+_ORDERED = ("optimistic", "pessimistic", "order")
 _FLIP = pl.lit(2**63 - 1, dtype=pl.Int64)
 _FLOATS = (pl.Float32, pl.Float64)
 
@@ -89,9 +90,12 @@ def curve(rows: Rows[Any], keep: Iterable[pl.Expr] | None = None) -> pl.LazyFram
             threshold=score_of(pl.when(retrieved).then("order"), rows.score_dtype),
             hits=pl.when(retrieved).then(_difference("tp_run")).otherwise(0),
             size=pl.when(retrieved).then(_difference("k_run")).otherwise(0),
-            tied_run=pl.when(retrieved & pl.col("tied")).then(_difference("n_run")).otherwise(0).cum_sum(),
         )
     )
+    one_row_each = rows.tie_break is not None or rows.ties in _ORDERED
+    count = _difference("n_run") if rows.weighted else pl.col("size")
+    tied = pl.col("tied") if one_row_each else count > 1
+    blocks = blocks.with_columns(tied_run=pl.when(tied & pl.col("retrieved")).then(count).otherwise(0).cum_sum())
     if keep is not None:
         blocks = blocks.filter(pl.any_horizontal(pl.col("hits") > 0, "last", *keep))
 
@@ -141,7 +145,7 @@ def _running(rows: Rows[Any]) -> pl.LazyFrame:
             weight = (weight * pl.col("unit")).cast(pl.Int128)
         runs |= {"tp_run": (pl.col("truth") * weight).cum_sum(), "k_run": weight.cum_sum()}
     table = table.with_columns(**runs, tied=~(_starts(block) & _ends(block)))
-    return table if rows.ties in ("optimistic", "pessimistic", "order") else table.filter(new_block)
+    return table if rows.ties in _ORDERED else table.filter(new_block)
 
 
 def _ends(column: pl.Expr) -> pl.Expr:
