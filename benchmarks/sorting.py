@@ -43,9 +43,7 @@ def main() -> None:
         data = generate(options.rows, size, 15).select("query", "relevant", "score")
         for name, plan in ways(data).items():
             table.setdefault(name, []).append(seconds(partial(plan.collect), options.runs))
-    print(
-        f"polars {pl.__version__}, {pl.thread_pool_size()} threads, {options.rows:,} rows; best of {options.runs} runs\n"
-    )
+    print(f"polars {pl.__version__}, {pl.thread_pool_size()} threads, {options.rows:,} rows, best of {options.runs}\n")
     print("| seconds, then ratios to the first row | " + " | ".join(SHAPES) + " |")
     print("| --- |" + " --- |" * len(SHAPES))
     first = next(iter(table))
