@@ -39,6 +39,12 @@ def refuse_repeats(items: Sequence[Any]) -> None:
             raise ValueError(f"column {name!r} is given twice: by, truth and score are all different columns")
 
 
+def refuse_clash(keys: Iterable[str], columns: Iterable[str]) -> None:
+    """No key has the name of a result column."""
+    for name in set(keys).intersection(columns):
+        raise ValueError(f"by column {name!r} is named like a result column: rename it before the call")
+
+
 def expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict[str, pl.Expr]:
     """Column names with their expressions, selectors written out."""
     found: dict[str, pl.Expr] = {}
@@ -87,6 +93,8 @@ def is_positive(column: str, name: str, dtype: pl.DataType, positive: object) ->
 def check_labels(argument: str, name: str, labels: pl.Series, positive: object, ways: str) -> None:
     """Labels are there, and are two; the positive one is among them."""
     missing = count_missing(labels)
+    if labels.dtype.is_float():
+        labels = labels.fill_nan(None)
     if missing and ways:
         raise ValueError(f"{argument} column {name!r} has {missing} missing of {len(labels)} values: {ways}")
     if positive is None:

@@ -87,5 +87,5 @@ def confusion(
         predicted=prediction is not None,
         **policies,
     )
-    names = {f"{figure}@{cut}": figure for figure in (*rates.COUNTS, *rates.RATES)}
+    names = {f"{figure}@{cut}": figure for figure in rates.FIGURES}
     return rows.result(values(rows, list(names), undefined).rename(names), list(names.values()))

@@ -10,6 +10,7 @@ import polars as pl
 from frame_pr import ranking
 from frame_pr.arguments import each
 from frame_pr.callers import Frame
+from frame_pr.checks import refuse_clash
 from frame_pr.inputs import Column, Columns, Policies, Rows, rows_of
 from frame_pr.metrics import TOTALS, TOTALS_UNRANKED, Metric, Sums
 from frame_pr.names import metric
@@ -186,9 +187,7 @@ def _mean(rows: Rows[Frame], names: Sequence[str], over: Sequence[str], undefine
                 f"mean_over names {name!r}, which is not one of the keys: {', '.join(rows.keys) or 'none'}"
             )
     keys = [key for key in rows.keys if key not in over]
-    for key in rows.keys:
-        if key in names:
-            raise ValueError(f"by column {key!r} is named like a result column: rename it before the call")
+    refuse_clash(rows.keys, names)
     means = {f"mean_{name}": pl.col(name).mean() for name in names}
     missing = {
         f"undefined_{name}": pl.col(name).null_count().cast(pl.Int64)
@@ -196,10 +195,8 @@ def _mean(rows: Rows[Frame], names: Sequence[str], over: Sequence[str], undefine
         if not m.defined and not _fills(m, undefined)
     }
     totals = {"groups": pl.len().cast(pl.Int64)} | means | missing
+    refuse_clash(keys, totals)
     groups = rows.restore(values(rows, names, undefined))
-    for key in keys:
-        if key in totals:
-            raise ValueError(f"by column {key!r} is named like a result column: rename it before the call")
     if not keys:
         return rows.caller.give(groups.select(**totals))
     order = [

@@ -91,9 +91,7 @@ class Rows(Generic[Frame]):
 
     def result(self, table: pl.LazyFrame, columns: Sequence[str]) -> Frame:
         """The keys, then these columns of a table that has a `group`, as a frame of the caller's kind."""
-        for name in self.keys:
-            if name in columns:
-                raise ValueError(f"by column {name!r} is named like a result column: rename it before the call")
+        checks.refuse_clash(self.keys, columns)
         return self.caller.give(self.restore(table).select(*self.keys, *columns))
 
     def beside(self, table: pl.LazyFrame, on: str, columns: Sequence[str], prefix: str) -> Frame:
@@ -141,8 +139,8 @@ def rows_of(
     several = cs.is_selector(score) if isinstance(score, pl.Expr) else score_items != [score]
     if several and carry:
         raise ValueError(f"score gives {len(scores)} columns: metric columns beside the rows take one score at a time")
-    if several and "system" in keys:
-        raise ValueError("by column 'system' is named like a result column: rename it before the call")
+    if several:
+        checks.refuse_clash(keys, ["system"])
 
     key_columns = {f"by{i}": expression for i, expression in enumerate(keys.values())}
     score_columns = {str(i): expression for i, expression in enumerate(scores.values())}

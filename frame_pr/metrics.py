@@ -245,7 +245,7 @@ class Family(NamedTuple):
 
 DECIMAL = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)"
 _NUMBER = rf"(?P<number>[-+]?(?:inf|{DECIMAL}(?:e[-+]?[0-9]+)?))"
-_FIGURE = rf"(?P<figure>{'|'.join([*rates.COUNTS, *rates.RATES])}|f{DECIMAL})"
+_FIGURE = rf"(?P<figure>{'|'.join(rates.FIGURES)}|f{DECIMAL})"
 
 FAMILIES = (
     Family(
@@ -300,8 +300,7 @@ FAMILIES = (
 
 
 def _figure(name: str) -> Figure:
-    known = {**rates.COUNTS, **rates.RATES}
-    return known[name] if name in known else rates.f_beta(read_beta(name[1:]))
+    return rates.FIGURES[name] if name in rates.FIGURES else rates.f_beta(read_beta(name[1:]))
 
 
 def _rank(text: str) -> int:

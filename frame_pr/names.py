@@ -52,12 +52,11 @@ def metric(name: str, score_dtype: pl.DataType) -> Metric:
 
 def figure_of(name: str) -> Figure:
     """Formula of a figure of the confusion table, by its name."""
-    known = {**rates.COUNTS, **rates.RATES}
-    if name in known:
-        return known[name]
+    if name in rates.FIGURES:
+        return rates.FIGURES[name]
     if isinstance(name, str) and re.fullmatch(f"f{DECIMAL}", name):
         return rates.f_beta(read_beta(name[1:]))
-    near = difflib.get_close_matches(str(name), known, n=3, cutoff=0)
+    near = difflib.get_close_matches(str(name), rates.FIGURES, n=3, cutoff=0)
     raise ValueError(f"no figure is named {name!r}; the nearest are {', '.join(near)}")
 
 

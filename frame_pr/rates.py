@@ -147,3 +147,5 @@ RATES: dict[str, Figure] = {
     "kappa": kappa,
     "prevalence": prevalence,
 }
+
+FIGURES: dict[str, Figure] = COUNTS | RATES

@@ -80,7 +80,7 @@ def report(
     names += ["max_f1", "threshold@max_f1"]
     if threshold is not None:
         at = number("threshold", threshold)
-        names += [f"{figure}@threshold={at}" for figure in (*rates.COUNTS, *rates.RATES) if figure != "prevalence"]
+        names += [f"{figure}@threshold={at}" for figure in rates.FIGURES if figure != "prevalence"]
     return evaluate(
         frame, names, truth, score, by=by, mean_over=mean_over, positive=positive, undefined=undefined, **policies
     )

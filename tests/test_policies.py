@@ -225,6 +225,12 @@ def test_the_curve_of_what_was_retrieved():
     assert beside["k"].to_list() == [1, None, None, None, None, 1]
 
 
+def test_a_truth_that_is_nan_is_unjudged():
+    data = pl.DataFrame({"y": [1.0, math.nan, 0.0], "s": [3, 2, 1]})
+    assert fp.evaluate(data, ["positives", "rows"], "y", "s", unjudged="negative").row(0) == (1, 3)
+    assert fp.evaluate(data.lazy(), ["positives", "rows"], "y", "s", unjudged="drop").collect().row(0) == (1, 2)
+
+
 TOTALS = {"q": ["a", "b", "c", "z"], "n": [5, 1, 2, 9]}
 
 
