@@ -135,7 +135,7 @@ def check_weight(name: str, weight: pl.Series) -> None:
         raise ValueError(
             f"weight column {name!r} has {missing} missing of {len(weight)} values: fill them, 0 leaves out"
         )
-    if (bad := weight.filter((weight < 0) | weight.is_infinite())).len():
+    if (bad := weight.filter((weight < 0) | (weight.cast(pl.Float64) == float("inf")))).len():
         raise ValueError(f"weight column {name!r} has values below 0 or infinite, such as {bad[0]!r}: weights are >= 0")
 
 

@@ -135,7 +135,7 @@ def weighed(rows: int = 2000) -> pl.DataFrame:
     return pl.DataFrame(columns | {"w": draw.integers(0, 4, rows), "u": draw.lognormal(0, 4, rows)})
 
 
-@pytest.mark.parametrize("weight", ["w", pl.col("w").cast(pl.Float64) * 0.5])
+@pytest.mark.parametrize("weight", ["w", pl.col("w").cast(pl.Float64) * 0.5, pl.col("w").cast(pl.Decimal(10, 1)) * 0.5])
 def test_whole_weights_are_repeated_rows(weight):
     data = weighed()
     repeated = data.select(pl.all().repeat_by("w").explode(empty_as_null=False))
