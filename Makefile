@@ -1,15 +1,16 @@
-# `make demo` and `make test` need only Python 3.11 or later and make; all else goes into $(VENV).
+# `make demo`, `make test` and `make docs` need only Python 3.11 or later and make; all else goes into $(VENV).
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: help demo test lint clean
+.PHONY: help demo test lint docs clean
 
 help:
 	@echo "make demo   run the example (the first run makes $(VENV))"
 	@echo "make test   run everything: lint, tests, doctests"
 	@echo "make lint   ruff and mypy only"
+	@echo "make docs   build the pages into docs/_build"
 	@echo "make clean  remove $(VENV), caches and builds"
 
 # Made once, and again when pyproject.toml changes.
@@ -27,9 +28,12 @@ lint: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+docs: $(INSTALLED)
+	$(BIN)/sphinx-build -q -W --keep-going docs docs/_build
+
 test: lint
 	$(BIN)/python -m pytest
 
 clean:
-	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist
+	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist docs/_build docs/api
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

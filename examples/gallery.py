@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/gallery.md: runs the lines below each of them, and saves the figure that these made.
+"""Draws the pictures of the docs: runs their `pycon` lines, and saves the figure that those below a picture made.
 
 Usage: python examples/gallery.py [--narrow] [--grey] [directory]
 """
@@ -31,7 +31,8 @@ def draw(page: Path, directory: Path, narrow: bool, grey: bool) -> None:
             exec(example.source.replace(FIGSIZE, ONE_COLUMN) if narrow else example.source, names)
         if picture:
             save(plt.gcf(), directory / picture, grey)
-            plt.close("all")
+            picture = None
+        plt.close("all")
 
 
 def save(figure: plt.Figure, path: Path, grey: bool) -> None:
@@ -49,4 +50,5 @@ if __name__ == "__main__":
     parser.add_argument("--narrow", action="store_true", help="figures as wide as the column of a journal")
     parser.add_argument("--grey", action="store_true", help="as a black-and-white printer shows them")
     options = parser.parse_args()
-    draw(DOCS / "gallery.md", options.directory, options.narrow, options.grey)
+    for page in ("gallery.md", "tutorial.md"):
+        draw(DOCS / page, options.directory, options.narrow, options.grey)

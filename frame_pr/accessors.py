@@ -25,7 +25,25 @@ def _method(function: Callable[Concatenate[Frame, P], Result]) -> Callable[Conca
 
 
 class PR(Generic[Frame]):
-    """Precision-recall metrics of a frame."""
+    """What `frame.pr` is: each method is the function of the same name, with the frame filled in.
+
+    A type checker cannot see `frame.pr`; it can see `PR(frame)`, which is the same.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Scored rows; never changed.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> run = pl.DataFrame({"relevant": [1, 0, 1], "score": [0.9, 0.8, 0.7]})
+    >>> run.pr.average_precision("relevant", "score").item()  # (1/1 + 2/3) / 2
+    0.8333333333333333
+    >>> fp.PR(run).average_precision("relevant", "score").item()
+    0.8333333333333333
+    """
 
     def __init__(self, frame: Frame) -> None:
         self._frame = frame

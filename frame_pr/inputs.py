@@ -42,10 +42,11 @@ class Policies(TypedDict, total=False):
     weight : str or polars expression
         Weights of rows: a row of weight 2 counts as two rows, one of weight 0 not at all.
     unscored : "raise", "unretrieved" or "drop"
-        Rows whose score is null or NaN. "unretrieved": they count among the rows and positives of their group and are
-        ranked nowhere.
+        Rows whose score is null or NaN. "raise", the default: an error says how many. "unretrieved": they count among
+        the rows and positives of their group and are ranked nowhere. "drop": they are left out.
     unjudged : "raise", "negative" or "drop"
-        Rows whose truth is null or NaN.
+        Rows whose truth is null or NaN. "raise", the default: an error says how many. "negative": they are taken for
+        negatives. "drop": they are left out.
     positives : str, polars expression or frame
         The known number of positives in the group, where the frame holds only the top of a ranking: a column that is
         constant in each group, or a frame of the `by` columns and one more.
