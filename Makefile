@@ -29,7 +29,8 @@ lint: $(INSTALLED)
 	$(BIN)/mypy
 
 docs: $(INSTALLED)
-	$(BIN)/sphinx-build -q -W --keep-going docs docs/_build
+	$(BIN)/sphinx-build -q -E -W --keep-going docs docs/_build
+	@echo "docs/_build/index.html"
 
 test: lint
 	$(BIN)/python -m pytest

@@ -44,7 +44,7 @@ html_title = f"frame_pr {release}"
 html_static_path = ["_static"]
 html_css_files = ["custom.css"]
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system is
-html_show_sourcelink = False
+html_copy_source = False
 html_sidebars = {"tutorial": []}  # a section of one page
 html_theme_options = {
     "navigation_with_keys": False,

@@ -13,7 +13,7 @@ Made by `docs/metrics.py` from the code; a test holds this page to it.
 These names are what `evaluate` takes and what result columns are called. P and N are the positives and the rows of a
 group; a threshold takes the k rows that score at least as much, of which tp are positive; a step is a threshold at
 which recall rises, by d/P. K, T, R and B stand for numbers: `precision@10`, `f0.5@threshold=0.5`, `k@recall=0.8`,
-`max_f2`.
+`max_f2`. [What the numbers mean](numbers.md) has the formulas at length.
 
 """
 FIGURES = """
