@@ -75,12 +75,12 @@ def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame]) -> pl.LazyFrame
 
 
 def _checked(table: pl.DataFrame, name: str) -> pl.DataFrame:
-    if missing := table["known"].null_count():
+    if missing := table.filter(pl.col("known").is_null())["group"].n_unique():
         raise ValueError(f"{name} gives no total for {missing} of the groups: every group of the frame needs one")
     if (short := table.filter(pl.col("known") < pl.col(name))).height:
         known, found = short.select("known", name).row(0)
         raise ValueError(
             f"{name} gives a total of {known} for a group in which the frame has {found} already "
-            f"({short.height} such groups): it counts those in the frame, too"
+            f"({short['group'].n_unique()} such groups): it counts those in the frame, too"
         )
     return table
