@@ -68,3 +68,12 @@ def test_a_total_that_is_neither_a_column_nor_a_frame(total):
     with pytest.raises(TypeError, match=r"positives takes a column, or a frame .*: a number that holds for every row"):
         RUN.pr.average_precision("relevant", "score", by="query", positives=total)
     assert RUN.pr.evaluate("positives", "relevant", "score", positives=pl.lit(5)).item() == 5
+
+
+@pytest.mark.parametrize("name", ["map", "precision", "_map"])
+def test_a_method_that_is_not_there(name):
+    with pytest.raises(
+        AttributeError, match=f".pr has no '{name}', it has average_precision, .*, evaluate, .*, report"
+    ):
+        getattr(RUN.pr, name)
+    assert not hasattr(RUN.pr, name)
