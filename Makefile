@@ -4,14 +4,15 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: help demo test lint docs clean
+.PHONY: help demo test lint docs package clean
 
 help:
-	@echo "make demo   run the example (the first run makes $(VENV))"
-	@echo "make test   run everything: lint, tests, doctests"
-	@echo "make lint   ruff and mypy only"
-	@echo "make docs   build the pages into docs/_build"
-	@echo "make clean  remove $(VENV), caches and builds"
+	@echo "make demo      run the example (the first run makes $(VENV))"
+	@echo "make test      run everything: lint, tests, doctests"
+	@echo "make lint      ruff and mypy only"
+	@echo "make docs      build the pages into docs/_build"
+	@echo "make package   build wheel and sdist into dist/, check them, try the wheel in empty environments"
+	@echo "make clean     remove $(VENV), caches and builds"
 
 # Made once, and again when pyproject.toml changes.
 $(INSTALLED): pyproject.toml
@@ -34,6 +35,9 @@ docs: $(INSTALLED)
 
 test: lint
 	$(BIN)/python -m pytest
+
+package:
+	PYTHON=$(PYTHON) .ci/package
 
 clean:
 	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist docs/_build docs/api

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
 import polars as pl
 
@@ -65,6 +65,12 @@ class PR(Generic[Frame]):
     report = _method(reports.report)
     plot = _method(plots.plot)
     join_judgments = _method(judgments.join_judgments)
+
+    if not TYPE_CHECKING:  # else every name would be one
+
+        def __getattr__(self, name: str) -> Any:
+            there = [method for method in vars(PR) if not method.startswith("_")]
+            raise AttributeError(f".pr has no {name!r}, it has {', '.join(there)}", name=name, obj=self)
 
 
 def register() -> None:

@@ -48,6 +48,13 @@ def caller_of(frame: Frame, items: Sequence[Any]) -> Caller[Any]:
 
         if len(names) < len(items):
             raise TypeError("polars expressions work on polars frames: on pandas, give column names")
+        if frame.columns.nlevels > 1:
+            raise ValueError(
+                f"the columns of the frame have {frame.columns.nlevels} levels: give them plain names before the call"
+            )
+        for name in names:
+            if name not in frame.columns and name in frame.index.names:
+                raise ValueError(f"{name!r} is in the index of the frame: reset_index() makes a column of it")
         refuse_missing(names, list(frame.columns))
         return Caller(
             from_pandas(frame, list(dict.fromkeys(names))).lazy(),
@@ -60,6 +67,7 @@ def caller_of(frame: Frame, items: Sequence[Any]) -> Caller[Any]:
     if "groupby" in kind.lower():
         raise TypeError(f"got a {kind}: give the frame itself, and the grouping columns as by=[...]")
     raise TypeError(
-        f"expected a polars DataFrame or LazyFrame or a pandas DataFrame, got a {kind}: "
-        "polars.DataFrame(frame) converts most other frames"
+        "the frame comes first, then the names of its columns: "
+        f"expected a polars DataFrame or LazyFrame or a pandas DataFrame, got a {kind}; "
+        "polars.DataFrame(...) makes one of most other frames, and of a dict of arrays"
     )

@@ -13,22 +13,38 @@ _EXAMPLES = 5  # values shown in an error
 
 def refuse_missing(names: Sequence[Any], available: Sequence[Any]) -> None:
     """Every column is there; else the nearest names."""
+    columns = {str(column): column for column in available}
     for name in names:
         if name not in available:
-            near = difflib.get_close_matches(str(name), [str(column) for column in available], n=3, cutoff=0.5)
-            hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"columns: {_examples(available)}"
+            near = difflib.get_close_matches(str(name), columns, n=3, cutoff=0.5)
+            meant = " or ".join(repr(columns[one]) for one in near)
+            hint = f"did you mean {meant}?" if near else f"columns: {_examples(available)}"
             raise ValueError(f"no column {name!r} in the frame; {hint}")
 
 
 def listed(argument: str, value: Any) -> list[Any]:
     """One column or several, as a list."""
-    if hasattr(value, "dtype") or isinstance(value, dict):
-        raise TypeError(f"{argument} takes the name of a column, or several; got a {type(value).__name__}")
+    _refuse_data(argument, value, "the name of a column, or several")
     items = list(value) if isinstance(value, Iterable) and not isinstance(value, (str, pl.Expr)) else [value]
     for item in items:
-        if item is None or hasattr(item, "dtype") or isinstance(item, dict):
-            raise TypeError(f"{argument} takes the name of a column, or several; got {item!r}")
+        _refuse_data(argument, item, "the name of a column, or several")
     return items
+
+
+def refuse_several(argument: str, value: Any) -> None:
+    """One column, and not its values."""
+    _refuse_data(argument, value, "the name of one column")
+    if isinstance(value, (list, set, frozenset, range)):
+        raise TypeError(f"{argument} takes the name of one column; got a {type(value).__name__}")
+
+
+def _refuse_data(argument: str, value: Any, wanted: str) -> None:
+    # Asked of the type: a LazyFrame that is asked for its dtypes resolves its plan, and warns.
+    kind = type(value)
+    if not isinstance(value, str) and (hasattr(kind, "dtype") or hasattr(kind, "dtypes") or isinstance(value, dict)):
+        raise TypeError(f"{argument} takes {wanted}; got a {kind.__name__}: add it to the frame and give its name")
+    if value is None or callable(value):
+        raise TypeError(f"{argument} takes {wanted}; got {value!r}")
 
 
 def refuse_repeats(items: Sequence[Any]) -> None:
@@ -55,7 +71,8 @@ def expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict[
             try:
                 names = source.select(item).collect_schema().names()
             except pl.exceptions.PolarsError as error:
-                raise ValueError(f"{argument}: this expression does not fit the frame: {error}") from None
+                fault = str(error).partition("\n")[0]  # below it, polars prints its plan
+                raise ValueError(f"{argument}: this expression does not fit the frame: {fault}") from None
             if not names:
                 raise ValueError(f"{argument}: this selector selects no column of the frame")
             expressions = [item] if len(names) == 1 else [pl.col(name) for name in names]
@@ -85,9 +102,22 @@ def is_positive(column: str, name: str, dtype: pl.DataType, positive: object) ->
         return label == pl.lit(positive)
     if dtype == pl.Boolean:
         return label
+    if dtype == pl.Null:
+        raise TypeError(f"column {name!r} is Null, it has no values to tell its type by: cast it before the call")
     if not dtype.is_numeric():
         raise TypeError(f"column {name!r} is {dtype}, neither boolean nor 0/1: name its positive label, positive=...")
     return label != 0
+
+
+def refuse_score_type(name: str, dtype: pl.DataType) -> None:
+    """Scores are numbers."""
+    if not dtype.is_numeric():
+        way = (
+            "predicted classes go to confusion(truth, prediction=...)"
+            if dtype == pl.Boolean
+            else "make numbers of it before the call"
+        )
+        raise TypeError(f"score column {name!r} is {dtype}: it must be numeric, higher ranking earlier; {way}")
 
 
 def check_labels(argument: str, name: str, labels: pl.Series, positive: object, ways: str) -> None:
@@ -99,13 +129,21 @@ def check_labels(argument: str, name: str, labels: pl.Series, positive: object, 
         raise ValueError(f"{argument} column {name!r} has {missing} missing of {len(labels)} values: {ways}")
     if positive is None:
         if labels.dtype != pl.Boolean and ((labels != 0) & (labels != 1)).any():
+            values = labels.unique().sort()
+            way = "name its positive label, positive=..."
+            if len(values) > 2:
+                way += ", or make it boolean before the call, by a comparison; " + (
+                    "truth comes first, then score"
+                    if argument == "truth"
+                    else "probabilities are a score, with threshold=..."
+                )
             raise ValueError(
-                f"{argument} column {name!r} is neither boolean nor 0/1, it holds {_examples(labels.unique().sort())}: "
-                "name its positive label, positive=..."
+                f"{argument} column {name!r} is neither boolean nor 0/1, it holds {_examples(values)}: {way}"
             )
     elif argument == "truth" and missing < len(labels) and not _holds(labels, positive):
         raise ValueError(
-            f"{argument} column {name!r} has no {positive!r}, it holds {_examples(labels.unique().sort())}"
+            f"{argument} column {name!r} has no {positive!r}, it holds {_examples(labels.unique().sort())}: "
+            "positive= names one of them"
         )
 
 
@@ -117,10 +155,9 @@ def _holds(labels: pl.Series, value: object) -> bool:
 def check_score(name: str, score: pl.Series, ways: str) -> None:
     """Scores are there, where they must be, and have at most 63 bits."""
     if ways and (missing := count_missing(score)):
-        raise ValueError(
-            f"score column {name!r} has {missing} missing of {len(score)} values "
-            f"({score.null_count()} null, {missing - score.null_count()} NaN): {ways}"
-        )
+        nan = missing - score.null_count()
+        kinds = f" ({score.null_count()} null, {nan} NaN)" if nan else ""
+        raise ValueError(f"score column {name!r} has {missing} missing of {len(score)} values{kinds}: {ways}")
     if score.dtype in (pl.Int128, pl.UInt128, pl.Decimal):
         whole = score.reinterpret(dtype=pl.Int128) if score.dtype == pl.Decimal else score
         if not whole.is_between(1 - 2**63, 2**63 - 1).all():

@@ -22,7 +22,7 @@ def curve(
     truth: Column,
     score: Columns,
     *,
-    figures: Sequence[str] = (),
+    figures: str | Sequence[str] = (),
     by: Columns | None = None,
     positive: object = None,
     **policies: Unpack[Policies],
@@ -41,7 +41,7 @@ def curve(
         Whether a row is positive: boolean, 0/1, or any labels with `positive`.
     score : str or polars expression, or several
         Higher ranks earlier. Several give a key column `system` after `by`.
-    figures : list of str
+    figures : str or list of str
         More columns: any figure of the confusion table, such as "fpr", "f1", "f0.5", "mcc".
     by : str, polars expression or selector, or several; optional
         The groups. Without it, the frame is one group.
@@ -70,7 +70,7 @@ def curve(
     [(0.9, 1, 1, 1.0), (0.8, 2, 2, 1.0)]
     """
     rows = rows_of(frame, truth, score, by=by, positive=positive, **policies)
-    columns = [*_COLUMNS, *(figure for figure in figures if figure not in _COLUMNS)]
+    columns = [*_COLUMNS, *_others(figures)]
     return rows.result(_figures(rows, columns), columns)
 
 
@@ -79,7 +79,7 @@ def with_curve(
     truth: Column,
     score: Column,
     *,
-    figures: Sequence[str] = (),
+    figures: str | Sequence[str] = (),
     prefix: str = "",
     by: Columns | None = None,
     positive: object = None,
@@ -97,7 +97,7 @@ def with_curve(
         Whether a row is positive: boolean, 0/1, or any labels with `positive`.
     score : str or polars expression
         Higher ranks earlier.
-    figures : list of str
+    figures : str or list of str
         More columns: any figure of the confusion table, such as "fpr", "f1", "f0.5", "mcc".
     prefix : str
         Put before the names of the new columns.
@@ -133,8 +133,12 @@ def with_curve(
         )
     rows = rows_of(frame, truth, score, by=by, positive=positive, carry=True, **policies)
     rows = replace(rows, carried=rows.carried.with_columns(block=ranking.block_of(rows.score_dtype)))
-    columns = [*_COLUMNS[1:], *(figure for figure in figures if figure not in _COLUMNS)]
+    columns = [*_COLUMNS[1:], *_others(figures)]
     return rows.beside(_figures(rows, columns), "block", columns, prefix)
+
+
+def _others(figures: str | Sequence[str]) -> list[str]:
+    return [figure for figure in ([figures] if isinstance(figures, str) else figures) if figure not in _COLUMNS]
 
 
 def _figures(rows: Rows[Frame], columns: Sequence[str]) -> pl.LazyFrame:

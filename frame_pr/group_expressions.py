@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from frame_pr.checks import refuse_several
 from frame_pr.inputs import Column
 from frame_pr.rates import Counts, Figure, ratio
 
@@ -153,6 +154,7 @@ def checked(value: pl.Expr, score: pl.Expr, truth: Column, positive: object) -> 
 
 
 def _expression(column: Column) -> pl.Expr:
+    refuse_several("truth", column)
     return pl.col(column) if isinstance(column, str) else column
 
 

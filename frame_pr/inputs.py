@@ -19,6 +19,16 @@ _UNSCORED = (
 )
 _UNJUDGED = "unjudged='negative' takes these rows for negatives, unjudged='drop' leaves them out, or fill them"
 _UNPREDICTED = "drop these rows, or fill them, before the call"
+# What other libraries call our arguments.
+_ELSEWHERE = {
+    "group_by": "by",
+    "groupby": "by",
+    "groups": "by",
+    "pos_label": "positive",
+    "sample_weight": "weight",
+    "weights": "weight",
+    "zero_division": "undefined",
+}
 
 Column: TypeAlias = str | pl.Expr
 Columns: TypeAlias = Column | Sequence[Column]
@@ -127,8 +137,10 @@ def rows_of(
     score_items = checks.listed("score", score)
     if not score_items:
         raise ValueError("score names no column: give the name of the score column, or a list of names")
-    checks.refuse_repeats([*key_items, truth, *score_items])
     extras = {name: policies[name] for name in ("weight", "tie_break") if policies.get(name) is not None}
+    for name, item in {"truth": truth, **extras}.items():
+        checks.refuse_several(name, item)
+    checks.refuse_repeats([*key_items, truth, *score_items])
     known = {name: policies[name] for name in ("positives", "rows") if policies.get(name) is not None}
     known_columns = {name: total for name, total in known.items() if isinstance(total, (str, pl.Expr))}
     caller = caller_of(frame, [*key_items, truth, *score_items, *extras.values(), *known_columns.values()])
@@ -155,8 +167,8 @@ def rows_of(
     for column, name in zip(score_columns, scores, strict=True):
         if predicted:
             canonical.append(checks.is_positive(column, name, schema[column], positive).cast(pl.Int8))
-        elif not schema[column].is_numeric():
-            raise TypeError(f"score column {name!r} is {schema[column]}: it must be numeric, higher ranking earlier")
+        else:
+            checks.refuse_score_type(name, schema[column])
     for name in ("weight", "positives", "rows"):
         if name in single and not schema[name].is_numeric():
             raise TypeError(f"{name} column {single[name][0]!r} is {schema[name]}: it must be numeric")
@@ -223,8 +235,10 @@ def rows_of(
 
 def _policies(given: Policies) -> tuple[Ties, str, str]:
     known = Policies.__annotations__
-    if unknown := set(given) - set(known):
-        raise TypeError(f"unexpected keyword argument {min(unknown)!r}; the policies are {', '.join(known)}")
+    if unknown := sorted(set(given) - set(known)):
+        meant = _ELSEWHERE.get(unknown[0])
+        hint = f"did you mean {meant}=?" if meant else f"the policies are {', '.join(known)}"
+        raise TypeError(f"unexpected keyword argument {unknown[0]!r}; {hint}")
     ties = given.get("ties", "threshold")
     unscored, unjudged = given.get("unscored", "raise"), given.get("unjudged", "raise")
     checks.one_of("ties", ties, get_args(Ties))

@@ -14,6 +14,10 @@ from frame_pr.rates import Figure
 _SYNONYMS = {
     "ap": "average_precision",
     "map": "average_precision",
+    "mean_average_precision": "average_precision",
+    "auc": "average_precision",
+    "auprc": "average_precision",
+    "pr_auc": "average_precision",
     "p": "precision",
     "ppv": "precision",
     "r": "recall",
@@ -21,6 +25,8 @@ _SYNONYMS = {
     "tpr": "recall",
     "tnr": "specificity",
     "f": "f1",
+    "f1_score": "f1",
+    "f_score": "f1",
 }
 _HEADS = (
     *rates.RATES,
@@ -46,6 +52,11 @@ def metric(name: str, score_dtype: pl.DataType) -> Metric:
         raise TypeError(f"a metric is asked for by its name, got {name!r}")
     for family in FAMILIES:
         if match := re.fullmatch(family.pattern, name):
+            head, _, cut = name.partition("@")
+            if re.fullmatch(r"[0-9]*\.[0-9]+", cut):
+                raise ValueError(
+                    f"k must be a whole number of at least 1, got {cut}: at a score it is {head}@threshold={cut}"
+                )
             return family.build(match, score_dtype)
     raise ValueError(f"no metric is named {name!r}; {_nearest(name)}")
 
@@ -61,13 +72,15 @@ def figure_of(name: str) -> Figure:
 
 
 def _nearest(name: str) -> str:
-    head, _, tail = name.strip().lower().partition("@")
+    head, _, tail = re.sub(r"\s*@\s*|_at_", "@", name.strip().lower()).partition("@")
     head = _SYNONYMS.get(head, head)
+    if head in rates.FIGURES and not tail:
+        return f"it needs a cut, the nearest names are {head}@10, {head}@threshold=0.5, {head}@recall=0.8"
     tails = [f"@{t}" for t in (tail, "10", "threshold=0.5", "recall=0.8") if t]
     names = [
         n for h in _HEADS for n in (h, *(h + t for t in tails)) if any(re.fullmatch(f.pattern, n) for f in FAMILIES)
     ]
-    near = difflib.get_close_matches(f"{head}@{tail}" if tail else head, list(dict.fromkeys(names)), n=3, cutoff=0.5)
-    return "the nearest names are " + ", ".join(
-        near or ["average_precision", "precision@10", "f1@threshold=0.5", "k@recall=0.8"]
-    )
+    near = difflib.get_close_matches(f"{head}@{tail}" if tail else head, list(dict.fromkeys(names)), n=3, cutoff=0.6)
+    if near:
+        return f"the nearest names are {', '.join(near)}"
+    return "names look like average_precision, precision@10, f1@threshold=0.5, k@recall=0.8"

@@ -36,7 +36,10 @@ def totals_in_frame(
     if pandas is not None and isinstance(frame, pandas.DataFrame):
         frame = pl.from_pandas(frame)
     if not isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
-        raise TypeError(f"{name} takes a column, or a frame of the by columns and one more; got {type(frame).__name__}")
+        raise TypeError(
+            f"{name} takes a column, or a frame of the by columns and one more; got {type(frame).__name__}: "
+            "a number that holds for every row makes a column, too"
+        )
     columns = frame.collect_schema().names()
     refuse_missing(list(keys), columns)
     others = [column for column in columns if column not in keys]
@@ -72,9 +75,12 @@ def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame]) -> pl.LazyFrame
 
 
 def _checked(table: pl.DataFrame, name: str) -> pl.DataFrame:
-    if missing := table["known"].null_count():
+    if missing := table.filter(pl.col("known").is_null())["group"].n_unique():
         raise ValueError(f"{name} gives no total for {missing} of the groups: every group of the frame needs one")
     if (short := table.filter(pl.col("known") < pl.col(name))).height:
         known, found = short.select("known", name).row(0)
-        raise ValueError(f"{name} gives a total of {known} for a group in which the frame has {found} already")
+        raise ValueError(
+            f"{name} gives a total of {known} for a group in which the frame has {found} already "
+            f"({short['group'].n_unique()} such groups): it counts those in the frame, too"
+        )
     return table

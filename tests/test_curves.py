@@ -2,6 +2,7 @@ import polars as pl
 import pytest
 from compare import assert_same, near
 from oracle import figure
+from polars.testing import assert_frame_equal
 from test_averages import CUT_BLOCK, TEN
 
 import frame_pr as fp
@@ -64,6 +65,14 @@ def test_figures_on_request(kind):
     # (k, tp) of the three blocks are (1, 1), (4, 3), (5, 3); P = 3, N = 5.
     for row, (k, tp) in zip(result.iter_rows(named=True), [(1, 1), (4, 3), (5, 3)], strict=True):
         assert {name: row[name] for name in figures} == {name: near(figure(name, tp, k, 3, 5)) for name in figures}
+
+
+def test_one_figure_by_itself():
+    for function in (fp.curve, fp.with_curve):
+        frame = pl.DataFrame({"relevant": [1, 0], "score": [2, 1]})
+        assert_frame_equal(
+            function(frame, "relevant", "score", figures="f1"), function(frame, "relevant", "score", figures=["f1"])
+        )
 
 
 def test_a_figure_that_the_curve_has_anyway_comes_once():

@@ -13,12 +13,13 @@ from polars.testing import assert_frame_equal
 import frame_pr
 
 README = Path(__file__).parents[1] / "README.md"
+GALLERY = Path(__file__).parents[1] / "docs" / "gallery.md"
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 
-def output_of(example: str) -> str:
+def output_of(example: str, *arguments: Path) -> str:
     ran = subprocess.run(
-        [sys.executable, "-W", "error", "-X", "utf8", EXAMPLES / example],
+        [sys.executable, "-W", "error", "-X", "utf8", EXAMPLES / example, *arguments],
         capture_output=True,
         encoding="utf-8",
         timeout=120,
@@ -144,6 +145,14 @@ def test_search_walks_down_one_query(search: str) -> None:
         assert int(k) >= rank  # more where this score is tied with a later row's
         assert float(precision) == pytest.approx(int(tp) / int(k), abs=0.0006)
     assert {row[1] for row in rows} == {"true", "false"}
+
+
+def test_gallery_draws_every_picture_of_its_page(tmp_path: Path) -> None:
+    output_of("gallery.py", tmp_path)
+    drawn = {picture.relative_to(tmp_path).as_posix() for picture in tmp_path.rglob("*.png")}
+    shown = set(re.findall(r"!\[[^]]*\]\((.*?)\)", GALLERY.read_text(encoding="utf-8")))
+    assert len(shown) >= 8
+    assert shown <= drawn
 
 
 TABLE = re.search(r"\| you want \| you write \|\n.*?\n\n", README.read_text(encoding="utf-8"), flags=re.DOTALL)[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -281,6 +282,12 @@ def test_labels_need_a_positive() -> None:
     frame = pl.DataFrame({"score": [1, 2], "truth": ["a", "b"]})
     with pytest.raises(pl.exceptions.InvalidOperationError, match=r"to Boolean not supported|failed in column 'truth'"):
         frame.select(pl.col("score").pr.average_precision("truth"))
+
+
+@pytest.mark.parametrize("truth", [pl.Series([1, 0]), [1, 0], None])
+def test_truth_is_a_name_or_an_expression(truth: Any) -> None:
+    with pytest.raises(TypeError, match="truth takes the name of one column; got "):
+        ExprPR(pl.col("score")).average_precision(truth)
 
 
 def test_names() -> None:

@@ -125,7 +125,11 @@ def test_no_metric(name, lazy):
         ("average_precison", "average_precision"),
         ("Average_Precision", "average_precision"),
         ("precison@7", "precision@7"),
-        ("precision", "precision@10"),
+        ("average_precision_at_7", "average_precision@7"),
+        ("precision_at_5", "precision@5"),
+        ("recall @ 5", "recall@5"),
+        ("AP@5", "average_precision@5"),
+        ("pr_auc", "average_precision"),
         ("recal@threshold=0.25", "recall@threshold=0.25"),
         ("r_precison", "r_precision"),
         ("interpolated_average_precision_10", "interpolated_average_precision"),
@@ -140,12 +144,28 @@ def test_the_nearest_names(name, meant):
         metric(name, pl.Float64())
 
 
+@pytest.mark.parametrize(("name", "figure"), [("recall", "recall"), ("Precision", "precision"), ("f1_score", "f1")])
+def test_a_figure_without_a_cut(name, figure):
+    offered = f"{figure}@10, {figure}@threshold=0.5, {figure}@recall=0.8"
+    with pytest.raises(
+        ValueError, match=f"no metric is named '{name}'; it needs a cut, the nearest names are {offered}$"
+    ):
+        metric(name, pl.Float64())
+
+
+@pytest.mark.parametrize("name", ["ndcg", "mrr", "roc_auc", "hit_rate@5"])
+def test_a_metric_that_is_not_here(name):
+    # Nothing is near to these: an offer would be a guess.
+    with pytest.raises(ValueError, match=f"no metric is named '{name}'; names look like average_precision, "):
+        metric(name, pl.Float64())
+
+
 @pytest.mark.parametrize(
     ("name", "message"),
     [
         ("precision@0", "k must be a whole number of at least 1, got 0"),
         ("average_precision@0", "k must be a whole number of at least 1, got 0"),
-        ("precision@1.5", "k must be a whole number of at least 1, got 1.5"),
+        ("precision@1.5", "k must be a whole number of at least 1, got 1.5: at a score it is precision@threshold=1.5"),
         ("precision@-3", "k must be a whole number of at least 1, got -3"),
         ("precision@1e2", "k must be a whole number of at least 1, got 1e2"),
         ("precision@recall=1.01", "recall must lie between 0 and 1, got 1.01"),

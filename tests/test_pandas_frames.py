@@ -163,8 +163,21 @@ def test_the_index_is_ignored_for_results_and_kept_beside_the_rows(index):
 
 def test_a_name_of_the_index_is_no_column():
     frame = pd.DataFrame({"relevant": [1], "score": [1]}, index=pd.Index([1], name="q"))
-    with pytest.raises(ValueError, match="no column 'q' in the frame"):
+    with pytest.raises(ValueError, match=r"'q' is in the index of the frame: reset_index\(\) makes a column of it"):
         frame.pr.average_precision("relevant", "score", by="q")
+    assert frame.reset_index().pr.average_precision("relevant", "score", by="q")["q"].tolist() == [1]
+
+
+def test_columns_of_several_levels():
+    frame = pd.DataFrame({("a", "relevant"): [1, 0], ("a", "score"): [2, 1]})
+    with pytest.raises(ValueError, match="the columns of the frame have 2 levels: give them plain names"):
+        frame.pr.average_precision(("a", "relevant"), ("a", "score"))
+
+
+def test_a_missing_name_that_is_a_number_as_text():
+    frame = pd.DataFrame({0: [1, 0], 1: [2, 1]})
+    with pytest.raises(ValueError, match=r"no column '0' in the frame; did you mean 0\?"):
+        frame.pr.average_precision("0", "1")
 
 
 def strange() -> pd.DataFrame:

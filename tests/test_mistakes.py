@@ -1,0 +1,79 @@
+"""What a newcomer gets wrong: the error says what was found, and what to do next."""
+
+import numpy as np
+import polars as pl
+import pytest
+
+import frame_pr as fp
+
+RUN = pl.DataFrame(
+    {
+        "query": ["a", "a", "b", "b"],
+        "relevant": [1, 0, 0, 1],
+        "score": [0.9, 0.8, 0.7, 0.6],
+        "predicted": [1, 1, 0, 0],
+    }
+)
+
+
+def test_a_score_of_truth_values():
+    with pytest.raises(TypeError, match=r"is Boolean: it must be numeric, .*confusion\(truth, prediction=\.\.\.\)"):
+        RUN.pr.average_precision("relevant", pl.col("predicted") == 1)
+
+
+def test_a_truth_without_any_value():
+    with pytest.raises(TypeError, match="column 'relevant' is Null, it has no values to tell its type by: cast it"):
+        pl.DataFrame({"relevant": [], "score": []}).pr.average_precision("relevant", "score")
+
+
+def test_names_as_numpy_has_them():
+    assert RUN.pr.average_precision(np.str_("relevant"), np.str_("score"), by=[np.str_("query")]).rows() == [
+        ("a", 1.0),
+        ("b", 0.5),
+    ]
+
+
+@pytest.mark.parametrize(
+    "frame", ["relevant", RUN["relevant"], RUN.to_dict(), [1, 0, 1]], ids=lambda frame: type(frame).__name__
+)
+def test_something_else_than_a_frame(frame):
+    message = "the frame comes first, then the names of its columns: .* got a .*; polars.DataFrame.* makes one of"
+    with pytest.raises(TypeError, match=message):
+        fp.average_precision(frame, "relevant", "score")
+
+
+def test_truth_and_score_swapped():
+    with pytest.raises(ValueError, match=r"truth column 'score' is neither .*; truth comes first, then score$"):
+        RUN.pr.average_precision("score", "relevant")
+    with pytest.raises(
+        ValueError, match=r"prediction column 'score' is neither .*; probabilities are a score, with thr"
+    ):
+        RUN.pr.confusion("relevant", prediction="score")
+
+
+def test_totals_that_are_too_small_or_absent_count_groups():
+    # Query "a" has three positives in three blocks, "b" one.
+    run = pl.DataFrame({"query": ["a", "a", "a", "b"], "relevant": [1, 1, 1, 1], "score": [4, 3, 2, 1], "found": 0})
+    with pytest.raises(
+        ValueError, match=r"positives gives a total of 0 for a .* \(2 such groups\): it counts those in"
+    ):
+        run.pr.average_precision("relevant", "score", by="query", positives="found")
+    totals = pl.DataFrame({"query": ["b"], "found": [1]})
+    with pytest.raises(ValueError, match="positives gives no total for 1 of the groups"):
+        run.pr.average_precision("relevant", "score", by="query", positives=totals)
+
+
+@pytest.mark.parametrize("total", [5, {"a": 1}, [1, 2]])
+def test_a_total_that_is_neither_a_column_nor_a_frame(total):
+    with pytest.raises(TypeError, match=r"positives takes a column, or a frame .*: a number that holds for every row"):
+        RUN.pr.average_precision("relevant", "score", by="query", positives=total)
+    assert RUN.pr.evaluate("positives", "relevant", "score", positives=pl.lit(5)).item() == 5
+
+
+@pytest.mark.parametrize("name", ["map", "precision", "_map"])
+def test_a_method_that_is_not_there(name):
+    with pytest.raises(
+        AttributeError, match=f".pr has no '{name}', it has average_precision, .*, evaluate, .*, report"
+    ):
+        getattr(RUN.pr, name)
+    assert not hasattr(RUN.pr, name)

@@ -1,0 +1,49 @@
+"""Calls whose types mypy and pyright are asked for, by `test_typing.py`; never run."""
+
+from typing import assert_type
+
+import pandas as pd
+import polars as pl
+
+import frame_pr as fp
+
+
+def functions(eager: pl.DataFrame, lazy: pl.LazyFrame, pandas: pd.DataFrame) -> None:
+    assert_type(fp.average_precision(eager, "truth", "score", by="query"), pl.DataFrame)
+    assert_type(fp.average_precision(lazy, "truth", "score", by=["query", "day"]), pl.LazyFrame)
+    assert_type(fp.average_precision(pandas, "truth", "score", ties="expected", weight="n"), pd.DataFrame)
+    assert_type(fp.average_precision(eager, pl.col("truth") > 1, ["a", "b"], by=pl.col("query")), pl.DataFrame)
+    assert_type(fp.average_precision_at_k(lazy, "truth", "score", k=[1, 5], divisor="positives"), pl.LazyFrame)
+    assert_type(fp.interpolated_average_precision(pandas, "truth", "score", points=11), pd.DataFrame)
+    assert_type(fp.precision_at_k(eager, "truth", "score", 5), pl.DataFrame)
+    assert_type(fp.recall_at_k(lazy, "truth", "score", 5), pl.LazyFrame)
+    assert_type(fp.r_precision(pandas, "truth", "score"), pd.DataFrame)
+    assert_type(fp.precision_at_recall(eager, "truth", "score", 0.5), pl.DataFrame)
+    assert_type(fp.k_at_recall(lazy, "truth", "score", 0.5), pl.LazyFrame)
+    assert_type(fp.f_beta(pandas, "truth", "score", beta=2), pd.DataFrame)
+    assert_type(fp.confusion(eager, "truth", prediction="predicted"), pl.DataFrame)
+    assert_type(fp.curve(lazy, "truth", "score", figures="f1"), pl.LazyFrame)
+    assert_type(fp.with_curve(pandas, "truth", "score"), pd.DataFrame)
+    assert_type(fp.evaluate(eager, ["rows", "lift"], "truth", "score", by="query", mean_over="query"), pl.DataFrame)
+    assert_type(fp.with_metrics(lazy, "lift", "truth", "score"), pl.LazyFrame)
+    assert_type(fp.report(pandas, "truth", "score", k=[1, 5]), pd.DataFrame)
+    assert_type(fp.join_judgments(lazy, lazy, on=["query", "document"]), pl.LazyFrame)
+    assert_type(fp.read_trec_run("run.txt"), pl.DataFrame)
+
+
+def methods(eager: pl.DataFrame, lazy: pl.LazyFrame, pandas: pd.DataFrame) -> None:
+    assert_type(fp.PR(eager).average_precision("truth", "score", by="query", ties="order"), pl.DataFrame)
+    assert_type(fp.PR(lazy).average_precision("truth", "score"), pl.LazyFrame)
+    assert_type(fp.PR(pandas).average_precision("truth", "score"), pd.DataFrame)
+    assert_type(fp.PR(eager).precision_at_k("truth", "score", k=5), pl.DataFrame)
+    assert_type(fp.PR(lazy).curve("truth", "score", by="query"), pl.LazyFrame)
+    assert_type(fp.PR(pandas).evaluate("lift", "truth", "score", undefined=0.0), pd.DataFrame)
+    assert_type(fp.PR(eager).join_judgments(eager, on="document"), pl.DataFrame)
+    assert_type(fp.PR(lazy).report("truth", "score").filter(pl.col("rows") > 1), pl.LazyFrame)
+    assert_type(fp.ExprPR(pl.col("score")).average_precision("truth"), pl.Expr)
+
+
+def pipes(eager: pl.DataFrame, lazy: pl.LazyFrame, pandas: pd.DataFrame) -> None:
+    assert_type(eager.pipe(fp.average_precision, "truth", "score", by="query"), pl.DataFrame)
+    assert_type(lazy.pipe(fp.average_precision, "truth", "score"), pl.LazyFrame)
+    assert_type(pandas.pipe(fp.average_precision, "truth", "score"), pd.DataFrame)
