@@ -43,12 +43,12 @@ def totals_in_frame(
     if len(others) != 1:
         raise ValueError(f"{name} frame has the columns {', '.join(columns)}: it must have those of by, and one more")
     # Named apart from the keys of the rows until the join is done.
-    coded = coder.code(
+    coded = coder.look_up(
         frame.lazy().select(
             *(pl.col(key).cast(schema[column]).alias(column) for key, column in keys.items()),
             pl.col(others[0]).cast(pl.Int64).alias(name),
         )
-    ).filter(pl.col("group").is_not_null())
+    )
     system = pl.int_ranges(systems, dtype=pl.Int64)
     return (
         coded.select(name, system=system, group="group")
