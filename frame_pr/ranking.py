@@ -52,7 +52,7 @@ def _flip_negative(bits: pl.Expr) -> pl.Expr:
 def block_of(dtype: pl.DataType) -> pl.Expr:
     """Integer for the rows of one group that share one score; ascends by group, then by descending score, null last."""
     order = order_of(pl.col("score"), dtype).fill_null(_UNRETRIEVED)
-    return pl.col("group").cast(pl.Int128) * SCORES - 1 - order
+    return pl.col("group").cast(pl.Int128) * SCORES + (SCORES // 2 - 1 - order)
 
 
 def suffix_max(share: pl.Expr) -> pl.Expr:
@@ -104,21 +104,20 @@ def curve(
     `start`: where the rows are one range of the scores of one group.
     """
     amounts = amounts or {}
-    group, retrieved = pl.col("group"), pl.col("order") != _UNRETRIEVED
+    unit, bits = _unit(rows), pl.col("bits")
+    # Bits are cleared where a number would do as well: that is cheaper than a division.
+    group_bits, score_bits = bits & -(SCORES * unit), bits & (SCORES * unit - 1)
     # Running totals over the whole frame; a block's own numbers are differences of them, and so are a group's.
     blocks = (
         _running(rows)
-        .with_columns(group=((pl.col("block") + SCORES // 2) // SCORES).cast(pl.Int64))
+        .with_columns(retrieved=score_bits != (SCORES - 1) * unit, last=_ends(group_bits), first=_starts(group_bits))
         .with_columns(
-            order=group.cast(pl.Int128) * SCORES - 1 - pl.col("block"), last=_ends(group), first=_starts(group)
+            order=pl.when("retrieved").then(SCORES // 2 - 1 - score_bits // unit),
+            hits=pl.when("retrieved").then(_difference("tp_run")).otherwise(0),
+            size=pl.when("retrieved").then(_difference("k_run")).otherwise(0),
+            count=pl.when("retrieved").then(_difference("n_run")).otherwise(0),
         )
-        .with_columns(
-            retrieved=retrieved,
-            threshold=score_of(pl.when(retrieved).then("order"), rows.score_dtype),
-            hits=pl.when(retrieved).then(_difference("tp_run")).otherwise(0),
-            size=pl.when(retrieved).then(_difference("k_run")).otherwise(0),
-            count=pl.when(retrieved).then(_difference("n_run")).otherwise(0),
-        )
+        .with_columns(threshold=score_of(pl.col("order"), rows.score_dtype))
     )
     blocks = blocks.with_columns(
         **{name: pl.when(amount.of).then(amount.column).otherwise(0) for name, amount in amounts.items()}
@@ -128,12 +127,14 @@ def curve(
         blocks = blocks.filter(pl.any_horizontal(pl.col("hits") > 0, "last", *keep))
         blocks = blocks.with_columns(**{name: _difference(name) for name in amounts})
 
+    group = pl.col("group")
+    blocks = blocks.with_columns(block=bits // unit, group=(bits // (SCORES * unit)).cast(pl.Int64).set_sorted())
     # The last block of a group always stays: where the next one starts, the row before holds what the runs began with.
     tp, k = (
         pl.col(run) - pl.when(_starts(group)).then(pl.col(run).shift(1, fill_value=0)).forward_fill()
         for run in ("tp_run", "k_run")
     )
-    blocks = blocks.with_columns(tp=tp, k=k, group=group.set_sorted())
+    blocks = blocks.with_columns(tp=tp, k=k)
     blocks = blocks.with_columns(positives=_at_end("tp"), rows=_at_end("k"))
     if rows.fractional:
         weighed = [name for name, amount in amounts.items() if amount.column == "size"]
@@ -151,7 +152,7 @@ def curve(
 
 
 def _running(rows: Rows[Any]) -> pl.LazyFrame:
-    """Sort, and run totals down the column: `block`, `tp_run`, `k_run`, `n_run` (rows), `tied`; one row per block.
+    """Sort, and run totals down the column: `bits`, `tp_run`, `k_run`, `n_run` (rows), `tied`; one row per block.
 
     One integer holds the group, the score, where there is one the place among equal scores, and the truth: a plain
     column is sorted, and nothing is gathered after it.
@@ -167,15 +168,12 @@ def _running(rows: Rows[Any]) -> pl.LazyFrame:
     place = place * 2 + truth
     if by_index:
         # A sort beside other columns takes twice as long as a plain one and a gather by the index that it carries.
-        index = (key // 2 % (TIES // 2)).cast(pl.UInt32)
+        index = ((key & (TIES - 1)) // 2).cast(pl.UInt32)
         table = rows.frame.select("weight", key=place.sort()).with_columns(pl.col("weight").gather(index))
     else:
         table = rows.frame.select(*["weight"] * rows.weighted, key=place).sort("key")
-    table = table.with_columns(
-        block=key // (2 * TIES if rows.ordered or by_index else 2),
-        place=key // 2,
-        truth=((key & 1).cast(pl.Int64) - last_first).abs(),
-    )
+    truth = ((key & 1).cast(pl.Int64) - last_first).abs()
+    table = table.with_columns(bits=key & -_unit(rows), place=key & -2, truth=truth)
 
     number = pl.int_range(1, pl.len() + 1)
     runs = {"tp_run": pl.col("truth").cum_sum(), "k_run": number, "n_run": number}
@@ -187,11 +185,16 @@ def _running(rows: Rows[Any]) -> pl.LazyFrame:
             table = table.with_columns(unit=pl.lit(2.0).pow(90 - weight.max().log(2).floor()))
             weight = (weight * pl.col("unit")).cast(pl.Int128)
         runs |= {"tp_run": (pl.col("truth") * weight).cum_sum(), "k_run": weight.cum_sum()}
-    block = pl.col("block")
-    table = table.with_columns(**runs, tied=~(_starts(block) & _ends(block)))
+    bits = pl.col("bits")
+    table = table.with_columns(**runs, tied=~(_starts(bits) & _ends(bits)))
     if rows.ties in ("optimistic", "pessimistic"):
         return table
-    return table.filter(_ends(pl.col("place") if rows.ordered else block))
+    return table.filter(_ends(pl.col("place") if rows.ordered else bits))
+
+
+def _unit(rows: Rows[Any]) -> int:
+    """What the block is multiplied by in the sort key, to make room for the truth, and for a tie."""
+    return 2 * TIES if rows.ordered or rows.weighted else 2
 
 
 def _ends(column: pl.Expr) -> pl.Expr:
