@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 import pytest
+from compare import assert_same
 from oracle import oracle
 from sklearn.metrics import average_precision_score, matthews_corrcoef
 
