@@ -148,11 +148,12 @@ def values(rows: Rows[Frame], names: Sequence[str], undefined: float | None = No
     chosen = _chosen(rows, names, undefined)
     unranked = [m.unranked for m in chosen.values() if m.unranked is not None]
     if len(unranked) == len(chosen) and not rows.weighted:
-        groups = with_totals(rows.frame.group_by("group").agg(**_union([TOTALS_UNRANKED, *unranked])), rows.totals)
+        groups = with_totals(_summed(rows.frame, [TOTALS_UNRANKED, *unranked]), rows.totals)
     else:
         keep = [condition for m in chosen.values() for condition in m.keep]
+        amounts = {name: amount for m in chosen.values() for name, amount in m.amounts.items()}
         sums = [(m.expected if rows.ties == "expected" else m.sums) or {} for m in chosen.values()]
-        groups = ranking.curve(rows, keep).group_by("group").agg(**_union([TOTALS, *sums]))
+        groups = _summed(ranking.curve(rows, keep, amounts), [TOTALS, *sums])
     results = {name: m.value.fill_null(undefined) if _fills(m, undefined) else m.value for name, m in chosen.items()}
     return groups.select("group", **results).sort("group")
 
@@ -176,8 +177,11 @@ def _chosen(rows: Rows[Frame], names: Sequence[str], undefined: float | None) ->
     return chosen
 
 
-def _union(parts: Sequence[Sums]) -> Sums:
-    return {name: expression for part in parts for name, expression in part.items()}
+def _summed(table: pl.LazyFrame, parts: Sequence[Sums]) -> pl.LazyFrame:
+    sums = {name: one for part in parts for name, one in part.items()}
+    # Columns first: polars shares what several of them have in common, and aggregates plain columns fastest.
+    columns = table.select("group", **{name: one.over for name, one in sums.items()})
+    return columns.group_by("group").agg(one.of(name) for name, one in sums.items())
 
 
 def _mean(rows: Rows[Frame], names: Sequence[str], over: Sequence[str], undefined: float | None) -> Frame:

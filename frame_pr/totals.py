@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -46,12 +47,12 @@ def totals_in_frame(
     if len(others) != 1:
         raise ValueError(f"{name} frame has the columns {', '.join(columns)}: it must have those of by, and one more")
     # Named apart from the keys of the rows until the join is done.
-    coded = coder.code(
+    coded = coder.look_up(
         frame.lazy().select(
             *(pl.col(key).cast(schema[column]).alias(column) for key, column in keys.items()),
             pl.col(others[0]).cast(pl.Int64).alias(name),
         )
-    ).filter(pl.col("group").is_not_null())
+    )
     system = pl.int_ranges(systems, dtype=pl.Int64)
     return (
         coded.select(name, system=system, group="group")
@@ -65,8 +66,10 @@ def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame]) -> pl.LazyFrame
     found = pl.col("positives")
     for known in totals:
         (name,) = set(known.collect_schema().names()) - {"group"}
-        joined = table.join(known.rename({name: "known"}), on="group", how="left", maintain_order="left")
-        table = joined.map_batches(partial(_checked, name=name), schema=joined.collect_schema())
+        table = table.join(known.rename({name: "known"}), on="group", how="left", maintain_order="left")
+        # An expression, as polars could not leave out any column of a table that goes through a function.
+        checked = pl.map_batches(["group", "known", name], partial(_checked, name=name), return_dtype=pl.Int64)
+        table = table.with_columns(known=checked)
         if name == "positives":
             # Positives that are not in the frame are rows that are not.
             table = table.with_columns(rows=pl.col("rows") - found + pl.col("known"))
@@ -74,13 +77,15 @@ def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame]) -> pl.LazyFrame
     return table
 
 
-def _checked(table: pl.DataFrame, name: str) -> pl.DataFrame:
-    if missing := table.filter(pl.col("known").is_null())["group"].n_unique():
+def _checked(columns: Sequence[pl.Series], name: str) -> pl.Series:
+    group, known, found = columns
+    if missing := group.filter(known.is_null()).n_unique():
         raise ValueError(f"{name} gives no total for {missing} of the groups: every group of the frame needs one")
-    if (short := table.filter(pl.col("known") < pl.col(name))).height:
-        known, found = short.select("known", name).row(0)
+    short = known < found
+    if short.any():
         raise ValueError(
-            f"{name} gives a total of {known} for a group in which the frame has {found} already "
-            f"({short['group'].n_unique()} such groups): it counts those in the frame, too"
+            f"{name} gives a total of {known.filter(short)[0]} for a group in which the frame has "
+            f"{found.filter(short)[0]} already ({group.filter(short).n_unique()} such groups): it counts those in the "
+            "frame, too"
         )
-    return table
+    return known
