@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_pr import ranking
 from frame_pr.arguments import each
-from frame_pr.callers import Frame
+from frame_pr.callers import Engine, Frame
 from frame_pr.checks import refuse_clash
 from frame_pr.inputs import Column, Columns, Policies, Rows, rows_of
 from frame_pr.metrics import TOTALS, TOTALS_UNRANKED, Metric, Sums
@@ -79,6 +79,10 @@ def evaluate(
     [(2, 0.75, 0)]
     """
     names = _distinct(metrics)
+    if isinstance(frame, Engine):
+        return frame.evaluate(
+            names, truth, score, by=by, mean_over=mean_over, positive=positive, undefined=undefined, **policies
+        )
     rows = rows_of(frame, truth, score, by=by, positive=positive, **policies)
     if mean_over is None:
         return rows.result(values(rows, names, undefined), names)
@@ -139,6 +143,10 @@ def with_metrics(
     [1.0, 0.5, 1.0, 0.5]
     """
     names = _distinct(metrics)
+    if isinstance(frame, Engine):
+        return frame.with_metrics(
+            names, truth, score, prefix=prefix, by=by, positive=positive, undefined=undefined, **policies
+        )
     rows = rows_of(frame, truth, score, by=by, positive=positive, carry=True, **policies)
     return rows.beside(values(rows, names, undefined), "group", names, prefix)
 
