@@ -91,7 +91,11 @@ def caller_of(frame: Frame, items: Sequence[Any]) -> Caller[Any]:
             lambda table: to_pandas(table.collect(), like=frame),
             lambda table, new: beside(frame, table.select(new).collect()),
         )
+    if isinstance(frame, Engine):
+        raise TypeError("on Spark and Dask there are evaluate, report, with_metrics and the single metrics only")
     kind = f"{type(frame).__module__}.{type(frame).__qualname__}"
+    if (engine := kind.partition(".")[0]) in ("dask", "pyspark"):
+        raise TypeError(f"got a {kind}: it goes to the functions of frame_pr.{engine.removeprefix('py')}")
     if "groupby" in kind.lower():
         raise TypeError(f"got a {kind}: give the frame itself, and the grouping columns as by=[...]")
     raise TypeError(

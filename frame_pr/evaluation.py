@@ -188,6 +188,15 @@ def _union(parts: Sequence[Sums]) -> Sums:
     return {name: expression for part in parts for name, expression in part.items()}
 
 
+def means(groups: pl.LazyFrame, keys: Sequence[str], names: Sequence[str], undefinable: Sequence[str]) -> pl.LazyFrame:
+    """Metrics of groups, averaged over the groups that share these keys, and how many of them had no value."""
+    totals = {"groups": pl.len().cast(pl.Int64)}
+    totals |= {f"mean_{name}": pl.col(name).mean() for name in names}
+    totals |= {f"undefined_{name}": pl.col(name).null_count().cast(pl.Int64) for name in undefinable}
+    refuse_clash(keys, totals)
+    return groups.group_by(keys).agg(**totals) if keys else groups.select(**totals)
+
+
 def _mean(rows: Rows[Frame], names: Sequence[str], over: Sequence[str], undefined: float | None) -> Frame:
     for name in over:
         if name not in rows.keys:
@@ -196,21 +205,15 @@ def _mean(rows: Rows[Frame], names: Sequence[str], over: Sequence[str], undefine
             )
     keys = [key for key in rows.keys if key not in over]
     refuse_clash(rows.keys, names)
-    means = {f"mean_{name}": pl.col(name).mean() for name in names}
-    missing = {
-        f"undefined_{name}": pl.col(name).null_count().cast(pl.Int64)
-        for name, m in _chosen(rows, names, undefined).items()
-        if not m.defined and not _fills(m, undefined)
-    }
-    totals = {"groups": pl.len().cast(pl.Int64)} | means | missing
-    refuse_clash(keys, totals)
-    groups = rows.restore(values(rows, names, undefined))
+    chosen = _chosen(rows, names, undefined)
+    undefinable = [name for name, m in chosen.items() if not m.defined and not _fills(m, undefined)]
+    averaged = means(rows.restore(values(rows, names, undefined)), keys, names, undefinable)
     if not keys:
-        return rows.caller.give(groups.select(**totals))
+        return rows.caller.give(averaged)
     order = [
         pl.col(key).cast(pl.Enum(rows.systems)) if rows.systems and key == "system" else pl.col(key) for key in keys
     ]
-    return rows.caller.give(groups.group_by(keys).agg(**totals).sort(order))
+    return rows.caller.give(averaged.sort(order))
 
 
 def _fills(m: Metric, undefined: float | None) -> bool:
