@@ -57,14 +57,14 @@ class DaskFrame(Parts):
         frame = self._select(columns)
         empty = to_pandas(function(self.empty(columns)), like=frame._meta)
         meta = empty.astype({name: dtype for name, dtype in _nullable(empty).items() if name not in keys})
-        return _mapped(frame, columns, keys, partial(_by_group, function, meta), meta)
+        return _mapped(frame, keys, partial(_by_group, function, meta), meta)
 
     def beside(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
         """The frame with the columns that the function makes of each part."""
         empty = function(self.empty(columns)).to_pandas()
         new = empty.astype(_nullable(empty))
         meta = pd.concat([self.frame._meta, new], axis=1)
-        return _mapped(self.frame, columns, keys, partial(_beside, function, list(columns), new), meta)
+        return _mapped(self.frame, keys, partial(_beside, function, list(columns), new), meta)
 
     def _select(self, columns: Sequence[str]) -> DataFrame:
         return self.frame[list(columns)]
@@ -80,13 +80,9 @@ def _nullable(frame: pd.DataFrame) -> dict[Any, str]:
 
 
 def _mapped(
-    frame: DataFrame,
-    columns: Sequence[str],
-    keys: Sequence[str],
-    function: Callable[[pd.DataFrame], pd.DataFrame],
-    meta: pd.DataFrame,
+    frame: DataFrame, keys: Sequence[str], function: Callable[[pd.DataFrame], pd.DataFrame], meta: pd.DataFrame
 ) -> DataFrame:
-    typed = partial(_typed, meta=frame._meta[list(columns)])
+    typed = partial(_typed, meta=frame._meta)
     # Before the shuffle, as equal keys of different types need not meet, and after it, as it forgets some of Arrow's.
     frame = frame.map_partitions(typed, meta=frame._meta)
     shuffled = frame.shuffle(on=list(keys)) if keys else frame.repartition(npartitions=1)

@@ -112,15 +112,14 @@ class Parts(Engine):
     ) -> Any:
         """Metrics per group, and with `mean_over` a second shuffle, of these, by the keys that are left."""
         call = self._call(names, truth, score, by, positive, undefined, policies)
-        empty = self.empty(call.columns())
-        over = None if mean_over is None else each("mean_over", mean_over)
+        if mean_over is None:
+            return self.by_group(call.columns(), call.by, call.of_groups)
+        over, empty = each("mean_over", mean_over), self.empty(call.columns())
         result = call.of_groups(empty, over)
-        groups = self.by_group(call.columns(), call.by, call.of_groups)
-        if over is None:
-            return groups
         keys = [key for key in call.of_groups(empty).drop(names).columns if key not in over]
         undefinable = [name for name in names if f"undefined_{name}" in result.columns]
         average = partial(_averaged, keys=keys, names=names, undefinable=undefinable)
+        groups = self.by_group(call.columns(), call.by, call.of_groups)
         return type(self)(groups).by_group([*keys, *names], keys, average)
 
     def with_metrics(

@@ -6,7 +6,7 @@ Importing this module gives `pyspark.sql.DataFrame`, Classic and Connect, a `.pr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial, wraps
 from typing import Any, Concatenate, ParamSpec
 
@@ -54,39 +54,45 @@ class SparkFrame(Parts):
         frame, empty = self._select(columns), self.empty(columns)
         fields = [frame.schema[key] for key in keys]
         fields += [field for field in _fields(function(empty)) if field.name not in keys]
-        return _shuffled(frame, keys).mapInArrow(partial(_by_group, function, empty), StructType(fields))
+        return _mapped(frame, keys, partial(_by_group, function, empty), fields)
 
     def beside(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
         """The frame with the columns that the function makes of each part."""
-        schema = StructType([*self.frame.schema, *_fields(function(self.empty(columns)))])
-        return _shuffled(self.frame, keys).mapInArrow(partial(_beside, function, list(columns)), schema)
+        fields = [*self.frame.schema, *_fields(function(self.empty(columns)))]
+        return _mapped(self.frame, keys, partial(_beside, function, list(columns), self.frame.columns), fields)
 
     def _select(self, columns: Sequence[str]) -> DataFrame:
-        return self.frame.select(*map(_quoted, columns))
-
-
-def _quoted(column: str) -> str:
-    return "`" + column.replace("`", "``") + "`"
+        return self.frame.select(*("`" + column.replace("`", "``") + "`" for column in columns))
 
 
 def _fields(result: pl.DataFrame) -> list[StructField]:
     return [StructField(field.name, from_arrow_type(field.type)) for field in result.to_arrow().schema]
 
 
-def _shuffled(frame: DataFrame, keys: Sequence[str]) -> DataFrame:
-    return frame.repartition(*map(_quoted, keys)) if keys else frame.repartition(1)
+def _mapped(
+    frame: DataFrame,
+    keys: Sequence[str],
+    function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+    fields: Sequence[StructField],
+) -> DataFrame:
+    # mapInArrow takes no name that needs quoting.
+    plain = {column: f"c{i}" for i, column in enumerate(frame.columns)}
+    frame = frame.toDF(*plain.values())
+    parts = frame.repartition(*(plain[key] for key in keys)) if keys else frame.repartition(1)
+    return parts.mapInArrow(function, StructType(list(fields)))
 
 
-def _by_group(function: Part, empty: pl.DataFrame, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _by_group(function: Part, empty: pl.DataFrame, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     rows = list(batches)
-    part = pl.DataFrame(pa.Table.from_batches(rows)) if rows else empty
+    part = pl.DataFrame(pa.Table.from_batches(rows).rename_columns(empty.columns)) if rows else empty
     yield from function(part).to_arrow().to_batches()
 
 
-def _beside(function: Part, columns: list[str], batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    rows = list(batches)
-    if rows:
-        table = pa.Table.from_batches(rows)
+def _beside(
+    function: Part, columns: list[str], names: list[str], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    if rows := list(batches):
+        table = pa.Table.from_batches(rows).rename_columns(names)
         for new in function(pl.DataFrame(table.select(columns))):
             table = table.append_column(new.name, new.to_arrow())
         yield from table.to_batches()
