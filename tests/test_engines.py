@@ -1,8 +1,10 @@
 """Spark and Dask give what the plain call gives."""
 
 import inspect
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -213,3 +215,36 @@ def test_a_missing_extra_is_one_sentence(module):
 def test_importing_the_package_imports_no_engine():
     code = "import sys, frame_pr; assert not {'pyspark', 'dask', 'distributed'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+# the guide ----------------------------------------------------------------------------------------------------------
+
+GUIDE = (Path(__file__).parents[1] / "docs" / "engines.md").read_text(encoding="utf-8")
+
+
+def code_of(section: str) -> list[str]:
+    """The Python blocks of one section of the guide."""
+    (text,) = re.findall(rf"^## {section}$(.*?)(?=^## |\Z)", GUIDE, flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"^```python$(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+
+
+@ONE_MODE
+def test_the_examples_of_the_guide(engine, request, capsys):
+    (code,) = code_of(engine.name.capitalize())
+    names = {"spark": request.getfixturevalue("spark")} if engine.name == "spark" else {}
+    exec(code, names)
+    # Average precision: ink has its only positive first, tea has nothing but positives.
+    assert engine.read(names["per_query"])["average_precision"].to_list() == [1, 1]
+    assert capsys.readouterr().out.count("tea") == 1
+
+
+@pytest.mark.parametrize(
+    ("block", "library", "result"), [(0, "ray", "per_query_ray"), (1, "polars", "per_query.parquet")]
+)
+def test_the_guide_to_any_other_engine(tmp_path, block, library, result):
+    pytest.importorskip(library)
+    DATA.select("query", "relevant", "score").write_parquet(tmp_path / "run.parquet")
+    (tmp_path / "guide.py").write_text(code_of("Any other engine")[block], encoding="utf-8")
+    subprocess.run([sys.executable, "guide.py"], cwd=tmp_path, check=True, capture_output=True)
+    expected = DATA.pr.evaluate(["average_precision", "rows"], "relevant", "score", by="query")
+    assert_same(pl.read_parquet(tmp_path / result).sort("query"), expected)
