@@ -2,9 +2,9 @@
 
 Run:  python benchmarks/engines.py [--rows 10000000 100000000] [--folder FOLDER]
 
-Prints Markdown. Rows are read from parquet files (100 to a group, in random order) and the result is written to some, so
+Prints Markdown. Rows are read from parquet files (100 to a group, in random order) and results are written to some, so
 that nobody's rows are in memory beforehand. Every engine runs in a process of its own. Memory is the largest sum of the
-resident sizes of that process and its children, looked at ten times a second. Every result is checked against the first.
+resident sizes of that process and its children, ten times a second. Every result is checked against the first.
 """
 
 from __future__ import annotations
