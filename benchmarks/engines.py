@@ -75,7 +75,7 @@ def on_dask(source: str, result: str) -> float:
 
     import frame_pr.dask
 
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster):
+    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster, Client(cluster):
         start = time.perf_counter()
         run = dask.dataframe.read_parquet(source, dtype_backend="pyarrow")
         frame_pr.dask.evaluate(run, **ASKED).to_parquet(result)

@@ -14,6 +14,10 @@ import polars as pl
 import pytest
 
 
+# Said in full, as Dask would choose the shuffle of a cluster that another test has running.
+SYNCHRONOUS = {"scheduler": "synchronous", "dataframe.shuffle.method": "tasks"}
+
+
 @dataclass(frozen=True)
 class Running:
     """An engine that runs: how it makes a frame in so many parts, and how a result is read back."""
@@ -75,7 +79,9 @@ def local_cluster(workers: int = 2) -> Iterator[Any]:
     from dask.distributed import Client, LocalCluster
 
     with (
-        LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=50) as cluster,
+        LocalCluster(
+            n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50
+        ) as cluster,
         Client(cluster) as client,
     ):
         yield client
@@ -124,7 +130,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Running]:
         import dask
 
         if request.param == "dask":
-            with dask.config.set(scheduler="synchronous"):
+            with dask.config.set(SYNCHRONOUS):
                 yield on_dask(request.param)
         else:
             with local_cluster():
