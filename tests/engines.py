@@ -13,9 +13,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-
 # Said in full, as Dask would choose the shuffle of a cluster that another test has running.
-SYNCHRONOUS = {"scheduler": "synchronous", "dataframe.shuffle.method": "tasks"}
+SYNCHRONOUS = {"scheduler": "synchronous", "dataframe.shuffle.method": "disk"}
 
 
 @dataclass(frozen=True)
