@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -28,6 +29,40 @@ class Caller(NamedTuple, Generic[Frame]):
     """A result, as the caller's kind of frame."""
     give_beside: Callable[[pl.LazyFrame, list[str]], Frame]
     """The caller's own rows, with these columns of a table that carries them at their right."""
+
+
+class Engine(ABC):
+    """A frame in parts: it runs the metrics on them in its own way, and gives frames of its own kind."""
+
+    @abstractmethod
+    def evaluate(
+        self,
+        names: Sequence[str],
+        truth: Any,
+        score: Any,
+        *,
+        by: Any,
+        mean_over: Any,
+        positive: object,
+        undefined: float | None,
+        **policies: Any,
+    ) -> Any:
+        """What `evaluation.evaluate` gives."""
+
+    @abstractmethod
+    def with_metrics(
+        self,
+        names: Sequence[str],
+        truth: Any,
+        score: Any,
+        *,
+        prefix: str,
+        by: Any,
+        positive: object,
+        undefined: float | None,
+        **policies: Any,
+    ) -> Any:
+        """What `evaluation.with_metrics` gives."""
 
 
 def caller_of(frame: Frame, items: Sequence[Any]) -> Caller[Any]:
@@ -63,7 +98,11 @@ def caller_of(frame: Frame, items: Sequence[Any]) -> Caller[Any]:
             lambda table: to_pandas(table.collect(), like=frame),
             lambda table, new: beside(frame, table.select(new).collect()),
         )
+    if isinstance(frame, Engine):
+        raise TypeError("on Spark and Dask there are evaluate, report, with_metrics and the single metrics only")
     kind = f"{type(frame).__module__}.{type(frame).__qualname__}"
+    if (engine := kind.partition(".")[0]) in ("dask", "pyspark"):
+        raise TypeError(f"got a {kind}: it goes to the functions of frame_pr.{engine.removeprefix('py')}")
     if "groupby" in kind.lower():
         raise TypeError(f"got a {kind}: give the frame itself, and the grouping columns as by=[...]")
     raise TypeError(

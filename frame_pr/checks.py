@@ -61,6 +61,13 @@ def refuse_clash(keys: Iterable[str], columns: Iterable[str]) -> None:
         raise ValueError(f"by column {name!r} is named like a result column: rename it before the call")
 
 
+def refuse_taken(new: Iterable[str], columns: Sequence[Any]) -> None:
+    """No new column has the name of one of the caller's."""
+    for name in new:
+        if name in columns:
+            raise ValueError(f"the frame has a column {name!r} already: prefix= puts something before the new names")
+
+
 def expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict[str, pl.Expr]:
     """Column names with their expressions, selectors written out."""
     found: dict[str, pl.Expr] = {}

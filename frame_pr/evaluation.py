@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_pr import ranking
 from frame_pr.arguments import each
-from frame_pr.callers import Frame
+from frame_pr.callers import Engine, Frame
 from frame_pr.checks import refuse_clash
 from frame_pr.inputs import Column, Columns, Policies, Rows, rows_of
 from frame_pr.metrics import TOTALS, TOTALS_UNRANKED, Metric, Sums
@@ -79,6 +79,10 @@ def evaluate(
     [(2, 0.75, 0)]
     """
     names = _distinct(metrics)
+    if isinstance(frame, Engine):
+        return frame.evaluate(
+            names, truth, score, by=by, mean_over=mean_over, positive=positive, undefined=undefined, **policies
+        )
     rows = rows_of(frame, truth, score, by=by, positive=positive, **policies)
     if mean_over is None:
         return rows.result(values(rows, names, undefined), names)
@@ -139,6 +143,10 @@ def with_metrics(
     [1.0, 0.5, 1.0, 0.5]
     """
     names = _distinct(metrics)
+    if isinstance(frame, Engine):
+        return frame.with_metrics(
+            names, truth, score, prefix=prefix, by=by, positive=positive, undefined=undefined, **policies
+        )
     rows = rows_of(frame, truth, score, by=by, positive=positive, carry=True, **policies)
     return rows.beside(values(rows, names, undefined), "group", names, prefix)
 
@@ -184,6 +192,15 @@ def _summed(table: pl.LazyFrame, parts: Sequence[Sums]) -> pl.LazyFrame:
     return columns.group_by("group").agg(one.of(name) for name, one in sums.items())
 
 
+def means(groups: pl.LazyFrame, keys: Sequence[str], names: Sequence[str], undefinable: Sequence[str]) -> pl.LazyFrame:
+    """Metrics of groups, averaged over the groups that share these keys, and how many of them had no value."""
+    totals = {"groups": pl.len().cast(pl.Int64)}
+    totals |= {f"mean_{name}": pl.col(name).mean() for name in names}
+    totals |= {f"undefined_{name}": pl.col(name).null_count().cast(pl.Int64) for name in undefinable}
+    refuse_clash(keys, totals)
+    return groups.group_by(keys).agg(**totals) if keys else groups.select(**totals)
+
+
 def _mean(rows: Rows[Frame], names: Sequence[str], over: Sequence[str], undefined: float | None) -> Frame:
     for name in over:
         if name not in rows.keys:
@@ -192,21 +209,15 @@ def _mean(rows: Rows[Frame], names: Sequence[str], over: Sequence[str], undefine
             )
     keys = [key for key in rows.keys if key not in over]
     refuse_clash(rows.keys, names)
-    means = {f"mean_{name}": pl.col(name).mean() for name in names}
-    missing = {
-        f"undefined_{name}": pl.col(name).null_count().cast(pl.Int64)
-        for name, m in _chosen(rows, names, undefined).items()
-        if not m.defined and not _fills(m, undefined)
-    }
-    totals = {"groups": pl.len().cast(pl.Int64)} | means | missing
-    refuse_clash(keys, totals)
-    groups = rows.restore(values(rows, names, undefined))
+    chosen = _chosen(rows, names, undefined)
+    undefinable = [name for name, m in chosen.items() if not m.defined and not _fills(m, undefined)]
+    averaged = means(rows.restore(values(rows, names, undefined)), keys, names, undefinable)
     if not keys:
-        return rows.caller.give(groups.select(**totals))
+        return rows.caller.give(averaged)
     order = [
         pl.col(key).cast(pl.Enum(rows.systems)) if rows.systems and key == "system" else pl.col(key) for key in keys
     ]
-    return rows.caller.give(groups.group_by(keys).agg(**totals).sort(order))
+    return rows.caller.give(averaged.sort(order))
 
 
 def _fills(m: Metric, undefined: float | None) -> bool:

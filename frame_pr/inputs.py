@@ -109,11 +109,7 @@ class Rows(Generic[Frame]):
     def beside(self, table: pl.LazyFrame, on: str, columns: Sequence[str], prefix: str) -> Frame:
         """The caller's rows, in their order, each with these columns of the row of the table that it matches."""
         new = {prefix + name: name for name in columns}
-        for name in new:
-            if name in self.caller.columns:
-                raise ValueError(
-                    f"the frame has a column {name!r} already: prefix= puts something before the new names"
-                )
+        checks.refuse_taken(new, self.caller.columns)
         table = table.select(on, **{name: pl.col(column) for name, column in new.items()})
         return self.caller.give_beside(self.carried.join(table, on=on, how="left", maintain_order="left"), list(new))
 

@@ -9,6 +9,7 @@ import hypothesis
 import pandas as pd
 import polars as pl
 import pytest
+from engines import engine, spark, spark_connect  # noqa: F401  fixtures
 
 import frame_pr  # noqa: F401  registers .pr, which the tests use on plain frames
 

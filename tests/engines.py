@@ -1,0 +1,136 @@
+"""Spark and Dask as the tests start them: once in a session, on two cores, without a network."""
+
+import os
+import shutil
+import socket
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import polars as pl
+import pytest
+
+# Said in full, as Dask would choose the shuffle of a cluster that another test has running.
+SYNCHRONOUS = {"scheduler": "synchronous", "dataframe.shuffle.method": "disk"}
+
+
+@dataclass(frozen=True)
+class Running:
+    """An engine that runs: how it makes a frame in so many parts, and how a result is read back."""
+
+    name: str
+    functions: ModuleType
+    make: Callable[..., Any]
+    read: Callable[[Any], pl.DataFrame]
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """A Spark session that is also the server of a Connect session: both need one JVM."""
+    pytest.importorskip("frame_pr.spark", exc_type=ImportError)
+    if not shutil.which("java") and "JAVA_HOME" not in os.environ:
+        pytest.skip("Spark needs Java 17 or later")
+    from pyspark.sql import SparkSession
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    options = {
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+        "spark.connect.grpc.binding.port": port,
+        "spark.pyspark.python": sys.executable,
+        "spark.executorEnv.POLARS_MAX_THREADS": "1",
+        "spark.sql.session.timeZone": "UTC",
+        # More partitions than some keys have groups, and none of them put together.
+        "spark.sql.shuffle.partitions": 6,
+        "spark.sql.adaptive.coalescePartitions.enabled": "false",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    builder = SparkSession.builder.master("local[2]")
+    for option, value in options.items():
+        builder = builder.config(option, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def spark_connect(spark: Any) -> Iterator[Any]:
+    """A Connect session on the same machine."""
+    from pyspark.sql.connect.session import SparkSession
+
+    address = f"sc://127.0.0.1:{spark.conf.get('spark.connect.grpc.binding.port')}"
+    session = SparkSession.builder.remote(address).create()
+    yield session
+    session.stop()
+
+
+@contextmanager
+def local_cluster(workers: int = 2) -> Iterator[Any]:
+    """A Dask cluster of processes on this machine."""
+    from dask.distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def on_spark(session: Any) -> Running:
+    """Spark, Classic or Connect."""
+    import frame_pr.spark
+
+    def make(data: pl.DataFrame, parts: int = 3) -> Any:
+        rows = data.to_arrow(compat_level=pl.CompatLevel.oldest())
+        return session.createDataFrame(rows).repartition(parts)
+
+    name = "spark-connect" if ".connect." in type(session).__module__ else "spark"
+    return Running(name, frame_pr.spark, make, lambda result: pl.DataFrame(result.toArrow()))
+
+
+def on_dask(name: str) -> Running:
+    """Dask, on whatever scheduler is set."""
+    import dask.dataframe
+
+    import frame_pr.dask
+
+    def make(data: pl.DataFrame, parts: int = 3) -> Any:
+        rows = data.to_pandas(use_pyarrow_extension_array=True)
+        return dask.dataframe.from_pandas(rows, npartitions=parts)
+
+    def read(result: Any) -> pl.DataFrame:
+        computed = result.compute()
+        expected = result._meta.dtypes.astype(str)
+        assert computed.dtypes.astype(str).equals(expected), f"announced {expected}, got {computed.dtypes}"
+        return pl.from_pandas(computed)
+
+    return Running(name, frame_pr.dask, make, read)
+
+
+@pytest.fixture(scope="session", params=["spark", "spark-connect", "dask", "dask-cluster"])
+def engine(request: pytest.FixtureRequest) -> Iterator[Running]:
+    """Run the test once on every engine, in each of its modes."""
+    if request.param == "spark":
+        yield on_spark(request.getfixturevalue("spark"))
+    elif request.param == "spark-connect":
+        yield on_spark(request.getfixturevalue("spark_connect"))
+    else:
+        pytest.importorskip("frame_pr.dask", exc_type=ImportError)
+        import dask
+
+        if request.param == "dask":
+            with dask.config.set(SYNCHRONOUS):
+                yield on_dask(request.param)
+        else:
+            with local_cluster():
+                yield on_dask(request.param)
