@@ -205,7 +205,8 @@ def _mean(rows: Rows[Frame], names: Sequence[str], over: Sequence[str], undefine
     for name in over:
         if name not in rows.keys:
             raise ValueError(
-                f"mean_over names {name!r}, which is not one of the keys: {', '.join(rows.keys) or 'none'}"
+                f"mean_over names {name!r}, which is not one of the keys: {', '.join(rows.keys) or 'none'}; "
+                "name it in by=, too"
             )
     keys = [key for key in rows.keys if key not in over]
     refuse_clash(rows.keys, names)
@@ -229,4 +230,5 @@ def _distinct(metrics: str | Sequence[str]) -> list[str]:
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"metric {name!r} is asked for twice")
+        metric(name, pl.Float64())  # a wrong name is told before columns are looked for: the two are easily swapped
     return names

@@ -21,8 +21,8 @@ class ExprPR:
     """Precision-recall metrics of a score expression: `pl.col("score").pr`, or `ExprPR(pl.col("score"))`, typed.
 
     Every method is an expression of one value per group, in `select`, `group_by(...).agg`, `group_by_dynamic`,
-    `rolling` and `.over(...)`, eager, lazy and streaming. The numbers and the names are those of the functions of the
-    same name; null where they give null, so `.fill_null(0.0)` does what their `undefined=0.0` does.
+    `rolling` and ``.over(...)``, eager, lazy and streaming. The numbers and the names are those of the functions of the
+    same name; null where they give null, so ``.fill_null(0.0)`` does what their `undefined=0.0` does.
 
     A score that is null or NaN, and a truth that is null, NaN or (without `positive`) neither boolean nor 0/1, is an
     error when the expression is computed: `polars.exceptions.InvalidOperationError` naming the column and how many.
@@ -139,7 +139,7 @@ class ExprPR:
         Returns
         -------
         polars expression
-            `average_precision@k`, `average_precision@k/positives` or `.../hits` (Float64; null without positives).
+            `average_precision@k`, `average_precision@k/positives` or ``.../hits`` (Float64; null without positives).
 
         Examples
         --------

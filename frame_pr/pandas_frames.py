@@ -21,13 +21,15 @@ def _series(frame: pd.DataFrame, column: Hashable) -> pl.Series:
     if values.ndim != 1:
         raise ValueError(f"the frame has {values.shape[1]} columns named {column!r}: rename them before the call")
     try:
-        return pl.from_pandas(values).alias(str(column))
+        series = pl.from_pandas(values).alias(str(column))
     except (TypeError, ValueError, pl.exceptions.PolarsError) as error:  # pyarrow's errors are ValueErrors
         raise TypeError(
             f"column {column!r} ({values.dtype}) holds values of several types: convert it to one ({error})"
         ) from None
     except ImportError as error:
         raise ImportError('pandas frames need pyarrow: pip install "frame-pr[pandas]"') from error
+    # An object column of nothing but None is no text, as which polars takes it.
+    return series.cast(pl.Null) if values.dtype == object and series.null_count() == len(series) > 0 else series
 
 
 def to_pandas(result: pl.DataFrame, *, like: pd.DataFrame) -> pd.DataFrame:

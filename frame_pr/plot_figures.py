@@ -168,6 +168,7 @@ def _facets(groups: Sequence[Group], panels: Sequence[str], lines: Sequence[str]
     plot_texts.lay_out(grid.flat[0])
     for ax, members, chosen in zip(grid.flat, inside.values(), colours, strict=False):
         plot_texts.draw_texts(ax, members, look, chosen)
+        plot_texts.move_legend(ax, look)
     return figure
 
 

@@ -112,8 +112,15 @@ def draw_legend(ax: Axes, title: str, look: Look) -> None:
     elif rcParams["legend.loc"] != "best":
         ax.legend(**options)
     else:
-        # Not matplotlib's "best": it looks at every vertex at every drawing, and overlooks texts.
-        legend = ax.legend(loc="lower left", **options)
+        ax.legend(loc="lower left", **options)
+        move_legend(ax, look)
+
+
+def move_legend(ax: Axes, look: Look) -> None:
+    """From the lower left to where it covers least."""
+    # Not matplotlib's "best": it looks at every vertex at every drawing, and overlooks texts.
+    legend = ax.get_legend()
+    if legend is not None:
         legend.set_loc(_roomiest(ax, legend, _ABOVE if look.rectangles else _BELOW))
 
 

@@ -1,6 +1,7 @@
 """What a newcomer gets wrong: the error says what was found, and what to do next."""
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
@@ -49,6 +50,24 @@ def test_truth_and_score_swapped():
         ValueError, match=r"prediction column 'score' is neither .*; probabilities are a score, with thr"
     ):
         RUN.pr.confusion("relevant", prediction="score")
+
+
+def test_columns_before_metrics():
+    with pytest.raises(ValueError, match="no metric is named 'relevant'; names look like average_precision"):
+        RUN.pr.evaluate("relevant", "score", "average_precision")
+    with pytest.raises(ValueError, match="no metric is named 'relevant'"):
+        RUN.pr.with_metrics("relevant", "score", "average_precision")
+
+
+def test_pandas_column_of_nothing_but_none():
+    frame = pd.DataFrame({"query": [None, None], "relevant": [1, 0], "score": [2, 1], "none": [None, None]})
+    with pytest.raises(TypeError, match="score column 'none' is Null"):
+        frame.pr.average_precision("relevant", "none")
+    with pytest.raises(TypeError, match="column 'none' is Null, it has no values to tell its type by"):
+        frame.pr.average_precision("none", "score")
+    result = frame.pr.average_precision("relevant", "score", by="query")
+    assert result["query"].tolist() == [None]
+    assert result["average_precision"].tolist() == [1.0]
 
 
 def test_totals_that_are_too_small_or_absent_count_groups():

@@ -281,6 +281,20 @@ def test_facets_share_axes_and_hold_every_group() -> None:
     render(figure)
 
 
+def test_the_legend_of_a_panel_covers_no_curve() -> None:
+    # A miss, then two hits: precision 0, 1/2, 2/3. The curve runs up along recall 0, through the lower left corner.
+    run = pl.DataFrame({"query": 1, "relevant": [0, 1, 1], "score": [3, 2, 1]})
+    figure = fp.plot(run, "relevant", "score", by="query", facet=True)
+    render(figure)
+    (ax,) = figure.axes
+    legend = ax.get_legend().get_window_extent()
+    along = np.linspace(0, 1, 101)
+    steps = [(0, 1 / 2 * along), (1 / 2 * along, 1 / 2), (1 / 2, 1 / 2 + 1 / 6 * along), (1 / 2 + 1 / 2 * along, 2 / 3)]
+    for recall, precision in steps:
+        points = np.column_stack(np.broadcast_arrays(recall, precision))
+        assert legend.count_contains(ax.transData.transform(points)) == 0
+
+
 def test_facet_by_one_of_two_keys() -> None:
     run = random_run().with_columns(fold=pl.int_range(pl.len()) % 2)
     figure = fp.plot(run, "relevant", "score", by=["fold", "query"], facet="fold")
