@@ -140,14 +140,15 @@ def _outside(ax: Axes) -> dict[str, Any]:
 def _roomiest(ax: Axes, legend: Legend, places: Sequence[_Place]) -> _Place:
     drawn, axes, size = _drawn(ax), ax.get_window_extent(), legend.get_window_extent()
     texts = [_Box(*text.get_window_extent().extents) for text in ax.texts]
-    margin = size.x0 - axes.x0
-    left = {"left": axes.x0 + margin, "center": (axes.x0 + axes.x1 - size.width) / 2, "right": axes.x1 - size.width}
-    low = {"lower": axes.y0 + margin, "center": (axes.y0 + axes.y1 - size.height) / 2, "upper": axes.y1 - size.height}
+    margin, near = size.x0 - axes.x0, ax.figure.dpi / 18  # 4 points: a line, and a little air
+    right, upper = axes.x1 - margin - size.width, axes.y1 - margin - size.height
+    left = {"left": size.x0, "center": (size.x0 + right) / 2, "right": right}
+    low = {"lower": size.y0, "center": (size.y0 + upper) / 2, "upper": upper}
 
     def covered(place: _Place) -> int:
         vertical, horizontal = place.split()
         x, y = left[horizontal], low[vertical]
-        box = _Box(x, y, x + size.width, y + size.height)
+        box = _Box(x - near, y - near, x + size.width + near, y + size.height + near)
         return _inside(drawn, box) + 50 * sum(box.overlaps(text) for text in texts)
 
     return min(places, key=covered)
