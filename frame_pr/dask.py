@@ -56,7 +56,7 @@ class DaskFrame(Parts):
         """A frame of what the function makes of each part; keys have the types they had."""
         frame, empty = self._select(columns), function(self.empty(columns))
         types = {name: dtype for name, dtype in _announced(empty).items() if name not in keys}
-        meta = to_pandas(empty, like=frame._meta).astype(types)
+        meta = to_pandas(empty, like=frame._meta[list(keys)]).astype(types)
         return _mapped(frame, keys, partial(_by_group, function, meta), meta)
 
     def beside(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:

@@ -40,7 +40,6 @@ def spark() -> Iterator[Any]:
         "spark.driver.host": "127.0.0.1",
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
         "spark.connect.grpc.binding.port": port,
-        "spark.pyspark.python": sys.executable,
         "spark.executorEnv.POLARS_MAX_THREADS": "1",
         "spark.sql.session.timeZone": "UTC",
         # More partitions than some keys have groups, and none of them put together.
@@ -54,10 +53,12 @@ def spark() -> Iterator[Any]:
     builder = SparkSession.builder.master("local[2]")
     for option, value in options.items():
         builder = builder.config(option, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
-    yield session
-    session.stop()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        session = builder.getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        session.stop()
 
 
 @pytest.fixture(scope="session")
