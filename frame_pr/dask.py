@@ -54,15 +54,15 @@ class DaskFrame(Parts):
 
     def by_group(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
         """A frame of what the function makes of each part; keys have the types they had."""
-        frame = self._select(columns)
-        empty = to_pandas(function(self.empty(columns)), like=frame._meta)
-        meta = empty.astype({name: dtype for name, dtype in _nullable(empty).items() if name not in keys})
+        frame, empty = self._select(columns), function(self.empty(columns))
+        types = {name: dtype for name, dtype in _announced(empty).items() if name not in keys}
+        meta = to_pandas(empty, like=frame._meta[list(keys)]).astype(types)
         return _mapped(frame, keys, partial(_by_group, function, meta), meta)
 
     def beside(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
         """The frame with the columns that the function makes of each part."""
-        empty = function(self.empty(columns)).to_pandas()
-        new = empty.astype(_nullable(empty))
+        empty = function(self.empty(columns))
+        new = empty.to_pandas().astype(_announced(empty))
         meta = pd.concat([self.frame._meta, new], axis=1)
         return _mapped(self.frame, keys, partial(_beside, function, list(columns), new), meta)
 
@@ -70,13 +70,11 @@ class DaskFrame(Parts):
         return self.frame[list(columns)]
 
 
-def _nullable(frame: pd.DataFrame) -> dict[Any, str]:
-    """Types that can be missing, for integers: Dask has to know before it computes whether they will be."""
-    return {
-        name: f"{'U' if dtype.kind == 'u' else ''}Int{8 * dtype.itemsize}"
-        for name, dtype in frame.dtypes.items()
-        if dtype.kind in "iu"
-    }
+def _announced(result: pl.DataFrame) -> dict[str, str]:
+    """Types of result columns that pandas would choose by their values: Dask has to know them before it computes."""
+    types = {name: "string[pyarrow]" for name, dtype in result.schema.items() if dtype == pl.String}
+    # pandas names its nullable integers as polars does.
+    return types | {name: str(dtype) for name, dtype in result.schema.items() if dtype.is_integer()}
 
 
 def _mapped(

@@ -138,6 +138,13 @@ def test_names_that_need_quoting(engine):
     same(engine, engine.make(data).pr.evaluate(**given), data.pr.evaluate(**given), order="a.b `c`")
 
 
+@ONE_MODE
+def test_columns_named_like_metrics(engine):
+    data = DATA.select("query", rows=pl.col("relevant").cast(pl.Int8), average_precision=pl.col("other").cast(pl.Int64))
+    given = {"metrics": METRICS, "truth": "rows", "score": "average_precision", "by": "query"}
+    same(engine, engine.make(data).pr.evaluate(**given), data.pr.evaluate(**given), order="query")
+
+
 # errors -------------------------------------------------------------------------------------------------------------
 
 
