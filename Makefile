@@ -2,7 +2,8 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-INSTALLED := $(VENV)/.installed
+EXAMPLES := $(VENV)/.examples
+DEV := $(VENV)/.dev
 
 .PHONY: help demo test lint docs package clean
 
@@ -14,22 +15,22 @@ help:
 	@echo "make package   build wheel and sdist into dist/, check them, try the wheel in empty environments"
 	@echo "make clean     remove $(VENV), caches and builds"
 
-# Made once, and again when pyproject.toml changes.
-$(INSTALLED): pyproject.toml
-	@echo "Installing into $(VENV): about a minute, once."
+# What the examples need, and the much larger rest: each made once, and again when pyproject.toml changes.
+$(EXAMPLES) $(DEV): pyproject.toml
+	@echo "Installing into $(VENV), once."
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(@:$(VENV)/.%=%)]"
 	@touch $@
 
-demo: $(INSTALLED)
+demo: $(EXAMPLES)
 	$(BIN)/python examples/digits_report.py
 
-lint: $(INSTALLED)
+lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-docs: $(INSTALLED)
+docs: $(DEV)
 	$(BIN)/sphinx-build -q -E -W --keep-going docs docs/_build
 	@echo "docs/_build/index.html"
 
