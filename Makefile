@@ -12,7 +12,7 @@ help:
 	@echo "make demo   run the example (the first run makes $(VENV))"
 	@echo "make test   run everything: lint, tests, doctests"
 	@echo "make lint   ruff and mypy only"
-	@echo "make bench  measure, and write docs/benchmarks.md; QUICK=1 prints it instead, for few rows"
+	@echo "make bench  measure, and write docs/benchmarks.md; QUICK=1 prints it, for few rows; FULL=1 adds 10^8 rows"
 	@echo "make clean  remove $(VENV), caches and builds"
 
 # Made once, and again when pyproject.toml changes.
@@ -38,7 +38,7 @@ $(BENCH_INSTALLED): $(INSTALLED)
 	@touch $@
 
 bench: $(BENCH_INSTALLED)
-	$(BIN)/python -m benchmarks $(if $(QUICK),--quick)
+	$(BIN)/python -m benchmarks $(if $(QUICK),--quick) $(if $(FULL),--full)
 
 clean:
 	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 THREADS = 2
-PATIENCE = 8.0  # seconds: a contender that has taken longer in all is not run again
+PATIENCE = 5.0  # seconds: a contender that has taken longer in all is not run again
 
 
 def pin() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -41,7 +41,7 @@ def _peak(name: str, path: Path) -> int | None:
     return peak_above(run)
 
 
-def growth(shape: str, sizes: list[int], path: Path) -> dict[int, tuple[Times, float]]:
+def growth(shape: str, sizes: Iterable[int], path: Path) -> dict[int, tuple[Times, float]]:
     """Seconds and bytes a row of the base, for each number of rows."""
     found = {}
     for rows in sizes:

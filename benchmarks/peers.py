@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import polars as pl
@@ -51,7 +51,7 @@ def race(data: pl.DataFrame, score: str, rounds: int) -> dict[str, Times]:
 
 
 def present(
-    invited: dict[str, Callable[[pl.DataFrame], contenders.Entry]], rows: pl.DataFrame
+    invited: Mapping[str, Callable[[pl.DataFrame], contenders.Entry]], rows: pl.DataFrame
 ) -> dict[str, contenders.Entry]:
     """Those that are installed, ready to run."""
     entries = {}

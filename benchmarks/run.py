@@ -67,7 +67,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int)
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="few rows; the page is printed, not written")
-    size.add_argument("--full", action="store_true", help="let the rows grow to 10^8, which takes about 10 GB")
+    size.add_argument("--full", action="store_true", help="let the rows grow to 10^8, which takes several GB")
     options = parser.parse_args()
     quick = options.quick
     rows = options.rows or (100_000 if quick else 10_000_000)

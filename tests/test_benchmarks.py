@@ -6,8 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from benchmarks import contenders, data, page, peers, run
-from benchmarks.calls import BASE
+from benchmarks import calls, contenders, data, page, peers, run
 
 
 @pytest.mark.parametrize("shape", data.SHAPES)
@@ -40,6 +39,13 @@ def test_a_wrong_contender_is_found_out(monkeypatch):
         peers.race(rows, "score", 1)
 
 
+def test_a_key_that_gives_other_groups_is_found_out(tmp_path, monkeypatch):
+    rows = data.with_variations(data.generate("100k x 100", 1_000))
+    monkeypatch.setitem(calls.KEYS, "two Int64 keys", {"by": "half"})
+    with pytest.raises(AssertionError, match="Series are different"):
+        calls.variations(rows, tmp_path / "rows.parquet", 1)
+
+
 def test_the_exponent_of_a_square_is_two():
     assert page.fitted_exponent({10: 1.0, 100: 100.0, 1000: 10_000.0}) == pytest.approx(2)
 
@@ -50,7 +56,7 @@ def test_the_whole_run_makes_a_page(tmp_path: Path, monkeypatch):
     found = run.measure(["100k x 100"], 1_000, 1, [100, 1_000], 2, tmp_path)
     made = page.page(found, 1_000, 1)
     assert all(measured for section, measured in found.times.items() if section != "suites")
-    assert found.memory[BASE]["100k x 100"] > 0
+    assert found.memory[calls.BASE]["100k x 100"] > 0
     ran = found.times["tied"]["100k x 100"]
     for name in (peers.OURS, "`df.sort(by, score)`", "scikit-learn per group", "pandas `groupby.apply`"):
         assert name in ran
