@@ -58,7 +58,7 @@ No tied scores:
   are numbered already, knows one metric and checks nothing. *Halves sorted apart* sorts positives and negatives on
   their own, a shortcut that few other metrics could use.
 - *polars_ds* computes four more figures with it. It stops with an error at a group that has no positives, so it is
-  given none. *scikit-learn* is given arrays that are split by group already.
+  given none, which counts in its favour. *scikit-learn* is given arrays that are split by group already.
 - *scikit-learn*, *pandas*, *polars_ds*, *ranx* and *pytrec_eval* are given a sample of the groups, evenly spaced by
   size, and their times are **extrapolated** to all.
 - *ranx* and *pytrec_eval* order tied scores by document, so they are compared where none are tied, and only where no

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -29,7 +29,8 @@ def race(data: pl.DataFrame, score: str, rounds: int) -> dict[str, Times]:
     entries = present(invited, rows)
     ours = average_precision(rows)
     runs: dict[str, Callable[[], Any]] = {OURS: lambda: average_precision(rows)}
-    shares, unchecked = {}, {OURS}
+    shares: dict[str, float] = {}
+    unchecked = {OURS}
     for name, entry in entries.items():
         given: tuple[Any, ...] = ()
         if entry.convert is not None:
@@ -44,7 +45,7 @@ def race(data: pl.DataFrame, score: str, rounds: int) -> dict[str, Times]:
 
     def check(name: str, result: Any) -> None:
         if name not in unchecked:
-            agree(name, ours, result)
+            agree(name, ours, result, whole=shares[name] == 1)
 
     times = in_turns(runs, rounds, check)
     return {name: found.over(shares.get(name, 1.0)) for name, found in times.items()}
@@ -96,17 +97,24 @@ def suites(data: pl.DataFrame, rounds: int) -> dict[str, Times]:
     def check(name: str, result: pl.DataFrame) -> None:
         results[name] = result
         if name.startswith("polarbearings"):
-            keys = ["query", "threshold"] if name.endswith(CURVE) else ["query"]
+            keys = ("query", "threshold") if name.endswith(CURVE) else ("query",)
             agree(name, results[name.removeprefix("polarbearings, ")], result, keys)
             results.clear()
 
     return in_turns(runs, rounds, check)
 
 
-def agree(name: str, ours: pl.DataFrame, theirs: pl.DataFrame, keys: list[str] | None = None) -> None:
-    """Stop where two tools disagree beyond rounding. Where a value is undefined, 0, NaN and null are alike."""
-    keys = keys or ["query"]
+def agree(
+    name: str, ours: pl.DataFrame, theirs: pl.DataFrame, keys: Sequence[str] = ("query",), whole: bool = True
+) -> None:
+    """Stop where two tools disagree beyond rounding. Where a value is undefined, 0, NaN and null are alike.
+
+    The `whole` of ours must be there, but for what is undefined; otherwise theirs is a sample.
+    """
     values = [column for column in theirs.columns if column not in keys]
+    if whole:
+        absent = ours.drop_nulls(values).join(theirs, on=keys, how="anti")
+        assert absent.is_empty(), f"{name}: {len(absent)} groups or thresholds are missing"
     both = theirs.join(ours.select(*keys, *values), on=keys, suffix="_ours")
     assert len(both) == len(theirs), f"{name}: other groups or thresholds than ours"
     for column in values:

@@ -55,7 +55,7 @@ def measure(shapes: Sequence[str], rows: int, rounds: int, sizes: Sequence[int],
     say("growth")
     grown = {shape: growth(shape, sizes, path) for shape in GROWING}
     say("small calls and imports")
-    found = Results(times, memory, grown, per_call(calls), imports(max(3, calls // 30)))
+    found = Results(times, memory, grown, per_call(calls), imports(calls // 30))
     say("done")
     return found
 
@@ -75,7 +75,7 @@ def main() -> None:
     shapes = [shape for shape in SHAPES if not quick or shape != "20 x 500k"]
     sizes = [10**power for power in range(5, 7 if quick else 9 if options.full else 8)]
     with tempfile.TemporaryDirectory() as folder:
-        found = measure(shapes, rows, rounds, sizes, 30 if quick else 300, Path(folder))
+        found = measure(shapes, rows, rounds, sizes, 90 if quick else 300, Path(folder))
     made = page(found, rows, rounds)
     if options.quick or options.rows:
         print(made)

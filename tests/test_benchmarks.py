@@ -31,11 +31,14 @@ def test_a_sample_takes_whole_groups_of_all_sizes():
     assert sampled["query"].to_list() == [2, 2, 4, 4, 4, 4]
 
 
-def test_a_wrong_contender_is_found_out(monkeypatch):
+@pytest.mark.parametrize(
+    ("queries", "said"), [(range(10), "average_precision differs by"), (range(9), "1 groups or thresholds are missing")]
+)
+def test_a_wrong_contender_is_found_out(monkeypatch, queries, said):
     rows = data.with_variations(data.generate("100k x 100", 1_000))
-    wrong = pl.DataFrame({"query": [0], "average_precision": [2.0]})
+    wrong = pl.DataFrame({"query": queries, "average_precision": [2.0] * len(queries)})
     monkeypatch.setattr(contenders, "EVERYWHERE", {"wrong": lambda rows: contenders.Entry(lambda: wrong)})
-    with pytest.raises(AssertionError, match="wrong: average_precision differs by"):
+    with pytest.raises(AssertionError, match=f"wrong: {said}"):
         peers.race(rows, "score", 1)
 
 
@@ -53,7 +56,7 @@ def test_the_exponent_of_a_square_is_two():
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peak memory is read from /proc")
 def test_the_whole_run_makes_a_page(tmp_path: Path, monkeypatch):
     monkeypatch.setattr(run, "GROWING", ("100k x 100",))
-    found = run.measure(["100k x 100"], 1_000, 1, [100, 1_000], 2, tmp_path)
+    found = run.measure(["100k x 100"], 1_000, 1, [100, 1_000], 30, tmp_path)
     made = page.page(found, 1_000, 1)
     assert all(measured for section, measured in found.times.items() if section != "suites")
     assert found.memory[calls.BASE]["100k x 100"] > 0
