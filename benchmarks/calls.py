@@ -33,11 +33,11 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "`curve`": lambda frame: fp.curve(frame, "relevant", "score", by="query"),
     "`with_curve`": lambda frame: fp.with_curve(frame, "relevant", "score", by="query"),
 }
-# The three columns, from a file.
-FRAMES: dict[str, Callable[[Path], Any]] = {
-    "LazyFrame": lambda path: pl.read_parquet(path).lazy(),
-    "`scan_parquet`": pl.scan_parquet,
-    "pandas": lambda path: pl.read_parquet(path).to_pandas(),
+# Of the rows, or of a parquet file that holds them.
+FRAMES: dict[str, Callable[[pl.DataFrame, Path], Any]] = {
+    "LazyFrame": lambda rows, _: rows.lazy(),
+    "`scan_parquet`": lambda _, path: pl.scan_parquet(path),
+    "pandas": lambda rows, _: rows.to_pandas(),
 }
 KEYS: dict[str, dict[str, Any]] = {"a String key": {"by": "name"}, "two Int64 keys": {"by": ["half", "side"]}}
 DATA: dict[str, dict[str, Any]] = {
@@ -63,7 +63,7 @@ def variations(data: pl.DataFrame, path: Path, rounds: int) -> dict[str, Times]:
     rows.write_parquet(path)
     runs = {BASE: lambda: average_precision(rows)}
     runs |= {name: lambda call=call: call(rows) for name, call in CALLS.items()}
-    frames = {name: read(path) for name, read in FRAMES.items()}
+    frames = {name: make(rows, path) for name, make in FRAMES.items()}
     runs |= {name: lambda frame=frame: average_precision(frame) for name, frame in frames.items()}
     given = KEYS | DATA | POLICIES
     runs |= {name: lambda given=given: average_precision(data, **given) for name, given in given.items()}

@@ -74,9 +74,9 @@ def in_fresh_process(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def peak_above(run: Callable[[], Any]) -> int:
-    """Bytes that the process held at most during the run, less what it held before. Reads /proc: Linux only."""
+    """Bytes that this process holds at most during the run, less what it held before. Reads /proc: Linux only."""
     before = _status("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")  # sets the peak to what is held now
+    Path("/proc/self/clear_refs").write_text("5")  # forgets the peak so far
     run()
     return _status("VmHWM") - before
 

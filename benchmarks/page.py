@@ -80,8 +80,8 @@ checked to give the same average precision. `scan_parquet` reads the file as wel
 
 ## Peak memory
 
-Bytes a row, held at most during a call above what was held before it, in a process of its own that has loaded the
-input. Memory that was freed and not yet given back to the system is counted. `scan_parquet` had nothing loaded.
+Bytes a row, held at most during a call above what was held before it, in a process of its own that has the rows in
+memory. Memory that was freed and not yet given back to the system counts. `scan_parquet` reads the rows once more.
 
 {memory}
 

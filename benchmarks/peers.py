@@ -35,6 +35,7 @@ def race(data: pl.DataFrame, score: str, rounds: int) -> dict[str, Times]:
         given: tuple[Any, ...] = ()
         if entry.convert is not None:
             given = entry.convert()
+            entry.run(*given)  # ranx compiles at its first call
             runs[f"{name}: conversion"] = entry.convert
             unchecked.add(f"{name}: conversion")
             shares[f"{name}: conversion"] = entry.share

@@ -48,9 +48,7 @@ def measure(shapes: Sequence[str], rows: int, rounds: int, sizes: Sequence[int],
             say(f"{shape}: {section}")
             times[section][shape] = run(data)
         say(f"{shape}: memory")
-        data.select(COLUMNS).write_parquet(path)
-        del data
-        for name, peak in bytes_a_row(path, rows).items():
+        for name, peak in bytes_a_row(data.select(COLUMNS), path).items():
             memory.setdefault(name, {})[shape] = peak
     say("growth")
     grown = {shape: growth(shape, sizes, path) for shape in GROWING}
