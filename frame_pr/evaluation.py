@@ -154,14 +154,15 @@ def with_metrics(
 def values(rows: Rows[Frame], names: Sequence[str], undefined: float | None = None) -> pl.LazyFrame:
     """One row per group: `group` and the metrics of these names."""
     chosen = chosen_for(rows, names, undefined)
-    return finished(summed(rows, chosen), ["group"], chosen, undefined).sort("group")
+    return finished(summed(rows, chosen), ["group"], chosen, undefined)
 
 
 def summed(rows: Rows[Frame], chosen: Mapping[str, Metric]) -> pl.LazyFrame:
-    """One row per group: `group`, and the sums that the values of these metrics are computed from."""
+    """One row per group, sorted: `group`, and the sums that the values of these metrics are computed from."""
     unranked = [m.unranked for m in chosen.values() if m.unranked is not None]
     if len(unranked) == len(chosen) and not rows.weighted and rows.starts is None:
-        return with_totals(_summed(rows.frame, _union([TOTALS_UNRANKED, *unranked])), rows.totals)
+        sums = _summed(rows.frame, _union([TOTALS_UNRANKED, *unranked]))
+        return with_totals(sums.sort("group"), rows.totals)
     keep = [condition for m in chosen.values() for condition in m.keep]
     amounts = {name: amount for m in chosen.values() for name, amount in m.amounts.items()}
     return _summed(ranking.curve(rows, keep, amounts), sums_of(chosen, rows.ties))
@@ -203,7 +204,7 @@ def chosen_for(rows: Rows[Frame], names: Sequence[str], undefined: float | None)
 def _summed(table: pl.LazyFrame, sums: Sums) -> pl.LazyFrame:
     # Columns first: polars shares what several of them have in common, and aggregates plain columns fastest.
     columns = table.select("group", **{name: one.over for name, one in sums.items()})
-    return columns.group_by("group").agg(one.of(name) for name, one in sums.items())
+    return columns.group_by("group", maintain_order=True).agg(one.of(name) for name, one in sums.items())
 
 
 def _union(parts: Iterable[Sums]) -> Sums:

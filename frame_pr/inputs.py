@@ -175,7 +175,10 @@ def rows_of(
         return data
 
     # Cached, as the groups are numbered from it too: it is read once, and cannot differ between two readings.
-    source = source.map_batches(checked, schema=schema).cache() if caller.lazy else checked(source.collect()).lazy()
+    if caller.lazy:
+        source = source.map_batches(checked, schema=schema).cache()
+    else:
+        source = checked(source.collect(engine="in-memory")).lazy()
     floats = [*(score_columns if unscored != "raise" else []), *(["truth"] if unjudged != "raise" else [])]
     source = source.with_columns(pl.col(name).fill_nan(None) for name in floats if schema[name].is_float())
     source = source.with_columns(canonical)
