@@ -3,58 +3,144 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from math import prod
 from typing import Literal, NamedTuple
 
 import polars as pl
 
-CODE_LIMIT = 2**60
-"""Codes lie strictly between -CODE_LIMIT and CODE_LIMIT."""
+# A sort key is an Int128 that holds a group, a score (65 bits), the truth (1 bit) and, where asked for, a tie.
+CODES = 2**60
+"""Codes of groups are smaller than this."""
+CODES_BESIDE_TIES = 2**28
+"""The same, where the sort key holds ties."""
+TIES = 2**33
+"""Places among equal scores are smaller than this."""
 
 Recode = Callable[[pl.LazyFrame], pl.LazyFrame]
 
 
 class Coding(NamedTuple):
-    """Both ways between key columns and `group`, for any frame that has the one or the other."""
+    """The ways between key columns and `group`."""
 
     code: Recode
+    look_up: Recode
+    """`code` for the rows of another frame; those of groups that the frame itself does not have are left out."""
     restore: Recode
 
 
-_OWN_CODE = (pl.Boolean, pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32, pl.Date, pl.Time)
-_OWN_CODE_IF_SMALL = (pl.Int64, pl.UInt64, pl.Datetime, pl.Duration)
+class Digit(NamedTuple):
+    """An integer key as a digit of the code: 0 for null, 1 for `lowest`, and so on up to below `base`."""
+
+    key: str
+    dtype: pl.DataType
+    lowest: int
+    base: int
+
+    def inside(self) -> pl.Expr:
+        """Whether the key has a digit."""
+        integer = pl.col(self.key).cast(_physical(self.dtype))
+        return integer.is_null() | integer.is_between(self.lowest, self.lowest + self.base - 2)
+
+    def digit(self) -> pl.Expr:
+        """The digit of the key, where it is inside."""
+        physical = _physical(self.dtype)
+        above = pl.col(self.key).cast(physical) - pl.lit(self.lowest, dtype=physical)
+        return (above.cast(pl.Int64, strict=False) + 1).fill_null(0)
+
+    def value(self, code: pl.Expr) -> pl.Expr:
+        """The key of a digit."""
+        above = pl.when(code > 0).then(code - 1).cast(_physical(self.dtype))
+        integer = above + pl.lit(self.lowest, dtype=_physical(self.dtype))
+        return integer != 0 if self.dtype == pl.Boolean else integer.cast(self.dtype)
+
+
+_NARROW_UNSIGNED = (pl.Boolean, pl.UInt8, pl.UInt16, pl.UInt32)
+_NARROW = (*_NARROW_UNSIGNED, pl.Int8, pl.Int16, pl.Int32, pl.Date)
+_INTEGERS = (*_NARROW, pl.Int64, pl.UInt64, pl.Time, pl.Datetime, pl.Duration)
 
 
 def coding(frame: pl.LazyFrame, keys: list[str], *, limit: int, in_memory: bool, in_order: bool) -> Coding:
-    """Number the groups of a frame.
+    """Number the groups of a frame from 0, below the limit.
 
-    A single key that is an integer underneath is its own code. Int64 needs a look at the values first, as 64 bits leave
-    no room in the sort key for a score: on a LazyFrame, which may not be looked at, it is numbered like any other key.
-    `limit`: codes are smaller than this. `in_order`: rows keep their order.
+    Keys that are integers underneath are the digits of the code. For that their ranges have to be known: those of a
+    frame in memory are looked at. On a LazyFrame every key gets an equal range, and if any value lies outside, all
+    groups are numbered, as those of other keys are. `in_order`: rows keep their order.
     """
     if not keys:
-        return Coding(
-            lambda rows: rows.with_columns(group=pl.lit(0, dtype=pl.Int64)), lambda table: table.drop("group")
-        )
-    key = keys[0]
-    dtype = frame.collect_schema()[key]
-    own = dtype in _OWN_CODE or (in_memory and dtype in _OWN_CODE_IF_SMALL and _small(frame, key, limit))
-    if own and len(keys) == 1:
-        null = 1 - limit  # below every other code, as null sorts before every value
-        code = pl.when(pl.col("group") != null).then("group")
-        value = code != 0 if dtype == pl.Boolean else code.cast(dtype)
-        return Coding(
-            lambda rows: rows.with_columns(group=pl.col(key).cast(pl.Int64).fill_null(null)).drop(key),
-            lambda table: table.with_columns(value.alias(key)).drop("group"),
-        )
-    groups = frame.select(keys).unique().sort(keys).with_row_index("group").with_columns(pl.col("group").cast(pl.Int64))
-    order: Literal["left", "none"] = "left" if in_order else "none"
-    return Coding(
-        lambda rows: rows.join(groups, on=keys, how="left", nulls_equal=True, maintain_order=order).drop(keys),
-        lambda table: table.join(groups, on="group", how="left", maintain_order="left").drop("group"),
+        zero = pl.lit(0, dtype=pl.Int64)
+
+        def alike(rows: pl.LazyFrame) -> pl.LazyFrame:
+            return rows.with_columns(group=zero)
+
+        return Coding(alike, alike, lambda table: table.drop("group"))
+    schema = frame.select(keys).collect_schema()
+    digits: list[Digit] = []
+    if all(dtype in _INTEGERS for dtype in schema.dtypes()):
+        digits = _observed(frame, schema, limit) if in_memory else _guessed(schema, limit)
+
+    def present(rows: pl.LazyFrame) -> pl.LazyFrame:
+        return rows.join(frame.select(keys), on=keys, how="semi", nulls_equal=True)
+
+    own, values = pl.lit(0, dtype=pl.Int64), {}
+    rest = pl.col("group")
+    for digit in digits:
+        own = own * digit.base + digit.digit()
+    for digit in reversed(digits):
+        values[digit.key] = digit.value(rest % digit.base)
+        rest = rest // digit.base
+    if digits and (in_memory or all(digit.dtype in _NARROW and digit.base > 2**33 for digit in digits)):
+
+        def code(rows: pl.LazyFrame) -> pl.LazyFrame:
+            return rows.with_columns(group=own)
+
+        return Coding(code, lambda rows: code(present(rows)), lambda table: table.with_columns(**values).drop("group"))
+
+    outside = frame.select(keys).filter(
+        ~pl.all_horizontal(digit.inside() for digit in digits).all() if digits else True
     )
+    groups = outside.unique().sort(keys).with_row_index("number").with_columns(pl.col("number").cast(pl.Int64))
+    groups = groups.map_batches(partial(_below, limit=limit), schema=groups.collect_schema())
+    order: Literal["left", "none"] = "left" if in_order else "none"
+
+    def number(rows: pl.LazyFrame) -> pl.LazyFrame:
+        rows = rows.join(groups, on=keys, how="left", nulls_equal=True, maintain_order=order)
+        return rows.with_columns(group=pl.coalesce("number", own) if digits else "number").drop("number")
+
+    def restore(table: pl.LazyFrame) -> pl.LazyFrame:
+        numbered = groups.with_columns(numbered=True)
+        table = table.join(numbered, left_on="group", right_on="number", how="left", maintain_order="left")
+        table = table.with_columns(
+            pl.when("numbered").then(key).otherwise(value).alias(key) for key, value in values.items()
+        )
+        return table.drop("group", "numbered")
+
+    return Coding(number, lambda rows: number(present(rows)), restore)
 
 
-def _small(frame: pl.LazyFrame, key: str, limit: int) -> bool:
-    value = pl.col(key).cast(pl.Int64, strict=False)
-    beyond = (value.is_null() & pl.col(key).is_not_null()) | (value <= 1 - limit) | (value >= limit)
-    return not frame.select(beyond.any()).collect().item()
+def _physical(dtype: pl.DataType) -> type[pl.DataType]:
+    return pl.UInt64 if dtype == pl.UInt64 else pl.Int64
+
+
+def _observed(frame: pl.LazyFrame, schema: pl.Schema, limit: int) -> list[Digit]:
+    """Digits for the values that there are, or none where these are too far apart."""
+    integers = [pl.col(key).cast(_physical(dtype)) for key, dtype in schema.items()]
+    lowest = frame.select(integer.min() for integer in integers).collect().row(0)
+    highest = frame.select(integer.max() for integer in integers).collect().row(0)
+    digits = [
+        Digit(key, dtype, low, high - low + 2) if low is not None else Digit(key, dtype, 0, 2)
+        for (key, dtype), low, high in zip(schema.items(), lowest, highest, strict=True)
+    ]
+    return digits if prod(digit.base for digit in digits) <= limit else []
+
+
+def _guessed(schema: pl.Schema, limit: int) -> list[Digit]:
+    base = 2 ** ((limit.bit_length() - 1) // len(schema))
+    unsigned = (*_NARROW_UNSIGNED, pl.UInt64)
+    return [Digit(key, dtype, 0 if dtype in unsigned else -(base // 2), base) for key, dtype in schema.items()]
+
+
+def _below(groups: pl.DataFrame, limit: int) -> pl.DataFrame:
+    if groups.height > limit:
+        raise ValueError(f"{groups.height} distinct keys: with these arguments {limit} is the most, take them in parts")
+    return groups

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Generic, Literal, TypeAlias, TypedDict, Unpack, get_args
 
 import polars as pl
@@ -11,7 +12,7 @@ import polars.selectors as cs
 
 from frame_pr import checks
 from frame_pr.callers import Caller, Frame, caller_of
-from frame_pr.groups import CODE_LIMIT, Recode, coding
+from frame_pr.groups import CODES, CODES_BESIDE_TIES, TIES, Recode, coding
 from frame_pr.totals import totals_in_frame, totals_in_rows
 
 _UNSCORED = (
@@ -67,7 +68,7 @@ class Policies(TypedDict, total=False):
 class Rows(Generic[Frame]):
     """Canonical rows, and the way back to the caller's keys and frame.
 
-    Columns: `group` (Int64), `truth` (Boolean), `score` (null where unretrieved); `weight` and `tie_break` where given.
+    Columns: `group` (Int64), `truth` (Boolean), `score` (null where unretrieved); `weight` and `tie` where given.
     """
 
     frame: pl.LazyFrame
@@ -76,13 +77,15 @@ class Rows(Generic[Frame]):
     """All rows, with what `rows_of` was told to carry."""
     score_dtype: pl.DataType
     ties: Ties
-    tie_break: bool | None
-    """Whether there is one, and if so, whether it is descending."""
+    ordered: bool
+    """Whether rows of equal score have a place among them, `tie`."""
     weighted: bool
     fractional: bool
     """Whether the weights are floats."""
     totals: list[pl.LazyFrame]
     """`group` with the known `positives`, and with the known `rows`, where given."""
+    starts: pl.LazyFrame | None
+    """Where groups are ranges of scores of larger ones: `group` with what the range starts with, `ranking.START`."""
     keys: tuple[str, ...]
     systems: tuple[str, ...]
     """The names of the scores, where there are several; then `system` is the last key."""
@@ -92,7 +95,7 @@ class Rows(Generic[Frame]):
     def result(self, table: pl.LazyFrame, columns: Sequence[str]) -> Frame:
         """The keys, then these columns of a table that has a `group`, as a frame of the caller's kind."""
         checks.refuse_clash(self.keys, columns)
-        return self.caller.give(self.restore(table).select(*self.keys, *columns))
+        return self.caller.give(self.restore(table.select("group", *columns)).select(*self.keys, *columns))
 
     def beside(self, table: pl.LazyFrame, on: str, columns: Sequence[str], prefix: str) -> Frame:
         """The caller's rows, in their order, each with these columns of the row of the table that it matches."""
@@ -111,11 +114,13 @@ def rows_of(
     positive: object = None,
     predicted: bool = False,
     carry: bool = False,
+    starts: pl.DataFrame | None = None,
     **policies: Unpack[Policies],
 ) -> Rows[Frame]:
     """Check a frame and bring it into canonical form; a list of scores becomes a last key, `system`.
 
     `predicted`: the scores are predicted classes, and become 1 and 0. `carry`: a column `row` holds the caller's row.
+    `starts`: a frame of the columns of `by` and those of `ranking.START`.
     """
     ties, unscored, unjudged = _policies(policies)
     key_items = [] if by is None else checks.listed("by", by)
@@ -173,19 +178,23 @@ def rows_of(
     source = source.map_batches(checked, schema=schema).cache() if caller.lazy else checked(source.collect()).lazy()
     floats = [*(score_columns if unscored != "raise" else []), *(["truth"] if unjudged != "raise" else [])]
     source = source.with_columns(pl.col(name).fill_nan(None) for name in floats if schema[name].is_float())
-    coder = coding(
-        source,
-        list(key_columns),
-        limit=CODE_LIMIT // len(scores),
-        in_memory=not caller.lazy,
-        in_order=carry or ties == "order",
-    )
-    rows = coder.code(source.with_columns(canonical))
+    source = source.with_columns(canonical)
+    numbers = partial(coding, in_memory=not caller.lazy, in_order=carry)
+    if ties == "order":
+        source = source.with_columns(tie=pl.int_range(pl.len()))
+    if "tie_break" in single:
+        coded = numbers(source, ["tie_break"], limit=TIES - 1).code(source)
+        tie = TIES - 1 - pl.col("group") if policies.get("descending", True) else pl.col("group")
+        tie = pl.when(pl.col("tie_break").is_not_null()).then(tie).otherwise(TIES - 1)
+        source = coded.with_columns(tie=tie).drop("group", "tie_break")
+    ordered = "tie_break" in single or ties == "order"
+    limit = CODES_BESIDE_TIES if ordered or "weight" in single else CODES
+    coder = numbers(source, list(key_columns), limit=limit // len(scores))
+    rows = coder.code(source).drop(list(key_columns))
     restore = coder.restore
     if several:
-        rows = rows.unpivot(
-            on=list(score_columns), index=["group", *single], variable_name="system", value_name="score"
-        )
+        index = cs.exclude(*score_columns)
+        rows = rows.unpivot(on=list(score_columns), index=index, variable_name="system", value_name="score")
         rows = rows.with_columns(group=pl.col("group") * len(scores) + pl.col("system").cast(pl.Int64)).drop("system")
         restore = _with_system(restore, list(scores))
     else:
@@ -194,10 +203,11 @@ def rows_of(
     def restore_names(table: pl.LazyFrame) -> pl.LazyFrame:
         return restore(table).rename(dict(zip(key_columns, keys, strict=True)))
 
+    canonical_keys = dict(zip(keys, key_columns, strict=True))
     totals = [
         totals_in_rows(rows, name, single[name][0])
         if name in known_columns
-        else totals_in_frame(total, name, dict(zip(keys, key_columns, strict=True)), schema, coder, len(scores))
+        else totals_in_frame(total, name, canonical_keys, schema, coder, len(scores))
         for name, total in known.items()
     ]
     return Rows(
@@ -205,10 +215,13 @@ def rows_of(
         carried=rows,
         score_dtype=rows.collect_schema()["score"],
         ties=ties,
-        tie_break=policies.get("descending", True) if "tie_break" in single else None,
+        ordered=ordered,
         weighted="weight" in single,
         fractional="weight" in single and not schema["weight"].is_integer(),
         totals=totals,
+        starts=None
+        if starts is None
+        else coder.look_up(starts.lazy().rename(dict(zip(keys, key_columns, strict=True)))),
         keys=(*keys, "system") if several else tuple(keys),
         systems=tuple(scores) if several else (),
         restore=restore_names,

@@ -8,26 +8,38 @@ name it alike and share it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import polars as pl
 
 from frame_pr import rates
 from frame_pr.harmonic import harmonic_difference
-from frame_pr.ranking import SCORES, score_of
+from frame_pr.ranking import SCORES, Amount, score_of
 from frame_pr.rates import Counts, Figure, ratio
 
-Sums = dict[str, pl.Expr]
 
+class Sum(NamedTuple):
+    """A number per group: of an expression over its blocks the sum, the largest, the smallest or the only value."""
+
+    over: pl.Expr
+    how: Literal["sum", "max", "min", "first"] = "sum"
+
+    def of(self, name: str) -> pl.Expr:
+        """The number, of a column of that name that holds the expression, or parts of the number."""
+        column: pl.Expr = getattr(pl.col(name), self.how)()
+        return column
+
+
+Sums = dict[str, Sum]
 _TRUTH, _SCORE = pl.col("truth"), pl.col("score")
 _HITS, _SIZE, _K, _TP = pl.col("hits"), pl.col("size"), pl.col("k"), pl.col("tp")
 _POSITIVES, _ROWS = pl.col("positives"), pl.col("rows")
 _ENVELOPE = pl.col("interpolated_precision")
-TOTALS: Sums = {"positives": _POSITIVES.first(), "rows": _ROWS.first()}
-TOTALS_UNRANKED: Sums = {"positives": _TRUTH.cast(pl.Int64).sum(), "rows": pl.len().cast(pl.Int64)}
+TOTALS: Sums = {"positives": Sum(_POSITIVES, "first"), "rows": Sum(_ROWS, "first")}
+TOTALS_UNRANKED: Sums = {"positives": Sum(_TRUTH.cast(pl.Int64)), "rows": Sum(pl.lit(1, dtype=pl.Int64))}
 
 
 @dataclass(frozen=True)
@@ -38,6 +50,8 @@ class Metric:
     sums: Sums = field(default_factory=dict)
     keep: tuple[pl.Expr, ...] = ()
     """Blocks that it needs beside the steps and the last block of every group."""
+    amounts: Mapping[str, Amount] = field(default_factory=dict)
+    """Columns that sum up all blocks, kept or not."""
     unranked: Sums | None = None
     """The same sums over plain rows, where that needs no ranking."""
     fillable: bool = True
@@ -58,6 +72,7 @@ class Cut(NamedTuple):
     counts: Counts
     sums: Sums
     keep: tuple[pl.Expr, ...] = ()
+    amounts: Mapping[str, Amount] = {}
     unranked: Sums | None = None
 
 
@@ -66,8 +81,8 @@ def _share(k: int | pl.Expr) -> pl.Expr:
     return (k - _K + _SIZE).clip(0, _SIZE)
 
 
-def _tp_at(k: int | pl.Expr) -> pl.Expr:
-    return (_HITS * _share(k) / _SIZE).sum()
+def _tp_at(k: int | pl.Expr) -> Sum:
+    return Sum(_HITS * _share(k) / _SIZE)
 
 
 def at_k(k: int) -> Cut:
@@ -81,21 +96,17 @@ def at_threshold(threshold: float) -> Cut:
     """The rows that score at least `threshold`."""
     tp, k = f"tp@threshold={threshold!r}", f"k@threshold={threshold!r}"
     reached = pl.col("threshold") >= threshold
-    below_next = (pl.col("threshold").shift(-1) < threshold).fill_null(True)
-    sums = {tp: pl.when(reached).then(_TP).max().fill_null(0), k: pl.when(reached).then(_K).max().fill_null(0)}
-    unranked = {
-        tp: (_TRUTH & (threshold <= _SCORE)).sum().cast(pl.Int64),
-        k: (threshold <= _SCORE).sum().cast(pl.Int64),
-    }
+    sums = {tp: Sum(pl.when(reached).then(_HITS).otherwise(0)), k: Sum(pl.col(k))}
+    unranked = {tp: Sum((_TRUTH & (threshold <= _SCORE)).cast(pl.Int64)), k: Sum((threshold <= _SCORE).cast(pl.Int64))}
     counts = Counts(pl.col(tp), pl.col(k), _POSITIVES, _ROWS)
-    return Cut(counts, sums, (reached & below_next,), unranked)
+    return Cut(counts, sums, amounts={k: Amount("size", reached)}, unranked=unranked)
 
 
 def at_recall(recall: Fraction) -> Cut:
     """The rows at the highest threshold whose recall is at least this."""
     tp, k = f"tp@recall={recall}", f"k@recall={recall}"
     reached = _reaches(recall)
-    sums = {tp: pl.when(reached).then(_TP).min(), k: pl.when(reached).then(_K).min()}
+    sums = {tp: Sum(pl.when(reached).then(_TP), "min"), k: Sum(pl.when(reached).then(_K), "min")}
     return Cut(Counts(pl.col(tp), pl.col(k), _POSITIVES, _ROWS), sums, _keep_for(recall))
 
 
@@ -109,15 +120,15 @@ def _keep_for(recall: Fraction) -> tuple[pl.Expr, ...]:
     return (pl.col("first"),) if recall == 0 else ()
 
 
-def _ap(k: int | None = None) -> pl.Expr:
+def _ap(k: int | None = None) -> Sum:
     """Sum over the positives of the precision at their threshold; up to rank k, a block cut off there ends there."""
     if k is None:
-        return (_HITS * _TP / _K).sum()
+        return Sum(_HITS * _TP / _K)
     hits = _HITS * _share(k) / _SIZE
-    return (hits * (_TP - _HITS + hits) / _K.clip(upper_bound=k)).sum()
+    return Sum(hits * (_TP - _HITS + hits) / _K.clip(upper_bound=k))
 
 
-def _expected_ap(k: int | None = None) -> pl.Expr:
+def _expected_ap(k: int | None = None) -> Sum:
     """The same in expectation over all orders of the rows of a block.
 
     The j-th of its g rows is a hit with probability r/g, and then the precision there counts it, the tp0 before the
@@ -129,7 +140,7 @@ def _expected_ap(k: int | None = None) -> pl.Expr:
     harmonic = (_TP - _HITS + 1 - slope * (before + 1)) * harmonic_difference(before, taken)
     tied = _HITS / _SIZE * (harmonic + slope * taken)
     # An untied row has one order: no need for logarithms, and no last bit lost by them.
-    return pl.when(_SIZE > 1).then(tied).otherwise(_HITS * taken * _TP / _K).sum()
+    return Sum(pl.when(_SIZE > 1).then(tied).otherwise(_HITS * taken * _TP / _K))
 
 
 def _average_precision(_: re.Match[str], __: pl.DataType) -> Metric:
@@ -154,13 +165,13 @@ def _average_precision_at_k(name: re.Match[str], _: pl.DataType) -> Metric:
 
 def _interpolated_average_precision(name: re.Match[str], _: pl.DataType) -> Metric:
     if name["points"] is None:
-        return Metric(ratio(pl.col("iap"), _POSITIVES), {"iap": (_HITS * _ENVELOPE).sum()})
+        return Metric(ratio(pl.col("iap"), _POSITIVES), {"iap": Sum(_HITS * _ENVELOPE)})
     points = int(name["points"])
     # Every recall level i/10 takes the envelope at the first block that reaches it: count the levels of each block, in
     # whole numbers, as 3/10 is not the float .3. Level 0 is reached at the first hit.
     levels = (points - 1) * _TP // _POSITIVES - (points - 1) * (_TP - _HITS) // _POSITIVES + (_TP == _HITS)
     total = f"iap_{points}"
-    sums = {total: pl.when(_HITS > 0).then(_ENVELOPE * levels).sum()}
+    sums = {total: Sum(pl.when(_HITS > 0).then(_ENVELOPE * levels))}
     return Metric(pl.when(_POSITIVES > 0).then(pl.col(total) / points), sums)
 
 
@@ -174,7 +185,7 @@ def _max_f(name: re.Match[str], dtype: pl.DataType) -> Metric:
     best = f"max_f{beta}"
     # The bits of F order as F does; the score below them decides between equals, and comes out again at the end.
     bits = rates.f_beta(beta)(Counts(_TP, _K, _POSITIVES, _ROWS)).reinterpret(dtype=pl.Int64).cast(pl.Int128)
-    sums = {best: pl.when(_POSITIVES > 0).then(bits * SCORES + pl.col("order")).max()}
+    sums = {best: Sum(pl.when(_POSITIVES > 0).then(bits * SCORES + pl.col("order")), "max")}
     bits_of_best = (pl.col(best) + SCORES // 2) // SCORES
     if name["threshold"] is not None:
         return Metric(score_of(pl.col(best) - bits_of_best * SCORES, dtype), sums, fillable=False)
@@ -197,6 +208,7 @@ def _figure_at(name: re.Match[str], _: pl.DataType) -> Metric:
         _figure(figure)(counts),
         cut.sums,
         cut.keep,
+        cut.amounts,
         cut.unranked,
         fillable=not is_count,
         defined=kind != "recall=" and always,
@@ -208,14 +220,14 @@ def _figure_at(name: re.Match[str], _: pl.DataType) -> Metric:
 def _threshold_at_recall(name: re.Match[str], _: pl.DataType) -> Metric:
     recall = _recall(name["number"])
     threshold = f"threshold@recall={recall}"
-    sums = {threshold: pl.when(_reaches(recall)).then("threshold").max()}
+    sums = {threshold: Sum(pl.when(_reaches(recall)).then("threshold"), "max")}
     return Metric(pl.col(threshold), sums, _keep_for(recall), fillable=False)
 
 
 def _interpolated_precision_at_recall(name: re.Match[str], _: pl.DataType) -> Metric:
     recall = _recall(name["number"])
     best = f"interpolated_precision@recall={recall}"
-    return Metric(pl.col(best), {best: pl.when(_reaches(recall)).then(_TP / _K).max()})
+    return Metric(pl.col(best), {best: Sum(pl.when(_reaches(recall)).then(_TP / _K), "max")})
 
 
 def _total(name: re.Match[str], _: pl.DataType) -> Metric:
@@ -228,8 +240,9 @@ def _prevalence(_: re.Match[str], __: pl.DataType) -> Metric:
 
 
 def _ties(_: re.Match[str], __: pl.DataType) -> Metric:
-    sums = {"ties": pl.col("tied").first()}
-    return Metric(pl.col("ties"), sums, fillable=False, defined=True, expected=sums)
+    sums = {"ties": Sum(pl.col("ties"))}
+    amounts = {"ties": Amount("count", pl.col("tied"))}
+    return Metric(pl.col("ties"), sums, amounts=amounts, fillable=False, defined=True, expected=sums)
 
 
 class Family(NamedTuple):

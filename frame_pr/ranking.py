@@ -7,11 +7,12 @@ whole-column arithmetic on a table that is ordered by group and then by descendi
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
+from frame_pr.groups import TIES
 from frame_pr.inputs import Rows
 from frame_pr.totals import with_totals
 
@@ -19,7 +20,6 @@ SCORES = 2**65
 """Ordered scores, of Int64, UInt64 and Float64 alike, lie between -SCORES / 2 and SCORES / 2."""
 
 _UNRETRIEVED = -(2**64)  # the order of a missing score, below all others
-_ORDERED = ("optimistic", "pessimistic", "order")
 _FLIP = pl.lit(2**63 - 1, dtype=pl.Int64)
 _FLOATS = (pl.Float32, pl.Float64)
 
@@ -52,7 +52,7 @@ def _flip_negative(bits: pl.Expr) -> pl.Expr:
 def block_of(dtype: pl.DataType) -> pl.Expr:
     """Integer for the rows of one group that share one score; ascends by group, then by descending score, null last."""
     order = order_of(pl.col("score"), dtype).fill_null(_UNRETRIEVED)
-    return pl.col("group").cast(pl.Int128) * SCORES - 1 - order
+    return pl.col("group").cast(pl.Int128) * SCORES + (SCORES // 2 - 1 - order)
 
 
 def suffix_max(share: pl.Expr) -> pl.Expr:
@@ -66,73 +66,110 @@ def suffix_max(share: pl.Expr) -> pl.Expr:
     return (best + group).cast(pl.Int64).reinterpret(dtype=pl.Float64)
 
 
-def curve(rows: Rows[Any], keep: Iterable[pl.Expr] | None = None) -> pl.LazyFrame:
+class Amount(NamedTuple):
+    """A column of the blocks for which a condition holds, and 0 for the others."""
+
+    column: Literal["size", "count"]
+    of: pl.Expr
+
+
+START = ("tp_before", "k_before", "positives_in_all", "rows_in_all", "later_precision")
+"""What is known of a group that is one range of the scores of a larger one: counts at the scores above the range, the
+totals of the larger one, and the largest precision at any threshold below the range."""
+
+
+def curve(
+    rows: Rows[Any],
+    keep: Iterable[pl.Expr] | None = None,
+    amounts: Mapping[str, Amount] | None = None,
+) -> pl.LazyFrame:
     """Table of blocks, one row per distinct score of a group, by group and descending score.
 
     With a rule that orders the rows of equal score every row is a block. Columns: `group` and `block` (see `block_of`);
-    `order` (the score as an integer) and `threshold`; the block's own `size` and `hits`; `k` and `tp` once it is taken;
-    `positives`, `rows` and `tied` (rows sharing a score), the totals of the group; `first`, `last` (in its group);
-    `retrieved`; `interpolated_precision`. Columns that nobody asks for cost nothing: polars drops them.
+    `order` (the score as an integer) and `threshold`; the block's own `size`, `hits` and `count` (rows, whatever their
+    weight); `tied`, whether its rows share their score with other rows; `k` and `tp` once it is taken; `positives` and
+    `rows`, the totals of the group; `first`, `last` (in its group); `retrieved`; `interpolated_precision`. Columns that
+    nobody asks for cost nothing: polars drops them.
 
     `keep`: None for every block; else only the steps (blocks with a positive), the last block of every group, and the
     blocks for which one of these conditions holds. Rows that are unretrieved are a last block, without `k` and `tp`.
+    `amounts`: more columns; what a block has that is dropped is added to the next one that is kept.
     """
-    group, retrieved = pl.col("group"), pl.col("order") != _UNRETRIEVED
+    amounts = amounts or {}
+    unit, bits = _unit(rows), pl.col("bits")
+    # Bits are cleared where a number would do as well: that is cheaper than a division.
+    group_bits, score_bits = bits & -(SCORES * unit), bits & (SCORES * unit - 1)
     # Running totals over the whole frame; a block's own numbers are differences of them, and so are a group's.
     blocks = (
         _running(rows)
-        .with_columns(group=((pl.col("block") + SCORES // 2) // SCORES).cast(pl.Int64))
+        .with_columns(retrieved=score_bits != (SCORES - 1) * unit, last=_ends(group_bits), first=_starts(group_bits))
         .with_columns(
-            order=group.cast(pl.Int128) * SCORES - 1 - pl.col("block"), last=_ends(group), first=_starts(group)
+            order=pl.when("retrieved").then(SCORES // 2 - 1 - score_bits // unit),
+            hits=pl.when("retrieved").then(_difference("tp_run")).otherwise(0),
+            size=pl.when("retrieved").then(_difference("k_run")).otherwise(0),
+            count=pl.when("retrieved").then(_difference("n_run")).otherwise(0),
         )
-        .with_columns(
-            retrieved=retrieved,
-            threshold=score_of(pl.when(retrieved).then("order"), rows.score_dtype),
-            hits=pl.when(retrieved).then(_difference("tp_run")).otherwise(0),
-            size=pl.when(retrieved).then(_difference("k_run")).otherwise(0),
-        )
+        .with_columns(threshold=score_of(pl.col("order"), rows.score_dtype))
     )
-    one_row_each = rows.tie_break is not None or rows.ties in _ORDERED
-    count = _difference("n_run") if rows.weighted else pl.col("size")
-    tied = pl.col("tied") if one_row_each else count > 1
-    blocks = blocks.with_columns(tied_run=pl.when(tied & pl.col("retrieved")).then(count).otherwise(0).cum_sum())
+    blocks = blocks.with_columns(
+        **{name: pl.when(amount.of).then(amount.column).otherwise(0) for name, amount in amounts.items()}
+    )
     if keep is not None:
+        blocks = blocks.with_columns(pl.col(list(amounts)).cum_sum())
         blocks = blocks.filter(pl.any_horizontal(pl.col("hits") > 0, "last", *keep))
+        blocks = blocks.with_columns(**{name: _difference(name) for name in amounts})
 
+    group = pl.col("group")
+    blocks = blocks.with_columns(block=bits // unit, group=(bits // (SCORES * unit)).cast(pl.Int64).set_sorted())
     # The last block of a group always stays: where the next one starts, the row before holds what the runs began with.
-    tp, k, tied = (
+    tp, k = (
         pl.col(run) - pl.when(_starts(group)).then(pl.col(run).shift(1, fill_value=0)).forward_fill()
-        for run in ("tp_run", "k_run", "tied_run")
+        for run in ("tp_run", "k_run")
     )
-    blocks = blocks.with_columns(tp=tp, k=k, tied=tied, group=group.set_sorted()).with_columns(
-        positives=_at_end("tp"), rows=_at_end("k"), tied=_at_end("tied")
-    )
+    blocks = blocks.with_columns(tp=tp, k=k)
+    blocks = blocks.with_columns(positives=_at_end("tp"), rows=_at_end("k"))
     if rows.fractional:
-        amounts = pl.col("hits", "size", "tp", "k", "positives", "rows")
-        blocks = blocks.with_columns(amounts.cast(pl.Float64) / pl.col("unit"))
+        weighed = [name for name, amount in amounts.items() if amount.column == "size"]
+        weighed += ["hits", "size", "tp", "k", "positives", "rows"]
+        blocks = blocks.with_columns(pl.col(weighed).cast(pl.Float64) / pl.col("unit"))
+    if rows.starts is not None:
+        blocks = blocks.join(rows.starts.select("group", *START), on="group", how="left", maintain_order="left")
+        blocks = blocks.with_columns(
+            tp=pl.col("tp") + pl.col("tp_before"),
+            k=pl.col("k") + pl.col("k_before"),
+            positives="positives_in_all",
+            rows="rows_in_all",
+        )
     blocks = blocks.with_columns(tp=pl.when("retrieved").then("tp"), k=pl.when("retrieved").then("k"))
     envelope = suffix_max(pl.col("tp") / pl.col("k"))
+    if rows.starts is not None:
+        envelope = pl.max_horizontal(envelope, "later_precision")
     return with_totals(blocks, rows.totals).with_columns(interpolated_precision=envelope)
 
 
 def _running(rows: Rows[Any]) -> pl.LazyFrame:
-    """Sort, and run totals down the column: `block`, `tp_run`, `k_run`, `n_run` (rows), `tied`; one row per block."""
-    block, truth = pl.col("block"), pl.col("truth").cast(pl.Int64)
+    """Sort, and run totals down the column: `bits`, `tp_run`, `k_run`, `n_run` (rows), `tied`; one row per block.
+
+    One integer holds the group, the score, where there is one the place among equal scores, and the truth: a plain
+    column is sorted, and nothing is gathered after it.
+    """
+    key, last_first = pl.col("key"), int(rows.ties == "optimistic")
+    truth = (pl.col("truth").cast(pl.Int64) - last_first).abs()
+    by_index = rows.weighted and not rows.ordered
     place = block_of(rows.score_dtype)
-    payload = ["weight"] if rows.weighted else []
-    new_block = _ends(block)
-    if rows.tie_break is not None:
-        table = rows.frame.select("tie_break", *payload, block=place, truth=truth)
-        # Two stable sorts of one column each take half the time of one sort by both.
-        table = table.sort("tie_break", descending=rows.tie_break, nulls_last=True).sort("block", maintain_order=True)
-        new_block |= pl.col("tie_break").ne_missing(pl.col("tie_break").shift(-1))
-    elif rows.ties == "order":
-        table = rows.frame.select(*payload, block=place, truth=truth).sort("block", maintain_order=True)
+    if by_index:
+        place = place * TIES + truth * (TIES // 2) + pl.int_range(pl.len())
+    elif rows.ordered:
+        place = place * TIES + pl.col("tie")
+    place = place * 2 + truth
+    if by_index:
+        # A sort beside other columns takes twice as long as a plain one and a gather by the index that it carries.
+        index = ((key & (TIES - 1)) // 2).cast(pl.UInt32)
+        table = rows.frame.select("weight", key=place.sort()).with_columns(pl.col("weight").gather(index))
     else:
-        # One integer holds group, score and truth: a plain column is sorted, and nothing is gathered after it.
-        key, last_first = pl.col("key"), int(rows.ties == "optimistic")
-        table = rows.frame.select(*payload, key=place * 2 + (truth - last_first).abs()).sort("key")
-        table = table.select(*payload, block=key // 2, truth=((key & 1).cast(pl.Int64) - last_first).abs())
+        table = rows.frame.select(*["weight"] * rows.weighted, key=place).sort("key")
+    truth = ((key & 1).cast(pl.Int64) - last_first).abs()
+    table = table.with_columns(bits=key & -_unit(rows), place=key & -2, truth=truth)
 
     number = pl.int_range(1, pl.len() + 1)
     runs = {"tp_run": pl.col("truth").cum_sum(), "k_run": number, "n_run": number}
@@ -144,8 +181,16 @@ def _running(rows: Rows[Any]) -> pl.LazyFrame:
             table = table.with_columns(unit=pl.lit(2.0).pow(90 - weight.max().log(2).floor()))
             weight = (weight * pl.col("unit")).cast(pl.Int128)
         runs |= {"tp_run": (pl.col("truth") * weight).cum_sum(), "k_run": weight.cum_sum()}
-    table = table.with_columns(**runs, tied=~(_starts(block) & _ends(block)))
-    return table if rows.ties in _ORDERED else table.filter(new_block)
+    bits = pl.col("bits")
+    table = table.with_columns(**runs, tied=~(_starts(bits) & _ends(bits)))
+    if rows.ties in ("optimistic", "pessimistic"):
+        return table
+    return table.filter(_ends(pl.col("place") if rows.ordered else bits))
+
+
+def _unit(rows: Rows[Any]) -> int:
+    """What the block is multiplied by in the sort key, to make room for the truth, and for a tie."""
+    return 2 * TIES if rows.ordered or rows.weighted else 2
 
 
 def _ends(column: pl.Expr) -> pl.Expr:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -43,12 +44,12 @@ def totals_in_frame(
     if len(others) != 1:
         raise ValueError(f"{name} frame has the columns {', '.join(columns)}: it must have those of by, and one more")
     # Named apart from the keys of the rows until the join is done.
-    coded = coder.code(
+    coded = coder.look_up(
         frame.lazy().select(
             *(pl.col(key).cast(schema[column]).alias(column) for key, column in keys.items()),
             pl.col(others[0]).cast(pl.Int64).alias(name),
         )
-    ).filter(pl.col("group").is_not_null())
+    )
     system = pl.int_ranges(systems, dtype=pl.Int64)
     return (
         coded.select(name, system=system, group="group")
@@ -62,8 +63,10 @@ def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame]) -> pl.LazyFrame
     found = pl.col("positives")
     for known in totals:
         (name,) = set(known.collect_schema().names()) - {"group"}
-        joined = table.join(known.rename({name: "known"}), on="group", how="left", maintain_order="left")
-        table = joined.map_batches(partial(_checked, name=name), schema=joined.collect_schema())
+        table = table.join(known.rename({name: "known"}), on="group", how="left", maintain_order="left")
+        # An expression, as polars could not leave out any column of a table that goes through a function.
+        checked = pl.map_batches(["known", name], partial(_checked, name=name), return_dtype=pl.Int64)
+        table = table.with_columns(known=checked)
         if name == "positives":
             # Positives that are not in the frame are rows that are not.
             table = table.with_columns(rows=pl.col("rows") - found + pl.col("known"))
@@ -71,10 +74,12 @@ def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame]) -> pl.LazyFrame
     return table
 
 
-def _checked(table: pl.DataFrame, name: str) -> pl.DataFrame:
-    if missing := table["known"].null_count():
+def _checked(columns: Sequence[pl.Series], name: str) -> pl.Series:
+    known, found = columns
+    if missing := known.null_count():
         raise ValueError(f"{name} gives no total for {missing} of the groups: every group of the frame needs one")
-    if (short := table.filter(pl.col("known") < pl.col(name))).height:
-        known, found = short.select("known", name).row(0)
-        raise ValueError(f"{name} gives a total of {known} for a group in which the frame has {found} already")
-    return table
+    short = known < found
+    if short.any():
+        known, found = known.filter(short), found.filter(short)
+        raise ValueError(f"{name} gives a total of {known[0]} for a group in which the frame has {found[0]} already")
+    return known

@@ -220,7 +220,11 @@ def test_frames_of_different_kinds(run, judgments, kinds):
         fp.join_judgments(run, judgments, on=ON)
 
 
-@pytest.mark.parametrize("on", [[], ["query", "query"], pl.col("query"), ["query", pl.col("document")]], ids=str)
+@pytest.mark.parametrize(
+    "on",
+    [[], ["query", "query"], pl.col("query"), ["query", pl.col("document")]],
+    ids=["none", "twice", "expression", "list"],
+)
 def test_on_names_columns(on):
     with pytest.raises(ValueError, match="on takes the names of columns"):
         RUN.pr.join_judgments(JUDGMENTS, on=on)
