@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import polars as pl
 
@@ -133,9 +134,7 @@ class PartitionedFrame(Parts):
 
     def beside(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> pl.DataFrame:
         """Not for rows in parts, which do not keep their order."""
-        raise TypeError(
-            "with_metrics gives the rows in their order, and parts do not keep it: join evaluate to the rows"
-        )
+        raise TypeError("with_metrics gives rows in their order, which parts do not keep: join evaluate to the rows")
 
 
 def _by_range(call: Call, frame: pl.LazyFrame, rows: int, most: int, folder: Path) -> pl.DataFrame:

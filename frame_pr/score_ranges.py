@@ -43,12 +43,27 @@ def evaluated(call: Call, empty: pl.DataFrame, over_ranges: Callable[[Part], pl.
     `empty`: the columns of the call, without rows. `over_ranges`: what a function makes of the parts, a column `RANGE`
     in them; it is asked to run twice, or three times.
     """
-    starts = starts_of(over_ranges(partial(counted, call=call)), call)
+    # The tables between the steps have columns of our own beside the keys.
+    names = {key: f"key {i}" for i, key in enumerate(call.by)}
+    policies = {
+        name: value.rename(names, strict=False) if isinstance(value, pl.DataFrame) else value
+        for name, value in call.policies.items()
+    }
+    call, empty = replace(call, by=list(names.values()), policies=policies), empty.rename(names)
+
+    def over(function: Part) -> pl.DataFrame:
+        return over_ranges(partial(_of_renamed, names=names, function=function))
+
+    starts = starts_of(over(partial(counted, call=call)), call)
     sums = sums_of(_chosen(call, empty), "threshold")
     if any("interpolated_precision" in one.over.meta.root_names() for one in sums.values()):
-        best = over_ranges(partial(best_precision, call=call, starts=starts))
-        starts = with_later_precision(starts, best, call)
-    return finished_groups(over_ranges(partial(summed_up, call=call, starts=starts)), call, empty)
+        starts = with_later_precision(starts, over(partial(best_precision, call=call, starts=starts)), call)
+    result = finished_groups(over(partial(summed_up, call=call, starts=starts)), call, empty)
+    return result.rename({plain: key for key, plain in names.items()})
+
+
+def _of_renamed(part: pl.DataFrame, names: dict[str, str], function: Part) -> pl.DataFrame:
+    return function(part.rename(names))
 
 
 def counted(part: pl.DataFrame, call: Call) -> pl.DataFrame:
