@@ -76,8 +76,7 @@ class SparkFrame(Shuffled):
 
     def given(self, result: pl.DataFrame) -> DataFrame:
         """A small result, as a Spark frame."""
-        rows = [tuple(row) for row in result.rows()]
-        return self.frame.sparkSession.createDataFrame(rows, StructType(_fields(result)))
+        return self.frame.sparkSession.createDataFrame(result.rows(), StructType(_fields(result)))
 
     def _select(self, columns: Sequence[str]) -> DataFrame:
         return self.frame.select(*("`" + column.replace("`", "``") + "`" for column in columns))
@@ -126,7 +125,7 @@ def _beside(
 def _packed(function: Part, names: list[str], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     if rows := list(batches):
         result = function(pl.DataFrame(pa.Table.from_batches(rows).rename_columns(names)))
-        yield pa.record_batch({"part": pa.array([result.serialize()], pa.binary())})
+        yield pa.RecordBatch.from_arrays([pa.array([result.serialize()], pa.binary())], ["part"])
 
 
 def on_spark(function: Callable[Concatenate[Any, P], Any]) -> Callable[Concatenate[DataFrame, P], DataFrame]:
