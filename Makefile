@@ -4,12 +4,15 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 
-.PHONY: help demo test lint clean
+BENCH_INSTALLED := $(VENV)/.bench-installed
+
+.PHONY: help demo test lint bench clean
 
 help:
 	@echo "make demo   run the example (the first run makes $(VENV))"
 	@echo "make test   run everything: lint, tests, doctests"
 	@echo "make lint   ruff and mypy only"
+	@echo "make bench  measure, and write docs/benchmarks.md; QUICK=1 prints it, for few rows; FULL=1 adds 10^8 rows"
 	@echo "make clean  remove $(VENV), caches and builds"
 
 # Made once, and again when pyproject.toml changes.
@@ -29,6 +32,13 @@ lint: $(INSTALLED)
 
 test: lint
 	$(BIN)/python -m pytest
+
+$(BENCH_INSTALLED): $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[bench]"
+	@touch $@
+
+bench: $(BENCH_INSTALLED)
+	$(BIN)/python -m benchmarks $(if $(QUICK),--quick) $(if $(FULL),--full)
 
 clean:
 	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist
