@@ -51,7 +51,8 @@ def on_spark(source: str, result: str) -> float:
 
     import frame_pr.spark
 
-    options = {"pyspark.python": sys.executable, "driver.memory": "2g", "ui.enabled": "false"}
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    options = {"driver.memory": "2g", "ui.enabled": "false"}
     options |= {
         "executorEnv.POLARS_MAX_THREADS": "1",
         "ui.showConsoleProgress": "false",

@@ -46,6 +46,7 @@ class Call:
         if isinstance(self.score, str):
             return results[0]
         named = [one.with_columns(system=pl.lit(name)) for one, name in zip(results, self.score, strict=True)]
+        # A threshold has the type of its score.
         return pl.concat(named, how="vertical_relaxed").select(*self.by, "system", *self.names)
 
     def order(self, keys: Sequence[str]) -> list[pl.Expr]:

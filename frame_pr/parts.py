@@ -14,7 +14,9 @@ from frame_pr.arguments import each
 from frame_pr.callers import Engine
 from frame_pr.calls import Call, Part
 from frame_pr.evaluation import means
-from frame_pr.score_ranges import evaluated
+from frame_pr.score_ranges import evaluated, range_of
+
+_SAMPLE = 1000  # rows of each part
 
 
 class Parts(Engine):
@@ -144,6 +146,16 @@ class Shuffled(Parts):
     def averaged(self, groups: Any, call: Call, keys: Sequence[str], average: Part) -> Any:
         """A second shuffle, by the keys that are left."""
         return type(self)(groups).by_group([*keys, *call.names], keys, average)
+
+
+def sampled(part: pl.DataFrame) -> pl.DataFrame:
+    """Some rows of a part."""
+    return part.sample(min(_SAMPLE, part.height), seed=0)
+
+
+def range_numbers(part: pl.DataFrame, score: str, cuts: Sequence[Any]) -> pl.DataFrame:
+    """The column `RANGE` of a part."""
+    return part.select(range_of(score, cuts))
 
 
 def _names(argument: str, value: Any) -> list[str]:

@@ -13,9 +13,6 @@ from typing import Any
 import polars as pl
 import pytest
 
-# Said in full, as Dask would choose the shuffle of a cluster that another test has running.
-SYNCHRONOUS = {"scheduler": "synchronous", "dataframe.shuffle.method": "disk"}
-
 
 @dataclass(frozen=True)
 class Running:
@@ -43,22 +40,25 @@ def spark() -> Iterator[Any]:
         "spark.driver.host": "127.0.0.1",
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
         "spark.connect.grpc.binding.port": port,
-        "spark.pyspark.python": sys.executable,
         "spark.executorEnv.POLARS_MAX_THREADS": "1",
         "spark.sql.session.timeZone": "UTC",
         # More partitions than some keys have groups, and none of them put together.
-        "spark.sql.shuffle.partitions": 6,
+        "spark.sql.shuffle.partitions": 4,
         "spark.sql.adaptive.coalescePartitions.enabled": "false",
+        # The session is too short for the second compiler.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
     builder = SparkSession.builder.master("local[2]")
     for option, value in options.items():
         builder = builder.config(option, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
-    yield session
-    session.stop()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        session = builder.getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        session.stop()
 
 
 @pytest.fixture(scope="session")
@@ -117,7 +117,7 @@ def on_dask(name: str) -> Running:
     return Running(name, frame_pr.dask, make, read)
 
 
-@pytest.fixture(scope="session", params=["spark", "spark-connect", "dask", "dask-cluster"])
+@pytest.fixture(scope="module", params=["spark", "spark-connect", "dask", "dask-cluster"])
 def engine(request: pytest.FixtureRequest) -> Iterator[Running]:
     """Run the test once on every engine, in each of its modes."""
     if request.param == "spark":
@@ -129,7 +129,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Running]:
         import dask
 
         if request.param == "dask":
-            with dask.config.set(SYNCHRONOUS):
+            with dask.config.set(scheduler="synchronous"):
                 yield on_dask(request.param)
         else:
             with local_cluster():
