@@ -12,7 +12,7 @@ from compare import assert_same
 from names import NAMES
 
 import frame_pr as fp
-from frame_pr import partitions
+from frame_pr import partitioned_frames, partitions
 from frame_pr.score_ranges import cut_points, range_of
 
 KEYS = {
@@ -147,9 +147,9 @@ def test_the_budget_says_how_many_parts(capsys, tmp_path):
         written.append(len(parts))
         return parts
 
-    real = partitions._written
+    real = partitioned_frames._written
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(partitions, "_written", spy)
+        patch.setattr(partitioned_frames, "_written", spy)
         # 600 rows of 160 bytes and a Boolean and a Float64: 3.4 budgets, and a fifth more.
         fp.partitioned(data, memory_budget="30 KB").average_precision("y", "s")
     assert "600 rows in 5 parts" in capsys.readouterr().err
@@ -158,13 +158,13 @@ def test_the_budget_says_how_many_parts(capsys, tmp_path):
 
 def test_no_more_rows_than_fit_are_taken_at_once(monkeypatch):
     data, heights = scored(), []
-    plain = partitions.Call.of_groups
+    plain = partitioned_frames.Call.of_groups
 
     def spy(call, part, mean_over=None):
         heights.append(part.height)
         return plain(call, part, mean_over)
 
-    monkeypatch.setattr(partitions.Call, "of_groups", spy)
+    monkeypatch.setattr(partitioned_frames.Call, "of_groups", spy)
     parted(data, 4).average_precision("y", "s", by="group")
     # Group 0 has more than 420 rows, and was cut into ranges.
     assert max(heights) <= math.ceil(1.5 * 600 / 4)
@@ -188,14 +188,14 @@ def test_an_error_leaves_nothing(parts):
 def test_an_interrupt_leaves_nothing(tmp_path):
     script = (
         "import os, signal, sys, polars as pl, frame_pr as fp\n"
-        "from frame_pr import partitions\n"
-        "real = partitions.Call.of_groups\n"
+        "from frame_pr import partitioned_frames\n"
+        "real = partitioned_frames.Call.of_groups\n"
         "def interrupted(call, part, mean_over=None):\n"
         "    if part.height:\n"
         "        print(len(os.listdir(sys.argv[1])), flush=True)\n"
         "        os.kill(os.getpid(), signal.SIGINT)\n"
         "    return real(call, part, mean_over)\n"
-        "partitions.Call.of_groups = interrupted\n"
+        "partitioned_frames.Call.of_groups = interrupted\n"
         "data = pl.DataFrame({'g': [1, 2, 3, 4] * 9, 'y': [True, False] * 18, 's': list(range(36))})\n"
         "parts = fp.partitioned(data, partitions=2, directory=sys.argv[1], progress=False)\n"
         "parts.average_precision('y', 's', by='g')\n"
