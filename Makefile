@@ -4,8 +4,9 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 EXAMPLES := $(VENV)/.examples
 DEV := $(VENV)/.dev
+BENCH := $(VENV)/.bench
 
-.PHONY: help demo test lint docs package clean
+.PHONY: help demo test lint docs package bench clean
 
 help:
 	@echo "make demo      run the example (the first run makes $(VENV))"
@@ -13,10 +14,11 @@ help:
 	@echo "make lint      ruff and mypy only"
 	@echo "make docs      build the pages into docs/_build"
 	@echo "make package   build wheel and sdist into dist/, check them, try the wheel in empty environments"
+	@echo "make bench     measure, and write docs/benchmarks.md; QUICK=1 prints it, for few rows; FULL=1 adds 10^8 rows"
 	@echo "make clean     remove $(VENV), caches and builds"
 
-# What the examples need, and the much larger rest: each made once, and again when pyproject.toml changes.
-$(EXAMPLES) $(DEV): pyproject.toml
+# What the examples, the tests and the benchmarks need: each made once, and again when pyproject.toml changes.
+$(EXAMPLES) $(DEV) $(BENCH): pyproject.toml
 	@echo "Installing into $(VENV), once."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(@:$(VENV)/.%=%)]"
@@ -39,6 +41,9 @@ test: lint
 
 package:
 	PYTHON=$(PYTHON) .ci/package
+
+bench: $(BENCH)
+	$(BIN)/python -m benchmarks $(if $(QUICK),--quick) $(if $(FULL),--full)
 
 clean:
 	rm -rf $(VENV) .hypothesis .mypy_cache .pytest_cache .ruff_cache build dist docs/_build docs/api

@@ -1,15 +1,10 @@
-"""Ways to bring rows into the order of their ranking, as docs/design.md compares them: ratios to one packed sort.
-
-Run:  python benchmarks/sorting.py [--rows 10000000] [--runs 3]
-"""
+"""Ways to bring rows into the order of their ranking, as docs/design.md compares them."""
 
 from __future__ import annotations
 
-import argparse
-from functools import partial
-
 import polars as pl
-from average_precision import SHAPES, generate, seconds
+
+from benchmarks.measure import Times, in_turns
 
 
 def ways(data: pl.DataFrame) -> dict[str, pl.LazyFrame]:
@@ -32,27 +27,7 @@ def ways(data: pl.DataFrame) -> dict[str, pl.LazyFrame]:
     }
 
 
-def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=10_000_000)
-    parser.add_argument("--runs", type=int, default=3)
-    options = parser.parse_args()
-    table: dict[str, list[float]] = {}
-    for size in SHAPES.values():
-        data = generate(options.rows, size, 15).select("query", "relevant", "score")
-        for name, plan in ways(data).items():
-            table.setdefault(name, []).append(seconds(partial(plan.collect), options.runs))
-    print(f"polars {pl.__version__}, {pl.thread_pool_size()} threads, {options.rows:,} rows, best of {options.runs}\n")
-    print("| seconds, then ratios to the first row | " + " | ".join(SHAPES) + " |")
-    print("| --- |" + " --- |" * len(SHAPES))
-    first = next(iter(table))
-    for name, times in table.items():
-        cells = [
-            f"{t:.2f} s" if name == first else f"{t / base:.1f}" for t, base in zip(times, table[first], strict=True)
-        ]
-        print(f"| {name} | " + " | ".join(cells) + " |")
-
-
-if __name__ == "__main__":
-    main()
+def sorts(data: pl.DataFrame, rounds: int) -> dict[str, Times]:
+    """Seconds of each, on scores that are not tied."""
+    rows = data.select("query", "relevant", score="distinct")
+    return in_turns({name: plan.collect for name, plan in ways(rows).items()}, rounds)

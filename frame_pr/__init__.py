@@ -9,6 +9,7 @@ from frame_pr.evaluation import evaluate, with_metrics
 from frame_pr.expressions import ExprPR
 from frame_pr.inputs import Policies
 from frame_pr.judgments import join_judgments
+from frame_pr.partitions import partitioned
 from frame_pr.plots import plot, plot_curve
 from frame_pr.reports import report
 from frame_pr.trec import read_trec_qrels, read_trec_run
@@ -26,6 +27,7 @@ __all__ = [
     "interpolated_average_precision",
     "join_judgments",
     "k_at_recall",
+    "partitioned",
     "plot",
     "plot_curve",
     "precision_at_k",

@@ -1,7 +1,8 @@
 """The metrics on Dask: a shuffle by group, then the plain functions on each partition.
 
 Importing this module gives Dask's DataFrame a `.pr`. The functions here are those of `frame_pr`, with the same
-arguments; a Dask frame goes in and a Dask frame, not computed yet, comes out. Counts are Int64, which can be missing.
+arguments; a Dask frame goes in and a Dask frame comes out, not computed yet where there is a `by`. Counts are Int64,
+which can be missing.
 """
 
 from __future__ import annotations
@@ -14,10 +15,14 @@ import polars as pl
 
 from frame_pr import averages, cuts, evaluation, reports
 from frame_pr.accessors import PR
+from frame_pr.calls import Call, Part
 from frame_pr.pandas_frames import from_pandas, to_pandas
-from frame_pr.parts import Part, Parts
+from frame_pr.parts import Shuffled, range_numbers, sampled
+from frame_pr.score_ranges import RANGE, cut_points
 
 try:
+    import dask
+    import dask.dataframe as dd
     import numpy as np
     import pandas as pd
     from dask.dataframe import DataFrame
@@ -28,7 +33,7 @@ except ImportError as error:
 P = ParamSpec("P")
 
 
-class DaskFrame(Parts):
+class DaskFrame(Shuffled):
     """A Dask frame, as an engine."""
 
     def __init__(self, frame: DataFrame) -> None:
@@ -57,14 +62,29 @@ class DaskFrame(Parts):
         frame, empty = self._select(columns), function(self.empty(columns))
         types = {name: dtype for name, dtype in _announced(empty).items() if name not in keys}
         meta = to_pandas(empty, like=frame._meta[list(keys)]).astype(types)
-        return _mapped(frame, keys, partial(_by_group, function, meta), meta)
+        return _shuffled(frame, keys).map_partitions(partial(_by_group, function, meta), meta=meta)
 
     def beside(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
         """The frame with the columns that the function makes of each part."""
         empty = function(self.empty(columns))
         new = empty.to_pandas().astype(_announced(empty))
         meta = pd.concat([self.frame._meta, new], axis=1)
-        return _mapped(self.frame, keys, partial(_beside, function, list(columns), new), meta)
+        return _shuffled(self.frame, keys).map_partitions(partial(_beside, function, list(columns), new), meta=meta)
+
+    def in_ranges(self, call: Call) -> Callable[[Part], pl.DataFrame]:
+        """A shuffle by ranges of scores; what a function makes of its parts comes here."""
+        columns, score = call.columns(), call.score
+        frame, empty = self._select(columns), self.empty(columns)
+        seen = _collected(self._select([score]), empty.select(score), sampled)
+        number = partial(range_numbers, score=score, cuts=cut_points(seen[score], frame.npartitions))
+        new = number(empty).to_pandas().astype(_announced(number(empty)))
+        meta = pd.concat([frame._meta, new], axis=1)
+        ranged = frame.map_partitions(partial(_beside, number, columns, new), meta=meta)
+        return partial(_collected, _shuffled(ranged, [RANGE]), pl.concat([empty, number(empty)], how="horizontal"))
+
+    def given(self, result: pl.DataFrame) -> DataFrame:
+        """A small result, as a Dask frame."""
+        return dd.from_pandas(result.to_pandas().astype(_announced(result)), npartitions=1)
 
     def _select(self, columns: Sequence[str]) -> DataFrame:
         return self.frame[list(columns)]
@@ -77,14 +97,24 @@ def _announced(result: pl.DataFrame) -> dict[str, str]:
     return types | {name: str(dtype) for name, dtype in result.schema.items() if dtype.is_integer()}
 
 
-def _mapped(
-    frame: DataFrame, keys: Sequence[str], function: Callable[[pd.DataFrame], pd.DataFrame], meta: pd.DataFrame
-) -> DataFrame:
+def _shuffled(frame: DataFrame, keys: Sequence[str]) -> DataFrame:
     typed = partial(_typed, meta=frame._meta)
     # Before the shuffle, as equal keys of different types need not meet, and after it, as it forgets some of Arrow's.
     frame = frame.map_partitions(typed, meta=frame._meta)
-    shuffled = frame.shuffle(on=list(keys)) if keys else frame.repartition(npartitions=1)
-    return shuffled.map_partitions(typed, meta=frame._meta).map_partitions(function, meta=meta).clear_divisions()
+    frame = frame.shuffle(on=list(keys)) if keys else frame.repartition(npartitions=1)
+    return frame.map_partitions(typed, meta=frame._meta).clear_divisions()
+
+
+def _collected(frame: DataFrame, empty: pl.DataFrame, function: Part) -> pl.DataFrame:
+    """What a function makes of each part, all together."""
+    results: tuple[pl.DataFrame, ...] = dask.compute(
+        *(dask.delayed(_in_polars)(function, part) for part in frame.to_delayed())
+    )
+    return pl.concat([function(empty), *results])
+
+
+def _in_polars(function: Part, part: pd.DataFrame) -> pl.DataFrame:
+    return function(from_pandas(part, list(part.columns)))
 
 
 def _typed(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:

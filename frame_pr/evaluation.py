@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Unpack
 
 import polars as pl
@@ -11,7 +11,7 @@ from frame_pr import ranking
 from frame_pr.arguments import each
 from frame_pr.callers import Engine, Frame
 from frame_pr.checks import refuse_clash
-from frame_pr.inputs import Column, Columns, Policies, Rows, rows_of
+from frame_pr.inputs import Column, Columns, Policies, Rows, Ties, rows_of
 from frame_pr.metrics import TOTALS, TOTALS_UNRANKED, Metric, Sums
 from frame_pr.names import metric
 from frame_pr.totals import with_totals
@@ -153,20 +153,36 @@ def with_metrics(
 
 def values(rows: Rows[Frame], names: Sequence[str], undefined: float | None = None) -> pl.LazyFrame:
     """One row per group: `group` and the metrics of these names."""
-    chosen = _chosen(rows, names, undefined)
+    chosen = chosen_for(rows, names, undefined)
+    return finished(summed(rows, chosen), ["group"], chosen, undefined)
+
+
+def summed(rows: Rows[Frame], chosen: Mapping[str, Metric]) -> pl.LazyFrame:
+    """One row per group, sorted: `group`, and the sums that the values of these metrics are computed from."""
     unranked = [m.unranked for m in chosen.values() if m.unranked is not None]
-    if len(unranked) == len(chosen) and not rows.weighted:
-        groups = with_totals(_summed(rows.frame, [TOTALS_UNRANKED, *unranked]), rows.totals)
-    else:
-        keep = [condition for m in chosen.values() for condition in m.keep]
-        amounts = {name: amount for m in chosen.values() for name, amount in m.amounts.items()}
-        sums = [(m.expected if rows.ties == "expected" else m.sums) or {} for m in chosen.values()]
-        groups = _summed(ranking.curve(rows, keep, amounts), [TOTALS, *sums])
-    results = {name: m.value.fill_null(undefined) if _fills(m, undefined) else m.value for name, m in chosen.items()}
-    return groups.select("group", **results).sort("group")
+    if len(unranked) == len(chosen) and not rows.weighted and rows.starts is None:
+        sums = _summed(rows.frame, _union([TOTALS_UNRANKED, *unranked]))
+        return with_totals(sums.sort("group"), rows.totals)
+    keep = [condition for m in chosen.values() for condition in m.keep]
+    amounts = {name: amount for m in chosen.values() for name, amount in m.amounts.items()}
+    return _summed(ranking.curve(rows, keep, amounts), sums_of(chosen, rows.ties))
 
 
-def _chosen(rows: Rows[Frame], names: Sequence[str], undefined: float | None) -> dict[str, Metric]:
+def sums_of(chosen: Mapping[str, Metric], ties: Ties) -> Sums:
+    """What is summed over the blocks of a group."""
+    return _union([TOTALS, *((m.expected if ties == "expected" else m.sums) or {} for m in chosen.values())])
+
+
+def finished(
+    sums: pl.LazyFrame, keys: Sequence[str], chosen: Mapping[str, Metric], undefined: float | None
+) -> pl.LazyFrame:
+    """The values of these metrics, from their sums."""
+    values = {name: m.value.fill_null(undefined) if _fills(m, undefined) else m.value for name, m in chosen.items()}
+    return sums.select(*keys, **values)
+
+
+def chosen_for(rows: Rows[Frame], names: Sequence[str], undefined: float | None) -> dict[str, Metric]:
+    """The metrics of these names, which must have a meaning for these rows."""
     if undefined is not None and not isinstance(undefined, (int, float)):
         raise TypeError(f"undefined must be a number, or None for null, got {undefined!r}")
     chosen = {name: metric(name, rows.score_dtype) for name in names}
@@ -185,11 +201,14 @@ def _chosen(rows: Rows[Frame], names: Sequence[str], undefined: float | None) ->
     return chosen
 
 
-def _summed(table: pl.LazyFrame, parts: Sequence[Sums]) -> pl.LazyFrame:
-    sums = {name: one for part in parts for name, one in part.items()}
+def _summed(table: pl.LazyFrame, sums: Sums) -> pl.LazyFrame:
     # Columns first: polars shares what several of them have in common, and aggregates plain columns fastest.
     columns = table.select("group", **{name: one.over for name, one in sums.items()})
-    return columns.group_by("group").agg(one.of(name) for name, one in sums.items())
+    return columns.group_by("group", maintain_order=True).agg(one.of(name) for name, one in sums.items())
+
+
+def _union(parts: Iterable[Sums]) -> Sums:
+    return {name: one for part in parts for name, one in part.items()}
 
 
 def means(groups: pl.LazyFrame, keys: Sequence[str], names: Sequence[str], undefinable: Sequence[str]) -> pl.LazyFrame:
@@ -210,7 +229,7 @@ def _mean(rows: Rows[Frame], names: Sequence[str], over: Sequence[str], undefine
             )
     keys = [key for key in rows.keys if key not in over]
     refuse_clash(rows.keys, names)
-    chosen = _chosen(rows, names, undefined)
+    chosen = chosen_for(rows, names, undefined)
     undefinable = [name for name, m in chosen.items() if not m.defined and not _fills(m, undefined)]
     averaged = means(rows.restore(values(rows, names, undefined)), keys, names, undefinable)
     if not keys:

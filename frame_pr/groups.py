@@ -125,8 +125,9 @@ def _physical(dtype: pl.DataType) -> type[pl.DataType]:
 def _observed(frame: pl.LazyFrame, schema: pl.Schema, limit: int) -> list[Digit]:
     """Digits for the values that there are, or none where these are too far apart."""
     integers = [pl.col(key).cast(_physical(dtype)) for key, dtype in schema.items()]
-    lowest = frame.select(integer.min() for integer in integers).collect().row(0)
-    highest = frame.select(integer.max() for integer in integers).collect().row(0)
+    low = [integer.min().name.prefix("low ") for integer in integers]
+    ends = frame.select(*low, *(integer.max() for integer in integers)).collect(engine="in-memory").row(0)
+    lowest, highest = ends[: len(schema)], ends[len(schema) :]
     digits = [
         Digit(key, dtype, low, high - low + 2) if low is not None else Digit(key, dtype, 0, 2)
         for (key, dtype), low, high in zip(schema.items(), lowest, highest, strict=True)

@@ -95,6 +95,8 @@ class Rows(Generic[Frame]):
     """Whether the weights are floats."""
     totals: list[pl.LazyFrame]
     """`group` with the known `positives`, and with the known `rows`, where given."""
+    starts: pl.LazyFrame | None
+    """Where groups are ranges of scores of larger ones: `group` with what the range starts with, `ranking.START`."""
     keys: tuple[str, ...]
     systems: tuple[str, ...]
     """The names of the scores, where there are several; then `system` is the last key."""
@@ -123,11 +125,13 @@ def rows_of(
     positive: object = None,
     predicted: bool = False,
     carry: bool = False,
+    starts: pl.DataFrame | None = None,
     **policies: Unpack[Policies],
 ) -> Rows[Frame]:
     """Check a frame and bring it into canonical form; a list of scores becomes a last key, `system`.
 
     `predicted`: the scores are predicted classes, and become 1 and 0. `carry`: a column `row` holds the caller's row.
+    `starts`: a frame of the columns of `by` and those of `ranking.START`.
     """
     ties, unscored, unjudged = _policies(policies)
     key_items = [] if by is None else checks.listed("by", by)
@@ -184,7 +188,10 @@ def rows_of(
         return data
 
     # Cached, as the groups are numbered from it too: it is read once, and cannot differ between two readings.
-    source = source.map_batches(checked, schema=schema).cache() if caller.lazy else checked(source.collect()).lazy()
+    if caller.lazy:
+        source = source.map_batches(checked, schema=schema).cache()
+    else:
+        source = checked(source.collect(engine="in-memory")).lazy()
     floats = [*(score_columns if unscored != "raise" else []), *(["truth"] if unjudged != "raise" else [])]
     source = source.with_columns(pl.col(name).fill_nan(None) for name in floats if schema[name].is_float())
     source = source.with_columns(canonical)
@@ -212,10 +219,11 @@ def rows_of(
     def restore_names(table: pl.LazyFrame) -> pl.LazyFrame:
         return restore(table).rename(dict(zip(key_columns, keys, strict=True)))
 
+    canonical_keys = dict(zip(keys, key_columns, strict=True))
     totals = [
         totals_in_rows(rows, name, single[name][0])
         if name in known_columns
-        else totals_in_frame(total, name, dict(zip(keys, key_columns, strict=True)), schema, coder, len(scores))
+        else totals_in_frame(total, name, canonical_keys, schema, coder, len(scores))
         for name, total in known.items()
     ]
     return Rows(
@@ -227,6 +235,9 @@ def rows_of(
         weighted="weight" in single,
         fractional="weight" in single and not schema["weight"].is_integer(),
         totals=totals,
+        starts=None
+        if starts is None
+        else coder.look_up(starts.lazy().rename(dict(zip(keys, key_columns, strict=True)))),
         keys=(*keys, "system") if several else tuple(keys),
         systems=tuple(scores) if several else (),
         restore=restore_names,

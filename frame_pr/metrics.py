@@ -189,7 +189,9 @@ def _max_f(name: re.Match[str], dtype: pl.DataType) -> Metric:
     bits_of_best = (pl.col(best) + SCORES // 2) // SCORES
     if name["threshold"] is not None:
         return Metric(score_of(pl.col(best) - bits_of_best * SCORES, dtype), sums, fillable=False)
-    return Metric(bits_of_best.cast(pl.Int64).reinterpret(dtype=pl.Float64), sums)
+    # Nothing retrieved is no threshold, and an F of 0 where there are positives.
+    largest = bits_of_best.cast(pl.Int64).reinterpret(dtype=pl.Float64).fill_null(0.0)
+    return Metric(pl.when(_POSITIVES > 0).then(largest), sums)
 
 
 def _figure_at(name: re.Match[str], _: pl.DataType) -> Metric:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from functools import cache
 
 import polars as pl
 
@@ -50,6 +51,11 @@ def metric(name: str, score_dtype: pl.DataType) -> Metric:
     """Read a metric's name."""
     if not isinstance(name, str):
         raise TypeError(f"a metric is asked for by its name, got {name!r}")
+    return _read(name, score_dtype)
+
+
+@cache
+def _read(name: str, score_dtype: pl.DataType) -> Metric:
     for family in FAMILIES:
         if match := re.fullmatch(family.pattern, name):
             head, _, cut = name.partition("@")

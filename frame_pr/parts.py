@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -13,74 +12,15 @@ import polars as pl
 from frame_pr import checks
 from frame_pr.arguments import each
 from frame_pr.callers import Engine
-from frame_pr.evaluation import evaluate, means, with_metrics
+from frame_pr.calls import Call, Part
+from frame_pr.evaluation import means
+from frame_pr.score_ranges import evaluated, range_of
 
-Part = Callable[[pl.DataFrame], pl.DataFrame]
-"""What is done to a part; it travels to the workers."""
-
-
-@dataclass(frozen=True)
-class Call:
-    """What the caller asked for."""
-
-    names: Sequence[str]
-    truth: Any
-    score: Any
-    by: list[str]
-    positive: object
-    undefined: float | None
-    policies: dict[str, Any]
-
-    def columns(self) -> list[str]:
-        """The columns that are used."""
-        others = (self.policies.get(name) for name in ("weight", "tie_break", "positives", "rows"))
-        scores = [self.score] if isinstance(self.score, str) else self.score
-        # A total that is no column is a frame of its own.
-        return list(dict.fromkeys([*self.by, self.truth, *scores, *(name for name in others if isinstance(name, str))]))
-
-    def of_groups(self, part: pl.DataFrame, mean_over: Sequence[str] | None = None) -> pl.DataFrame:
-        """One row per group of the part."""
-        return evaluate(
-            self._labelled(part),
-            self.names,
-            self.truth,
-            self.score,
-            by=self.by,
-            mean_over=mean_over,
-            undefined=self.undefined,
-            **self.policies,
-        )
-
-    def of_rows(self, part: pl.DataFrame, prefix: str) -> pl.DataFrame:
-        """The new columns of each row of the part, in its order."""
-        rows = with_metrics(
-            self._labelled(part),
-            self.names,
-            self.truth,
-            self.score,
-            prefix=prefix,
-            by=self.by,
-            undefined=self.undefined,
-            **self.policies,
-        )
-        return rows.select(prefix + name for name in self.names)
-
-    def _labelled(self, part: pl.DataFrame) -> pl.DataFrame:
-        if self.positive is None:
-            return part
-        # Boolean from here on: a part may well hold no row of the positive label, which is an error in a whole frame.
-        dtype = part.schema[self.truth]
-        if dtype.is_float():
-            part = part.with_columns(pl.col(self.truth).fill_nan(None))
-        return part.with_columns(checks.is_positive(self.truth, self.truth, dtype, self.positive))
+_SAMPLE = 1000  # rows of each part
 
 
 class Parts(Engine):
-    """A frame in parts, of some engine: what Spark and Dask do alike."""
-
-    @abstractmethod
-    def __init__(self, frame: Any) -> None:
-        """Take a frame of the engine."""
+    """A frame in parts, of some engine."""
 
     @abstractmethod
     def columns(self) -> list[str]:
@@ -91,8 +31,12 @@ class Parts(Engine):
         """These columns without rows, of the types that the parts have."""
 
     @abstractmethod
-    def by_group(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> Any:
-        """A frame of what the function makes of each part, whole groups of the keys being in one part."""
+    def groups(self, call: Call) -> Any:
+        """One row per group."""
+
+    @abstractmethod
+    def averaged(self, groups: Any, call: Call, keys: Sequence[str], average: Part) -> Any:
+        """One row for each value of these keys, by a function that averages the groups of a part."""
 
     @abstractmethod
     def beside(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> Any:
@@ -112,15 +56,15 @@ class Parts(Engine):
     ) -> Any:
         """Metrics per group, and with `mean_over` a second shuffle, of these, by the keys that are left."""
         call = self._call(names, truth, score, by, positive, undefined, policies)
-        if mean_over is None:
-            return self.by_group(call.columns(), call.by, call.of_groups)
-        over, empty = each("mean_over", mean_over), self.empty(call.columns())
+        over, empty = None if mean_over is None else each("mean_over", mean_over), self.empty(call.columns())
         result = call.of_groups(empty, over)
+        groups = self.groups(call)
+        if over is None:
+            return groups
         keys = [key for key in call.of_groups(empty).drop(names).columns if key not in over]
         undefinable = [name for name in names if f"undefined_{name}" in result.columns]
         average = partial(_averaged, keys=keys, names=names, undefinable=undefinable)
-        groups = self.by_group(call.columns(), call.by, call.of_groups)
-        return type(self)(groups).by_group([*keys, *names], keys, average)
+        return self.averaged(groups, call, keys, average)
 
     def with_metrics(
         self,
@@ -173,11 +117,52 @@ class Parts(Engine):
         return call
 
 
+class Shuffled(Parts):
+    """A frame in parts, of an engine that brings rows of one group together: what Spark and Dask do alike."""
+
+    @abstractmethod
+    def __init__(self, frame: Any) -> None:
+        """Take a frame of the engine."""
+
+    @abstractmethod
+    def by_group(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> Any:
+        """A frame of what the function makes of each part, whole groups of the keys being in one part."""
+
+    @abstractmethod
+    def in_ranges(self, call: Call) -> Callable[[Part], pl.DataFrame]:
+        """Cut the score into ranges; what a function makes of the parts, of whole ranges, comes here."""
+
+    @abstractmethod
+    def given(self, result: pl.DataFrame) -> Any:
+        """A small result, as a frame of the engine."""
+
+    def groups(self, call: Call) -> Any:
+        """One row per group; without groups, the engine runs at once."""
+        if call.by:
+            return self.by_group(call.columns(), call.by, call.of_groups)
+        empty = self.empty(call.columns())
+        return self.given(call.joined([evaluated(one, empty, self.in_ranges(one)) for one in call.systems()]))
+
+    def averaged(self, groups: Any, call: Call, keys: Sequence[str], average: Part) -> Any:
+        """A second shuffle, by the keys that are left."""
+        return type(self)(groups).by_group([*keys, *call.names], keys, average)
+
+
+def sampled(part: pl.DataFrame) -> pl.DataFrame:
+    """Some rows of a part."""
+    return part.sample(min(_SAMPLE, part.height), seed=0)
+
+
+def range_numbers(part: pl.DataFrame, score: str, cuts: Sequence[Any]) -> pl.DataFrame:
+    """The column `RANGE` of a part."""
+    return part.select(range_of(score, cuts))
+
+
 def _names(argument: str, value: Any) -> list[str]:
     names = checks.listed(argument, value)
     for name in names:
         if not isinstance(name, str):
-            raise TypeError(f"{argument} takes names of columns on Spark and Dask, got {name!r}")
+            raise TypeError(f"{argument} takes names of columns where the frame is in parts, got {name!r}")
     return names
 
 

@@ -10,8 +10,6 @@ import polars as pl
 from frame_pr.callers import Frame
 from frame_pr.curves import curve
 from frame_pr.inputs import Column, Columns, Policies
-from frame_pr.plot_figures import Place, checked, draw, need_matplotlib
-from frame_pr.plot_options import look_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -136,6 +134,10 @@ def plot(
     >>> ax.get_legend().get_texts()[0].get_text()
     'AP = 0.92, P = 3'
     """
+    # Loaded when something is drawn: a third of the import of this package.
+    from frame_pr.plot_figures import Place, checked, draw, need_matplotlib
+    from frame_pr.plot_options import look_of
+
     need_matplotlib()
     policies: Any = {name: options.pop(name) for name in Policies.__annotations__ if name in options}
     if k is not None and "weight" in policies:
@@ -250,6 +252,10 @@ def plot_curve(
     >>> ax.get_legend().get_texts()[0].get_text()
     'run 1 (AP = 0.92, P = 3)'
     """
+    # Loaded when something is drawn: a third of the import of this package.
+    from frame_pr.plot_figures import Place, checked, draw, need_matplotlib
+    from frame_pr.plot_options import look_of
+
     need_matplotlib()
     look = look_of(
         rectangles=rectangles,

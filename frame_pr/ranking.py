@@ -73,22 +73,15 @@ class Amount(NamedTuple):
     of: pl.Expr
 
 
-class Start(NamedTuple):
-    """What is known of a group before its rows of one range of scores are ranked."""
-
-    tp: float
-    k: float
-    positives: float
-    rows: float
-    later_precision: float
-    """The largest precision at any threshold below the range."""
+START = ("tp_before", "k_before", "positives_in_all", "rows_in_all", "later_precision")
+"""What is known of a group that is one range of the scores of a larger one: counts at the scores above the range, the
+totals of the larger one, and the largest precision at any threshold below the range."""
 
 
 def curve(
     rows: Rows[Any],
     keep: Iterable[pl.Expr] | None = None,
     amounts: Mapping[str, Amount] | None = None,
-    start: Start | None = None,
 ) -> pl.LazyFrame:
     """Table of blocks, one row per distinct score of a group, by group and descending score.
 
@@ -101,7 +94,6 @@ def curve(
     `keep`: None for every block; else only the steps (blocks with a positive), the last block of every group, and the
     blocks for which one of these conditions holds. Rows that are unretrieved are a last block, without `k` and `tp`.
     `amounts`: more columns; what a block has that is dropped is added to the next one that is kept.
-    `start`: where the rows are one range of the scores of one group.
     """
     amounts = amounts or {}
     unit, bits = _unit(rows), pl.col("bits")
@@ -140,14 +132,18 @@ def curve(
         weighed = [name for name, amount in amounts.items() if amount.column == "size"]
         weighed += ["hits", "size", "tp", "k", "positives", "rows"]
         blocks = blocks.with_columns(pl.col(weighed).cast(pl.Float64) / pl.col("unit"))
-    if start is not None:
+    if rows.starts is not None:
+        blocks = blocks.join(rows.starts.select("group", *START), on="group", how="left", maintain_order="left")
         blocks = blocks.with_columns(
-            tp=pl.col("tp") + start.tp, k=pl.col("k") + start.k, positives=start.positives, rows=start.rows
+            tp=pl.col("tp") + pl.col("tp_before"),
+            k=pl.col("k") + pl.col("k_before"),
+            positives="positives_in_all",
+            rows="rows_in_all",
         )
     blocks = blocks.with_columns(tp=pl.when("retrieved").then("tp"), k=pl.when("retrieved").then("k"))
     envelope = suffix_max(pl.col("tp") / pl.col("k"))
-    if start is not None:
-        envelope = envelope.clip(lower_bound=start.later_precision)
+    if rows.starts is not None:
+        envelope = pl.max_horizontal(envelope, "later_precision")
     return with_totals(blocks, rows.totals).with_columns(interpolated_precision=envelope)
 
 

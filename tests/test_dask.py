@@ -37,7 +37,6 @@ def test_nothing_runs_before_compute():
     for result in (
         unread.pr.evaluate(["rows", "average_precision"], "relevant", "score", by="query", mean_over="query"),
         unread.pr.with_metrics("average_precision", "relevant", "score", by="query"),
-        unread.pr.average_precision("relevant", "score"),
     ):
         with pytest.raises(RuntimeError, match="the rows were read"):
             result.compute()

@@ -54,7 +54,7 @@ POLICIES = [
     # Query 5 has no positive, so that a part may hold no "yes".
     {"truth": "label", "positive": "yes"},
     {"positives": "twenty", "rows": "forty"},
-    {"positives": TOTALS.drop("forty"), "rows": TOTALS.lazy().drop("twenty")},
+    {"positives": TOTALS.drop("forty"), "rows": TOTALS.drop("twenty").lazy()},
     {"positives": TOTALS.drop("forty").to_pandas()},
     {"undefined": 0.0},
     {"score": ["score", "other"]},
@@ -65,6 +65,12 @@ POLICIES = [
 ]
 ONE_MODE = pytest.mark.parametrize("engine", ["spark", "dask"], indirect=True)
 METRICS = ["rows", "positives", "average_precision", "max_f1", "threshold@max_f1", "f1@threshold=1"]
+
+
+def named(given):
+    return "-".join(
+        f"{name}={value if isinstance(value, (str, float, list)) else 'frame'}" for name, value in given.items()
+    )
 
 
 def same(engine, result, expected, *, order):
@@ -79,7 +85,7 @@ def test_every_metric_by_keys_of_every_type(engine, by):
 
 
 @ONE_MODE
-@pytest.mark.parametrize("given", POLICIES, ids=lambda given: "-".join(f"{k}={v}"[:30] for k, v in given.items()))
+@pytest.mark.parametrize("given", POLICIES, ids=named)
 def test_policies_means_and_systems(engine, given):
     data = DATA.with_columns(twenty=pl.lit(20), forty=pl.lit(40))
     given = {"by": "query", "metrics": METRICS} | given
@@ -125,10 +131,30 @@ def test_no_rows(engine):
         assert_same(engine.read(result), DATA.clear().pr.evaluate(METRICS, "relevant", "score", **given))
 
 
-@pytest.mark.parametrize("given", [{}, {"score": ["score", "other"]}, {"weight": "weight"}], ids=str)
+def test_one_group_with_every_metric(engine):
+    given = {"metrics": NAMES, "score": "found", "unscored": "unretrieved"}
+    same(engine, call(engine.make(DATA), "evaluate", **given), call(DATA, "evaluate", **given), order="rows")
+
+
+WITHOUT_GROUPS = [one for one in POLICIES if not {"by", "mean_over", "positives", "rows"} & set(one)]
+# Of one group, a total is one number.
+WITHOUT_GROUPS += [
+    {"positives": "many"},
+    {"positives": pl.DataFrame({"many": 200}), "rows": pl.DataFrame({"more": 500})},
+]
+
+
+@ONE_MODE
+@pytest.mark.parametrize("given", WITHOUT_GROUPS, ids=named)
 def test_one_group(engine, given):
-    expected = call(DATA, "evaluate", metrics=METRICS, **given)
-    same(engine, call(engine.make(DATA), "evaluate", metrics=METRICS, **given), expected, order=expected.columns)
+    data, given = DATA.with_columns(many=pl.lit(200)), {"metrics": METRICS} | given
+    expected = call(data, "evaluate", **given)
+    same(engine, call(engine.make(data), "evaluate", **given), expected, order=expected.columns)
+
+
+def test_metrics_of_one_group_beside_the_rows(engine):
+    result = engine.make(DATA).pr.with_metrics(METRICS, "relevant", "score")
+    same(engine, result, DATA.pr.with_metrics(METRICS, "relevant", "score"), order="row")
 
 
 @ONE_MODE
@@ -155,8 +181,12 @@ def test_columns_named_like_metrics(engine):
         ({"truth": "relevent"}, ValueError, "no column 'relevent' in the frame; did you mean 'relevant' or"),
         ({"score": "text"}, TypeError, "score column 'text' is String: it must be numeric"),
         ({"metrics": "precison@3"}, ValueError, "no metric is named 'precison@3'; the nearest names are precision@3"),
-        ({"by": pl.col("query")}, TypeError, "by takes names of columns on Spark and Dask, got <Expr"),
-        ({"weight": pl.col("weight")}, TypeError, "weight takes names of columns on Spark and Dask, got <Expr"),
+        ({"by": pl.col("query")}, TypeError, "by takes names of columns where the frame is in parts, got <Expr"),
+        (
+            {"weight": pl.col("weight")},
+            TypeError,
+            "weight takes names of columns where the frame is in parts, got <Expr",
+        ),
         ({"ties": "order"}, ValueError, "ties='order' takes rows as they stand, and a shuffle moves them"),
         ({"mean_over": "model"}, ValueError, "mean_over names 'model', which is not one of the keys: query"),
         ({"truth": "label", "positive": 1}, TypeError, "positive=1 cannot be a value of column 'label'"),

@@ -258,3 +258,12 @@ def test_every_name_on_every_kind(kind, method):
         function, given, column = own_method(name)
         result = kind.read(call(frame, function, by="q", **given))
         assert result[column].to_list() == list(map(near, expected[name].to_list())), name
+
+
+def test_the_best_f_where_nothing_is_retrieved():
+    # F of predicting nothing is 2*0 / (P + 0) = 0 for the query with a positive, and 0/0 for the one without.
+    data = pl.DataFrame(
+        {"q": [1, 2], "relevant": [1, 0], "score": [None, None]}, schema_overrides={"score": pl.Float64}
+    )
+    result = data.pr.evaluate(["max_f1", "threshold@max_f1"], "relevant", "score", by="q", unscored="unretrieved")
+    assert result.rows() == [(1, 0.0, None), (2, None, None)]

@@ -1,0 +1,81 @@
+"""Our own calls: what is asked, of which kind of frame, with which columns and policies. A line is a row of a table.
+
+Average precision of `query, relevant, score` in a polars DataFrame with the defaults is the base of all ratios.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+from polars.testing import assert_series_equal
+
+import frame_pr as fp
+from benchmarks.measure import Times, in_turns
+
+COLUMNS = ("query", "relevant", "score")
+REPORT = ["average_precision", "interpolated_average_precision", "interpolated_average_precision_11", "r_precision"]
+REPORT += ["lift", "ties", "rows", "positives", "prevalence", "precision@1", "precision@5", "precision@10", "recall@5"]
+REPORT += ["recall@10", "average_precision@10", "max_f1", "threshold@max_f1", "f1@threshold=0.5"]
+BASE = "average precision"
+
+
+def average_precision(frame: Any, **given: Any) -> Any:
+    """Eager whatever comes in, since a plan that nobody collects has done nothing."""
+    result = fp.average_precision(frame, **{"truth": "relevant", "score": "score", "by": "query"} | given)
+    return result.collect() if isinstance(result, pl.LazyFrame) else result
+
+
+CALLS: dict[str, Callable[[Any], Any]] = {
+    f"{len(REPORT)} metrics": lambda frame: fp.evaluate(frame, REPORT, "relevant", "score", by="query"),
+    "`curve`": lambda frame: fp.curve(frame, "relevant", "score", by="query"),
+    "`with_curve`": lambda frame: fp.with_curve(frame, "relevant", "score", by="query"),
+}
+# Of the rows, or of a parquet file that holds them.
+FRAMES: dict[str, Callable[[pl.DataFrame, Path], Any]] = {
+    "LazyFrame": lambda rows, _: rows.lazy(),
+    "`scan_parquet`": lambda _, path: pl.scan_parquet(path),
+    "pandas": lambda rows, _: rows.to_pandas(),
+}
+KEYS: dict[str, dict[str, Any]] = {"a String key": {"by": "name"}, "two Int64 keys": {"by": ["half", "side"]}}
+DATA: dict[str, dict[str, Any]] = {
+    "Float32 scores": {"score": "single"},
+    "no tied scores": {"score": "distinct"},
+    "half are positives": {"truth": "often"},
+}
+POLICIES: dict[str, dict[str, Any]] = {
+    '`ties="expected"`': {"ties": "expected"},
+    '`ties="optimistic"`': {"ties": "optimistic"},
+    '`ties="order"`': {"ties": "order"},
+    "`tie_break`": {"tie_break": "document"},
+    "`weight`, Int64": {"weight": "whole"},
+    "`weight`, Float64": {"weight": "weight"},
+    '`unscored="unretrieved"`': {"unscored": "unretrieved"},
+    "`positives`": {"positives": "known"},
+}
+
+
+def variations(data: pl.DataFrame, path: Path, rounds: int) -> dict[str, Times]:
+    """Every line above, beside the base. Other calls, frames and keys must give the base's values before they count."""
+    rows = data.select(COLUMNS)
+    rows.write_parquet(path)
+    runs = {BASE: lambda: average_precision(rows)}
+    runs |= {name: lambda call=call: call(rows) for name, call in CALLS.items()}
+    frames = {name: make(rows, path) for name, make in FRAMES.items()}
+    runs |= {name: lambda frame=frame: average_precision(frame) for name, frame in frames.items()}
+    given = KEYS | DATA | POLICIES
+    runs |= {name: lambda given=given: average_precision(data, **given) for name, given in given.items()}
+    expected = _values(average_precision(rows))
+
+    def check(name: str, result: Any) -> None:
+        if name in KEYS or name in frames or "metrics" in name:
+            assert_series_equal(_values(result), expected, rel_tol=1e-12)
+
+    return in_turns(runs, rounds, check)
+
+
+def _values(result: Any) -> pl.Series:
+    """In order of size, as another key gives other rows."""
+    return pl.Series(BASE, result["average_precision"], dtype=pl.Float64).sort()

@@ -1,0 +1,67 @@
+"""The benchmarks run, on few rows; what they measure is not looked at."""
+
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from benchmarks import calls, contenders, data, page, peers, run
+
+
+@pytest.mark.parametrize("shape", data.SHAPES)
+def test_groups_are_numbered_from_zero(shape):
+    rows = data.with_variations(data.generate(shape, 1_000))
+    groups = rows["query"].unique().sort()
+    assert groups.to_list() == list(range(len(groups)))
+    assert rows["distinct"].is_unique().all()
+    assert rows["distinct"].cast(pl.Float32).is_unique().all()
+
+
+def test_skewed_groups_go_from_a_tenth_of_the_rows_to_one_row():
+    sizes = data.generate("skewed", 10_000)["query"].value_counts()["count"]
+    assert (sizes.max(), sizes.min()) == (1_000, 1)
+
+
+def test_a_sample_takes_whole_groups_of_all_sizes():
+    # Groups of 1, 2, 3, 4 rows: of two, one comes from each half.
+    rows = pl.DataFrame({"query": [1, 2, 2, 3, 3, 3, 4, 4, 4, 4]})
+    sampled, share = data.sample(rows, groups=2, rows=10)
+    assert share == 0.5
+    assert sampled["query"].to_list() == [2, 2, 4, 4, 4, 4]
+
+
+@pytest.mark.parametrize(
+    ("queries", "said"), [(range(10), "average_precision differs by"), (range(9), "1 groups or thresholds are missing")]
+)
+def test_a_wrong_contender_is_found_out(monkeypatch, queries, said):
+    rows = data.with_variations(data.generate("100k x 100", 1_000))
+    wrong = pl.DataFrame({"query": queries, "average_precision": [2.0] * len(queries)})
+    monkeypatch.setattr(contenders, "EVERYWHERE", {"wrong": lambda rows: contenders.Entry(lambda: wrong)})
+    with pytest.raises(AssertionError, match=f"wrong: {said}"):
+        peers.race(rows, "score", 1)
+
+
+def test_a_key_that_gives_other_groups_is_found_out(tmp_path, monkeypatch):
+    rows = data.with_variations(data.generate("100k x 100", 1_000))
+    monkeypatch.setitem(calls.KEYS, "two Int64 keys", {"by": "half"})
+    with pytest.raises(AssertionError, match="Series are different"):
+        calls.variations(rows, tmp_path / "rows.parquet", 1)
+
+
+def test_the_exponent_of_a_square_is_two():
+    assert page.fitted_exponent({10: 1.0, 100: 100.0, 1000: 10_000.0}) == pytest.approx(2)
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peak memory is read from /proc")
+def test_the_whole_run_makes_a_page(tmp_path: Path, monkeypatch):
+    monkeypatch.setattr(run, "GROWING", ("100k x 100",))
+    found = run.measure(["100k x 100"], 1_000, 1, [100, 1_000], 30, tmp_path)
+    made = page.page(found, 1_000, 1)
+    assert all(measured for section, measured in found.times.items() if section != "suites")
+    assert found.memory[calls.BASE]["100k x 100"] > 0
+    ran = found.times["tied"]["100k x 100"]
+    for name in (peers.OURS, "`df.sort(by, score)`", "scikit-learn per group", "pandas `groupby.apply`"):
+        assert name in ran
+        assert f"| {name} |" in made
+    assert "| AP of 10 rows, ms | <= 2 | eager: " in made

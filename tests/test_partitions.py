@@ -1,0 +1,251 @@
+"""Frames larger than memory, in parts that are small enough for a test: always the numbers of the plain call."""
+
+import math
+import subprocess
+import sys
+from datetime import date
+from decimal import Decimal
+
+import polars as pl
+import pytest
+from compare import assert_same
+from names import NAMES
+
+import frame_pr as fp
+from frame_pr import partitioned_frames, partitions
+from frame_pr.score_ranges import cut_points, range_of
+
+KEYS = {
+    "String": pl.Series(["a", "b", None, "d"]),
+    "Date": pl.Series([date(2024, 1, 1), date(2024, 2, 1), None, date(2025, 1, 1)]),
+    "Decimal": pl.Series([Decimal("1.50"), Decimal("2.50"), None, Decimal("-1.00")]),
+    "Binary": pl.Series([b"a", b"\x00", None, b""]),
+    "Categorical": pl.Series(["x", "y", None, "z"], dtype=pl.Categorical),
+}
+
+
+def scored(seed: int = 0, rows: int = 600) -> pl.DataFrame:
+    """Groups of very different sizes, the third without a positive; ties; another score and weights."""
+    place = pl.Series("place", range(rows)).shuffle(seed)
+    data = place.to_frame().with_columns(
+        group=pl.when(pl.col("place") < 0.7 * rows).then(0).otherwise(pl.col("place") % 4),
+        s=(pl.col("place") * 7919 % 97) / 96,
+        other=pl.col("place") * 104729 % 1009,
+        w=pl.col("place") % 5 * 0.5,
+        P=pl.lit(rows),
+    )
+    return data.with_columns(y=(pl.col("place") * 31 % 7 < 2) & (pl.col("group") != 2))
+
+
+def parted(frame: pl.DataFrame, parts: int, **given) -> fp.PR[pl.DataFrame]:
+    return fp.partitioned(frame.lazy(), partitions=parts, progress=False, **given)
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(tmp_path, monkeypatch):
+    """Every test writes to a directory of its own, and leaves nothing in it."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    yield
+    assert [path for path in tmp_path.iterdir() if path.name.startswith("frame_pr-")] == []
+
+
+@pytest.mark.parametrize("by", ["group", None, ["group", "w"]], ids=str)
+@pytest.mark.parametrize("parts", [1, 2, 5, 40])
+def test_every_metric_is_that_of_the_plain_call(parts, by):
+    data = scored()
+    assert_same(parted(data, parts).evaluate(NAMES, "y", "s", by=by), fp.evaluate(data, NAMES, "y", "s", by=by))
+
+
+@pytest.mark.parametrize("by", ["group", None], ids=str)
+@pytest.mark.parametrize(
+    "policies",
+    [
+        {"ties": "expected"},
+        {"ties": "optimistic"},
+        {"ties": "pessimistic"},
+        {"tie_break": "other"},
+        {"positives": "P"},
+        {"positives": "P", "rows": pl.DataFrame({"n": [9999]})},
+    ],
+    ids=str,
+)
+def test_policies(policies, by):
+    data, metrics = scored(), ["average_precision", "r_precision", "f1@7", "tn@20", "ties"]
+    if by is not None and "rows" in policies:
+        policies = {**policies, "rows": pl.DataFrame({"group": [0, 1, 2, 3], "n": [9999] * 4})}
+    expected = fp.evaluate(data, metrics, "y", "s", by=by, **policies)
+    assert_same(parted(data, 4).evaluate(metrics, "y", "s", by=by, **policies), expected)
+
+
+@pytest.mark.parametrize("by", ["group", None], ids=str)
+def test_weights(by):
+    data, metrics = (
+        scored(),
+        ["interpolated_average_precision", "max_f1", "k@recall=0.5", "rows", "recall@threshold=0.5"],
+    )
+    expected = fp.evaluate(data, metrics, "y", "s", by=by, weight="w")
+    assert_same(parted(data, 4).evaluate(metrics, "y", "s", by=by, weight="w"), expected)
+
+
+@pytest.mark.parametrize("missing", [None, math.nan])
+@pytest.mark.parametrize("by", ["group", None], ids=str)
+def test_unretrieved_rows_are_in_no_range(by, missing):
+    data = scored().with_columns(s=pl.when(pl.col("place") % 6 == 0).then(pl.lit(missing)).otherwise("s"))
+    given = {"by": by, "unscored": "unretrieved"}
+    metrics = ["average_precision", "interpolated_average_precision", "rows", "k@recall=0.1", "precision@500"]
+    assert_same(parted(data, 4).evaluate(metrics, "y", "s", **given), fp.evaluate(data, metrics, "y", "s", **given))
+    with pytest.raises(ValueError, match=r"score column 's' has .* missing"):
+        parted(data, 4).average_precision("y", "s", by=by)
+
+
+@pytest.mark.parametrize("keys", KEYS.values(), ids=list(KEYS))
+@pytest.mark.parametrize("parts", [3, 20])
+def test_keys_keep_their_type(parts, keys):
+    data = scored().with_columns(key=keys.gather(scored()["group"]))
+    expected = fp.average_precision(data, "y", "s", by=["key", "group"])
+    assert_same(parted(data, parts).average_precision("y", "s", by=["key", "group"]), expected)
+
+
+@pytest.mark.parametrize("by", ["group", None], ids=str)
+def test_several_scores(by):
+    data, given = scored(), {"truth": "y", "score": ["s", "other"], "by": by}
+    assert_same(parted(data, 4).report(**given), fp.report(data, **given))
+
+
+def test_means_are_taken_over_all_parts():
+    data = scored().with_columns(side=pl.col("group") % 2)
+    for given in (
+        {"mean_over": "group"},
+        {"mean_over": "group", "score": ["other", "s"]},
+        {"mean_over": ["group", "side"]},
+    ):
+        given = {"truth": "y", "score": "s", "by": ["side", "group"]} | given
+        metrics = ["average_precision", "precision@5"]
+        assert_same(parted(data, 3).evaluate(metrics, **given), fp.evaluate(data, metrics, **given))
+
+
+def test_a_label_that_some_parts_have_no_row_of():
+    data = scored().with_columns(y=pl.when("y").then(pl.lit("yes")).otherwise(pl.lit("no")))
+    given = {"truth": "y", "score": "s", "by": "group", "positive": "yes"}
+    assert_same(parted(data, 9).average_precision(**given), fp.average_precision(data, **given))
+
+
+def test_from_files_without_groups(tmp_path):
+    data = scored()
+    for i, part in enumerate(data.iter_slices(100)):
+        part.write_parquet(tmp_path / f"{i}.parquet")
+    scanned = pl.scan_parquet(tmp_path / "*.parquet")
+    result = fp.partitioned(scanned, memory_budget=30_000, progress=False).interpolated_average_precision("y", "s")
+    assert_same(result, fp.interpolated_average_precision(data, "y", "s"))
+
+
+def test_the_budget_says_how_many_parts(capsys, tmp_path):
+    data, written = scored(), []
+
+    def spy(frame, part, folder):
+        parts = real(frame, part, folder)
+        written.append(len(parts))
+        return parts
+
+    real = partitioned_frames._written
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(partitioned_frames, "_written", spy)
+        # 600 rows of 160 bytes and a Boolean and a Float64: 3.4 budgets, and a fifth more.
+        fp.partitioned(data, memory_budget="30 KB").average_precision("y", "s")
+    assert "600 rows in 5 parts" in capsys.readouterr().err
+    assert written == [5]
+
+
+def test_no_more_rows_than_fit_are_taken_at_once(monkeypatch):
+    data, heights = scored(), []
+    plain = partitioned_frames.Call.of_groups
+
+    def spy(call, part, mean_over=None):
+        heights.append(part.height)
+        return plain(call, part, mean_over)
+
+    monkeypatch.setattr(partitioned_frames.Call, "of_groups", spy)
+    parted(data, 4).average_precision("y", "s", by="group")
+    # Group 0 has more than 420 rows, and was cut into ranges.
+    assert max(heights) <= math.ceil(1.5 * 600 / 4)
+
+
+def test_cuts_never_part_equal_scores():
+    scores = pl.Series("s", [0.5] * 50 + [0.25] * 30 + [1.0] * 20 + [None])
+    cuts = cut_points(scores, 10)
+    numbered = scores.to_frame().with_columns(range_of("s", cuts)).unique().sort("s", descending=True, nulls_last=True)
+    assert numbered.rows() == [(1.0, 0), (0.5, 1), (0.25, 2), (None, None)]
+
+
+@pytest.mark.parametrize("parts", [2, 30])
+def test_an_error_leaves_nothing(parts):
+    broken = scored().with_columns(y=pl.when(pl.col("place") == 77).then(None).otherwise("y"))
+    for by in ("group", None):
+        with pytest.raises(ValueError, match="truth column 'y' has 1 missing"):
+            parted(broken, parts).average_precision("y", "s", by=by)
+
+
+def test_an_interrupt_leaves_nothing(tmp_path):
+    script = (
+        "import os, signal, sys, polars as pl, frame_pr as fp\n"
+        "from frame_pr import partitioned_frames\n"
+        "real = partitioned_frames.Call.of_groups\n"
+        "def interrupted(call, part, mean_over=None):\n"
+        "    if part.height:\n"
+        "        print(len(os.listdir(sys.argv[1])), flush=True)\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "    return real(call, part, mean_over)\n"
+        "partitioned_frames.Call.of_groups = interrupted\n"
+        "data = pl.DataFrame({'g': [1, 2, 3, 4] * 9, 'y': [True, False] * 18, 's': list(range(36))})\n"
+        "parts = fp.partitioned(data, partitions=2, directory=sys.argv[1], progress=False)\n"
+        "parts.average_precision('y', 's', by='g')\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", script, tmp_path], capture_output=True, text=True, timeout=60)
+    assert ran.stdout.strip() == "1", "the parts were there when the interrupt came"
+    assert "KeyboardInterrupt" in ran.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk(monkeypatch):
+    def full(*_, **__):
+        raise OSError("No space left on device (os error 28)")
+
+    monkeypatch.setattr(pl.LazyFrame, "sink_parquet", full)
+    with pytest.raises(OSError, match=r"the disk of .* is full: .*directory="):
+        parted(scored(), 2).average_precision("y", "s", by="group")
+
+
+def test_a_directory_that_is_not_there(tmp_path):
+    with pytest.raises(OSError, match="no parts can be written to the directory"):
+        parted(scored(), 2, directory=tmp_path / "none").average_precision("y", "s", by="group")
+
+
+@pytest.mark.parametrize("size", ["4 gigs", "", 0, -1, 2.5, "GiB"])
+def test_sizes_that_are_none(size):
+    with pytest.raises(ValueError, match="memory_budget must be a size such as '4GiB'"):
+        fp.partitioned(scored(), memory_budget=size)
+
+
+def test_sizes():
+    assert [partitions._bytes(size) for size in ("4GiB", "1.5 GB", "10kb", "7B", 12)] == [
+        2**32,
+        1_500_000_000,
+        10_000,
+        7,
+        12,
+    ]
+
+
+def test_what_parts_cannot_do():
+    with pytest.raises(ValueError, match="partitions must be a whole number"):
+        parted(scored(), 0)
+    with pytest.raises(TypeError, match="polars LazyFrame or DataFrame, got a list"):
+        fp.partitioned([1])
+    with pytest.raises(TypeError, match="parts do not keep: join evaluate to the rows"):
+        parted(scored(), 2).with_metrics("average_precision", "y", "s", by="group")
+    with pytest.raises(TypeError, match="evaluate, report"):
+        parted(scored(), 2).curve("y", "s", by="group")
+    with pytest.raises(ValueError, match="ties='order' takes rows as they stand"):
+        parted(scored(), 2).average_precision("y", "s", by="group", ties="order")
+    with pytest.raises(ValueError, match="no column 'z'"):
+        parted(scored(), 2).average_precision("y", "z", by="group")
