@@ -14,16 +14,28 @@ def ways(data: pl.DataFrame) -> dict[str, pl.LazyFrame]:
     packed = rows.select(key=(pl.col("query").cast(pl.Int128) * 2**65 - bits) * 2 + pl.col("relevant"))
     beside = packed.with_columns(weight=pl.col("key").cast(pl.Float64))
     scores = pl.struct("score", "relevant").sort_by("score", descending=True)
+    alone = pl.col("key").map_batches(lambda keys: keys.sort(), return_dtype=pl.Int128)
+    index = (pl.col("key") & (2**32 - 1)).cast(pl.UInt32)
+    indexed = packed.select(weight=pl.col("key").cast(pl.Float64), key=pl.col("key") * 2**32 + pl.int_range(pl.len()))
+    single = pl.col("score").cast(pl.Float32).reinterpret(dtype=pl.Int32)
+    short = rows.select(key=(pl.col("query").cast(pl.Int64) * 2**31 - single) * 2 + pl.col("relevant"))
     return {
-        "packed: one Int128": packed.sort("key"),
+        "packed: one Int128, as a Series (what we do)": packed.select(alone),
+        "packed, as a frame": packed.sort("key"),
+        "packed with an index, a column fetched by it": indexed.with_columns(key=alone).with_columns(
+            pl.col("weight").gather(index)
+        ),
         "packed, a column beside it": beside.sort("key"),
         "packed, a column beside it, stable": beside.sort("key", maintain_order=True),
+        "Float32 scores, packed: one Int64": short.sort("key"),
         "two columns: `sort(query, score)`": rows.sort("query", "score", descending=[False, True]),
         "in groups: `agg(struct.sort_by)`": rows.group_by("query").agg(scores),
         'numbering groups: `rank("dense")`': rows.select(pl.col("query").rank("dense")),
         "numbering groups: unique, sort, join": rows.join(
             rows.select("query").unique().sort("query").with_row_index(), on="query", how="left"
         ).select("index"),
+        "blocks: the lower bits cleared": packed.select(pl.col("key") & -2),
+        "blocks: a division": packed.select(pl.col("key") // 2),
     }
 
 

@@ -27,8 +27,8 @@ class Caller(NamedTuple, Generic[Frame]):
     columns: list[Any]
     lazy: bool
     """Whether it is for the caller to collect."""
-    give: Callable[[pl.LazyFrame], Frame]
-    """A result, as the caller's kind of frame."""
+    give: Callable[[pl.LazyFrame, Sequence[str]], Frame]
+    """A result, as the caller's kind of frame; these columns of it are the caller's."""
     give_beside: Callable[[pl.LazyFrame, list[str]], Frame]
     """The caller's own rows, with these columns of a table that carries them at their right."""
 
@@ -81,9 +81,15 @@ def caller_of(frame: Frame, items: Sequence[Any]) -> Caller[Any]:
         refuse_missing(names, columns)
         row = pl.col("row").struct.field(*columns)
         if isinstance(frame, pl.LazyFrame):
-            return Caller(frame, columns, True, lambda table: table, lambda table, new: table.select(row, *new))
+            return Caller(frame, columns, True, lambda table, keys: table, lambda table, new: table.select(row, *new))
         collect = _collect(frame)
-        return Caller(frame.lazy(), columns, False, collect, lambda table, new: collect(table.select(row, *new)))
+        return Caller(
+            frame.lazy(),
+            columns,
+            False,
+            lambda table, keys: collect(table),
+            lambda table, new: collect(table.select(row, *new)),
+        )
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(frame, pandas.DataFrame):
         from frame_pr.pandas_frames import beside, from_pandas, to_pandas
@@ -103,7 +109,7 @@ def caller_of(frame: Frame, items: Sequence[Any]) -> Caller[Any]:
             source.lazy(),
             list(frame.columns),
             False,
-            lambda table: to_pandas(collect(table), like=frame),
+            lambda table, keys: to_pandas(collect(table), keys, like=frame),
             lambda table, new: beside(frame, collect(table.select(new))),
         )
     if isinstance(frame, Engine):

@@ -61,7 +61,7 @@ class DaskFrame(Shuffled):
         """A frame of what the function makes of each part; keys have the types they had."""
         frame, empty = self._select(columns), function(self.empty(columns))
         types = {name: dtype for name, dtype in _announced(empty).items() if name not in keys}
-        meta = to_pandas(empty, like=frame._meta[list(keys)]).astype(types)
+        meta = to_pandas(empty, keys, like=frame._meta).astype(types)
         return _shuffled(frame, keys).map_partitions(partial(_by_group, function, meta), meta=meta)
 
     def beside(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
@@ -136,11 +136,11 @@ def _by_group(function: Part, meta: pd.DataFrame, part: pd.DataFrame) -> pd.Data
     for column, dtype in meta.dtypes.items():
         if dtype == "category":
             meta = meta.assign(**{str(column): part[column].head(0)})
-    return to_pandas(function(from_pandas(part, list(part.columns))), like=meta)
+    return to_pandas(function(from_pandas(part, list(part.columns))), list(meta.columns), like=meta)
 
 
 def _beside(function: Part, columns: list[str], new: pd.DataFrame, part: pd.DataFrame) -> pd.DataFrame:
-    result = to_pandas(function(from_pandas(part, columns)), like=new)
+    result = to_pandas(function(from_pandas(part, columns)), list(new.columns), like=new)
     return pd.concat([part, result.set_axis(part.index)], axis=1)
 
 

@@ -233,11 +233,11 @@ def _mean(rows: Rows[Frame], names: Sequence[str], over: Sequence[str], undefine
     undefinable = [name for name, m in chosen.items() if not m.defined and not _fills(m, undefined)]
     averaged = means(rows.restore(values(rows, names, undefined)), keys, names, undefinable)
     if not keys:
-        return rows.caller.give(averaged)
+        return rows.give(averaged, keys)
     order = [
         pl.col(key).cast(pl.Enum(rows.systems)) if rows.systems and key == "system" else pl.col(key) for key in keys
     ]
-    return rows.caller.give(averaged.sort(order))
+    return rows.give(averaged.sort(order), keys)
 
 
 def _fills(m: Metric, undefined: float | None) -> bool:

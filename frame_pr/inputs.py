@@ -106,7 +106,12 @@ class Rows(Generic[Frame]):
     def result(self, table: pl.LazyFrame, columns: Sequence[str]) -> Frame:
         """The keys, then these columns of a table that has a `group`, as a frame of the caller's kind."""
         checks.refuse_clash(self.keys, columns)
-        return self.caller.give(self.restore(table.select("group", *columns)).select(*self.keys, *columns))
+        result = self.restore(table.select("group", *columns)).select(*self.keys, *columns)
+        return self.give(result, self.keys)
+
+    def give(self, result: pl.LazyFrame, keys: Sequence[str]) -> Frame:
+        """A result, as a frame of the caller's kind."""
+        return self.caller.give(result, [key for key in keys if not (self.systems and key == "system")])
 
     def beside(self, table: pl.LazyFrame, on: str, columns: Sequence[str], prefix: str) -> Frame:
         """The caller's rows, in their order, each with these columns of the row of the table that it matches."""

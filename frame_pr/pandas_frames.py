@@ -32,15 +32,15 @@ def _series(frame: pd.DataFrame, column: Hashable) -> pl.Series:
     return series.cast(pl.Null) if values.dtype == object and series.null_count() == len(series) > 0 else series
 
 
-def to_pandas(result: pl.DataFrame, *, like: pd.DataFrame) -> pd.DataFrame:
-    """A result as a pandas frame; columns of the caller's that are in it have the caller's names and dtypes."""
+def to_pandas(result: pl.DataFrame, keys: Sequence[str], *, like: pd.DataFrame) -> pd.DataFrame:
+    """A result as a pandas frame; these keys in it have the caller's names and dtypes."""
     import pandas as pd
 
-    labels = {str(label): label for label in like.columns}
+    labels = {str(label): label for label in like.columns if str(label) in keys}
     columns = {}
     for column in result:
         label = labels.get(column.name, column.name)
-        if label not in like:
+        if column.name not in labels:
             columns[label] = column.to_pandas()
         elif column.dtype.is_integer() and (from_arrow := getattr(like[label].dtype, "__from_arrow__", None)):
             # numpy has no integer null, and would make floats of the integers beside one.

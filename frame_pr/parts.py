@@ -153,7 +153,7 @@ def sampled(part: pl.DataFrame) -> pl.DataFrame:
     return part.sample(min(_SAMPLE, part.height), seed=0)
 
 
-def range_numbers(part: pl.DataFrame, score: str, cuts: Sequence[Any]) -> pl.DataFrame:
+def range_numbers(part: pl.DataFrame, score: str, cuts: pl.Series) -> pl.DataFrame:
     """The column `RANGE` of a part."""
     return part.select(range_of(score, cuts))
 

@@ -162,12 +162,16 @@ def _running(rows: Rows[Any]) -> pl.LazyFrame:
     elif rows.ordered:
         place = place * TIES + pl.col("tie")
     place = place * 2 + truth
+    # As the sort of a frame, in the same time, but with two thirds of its memory.
+    in_order = place.map_batches(lambda keys: keys.sort(), return_dtype=pl.Int128)
     if by_index:
         # A sort beside other columns takes twice as long as a plain one and a gather by the index that it carries.
         index = ((key & (TIES - 1)) // 2).cast(pl.UInt32)
-        table = rows.frame.select("weight", key=place.sort()).with_columns(pl.col("weight").gather(index))
+        table = rows.frame.select("weight", key=in_order).with_columns(pl.col("weight").gather(index))
+    elif rows.weighted:
+        table = rows.frame.select("weight", key=place).sort("key")
     else:
-        table = rows.frame.select(*["weight"] * rows.weighted, key=place).sort("key")
+        table = rows.frame.select(key=in_order)
     truth = ((key & 1).cast(pl.Int64) - last_first).abs()
     table = table.with_columns(bits=key & -_unit(rows), place=key & -2, truth=truth)
 

@@ -6,7 +6,7 @@ higher scores began: it is told how many rows and positives they have, and its s
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -24,17 +24,19 @@ RANGE = "range of scores"
 _SUM = "sum of "  # before the names of columns that stand beside the caller's
 
 
-def cut_points(sample: pl.Series, ranges: int) -> list[Any]:
+def cut_points(sample: pl.Series, ranges: int) -> pl.Series:
     """Scores that cut a column like this sample into ranges of about equal size."""
     scores = sample.drop_nulls().sort()
-    return scores.gather_every(max(1, len(scores) // ranges)).unique(maintain_order=True).to_list()[1:]
+    return scores.gather_every(max(1, len(scores) // ranges)).unique(maintain_order=True)[1:]
 
 
-def range_of(score: str, cuts: Sequence[Any]) -> pl.Expr:
+def range_of(score: str, cuts: pl.Series) -> pl.Expr:
     """The number of the range, 0 at the highest scores; null where there is no score."""
-    below = pl.sum_horizontal(pl.lit(0, dtype=pl.Int64), *((pl.col(score) < cut).cast(pl.Int64) for cut in cuts))
+    above = pl.col(score).map_batches(
+        lambda scores: cuts.search_sorted(scores, side="right"), return_dtype=pl.get_index_type(), is_elementwise=True
+    )
     # NaN is no score, and is above infinity.
-    return pl.when(pl.col(score) <= float("inf")).then(below).alias(RANGE)
+    return pl.when(pl.col(score) <= float("inf")).then(len(cuts) - above.cast(pl.Int64)).alias(RANGE)
 
 
 def evaluated(call: Call, empty: pl.DataFrame, over_ranges: Callable[[Part], pl.DataFrame]) -> pl.DataFrame:

@@ -310,3 +310,11 @@ def test_pandas_is_polars(function, given):
     expected = call(data, function, by="q", **given)
     for frame in (data.to_pandas(), data.to_pandas(use_pyarrow_extension_array=True)):
         assert_same(pl.from_pandas(call(frame, function, by="q", **given)), expected, dtypes=False)
+
+
+def test_other_columns_named_like_results_do_not_give_them_their_type():
+    # The positive stands at rank 2: AP is 1/2, and is not made an integer.
+    data = pd.DataFrame({"q": [1, 1], "relevant": [0, 1], "score": [0.9, 0.8], "average_precision": [1, 2]})
+    data = data.assign(rows=["a", "b"], system=[7, 7])
+    result = data.pr.evaluate(["rows", "average_precision"], "relevant", ["score"], by="q")
+    assert result.to_dict("records") == [{"q": 1, "system": "score", "rows": 2, "average_precision": 0.5}]

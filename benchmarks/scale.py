@@ -1,10 +1,10 @@
-"""The same metrics in memory, on Spark and on Dask: wall time, and peak memory of all processes together.
+"""The same metrics in memory, in parts on disk, on Spark and on Dask: wall time, and peak memory of all processes.
 
-Run:  python benchmarks/engines.py [--rows 10000000 100000000] [--folder FOLDER]
+Run:  python benchmarks/scale.py [--rows 10000000 100000000] [--one-group] [--ways WAY ...] [--folder FOLDER]
 
 Prints Markdown. Rows are read from parquet files (100 to a group, in random order) and results are written to some, so
-that nobody's rows are in memory beforehand. Every engine runs in a process of its own. Memory is the largest sum of the
-resident sizes of that process and its children, ten times a second. Every result is checked against the first.
+that nobody's rows are in memory beforehand. Every way runs in a process of its own, on two cores. Memory is the largest
+sum of the resident sizes of that process and its children, ten times a second. Results are checked against the first.
 """
 
 from __future__ import annotations
@@ -23,30 +23,40 @@ import psutil
 
 METRICS = ["average_precision", "interpolated_average_precision", "r_precision", "precision@10", "recall@10"]
 METRICS += ["average_precision@10", "max_f1", "f1@threshold=0.5"]
-ASKED = {"metrics": METRICS, "truth": "relevant", "score": "score", "by": "query"}
-FILES = 16
+ASKED = {"metrics": METRICS, "truth": "relevant", "score": "score"}
+FILE = 10_000_000  # rows, at most
+BUDGET = "2GiB"
 
 
 def generate(rows: int, folder: Path) -> None:
-    """Rows in random order, 100 to a group, one in ten positive, scores of three digits."""
+    """Rows in random order, 100 to a group on average, one in ten positive, scores of four digits."""
     folder.mkdir()
     draw = np.random.default_rng(0)
-    query = draw.permutation(np.arange(rows) // 100)
-    for part, queries in enumerate(np.array_split(query, FILES)):
-        score = np.round(draw.random(len(queries)), 3)
-        data = {"query": queries, "relevant": draw.random(len(queries)) < 0.1, "score": score}
-        pl.DataFrame(data).write_parquet(folder / f"{part:02}.parquet")
+    for first in range(0, rows, FILE):
+        size = min(FILE, rows - first)
+        data = {"query": draw.integers(0, rows // 100, size), "relevant": draw.random(size) < 0.1}
+        data["score"] = np.round(draw.random(size), 4)
+        pl.DataFrame(data).write_parquet(folder / f"{first // FILE:03}.parquet")
 
 
-def in_memory(source: str, result: str) -> float:
+def in_memory(source: str, result: str, by: str | None) -> float:
     import frame_pr as fp
 
     start = time.perf_counter()
-    fp.evaluate(pl.read_parquet(source), **ASKED).write_parquet(Path(result) / "all.parquet", mkdir=True)
+    fp.evaluate(pl.read_parquet(source), **ASKED, by=by).write_parquet(Path(result) / "all.parquet", mkdir=True)
     return time.perf_counter() - start
 
 
-def on_spark(source: str, result: str) -> float:
+def in_parts(source: str, result: str, by: str | None) -> float:
+    import frame_pr as fp
+
+    start = time.perf_counter()
+    parts = fp.partitioned(pl.scan_parquet(source), memory_budget=BUDGET, directory=Path(result).parent)
+    parts.evaluate(**ASKED, by=by).write_parquet(Path(result) / "all.parquet", mkdir=True)
+    return time.perf_counter() - start
+
+
+def on_spark(source: str, result: str, by: str | None) -> float:
     from pyspark.sql import SparkSession
 
     import frame_pr.spark
@@ -64,13 +74,13 @@ def on_spark(source: str, result: str) -> float:
     session = builder.getOrCreate()
     session.range(2).count()
     start = time.perf_counter()
-    frame_pr.spark.evaluate(session.read.parquet(source), **ASKED).write.parquet(result)
+    frame_pr.spark.evaluate(session.read.parquet(source), **ASKED, by=by).write.parquet(result)
     taken = time.perf_counter() - start
     session.stop()
     return taken
 
 
-def on_dask(source: str, result: str) -> float:
+def on_dask(source: str, result: str, by: str | None) -> float:
     import dask.dataframe
     from dask.distributed import Client, LocalCluster
 
@@ -79,17 +89,22 @@ def on_dask(source: str, result: str) -> float:
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster, Client(cluster):
         start = time.perf_counter()
         run = dask.dataframe.read_parquet(source, dtype_backend="pyarrow")
-        frame_pr.dask.evaluate(run, **ASKED).to_parquet(result)
+        frame_pr.dask.evaluate(run, **ASKED, by=by).to_parquet(result)
         return time.perf_counter() - start
 
 
-WAYS = {"polars in memory": in_memory, "Spark, local[2]": on_spark, "Dask, LocalCluster 2x1": on_dask}
+WAYS = {
+    "in memory": in_memory,
+    f"partitioned, {BUDGET}": in_parts,
+    "Spark, local[2]": on_spark,
+    "Dask, LocalCluster 2x1": on_dask,
+}
 
 
-def measured(way: str, source: Path, result: Path) -> tuple[float, float, float]:
+def measured(way: str, source: Path, result: Path, by: str) -> tuple[float, float, float]:
     """Seconds of the call, seconds with the start of the engine, and GiB, of one way in a process of its own."""
     start, peak = time.perf_counter(), 0
-    command = [sys.executable, __file__, "--way", way, str(source), str(result)]
+    command = [sys.executable, __file__, "--way", way, str(source), str(result), by]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         parent = psutil.Process(process.pid)
         while process.poll() is None:
@@ -117,8 +132,10 @@ def children(parent: psutil.Process) -> list[psutil.Process]:
 
 def same(left: pl.DataFrame, right: pl.DataFrame) -> None:
     """Stop where two results differ beyond rounding."""
-    left, right = left.sort("query"), right.sort("query").select(left.columns)
-    assert left["query"].equals(right["query"])
+    right = right.select(left.columns)
+    if "query" in left:
+        left, right = left.sort("query"), right.sort("query")
+        assert left["query"].equals(right["query"])
     for name in METRICS:
         assert left[name].null_count() == right[name].null_count()
         assert (left[name] - right[name]).abs().max() < 1e-12, name
@@ -129,25 +146,32 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000_000, 100_000_000])
     parser.add_argument("--folder", help="where the rows and the results are written; else the system's temporary one")
-    parser.add_argument("--way", nargs=3, help=argparse.SUPPRESS)
+    parser.add_argument("--one-group", action="store_true", help="all rows are one ranking")
+    parser.add_argument(
+        "--ways", nargs="+", default=list(WAYS), choices=list(WAYS), metavar="WAY", help=", ".join(WAYS)
+    )
+    parser.add_argument("--way", nargs=4, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.way:
-        way, source, result = options.way
-        print(WAYS[way](source, result))
+        way, source, result, by = options.way
+        print(WAYS[way](source, result, by or None))
         return
+    os.environ["POLARS_MAX_THREADS"] = "2"
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:2])
     print(f"polars {pl.__version__}, {len(os.sched_getaffinity(0))} cores, {len(METRICS)} metrics\n")
     print("| rows | way | s | s, with the engine's start | peak memory, GiB |")
     print("| --- | --- | --- | --- | --- |")
     for rows in options.rows:
         with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-            source, results = Path(folder) / "run", []
+            source, first = Path(folder) / "run", pl.DataFrame()
             generate(rows, source)
-            for number, way in enumerate(WAYS):
+            for number, way in enumerate(options.ways):
                 result = Path(folder) / f"result{number}"
-                taken, whole, peak = measured(way, source, result)
+                taken, whole, peak = measured(way, source, result, "" if options.one_group else "query")
                 print(f"| {rows:,} | {way} | {taken:.1f} | {whole:.1f} | {peak:.2f} |", flush=True)
-                results.append(pl.read_parquet(result / "*.parquet"))
-                same(results[0], results[-1])
+                found = pl.read_parquet(result / "*.parquet")
+                first = first if number else found
+                same(first, found)
 
 
 if __name__ == "__main__":
