@@ -100,14 +100,14 @@ def _written(frame: pl.LazyFrame, part: pl.Expr, folder: Path) -> list[pl.LazyFr
     # Unstable in polars, and in this one place. One file a part, however large: there are many parts.
     parts = pl.PartitionBy(folder, key={"part": part}, include_key=False, approximate_bytes_per_file=None)
     try:
-        frame.sink_parquet(parts, compression="lz4", statistics=False, maintain_order=False)
+        frame.sink_ipc(parts, compression="lz4", maintain_order=False)
     except (OSError, pl.exceptions.ComputeError) as error:
         if "os error 28" not in str(error):
             raise
         raise OSError(
             errno.ENOSPC, f"the disk of {folder} is full: partitioned(directory=...) takes a directory on another one"
         ) from None
-    return [pl.scan_parquet(path) for path in sorted(folder.glob("part=*"))]
+    return [pl.scan_ipc(path) for path in sorted(folder.glob("part=*"))]
 
 
 @contextmanager

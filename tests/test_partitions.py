@@ -210,7 +210,7 @@ def test_a_full_disk(monkeypatch):
     def full(*_, **__):
         raise OSError("No space left on device (os error 28)")
 
-    monkeypatch.setattr(pl.LazyFrame, "sink_parquet", full)
+    monkeypatch.setattr(pl.LazyFrame, "sink_ipc", full)
     with pytest.raises(OSError, match=r"the disk of .* is full: .*directory="):
         parted(scored(), 2).average_precision("y", "s", by="group")
 
