@@ -70,7 +70,15 @@ class Engine(ABC):
 def _collect(frame: Sized) -> Callable[[pl.LazyFrame], pl.DataFrame]:
     # The streaming engine takes 2 ms to start.
     engine: Literal["in-memory", "auto"] = "in-memory" if len(frame) < SMALL else "auto"
-    return lambda table: table.collect(engine=engine)
+
+    def collect(table: pl.LazyFrame) -> pl.DataFrame:
+        try:
+            return table.collect(engine=engine)
+        except ValueError as error:
+            # What the in-memory engine adds is about expressions that the caller never wrote.
+            raise ValueError(str(error).partition("\n\nThis error occurred")[0]) from None
+
+    return collect
 
 
 def caller_of(frame: Frame, items: Sequence[Any]) -> Caller[Any]:
