@@ -42,15 +42,15 @@ class Digit(NamedTuple):
         integer = pl.col(self.key).cast(_physical(self.dtype))
         return integer.is_null() | integer.is_between(self.lowest, self.lowest + self.base - 2)
 
-    def digit(self) -> pl.Expr:
+    def of_key(self) -> pl.Expr:
         """The digit of the key, where it is inside."""
         physical = _physical(self.dtype)
         above = pl.col(self.key).cast(physical) - pl.lit(self.lowest, dtype=physical)
         return (above.cast(pl.Int64, strict=False) + 1).fill_null(0)
 
-    def value(self, code: pl.Expr) -> pl.Expr:
+    def to_key(self, digit: pl.Expr) -> pl.Expr:
         """The key of a digit."""
-        above = pl.when(code > 0).then(code - 1).cast(_physical(self.dtype))
+        above = pl.when(digit > 0).then(digit - 1).cast(_physical(self.dtype))
         integer = above + pl.lit(self.lowest, dtype=_physical(self.dtype))
         return integer != 0 if self.dtype == pl.Boolean else integer.cast(self.dtype)
 
@@ -85,9 +85,9 @@ def coding(frame: pl.LazyFrame, keys: list[str], *, limit: int, in_memory: bool,
     own, values = pl.lit(0, dtype=pl.Int64), {}
     rest = pl.col("group")
     for digit in digits:
-        own = own * digit.base + digit.digit()
+        own = own * digit.base + digit.of_key()
     for digit in reversed(digits):
-        values[digit.key] = digit.value(rest % digit.base)
+        values[digit.key] = digit.to_key(rest % digit.base)
         rest = rest // digit.base
     if digits and (in_memory or all(digit.dtype in _NARROW and digit.base > 2**33 for digit in digits)):
 
@@ -96,10 +96,10 @@ def coding(frame: pl.LazyFrame, keys: list[str], *, limit: int, in_memory: bool,
 
         return Coding(code, lambda rows: code(present(rows)), lambda table: table.with_columns(**values).drop("group"))
 
-    outside = frame.select(keys).filter(
-        ~pl.all_horizontal(digit.inside() for digit in digits).all() if digits else True
-    )
-    groups = outside.unique().sort(keys).with_row_index("number").with_columns(pl.col("number").cast(pl.Int64))
+    groups = frame.select(keys)
+    if digits:
+        groups = groups.filter(~pl.all_horizontal(digit.inside() for digit in digits).all())
+    groups = groups.unique().sort(keys).with_row_index("number").with_columns(pl.col("number").cast(pl.Int64))
     groups = groups.map_batches(partial(_below, limit=limit), schema=groups.collect_schema())
     order: Literal["left", "none"] = "left" if in_order else "none"
 

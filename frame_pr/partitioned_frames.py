@@ -19,6 +19,7 @@ from frame_pr.score_ranges import RANGE, cut_points, evaluated, range_of
 
 _BYTES_A_ROW = 160  # at the peak, beside the rows themselves; benchmarks/scale.py measures it
 _SAMPLE = 100_000
+_PART = "frame_pr part"  # polars drops a column of this name
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,8 @@ class PartitionedFrame(Parts):
         rows, width = _height(frame), sum(map(_width, frame.collect_schema().dtypes()))
         # Parts are not all of one size.
         most = math.ceil(1.5 * rows / self.partitions) if self.partitions else self.budget // (_BYTES_A_ROW + width)
-        partitions = self.partitions or math.ceil(1.2 * rows / most)
-        if partitions <= 1:
+        partitions = self.partitions or math.ceil(1.2 * rows / max(1, most))
+        if partitions <= 1 or not rows:
             return call.of_groups(frame.collect())
         with _folder(self.directory) as folder, _bar(rows, self.progress) as done:
             if self.progress:
@@ -83,8 +84,9 @@ def _by_range(call: Call, frame: pl.LazyFrame, rows: int, most: int, folder: Pat
     """One row per group of a frame with a very large one."""
     results = []
     for one in call.systems():
-        sample = frame.select(one.score).with_row_index("row").filter(pl.col("row") % max(1, rows // _SAMPLE) == 0)
-        cuts = cut_points(sample.collect(engine="streaming")[one.score], math.ceil(1.2 * rows / most))
+        sample = frame.select(score=one.score).with_row_index("row")
+        sample = sample.filter(pl.col("row") % max(1, rows // _SAMPLE) == 0)
+        cuts = cut_points(sample.collect(engine="streaming")["score"], math.ceil(1.2 * rows / max(1, most)))
         with TemporaryDirectory(dir=folder) as below:
             parts = _written(frame.with_columns(range_of(one.score, cuts)), pl.col(RANGE), Path(below))
 
@@ -98,7 +100,7 @@ def _by_range(call: Call, frame: pl.LazyFrame, rows: int, most: int, folder: Pat
 def _written(frame: pl.LazyFrame, part: pl.Expr, folder: Path) -> list[pl.LazyFrame]:
     """Write a frame in parts."""
     # Unstable in polars, and in this one place. One file a part, however large: there are many parts.
-    parts = pl.PartitionBy(folder, key={"part": part}, include_key=False, approximate_bytes_per_file=None)
+    parts = pl.PartitionBy(folder, key={_PART: part}, include_key=False, approximate_bytes_per_file=None)
     try:
         frame.sink_ipc(parts, compression="lz4", maintain_order=False)
     except (OSError, pl.exceptions.ComputeError) as error:
@@ -107,7 +109,7 @@ def _written(frame: pl.LazyFrame, part: pl.Expr, folder: Path) -> list[pl.LazyFr
         raise OSError(
             errno.ENOSPC, f"the disk of {folder} is full: partitioned(directory=...) takes a directory on another one"
         ) from None
-    return [pl.scan_ipc(path) for path in sorted(folder.glob("part=*"))]
+    return [pl.scan_ipc(path) for path in sorted(folder.glob(f"{_PART}=*"))]
 
 
 @contextmanager

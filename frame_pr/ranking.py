@@ -162,7 +162,7 @@ def _running(rows: Rows[Any]) -> pl.LazyFrame:
     elif rows.ordered:
         place = place * TIES + pl.col("tie")
     place = place * 2 + truth
-    # As the sort of a frame, in the same time, but with two thirds of its memory.
+    # In the same time as the sort of a frame, and with less memory.
     in_order = place.map_batches(lambda keys: keys.sort(), return_dtype=pl.Int128)
     if by_index:
         # A sort beside other columns takes twice as long as a plain one and a gather by the index that it carries.

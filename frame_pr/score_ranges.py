@@ -20,7 +20,7 @@ from frame_pr.metrics import Metric
 from frame_pr.ranking import START, curve
 from frame_pr.totals import totals_in_frame, totals_in_rows, with_totals
 
-RANGE = "range of scores"
+RANGE = "frame_pr range"
 _SUM = "sum of "  # before the names of columns that stand beside the caller's
 
 
@@ -46,7 +46,7 @@ def evaluated(call: Call, empty: pl.DataFrame, over_ranges: Callable[[Part], pl.
     in them; it is asked to run twice, or three times.
     """
     # The tables between the steps have columns of our own beside the keys.
-    names = {key: f"key {i}" for i, key in enumerate(call.by)}
+    names = {key: f"frame_pr key {i}" for i, key in enumerate(call.by)}
     policies = {
         name: value.rename(names, strict=False) if isinstance(value, pl.DataFrame) else value
         for name, value in call.policies.items()

@@ -130,6 +130,22 @@ def test_a_label_that_some_parts_have_no_row_of():
     assert_same(parted(data, 9).average_precision(**given), fp.average_precision(data, **given))
 
 
+@pytest.mark.parametrize("name", ["part", "row", "rows", "positives", "score", "by0", "number"])
+def test_columns_of_any_name(name):
+    for column in ("group", "s"):
+        data = scored().rename({column: name})
+        given = {"truth": "y", "score": "s", "by": "group"} | {"score" if column == "s" else "by": name}
+        for by in (given["by"], None):
+            given["by"] = by
+            assert_same(parted(data, 5).average_precision(**given), fp.average_precision(data, **given))
+
+
+@pytest.mark.parametrize("by", ["group", None], ids=str)
+def test_no_rows(by):
+    data = scored().clear()
+    assert_same(parted(data, 3).report("y", "s", by=by), fp.report(data, "y", "s", by=by))
+
+
 def test_from_files_without_groups(tmp_path):
     data = scored()
     for i, part in enumerate(data.iter_slices(100)):
