@@ -60,8 +60,8 @@ class Policies(TypedDict, total=False):
         negatives. "drop": they are left out.
     positives : str, polars expression or frame
         The known number of positives in the group, where the frame holds only the top of a ranking: a column that is
-        constant in each group, or a frame of the `by` columns and one more. A group of which the frame has no row is left
-        out: rows with a null score and `unscored="unretrieved"` put it in.
+        constant in each group, or a frame of the `by` columns and one more. A group of which the frame has no row is
+        left out: rows with a null score and `unscored="unretrieved"` put it in.
     rows : str, polars expression or frame
         Likewise, the known number of rows.
     """
