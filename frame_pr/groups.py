@@ -75,19 +75,23 @@ def coding(frame: pl.LazyFrame, keys: list[str], *, limit: int, in_memory: bool,
 
         return Coding(alike, alike, lambda table: table.drop("group"))
     schema = frame.select(keys).collect_schema()
+    # Two sorted columns are joined by merging them, where polars finds no NaN: with one more column it does.
+    nan = {"nan": pl.col(keys[0]).is_nan()} if schema[keys[0]].is_float() else {}
+    on = [*keys, *nan]
     digits: list[Digit] = []
     if all(dtype in _INTEGERS for dtype in schema.dtypes()):
         digits = _observed(frame, schema, limit) if in_memory else _guessed(schema, limit)
 
     def present(rows: pl.LazyFrame) -> pl.LazyFrame:
-        return rows.join(frame.select(keys), on=keys, how="semi", nulls_equal=True)
+        known = frame.select(keys).with_columns(**nan)
+        return rows.with_columns(**nan).join(known, on=on, how="semi", nulls_equal=True).drop(list(nan))
 
     own, values = pl.lit(0, dtype=pl.Int64), {}
     rest = pl.col("group")
     for digit in digits:
         own = own * digit.base + digit.of_key()
     for digit in reversed(digits):
-        values[digit.key] = digit.to_key(rest % digit.base)
+        values = {digit.key: digit.to_key(rest % digit.base), **values}
         rest = rest // digit.base
     if digits and (in_memory or all(digit.dtype in _NARROW and digit.base > 2**33 for digit in digits)):
 
@@ -104,8 +108,9 @@ def coding(frame: pl.LazyFrame, keys: list[str], *, limit: int, in_memory: bool,
     order: Literal["left", "none"] = "left" if in_order else "none"
 
     def number(rows: pl.LazyFrame) -> pl.LazyFrame:
-        rows = rows.join(groups, on=keys, how="left", nulls_equal=True, maintain_order=order)
-        return rows.with_columns(group=pl.coalesce("number", own) if digits else "number").drop("number")
+        numbered = groups.with_columns(**nan)
+        rows = rows.with_columns(**nan).join(numbered, on=on, how="left", nulls_equal=True, maintain_order=order)
+        return rows.with_columns(group=pl.coalesce("number", own) if digits else "number").drop("number", *nan)
 
     def restore(table: pl.LazyFrame) -> pl.LazyFrame:
         numbered = groups.with_columns(numbered=True)

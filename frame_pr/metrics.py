@@ -123,7 +123,8 @@ def _keep_for(recall: Fraction) -> tuple[pl.Expr, ...]:
 def _ap(k: int | None = None) -> Sum:
     """Sum over the positives of the precision at their threshold; up to rank k, a block cut off there ends there."""
     if k is None:
-        return Sum(_HITS * _TP / _K)
+        # A product of whole weights may be more than an Int64 holds.
+        return Sum(_HITS.cast(pl.Float64) * _TP / _K)
     hits = _HITS * _share(k) / _SIZE
     return Sum(hits * (_TP - _HITS + hits) / _K.clip(upper_bound=k))
 
@@ -188,7 +189,9 @@ def _max_f(name: re.Match[str], dtype: pl.DataType) -> Metric:
     sums = {best: Sum(pl.when(_POSITIVES > 0).then(bits * SCORES + pl.col("order")), "max")}
     bits_of_best = (pl.col(best) + SCORES // 2) // SCORES
     if name["threshold"] is not None:
-        return Metric(score_of(pl.col(best) - bits_of_best * SCORES, dtype), sums, fillable=False)
+        # Where no threshold has a hit, all are equally good.
+        first = (pl.col("first"),)
+        return Metric(score_of(pl.col(best) - bits_of_best * SCORES, dtype), sums, first, fillable=False)
     # Nothing retrieved is no threshold, and an F of 0 where there are positives.
     largest = bits_of_best.cast(pl.Int64).reinterpret(dtype=pl.Float64).fill_null(0.0)
     return Metric(pl.when(_POSITIVES > 0).then(largest), sums)

@@ -97,7 +97,7 @@ def curve(
     """
     amounts = amounts or {}
     unit, bits = _unit(rows), pl.col("bits")
-    # Bits are cleared where a number would do as well: that is cheaper than a division.
+    # Their bits tell groups apart; their numbers are computed where few blocks are left.
     group_bits, score_bits = bits & -(SCORES * unit), bits & (SCORES * unit - 1)
     # Running totals over the whole frame; a block's own numbers are differences of them, and so are a group's.
     blocks = (

@@ -46,13 +46,24 @@ def totals_in_frame(
     others = [column for column in columns if column not in keys]
     if len(others) != 1:
         raise ValueError(f"{name} frame has the columns {', '.join(columns)}: it must have those of by, and one more")
-    # Named apart from the keys of the rows until the join is done.
+
+    def checked(table: pl.DataFrame) -> pl.DataFrame:
+        if repeated := table.height - table["group"].n_unique():
+            raise ValueError(f"{name} frame gives {repeated} totals more than it has groups: it must have one row for each")
+        return table
+
+    # Named apart from the keys of the rows until the join is done. A key that the type of the rows' keys does not hold
+    # is that of none of their groups.
+    known = frame.lazy()
+    for key, column in keys.items():
+        known = known.filter(pl.col(key).is_null() | pl.col(key).cast(schema[column], strict=False).is_not_null())
     coded = coder.look_up(
-        frame.lazy().select(
+        known.select(
             *(pl.col(key).cast(schema[column]).alias(column) for key, column in keys.items()),
             pl.col(others[0]).cast(pl.Int64).alias(name),
         )
     )
+    coded = coded.map_batches(checked, schema=coded.collect_schema())
     system = pl.int_ranges(systems, dtype=pl.Int64)
     return (
         coded.select(name, system=system, group="group")
