@@ -173,16 +173,16 @@ def check_score(name: str, score: pl.Series, ways: str) -> None:
             )
 
 
-def check_common_type(names: Sequence[str], scores: Sequence[pl.Series]) -> None:
+def check_common_type(names: Sequence[str], scores: pl.DataFrame) -> None:
     """Scores of several types are one column in the end, in whose type they must be what they are."""
-    common = pl.concat((score.clear().alias("") for score in scores), how="vertical_relaxed").dtype
+    common = scores.clear().unpivot().schema["value"]
     for name, score in zip(names, scores, strict=True):
         there = score.cast(common, strict=False)
         back = there.cast(score.dtype, strict=False)
         if back.ne_missing(score).any():
             raise ValueError(
-                f"score column {name!r} ({score.dtype}) has values that {common}, the type of all scores together, does "
-                "not hold: cast the scores to one type, or give them one at a time"
+                f"score column {name!r} ({score.dtype}) has values that {common}, the type of all scores together, "
+                "does not hold: cast the scores to one type, or give them one at a time"
             )
         check_score(name, there, "")
 
@@ -196,13 +196,14 @@ def check_weight(name: str, weight: pl.Series) -> None:
     if (bad := weight.filter((weight < 0) | (weight.cast(pl.Float64) == float("inf")))).len():
         raise ValueError(f"weight column {name!r} has values below 0 or infinite, such as {bad[0]!r}: weights are >= 0")
     floats = weight.cast(pl.Float64)
-    if weight.dtype.is_integer():
-        if floats.sum() > 2**56:
-            raise ValueError(f"weight column {name!r} sums up to more than 2**56: cast it to Float64")
-    elif not 1e-100 <= (floats.max() or 1) <= 1e100:
+    if weight.dtype.is_integer() and floats.sum() > 2**56:
+        raise ValueError(f"weight column {name!r} sums up to more than 2**56: cast it to Float64")
+    largest = floats.top_k(1)
+    largest = largest.filter((largest > 0) & ~largest.is_between(1e-100, 1e100))
+    if largest.len():
         raise ValueError(
-            f"weight column {name!r} has {floats.max()!r} for its largest value: multiply it by a constant, which changes "
-            "no share, so that it lies between 1e-100 and 1e100"
+            f"weight column {name!r} has {largest[0]!r} for its largest value: multiply it by a constant, so that it "
+            "lies between 1e-100 and 1e100, which changes no share"
         )
 
 

@@ -86,7 +86,8 @@ def coding(frame: pl.LazyFrame, keys: list[str], *, limit: int, in_memory: bool,
         known = frame.select(keys).with_columns(**nan)
         return rows.with_columns(**nan).join(known, on=on, how="semi", nulls_equal=True).drop(list(nan))
 
-    own, values = pl.lit(0, dtype=pl.Int64), {}
+    own = pl.lit(0, dtype=pl.Int64)
+    values: dict[str, pl.Expr] = {}
     rest = pl.col("group")
     for digit in digits:
         own = own * digit.base + digit.of_key()

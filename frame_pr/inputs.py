@@ -189,8 +189,8 @@ def rows_of(
                 checks.check_labels("prediction", name, data[column], positive, _UNPREDICTED)
             else:
                 checks.check_score(name, data[column], _UNSCORED if unscored == "raise" else "")
-        if len({data.schema[column] for column in score_columns}) > 1:
-            checks.check_common_type(list(scores), [data[column] for column in score_columns])
+        if not predicted and len({schema[column] for column in score_columns}) > 1:
+            checks.check_common_type(list(scores), data.select(score_columns.keys()))
         if "weight" in single:
             checks.check_weight(single["weight"][0], data["weight"])
         return data

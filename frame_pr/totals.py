@@ -48,8 +48,8 @@ def totals_in_frame(
         raise ValueError(f"{name} frame has the columns {', '.join(columns)}: it must have those of by, and one more")
 
     def checked(table: pl.DataFrame) -> pl.DataFrame:
-        if repeated := table.height - table["group"].n_unique():
-            raise ValueError(f"{name} frame gives {repeated} totals more than it has groups: it must have one row for each")
+        if more := table.height - table["group"].n_unique():
+            raise ValueError(f"{name} frame gives {more} totals more than it has groups: it must have one row for each")
         return table
 
     # Named apart from the keys of the rows until the join is done. A key that the type of the rows' keys does not hold

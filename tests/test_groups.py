@@ -112,6 +112,15 @@ def test_the_two_zeros_and_the_nans_are_one_key_each(by):
         assert result.select("rows", "average_precision").rows() == [(2, 0.5), (2, 0.5)]
 
 
+@pytest.mark.parametrize("key", [[math.nan], [1.0, math.nan, math.nan], [-1.0, 2.0, math.nan]])
+def test_a_nan_is_found_in_sorted_keys(key):
+    data = pl.DataFrame({"key": key, "relevant": [True] * len(key), "score": key}).sort("key").with_columns(score=1)
+    known = data.select("key", n=3).unique().sort("key")
+    for frame in (data, data.lazy()):
+        result = frame.pr.evaluate("positives", "relevant", "score", by="key", positives=known).lazy().collect()
+        assert_same(result, known.rename({"n": "positives"}), dtypes=False)
+
+
 def test_keys_stay_apart_from_the_neighbours_scores():
     # Scores at the ends of their range beside keys that follow one another.
     big = [math.inf, 1e308, -1e308, -math.inf]

@@ -408,3 +408,18 @@ def test_128_bit_scores_that_are_too_large():
     data = GOOD.with_columns(score=pl.lit(2**100, dtype=pl.Int128))
     with pytest.raises(ValueError, match=r"score column 'score' \(Int128\) has values of more than 63 bits: cast it"):
         data.pr.average_precision("relevant", "score")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (pl.Series([2**53, 2**53 + 1]), pl.Series([0.5, 1.5])),
+        (pl.Series([Decimal("1.5000"), None]), pl.Series([2**59, 1])),
+        (pl.Series([2**64 - 1, 1], dtype=pl.UInt64), pl.Series([-1, 1], dtype=pl.Int64)),
+    ],
+)
+def test_scores_of_several_types_are_not_rounded(one, other):
+    data = pl.DataFrame({"y": [1, 0], "one": one, "other": other})
+    for frame in (data, data.lazy()):
+        with pytest.raises(ValueError, match=r"score column '(one|other)' "):
+            frame.pr.average_precision("y", ["one", "other"], unscored="unretrieved").lazy().collect()

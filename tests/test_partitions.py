@@ -112,6 +112,16 @@ def test_several_scores(by):
     assert_same(parted(data, 4).report(**given), fp.report(data, **given))
 
 
+def test_keys_that_are_close_in_some_ranges_and_far_apart_in_others():
+    # Where they are close they are digits, elsewhere they are numbered.
+    apart = pl.DataFrame({"a": [0, 2**62] * 20, "b": [1, -(2**62)] * 20})
+    data = pl.concat([apart, pl.DataFrame({"a": [5] * 40, "b": [6] * 40})]).with_row_index("s")
+    data = data.with_columns(y=pl.col("s") % 3 == 0)
+    for parts in (20, 40):
+        found = parted(data, parts).average_precision("y", "s", by=["a", "b"])
+        assert_same(found, fp.average_precision(data, "y", "s", by=["a", "b"]))
+
+
 def test_means_are_taken_over_all_parts():
     data = scored().with_columns(side=pl.col("group") % 2)
     for given in (

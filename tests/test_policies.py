@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 import pytest
-from compare import assert_same
+from compare import assert_same, near
 from oracle import oracle
 from sklearn.metrics import average_precision_score, matthews_corrcoef
 
@@ -377,3 +377,53 @@ def test_the_default_is_the_oracle():
     assert fp.average_precision(data, "y", "s", ties="threshold").item() == pytest.approx(
         float(oracle("average_precision", y, s))
     )
+
+
+def test_products_of_large_whole_weights():
+    # A hit, a miss, a hit, of equal weights: (1 + 2/3) / 2. The square of the weight is beyond an Int64.
+    data = pl.DataFrame({"y": [1, 0, 1], "s": [3, 2, 1], "w": [3 * 10**9] * 3})
+    assert fp.evaluate(data, ["average_precision", "lift"], "y", "s", weight="w").row(0) == (near(5 / 6), near(5 / 4))
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        ([2**62, 2**62], r"weight column 'w' sums up to more than 2\*\*56: cast it to Float64"),
+        (pl.Series([2**63, 1], dtype=pl.UInt64), r"weight column 'w' sums up to more than 2\*\*56"),
+        ([1e300, 1.0], "weight column 'w' has 1e\\+300 for its largest value: multiply it"),
+        ([1e-300, 0.0], "weight column 'w' has 1e-300 for its largest value: multiply it"),
+    ],
+)
+def test_weights_too_large_or_small_to_be_counted(weights, message):
+    data = pl.DataFrame({"y": [1, 0], "s": [1, 2], "w": weights})
+    with pytest.raises(ValueError, match=message):
+        fp.average_precision(data, "y", "s", weight="w")
+    with pytest.raises(ValueError, match=message):
+        fp.average_precision(data.lazy(), "y", "s", weight="w").collect()
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("by", [None, "q"])
+def test_a_known_total_is_given_once(by, lazy):
+    data = pl.DataFrame({"q": ["a", "b"], "y": [1, 0], "s": [1, 2]})
+    known = pl.DataFrame({"q": ["a", "b", "b", "z", "z"], "n": [3] * 5})
+    frame, known = data.lazy() if lazy else data, known if by else known.drop("q").head(2)
+    with pytest.raises(ValueError, match="positives frame gives 1 totals more than it has groups"):
+        fp.average_precision(frame, "y", "s", by=by, positives=known).lazy().collect()
+
+
+def test_a_known_total_of_a_key_that_the_frame_cannot_hold():
+    data = pl.DataFrame({"q": pl.Series([None, 1], dtype=pl.Int8), "y": [1, 1], "s": [1, 2]})
+    known = pl.DataFrame({"q": [None, 1, 300, -(2**40)], "n": [2, 4, 5, 5]})
+    for frame in (data, data.lazy()):
+        result = fp.average_precision(frame, "y", "s", by="q", positives=known).lazy().collect()
+        assert result.rows() == [(None, 0.5), (1, 0.25)]
+
+
+@pytest.mark.parametrize("missing", [[], [None]])
+def test_the_best_f_where_nothing_is_found(missing):
+    # Every threshold has an F of 0, and the highest is the answer.
+    score = [9, 8, 7, *missing]
+    data = pl.DataFrame({"y": [0] * len(score), "s": score, "P": 2})
+    given = {"positives": "P", "unscored": "unretrieved"}
+    assert fp.evaluate(data, ["max_f1", "threshold@max_f1"], "y", "s", **given).row(0) == (0.0, 9)
