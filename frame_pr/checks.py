@@ -178,7 +178,9 @@ def check_common_type(names: Sequence[str], scores: pl.DataFrame) -> None:
     common = scores.clear().unpivot().schema["value"]
     for name, score in zip(names, scores, strict=True):
         there = score.cast(common, strict=False)
-        back = there.cast(score.dtype, strict=False)
+        # Rounded, a decimal may have a digit more.
+        dtype = pl.Decimal(38, score.dtype.scale) if isinstance(score.dtype, pl.Decimal) else score.dtype
+        back = there.cast(dtype, strict=False)
         if back.ne_missing(score).any():
             raise ValueError(
                 f"score column {name!r} ({score.dtype}) has values that {common}, the type of all scores together, "

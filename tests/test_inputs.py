@@ -415,6 +415,7 @@ def test_128_bit_scores_that_are_too_large():
     [
         (pl.Series([2**53, 2**53 + 1]), pl.Series([0.5, 1.5])),
         (pl.Series([Decimal("1.5000"), None]), pl.Series([2**59, 1])),
+        (pl.Series([Decimal("99999999999999.9999"), None], dtype=pl.Decimal(18, 4)), pl.Series([0.5, 1])),
         (pl.Series([2**64 - 1, 1], dtype=pl.UInt64), pl.Series([-1, 1], dtype=pl.Int64)),
     ],
 )
