@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from typing import Any
+from math import log2
+from typing import Any, cast
 
 import polars as pl
 
@@ -189,6 +190,10 @@ def check_common_type(names: Sequence[str], scores: pl.DataFrame) -> None:
         check_score(name, there, "")
 
 
+WEIGHT_BITS = 125
+"""Bits of the sum of all weights that are floats, in fixed point."""
+
+
 def check_weight(name: str, weight: pl.Series) -> None:
     """Weights are there, finite and not negative."""
     if missing := count_missing(weight):
@@ -200,12 +205,20 @@ def check_weight(name: str, weight: pl.Series) -> None:
     floats = weight.cast(pl.Float64)
     if weight.dtype.is_integer() and floats.sum() > 2**56:
         raise ValueError(f"weight column {name!r} sums up to more than 2**56: cast it to Float64")
-    largest = floats.top_k(1)
-    largest = largest.filter((largest > 0) & ~largest.is_between(1e-100, 1e100))
-    if largest.len():
+    present = floats.filter(floats > 0)
+    if weight.dtype.is_integer() or present.is_empty():
+        return
+    ends = float(cast(float, present.min())), float(cast(float, present.max()))
+    if not 1e-100 <= ends[1] <= 1e100:
         raise ValueError(
-            f"weight column {name!r} has {largest[0]!r} for its largest value: multiply it by a constant, so that it "
+            f"weight column {name!r} has {ends[1]!r} for its largest value: multiply it by a constant, so that it "
             "lies between 1e-100 and 1e100, which changes no share"
+        )
+    # In fixed point the smallest weight, too, is to have 40 bits, a relative error of 1e-12.
+    if log2(ends[1] / ends[0]) > WEIGHT_BITS - 42 - log2(len(weight)):
+        raise ValueError(
+            f"weight column {name!r} has values from {ends[0]!r} to {ends[1]!r}, too far apart for exact sums: "
+            "evaluate groups of such different weights apart, or drop the smallest"
         )
 
 

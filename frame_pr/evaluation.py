@@ -164,6 +164,8 @@ def summed(rows: Rows[Frame], chosen: Mapping[str, Metric]) -> pl.LazyFrame:
         sums = _summed(rows.frame, _union([TOTALS_UNRANKED, *unranked]))
         return with_totals(sums.sort("group"), rows.totals)
     keep = [condition for m in chosen.values() for condition in m.keep]
+    if rows.hits_may_lack:
+        keep += [condition for m in chosen.values() for condition in m.keep_without_hits]
     amounts = {name: amount for m in chosen.values() for name, amount in m.amounts.items()}
     return _summed(ranking.curve(rows, keep, amounts), sums_of(chosen, rows.ties))
 

@@ -94,6 +94,8 @@ class Rows(Generic[Frame]):
     weighted: bool
     fractional: bool
     """Whether the weights are floats."""
+    hits_may_lack: bool
+    """Whether a group may have positives, none of them retrieved."""
     totals: list[pl.LazyFrame]
     """`group` with the known `positives`, and with the known `rows`, where given."""
     starts: pl.LazyFrame | None
@@ -242,6 +244,7 @@ def rows_of(
         ordered=ordered,
         weighted="weight" in single,
         fractional="weight" in single and not schema["weight"].is_integer(),
+        hits_may_lack=unscored == "unretrieved" or bool(totals) or starts is not None,
         totals=totals,
         starts=None
         if starts is None

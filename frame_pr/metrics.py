@@ -50,6 +50,8 @@ class Metric:
     sums: Sums = field(default_factory=dict)
     keep: tuple[pl.Expr, ...] = ()
     """Blocks that it needs beside the steps and the last block of every group."""
+    keep_without_hits: tuple[pl.Expr, ...] = ()
+    """Blocks that it needs as well where a group may have positives and no hit."""
     amounts: Mapping[str, Amount] = field(default_factory=dict)
     """Columns that sum up all blocks, kept or not."""
     unranked: Sums | None = None
@@ -190,8 +192,8 @@ def _max_f(name: re.Match[str], dtype: pl.DataType) -> Metric:
     bits_of_best = (pl.col(best) + SCORES // 2) // SCORES
     if name["threshold"] is not None:
         # Where no threshold has a hit, all are equally good.
-        first = (pl.col("first"),)
-        return Metric(score_of(pl.col(best) - bits_of_best * SCORES, dtype), sums, first, fillable=False)
+        threshold = score_of(pl.col(best) - bits_of_best * SCORES, dtype)
+        return Metric(threshold, sums, keep_without_hits=(pl.col("first"),), fillable=False)
     # Nothing retrieved is no threshold, and an F of 0 where there are positives.
     largest = bits_of_best.cast(pl.Int64).reinterpret(dtype=pl.Float64).fill_null(0.0)
     return Metric(pl.when(_POSITIVES > 0).then(largest), sums)
@@ -212,9 +214,9 @@ def _figure_at(name: re.Match[str], _: pl.DataType) -> Metric:
     return Metric(
         _figure(figure)(counts),
         cut.sums,
-        cut.keep,
-        cut.amounts,
-        cut.unranked,
+        keep=cut.keep,
+        amounts=cut.amounts,
+        unranked=cut.unranked,
         fillable=not is_count,
         defined=kind != "recall=" and always,
         ranked=kind == "",

@@ -12,6 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
+from frame_pr.checks import WEIGHT_BITS
 from frame_pr.groups import TIES
 from frame_pr.inputs import Rows
 from frame_pr.totals import with_totals
@@ -180,9 +181,10 @@ def _running(rows: Rows[Any]) -> pl.LazyFrame:
     if rows.weighted:
         weight = pl.col("weight")
         if rows.fractional:
-            # Sums of floats depend on their order, and prefixes cancel: in fixed point, 90 bits below the largest
-            # weight, they are exact. The unit is a power of 2.
-            table = table.with_columns(unit=pl.lit(2.0).pow(90 - weight.max().log(2).floor()))
+            # Sums of floats depend on their order, and prefixes cancel: in fixed point they are exact. The unit is the
+            # power of 2 with which the sum of all still fits.
+            unit = pl.lit(2.0).pow(WEIGHT_BITS - pl.len().log(2).ceil() - weight.max().log(2).ceil())
+            table = table.with_columns(unit=unit)
             weight = (weight * pl.col("unit")).cast(pl.Int128)
         runs |= {"tp_run": (pl.col("truth") * weight).cum_sum(), "k_run": weight.cum_sum()}
     bits = pl.col("bits")

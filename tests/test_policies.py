@@ -391,6 +391,7 @@ def test_products_of_large_whole_weights():
         ([2**62, 2**62], r"weight column 'w' sums up to more than 2\*\*56: cast it to Float64"),
         (pl.Series([2**63, 1], dtype=pl.UInt64), r"weight column 'w' sums up to more than 2\*\*56"),
         ([1e300, 1.0], "weight column 'w' has 1e\\+300 for its largest value: multiply it"),
+        ([1e30, 1e-10], r"weight column 'w' has values from 1e-10 to 1e\+30, too far apart for exact sums"),
         ([1e-300, 0.0], "weight column 'w' has 1e-300 for its largest value: multiply it"),
     ],
 )
@@ -427,3 +428,11 @@ def test_the_best_f_where_nothing_is_found(missing):
     data = pl.DataFrame({"y": [0] * len(score), "s": score, "P": 2})
     given = {"positives": "P", "unscored": "unretrieved"}
     assert fp.evaluate(data, ["max_f1", "threshold@max_f1"], "y", "s", **given).row(0) == (0.0, 9)
+
+
+def test_small_weights_beside_large_ones_are_exact():
+    # Group 1 weighs 10**16 times less than group 0; its positive stands first: AP 1, and 1/3 of its weight is positive.
+    weights = [1e8, 1e8, 1e-8, 2e-8]
+    data = pl.DataFrame({"g": [0, 0, 1, 1], "y": [1, 0, 1, 0], "s": [3, 2, 1, 0], "w": weights})
+    result = data.pr.evaluate(["average_precision", "prevalence", "rows"], "y", "s", by="g", weight="w")
+    assert result.row(1)[1:] == (1.0, pytest.approx(1 / 3, rel=1e-12), pytest.approx(3e-8, rel=1e-12))
