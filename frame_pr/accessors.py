@@ -66,11 +66,18 @@ class PR(Generic[Frame]):
     plot = _method(plots.plot)
     join_judgments = _method(judgments.join_judgments)
 
+    def __repr__(self) -> str:
+        kind = type(self._frame)
+        return f".pr of a {kind.__module__.partition('.')[0]} {kind.__name__}, with {_methods()}"
+
     if not TYPE_CHECKING:  # else every name would be one
 
         def __getattr__(self, name: str) -> Any:
-            there = [method for method in vars(PR) if not method.startswith("_")]
-            raise AttributeError(f".pr has no {name!r}, it has {', '.join(there)}", name=name, obj=self)
+            raise AttributeError(f".pr has no {name!r}, it has {_methods()}", name=name, obj=self)
+
+
+def _methods() -> str:
+    return ", ".join(method for method in vars(PR) if not method.startswith("_"))
 
 
 def register() -> None:

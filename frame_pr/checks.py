@@ -12,15 +12,15 @@ import polars as pl
 _EXAMPLES = 5  # values shown in an error
 
 
-def refuse_missing(names: Sequence[Any], available: Sequence[Any]) -> None:
+def refuse_missing(names: Sequence[Any], available: Sequence[Any], where: str = "frame") -> None:
     """Every column is there; else the nearest names."""
     columns = {str(column): column for column in available}
     for name in names:
         if name not in available:
             near = difflib.get_close_matches(str(name), columns, n=3, cutoff=0.5)
             meant = " or ".join(repr(columns[one]) for one in near)
-            hint = f"did you mean {meant}?" if near else f"columns: {_examples(available)}"
-            raise ValueError(f"no column {name!r} in the frame; {hint}")
+            hint = f"did you mean {meant}?" if near else f"columns: {_examples(available) or 'none'}"
+            raise ValueError(f"no column {name!r} in the {where}; {hint}")
 
 
 def listed(argument: str, value: Any) -> list[Any]:
@@ -106,7 +106,9 @@ def is_positive(column: str, name: str, dtype: pl.DataType, positive: object) ->
         try:
             pl.DataFrame(schema={column: dtype}).select(label == pl.lit(positive))
         except (pl.exceptions.PolarsError, TypeError, ValueError):
-            raise TypeError(f"positive={positive!r} cannot be a value of column {name!r}, which is {dtype}") from None
+            raise TypeError(
+                f"positive={positive!r} cannot be a value of column {name!r}, which is {dtype}: give one of its labels"
+            ) from None
         return label == pl.lit(positive)
     if dtype == pl.Boolean:
         return label
@@ -120,11 +122,13 @@ def is_positive(column: str, name: str, dtype: pl.DataType, positive: object) ->
 def refuse_score_type(name: str, dtype: pl.DataType) -> None:
     """Scores are numbers."""
     if not dtype.is_numeric():
-        way = (
-            "predicted classes go to confusion(truth, prediction=...)"
-            if dtype == pl.Boolean
-            else "make numbers of it before the call"
-        )
+        way = "make numbers of it before the call"
+        if dtype == pl.Boolean:
+            way = "predicted classes go to confusion(truth, prediction=...)"
+        elif dtype == pl.Null:
+            way = "it has no values, cast it before the call"
+        elif dtype.is_nested():
+            way = "take one number of each value before the call, such as the probability of the positive class"
         raise TypeError(f"score column {name!r} is {dtype}: it must be numeric, higher ranking earlier; {way}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -22,9 +23,12 @@ _UNJUDGED = "unjudged='negative' takes these rows for negatives, unjudged='drop'
 _UNPREDICTED = "drop these rows, or fill them, before the call"
 # What other libraries call our arguments.
 _ELSEWHERE = {
+    "group": "by",
     "group_by": "by",
     "groupby": "by",
     "groups": "by",
+    "keys": "by",
+    "over": "by",
     "pos_label": "positive",
     "sample_weight": "weight",
     "weights": "weight",
@@ -59,9 +63,9 @@ class Policies(TypedDict, total=False):
         Rows whose truth is null or NaN. "raise", the default: an error says how many. "negative": they are taken for
         negatives. "drop": they are left out.
     positives : str, polars expression or frame
-        The known number of positives in the group, where the frame holds only the top of a ranking: a column that is
-        constant in each group, or a frame of the `by` columns and one more. A group of which the frame has no row is
-        left out: rows with a null score and `unscored="unretrieved"` put it in.
+        The known number of positives in the group, a whole number, where the frame holds only the top of a ranking: a
+        column that is constant in each group, or a frame of the `by` columns and one more. A group of which the frame
+        has no row is left out: rows with a null score and `unscored="unretrieved"` put it in.
     rows : str, polars expression or frame
         Likewise, the known number of rows.
     """
@@ -259,7 +263,8 @@ def rows_of(
 def _policies(given: Policies) -> tuple[Ties, str, str]:
     known = Policies.__annotations__
     if unknown := sorted(set(given) - set(known)):
-        meant = _ELSEWHERE.get(unknown[0])
+        near = difflib.get_close_matches(unknown[0], known, n=1, cutoff=0.7)
+        meant = _ELSEWHERE.get(unknown[0]) or next(iter(near), None)
         hint = f"did you mean {meant}=?" if meant else f"the policies are {', '.join(known)}"
         raise TypeError(f"unexpected keyword argument {unknown[0]!r}; {hint}")
     ties = given.get("ties", "threshold")

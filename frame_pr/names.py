@@ -28,6 +28,9 @@ _SYNONYMS = {
     "f": "f1",
     "f1_score": "f1",
     "f_score": "f1",
+    "f_beta": "f1",
+    "fbeta": "f1",
+    "support": "positives",
 }
 _HEADS = (
     *rates.RATES,
@@ -83,8 +86,10 @@ def _nearest(name: str) -> str:
     if head in rates.FIGURES and not tail:
         return f"it needs a cut, the nearest names are {head}@10, {head}@threshold=0.5, {head}@recall=0.8"
     tails = [f"@{t}" for t in (tail, "10", "threshold=0.5", "recall=0.8") if t]
+    # By itself: with a long cut behind them, all heads are alike.
+    heads = difflib.get_close_matches(head, _HEADS, n=len(_HEADS), cutoff=0.6)
     names = [
-        n for h in _HEADS for n in (h, *(h + t for t in tails)) if any(re.fullmatch(f.pattern, n) for f in FAMILIES)
+        n for h in heads for n in (h, *(h + t for t in tails)) if any(re.fullmatch(f.pattern, n) for f in FAMILIES)
     ]
     near = difflib.get_close_matches(f"{head}@{tail}" if tail else head, list(dict.fromkeys(names)), n=3, cutoff=0.6)
     if near:

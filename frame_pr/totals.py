@@ -21,12 +21,13 @@ def totals_in_rows(rows: pl.LazyFrame, name: str, column: str) -> pl.LazyFrame:
             raise ValueError(
                 f"{name} column {column!r} is not one number in each group: {bad} groups have several, or null"
             )
-        return table
+        return table.select("group", _whole(name, column, table["low"]))
 
     total = pl.col(name)
+    if rows.collect_schema()[name].is_float():
+        total = total.fill_nan(None)
     found = rows.group_by("group").agg(low=total.min(), high=total.max(), missing=total.null_count())
-    found = found.map_batches(checked, schema=found.collect_schema())
-    return found.select("group", pl.col("low").cast(pl.Int64).alias(name))
+    return found.map_batches(checked, schema={"group": pl.Int64, name: pl.Int64})
 
 
 def totals_in_frame(
@@ -41,29 +42,33 @@ def totals_in_frame(
             f"{name} takes a column, or a frame of the by columns and one more; got {type(frame).__name__}: "
             "a number that holds for every row makes a column, too"
         )
-    columns = frame.collect_schema().names()
-    refuse_missing(list(keys), columns)
+    types = frame.collect_schema()
+    columns = types.names()
+    refuse_missing(list(keys), columns, f"{name} frame")
     others = [column for column in columns if column not in keys]
     if len(others) != 1:
         raise ValueError(f"{name} frame has the columns {', '.join(columns)}: it must have those of by, and one more")
+    (column,) = others
+    if not types[column].is_numeric():
+        raise TypeError(f"{name} column {column!r} is {types[column]}: it must be numeric")
 
     def checked(table: pl.DataFrame) -> pl.DataFrame:
         if more := table.height - table["group"].n_unique():
             raise ValueError(f"{name} frame gives {more} totals more than it has groups: it must have one row for each")
-        return table
+        return table.select("group", _whole(name, column, table[name]))
 
     # Named apart from the keys of the rows until the join is done. A key that the type of the rows' keys does not hold
     # is that of none of their groups.
     known = frame.lazy()
-    for key, column in keys.items():
-        known = known.filter(pl.col(key).is_null() | pl.col(key).cast(schema[column], strict=False).is_not_null())
+    for key, code in keys.items():
+        known = known.filter(pl.col(key).is_null() | pl.col(key).cast(schema[code], strict=False).is_not_null())
     coded = coder.look_up(
         known.select(
-            *(pl.col(key).cast(schema[column]).alias(column) for key, column in keys.items()),
-            pl.col(others[0]).cast(pl.Int64).alias(name),
+            *(pl.col(key).cast(schema[code]).alias(code) for key, code in keys.items()),
+            pl.col(column).alias(name),
         )
     )
-    coded = coded.map_batches(checked, schema=coded.collect_schema())
+    coded = coded.select("group", name).map_batches(checked, schema={"group": pl.Int64, name: pl.Int64})
     system = pl.int_ranges(systems, dtype=pl.Int64)
     return (
         coded.select(name, system=system, group="group")
@@ -86,6 +91,14 @@ def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame]) -> pl.LazyFrame
             table = table.with_columns(rows=pl.col("rows") - found + pl.col("known"))
         table = table.with_columns(pl.col("known").alias(name)).drop("known")
     return table
+
+
+def _whole(name: str, column: str, totals: pl.Series) -> pl.Series:
+    """Totals as Int64, in which no part of one is lost."""
+    whole = totals.cast(pl.Int64, strict=False)
+    if (bad := totals.filter(totals.is_not_null() & (whole.is_null() | (whole != totals)))).len():
+        raise ValueError(f"{name} column {column!r} holds {bad[0]}: a total is a whole number")
+    return whole.alias(name)
 
 
 def _checked(columns: Sequence[pl.Series], name: str) -> pl.Series:

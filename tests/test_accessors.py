@@ -42,6 +42,14 @@ def test_public_names_are_there_once():
     assert all(hasattr(fp, name) for name in fp.__all__)
 
 
+@pytest.mark.parametrize(
+    ("frame", "kind"),
+    [(DATA, "polars DataFrame"), (DATA.lazy(), "polars LazyFrame"), (DATA.to_pandas(), "pandas DataFrame")],
+)
+def test_what_a_notebook_shows_for_pr(frame, kind):
+    assert repr(frame.pr).startswith(f".pr of a {kind}, with average_precision, ")
+
+
 @pytest.mark.parametrize("frame", [DATA, DATA.lazy(), DATA.to_pandas()], ids=["polars", "lazy", "pandas"])
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_a_method_is_the_function_with_the_frame_filled_in(frame, function):

@@ -137,6 +137,8 @@ def test_no_metric(name, lazy):
         ("prevalance", "prevalence"),
         ("MCC@threshold=0.5", "mcc@threshold=0.5"),
         ("max_F1", "max_f1"),
+        ("f_beta@5", "f1@5"),
+        ("support", "positives"),
     ],
 )
 def test_the_nearest_names(name, meant):
@@ -153,7 +155,7 @@ def test_a_figure_without_a_cut(name, figure):
         metric(name, pl.Float64())
 
 
-@pytest.mark.parametrize("name", ["ndcg", "mrr", "roc_auc", "hit_rate@5"])
+@pytest.mark.parametrize("name", ["ndcg", "ndcg@10", "mrr", "roc_auc", "hit_rate@5"])
 def test_a_metric_that_is_not_here(name):
     # Nothing is near to these: an offer would be a guess.
     with pytest.raises(ValueError, match=f"no metric is named '{name}'; names look like average_precision, "):

@@ -22,6 +22,24 @@ def test_a_score_of_truth_values():
         RUN.pr.average_precision("relevant", pl.col("predicted") == 1)
 
 
+def test_a_score_for_each_class():
+    # What predict_proba gives: a pair for each row.
+    for dtype in (pl.List(pl.Float64), pl.Array(pl.Float64, 2)):
+        with pytest.raises(TypeError, match="must be numeric, .* such as the probability of the positive class$"):
+            RUN.with_columns(score=pl.lit([0.1, 0.9], dtype)).pr.average_precision("relevant", "score")
+
+
+def test_a_frame_without_columns():
+    with pytest.raises(ValueError, match="no column 'relevant' in the frame; columns: none$"):
+        pl.DataFrame().pr.average_precision("relevant", "score")
+
+
+@pytest.mark.parametrize(("word", "ours"), [("group", "by"), ("over", "by"), ("tie", "ties"), ("weigth", "weight")])
+def test_arguments_by_another_name(word, ours):
+    with pytest.raises(TypeError, match=rf"unexpected keyword argument '{word}'; did you mean {ours}=\?"):
+        RUN.pr.average_precision("relevant", "score", **{word: "query"})
+
+
 def test_a_truth_without_any_value():
     with pytest.raises(TypeError, match="column 'relevant' is Null, it has no values to tell its type by: cast it"):
         pl.DataFrame({"relevant": [], "score": []}).pr.average_precision("relevant", "score")
@@ -61,7 +79,7 @@ def test_columns_before_metrics():
 
 def test_pandas_column_of_nothing_but_none():
     frame = pd.DataFrame({"query": [None, None], "relevant": [1, 0], "score": [2, 1], "none": [None, None]})
-    with pytest.raises(TypeError, match="score column 'none' is Null"):
+    with pytest.raises(TypeError, match="score column 'none' is Null: .*; it has no values, cast it before the call"):
         frame.pr.average_precision("relevant", "none")
     with pytest.raises(TypeError, match="column 'none' is Null, it has no values to tell its type by"):
         frame.pr.average_precision("none", "score")

@@ -3,6 +3,7 @@
 import itertools
 import math
 import random
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -281,13 +282,38 @@ def test_known_positives_without_groups():
             "positives gives a total of 0 for a group in which the frame has 1",
         ),
         (pl.DataFrame({"q": ["a", "b"]}), "positives frame has the columns q: it must have those of by, and one more"),
-        (pl.DataFrame({"query": ["a"], "n": [1]}), "no column 'q' in the frame"),
+        (pl.DataFrame({"query": ["a"], "n": [1]}), "no column 'q' in the positives frame; columns: 'query', 'n'"),
+        # 3.5 once was 3.
+        ("half", "positives column 'half' holds 3.5: a total is a whole number"),
+        (pl.DataFrame({"q": ["a", "b"], "n": [3.5, 1]}), "positives column 'n' holds 3.5: a total is a whole number"),
+        (pl.DataFrame({"q": ["a", "b"], "n": [math.nan, 1]}), "positives column 'n' holds nan: a total is a whole num"),
+        (pl.DataFrame({"q": ["a", "b"], "n": [1, 2**63]}), "positives column 'n' holds 9223372036854775808: a total"),
+        ("nan", "positives column 'nan' is not one number in each group: 1 groups have several, or null"),
     ],
 )
 def test_totals_that_cannot_be(positives, message):
     data = pl.DataFrame({"q": ["a", "a", "b"], "y": [1, 0, 1], "s": [1, 2, 3], "P": [1, 2, 1]})
-    with pytest.raises(ValueError, match=message):
-        fp.average_precision(data, "y", "s", by="q", positives=positives)
+    data = data.with_columns(half=pl.lit(3.5), nan=pl.Series([1.0, math.nan, 1.0]))
+    for lazy in (False, True):
+        with pytest.raises(ValueError, match=message):
+            (data.lazy() if lazy else data).pr.average_precision("y", "s", by="q", positives=positives).lazy().collect()
+
+
+@pytest.mark.parametrize("n", [[3.0, 1.0], [Decimal(3), Decimal(1)]], ids=["Float64", "Decimal"])
+def test_whole_totals_of_any_numeric_dtype(n):
+    data = pl.DataFrame({"q": ["a", "a", "b"], "y": [1, 0, 1], "s": [2, 1, 3]})
+    frame = pl.DataFrame({"q": ["a", "b"], "n": n})
+    for positives in (frame, "n"):
+        result = data.join(frame, on="q").pr.evaluate(["positives", "recall@1"], "y", "s", by="q", positives=positives)
+        assert result.rows() == [("a", 3, 1 / 3), ("b", 1, 1.0)]
+
+
+@pytest.mark.parametrize("n", [["3", "1"], [True, True]], ids=["String", "Boolean"])
+def test_totals_that_are_no_numbers(n):
+    data = pl.DataFrame({"q": ["a", "b"], "y": [1, 1], "s": [2, 1], "n": n})
+    for positives in ("n", data.select("q", "n")):
+        with pytest.raises(TypeError, match="positives column 'n' is (String|Boolean): it must be numeric"):
+            data.pr.average_precision("y", "s", by="q", positives=positives)
 
 
 GOOD = pl.DataFrame({"y": [1, 0], "s": [1.0, 2.0], "w": [1, 2]})
