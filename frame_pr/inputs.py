@@ -19,7 +19,7 @@ from frame_pr.totals import totals_in_frame, totals_in_rows
 _UNSCORED = (
     "unscored='unretrieved' counts these rows but ranks them nowhere, unscored='drop' leaves them out, or fill them"
 )
-_UNJUDGED = "unjudged='negative' takes these rows for negatives, unjudged='drop' leaves them out, or fill them"
+_UNJUDGED = "unjudged='negative' counts these rows as negatives, unjudged='drop' leaves them out, or fill them"
 _UNPREDICTED = "drop these rows, or fill them, before the call"
 # What other libraries call our arguments.
 _ELSEWHERE = {
@@ -60,7 +60,7 @@ class Policies(TypedDict, total=False):
         Rows whose score is null or NaN. "raise", the default: an error says how many. "unretrieved": they count among
         the rows and positives of their group and are ranked nowhere. "drop": they are left out.
     unjudged : "raise", "negative" or "drop"
-        Rows whose truth is null or NaN. "raise", the default: an error says how many. "negative": they are taken for
+        Rows whose truth is null or NaN. "raise", the default: an error says how many. "negative": they count as
         negatives. "drop": they are left out.
     positives : str, polars expression or frame
         The known number of positives in the group, a whole number, where the frame holds only the top of a ranking: a
