@@ -25,12 +25,12 @@ def test_a_score_of_truth_values():
 def test_a_score_for_each_class():
     # What predict_proba gives: a pair for each row.
     for dtype in (pl.List(pl.Float64), pl.Array(pl.Float64, 2)):
-        with pytest.raises(TypeError, match="must be numeric, .* such as the probability of the positive class$"):
+        with pytest.raises(TypeError, match=r"must be numeric, .* such as the probability of the positive class$"):
             RUN.with_columns(score=pl.lit([0.1, 0.9], dtype)).pr.average_precision("relevant", "score")
 
 
 def test_a_frame_without_columns():
-    with pytest.raises(ValueError, match="no column 'relevant' in the frame; columns: none$"):
+    with pytest.raises(ValueError, match=r"no column 'relevant' in the frame; columns: none$"):
         pl.DataFrame().pr.average_precision("relevant", "score")
 
 
@@ -79,7 +79,7 @@ def test_columns_before_metrics():
 
 def test_pandas_column_of_nothing_but_none():
     frame = pd.DataFrame({"query": [None, None], "relevant": [1, 0], "score": [2, 1], "none": [None, None]})
-    with pytest.raises(TypeError, match="score column 'none' is Null: .*; it has no values, cast it before the call"):
+    with pytest.raises(TypeError, match=r"score column 'none' is Null: .*; it has no values, cast it before the call"):
         frame.pr.average_precision("relevant", "none")
     with pytest.raises(TypeError, match="column 'none' is Null, it has no values to tell its type by"):
         frame.pr.average_precision("none", "score")

@@ -312,7 +312,7 @@ def test_whole_totals_of_any_numeric_dtype(n):
 def test_totals_that_are_no_numbers(n):
     data = pl.DataFrame({"q": ["a", "b"], "y": [1, 1], "s": [2, 1], "n": n})
     for positives in ("n", data.select("q", "n")):
-        with pytest.raises(TypeError, match="positives column 'n' is (String|Boolean): it must be numeric"):
+        with pytest.raises(TypeError, match=r"positives column 'n' is (String|Boolean): it must be numeric"):
             data.pr.average_precision("y", "s", by="q", positives=positives)
 
 
