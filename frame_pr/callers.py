@@ -124,7 +124,7 @@ def caller_of(frame: Frame, items: Sequence[Any]) -> Caller[Any]:
         )
     if isinstance(frame, Engine):
         raise TypeError("on Spark and Dask there are evaluate, report, with_metrics and the single metrics only")
-    kind = f"{type(frame).__module__}.{type(frame).__qualname__}"
+    kind = f"{type(frame).__module__}.{type(frame).__qualname__}".removeprefix("builtins.")
     if (engine := kind.partition(".")[0]) in ("dask", "pyspark"):
         raise TypeError(f"got a {kind}: it goes to the functions of frame_pr.{engine.removeprefix('py')}")
     if "groupby" in kind.lower():

@@ -46,6 +46,8 @@ class ExprPR:
     """
 
     def __init__(self, score: pl.Expr) -> None:
+        if not isinstance(score, pl.Expr):
+            raise TypeError(f"ExprPR takes a polars expression, such as pl.col('score'); got {score!r}")
         self._score = score
 
     def average_precision(self, truth: Column, *, positive: object = None) -> pl.Expr:

@@ -26,6 +26,8 @@ def _series(frame: pd.DataFrame, column: Hashable) -> pl.Series:
         raise TypeError(
             f"column {column!r} ({values.dtype}) holds values of several types: convert it to one ({error})"
         ) from None
+    except NotImplementedError as error:
+        raise TypeError(f"column {column!r} is {values.dtype}, which polars does not have: convert it") from error
     except ImportError as error:
         raise ImportError('pandas frames need pyarrow: pip install "frame-pr[pandas]"') from error
     # An object column of nothing but None is no text, as which polars takes it.

@@ -288,14 +288,14 @@ def test_values_where_a_name_is_wanted(by, pandas):
 @pytest.mark.parametrize(
     ("other", "named"),
     [
-        (GOOD.to_dicts(), "builtins.list"),
-        (GOOD.to_dict(), "builtins.dict"),
+        (GOOD.to_dicts(), "list"),
+        (GOOD.to_dict(), "dict"),
         (GOOD.to_arrow(), "pyarrow.lib.Table"),
         (GOOD["score"], "polars.series.series.Series"),
         (GOOD["score"].to_pandas(), "Series"),
         (GOOD["score"].to_numpy(), "numpy.ndarray"),
         (None, "NoneType"),
-        ("run.parquet", "builtins.str"),
+        ("run.parquet", "str"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )

@@ -29,6 +29,17 @@ def test_a_score_for_each_class():
             RUN.with_columns(score=pl.lit([0.1, 0.9], dtype)).pr.average_precision("relevant", "score")
 
 
+def test_a_score_of_a_type_that_polars_does_not_have():
+    frame = pd.DataFrame({"relevant": [1, 0], "score": [1j, 2j]})
+    with pytest.raises(TypeError, match="column 'score' is complex128, which polars does not have: convert it"):
+        frame.pr.average_precision("relevant", "score")
+
+
+def test_a_name_where_an_expression_belongs():
+    with pytest.raises(TypeError, match=r"ExprPR takes a polars expression, such as pl.col\('score'\); got 'score'"):
+        fp.ExprPR("score")
+
+
 def test_a_frame_without_columns():
     with pytest.raises(ValueError, match=r"no column 'relevant' in the frame; columns: none$"):
         pl.DataFrame().pr.average_precision("relevant", "score")
