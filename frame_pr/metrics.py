@@ -90,8 +90,9 @@ def _tp_at(k: int | pl.Expr) -> Sum:
 def at_k(k: int) -> Cut:
     """The first k rows. A group with fewer is filled up with misses."""
     tp = f"tp@{k}"
-    counts = Counts(pl.col(tp), pl.lit(k, dtype=pl.Int64), _POSITIVES, pl.max_horizontal(_ROWS, k))
-    return Cut(counts, {tp: _tp_at(k)})
+    # So many rows at least: the k, and the positives that are not among them.
+    rows = pl.max_horizontal(_ROWS, k + _POSITIVES - pl.col(tp))
+    return Cut(Counts(pl.col(tp), pl.lit(k, dtype=pl.Int64), _POSITIVES, rows), {tp: _tp_at(k)})
 
 
 def at_threshold(threshold: float) -> Cut:

@@ -233,6 +233,20 @@ def test_a_truth_that_is_nan_is_unjudged():
     assert fp.evaluate(data.lazy(), ["positives", "rows"], "y", "s", unjudged="drop").collect().row(0) == (1, 2)
 
 
+@pytest.mark.parametrize("given", ["unretrieved", "known"])
+def test_a_group_filled_up_with_misses_has_no_less_than_none_of_any_kind(kind, given):
+    # One hit and two positives that were not found: the first 3 are the hit and two misses, so there are 5 rows.
+    # tp 1, fp 2, fn 2, tn 0: mcc (1 * 0 - 2 * 2) / sqrt(3 * 3 * 2 * 2).
+    data, policies = {
+        "unretrieved": ({"y": [1, 1, 1], "s": [1, None, None]}, {"unscored": "unretrieved"}),
+        "known": ({"y": [1], "s": [1], "P": [3]}, {"positives": "P"}),
+    }[given]
+    expected = {"tp@3": 1, "fp@3": 2, "fn@3": 2, "tn@3": 0, "accuracy@3": 1 / 5, "specificity@3": 0, "fpr@3": 1}
+    expected |= {"mcc@3": near(-4 / 6), "precision@3": 1 / 3, "recall@3": 1 / 3, "rows": 3, "prevalence@3": 1}
+    result = kind.read(kind(pl.DataFrame(data)).pr.evaluate(list(expected), "y", "s", **policies))
+    assert result.row(0, named=True) == expected
+
+
 TOTALS = {"q": ["a", "b", "c", "z"], "n": [5, 1, 2, 9]}
 
 
