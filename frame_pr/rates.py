@@ -86,8 +86,11 @@ def accuracy(c: Counts) -> pl.Expr:
 def f_beta(beta: float) -> Figure:
     """`(1 + beta^2) tp / (beta^2 positives + k)`: recall counts beta times as much as precision."""
 
+    # A float, as a whole number times a count may be more than an Int64 holds.
+    square = float(beta) ** 2
+
     def f(c: Counts) -> pl.Expr:
-        return ratio((1 + beta**2) * c.tp, beta**2 * c.positives + c.k)
+        return ratio((1 + square) * c.tp, square * c.positives + c.k)
 
     f.__doc__ = f_beta.__doc__
     return f

@@ -13,6 +13,8 @@ from frame_pr.rates import Counts
 COLUMNS = ["tp", "k", "positives", "rows"]
 COUNTS = Counts(*map(pl.col, COLUMNS))
 FIGURES = rates.COUNTS | rates.RATES | {f"f{beta}": rates.f_beta(float(beta)) for beta in ("0.5", "2", "0.1", "10")}
+# The square of a whole beta, times a count, is more than an Int64 holds.
+FIGURES |= {"f100000000": rates.f_beta(10**8)}
 
 
 def valued(table: list[tuple]) -> pl.DataFrame:
