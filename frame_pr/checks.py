@@ -119,6 +119,12 @@ def is_positive(column: str, name: str, dtype: pl.DataType, positive: object) ->
     return label != 0
 
 
+def refuse_text(argument: str, name: str, dtype: pl.DataType) -> None:
+    """Weights and totals are numbers."""
+    if not dtype.is_numeric():
+        raise TypeError(f"{argument} column {name!r} is {dtype}: it must be numeric, so cast it before the call")
+
+
 def refuse_score_type(name: str, dtype: pl.DataType) -> None:
     """Scores are numbers."""
     if not dtype.is_numeric():

@@ -64,8 +64,9 @@ class Policies(TypedDict, total=False):
         negatives. "drop": they are left out.
     positives : str, polars expression or frame
         The known number of positives in the group, a whole number, where the frame holds only the top of a ranking: a
-        column that is constant in each group, or a frame of the `by` columns and one more. A group of which the frame
-        has no row is left out: rows with a null score and `unscored="unretrieved"` put it in.
+        column that is constant in each group, or a frame of the `by` columns and one more. With `weight`, the sum of
+        their weights. A group of which the frame has no row is left out: rows with a null score and
+        `unscored="unretrieved"` put it in.
     rows : str, polars expression or frame
         Likewise, the known number of rows.
     """
@@ -183,10 +184,11 @@ def rows_of(
         else:
             checks.refuse_score_type(name, schema[column])
     for name in ("weight", "positives", "rows"):
-        if name in single and not schema[name].is_numeric():
-            raise TypeError(f"{name} column {single[name][0]!r} is {schema[name]}: it must be numeric")
+        if name in single:
+            checks.refuse_text(name, single[name][0], schema[name])
+    amount = pl.Float64() if "weight" in single and not schema["weight"].is_integer() else pl.Int64()
     if "weight" in single:
-        canonical.append(pl.col("weight").cast(pl.Int64 if schema["weight"].is_integer() else pl.Float64))
+        canonical.append(pl.col("weight").cast(amount))
 
     def checked(data: pl.DataFrame) -> pl.DataFrame:
         checks.check_labels("truth", truth_name, data["truth"], positive, _UNJUDGED if unjudged == "raise" else "")
@@ -235,9 +237,9 @@ def rows_of(
 
     canonical_keys = dict(zip(keys, key_columns, strict=True))
     totals = [
-        totals_in_rows(rows, name, single[name][0])
+        totals_in_rows(rows, name, single[name][0], amount)
         if name in known_columns
-        else totals_in_frame(total, name, canonical_keys, schema, coder, len(scores))
+        else totals_in_frame(total, name, canonical_keys, schema, coder, len(scores), amount)
         for name, total in known.items()
     ]
     return Rows(
@@ -247,7 +249,7 @@ def rows_of(
         ties=ties,
         ordered=ordered,
         weighted="weight" in single,
-        fractional="weight" in single and not schema["weight"].is_integer(),
+        fractional=amount.is_float(),
         hits_may_lack=unscored == "unretrieved" or bool(totals) or starts is not None,
         totals=totals,
         starts=None

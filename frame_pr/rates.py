@@ -85,7 +85,6 @@ def accuracy(c: Counts) -> pl.Expr:
 
 def f_beta(beta: float) -> Figure:
     """`(1 + beta^2) tp / (beta^2 positives + k)`: recall counts beta times as much as precision."""
-
     # A float, as a whole number times a count may be more than an Int64 holds.
     square = float(beta) ** 2
 

@@ -82,10 +82,11 @@ def starts_of(counts: pl.DataFrame, call: Call) -> pl.DataFrame:
     """What each range starts with, but for the precision below it."""
     coder, ranges = _numbered(counts, call.by)
     found, ranked = {name: pl.col(_SUM + name) for name in TOTALS}, pl.col(RANGE).is_not_null()
+    dtype = counts.schema[_SUM + "rows"]
     totals = [
-        totals_in_rows(ranges, name, value)
+        totals_in_rows(ranges, name, value, dtype)
         if isinstance(value, str)
-        else totals_in_frame(value, name, {key: key for key in call.by}, counts.schema, coder, 1)
+        else totals_in_frame(value, name, {key: key for key in call.by}, counts.schema, coder, 1, dtype)
         for name, value in call.policies.items()
         if name in TOTALS
     ]

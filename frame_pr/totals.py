@@ -9,34 +9,42 @@ from typing import Any
 
 import polars as pl
 
-from frame_pr.checks import refuse_missing
+from frame_pr.checks import refuse_missing, refuse_text
 from frame_pr.groups import Coding
 
 
-def totals_in_rows(rows: pl.LazyFrame, name: str, column: str) -> pl.LazyFrame:
-    """A total that stands in every row of its group."""
+def totals_in_rows(rows: pl.LazyFrame, name: str, column: str, dtype: pl.DataType) -> pl.LazyFrame:
+    """A total that stands in every row of its group. `dtype`: that of the totals that are found."""
 
     def checked(table: pl.DataFrame) -> pl.DataFrame:
         if bad := table.filter((pl.col("low") != pl.col("high")) | (pl.col("missing") > 0)).height:
             raise ValueError(
                 f"{name} column {column!r} is not one number in each group: {bad} groups have several, or null"
             )
-        return table.select("group", _whole(name, column, table["low"]))
+        return table.select("group", _typed(name, column, table["low"], dtype))
 
     total = pl.col(name)
     if rows.collect_schema()[name].is_float():
         total = total.fill_nan(None)
     found = rows.group_by("group").agg(low=total.min(), high=total.max(), missing=total.null_count())
-    return found.map_batches(checked, schema={"group": pl.Int64, name: pl.Int64})
+    return found.map_batches(checked, schema={"group": pl.Int64, name: dtype})
 
 
 def totals_in_frame(
-    frame: Any, name: str, keys: dict[str, str], schema: pl.Schema, coder: Coding, systems: int
+    frame: Any,
+    name: str,
+    keys: dict[str, str],
+    schema: pl.Schema,
+    coder: Coding,
+    systems: int,
+    dtype: pl.DataType,
 ) -> pl.LazyFrame:
     """A total that a frame of its own gives for every group: its key columns, and one more."""
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(frame, pandas.DataFrame):
-        frame = pl.from_pandas(frame)
+        from frame_pr.pandas_frames import from_pandas
+
+        frame = from_pandas(frame, list(frame.columns))
     if not isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
         raise TypeError(
             f"{name} takes a column, or a frame of the by columns and one more; got {type(frame).__name__}: "
@@ -49,13 +57,12 @@ def totals_in_frame(
     if len(others) != 1:
         raise ValueError(f"{name} frame has the columns {', '.join(columns)}: it must have those of by, and one more")
     (column,) = others
-    if not types[column].is_numeric():
-        raise TypeError(f"{name} column {column!r} is {types[column]}: it must be numeric")
+    refuse_text(name, column, types[column])
 
     def checked(table: pl.DataFrame) -> pl.DataFrame:
         if more := table.height - table["group"].n_unique():
             raise ValueError(f"{name} frame gives {more} totals more than it has groups: it must have one row for each")
-        return table.select("group", _whole(name, column, table[name]))
+        return table.select("group", _typed(name, column, table[name], dtype))
 
     # Named apart from the keys of the rows until the join is done. A key that the type of the rows' keys does not hold
     # is that of none of their groups.
@@ -68,7 +75,7 @@ def totals_in_frame(
             pl.col(column).alias(name),
         )
     )
-    coded = coded.select("group", name).map_batches(checked, schema={"group": pl.Int64, name: pl.Int64})
+    coded = coded.select("group", name).map_batches(checked, schema={"group": pl.Int64, name: dtype})
     system = pl.int_ranges(systems, dtype=pl.Int64)
     return (
         coded.select(name, system=system, group="group")
@@ -81,10 +88,10 @@ def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame]) -> pl.LazyFrame
     """Put known totals in the place of those found in the rows of a table with `group`, `positives` and `rows`."""
     found = pl.col("positives")
     for known in totals:
-        (name,) = set(known.collect_schema().names()) - {"group"}
+        ((name, dtype),) = known.drop("group").collect_schema().items()
         table = table.join(known.rename({name: "known"}), on="group", how="left", maintain_order="left")
         # An expression, as polars could not leave out any column of a table that goes through a function.
-        checked = pl.map_batches(["group", "known", name], partial(_checked, name=name), return_dtype=pl.Int64)
+        checked = pl.map_batches(["group", "known", name], partial(_checked, name=name), return_dtype=dtype)
         table = table.with_columns(known=checked)
         if name == "positives":
             # Positives that are not in the frame are rows that are not.
@@ -93,23 +100,29 @@ def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame]) -> pl.LazyFrame
     return table
 
 
-def _whole(name: str, column: str, totals: pl.Series) -> pl.Series:
-    """Totals as Int64, in which no part of one is lost."""
-    whole = totals.cast(pl.Int64, strict=False)
-    if (bad := totals.filter(totals.is_not_null() & (whole.is_null() | (whole != totals)))).len():
-        raise ValueError(f"{name} column {column!r} holds {bad[0]}: a total is a whole number")
-    return whole.alias(name)
+def _typed(name: str, column: str, totals: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Totals as Int64, in which no part of one is lost, or as Float64."""
+    typed = totals.cast(dtype, strict=False)
+    fits = typed.is_finite() if dtype.is_float() else (typed == totals) & (typed < 2**56)
+    if (bad := totals.filter(totals.is_not_null() & ~fits.fill_null(False))).len():
+        raise ValueError(
+            f"{name} column {column!r} holds {bad[0]}: a total is a whole number below 2**56, or, where weight= is a "
+            "column of floats, any sum of them"
+        )
+    return typed.alias(name)
 
 
 def _checked(columns: Sequence[pl.Series], name: str) -> pl.Series:
     group, known, found = columns
     if missing := group.filter(known.is_null()).n_unique():
         raise ValueError(f"{name} gives no total for {missing} of the groups: every group of the frame needs one")
-    short = known < found
+    # Sums of floats depend on their order, in the last bits.
+    slack = found * (1e-9 if found.dtype.is_float() else 0)
+    short = known < found - slack
     if short.any():
         raise ValueError(
             f"{name} gives a total of {known.filter(short)[0]} for a group in which the frame has "
             f"{found.filter(short)[0]} already ({group.filter(short).n_unique()} such groups): it counts those in the "
             "frame, too"
         )
-    return known
+    return known.zip_with(known > found + slack, found)

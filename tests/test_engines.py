@@ -141,6 +141,7 @@ WITHOUT_GROUPS = [one for one in POLICIES if not {"by", "mean_over", "positives"
 WITHOUT_GROUPS += [
     {"positives": "many"},
     {"positives": pl.DataFrame({"many": 200}), "rows": pl.DataFrame({"more": 500})},
+    {"positives": pl.DataFrame({"many": 500.5}), "weight": "weight"},
 ]
 
 

@@ -330,6 +330,51 @@ def test_totals_that_are_no_numbers(n):
             data.pr.average_precision("y", "s", by="q", positives=positives)
 
 
+@pytest.mark.parametrize("given", ["column", "polars", "lazy", "pandas"])
+@pytest.mark.parametrize(
+    ("total", "weight", "message"),
+    [
+        (
+            2.5,
+            None,
+            r"rows column 'N' holds 2.5: a total is a whole number below 2\*\*56, or, where weight= is a column",
+        ),
+        (2.5, "whole", r"rows column 'N' holds 2.5: a total is a whole number below 2\*\*56"),
+        (math.inf, "float", "rows column 'N' holds inf"),
+        (2**56, None, "rows column 'N' holds 72057594037927936"),
+    ],
+)
+def test_totals_beside_weights_that_cannot_be(given, total, weight, message):
+    data = pl.DataFrame({"q": ["a", "a"], "y": [1, 0], "s": [2, 1], "whole": [1, 1], "float": [0.5, 0.5]})
+    known = pl.DataFrame({"q": ["a"], "N": [total]})
+    frame = {"column": "N", "polars": known, "lazy": known.lazy(), "pandas": known.to_pandas()}[given]
+    data = data.with_columns(N=pl.lit(total))
+    for rows in (data, data.lazy()):
+        with pytest.raises(ValueError, match=message):
+            fp.evaluate(rows, "prevalence", "y", "s", by="q", rows=frame, weight=weight).lazy().collect()
+
+
+@pytest.mark.parametrize("given", ["column", "polars"])
+def test_known_sums_of_weights(given):
+    # Of 3.5 the frame has .5, ranked first: recall 1/7. Not found are 3, so that .5 + .75 + 3 is in all.
+    data = pl.DataFrame({"y": [1, 0], "s": [2, 1], "w": [0.5, 0.75], "P": [3.5, 3.5]})
+    known = data.select(pl.col("P").first()) if given == "polars" else "P"
+    names = ["positives", "rows", "recall@threshold=1", "average_precision"]
+    result = fp.evaluate(data, names, "y", "s", weight="w", positives=known)
+    assert result.row(0) == (3.5, 4.25, near(1 / 7), near(1 / 7))
+    assert fp.evaluate(data.lazy(), names, "y", "s", weight="w", positives=known).collect().equals(result)
+
+
+def test_a_known_sum_of_weights_that_differs_in_the_last_bits():
+    data = pl.DataFrame({"y": [1, 1, 1], "s": [3, 2, 1], "w": [0.1, 0.2, 0.3]})
+    found = fp.evaluate(data, ["positives", "threshold@recall=1"], "y", "s", weight="w")
+    for end in (0, 1):
+        known = data.with_columns(P=math.nextafter(found["positives"].item(), end))
+        assert fp.evaluate(known, found.columns, "y", "s", weight="w", positives="P").equals(found)
+    with pytest.raises(ValueError, match=r"positives gives a total of 0.59 for a group"):
+        fp.evaluate(data.with_columns(P=0.59), "positives", "y", "s", weight="w", positives="P")
+
+
 GOOD = pl.DataFrame({"y": [1, 0], "s": [1.0, 2.0], "w": [1, 2]})
 
 
