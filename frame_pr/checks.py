@@ -83,7 +83,15 @@ def expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict[
                 raise ValueError(f"{argument}: this expression does not fit the frame: {fault}") from None
             if not names:
                 raise ValueError(f"{argument}: this selector selects no column of the frame")
-            expressions = [item] if len(names) == 1 else [pl.col(name) for name in names]
+            # In a group a column becomes a list, and an aggregation does not. A literal is meant for every row.
+            of_columns = item.meta.root_names() or item.meta.has_multiple_outputs()
+            grouped = source.group_by(pl.lit(0)).agg(value=pl.struct(item)).collect_schema()
+            if of_columns and grouped["value"] != pl.List:
+                raise ValueError(
+                    f"{argument}: this expression gives one value for all rows: leave out the aggregation, or end it "
+                    "with .over(...)"
+                )
+            expressions = [item] if len(names) == 1 else [pl.struct(item).struct.field(name) for name in names]
         for name, expression in zip(names, expressions, strict=True):
             if name in found:
                 raise ValueError(f"{argument} gives column {name!r} twice")

@@ -163,7 +163,7 @@ def rows_of(
     scores = checks.expanded(source, "score", score_items)
     singles = {"truth": truth, **extras, **known_columns}
     single = {name: checks.expanded_one(source, name, item) for name, item in singles.items()}
-    several = cs.is_selector(score) if isinstance(score, pl.Expr) else score_items != [score]
+    several = len(scores) > 1 or score_items[0] is not score or cs.is_selector(score)
     if several and carry:
         raise ValueError(f"score gives {len(scores)} columns: metric columns beside the rows take one score at a time")
     if several:

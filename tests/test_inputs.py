@@ -138,6 +138,47 @@ def test_a_selector_of_several_keys():
     assert mixed.columns == ["user", "query", "average_precision"]
 
 
+@pytest.mark.parametrize("lazy", [False, True])
+def test_several_columns_of_one_expression(lazy):
+    data = GOOD.with_columns(user=pl.lit("U"), other=-pl.col("score"))
+    frame = data.lazy() if lazy else data
+
+    def rows(score="score", by="query"):
+        return fp.average_precision(frame, "relevant", score, by=by).lazy().collect().rows()
+
+    upper = [(q.upper(), "U", value) for q, value in AP]
+    assert rows(by=pl.col("query", "user").str.to_uppercase()) == upper
+    # Backwards, a has 1, 0, 1 and b has 1, 0; twice backwards they are what they were.
+    expected = [("a", "score", near(5 / 6)), ("a", "other", AP[0][1]), ("b", "score", 1.0), ("b", "other", AP[1][1])]
+    several = [-pl.col("score", "other"), -cs.by_name("score", "other"), -pl.col("^(score|other)$")]
+    for scores in (*several, [-pl.col("score"), -pl.col("other")]):
+        assert rows(score=scores) == expected
+    assert rows(score=[pl.col("score")]) == [(q, "score", value) for q, value in AP]
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_an_aggregation_is_no_column(lazy):
+    frame = GOOD.lazy() if lazy else GOOD
+    score = pl.col("score")
+    good = {"truth": "relevant", "score": "score", "by": "query"}
+    for argument, column in {
+        "truth": pl.col("relevant").max(),
+        "score": score.max() * 2,
+        "by": pl.col("query").first(),
+        "weight": score.sum(),
+        "positives": pl.col("relevant").sum(),
+    }.items():
+        with pytest.raises(ValueError, match=f"^{argument}: this expression gives one value for all rows: leave out"):
+            fp.average_precision(frame, **good | {argument: column})
+    with pytest.raises(ValueError, match=r"^score: this expression gives one value for all rows"):
+        fp.average_precision(frame, **good | {"score": cs.by_name("score").max()})
+    # Of rows, of groups, or of no column at all: each is a column.
+    for column in (score - score.mean(), score / score.max().over("query"), score.rank(), score.fill_null(score.min())):
+        assert fp.average_precision(frame, **good | {"score": column}).lazy().collect().rows() == AP
+    flat = fp.average_precision(frame, **good | {"score": pl.lit(1).cast(pl.Int8)}).lazy().collect()
+    assert flat.equals(fp.evaluate(GOOD, "prevalence", **good).rename({"prevalence": "average_precision"}))
+
+
 def test_other_columns_may_be_anything(kind):
     # Only the named columns are read: another may be missing values, or named like what the library uses inside.
     data = GOOD.with_columns(
