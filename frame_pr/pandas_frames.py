@@ -39,17 +39,28 @@ def to_pandas(result: pl.DataFrame, keys: Sequence[str], *, like: pd.DataFrame) 
     import pandas as pd
 
     labels = {str(label): label for label in like.columns if str(label) in keys}
+    dtypes = {name: like[label].dtype for name, label in labels.items()}
     columns = {}
     for column in result:
         label = labels.get(column.name, column.name)
-        if column.name not in labels:
+        dtype = dtypes.get(column.name)
+        if dtype is None:
             columns[label] = column.to_pandas()
-        elif column.dtype.is_integer() and (from_arrow := getattr(like[label].dtype, "__from_arrow__", None)):
+        elif isinstance(dtype, pd.ArrowDtype) and dtype.type is pd.CategoricalDtype.type:
+            # No column of another type becomes a dictionary of numbers, or one that is ordered.
+            columns[label] = pd.Series(column.to_list(), dtype=dtype)
+        elif column.dtype.is_integer() and (from_arrow := getattr(dtype, "__from_arrow__", None)):
             # numpy has no integer null, and would make floats of the integers beside one.
             columns[label] = pd.Series(from_arrow(column.to_arrow()))
         else:
-            columns[label] = column.to_pandas(date_as_object=True).astype(like[label].dtype)
-    return pd.DataFrame(columns, copy=False)
+            columns[label] = column.to_pandas(date_as_object=True).astype(dtype)
+    frame = pd.DataFrame(columns, copy=False)
+    # pandas sorts categories as they stand, and not by their text.
+    categories = [dtype.categories for dtype in dtypes.values() if isinstance(dtype, pd.CategoricalDtype)]
+    if not all(one.is_monotonic_increasing for one in categories):
+        by = [labels[key] for key in keys]
+        frame = frame.sort_values(by, kind="stable", na_position="first", ignore_index=True)
+    return frame
 
 
 def beside(frame: pd.DataFrame, columns: pl.DataFrame) -> pd.DataFrame:

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pandas.testing as tm
 import polars as pl
+import pyarrow as pa
 import pytest
 from compare import assert_same
 from names import CALL_IDS, CALLS, call
@@ -27,6 +28,11 @@ KEYS = {
     "string": pd.Series(["a", "b", "é"], dtype="string"),
     "category": pd.Series(pd.Categorical(["a", "b", "c"])),
     "category of numbers": pd.Series(pd.Categorical([1, 2, 3])),
+    "category in another order": pd.Series(pd.Categorical(["c", "a", "b"], categories=["c", "a", "d", "b"])),
+    "category of numbers in order": pd.Series(pd.Categorical([3, 1, 2], categories=[3, 1, 2], ordered=True)),
+    "category of intervals": pd.Series(pd.cut([1, 4, 8], [0.0, 2.5, 5.0, 9.5])),
+    "period": pd.Series(pd.period_range("2023-12", periods=3, freq="M")),
+    "interval": pd.Series(pd.interval_range(0.0, 3.0)),
     "datetime64[ns]": pd.Series(DAYS).astype("datetime64[ns]"),
     "datetime64[us]": pd.Series(DAYS.floor("us")).astype("datetime64[us]"),
     "datetime64[s]": pd.Series(DAYS.floor("s")).astype("datetime64[s]"),
@@ -44,6 +50,8 @@ KEYS = {
     "bool[pyarrow]": pd.Series([False, True], dtype="bool[pyarrow]"),
     "string[pyarrow]": pd.Series(["a", "b", "é"], dtype="string[pyarrow]"),
     "timestamp[ns][pyarrow]": pd.Series(DAYS).astype("timestamp[ns][pyarrow]"),
+    "dictionary[pyarrow]": pd.Series(["a", "b"], dtype=pd.ArrowDtype(pa.dictionary(pa.int8(), pa.string()))),
+    "dictionary of numbers[pyarrow]": pd.Series([1, 2], dtype=pd.ArrowDtype(pa.dictionary(pa.int32(), pa.int64()))),
     "date32[pyarrow]": pd.Series([date(1969, 12, 31), date(2024, 2, 29)], dtype="date32[day][pyarrow]"),
 }
 HOLDS_NULL = [name for name in KEYS if KEYS[name].dtype.kind not in "iub" or not isinstance(KEYS[name].dtype, np.dtype)]
@@ -109,8 +117,30 @@ def test_categories_that_no_row_has():
     result = frame.pr.average_precision("relevant", "score", by="key")
     # One row per group that is there; the dtype, with its order and its third category, stays.
     assert result["key"].dtype == frame["key"].dtype
-    assert set(result["key"]) == {"a", "b"}
+    assert result["key"].tolist() == ["b", "a"]
     assert result["average_precision"].tolist() == [1.0, 1.0]
+
+
+def test_an_ordered_dictionary():
+    # Compared by its values, as pandas 2 cannot make a new one.
+    words = pa.DictionaryArray.from_arrays(pa.array([1, 0, 1], pa.int8()), pa.array(["b", "a"]), ordered=True)
+    frame = pd.DataFrame({"key": pd.arrays.ArrowExtensionArray(words), "relevant": [1, 1, 0], "score": [2, 1, 1]})
+    result = frame.pr.average_precision("relevant", "score", by="key")
+    assert result["key"].tolist() == ["a", "b"]
+    assert pa.types.is_dictionary(result["key"].dtype.pyarrow_dtype)
+
+
+def test_categories_are_sorted_as_they_stand():
+    # Within a group everything keeps its order.
+    size = pd.Categorical(["S", "L", "M", None] * 3, categories=["S", "M", "L"], ordered=True)
+    frame = pd.DataFrame({"shop": [2, 1] * 6, "size": size, "relevant": [1] * 12, "score": range(12), "b": range(12)})
+    result = frame.pr.curve("relevant", ["score", "b"], by=["shop", "size"])
+    assert result["shop"].tolist() == [1] * 12 + [2] * 12
+    assert result["size"].isna().tolist() == ([True] * 6 + [False] * 6 + [False] * 12)
+    assert result["size"].tolist()[6:] == ["L"] * 6 + ["S"] * 6 + ["M"] * 6
+    assert result["system"].tolist() == (["score"] * 3 + ["b"] * 3) * 4
+    assert result["k"].tolist() == [1, 2, 3] * 8
+    assert result.index.tolist() == list(range(24))
 
 
 def test_a_whole_key_column_may_be_null():
