@@ -10,12 +10,10 @@ import polars as pl
 
 from frame_pr import checks
 from frame_pr.evaluation import evaluate, with_metrics
-from frame_pr.inputs import Rows, rows_of
+from frame_pr.inputs import TOTALS, Rows, rows_of
 
 Part = Callable[[pl.DataFrame], pl.DataFrame]
 """What is done to a part; it travels to the workers."""
-TOTALS = ("positives", "rows")
-"""The policies that are columns, or frames of their own."""
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ _UNSCORED = (
 )
 _UNJUDGED = "unjudged='negative' counts these rows as negatives, unjudged='drop' leaves them out, or fill them"
 _UNPREDICTED = "drop these rows, or fill them, before the call"
+TOTALS: Sequence[Literal["positives", "rows"]] = ("positives", "rows")
+"""The policies that are columns, or frames of their own."""
 # What other libraries call our arguments.
 _ELSEWHERE = {
     "group": "by",
@@ -147,119 +149,151 @@ def rows_of(
     `starts`: a frame of the columns of `by` and those of `ranking.START`.
     """
     ties, unscored, unjudged = _policies(policies)
+    given = _selected(frame, truth, score, by, policies, carry=carry)
+    source = _canonical(given, positive, unscored, unjudged, predicted=predicted)
+    schema = source.collect_schema()
+    weighted, ordered = "weight" in given.others, "tie_break" in given.others or ties == "order"
+    number = partial(coding, in_memory=not given.caller.lazy, in_order=carry)
+    if "tie_break" in given.others:
+        places = number(source, ["tie_break"], limit=TIES - 1)
+        source = _with_tie(places.code(source), descending=policies.get("descending", True))
+    elif ordered:
+        source = source.with_columns(tie=pl.int_range(pl.len()))
+    limit = CODES_BESIDE_TIES if ordered or weighted else CODES
+    coder = number(source, list(given.keys), limit=limit // len(given.scores))
+    rows, restore = coder.code(source).drop(list(given.keys)), coder.restore
+    if given.several:
+        rows, restore = _stacked(rows, list(given.scores)), _with_system(restore, list(given.scores.values()))
+    else:
+        rows = rows.rename({"0": "score"})
+    ours = {name: column for column, name in given.keys.items()}
+    known = {name: policies[name] for name in TOTALS if policies.get(name) is not None}
+    amount = schema["weight"] if weighted else pl.Int64()
+    totals = [
+        totals_in_rows(rows, name, given.others[name], amount)
+        if name in given.others
+        else totals_in_frame(total, name, ours, schema, coder, len(given.scores), amount)
+        for name, total in known.items()
+    ]
+    return Rows(
+        frame=_counted(rows, unscored, unjudged, weighted=weighted),
+        carried=rows,
+        score_dtype=rows.collect_schema()["score"],
+        ties=ties,
+        ordered=ordered,
+        weighted=weighted,
+        fractional=amount.is_float(),
+        hits_may_lack=unscored == "unretrieved" or bool(totals) or starts is not None,
+        totals=totals,
+        starts=None if starts is None else coder.look_up(starts.lazy().rename(ours)),
+        keys=(*ours, "system") if given.several else tuple(ours),
+        systems=tuple(given.scores.values()) if given.several else (),
+        restore=lambda table: restore(table).rename(given.keys),
+        caller=given.caller,
+    )
+
+
+@dataclass(frozen=True)
+class _Selection(Generic[Frame]):
+    """The columns that the caller named, under names of our own; these, with the caller's."""
+
+    frame: pl.LazyFrame
+    keys: dict[str, str]
+    """`by0`, `by1`, ..."""
+    scores: dict[str, str]
+    """`0`, `1`, ..."""
+    others: dict[str, str]
+    """`truth`, and where given `weight`, `tie_break`, `positives`, `rows`."""
+    several: bool
+    """Whether the scores are systems; there can be one."""
+    caller: Caller[Frame]
+
+
+def _selected(
+    frame: Frame, truth: Column, score: Columns, by: Columns | None, policies: Policies, *, carry: bool
+) -> _Selection[Frame]:
+    """Find the columns that the caller named."""
     key_items = [] if by is None else checks.listed("by", by)
     score_items = checks.listed("score", score)
     if not score_items:
         raise ValueError("score names no column: give the name of the score column, or a list of names")
     extras = {name: policies[name] for name in ("weight", "tie_break") if policies.get(name) is not None}
-    for name, item in {"truth": truth, **extras}.items():
+    others = {"truth": truth, **extras}
+    for name, item in others.items():
         checks.refuse_several(name, item)
     checks.refuse_repeats([*key_items, truth, *score_items])
-    known = {name: policies[name] for name in ("positives", "rows") if policies.get(name) is not None}
-    known_columns = {name: total for name, total in known.items() if isinstance(total, (str, pl.Expr))}
-    caller = caller_of(frame, [*key_items, truth, *score_items, *extras.values(), *known_columns.values()])
+    others |= {name: policies[name] for name in TOTALS if isinstance(policies.get(name), (str, pl.Expr))}
+    caller = caller_of(frame, [*key_items, truth, *score_items, *others.values()])
     source = caller.frame
     keys = checks.expanded(source, "by", key_items)
     scores = checks.expanded(source, "score", score_items)
-    singles = {"truth": truth, **extras, **known_columns}
-    single = {name: checks.expanded_one(source, name, item) for name, item in singles.items()}
+    single = {name: checks.expanded_one(source, name, item) for name, item in others.items()}
     several = len(scores) > 1 or score_items[0] is not score or cs.is_selector(score)
     if several and carry:
         raise ValueError(f"score gives {len(scores)} columns: metric columns beside the rows take one score at a time")
     if several:
         checks.refuse_clash(keys, ["system"])
-
-    key_columns = {f"by{i}": expression for i, expression in enumerate(keys.values())}
-    score_columns = {str(i): expression for i, expression in enumerate(scores.values())}
-    columns = key_columns | score_columns | {name: expression for name, (_, expression) in single.items()}
+    columns = {f"by{i}": expression for i, expression in enumerate(keys.values())}
+    columns |= {str(i): expression for i, expression in enumerate(scores.values())}
+    columns |= {name: expression for name, (_, expression) in single.items()}
     if carry:
         columns["row"] = pl.struct(pl.all())
-    source = source.select(**columns)
-    schema = source.collect_schema()
-    truth_name = single["truth"][0]
-    canonical = [checks.is_positive("truth", truth_name, schema["truth"], positive)]
-    for column, name in zip(score_columns, scores, strict=True):
+    return _Selection(
+        frame=source.select(**columns),
+        keys={f"by{i}": name for i, name in enumerate(keys)},
+        scores={str(i): name for i, name in enumerate(scores)},
+        others={name: column for name, (column, _) in single.items()},
+        several=several,
+        caller=caller,
+    )
+
+
+def _canonical(
+    given: _Selection[Frame], positive: object, unscored: str, unjudged: str, *, predicted: bool
+) -> pl.LazyFrame:
+    """Check what the columns hold, and make Boolean truths of it, and Int64 or Float64 weights."""
+    source, schema, truth = given.frame, given.frame.collect_schema(), given.others["truth"]
+    weight = given.others.get("weight")
+    canonical = [checks.is_positive("truth", truth, schema["truth"], positive)]
+    for column, name in given.scores.items():
         if predicted:
             canonical.append(checks.is_positive(column, name, schema[column], positive).cast(pl.Int8))
         else:
             checks.refuse_score_type(name, schema[column])
-    for name in ("weight", "positives", "rows"):
-        if name in single:
-            checks.refuse_text(name, single[name][0], schema[name])
-    amount = pl.Float64() if "weight" in single and not schema["weight"].is_integer() else pl.Int64()
-    if "weight" in single:
-        canonical.append(pl.col("weight").cast(amount))
+    for name in ("weight", *TOTALS):
+        if name in given.others:
+            checks.refuse_text(name, given.others[name], schema[name])
+    if weight is not None:
+        canonical.append(pl.col("weight").cast(pl.Int64 if schema["weight"].is_integer() else pl.Float64))
 
     def checked(data: pl.DataFrame) -> pl.DataFrame:
-        checks.check_labels("truth", truth_name, data["truth"], positive, _UNJUDGED if unjudged == "raise" else "")
-        for column, name in zip(score_columns, scores, strict=True):
+        checks.check_labels("truth", truth, data["truth"], positive, _UNJUDGED if unjudged == "raise" else "")
+        for column, name in given.scores.items():
             if predicted:
                 checks.check_labels("prediction", name, data[column], positive, _UNPREDICTED)
             else:
                 checks.check_score(name, data[column], _UNSCORED if unscored == "raise" else "")
-        if not predicted and len({schema[column] for column in score_columns}) > 1:
-            checks.check_common_type(list(scores), data.select(score_columns.keys()))
-        if "weight" in single:
-            checks.check_weight(single["weight"][0], data["weight"])
+        if not predicted and len({schema[column] for column in given.scores}) > 1:
+            checks.check_common_type(list(given.scores.values()), data.select(given.scores.keys()))
+        if weight is not None:
+            checks.check_weight(weight, data["weight"])
         return data
 
     # Cached, as the groups are numbered from it too: it is read once, and cannot differ between two readings.
-    if caller.lazy:
+    if given.caller.lazy:
         source = source.map_batches(checked, schema=schema).cache()
     else:
         source = checked(source.collect(engine="in-memory")).lazy()
-    floats = [*(score_columns if unscored != "raise" else []), *(["truth"] if unjudged != "raise" else [])]
+    floats = [*(given.scores if unscored != "raise" else []), *(["truth"] if unjudged != "raise" else [])]
     source = source.with_columns(pl.col(name).fill_nan(None) for name in floats if schema[name].is_float())
-    source = source.with_columns(canonical)
-    numbers = partial(coding, in_memory=not caller.lazy, in_order=carry)
-    if ties == "order":
-        source = source.with_columns(tie=pl.int_range(pl.len()))
-    if "tie_break" in single:
-        coded = numbers(source, ["tie_break"], limit=TIES - 1).code(source)
-        tie = TIES - 1 - pl.col("group") if policies.get("descending", True) else pl.col("group")
-        tie = pl.when(pl.col("tie_break").is_not_null()).then(tie).otherwise(TIES - 1)
-        source = coded.with_columns(tie=tie).drop("group", "tie_break")
-    ordered = "tie_break" in single or ties == "order"
-    limit = CODES_BESIDE_TIES if ordered or "weight" in single else CODES
-    coder = numbers(source, list(key_columns), limit=limit // len(scores))
-    rows = coder.code(source).drop(list(key_columns))
-    restore = coder.restore
-    if several:
-        index = cs.exclude(*score_columns)
-        rows = rows.unpivot(on=list(score_columns), index=index, variable_name="system", value_name="score")
-        rows = rows.with_columns(group=pl.col("group") * len(scores) + pl.col("system").cast(pl.Int64)).drop("system")
-        restore = _with_system(restore, list(scores))
-    else:
-        rows = rows.rename({"0": "score"})
+    return source.with_columns(canonical)
 
-    def restore_names(table: pl.LazyFrame) -> pl.LazyFrame:
-        return restore(table).rename(dict(zip(key_columns, keys, strict=True)))
 
-    canonical_keys = dict(zip(keys, key_columns, strict=True))
-    totals = [
-        totals_in_rows(rows, name, single[name][0], amount)
-        if name in known_columns
-        else totals_in_frame(total, name, canonical_keys, schema, coder, len(scores), amount)
-        for name, total in known.items()
-    ]
-    return Rows(
-        frame=_counted(rows, unscored, unjudged, weighted="weight" in single),
-        carried=rows,
-        score_dtype=rows.collect_schema()["score"],
-        ties=ties,
-        ordered=ordered,
-        weighted="weight" in single,
-        fractional=amount.is_float(),
-        hits_may_lack=unscored == "unretrieved" or bool(totals) or starts is not None,
-        totals=totals,
-        starts=None
-        if starts is None
-        else coder.look_up(starts.lazy().rename(dict(zip(keys, key_columns, strict=True)))),
-        keys=(*keys, "system") if several else tuple(keys),
-        systems=tuple(scores) if several else (),
-        restore=restore_names,
-        caller=caller,
-    )
+def _with_tie(coded: pl.LazyFrame, *, descending: bool) -> pl.LazyFrame:
+    """The place among equal scores that the code of a `tie_break` gives, null last."""
+    tie = TIES - 1 - pl.col("group") if descending else pl.col("group")
+    tie = pl.when(pl.col("tie_break").is_not_null()).then(tie).otherwise(TIES - 1)
+    return coded.with_columns(tie=tie).drop("group", "tie_break")
 
 
 def _policies(given: Policies) -> tuple[Ties, str, str]:
@@ -292,8 +326,15 @@ def _counted(rows: pl.LazyFrame, unscored: str, unjudged: str, *, weighted: bool
     return rows.filter(counts) if counts else rows
 
 
+def _stacked(rows: pl.LazyFrame, scores: list[str]) -> pl.LazyFrame:
+    """Several scores below each other, each of them a group of its own in every group."""
+    index = cs.exclude(*scores)
+    rows = rows.unpivot(on=scores, index=index, variable_name="system", value_name="score")
+    return rows.with_columns(group=pl.col("group") * len(scores) + pl.col("system").cast(pl.Int64)).drop("system")
+
+
 def _with_system(restore: Recode, systems: list[str]) -> Recode:
-    """Undo the stacking of several scores: the code is that of the group times the number of systems, plus a system."""
+    """Undo the stacking: the code is that of the group times the number of systems, plus a system."""
     group = pl.col("group")
     system = pl.lit(pl.Series(systems)).gather(group % len(systems))
     return lambda table: restore(table.with_columns(system=system, group=group // len(systems)))

@@ -13,9 +13,10 @@ from typing import Any
 
 import polars as pl
 
-from frame_pr.calls import TOTALS, Call, Part
+from frame_pr.calls import Call, Part
 from frame_pr.evaluation import chosen_for, finished, summed, sums_of, values
 from frame_pr.groups import CODES, Coding, coding
+from frame_pr.inputs import TOTALS
 from frame_pr.metrics import Metric
 from frame_pr.ranking import START, curve
 from frame_pr.totals import totals_in_frame, totals_in_rows, with_totals
