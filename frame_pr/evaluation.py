@@ -161,13 +161,13 @@ def summed(rows: Rows[Frame], chosen: Mapping[str, Metric]) -> pl.LazyFrame:
     """One row per group, sorted: `group`, and the sums that the values of these metrics are computed from."""
     unranked = [m.unranked for m in chosen.values() if m.unranked is not None]
     if len(unranked) == len(chosen) and not rows.weighted and rows.starts is None:
-        sums = _summed(rows.frame, _union([TOTALS_UNRANKED, *unranked]))
+        sums = _summed(rows.frame, _union([TOTALS_UNRANKED, *unranked]), rows.keys)
         return with_totals(sums.sort("group"), rows.totals)
     keep = [condition for m in chosen.values() for condition in m.keep]
     if rows.hits_may_lack:
         keep += [condition for m in chosen.values() for condition in m.keep_without_hits]
     amounts = {name: amount for m in chosen.values() for name, amount in m.amounts.items()}
-    return _summed(ranking.curve(rows, keep, amounts), sums_of(chosen, rows.ties))
+    return _summed(ranking.curve(rows, keep, amounts), sums_of(chosen, rows.ties), rows.keys)
 
 
 def sums_of(chosen: Mapping[str, Metric], ties: Ties) -> Sums:
@@ -203,10 +203,18 @@ def chosen_for(rows: Rows[Frame], names: Sequence[str], undefined: float | None)
     return chosen
 
 
-def _summed(table: pl.LazyFrame, sums: Sums) -> pl.LazyFrame:
+def _summed(table: pl.LazyFrame, sums: Sums, keys: Sequence[str]) -> pl.LazyFrame:
     # Columns first: polars shares what several of them have in common, and aggregates plain columns fastest.
     columns = table.select("group", **{name: one.over for name, one in sums.items()})
-    return columns.group_by("group", maintain_order=True).agg(one.of(name) for name, one in sums.items())
+    return per_group(columns, (one.of(name) for name, one in sums.items()), keys)
+
+
+def per_group(table: pl.LazyFrame, sums: Iterable[pl.Expr], keys: Sequence[str]) -> pl.LazyFrame:
+    """One row per group, sorted if the table is: `group` and these sums; one row where there are no keys."""
+    if keys:
+        return table.group_by("group", maintain_order=True).agg(sums)
+    # The one group is there even when it has no rows.
+    return table.select(pl.lit(0, dtype=pl.Int64).alias("group"), *sums).with_columns(pl.col(list(TOTALS)).fill_null(0))
 
 
 def _union(parts: Iterable[Sums]) -> Sums:

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from frame_pr.calls import Call, Part
-from frame_pr.evaluation import chosen_for, finished, summed, sums_of, values
+from frame_pr.evaluation import chosen_for, finished, per_group, summed, sums_of, values
 from frame_pr.groups import CODES, Coding, coding
 from frame_pr.inputs import TOTALS
 from frame_pr.metrics import Metric
@@ -129,7 +129,7 @@ def finished_groups(sums: pl.DataFrame, call: Call, empty: pl.DataFrame) -> pl.D
     chosen = _chosen(call, empty)
     coder, ranges = _numbered(sums, call.by)
     parts = sums_of(chosen, call.policies.get("ties", "threshold"))
-    groups = ranges.group_by("group").agg(one.of(_SUM + name).alias(name) for name, one in parts.items())
+    groups = per_group(ranges, (one.of(_SUM + name).alias(name) for name, one in parts.items()), call.by)
     table = finished(groups, ["group"], chosen, call.undefined).sort("group")
     return coder.restore(table).select(*call.by, *call.names).collect()
 
