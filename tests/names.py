@@ -1,4 +1,6 @@
-"""A name of every metric there is, and one call of every public function."""
+"""A name of every metric there is, one call of every public function, and rows that every call takes."""
+
+import polars as pl
 
 COUNTS = ["k", "tp", "fp", "fn", "tn"]
 RATES = ["precision", "recall", "specificity", "npv", "fpr", "fnr", "fdr", "accuracy", "f1"]
@@ -18,6 +20,15 @@ AT_CUT = [f"{figure}@{cut}" for figure in (*FIGURES, "f0.5", "f2") for cut in CU
 
 NAMES = [*TOTALS, *AREAS, *AT_K, *BEST, *AT_RECALL, *AT_CUT]
 
+GOOD = pl.DataFrame(
+    {
+        "query": ["a", "a", "a", "b", "b"],
+        "relevant": [1, 0, 1, 0, 1],
+        "score": [0.9, 0.8, 0.7, 0.6, 0.5],
+        "predicted": [1, 1, 0, 0, 1],
+        "label": ["yes", "no", "yes", "no", "yes"],
+    }
+)
 # Of the columns `relevant`, `score` and, for classes, `predicted`.
 CALLS = [
     ("average_precision", {}),

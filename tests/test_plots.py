@@ -1,7 +1,5 @@
-import io
 import subprocess
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import matplotlib
@@ -9,56 +7,20 @@ import numpy as np
 import polars as pl
 import pytest
 from matplotlib.figure import Figure
+from pictures import (
+    TEXTBOOK,
+    axes,
+    curves,
+    labels,
+    line,
+    no_figure_left,  # noqa: F401  fixture
+    plt,
+    random_run,
+    rectangle_area,
+    render,
+)
 
 import frame_pr as fp
-from frame_pr import thinning
-
-matplotlib.use("Agg")
-plt = pytest.importorskip("matplotlib.pyplot")
-
-TEXTBOOK = pl.DataFrame({"relevant": [1, 1, 0, 1, 0, 1, 0, 0, 0, 1], "score": [s / 10 for s in range(10, 0, -1)]})
-
-
-@pytest.fixture(autouse=True)
-def no_figure_left() -> Iterator[None]:
-    yield
-    plt.close("all")
-
-
-def axes() -> Any:
-    return Figure(figsize=(4, 4)).subplots()
-
-
-def render(figure: Any) -> None:
-    figure.savefig(io.BytesIO())
-
-
-def random_run(rows: int = 400, groups: int = 3, seed: int = 0) -> pl.DataFrame:
-    """Scores with many ties."""
-    rng = np.random.default_rng(seed)
-    truth = rng.random(rows) < 0.3
-    score = (truth + rng.normal(size=rows)).round(1)
-    return pl.DataFrame({"query": rng.integers(groups, size=rows), "relevant": truth, "score": score})
-
-
-def labels(ax: Any) -> list[str]:
-    return [text.get_text() for text in ax.get_legend().get_texts()]
-
-
-def curves(ax: Any) -> list[Any]:
-    return [line for line in ax.get_lines() if not line.get_label().startswith(("_", "prevalence"))]
-
-
-def line(ax: Any, label: str) -> Any:
-    (found,) = [line for line in ax.get_lines() if line.get_label() == label]
-    return found
-
-
-def rectangle_area(ax: Any) -> float:
-    (found,) = [artist for artist in ax.collections if artist.get_label() == "_rectangles"]
-    corners = np.array([path.vertices[:4] for path in found.get_paths()])
-    return float(((corners[:, 2, 0] - corners[:, 0, 0]) * corners[:, 1, 1]).sum())
-
 
 # The curve
 
@@ -218,23 +180,6 @@ def test_iso_f_contours_have_that_f(beta: float) -> None:
         assert recall.max() == 1
 
 
-# Several groups
-
-
-def test_systems_get_a_curve_each_and_further_calls_the_next_colour() -> None:
-    run = random_run().with_columns(other=-pl.col("score"))
-    ax = fp.plot(run, "relevant", ["score", "other"], ax=axes())
-    assert [label.split(" (")[0] for label in labels(ax)] == ["score", "other", "prevalence"]
-    fp.plot(run, "relevant", "score", label="again", ax=ax)
-    assert [label.split(" (")[0] for label in labels(ax)] == ["score", "other", "again", "prevalence"]
-    assert len({drawn.get_color() for drawn in curves(ax)}) == 3
-
-
-def test_ten_curves_differ_in_colour_or_stroke() -> None:
-    ax = fp.plot(random_run(groups=10, rows=2000), "relevant", "score", by="query", ax=axes())
-    assert len({(drawn.get_color(), str(drawn._unscaled_dash_pattern)) for drawn in curves(ax)}) == 10
-
-
 def test_style_sheets_choose_colours_and_global_state_stays() -> None:
     before = dict(matplotlib.rcParams)
     fp.plot(TEXTBOOK, "relevant", "score", rectangles=True, iso_f=True, mark="max_f1", ax=axes())
@@ -242,18 +187,6 @@ def test_style_sheets_choose_colours_and_global_state_stays() -> None:
     assert plt.get_fignums() == []  # the figure is the caller's
     with matplotlib.rc_context({"axes.prop_cycle": matplotlib.cycler(color=["#123456"])}):
         assert curves(fp.plot(TEXTBOOK, "relevant", "score", ax=axes()))[0].get_color() == "#123456"
-
-
-def test_group_without_positives_is_named_as_undefined() -> None:
-    run = pl.DataFrame({"query": ["a", "a", "b", "b"], "relevant": [1, 0, 0, 0], "score": [0.9, 0.8, 0.7, 0.6]})
-    options: Any = {"mark": "max_f1", "threshold": 0.1, "recall": 0.5, "threshold_labels": 3, "points": 11}
-    for extra in ({}, {"rectangles": True, **options}, {"k": 1, "rectangles": True}):
-        ax = fp.plot(run, "relevant", "score", by="query", ax=axes(), **extra)
-        assert "b (AP undefined, P = 0)" in labels(ax)
-        assert len(curves(ax)[1].get_xdata()) == 0
-        render(ax.figure)
-        for drawn in ax.get_lines():
-            assert not np.isnan(np.asarray(drawn.get_xydata(), dtype=float)).any()
 
 
 def test_single_step_and_empty_frame() -> None:
@@ -266,146 +199,6 @@ def test_single_step_and_empty_frame() -> None:
     for options in ({"ax": axes()}, {"facet": True}, {"average": True}):
         drawn = fp.plot(empty, "relevant", "score", by="query", **options)
         render(drawn.figure)
-
-
-def test_facets_share_axes_and_hold_every_group() -> None:
-    run = random_run(groups=7, rows=2000).with_columns(other=-pl.col("score"))
-    figure = fp.plot(run, "relevant", ["score", "other"], by="query", facet=True, mark="max_f1")
-    panels = [ax for ax in figure.axes if ax.axison]
-    assert [ax.get_title().split(" (")[0] for ax in panels] == [f"query {query}" for query in range(7)]
-    assert all(len(curves(ax)) == 2 for ax in panels)
-    assert {ax.get_xlim() for ax in panels} == {panels[0].get_xlim()}
-    per_query = fp.evaluate(run, "average_precision", "relevant", "score", by="query")["average_precision"]
-    assert [labels(ax)[0] for ax in panels] == [f"AP = {ap:.2f}" for ap in per_query]
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["score", "other", "prevalence"]
-    render(figure)
-
-
-def test_the_legend_of_a_panel_covers_no_curve() -> None:
-    # A miss, then two hits: precision 0, 1/2, 2/3. The curve runs up along recall 0, through the lower left corner.
-    run = pl.DataFrame({"query": 1, "relevant": [0, 1, 1], "score": [3, 2, 1]})
-    figure = fp.plot(run, "relevant", "score", by="query", facet=True)
-    render(figure)
-    (ax,) = figure.axes
-    legend = ax.get_legend().get_window_extent()
-    along = np.linspace(0, 1, 101)
-    steps = [(0, 1 / 2 * along), (1 / 2 * along, 1 / 2), (1 / 2, 1 / 2 + 1 / 6 * along), (1 / 2 + 1 / 2 * along, 2 / 3)]
-    for recall, precision in steps:
-        points = np.column_stack(np.broadcast_arrays(recall, precision))
-        assert legend.count_contains(ax.transData.transform(points)) == 0
-
-
-def test_facet_by_one_of_two_keys() -> None:
-    run = random_run().with_columns(fold=pl.int_range(pl.len()) % 2)
-    figure = fp.plot(run, "relevant", "score", by=["fold", "query"], facet="fold")
-    assert [len(curves(ax)) for ax in figure.axes] == [3, 3]
-
-
-def test_average_is_vertical_and_its_area_is_the_mean() -> None:
-    run = pl.concat([random_run(groups=40), pl.DataFrame({"query": [99], "relevant": [False], "score": [0.5]})])
-    run = run.with_columns(other=-pl.col("score"))
-    for interpolated, kind in ((False, "average_precision"), (True, "interpolated_average_precision")):
-        mean = fp.evaluate(run, kind, "relevant", "score", by="query", mean_over="query")
-        ax = fp.plot(
-            run, "relevant", ["score", "other"], by="query", average=True, interpolated=interpolated, ax=axes()
-        )
-        x, y = curves(ax)[0].get_xydata().T
-        assert float((np.diff(x) * y[1:]).sum()) == pytest.approx(mean[f"mean_{kind}"].item(), abs=1e-12)
-        word = "mean interpolated AP" if interpolated else "mean AP"
-        undefined = mean[f"undefined_{kind}"].item()
-        count = f"{mean['groups'].item() - undefined} groups, {undefined} undefined"
-        assert labels(ax)[0] == f"score ({word} = {mean[f'mean_{kind}'].item():.2f}, {count})"
-        assert len(curves(ax)) == 2
-
-
-def test_average_of_known_curves() -> None:
-    # Query a is perfect, precision 1 at all recalls. Query b has its positives at ranks 2 and 4: precision 1/2.
-    run = pl.DataFrame(
-        {"query": list("aabbbb"), "relevant": [1, 1, 0, 1, 0, 1], "score": [0.9, 0.8, 0.7, 0.6, 0.5, 0.4]}
-    )
-    ax = fp.plot(run, "relevant", "score", by="query", average=True, ax=axes())
-    np.testing.assert_allclose(curves(ax)[0].get_ydata(), 0.75, rtol=1e-12)
-    band = ax.collections[0].get_paths()[0].vertices[:, 1]
-    # Quartiles of two values lie a quarter of the way from either.
-    assert (band.min(), band.max()) == (pytest.approx(0.625), pytest.approx(0.875))
-
-
-def test_average_where_recall_never_reaches_1() -> None:
-    # One of two positives is never retrieved: precision 1 up to recall 1/2, 0 from there on.
-    run = pl.DataFrame({"query": [1, 1], "relevant": [1, 1], "score": [0.9, None]})
-    ax = fp.plot(run, "relevant", "score", by="query", average=True, unscored="unretrieved", ax=axes())
-    x, y = curves(ax)[0].get_xydata().T
-    np.testing.assert_allclose(y[1:], np.where(x[1:] < 0.505, 1.0, 0.0), atol=1e-12)
-
-
-# Thinning
-
-
-def distance(points: np.ndarray, vertices: np.ndarray) -> float:
-    """The furthest that one of these points is, along recall, from the step line through the vertices."""
-    x, y = vertices.T
-    furthest = 0.0
-    for px, py in points:
-        # Of the vertical part at x[i - 1], from y[i - 1] to y[i], and of the horizontal one from there to x[i].
-        crosses = (np.minimum(y[:-1], y[1:]) <= py) & (py <= np.maximum(y[:-1], y[1:]))
-        vertical = np.abs(x[:-1] - px)[crosses]
-        level = y[1:] == py
-        horizontal = np.maximum(0, np.maximum(x[:-1] - px, px - x[1:]))[level]
-        furthest = max(furthest, min([*vertical, *horizontal], default=np.inf))
-    return furthest
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_thinning_moves_nothing_by_more_than_a_strip(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    truth = rng.random(3000) < 0.3
-    run = pl.DataFrame({"relevant": truth, "score": rng.random(3000) + 0.3 * truth})
-    blocks = fp.curve(run, "relevant", "score")
-    kept = thinning.thinned(blocks, columns=50, at_most=10)
-    assert kept.height <= 4 * 51
-    full, thin = (table.select("recall", "precision").to_numpy() for table in (blocks, kept))
-    assert distance(full, thin) <= 1 / 50
-    assert distance(thin, full) <= 1e-15  # every vertex that is left is one of the curve
-    for strip in blocks.with_columns(strip=(pl.col("recall") * 50).floor()).partition_by("strip"):
-        precision = strip["precision"]
-        for place in (0, -1, precision.arg_min(), precision.arg_max()):
-            assert strip["threshold"][place] in kept["threshold"]
-
-
-def test_strips_are_half_a_pixel_of_wide_axes() -> None:
-    assert 2048 / thinning.COLUMNS <= 0.5
-
-
-def test_merged_rectangles_keep_the_area() -> None:
-    run = random_run(rows=3000)
-    # One wide step among thousands of narrow ones.
-    wide = pl.DataFrame({"query": [0] * 900, "relevant": [True] * 900, "score": [0.05] * 900})
-    blocks = fp.curve(
-        pl.concat([run.with_columns(pl.col("score") + pl.int_range(pl.len()) * 1e-9), wide]), "relevant", "score"
-    )
-    merged = thinning.rectangles(blocks, "precision", columns=40, at_most=10)
-    area = (merged["height"] * (merged["right"] - merged["left"])).sum()
-    assert area == pytest.approx((blocks["precision"] * blocks["recall_step"]).sum(), abs=1e-12)
-    assert merged.height < 90
-    assert (merged["left"][1:] == merged["right"][:-1]).all()
-    width = merged["right"] - merged["left"]
-    assert width.max() == pytest.approx(blocks["recall_step"].max(), abs=1e-15)  # the wide one stays as it is
-    assert width.sort(descending=True)[1] <= 2 / 80
-
-
-def test_hundred_thousand_steps_are_one_collection_and_more_are_thinned() -> None:
-    n = 250_000
-    rng = np.random.default_rng(0)
-    truth = np.arange(n) % 5 < 2
-    run = pl.DataFrame({"relevant": truth, "score": rng.permutation(n) + n // 4 * truth})
-    small = run.head(100_000)
-    ax = fp.plot(small, "relevant", "score", rectangles=True, ax=axes())
-    assert len(curves(ax)[0].get_xdata()) == fp.curve(small, "relevant", "score").height + 1
-    ax = fp.plot(run, "relevant", "score", rectangles=True, interpolated=True, iso_f=True, k=None, ax=axes())
-    assert len(curves(ax)[0].get_xdata()) <= 4 * (thinning.COLUMNS + 1) + 1
-    exact = fp.evaluate(run, "interpolated_average_precision", "relevant", "score").item()
-    assert rectangle_area(ax) == pytest.approx(exact, abs=1e-12)
-    render(ax.figure)
 
 
 # Errors

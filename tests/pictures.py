@@ -1,0 +1,57 @@
+"""What a picture shows, read back from it, and runs to draw."""
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+import matplotlib
+import matplotlib.pyplot as plt
+import numpy as np
+import polars as pl
+import pytest
+from matplotlib.figure import Figure
+
+matplotlib.use("Agg")
+
+TEXTBOOK = pl.DataFrame({"relevant": [1, 1, 0, 1, 0, 1, 0, 0, 0, 1], "score": [s / 10 for s in range(10, 0, -1)]})
+
+
+@pytest.fixture(autouse=True)
+def no_figure_left() -> Iterator[None]:
+    yield
+    plt.close("all")
+
+
+def axes() -> Any:
+    return Figure(figsize=(4, 4)).subplots()
+
+
+def render(figure: Any) -> None:
+    figure.savefig(io.BytesIO())
+
+
+def random_run(rows: int = 400, groups: int = 3, seed: int = 0) -> pl.DataFrame:
+    """Scores with many ties."""
+    rng = np.random.default_rng(seed)
+    truth = rng.random(rows) < 0.3
+    score = (truth + rng.normal(size=rows)).round(1)
+    return pl.DataFrame({"query": rng.integers(groups, size=rows), "relevant": truth, "score": score})
+
+
+def labels(ax: Any) -> list[str]:
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def curves(ax: Any) -> list[Any]:
+    return [line for line in ax.get_lines() if not line.get_label().startswith(("_", "prevalence"))]
+
+
+def line(ax: Any, label: str) -> Any:
+    (found,) = [line for line in ax.get_lines() if line.get_label() == label]
+    return found
+
+
+def rectangle_area(ax: Any) -> float:
+    (found,) = [artist for artist in ax.collections if artist.get_label() == "_rectangles"]
+    corners = np.array([path.vertices[:4] for path in found.get_paths()])
+    return float(((corners[:, 2, 0] - corners[:, 0, 0]) * corners[:, 1, 1]).sum())
