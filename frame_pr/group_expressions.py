@@ -135,7 +135,7 @@ def checked(value: pl.Expr, score: pl.Expr, truth: Column, positive: object) -> 
         no_truth = label.cast(pl.Float64).ne_missing(label.cast(pl.Boolean).cast(pl.Float64)) | label.is_null()
         wrong = "of {} values that are missing, or neither true, false, 0 nor 1"
     else:
-        numeric = isinstance(positive, Real) and not isinstance(positive, bool)
+        numeric = isinstance(positive, Real)
         no_truth = label.cast(pl.Float64).is_nan().fill_null(True) if numeric else label.is_null()
         wrong = missing
     both = (no_score.cast(pl.Int64) + no_truth * _ONE).sum()  # one sum costs less than two

@@ -140,10 +140,10 @@ def _expected_ap(k: int | None = None) -> Sum:
     slope plus a multiple of 1/(n0 + j).
     """
     before, taken = _K - _SIZE, _SIZE if k is None else _share(k)
-    slope = pl.when(_SIZE > 1).then((_HITS - 1) / (_SIZE - 1)).otherwise(0.0)
+    slope = (_HITS - 1) / (_SIZE - 1)
     harmonic = (_TP - _HITS + 1 - slope * (before + 1)) * harmonic_difference(before, taken)
     tied = _HITS / _SIZE * (harmonic + slope * taken)
-    # An untied row has one order: no need for logarithms, and no last bit lost by them.
+    # An untied row has one order: no slope, no need for logarithms, and no last bit lost by them.
     return Sum(pl.when(_SIZE > 1).then(tied).otherwise(_HITS * taken * _TP / _K))
 
 

@@ -15,7 +15,6 @@ from frame_pr.rates import Figure
 _SYNONYMS = {
     "ap": "average_precision",
     "map": "average_precision",
-    "mean_average_precision": "average_precision",
     "auc": "average_precision",
     "auprc": "average_precision",
     "pr_auc": "average_precision",
@@ -87,11 +86,11 @@ def _nearest(name: str) -> str:
         return f"it needs a cut, the nearest names are {head}@10, {head}@threshold=0.5, {head}@recall=0.8"
     tails = [f"@{t}" for t in (tail, "10", "threshold=0.5", "recall=0.8") if t]
     # By itself: with a long cut behind them, all heads are alike.
-    heads = difflib.get_close_matches(head, _HEADS, n=len(_HEADS), cutoff=0.6)
+    heads = difflib.get_close_matches(head, _HEADS, n=len(_HEADS))
     names = [
         n for h in heads for n in (h, *(h + t for t in tails)) if any(re.fullmatch(f.pattern, n) for f in FAMILIES)
     ]
-    near = difflib.get_close_matches(f"{head}@{tail}" if tail else head, list(dict.fromkeys(names)), n=3, cutoff=0.6)
+    near = difflib.get_close_matches(f"{head}@{tail}" if tail else head, list(dict.fromkeys(names)), n=3)
     if near:
         return f"the nearest names are {', '.join(near)}"
     return "names look like average_precision, precision@10, f1@threshold=0.5, k@recall=0.8"

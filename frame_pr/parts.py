@@ -15,6 +15,7 @@ from frame_pr.callers import Engine
 from frame_pr.calls import Call, Part
 from frame_pr.evaluation import means
 from frame_pr.score_ranges import evaluated, range_of
+from frame_pr.totals import as_polars
 
 _SAMPLE = 1000  # rows of each part
 
@@ -100,7 +101,8 @@ class Parts(Engine):
             )
         scores = _names("score", score)
         # A total that is a frame goes to every part.
-        sent = {name: value.collect() if isinstance(value, pl.LazyFrame) else value for name, value in policies.items()}
+        sent = {name: as_polars(value) for name, value in policies.items()}
+        sent = {name: value.collect() if isinstance(value, pl.LazyFrame) else value for name, value in sent.items()}
         for name in ("weight", "tie_break", "positives", "rows"):
             if isinstance(value := sent.get(name), pl.Expr):
                 _names(name, value)

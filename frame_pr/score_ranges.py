@@ -49,8 +49,7 @@ def evaluated(call: Call, empty: pl.DataFrame, over_ranges: Callable[[Part], pl.
     # The tables between the steps have columns of our own beside the keys.
     names = {key: f"frame_pr key {i}" for i, key in enumerate(call.by)}
     policies = {
-        name: value.rename(names, strict=False) if isinstance(value, pl.DataFrame) else value
-        for name, value in call.policies.items()
+        name: value.rename(names) if isinstance(value, pl.DataFrame) else value for name, value in call.policies.items()
     }
     call, empty = replace(call, by=list(names.values()), policies=policies), empty.rename(names)
 

@@ -30,6 +30,16 @@ def totals_in_rows(rows: pl.LazyFrame, name: str, column: str, dtype: pl.DataTyp
     return found.map_batches(checked, schema={"group": pl.Int64, name: dtype})
 
 
+def as_polars(given: Any) -> Any:
+    """A frame of pandas as one of polars; anything else as it is."""
+    pandas = sys.modules.get("pandas")
+    if pandas is None or not isinstance(given, pandas.DataFrame):
+        return given
+    from frame_pr.pandas_frames import from_pandas
+
+    return from_pandas(given, list(given.columns))
+
+
 def totals_in_frame(
     frame: Any,
     name: str,
@@ -40,11 +50,7 @@ def totals_in_frame(
     dtype: pl.DataType,
 ) -> pl.LazyFrame:
     """A total that a frame of its own gives for every group: its key columns, and one more."""
-    pandas = sys.modules.get("pandas")
-    if pandas is not None and isinstance(frame, pandas.DataFrame):
-        from frame_pr.pandas_frames import from_pandas
-
-        frame = from_pandas(frame, list(frame.columns))
+    frame = as_polars(frame)
     if not isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
         raise TypeError(
             f"{name} takes a column, or a frame of the by columns and one more; got {type(frame).__name__}: "

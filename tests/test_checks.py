@@ -49,7 +49,12 @@ AT_ONCE = [
     ({"truth": None}, TypeError, "truth takes the name of one column; got None"),
     # The words of other libraries.
     ({"group_by": "query"}, TypeError, "unexpected keyword argument 'group_by'; did you mean by=?"),
+    ({"groupby": "query"}, TypeError, "unexpected keyword argument 'groupby'; did you mean by=?"),
+    ({"groups": "query"}, TypeError, "unexpected keyword argument 'groups'; did you mean by=?"),
+    ({"pos_label": 1}, TypeError, "unexpected keyword argument 'pos_label'; did you mean positive=?"),
     ({"sample_weight": "score"}, TypeError, "unexpected keyword argument 'sample_weight'; did you mean weight=?"),
+    ({"weights": "score"}, TypeError, "unexpected keyword argument 'weights'; did you mean weight=?"),
+    ({"zero_division": 0}, TypeError, "unexpected keyword argument 'zero_division'; did you mean undefined=?"),
     (
         {"colour": "red"},
         TypeError,
@@ -191,6 +196,16 @@ IN_VALUES = [
         r"truth column 'label' has no 'maybe', it holds 'no', 'yes': positive= names",
     ),
     (GOOD, {"positive": 7}, r"truth column 'relevant' has no 7, it holds 0, 1"),
+    (
+        series("score", [1, 0, 2, 3, 4]),
+        {"truth": "score", "score": "relevant", "positive": 7},
+        "0, 1, 2, 3, 4: positive",
+    ),
+    (
+        pl.concat([GOOD, GOOD]).with_columns(relevant=pl.int_range(10)),
+        {},
+        "it holds 0, 1, 2, 3, 4 and 5 more: name its positive label",
+    ),
 ]
 
 
@@ -244,10 +259,23 @@ def test_128_bit_scores_that_are_too_large():
         data.pr.average_precision("relevant", "score")
 
 
+@pytest.mark.parametrize("dtype", [pl.Int128, pl.Decimal(38, 0)], ids=str)
+def test_63_bits_are_not_too_large(dtype):
+    for scores, fits in (([2**63 - 1, 1 - 2**63], True), ([2**63, 0], False), ([0, -(2**63)], False)):
+        data = pl.DataFrame({"relevant": [1, 0], "score": pl.Series(scores, dtype=pl.Int128).cast(dtype)})
+        if fits:
+            assert data.pr.curve("relevant", "score")["threshold"].to_list() == scores
+        else:
+            with pytest.raises(ValueError, match="has values of more than 63 bits"):
+                data.pr.curve("relevant", "score")
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [
         (pl.Series([2**53, 2**53 + 1]), pl.Series([0.5, 1.5])),
+        (pl.Series([2**63 - 1, 1]), pl.Series([0.5, 1.5])),
+        (pl.Series([2**60, 1]), pl.Series([Decimal("0.0001"), None], dtype=pl.Decimal(38, 22))),
         (pl.Series([Decimal("1.5000"), None]), pl.Series([2**59, 1])),
         (pl.Series([Decimal("99999999999999.9999"), None], dtype=pl.Decimal(18, 4)), pl.Series([0.5, 1])),
         (pl.Series([2**64 - 1, 1], dtype=pl.UInt64), pl.Series([-1, 1], dtype=pl.Int64)),

@@ -90,6 +90,8 @@ def test_known_answer(kind, data, name, value):
         ("f_beta", {"threshold": [0.5, -1]}, ["f1@threshold=0.5", "f1@threshold=-1"]),
         ("f_beta", {"k": (3,), "beta": 2.0}, ["f2@3"]),
         ("f_beta", {"threshold": math.inf}, ["f1@threshold=inf"]),
+        ("f_beta", {"threshold": [1e20, 2.0**53 - 1]}, ["f1@threshold=1e+20", "f1@threshold=9007199254740991"]),
+        ("f_beta", {"threshold": 2.0**53}, ["f1@threshold=9007199254740992.0"]),
         ("confusion", {"k": 2}, FIGURES),
         ("confusion", {"threshold": 2}, FIGURES),
     ],

@@ -5,7 +5,7 @@ import polars as pl
 import polars.selectors as cs
 import pytest
 from compare import assert_same, near
-from names import NAMES
+from names import AT_CUT, COUNTS, NAMES
 from test_averages import TEN
 from test_metrics import groups
 
@@ -169,7 +169,15 @@ def test_mean_over_systems(kind):
     columns = ["system", "groups", "mean_average_precision", "undefined_average_precision"]
     assert result.columns == columns
     expected = [("score", 5, near(11 / 18), 2), ("other", 5, near(17 / 18), 2)]
-    assert sorted(result.rows()) == sorted(expected)
+    assert result.rows() == expected
+
+
+def test_a_key_named_system_beside_one_score(kind):
+    data = RUNS.rename({"model": "system"})
+    given = {"by": ["system", "query"], "mean_over": "query"}
+    result = kind.read(kind(data).pr.evaluate("average_precision", "relevant", "score", **given))
+    # As for the models above.
+    assert result.rows() == [("a", 3, near(2 / 3), 1), ("b", 2, 0.5, 1)]
 
 
 def test_mean_over_the_system(kind):
@@ -182,6 +190,19 @@ def test_mean_over_the_system(kind):
     assert result.rows()[1] == (2, 2, 0.75, 0)
 
 
+# Of these every group has a value: counts, and shares of what cannot be empty. Where a recall is not reached, none has.
+ALWAYS_DEFINED = {"rows", "positives", "ties", "prevalence"}
+ALWAYS_DEFINED |= {name for name in AT_CUT if name.partition("@")[0] in (*COUNTS, "accuracy", "prevalence")}
+ALWAYS_DEFINED |= {name for name in AT_CUT if re.fullmatch("(precision|fdr)@[0-9]+", name)}
+ALWAYS_DEFINED -= {name for name in AT_CUT if "@recall=" in name}
+
+
+def test_only_what_may_be_undefined_is_counted():
+    result = fp.evaluate(groups(), NAMES, "relevant", "score", by="q", mean_over="q")
+    counted = {name.removeprefix("undefined_") for name in result.columns if name.startswith("undefined_")}
+    assert counted == set(NAMES) - ALWAYS_DEFINED
+
+
 def test_the_mean_is_that_of_the_groups(kind):
     data = groups().with_columns(model=pl.col("q") % 3)
     names = ["average_precision", "max_f1", "precision@3", "k@recall=0.8", "threshold@max_f1", "rows", "ties"]
@@ -191,12 +212,9 @@ def test_the_mean_is_that_of_the_groups(kind):
     expected = apart.group_by("model").agg(
         pl.len().alias("groups"),
         *(pl.col(name).mean().name.prefix("mean_") for name in names),
-        *(pl.col(name).null_count().name.prefix("undefined_") for name in names if name not in ("rows", "ties")),
+        *(pl.col(name).null_count().name.prefix("undefined_") for name in names if name not in ALWAYS_DEFINED),
     )
-    # precision@3 always has a value, whatever the group: whether that is counted is a matter of taste.
-    common = [name for name in expected.columns if name in result.columns]
-    assert set(expected.columns) - set(common) <= {"undefined_precision@3"}
-    assert_same(result.select(common), expected.sort("model").select(common), dtypes=False)
+    assert_same(result, expected.sort("model"), dtypes=False)
 
 
 def test_mean_over_what_is_no_key(kind):

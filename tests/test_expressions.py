@@ -315,3 +315,11 @@ def test_names() -> None:
 def test_arguments_are_checked(call: Build, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         call(ExprPR(pl.col("score")))
+
+
+def test_all_missing_values_are_counted() -> None:
+    frame = pl.DataFrame({"score": [1.0, None, None, 4.0], "truth": [1, 0, 1, 0], "label": ["a", None, None, None]})
+    with pytest.raises(pl.exceptions.InvalidOperationError, match="score 'score' has 2 missing of 4 values"):
+        frame.select(pl.col("score").pr.average_precision("truth"))
+    with pytest.raises(pl.exceptions.InvalidOperationError, match="truth 'label' has 3 missing of 4 values"):
+        frame.select(pl.col("truth").pr.average_precision("label", positive="a"))

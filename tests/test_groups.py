@@ -7,6 +7,8 @@ import pytest
 from compare import assert_same, near
 from names import CALL_IDS, CALLS, call
 
+from frame_pr.groups import coding
+
 DAY = datetime(2024, 2, 28, 12, 30)
 KEYS = [
     pl.Series(["", "a", "ab", "b", "é", "\N{SNOWMAN}"]),
@@ -200,3 +202,50 @@ def test_the_source_is_read_once(function, given, engine):
     result = call(source, function, **given).collect(engine=engine)
     assert result.equals(call(data, function, **given))
     assert len(reads) == 1
+
+
+@pytest.mark.parametrize("dtype", [pl.Int16, pl.Int32, pl.UInt32, pl.Int64], ids=str)
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+def test_several_keys_at_the_ends_of_their_range(dtype, count):
+    low, high = (pl.select(end).item() for end in (dtype.min(), dtype.max()))
+    ends = pl.DataFrame({"key0": [low, low + 1, 0, 1, high - 1, high]}, schema={"key0": dtype}).unique()
+    keys = ends
+    for i in range(1, count):
+        keys = keys.join(ends.rename({"key0": f"key{i}"}), how="cross")
+    keys = keys.sort(keys.columns)
+    data = keys.with_columns(relevant=pl.lit(1), score=pl.lit(1))
+    for frame in (data, data.lazy()):
+        result = frame.pr.evaluate("rows", "relevant", "score", by=keys.columns).lazy().collect()
+        assert result.equals(keys.with_columns(rows=pl.lit(1, dtype=pl.Int64)))
+
+
+@pytest.mark.parametrize("given", [{"weight": "one"}, {"tie_break": "one"}, {"ties": "order"}])
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.String])
+def test_many_groups_beside_ties_or_weights(given, dtype):
+    # As many as they are, or as far apart, there is no room for them in the sort key.
+    for keys in (range(10_000), [0, 1, 2**28 - 2, 2**28, 2**40, 2**60]):
+        data = pl.DataFrame({"key": keys, "relevant": 1, "score": 1, "one": 1}).cast({"key": dtype})
+        for frame in (data, data.lazy()):
+            result = frame.pr.evaluate("positives", "relevant", "score", by="key", **given).lazy().collect()
+            assert result.equals(data.select("key", positives=pl.lit(1, dtype=pl.Int64)).sort("key"))
+
+
+@pytest.mark.parametrize(("dtype", "lowest"), [(pl.Int64, -(2**29)), (pl.UInt64, 0)])
+def test_keys_beside_the_ends_of_the_range_that_is_guessed(dtype, lowest):
+    # On a LazyFrame each of two keys has 2**30 digits, the first of them for null: one value too many is the next null.
+    first = [0, 0, 0, 0, 1, 1, 1]
+    second = [None, lowest, lowest + 2**30 - 2, lowest + 2**30 - 1, None, lowest, lowest + 2**30]
+    keys = pl.DataFrame({"a": first, "b": second}, schema={"a": dtype, "b": dtype})
+    data = keys.with_columns(relevant=1, score=1)
+    result = data.lazy().pr.evaluate("rows", "relevant", "score", by=["a", "b"]).collect()
+    assert result.equals(keys.with_columns(rows=pl.lit(1, dtype=pl.Int64)))
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_no_more_groups_than_the_sort_key_holds(in_memory):
+    keys = pl.LazyFrame({"key": ["c", "a", "b"]})
+    coder = coding(keys, ["key"], limit=3, in_memory=in_memory, in_order=True)
+    assert coder.code(keys).collect()["group"].to_list() == [2, 0, 1]
+    coder = coding(keys, ["key"], limit=2, in_memory=in_memory, in_order=True)
+    with pytest.raises(ValueError, match="3 distinct keys: with these arguments 2 is the most"):
+        coder.code(keys).collect()

@@ -129,7 +129,20 @@ def test_no_metric(name, lazy):
         ("precision_at_5", "precision@5"),
         ("recall @ 5", "recall@5"),
         ("AP@5", "average_precision@5"),
+        ("map", "average_precision"),
+        ("mean_average_precision@5", "average_precision@5"),
+        ("auc", "average_precision"),
+        ("auprc", "average_precision"),
         ("pr_auc", "average_precision"),
+        ("p@5", "precision@5"),
+        ("ppv@5", "precision@5"),
+        ("r@5", "recall@5"),
+        ("sensitivity@5", "recall@5"),
+        ("tpr@5", "recall@5"),
+        ("tnr@5", "specificity@5"),
+        ("f@5", "f1@5"),
+        ("f1_score@5", "f1@5"),
+        ("f_score@5", "f1@5"),
         ("recal@threshold=0.25", "recall@threshold=0.25"),
         ("r_precison", "r_precision"),
         ("interpolated_average_precision_10", "interpolated_average_precision"),
@@ -138,15 +151,26 @@ def test_no_metric(name, lazy):
         ("MCC@threshold=0.5", "mcc@threshold=0.5"),
         ("max_F1", "max_f1"),
         ("f_beta@5", "f1@5"),
+        ("fbeta@5", "f1@5"),
         ("support", "positives"),
+        ("interpolated_average_precison", "interpolated_average_precision"),
+        ("interpolated_average_precison_11", "interpolated_average_precision_11"),
+        ("interpolated_precison@recall=0.4", "interpolated_precision@recall=0.4"),
+        ("treshold@recall=0.4", "threshold@recall=0.4"),
+        ("threshold", "threshold@max_f1"),
+        ("row", "rows"),
+        ("positive", "positives"),
+        ("tie", "ties"),
+        ("lifts", "lift"),
+        ("precisoin", "precision@10"),
     ],
 )
 def test_the_nearest_names(name, meant):
-    with pytest.raises(ValueError, match=f"no metric is named '{name}'; the nearest names are .*{meant}"):
+    with pytest.raises(ValueError, match=rf"no metric is named '{name}'; the nearest names are (.*, )?{meant}(,|$)"):
         metric(name, pl.Float64())
 
 
-@pytest.mark.parametrize(("name", "figure"), [("recall", "recall"), ("Precision", "precision"), ("f1_score", "f1")])
+@pytest.mark.parametrize(("name", "figure"), [("recall", "recall"), ("Precision", "precision"), ("f", "f1")])
 def test_a_figure_without_a_cut(name, figure):
     offered = f"{figure}@10, {figure}@threshold=0.5, {figure}@recall=0.8"
     with pytest.raises(

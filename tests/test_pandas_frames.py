@@ -196,6 +196,23 @@ def test_a_name_of_the_index_is_no_column():
     with pytest.raises(ValueError, match=r"'q' is in the index of the frame: reset_index\(\) makes a column of it"):
         frame.pr.average_precision("relevant", "score", by="q")
     assert frame.reset_index().pr.average_precision("relevant", "score", by="q")["q"].tolist() == [1]
+    # A column of that name is one, whatever the index is called.
+    assert frame.assign(q=2).pr.average_precision("relevant", "score", by="q")["q"].tolist() == [2]
+
+
+def test_pandas_without_pyarrow(monkeypatch):
+    def needs_pyarrow(_):
+        raise ModuleNotFoundError("pyarrow")
+
+    monkeypatch.setattr(pl, "from_pandas", needs_pyarrow)
+    with pytest.raises(ImportError, match=r'pandas frames need pyarrow: pip install "frame-pr\[pandas\]"'):
+        pd.DataFrame({"relevant": [1], "score": [1]}).pr.average_precision("relevant", "score")
+
+
+def test_an_empty_column_of_objects_is_one_of_text():
+    frame = pd.DataFrame({"label": [], "score": []}).astype({"label": object, "score": float})
+    with pytest.raises(TypeError, match="column 'label' is String, neither boolean nor 0/1"):
+        frame.pr.average_precision("label", "score")
 
 
 def test_columns_of_several_levels():

@@ -3,8 +3,10 @@
 import math
 import subprocess
 import sys
+from contextlib import nullcontext
 from datetime import date
 from decimal import Decimal
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -75,6 +77,13 @@ def test_policies(policies, by):
         policies = {**policies, "rows": pl.DataFrame({"group": [0, 1, 2, 3], "n": [9999] * 4})}
     expected = fp.evaluate(data, metrics, "y", "s", by=by, **policies)
     assert_same(parted(data, 4).evaluate(metrics, "y", "s", by=by, **policies), expected)
+
+
+@pytest.mark.parametrize("by", ["group", None], ids=str)
+def test_totals_in_any_kind_of_frame(kind, by):
+    data, known = scored(), pl.DataFrame({"group": [0, 1, 2, 3], "n": [9999] * 4})
+    given = {"truth": "y", "score": "s", "by": by, "positives": kind(known if by else known.select("n").head(1))}
+    assert_same(parted(data, 4).average_precision(**given), fp.average_precision(data, **given))
 
 
 @pytest.mark.parametrize("by", ["group", None], ids=str)
@@ -178,8 +187,21 @@ def test_the_budget_says_how_many_parts(capsys, tmp_path):
         patch.setattr(partitioned_frames, "_written", spy)
         # 600 rows of 160 bytes and a Boolean and a Float64: 3.4 budgets, and a fifth more.
         fp.partitioned(data, memory_budget="30 KB").average_precision("y", "s")
-    assert "600 rows in 5 parts" in capsys.readouterr().err
+    # 600 rows of 9 bytes are no tenth of a GB.
+    assert "600 rows in 5 parts, up to 0.0 GB of disk in " in capsys.readouterr().err
     assert written == [5]
+    fp.partitioned(data, memory_budget="30 KB", progress=False).average_precision("y", "s")
+    assert capsys.readouterr().err == ""
+
+
+def test_the_bar_counts_every_row(monkeypatch):
+    done = []
+    bar = nullcontext(SimpleNamespace(update=done.append))
+    monkeypatch.setitem(sys.modules, "tqdm", SimpleNamespace(tqdm=lambda **_: bar))
+    parted(scored(), 4).average_precision("y", "s", by="group")
+    assert done == []
+    fp.partitioned(scored(), partitions=4).average_precision("y", "s", by="group")
+    assert sum(done) == 600
 
 
 def test_no_more_rows_than_fit_are_taken_at_once(monkeypatch):
@@ -253,13 +275,8 @@ def test_sizes_that_are_none(size):
 
 
 def test_sizes():
-    assert [partitions._bytes(size) for size in ("4GiB", "1.5 GB", "10kb", "7B", 12)] == [
-        2**32,
-        1_500_000_000,
-        10_000,
-        7,
-        12,
-    ]
+    sizes = {"4GiB": 2**32, "1.5 GB": 1_500_000_000, "10kb": 10_000, "3 MIB": 3 * 2**20, "2TB": 2 * 10**12, "7B": 7}
+    assert {size: partitions._bytes(size) for size in (*sizes, 12)} == sizes | {12: 12}
 
 
 def test_what_parts_cannot_do():
@@ -273,5 +290,8 @@ def test_what_parts_cannot_do():
         parted(scored(), 2).curve("y", "s", by="group")
     with pytest.raises(ValueError, match="ties='order' takes rows as they stand"):
         parted(scored(), 2).average_precision("y", "s", by="group", ties="order")
+    for name in ("weight", "tie_break", "positives", "rows"):
+        with pytest.raises(TypeError, match=f"{name} takes names of columns where the frame is in parts"):
+            parted(scored(), 2).average_precision("y", "s", by="group", **{name: pl.col("P")})
     with pytest.raises(ValueError, match="no column 'z'"):
         parted(scored(), 2).average_precision("y", "z", by="group")

@@ -160,3 +160,15 @@ def test_the_best_f_where_nothing_is_found(missing):
     data = pl.DataFrame({"y": [0] * len(score), "s": score, "P": 2})
     given = {"positives": "P", "unscored": "unretrieved"}
     assert fp.evaluate(data, ["max_f1", "threshold@max_f1"], "y", "s", **given).row(0) == (0.0, 9)
+
+
+@pytest.mark.parametrize("dtype", [pl.Int32, pl.UInt64, pl.Float64, pl.String, pl.Categorical, pl.Enum(["2", "1"])])
+def test_a_known_total_of_a_key_of_another_type(dtype):
+    data = pl.DataFrame({"q": ["1", "2"], "y": [1, 1], "s": [1, 2]}).cast({"q": dtype})
+    known = pl.DataFrame({"q": [1, 2, 3], "n": [2, 4, 8]}, schema_overrides={"q": pl.Int64})
+    if not dtype.is_numeric():
+        known = known.cast({"q": pl.String})
+    for frame in (data, data.lazy()):
+        result = fp.average_precision(frame, "y", "s", by="q", positives=known).lazy().collect()
+        assert result.schema["q"] == dtype
+        assert dict(result.cast({"q": pl.String}).cast({"q": pl.Float64}).rows()) == {1: 0.5, 2: 0.25}

@@ -121,6 +121,12 @@ def test_malformed_lines_of_judgments(file, content, message):
         fp.read_trec_qrels(file(content))
 
 
+def test_how_many_lines_are_malformed(file):
+    for count, more in ((1, ""), (2, " (and 1 more lines are malformed)"), (3, " (and 2 more lines are malformed)")):
+        with pytest.raises(ValueError, match=f": 'q'{re.escape(more)}$"):
+            fp.read_trec_qrels(file("q\n" * count))
+
+
 def test_a_file_that_is_no_text(file):
     with pytest.raises(ValueError, match="cannot be read as lines of text"):
         fp.read_trec_qrels(file(b"q 0 \xff\xfe 1\n"))

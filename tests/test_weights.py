@@ -79,11 +79,15 @@ def test_products_of_large_whole_weights():
     # A hit, a miss, a hit, of equal weights: (1 + 2/3) / 2. The square of the weight is beyond an Int64.
     data = pl.DataFrame({"y": [1, 0, 1], "s": [3, 2, 1], "w": [3 * 10**9] * 3})
     assert fp.evaluate(data, ["average_precision", "lift"], "y", "s", weight="w").row(0) == (near(5 / 6), near(5 / 4))
+    # As much as there may be.
+    data = data.with_columns(w=pl.Series([2**55, 2**54, 2**54]))
+    assert fp.evaluate(data, ["rows", "k@threshold=2"], "y", "s", weight="w").row(0) == (2**56, 3 * 2**54)
 
 
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
+        ([2**56, 2**55], r"weight column 'w' sums up to more than 2\*\*56: cast it to Float64"),
         ([2**62, 2**62], r"weight column 'w' sums up to more than 2\*\*56: cast it to Float64"),
         (pl.Series([2**63, 1], dtype=pl.UInt64), r"weight column 'w' sums up to more than 2\*\*56"),
         ([1e300, 1.0], "weight column 'w' has 1e\\+300 for its largest value: multiply it"),
@@ -105,3 +109,30 @@ def test_small_weights_beside_large_ones_are_exact():
     data = pl.DataFrame({"g": [0, 0, 1, 1], "y": [1, 0, 1, 0], "s": [3, 2, 1, 0], "w": weights})
     result = data.pr.evaluate(["average_precision", "prevalence", "rows"], "y", "s", by="g", weight="w")
     assert result.row(1)[1:] == (1.0, pytest.approx(1 / 3, rel=1e-12), pytest.approx(3e-8, rel=1e-12))
+
+
+@pytest.mark.parametrize("weight", [1.5, 1e-90, 1e90])
+def test_many_equal_weights_have_room_for_their_sum(weight):
+    data = pl.DataFrame({"y": [1, 0, 0] * 1000, "s": range(3000), "w": weight})
+    result = data.pr.evaluate(["rows", "positives", "prevalence"], "y", "s", weight="w").row(0)
+    assert result == pytest.approx((3000 * weight, 1000 * weight, 1 / 3), rel=1e-12, abs=0)
+
+
+def test_weights_as_far_apart_as_they_may_be():
+    # 2 rows: 125 bits, less 42 for the smallest weight and 1 for their number, are 82.
+    for w, fits in ((2.0**82, True), (2.0**83, False)):
+        data = pl.DataFrame({"g": [1, 2], "y": [1, 1], "s": [2, 1], "w": [w, 1 + 2**-40]})
+        if fits:
+            assert data.pr.evaluate("positives", "y", "s", by="g", weight="w")["positives"].to_list() == [w, 1 + 2**-40]
+        else:
+            with pytest.raises(ValueError, match="too far apart for exact sums"):
+                data.pr.evaluate("positives", "y", "s", by="g", weight="w")
+
+
+@pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt8, pl.UInt64, pl.Float32, pl.Decimal(5, 2)], ids=str)
+def test_weights_of_any_numeric_dtype(dtype):
+    # A hit, a miss and a hit of 100 each, more than an Int8 holds together: (1 + 2/3) / 2.
+    data = pl.DataFrame({"y": [1, 0, 1], "s": [3, 2, 1], "w": pl.Series([100, 100, 100], dtype=dtype)})
+    result = data.pr.evaluate(["average_precision", "rows"], "y", "s", weight="w")
+    assert result.row(0) == (near(5 / 6), 300)
+    assert result["rows"].dtype == (pl.Int64 if dtype.is_integer() else pl.Float64)
