@@ -161,13 +161,15 @@ def summed(rows: Rows[Frame], chosen: Mapping[str, Metric]) -> pl.LazyFrame:
     """One row per group, sorted: `group`, and the sums that the values of these metrics are computed from."""
     unranked = [m.unranked for m in chosen.values() if m.unranked is not None]
     if len(unranked) == len(chosen) and not rows.weighted and rows.starts is None:
-        sums = _summed(rows.frame, _union([TOTALS_UNRANKED, *unranked]), rows.keys)
+        sums = _summed(rows.frame, _union([TOTALS_UNRANKED, *unranked]), rows.groups)
         return with_totals(sums.sort("group"), rows.totals)
     keep = [condition for m in chosen.values() for condition in m.keep]
     if rows.hits_may_lack:
         keep += [condition for m in chosen.values() for condition in m.keep_without_hits]
-    amounts = {name: amount for m in chosen.values() for name, amount in m.amounts.items()}
-    return _summed(ranking.curve(rows, keep, amounts), sums_of(chosen, rows.ties), rows.keys)
+    counts = {name: condition for m in chosen.values() for name, condition in m.counts.items()}
+    sums = _summed(ranking.curve(rows, keep, counts), sums_of(chosen, rows.ties), rows.groups)
+    # A group without rows has no block for its totals to stand in.
+    return sums if rows.groups is None else with_totals(sums, rows.totals)
 
 
 def sums_of(chosen: Mapping[str, Metric], ties: Ties) -> Sums:
@@ -203,18 +205,23 @@ def chosen_for(rows: Rows[Frame], names: Sequence[str], undefined: float | None)
     return chosen
 
 
-def _summed(table: pl.LazyFrame, sums: Sums, keys: Sequence[str]) -> pl.LazyFrame:
+def _summed(table: pl.LazyFrame, sums: Sums, groups: int | None) -> pl.LazyFrame:
     # Columns first: polars shares what several of them have in common, and aggregates plain columns fastest.
-    columns = table.select("group", **{name: one.over for name, one in sums.items()})
-    return per_group(columns, (one.of(name) for name, one in sums.items()), keys)
+    return per_group(table.select("group", **{name: one.over for name, one in sums.items()}), sums, groups)
 
 
-def per_group(table: pl.LazyFrame, sums: Iterable[pl.Expr], keys: Sequence[str]) -> pl.LazyFrame:
-    """One row per group, sorted if the table is: `group` and these sums; one row where there are no keys."""
-    if keys:
-        return table.group_by("group", maintain_order=True).agg(sums)
-    # The one group is there even when it has no rows.
-    return table.select(pl.lit(0, dtype=pl.Int64).alias("group"), *sums).with_columns(pl.col(list(TOTALS)).fill_null(0))
+def per_group(table: pl.LazyFrame, sums: Sums, groups: int | None, prefix: str = "") -> pl.LazyFrame:
+    """One row per group, sorted if the table is: `group` and these sums, of columns with a prefix.
+
+    `groups`: how many there are even when they have no rows.
+    """
+    parts = {name: one.of(prefix + name) for name, one in sums.items()}
+    found = table.group_by("group", maintain_order=True).agg(**parts)
+    if groups is None:
+        return found
+    every = pl.LazyFrame({"group": range(groups)}, schema={"group": pl.Int64})
+    zero = pl.col([name for name, one in sums.items() if one.how == "sum" or name in TOTALS]).fill_null(0)
+    return every.join(found, on="group", how="left", maintain_order="left").with_columns(zero)
 
 
 def _union(parts: Iterable[Sums]) -> Sums:

@@ -110,6 +110,8 @@ class Rows(Generic[Frame]):
     keys: tuple[str, ...]
     systems: tuple[str, ...]
     """The names of the scores, where there are several; then `system` is the last key."""
+    groups: int | None
+    """How many groups there are, without `by`."""
     restore: Recode
     caller: Caller[Frame]
 
@@ -169,8 +171,9 @@ def rows_of(
     ours = {name: column for column, name in given.keys.items()}
     known = {name: policies[name] for name in TOTALS if policies.get(name) is not None}
     amount = schema["weight"] if weighted else pl.Int64()
+    groups = None if ours else len(given.scores)
     totals = [
-        totals_in_rows(rows, name, given.others[name], amount)
+        totals_in_rows(rows, name, given.others[name], amount, groups)
         if name in given.others
         else totals_in_frame(total, name, ours, schema, coder, len(given.scores), amount)
         for name, total in known.items()
@@ -188,6 +191,7 @@ def rows_of(
         starts=None if starts is None else coder.look_up(starts.lazy().rename(ours)),
         keys=(*ours, "system") if given.several else tuple(ours),
         systems=tuple(given.scores.values()) if given.several else (),
+        groups=groups,
         restore=lambda table: restore(table).rename(given.keys),
         caller=given.caller,
     )

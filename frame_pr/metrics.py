@@ -17,7 +17,7 @@ import polars as pl
 
 from frame_pr import rates
 from frame_pr.harmonic import harmonic_difference
-from frame_pr.ranking import SCORES, Amount, score_of
+from frame_pr.ranking import SCORES, score_of
 from frame_pr.rates import Counts, Figure, ratio
 
 
@@ -52,8 +52,8 @@ class Metric:
     """Blocks that it needs beside the steps and the last block of every group."""
     keep_without_hits: tuple[pl.Expr, ...] = ()
     """Blocks that it needs as well where a group may have positives and no hit."""
-    amounts: Mapping[str, Amount] = field(default_factory=dict)
-    """Columns that sum up all blocks, kept or not."""
+    counts: Mapping[str, pl.Expr] = field(default_factory=dict)
+    """Columns that count rows of all blocks, kept or not: those of the blocks for which a condition holds."""
     unranked: Sums | None = None
     """The same sums over plain rows, where that needs no ranking."""
     fillable: bool = True
@@ -74,7 +74,6 @@ class Cut(NamedTuple):
     counts: Counts
     sums: Sums
     keep: tuple[pl.Expr, ...] = ()
-    amounts: Mapping[str, Amount] = {}
     unranked: Sums | None = None
 
 
@@ -99,10 +98,12 @@ def at_threshold(threshold: float) -> Cut:
     """The rows that score at least `threshold`."""
     tp, k = f"tp@threshold={threshold!r}", f"k@threshold={threshold!r}"
     reached = pl.col("threshold") >= threshold
-    sums = {tp: Sum(pl.when(reached).then(_HITS).otherwise(0)), k: Sum(pl.col(k))}
+    # Running totals at the last block that is reached, and no sums: those of floats depend on their order.
+    sums = {name: Sum(pl.when(reached).then(run).otherwise(0), "max") for name, run in ((tp, _TP), (k, _K))}
+    last = reached & ~reached.shift(-1).fill_null(False)
     unranked = {tp: Sum((_TRUTH & (threshold <= _SCORE)).cast(pl.Int64)), k: Sum((threshold <= _SCORE).cast(pl.Int64))}
-    counts = Counts(pl.col(tp), pl.col(k), _POSITIVES, _ROWS)
-    return Cut(counts, sums, amounts={k: Amount("size", reached)}, unranked=unranked)
+    counts = Counts(pl.col(tp).fill_null(0), pl.col(k).fill_null(0), _POSITIVES, _ROWS)
+    return Cut(counts, sums, (last,), unranked)
 
 
 def at_recall(recall: Fraction) -> Cut:
@@ -216,7 +217,6 @@ def _figure_at(name: re.Match[str], _: pl.DataType) -> Metric:
         _figure(figure)(counts),
         cut.sums,
         keep=cut.keep,
-        amounts=cut.amounts,
         unranked=cut.unranked,
         fillable=not is_count,
         defined=kind != "recall=" and always,
@@ -249,8 +249,7 @@ def _prevalence(_: re.Match[str], __: pl.DataType) -> Metric:
 
 def _ties(_: re.Match[str], __: pl.DataType) -> Metric:
     sums = {"ties": Sum(pl.col("ties"))}
-    amounts = {"ties": Amount("count", pl.col("tied"))}
-    return Metric(pl.col("ties"), sums, amounts=amounts, fillable=False, defined=True, expected=sums)
+    return Metric(pl.col("ties"), sums, counts={"ties": pl.col("tied")}, fillable=False, defined=True, expected=sums)
 
 
 class Family(NamedTuple):

@@ -8,7 +8,7 @@ whole-column arithmetic on a table that is ordered by group and then by descendi
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import polars as pl
 
@@ -67,13 +67,6 @@ def suffix_max(share: pl.Expr) -> pl.Expr:
     return (best + group).cast(pl.Int64).reinterpret(dtype=pl.Float64)
 
 
-class Amount(NamedTuple):
-    """A column of the blocks for which a condition holds, and 0 for the others."""
-
-    column: Literal["size", "count"]
-    of: pl.Expr
-
-
 START = ("tp_before", "k_before", "positives_in_all", "rows_in_all", "later_precision")
 """What is known of a group that is one range of the scores of a larger one: counts at the scores above the range, the
 totals of the larger one, and the largest precision at any threshold below the range."""
@@ -82,7 +75,7 @@ totals of the larger one, and the largest precision at any threshold below the r
 def curve(
     rows: Rows[Any],
     keep: Iterable[pl.Expr] | None = None,
-    amounts: Mapping[str, Amount] | None = None,
+    counts: Mapping[str, pl.Expr] | None = None,
 ) -> pl.LazyFrame:
     """Table of blocks, one row per distinct score of a group, by group and descending score.
 
@@ -94,9 +87,10 @@ def curve(
 
     `keep`: None for every block; else only the steps (blocks with a positive), the last block of every group, and the
     blocks for which one of these conditions holds. Rows that are unretrieved are a last block, without `k` and `tp`.
-    `amounts`: more columns; what a block has that is dropped is added to the next one that is kept.
+    `counts`: more columns, the `count` of the blocks for which a condition holds; that of a block that is dropped is
+    added to the next one that is kept.
     """
-    amounts = amounts or {}
+    counts = counts or {}
     unit, bits = _unit(rows), pl.col("bits")
     # Their bits tell groups apart; their numbers are computed where few blocks are left.
     group_bits, score_bits = bits & -(SCORES * unit), bits & (SCORES * unit - 1)
@@ -113,12 +107,12 @@ def curve(
         .with_columns(threshold=score_of(pl.col("order"), rows.score_dtype))
     )
     blocks = blocks.with_columns(
-        **{name: pl.when(amount.of).then(amount.column).otherwise(0) for name, amount in amounts.items()}
+        **{name: pl.when(condition).then("count").otherwise(0) for name, condition in counts.items()}
     )
     if keep is not None:
-        blocks = blocks.with_columns(pl.col(list(amounts)).cum_sum())
+        blocks = blocks.with_columns(pl.col(list(counts)).cum_sum())
         blocks = blocks.filter(pl.any_horizontal(pl.col("hits") > 0, "last", *keep))
-        blocks = blocks.with_columns(**{name: _difference(name) for name in amounts})
+        blocks = blocks.with_columns(**{name: _difference(name) for name in counts})
 
     group = pl.col("group")
     blocks = blocks.with_columns(block=bits // unit, group=(bits // (SCORES * unit)).cast(pl.Int64).set_sorted())
@@ -130,8 +124,7 @@ def curve(
     blocks = blocks.with_columns(tp=tp, k=k)
     blocks = blocks.with_columns(positives=_at_end("tp"), rows=_at_end("k"))
     if rows.fractional:
-        weighed = [name for name, amount in amounts.items() if amount.column == "size"]
-        weighed += ["hits", "size", "tp", "k", "positives", "rows"]
+        weighed = ["hits", "size", "tp", "k", "positives", "rows"]
         blocks = blocks.with_columns(pl.col(weighed).cast(pl.Float64) / pl.col("unit"))
     if rows.starts is not None:
         blocks = blocks.join(rows.starts.select("group", *START), on="group", how="left", maintain_order="left")

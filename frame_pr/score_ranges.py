@@ -128,7 +128,7 @@ def finished_groups(sums: pl.DataFrame, call: Call, empty: pl.DataFrame) -> pl.D
     chosen = _chosen(call, empty)
     coder, ranges = _numbered(sums, call.by)
     parts = sums_of(chosen, call.policies.get("ties", "threshold"))
-    groups = per_group(ranges, (one.of(_SUM + name).alias(name) for name, one in parts.items()), call.by)
+    groups = per_group(ranges, parts, None if call.by else 1, _SUM)
     table = finished(groups, ["group"], chosen, call.undefined).sort("group")
     return coder.restore(table).select(*call.by, *call.names).collect()
 

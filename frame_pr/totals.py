@@ -13,10 +13,17 @@ from frame_pr.checks import refuse_missing, refuse_text
 from frame_pr.groups import Coding
 
 
-def totals_in_rows(rows: pl.LazyFrame, name: str, column: str, dtype: pl.DataType) -> pl.LazyFrame:
-    """A total that stands in every row of its group. `dtype`: that of the totals that are found."""
+def totals_in_rows(
+    rows: pl.LazyFrame, name: str, column: str, dtype: pl.DataType, groups: int | None = None
+) -> pl.LazyFrame:
+    """A total that stands in every row of its group.
+
+    `dtype`: that of the totals that are found. `groups`: how many there are even when they have no rows.
+    """
 
     def checked(table: pl.DataFrame) -> pl.DataFrame:
+        if groups is not None and table.is_empty():
+            return pl.DataFrame({"group": range(groups), name: 0}, schema={"group": pl.Int64, name: dtype})
         if bad := table.filter((pl.col("low") != pl.col("high")) | (pl.col("missing") > 0)).height:
             raise ValueError(
                 f"{name} column {column!r} is not one number in each group: {bad} groups have several, or null"

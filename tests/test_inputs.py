@@ -205,3 +205,13 @@ def test_an_empty_frame_gives_an_empty_result(kind):
     assert one.row(0) == (0, 0, None, 0.0, None, None)  # ten misses of ten, and nothing to recall
     positive = kind.read(fp.average_precision(kind(empty), "label", "score", positive="yes"))
     assert positive.columns == ["average_precision"]
+
+
+@pytest.mark.parametrize("ranked", [False, True])
+def test_without_by_every_system_has_a_row(kind, ranked):
+    names = ["rows", "positives", "precision@10" if ranked else "tp@threshold=0"]
+    data = pl.DataFrame({"y": [1], "s": [2.0], "t": [None]}, schema={"y": pl.Int64, "s": pl.Float64, "t": pl.Float64})
+    result = kind.read(fp.evaluate(kind(data), names, "y", ["s", "t"], unscored="drop"))
+    assert result.rows() == [("s", 1, 1, 0.1 if ranked else 1), ("t", 0, 0, 0)]
+    result = kind.read(fp.evaluate(kind(data.clear()), names, "y", ["s", "t"]))
+    assert result.rows() == [("s", 0, 0, 0), ("t", 0, 0, 0)]

@@ -172,3 +172,21 @@ def test_a_known_total_of_a_key_of_another_type(dtype):
         result = fp.average_precision(frame, "y", "s", by="q", positives=known).lazy().collect()
         assert result.schema["q"] == dtype
         assert dict(result.cast({"q": pl.String}).cast({"q": pl.Float64}).rows()) == {1: 0.5, 2: 0.25}
+
+
+@pytest.mark.parametrize("metric", ["average_precision", "recall@threshold=0"])
+@pytest.mark.parametrize("score", ["s", ["s", "t"]])
+def test_known_totals_of_no_rows(kind, metric, score):
+    columns = {"y": [0], "s": [None], "t": [None], "P": [3], "N": [7]}
+    data = pl.DataFrame(columns, schema_overrides={"s": pl.Int64, "t": pl.Int64})
+    frames = {"positives": data.select("P"), "rows": data.select("N")}
+
+    def found(rows, totals):
+        names = ["positives", "rows", metric]
+        result = kind.read(fp.evaluate(kind(rows), names, "y", score, unscored="drop", **totals))
+        return result.select(names).unique().rows()
+
+    of_columns = {"positives": "P", "rows": "N"}
+    assert found(data, frames) == found(data, of_columns) == found(data.clear(), frames) == [(3, 7, 0.0)]
+    # Of a column without rows nothing is known.
+    assert found(data.clear(), of_columns) == [(0, 0, None)]

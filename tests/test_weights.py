@@ -136,3 +136,13 @@ def test_weights_of_any_numeric_dtype(dtype):
     result = data.pr.evaluate(["average_precision", "rows"], "y", "s", weight="w")
     assert result.row(0) == (near(5 / 6), 300)
     assert result["rows"].dtype == (pl.Int64 if dtype.is_integer() else pl.Float64)
+
+
+def test_at_a_threshold_that_all_rows_reach_nothing_is_left():
+    # Nothing is below it: npv is 0 / 0. Sums of floats may differ from the total, and 1e-16 / 1e-16 is a share of 1.
+    draw = np.random.default_rng(2)
+    rows = {"g": draw.integers(0, 300, 2000), "y": draw.integers(0, 2, 2000), "s": draw.integers(1, 9, 2000)}
+    data = pl.DataFrame(rows | {"w": draw.choice([0.1, 0.2, 0.3, 0.7, 1.1], 2000)})
+    names = ["npv@threshold=0", "markedness@threshold=0", "mcc@threshold=0", "fn@threshold=0"]
+    result = fp.evaluate(data, names, "y", "s", by="g", weight="w")
+    assert result.select(names).unique().rows() == [(None, None, None, 0.0)]
