@@ -147,8 +147,9 @@ def rows_of(
 ) -> Rows[Frame]:
     """Check a frame and bring it into canonical form; a list of scores becomes a last key, `system`.
 
-    `predicted`: the scores are predicted classes, and become 1 and 0. `carry`: a column `row` holds the caller's row.
-    `starts`: a frame of the columns of `by` and those of `ranking.START`.
+    `predicted`: the scores are predicted classes, and become 1 and 0. `carry`: the rows keep their order, and those of a
+    LazyFrame a column `row`, which holds the caller's. `starts`: a frame of the columns of `by` and those of
+    `ranking.START`.
     """
     ties, unscored, unjudged = _policies(policies)
     given = _selected(frame, truth, score, by, policies, carry=carry)
@@ -240,7 +241,7 @@ def _selected(
     columns = {f"by{i}": expression for i, expression in enumerate(keys.values())}
     columns |= {str(i): expression for i, expression in enumerate(scores.values())}
     columns |= {name: expression for name, (_, expression) in single.items()}
-    if carry:
+    if carry and caller.lazy:
         columns["row"] = pl.struct(pl.all())
     return _Selection(
         frame=source.select(**columns),

@@ -54,12 +54,16 @@ def to_pandas(result: pl.DataFrame, keys: Sequence[str], *, like: pd.DataFrame) 
             columns[label] = pd.Series(from_arrow(column.to_arrow()))
         else:
             columns[label] = column.to_pandas(date_as_object=True).astype(dtype)
+            if isinstance(dtype, pd.CategoricalDtype):
+                # To pandas, a dtype with the same categories in another order is the same.
+                columns[label] = columns[label].cat.set_categories(dtype.categories)
     frame = pd.DataFrame(columns, copy=False)
     # pandas sorts categories as they stand, and not by their text.
-    categories = [dtype.categories for dtype in dtypes.values() if isinstance(dtype, pd.CategoricalDtype)]
-    if not all(one.is_monotonic_increasing for one in categories):
-        by = [labels[key] for key in keys]
-        frame = frame.sort_values(by, kind="stable", na_position="first", ignore_index=True)
+    categories = {name: dtype.categories for name, dtype in dtypes.items() if isinstance(dtype, pd.CategoricalDtype)}
+    if not all(one.is_monotonic_increasing for one in categories.values()):
+        codes = [pl.Series(name, columns[labels[name]].cat.codes.to_numpy()) for name in categories]
+        places = result.select(keys).with_columns(codes).select(pl.arg_sort_by(keys, maintain_order=True))
+        frame = frame.take(places.to_series().to_numpy()).reset_index(drop=True)
     return frame
 
 

@@ -120,6 +120,13 @@ def test_with_curve_joins_both_zeros():
     assert data.pr.with_curve("relevant", "score")["k"].to_list() == [3, 1, 3]
 
 
+def test_with_curve_beside_columns_of_any_type():
+    thing = object()
+    data = pl.DataFrame({"relevant": [1], "score": [2], "things": pl.Series([thing], dtype=pl.Object), "l": [[1, 2]]})
+    assert data.pr.with_curve("relevant", "score").row(0)[2:6] == (thing, [1, 2], 1, 1)
+    assert data.pr.with_metrics("rows", "relevant", "score").row(0)[2:] == (thing, [1, 2], 1)
+
+
 def test_with_curve_and_a_prefix(kind):
     data = TEN.with_columns(k=pl.lit("mine"), precision=pl.lit("mine"))
     with pytest.raises(ValueError, match="the frame has a column 'k' already: prefix= puts something before"):

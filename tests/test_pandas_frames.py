@@ -143,6 +143,24 @@ def test_categories_are_sorted_as_they_stand():
     assert result.index.tolist() == list(range(24))
 
 
+def test_categories_without_an_order_stand_as_they_stood():
+    # pandas takes ["S", "L"] and ["L", "S"] for the same dtype.
+    size = pd.Categorical(["L", "S", "L"], categories=["S", "L"])
+    frame = pd.DataFrame({"size": size, "relevant": 1, "score": [1, 2, 3]})
+    result = frame.pr.average_precision("relevant", "score", by="size")["size"]
+    assert result.tolist() == result.cat.categories.tolist() == ["S", "L"]
+
+
+def test_categories_are_sorted_beside_keys_that_pandas_cannot_sort():
+    # pandas 3 fails to sort a dictionary with a null beside another column.
+    word = pd.Series(["y", None, "x", "y"], dtype=pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string())))
+    size = pd.Categorical(["S", "L", "L", "L"], categories=["S", "L"], ordered=True)
+    frame = pd.DataFrame({"size": size, "word": word, "relevant": 1, "score": range(4)})
+    result = frame.pr.average_precision("relevant", "score", by=["size", "word"])
+    assert result["size"].tolist() == ["S", "L", "L", "L"]
+    assert [None if pd.isna(one) else one for one in result["word"]] == ["y", None, "x", "y"]
+
+
 def test_a_whole_key_column_may_be_null():
     for dtype in ("object", "float64", "Int64", "string", "datetime64[ns]"):
         frame = pd.DataFrame({"key": pd.Series([None, None], dtype=dtype), "relevant": [1, 0], "score": [2, 1]})
