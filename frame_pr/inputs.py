@@ -147,8 +147,8 @@ def rows_of(
 ) -> Rows[Frame]:
     """Check a frame and bring it into canonical form; a list of scores becomes a last key, `system`.
 
-    `predicted`: the scores are predicted classes, and become 1 and 0. `carry`: the rows keep their order, and those of a
-    LazyFrame a column `row`, which holds the caller's. `starts`: a frame of the columns of `by` and those of
+    `predicted`: the scores are predicted classes, and become 1 and 0. `carry`: the rows keep their order, and those of
+    a LazyFrame have a column `row`, which holds the caller's. `starts`: a frame of the columns of `by` and those of
     `ranking.START`.
     """
     ties, unscored, unjudged = _policies(policies)

@@ -56,12 +56,16 @@ def evaluated(call: Call, empty: pl.DataFrame, over_ranges: Callable[[Part], pl.
     def over(function: Part) -> pl.DataFrame:
         return over_ranges(partial(_of_renamed, names=names, function=function))
 
+    renamed = {plain: key for key, plain in names.items()}
     starts = starts_of(over(partial(counted, call=call)), call)
+    if starts.is_empty():
+        # Where no row counts, a few give what all would.
+        return call.of_groups(over(pl.DataFrame.head)).rename(renamed)
     sums = sums_of(_chosen(call, empty), "threshold")
     if any("interpolated_precision" in one.over.meta.root_names() for one in sums.values()):
         starts = with_later_precision(starts, over(partial(best_precision, call=call, starts=starts)), call)
     result = finished_groups(over(partial(summed_up, call=call, starts=starts)), call, empty)
-    return result.rename({plain: key for key, plain in names.items()})
+    return result.rename(renamed)
 
 
 def _of_renamed(part: pl.DataFrame, names: dict[str, str], function: Part) -> pl.DataFrame:

@@ -165,6 +165,15 @@ def test_no_rows(by):
     assert_same(parted(data, 3).report("y", "s", by=by), fp.report(data, "y", "s", by=by))
 
 
+@pytest.mark.parametrize("total", ["P", pl.DataFrame({"n": [3]})], ids=["column", "frame"])
+def test_no_row_that_counts(total):
+    rows = pl.DataFrame({"y": [0, 0], "s": [None, None], "P": [3, 3]}, schema_overrides={"s": pl.Float64})
+    policies = {"positives": total, "unscored": "drop"}
+    parts = fp.partitioned(rows, partitions=2, progress=False)
+    result = parts.evaluate(["positives", "rows", "recall@threshold=0"], "y", "s", **policies)
+    assert result.rows() == [(3, 3, 0.0)]
+
+
 def test_from_files_without_groups(tmp_path):
     data = scored()
     for i, part in enumerate(data.iter_slices(100)):
