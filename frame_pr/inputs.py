@@ -288,7 +288,15 @@ def _canonical(
     if given.caller.lazy:
         source = source.map_batches(checked, schema=schema).cache()
     else:
-        source = checked(source.collect(engine="in-memory")).lazy()
+        try:
+            computed = source.collect(engine="in-memory")
+        except pl.exceptions.ShapeError as error:
+            names = ", ".join(map(repr, {**given.keys, **given.scores, **given.others}.values()))
+            raise ValueError(
+                f"an expression among {names} does not give one value for every row ({error}): filter the frame before "
+                "the call"
+            ) from None
+        source = checked(computed).lazy()
     floats = [*(given.scores if unscored != "raise" else []), *(["truth"] if unjudged != "raise" else [])]
     source = source.with_columns(pl.col(name).fill_nan(None) for name in floats if schema[name].is_float())
     return source.with_columns(canonical)

@@ -163,6 +163,13 @@ def test_an_aggregation_is_no_column(lazy):
     assert flat.equals(fp.evaluate(GOOD, "prevalence", **good).rename({"prevalence": "average_precision"}))
 
 
+@pytest.mark.parametrize("change", [pl.Expr.drop_nulls, lambda column: column.head(2), lambda column: column.append(1)])
+def test_an_expression_gives_one_value_for_every_row(change):
+    data = pl.DataFrame({"y": [1, 0, 1], "s": [3, None, 1]})
+    with pytest.raises(ValueError, match=r"^an expression among 's', 'y' does not give one value for every row \(.*3"):
+        fp.average_precision(data, "y", change(pl.col("s")))
+
+
 def test_other_columns_may_be_anything(kind):
     # Only the named columns are read: another may be missing values, or named like what the library uses inside.
     data = GOOD.with_columns(
