@@ -37,7 +37,7 @@ Sums = dict[str, Sum]
 _TRUTH, _SCORE = pl.col("truth"), pl.col("score")
 _HITS, _SIZE, _K, _TP = pl.col("hits"), pl.col("size"), pl.col("k"), pl.col("tp")
 _POSITIVES, _ROWS = pl.col("positives"), pl.col("rows")
-_ENVELOPE = pl.col("interpolated_precision")
+_REACH, _ENVELOPE = pl.col("reach"), pl.col("interpolated_precision")
 TOTALS: Sums = {"positives": Sum(_POSITIVES, "first"), "rows": Sum(_ROWS, "first")}
 TOTALS_UNRANKED: Sums = {"positives": Sum(_TRUTH.cast(pl.Int64)), "rows": Sum(pl.lit(1, dtype=pl.Int64))}
 
@@ -116,7 +116,7 @@ def at_recall(recall: Fraction) -> Cut:
 
 def _reaches(recall: Fraction) -> pl.Expr:
     share, whole = (pl.lit(n, dtype=pl.Int128) for n in recall.as_integer_ratio())
-    return (_POSITIVES > 0) & (_TP * whole >= _POSITIVES * share)
+    return (_POSITIVES > 0) & (_REACH * whole >= _POSITIVES * share)
 
 
 def _keep_for(recall: Fraction) -> tuple[pl.Expr, ...]:
@@ -174,7 +174,7 @@ def _interpolated_average_precision(name: re.Match[str], _: pl.DataType) -> Metr
     points = int(name["points"])
     # Every recall level i/10 takes the envelope at the first block that reaches it: count the levels of each block, in
     # whole numbers, as 3/10 is not the float .3. Level 0 is reached at the first hit.
-    levels = (points - 1) * _TP // _POSITIVES - (points - 1) * (_TP - _HITS) // _POSITIVES + (_TP == _HITS)
+    levels = (points - 1) * _REACH // _POSITIVES - (points - 1) * (_REACH - _HITS) // _POSITIVES + (_TP == _HITS)
     total = f"iap_{points}"
     sums = {total: Sum(pl.when(_HITS > 0).then(_ENVELOPE * levels))}
     return Metric(pl.when(_POSITIVES > 0).then(pl.col(total) / points), sums)

@@ -82,8 +82,8 @@ def curve(
     With a rule that orders the rows of equal score every row is a block. Columns: `group` and `block` (see `block_of`);
     `order` (the score as an integer) and `threshold`; the block's own `size`, `hits` and `count` (rows, whatever their
     weight); `tied`, whether its rows share their score with other rows; `k` and `tp` once it is taken; `positives` and
-    `rows`, the totals of the group; `first`, `last` (in its group); `retrieved`; `interpolated_precision`. Columns that
-    nobody asks for cost nothing: polars drops them.
+    `rows`, the totals of the group; `first`, `last` (in its group); `retrieved`; `interpolated_precision`; `reach`, the
+    `tp` that is compared with a share of the positives. Columns that nobody asks for cost nothing: polars drops them.
 
     `keep`: None for every block; else only the steps (blocks with a positive), the last block of every group, and the
     blocks for which one of these conditions holds. Rows that are unretrieved are a last block, without `k` and `tp`.
@@ -138,7 +138,9 @@ def curve(
     envelope = suffix_max(pl.col("tp") / pl.col("k"))
     if rows.starts is not None:
         envelope = pl.max_horizontal(envelope, "later_precision")
-    return with_totals(blocks, rows.totals).with_columns(interpolated_precision=envelope)
+    # By the last bits of floats, tenths of the sum of ten equal weights may fall short of the sum of some of them.
+    reach = pl.col("tp") * (1 + 1e-14) if rows.fractional else pl.col("tp")
+    return with_totals(blocks, rows.totals).with_columns(interpolated_precision=envelope, reach=reach)
 
 
 def _running(rows: Rows[Any]) -> pl.LazyFrame:

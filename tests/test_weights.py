@@ -146,3 +146,12 @@ def test_at_a_threshold_that_all_rows_reach_nothing_is_left():
     names = ["npv@threshold=0", "markedness@threshold=0", "mcc@threshold=0", "fn@threshold=0"]
     result = fp.evaluate(data, names, "y", "s", by="g", weight="w")
     assert result.select(names).unique().rows() == [(None, None, None, 0.0)]
+
+
+@pytest.mark.parametrize("weight", [0.1, 0.7, 1 / 3])
+def test_recall_with_equal_float_weights_is_that_without(weight):
+    data = weighed()
+    names = ["interpolated_average_precision_11", "interpolated_average_precision_101"]
+    names += ["interpolated_precision@recall=0.6", "threshold@recall=0.1", "precision@recall=0.7", "recall@recall=0.3"]
+    found = fp.evaluate(data, names, "y", "u", by="g", weight=pl.lit(weight))
+    assert_same(found, fp.evaluate(data, names, "y", "u", by="g"))
