@@ -116,9 +116,7 @@ def coding(frame: pl.LazyFrame, keys: list[str], *, limit: int, in_memory: bool,
     def restore(table: pl.LazyFrame) -> pl.LazyFrame:
         numbered = groups.with_columns(numbered=True)
         table = table.join(numbered, left_on="group", right_on="number", how="left", maintain_order="left")
-        table = table.with_columns(
-            pl.when("numbered").then(key).otherwise(value).alias(key) for key, value in values.items()
-        )
+        table = table.with_columns(pl.when("numbered").then(key).otherwise(value) for key, value in values.items())
         return table.drop("group", "numbered")
 
     return Coding(number, lambda rows: number(present(rows)), restore)

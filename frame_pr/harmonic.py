@@ -15,7 +15,7 @@ def harmonic_difference(start: pl.Expr, count: pl.Expr) -> pl.Expr:
     The Euler-Maclaurin series of H(start+count) - H(start), taken 10 terms further on, where it has converged to 1e-16;
     every difference in it is written so that nothing cancels.
     """
-    start, count = start.cast(pl.Float64), count.cast(pl.Float64)
+    start = start.cast(pl.Float64)
     # The smallest first, as each addition rounds.
     near = sum((count / ((start + i) * (start + count + i)) for i in range(_SHIFT, 0, -1)), pl.lit(0.0))
     a, d = start + _SHIFT, count

@@ -311,11 +311,11 @@ def _with_tie(coded: pl.LazyFrame, *, descending: bool) -> pl.LazyFrame:
 
 def _policies(given: Policies) -> tuple[Ties, str, str]:
     known = Policies.__annotations__
-    if unknown := sorted(set(given) - set(known)):
-        near = difflib.get_close_matches(unknown[0], known, n=1, cutoff=0.7)
-        meant = _ELSEWHERE.get(unknown[0]) or next(iter(near), None)
+    for unknown in sorted(set(given) - set(known)):
+        near = difflib.get_close_matches(unknown, known, n=1, cutoff=0.7)
+        meant = _ELSEWHERE.get(unknown) or next(iter(near), None)
         hint = f"did you mean {meant}=?" if meant else f"the policies are {', '.join(known)}"
-        raise TypeError(f"unexpected keyword argument {unknown[0]!r}; {hint}")
+        raise TypeError(f"unexpected keyword argument {unknown!r}; {hint}")
     ties = given.get("ties", "threshold")
     unscored, unjudged = given.get("unscored", "raise"), given.get("unjudged", "raise")
     checks.one_of("ties", ties, get_args(Ties))

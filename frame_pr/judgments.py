@@ -93,7 +93,7 @@ def _join_of(run: Any, judgments: Any) -> Join:
 
 def _columns(frame: Any, which: str, keys: list[Any]) -> list[Any]:
     """The columns of a frame that are not in `on`."""
-    names = list(frame.collect_schema() if isinstance(frame, (pl.DataFrame, pl.LazyFrame)) else frame.columns)
+    names = list(frame.collect_schema() if isinstance(frame, pl.LazyFrame) else frame.columns)
     try:
         refuse_missing(keys, names)
     except ValueError as error:

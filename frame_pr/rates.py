@@ -102,7 +102,7 @@ def _association(c: Counts) -> pl.Expr:
 
 
 def _product(a: pl.Expr, b: pl.Expr) -> pl.Expr:
-    return a.cast(pl.Float64) * b.cast(pl.Float64)
+    return a.cast(pl.Float64) * b
 
 
 def mcc(c: Counts) -> pl.Expr:

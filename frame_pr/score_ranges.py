@@ -133,7 +133,7 @@ def finished_groups(sums: pl.DataFrame, call: Call, empty: pl.DataFrame) -> pl.D
     coder, ranges = _numbered(sums, call.by)
     parts = sums_of(chosen, call.policies.get("ties", "threshold"))
     groups = per_group(ranges, parts, None if call.by else 1, _SUM)
-    table = finished(groups, ["group"], chosen, call.undefined).sort("group")
+    table = finished(groups, ["group"], chosen, call.undefined)
     return coder.restore(table).select(*call.by, *call.names).collect()
 
 
