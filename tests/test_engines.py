@@ -108,7 +108,9 @@ def test_every_function(engine, name, given):
 
 
 @pytest.mark.parametrize("by", [["query"], ["model", "text"]], ids="-".join)
-@pytest.mark.parametrize("given", [{}, {"truth": "label", "positive": "yes"}, {"prefix": "its_"}], ids=str)
+@pytest.mark.parametrize(
+    "given", [{}, {"truth": "label", "positive": "yes"}, {"prefix": "its_", "weight": "weight"}], ids=str
+)
 def test_metrics_beside_the_rows(engine, by, given):
     given = {"metrics": ["rows", "average_precision", "k@recall=0.5"], "by": by} | given
     result = call(engine.make(DATA), "with_metrics", **given)

@@ -104,6 +104,20 @@ def test_two_keys_with_nulls_in_each(engine):
     assert result["average_precision"].to_list() == ap
 
 
+@pytest.mark.parametrize("given", [{"ties": "order"}, {"tie_break": "score"}, {"weight": "one"}], ids=str)
+@pytest.mark.parametrize("last", [2**28 - 2, 2**28 - 1, 2**28])
+def test_keys_around_what_fits_beside_a_tie_in_one_sort_key(given, last):
+    data, ap = rows_of(pl.Series([0, last]))
+    data = data.with_columns(one=1, two="score")
+    for frame in (data, data.lazy()):
+        result = frame.pr.average_precision("relevant", "score", by="key", **given).lazy().collect()
+        assert result.rows() == [(0, ap[0]), (last, ap[1])]
+        # Two scores are twice as many groups.
+        result = frame.pr.average_precision("relevant", ["score", "two"], by="key", **given).lazy().collect()
+        assert result["key"].to_list() == [0, 0, last, last]
+        assert result["average_precision"].to_list() == [ap[0], ap[0], ap[1], ap[1]]
+
+
 @pytest.mark.parametrize("by", ["key", ["key", "other"]])
 def test_the_two_zeros_and_the_nans_are_one_key_each(by):
     # As in a group_by of polars.

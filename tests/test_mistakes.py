@@ -45,7 +45,9 @@ def test_a_frame_without_columns():
         pl.DataFrame().pr.average_precision("relevant", "score")
 
 
-@pytest.mark.parametrize(("word", "ours"), [("group", "by"), ("over", "by"), ("tie", "ties"), ("weigth", "weight")])
+@pytest.mark.parametrize(
+    ("word", "ours"), [("group", "by"), ("keys", "by"), ("over", "by"), ("tie", "ties"), ("weigth", "weight")]
+)
 def test_arguments_by_another_name(word, ours):
     with pytest.raises(TypeError, match=rf"unexpected keyword argument '{word}'; did you mean {ours}=\?"):
         RUN.pr.average_precision("relevant", "score", **{word: "query"})

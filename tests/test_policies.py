@@ -103,6 +103,10 @@ GOOD = pl.DataFrame({"y": [1, 0], "s": [1.0, 2.0], "w": [1, 2]})
             lambda f: f.pr.average_precision_at_k("y", "s", 1, divisor="hits", ties="optimistic"),
             "would be no bound of it",
         ),
+        (
+            lambda f: f.pr.average_precision_at_k("y", "s", 1, divisor="hits", ties="pessimistic"),
+            "would be no bound of it",
+        ),
         (lambda f: f.pr.curve("y", "s", ties="expected"), "a curve has no expectation over orders"),
         (lambda f: f.pr.with_curve("y", "s", ties="order"), "with_curve gives rows the figures at their own score"),
         (lambda f: f.pr.with_curve("y", "s", tie_break="w"), "with_curve gives rows the figures at their own score"),

@@ -94,11 +94,23 @@ def test_tie_break_ranks_what_the_scores_leave_open():
     data = pl.DataFrame({"doc": ["a", "b", "c", "d"], "y": [1, 0, 0, 1], "s": [1, 1, 1, 0]})
     # Descending by document: c, b, a, then d: hits at ranks 3 and 4.
     assert fp.average_precision(data, "y", "s", tie_break="doc").item() == pytest.approx((1 / 3 + 2 / 4) / 2)
+    assert fp.curve(data, "y", "s", tie_break="doc")["threshold"].to_list() == [1, 1, 1, 0]
     ascending = fp.average_precision(data, "y", "s", tie_break="doc", descending=False)
     assert ascending.item() == pytest.approx((1 / 1 + 2 / 4) / 2)
     # What the second column leaves tied is taken together, so the order of rows still does not matter.
     same = data.with_columns(doc=pl.lit("x"))
     assert fp.average_precision(same, "y", "s", tie_break="doc").equals(fp.average_precision(data, "y", "s"))
+    # One block of 3 rows with one hit: the first row has a third of it.
+    assert fp.precision_at_k(same, "y", "s", 1, tie_break="doc").item() == pytest.approx(1 / 3)
+
+
+@pytest.mark.parametrize(("descending", "tp"), [(True, [0, 1, 1]), (False, [1, 1, 1])])
+@pytest.mark.parametrize("last", [2**33 - 3, 2**33 - 2, 2**33 - 1])
+def test_tie_breaks_around_what_fits_into_the_sort_key(last, descending, tp):
+    # Null is last in either direction.
+    data = pl.DataFrame({"place": [None, 0, last], "y": [0, 1, 0], "s": 5})
+    curve = fp.curve(data, "y", "s", tie_break="place", descending=descending)
+    assert curve.select("threshold", "k", "tp").rows() == [(5, k, hits) for k, hits in zip([1, 2, 3], tp, strict=True)]
 
 
 def test_order_is_that_of_the_rows_whatever_the_keys():

@@ -153,12 +153,17 @@ def test_a_known_total_of_a_key_that_the_frame_cannot_hold():
         assert result.rows() == [(None, 0.5), (1, 0.25)]
 
 
-@pytest.mark.parametrize("missing", [[], [None]])
-def test_the_best_f_where_nothing_is_found(missing):
+@pytest.mark.parametrize(
+    ("missing", "given"),
+    [
+        ([], {"positives": "P"}),
+        ([(0, None)], {"positives": "P", "unscored": "unretrieved"}),
+        ([(1, None)], {"unscored": "unretrieved"}),
+    ],
+)
+def test_the_best_f_where_nothing_is_found(missing, given):
     # Every threshold has an F of 0, and the highest is the answer.
-    score = [9, 8, 7, *missing]
-    data = pl.DataFrame({"y": [0] * len(score), "s": score, "P": 2})
-    given = {"positives": "P", "unscored": "unretrieved"}
+    data = pl.DataFrame([(0, 9), (0, 8), (0, 7), *missing], schema=["y", "s"], orient="row").with_columns(P=2)
     assert fp.evaluate(data, ["max_f1", "threshold@max_f1"], "y", "s", **given).row(0) == (0.0, 9)
 
 
