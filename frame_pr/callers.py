@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence, Sized
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 import polars as pl
 
 from frame_pr.checks import refuse_missing
+from frame_pr.pandas_frames import beside, from_pandas, is_pandas, to_pandas
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,10 +101,7 @@ def caller_of(frame: Frame, items: Sequence[Any]) -> Caller[Any]:
             lambda table, keys: _collect_result(table, frame),
             lambda table, new: frame.hstack(_collect_beside(table, new)),
         )
-    pandas = sys.modules.get("pandas")
-    if pandas is not None and isinstance(frame, pandas.DataFrame):
-        from frame_pr.pandas_frames import beside, from_pandas, to_pandas
-
+    if is_pandas(frame):
         if len(names) < len(items):
             raise TypeError("polars expressions work on polars frames: on pandas, give column names")
         if frame.columns.nlevels > 1:

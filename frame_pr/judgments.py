@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ import polars as pl
 
 from frame_pr.callers import Frame
 from frame_pr.checks import listed, refuse_missing
+from frame_pr.pandas_frames import from_pandas, is_pandas
 
 _EXAMPLES = 3  # keys shown in an error
 
@@ -77,13 +77,12 @@ def join_judgments(run: Frame, judgments: Frame, *, on: str | Sequence[str]) -> 
 
 
 def _join_of(run: Any, judgments: Any) -> Join:
-    pandas = sys.modules.get("pandas")
-    kinds: list[tuple[type, Join]] = [(pl.DataFrame, _join_eager), (pl.LazyFrame, _join_lazy)]
-    if pandas is not None:
-        kinds.append((pandas.DataFrame, _join_pandas))
-    for kind, join in kinds:
-        if isinstance(run, kind) and isinstance(judgments, kind):
-            return join
+    if isinstance(run, pl.DataFrame) and isinstance(judgments, pl.DataFrame):
+        return _join_eager
+    if isinstance(run, pl.LazyFrame) and isinstance(judgments, pl.LazyFrame):
+        return _join_lazy
+    if is_pandas(run) and is_pandas(judgments):
+        return _join_pandas
     found = [f"{type(frame).__module__.partition('.')[0]} {type(frame).__name__}" for frame in (run, judgments)]
     raise TypeError(
         "run and judgments must both be polars DataFrames, both LazyFrames or both pandas DataFrames; "
@@ -116,8 +115,6 @@ def _join_eager(run: pl.DataFrame, judgments: pl.DataFrame, keys: list[str], col
 
 def _join_pandas(run: Any, judgments: Any, keys: list[Any], columns: list[list[Any]]) -> Any:
     import pandas as pd
-
-    from frame_pr.pandas_frames import from_pandas
 
     # polars says which rows stand together; pandas takes them, and every column keeps its dtype as far as it can.
     names = [str(key) for key in keys]

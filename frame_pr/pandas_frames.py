@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 import polars as pl
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+def is_pandas(frame: object) -> TypeGuard[pd.DataFrame]:
+    """Whether it is a frame of pandas; does not import pandas, without which there is none."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(frame, pandas.DataFrame)
 
 
 def from_pandas(frame: pd.DataFrame, columns: Sequence[Hashable]) -> pl.DataFrame:

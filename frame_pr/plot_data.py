@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from frame_pr.pandas_frames import from_pandas, is_pandas
 from frame_pr.rates import Counts, f_beta, ratio
 
 if TYPE_CHECKING:
@@ -58,11 +58,10 @@ class Point:
 
 def table_of(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame) -> tuple[pl.DataFrame, list[str]]:
     """The frame that `curve` gave as polars data, and its keys: the columns before `threshold`."""
-    pandas = sys.modules.get("pandas")
     names: list[Any]
     if isinstance(frame, (pl.DataFrame, pl.LazyFrame)):
         names = frame.collect_schema().names()
-    elif pandas is not None and isinstance(frame, pandas.DataFrame):
+    elif is_pandas(frame):
         names = list(frame.columns)
     else:
         raise TypeError(f"plot_curve draws a polars or pandas frame that curve gave, got a {type(frame).__name__}")
@@ -77,8 +76,6 @@ def table_of(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame) -> tuple[pl.Data
         return frame.select(*keys, *COLUMNS).collect(), keys
     if isinstance(frame, pl.DataFrame):
         return pl.DataFrame([frame[name] for name in (*keys, *COLUMNS)]), keys  # select would copy
-    from frame_pr.pandas_frames import from_pandas
-
     return from_pandas(frame, [*keys, *COLUMNS]), [str(key) for key in keys]
 
 

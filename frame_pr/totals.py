@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -11,6 +10,7 @@ import polars as pl
 
 from frame_pr.checks import refuse_missing, refuse_text
 from frame_pr.groups import Coding
+from frame_pr.pandas_frames import from_pandas, is_pandas
 
 
 def totals_in_rows(
@@ -39,12 +39,7 @@ def totals_in_rows(
 
 def as_polars(given: Any) -> Any:
     """A frame of pandas as one of polars; anything else as it is."""
-    pandas = sys.modules.get("pandas")
-    if pandas is None or not isinstance(given, pandas.DataFrame):
-        return given
-    from frame_pr.pandas_frames import from_pandas
-
-    return from_pandas(given, list(given.columns))
+    return from_pandas(given, list(given.columns)) if is_pandas(given) else given
 
 
 def totals_in_frame(
