@@ -161,13 +161,13 @@ def summed(rows: Rows[Frame], chosen: Mapping[str, Metric]) -> pl.LazyFrame:
     """One row per group, sorted: `group`, and the sums that the values of these metrics are computed from."""
     unranked = [m.unranked for m in chosen.values() if m.unranked is not None]
     if len(unranked) == len(chosen) and not rows.weighted and rows.starts is None:
-        sums = _summed(rows.frame, _union([TOTALS_UNRANKED, *unranked]), rows.groups)
+        sums = _summed(rows.frame, _union([TOTALS_UNRANKED, *unranked]), rows.groups, in_order=False)
         return with_totals(sums.sort("group"), rows.totals)
-    keep = [condition for m in chosen.values() for condition in m.keep]
-    if rows.hits_may_lack:
-        keep += [condition for m in chosen.values() for condition in m.keep_without_hits]
-    counts = {name: condition for m in chosen.values() for name, condition in m.counts.items()}
-    sums = _summed(ranking.curve(rows, keep, counts), sums_of(chosen, rows.ties), rows.groups)
+    hits_may_lack = rows.unretrieved or rows.totals or rows.starts is not None
+    first = any(m.first or (hits_may_lack and m.first_without_hits) for m in chosen.values())
+    k_at = {name: threshold for m in chosen.values() for name, threshold in m.k_at.items()}
+    blocks = ranking.curve(rows, steps=True, first=first, k_at=k_at)
+    sums = _summed(blocks, sums_of(chosen, rows.ties), rows.groups, in_order=True)
     # A group without rows has no block for its totals to stand in.
     return sums if rows.groups is None else with_totals(sums, rows.totals)
 
@@ -205,17 +205,20 @@ def chosen_for(rows: Rows[Frame], names: Sequence[str], undefined: float | None)
     return chosen
 
 
-def _summed(table: pl.LazyFrame, sums: Sums, groups: int | None) -> pl.LazyFrame:
+def _summed(table: pl.LazyFrame, sums: Sums, groups: int | None, *, in_order: bool) -> pl.LazyFrame:
     # Columns first: polars shares what several of them have in common, and aggregates plain columns fastest.
-    return per_group(table.select("group", **{name: one.over for name, one in sums.items()}), sums, groups)
+    columns = table.select("group", **{name: one.over for name, one in sums.items()})
+    return per_group(columns, sums, groups, in_order=in_order)
 
 
-def per_group(table: pl.LazyFrame, sums: Sums, groups: int | None, prefix: str = "") -> pl.LazyFrame:
+def per_group(
+    table: pl.LazyFrame, sums: Sums, groups: int | None, prefix: str = "", *, in_order: bool = False
+) -> pl.LazyFrame:
     """One row per group, sorted if the table is: `group` and these sums, of columns with a prefix.
 
-    `groups`: how many there are even when they have no rows.
+    `groups`: how many there are even when they have no rows. `in_order`: whether the table is sorted.
     """
-    parts = {name: one.of(prefix + name) for name, one in sums.items()}
+    parts = {name: one.of(prefix + name, in_order=in_order) for name, one in sums.items()}
     found = table.group_by("group", maintain_order=True).agg(**parts)
     if groups is None:
         return found

@@ -101,8 +101,8 @@ class Rows(Generic[Frame]):
     weighted: bool
     fractional: bool
     """Whether the weights are floats."""
-    hits_may_lack: bool
-    """Whether a group may have positives, none of them retrieved."""
+    unretrieved: bool
+    """Whether there may be rows that are not retrieved."""
     totals: list[pl.LazyFrame]
     """`group` with the known `positives`, and with the known `rows`, where given."""
     starts: pl.LazyFrame | None
@@ -161,7 +161,7 @@ def rows_of(
         places = number(source, ["tie_break"], limit=TIES - 1)
         source = _with_tie(places.code(source), descending=policies.get("descending", True))
     elif ordered:
-        source = source.with_columns(tie=pl.int_range(pl.len()))
+        source = source.with_row_index("tie")
     limit = CODES_BESIDE_TIES if ordered or weighted else CODES
     coder = number(source, list(given.keys), limit=limit // len(given.scores))
     rows, restore = coder.code(source).drop(list(given.keys)), coder.restore
@@ -187,7 +187,7 @@ def rows_of(
         ordered=ordered,
         weighted=weighted,
         fractional=amount.is_float(),
-        hits_may_lack=unscored == "unretrieved" or bool(totals) or starts is not None,
+        unretrieved=unscored == "unretrieved",
         totals=totals,
         starts=None if starts is None else coder.look_up(starts.lazy().rename(ours)),
         keys=(*ours, "system") if given.several else tuple(ours),

@@ -27,10 +27,15 @@ class Sum(NamedTuple):
     over: pl.Expr
     how: Literal["sum", "max", "min", "first"] = "sum"
 
-    def of(self, name: str) -> pl.Expr:
-        """The number, of a column of that name that holds the expression, or parts of the number."""
-        column: pl.Expr = getattr(pl.col(name), self.how)()
-        return column
+    def of(self, name: str, *, in_order: bool) -> pl.Expr:
+        """The number, of a column of that name that holds the expression, or parts of the number.
+
+        `in_order`: the rows of a group follow each other.
+        """
+        column = pl.col(name)
+        # Of such rows a list is made for nothing, and lists are summed in a fraction of the time.
+        number: pl.Expr = getattr(column.implode().list if in_order and self.how != "first" else column, self.how)()
+        return number
 
 
 Sums = dict[str, Sum]
@@ -48,12 +53,12 @@ class Metric:
 
     value: pl.Expr
     sums: Sums = field(default_factory=dict)
-    keep: tuple[pl.Expr, ...] = ()
-    """Blocks that it needs beside the steps and the last block of every group."""
-    keep_without_hits: tuple[pl.Expr, ...] = ()
-    """Blocks that it needs as well where a group may have positives and no hit."""
-    counts: Mapping[str, pl.Expr] = field(default_factory=dict)
-    """Columns that count rows of all blocks, kept or not: those of the blocks for which a condition holds."""
+    first: bool = False
+    """Whether it needs the first block of every group, beside the steps and the last blocks."""
+    first_without_hits: bool = False
+    """Whether it does where a group may have positives and no hit."""
+    k_at: Mapping[str, float] = field(default_factory=dict)
+    """Columns of the k at a threshold, among all blocks, steps or not."""
     unranked: Sums | None = None
     """The same sums over plain rows, where that needs no ranking."""
     fillable: bool = True
@@ -73,7 +78,8 @@ class Cut(NamedTuple):
 
     counts: Counts
     sums: Sums
-    keep: tuple[pl.Expr, ...] = ()
+    first: bool = False
+    k_at: Mapping[str, float] = {}
     unranked: Sums | None = None
 
 
@@ -98,12 +104,11 @@ def at_threshold(threshold: float) -> Cut:
     """The rows that score at least `threshold`."""
     tp, k = f"tp@threshold={threshold!r}", f"k@threshold={threshold!r}"
     reached = pl.col("threshold") >= threshold
-    # Running totals at the last block that is reached, and no sums: those of floats depend on their order.
-    sums = {name: Sum(pl.when(reached).then(run).otherwise(0), "max") for name, run in ((tp, _TP), (k, _K))}
-    last = reached & ~reached.shift(-1).fill_null(False)
+    # Running totals, and no sums: those of floats depend on their order.
+    sums = {tp: Sum(pl.when(reached).then(_TP).otherwise(0), "max"), k: Sum(pl.col(k), "max")}
     unranked = {tp: Sum((_TRUTH & (threshold <= _SCORE)).cast(pl.Int64)), k: Sum((threshold <= _SCORE).cast(pl.Int64))}
     counts = Counts(pl.col(tp).fill_null(0), pl.col(k).fill_null(0), _POSITIVES, _ROWS)
-    return Cut(counts, sums, (last,), unranked)
+    return Cut(counts, sums, k_at={k: threshold}, unranked=unranked)
 
 
 def at_recall(recall: Fraction) -> Cut:
@@ -111,7 +116,7 @@ def at_recall(recall: Fraction) -> Cut:
     tp, k = f"tp@recall={recall}", f"k@recall={recall}"
     reached = _reaches(recall)
     sums = {tp: Sum(pl.when(reached).then(_TP), "min"), k: Sum(pl.when(reached).then(_K), "min")}
-    return Cut(Counts(pl.col(tp), pl.col(k), _POSITIVES, _ROWS), sums, _keep_for(recall))
+    return Cut(Counts(pl.col(tp), pl.col(k), _POSITIVES, _ROWS), sums, first=_reached_by_first(recall))
 
 
 def _reaches(recall: Fraction) -> pl.Expr:
@@ -119,9 +124,9 @@ def _reaches(recall: Fraction) -> pl.Expr:
     return (_POSITIVES > 0) & (_REACH * whole >= _POSITIVES * share)
 
 
-def _keep_for(recall: Fraction) -> tuple[pl.Expr, ...]:
-    # Recall 0 is reached by the first block, be there a hit in it or not; any other recall is reached by a hit.
-    return (pl.col("first"),) if recall == 0 else ()
+def _reached_by_first(recall: Fraction) -> bool:
+    # Recall 0 is, be there a hit in the block or not; any other recall is reached by a hit.
+    return recall == 0
 
 
 def _ap(k: int | None = None) -> Sum:
@@ -176,7 +181,7 @@ def _interpolated_average_precision(name: re.Match[str], _: pl.DataType) -> Metr
     # whole numbers, as 3/10 is not the float .3. Level 0 is reached at the first hit.
     levels = (points - 1) * _REACH // _POSITIVES - (points - 1) * (_REACH - _HITS) // _POSITIVES + (_TP == _HITS)
     total = f"iap_{points}"
-    sums = {total: Sum(pl.when(_HITS > 0).then(_ENVELOPE * levels))}
+    sums = {total: Sum(pl.when(_HITS > 0).then(_ENVELOPE * levels).otherwise(0))}
     return Metric(pl.when(_POSITIVES > 0).then(pl.col(total) / points), sums)
 
 
@@ -190,12 +195,12 @@ def _max_f(name: re.Match[str], dtype: pl.DataType) -> Metric:
     best = f"max_f{beta}"
     # The bits of F order as F does; the score below them decides between equals, and comes out again at the end.
     bits = rates.f_beta(beta)(Counts(_TP, _K, _POSITIVES, _ROWS)).reinterpret(dtype=pl.Int64).cast(pl.Int128)
-    sums = {best: Sum(pl.when(_POSITIVES > 0).then(bits * SCORES + pl.col("order")), "max")}
+    sums = {best: Sum(bits * SCORES + pl.col("order"), "max")}
     bits_of_best = (pl.col(best) + SCORES // 2) // SCORES
     if name["threshold"] is not None:
         # Where no threshold has a hit, all are equally good.
         threshold = score_of(pl.col(best) - bits_of_best * SCORES, dtype)
-        return Metric(threshold, sums, keep_without_hits=(pl.col("first"),), fillable=False)
+        return Metric(pl.when(_POSITIVES > 0).then(threshold), sums, first_without_hits=True, fillable=False)
     # Nothing retrieved is no threshold, and an F of 0 where there are positives.
     largest = bits_of_best.cast(pl.Int64).reinterpret(dtype=pl.Float64).fill_null(0.0)
     return Metric(pl.when(_POSITIVES > 0).then(largest), sums)
@@ -216,7 +221,8 @@ def _figure_at(name: re.Match[str], _: pl.DataType) -> Metric:
     return Metric(
         _figure(figure)(counts),
         cut.sums,
-        keep=cut.keep,
+        first=cut.first,
+        k_at=cut.k_at,
         unranked=cut.unranked,
         fillable=not is_count,
         defined=kind != "recall=" and always,
@@ -229,7 +235,7 @@ def _threshold_at_recall(name: re.Match[str], _: pl.DataType) -> Metric:
     recall = _recall(name["number"])
     threshold = f"threshold@recall={recall}"
     sums = {threshold: Sum(pl.when(_reaches(recall)).then("threshold"), "max")}
-    return Metric(pl.col(threshold), sums, _keep_for(recall), fillable=False)
+    return Metric(pl.col(threshold), sums, first=_reached_by_first(recall), fillable=False)
 
 
 def _interpolated_precision_at_recall(name: re.Match[str], _: pl.DataType) -> Metric:
@@ -249,7 +255,7 @@ def _prevalence(_: re.Match[str], __: pl.DataType) -> Metric:
 
 def _ties(_: re.Match[str], __: pl.DataType) -> Metric:
     sums = {"ties": Sum(pl.col("ties"))}
-    return Metric(pl.col("ties"), sums, counts={"ties": pl.col("tied")}, fillable=False, defined=True, expected=sums)
+    return Metric(pl.col("ties"), sums, fillable=False, defined=True, expected=sums)
 
 
 class Family(NamedTuple):

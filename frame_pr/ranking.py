@@ -7,7 +7,8 @@ whole-column arithmetic on a table that is ordered by group and then by descendi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import polars as pl
@@ -74,57 +75,72 @@ totals of the larger one, and the largest precision at any threshold below the r
 
 def curve(
     rows: Rows[Any],
-    keep: Iterable[pl.Expr] | None = None,
-    counts: Mapping[str, pl.Expr] | None = None,
+    *,
+    steps: bool = False,
+    first: bool = False,
+    k_at: Mapping[str, float] = MappingProxyType({}),
 ) -> pl.LazyFrame:
     """Table of blocks, one row per distinct score of a group, by group and descending score.
 
     With a rule that orders the rows of equal score every row is a block. Columns: `group` and `block` (see `block_of`);
-    `order` (the score as an integer) and `threshold`; the block's own `size`, `hits` and `count` (rows, whatever their
-    weight); `tied`, whether its rows share their score with other rows; `k` and `tp` once it is taken; `positives` and
-    `rows`, the totals of the group; `first`, `last` (in its group); `retrieved`; `interpolated_precision`; `reach`, the
-    `tp` that is compared with a share of the positives. Columns that nobody asks for cost nothing: polars drops them.
+    `order` (the score as an integer) and `threshold`; the block's own `size` and `hits`; `k` and `tp` once it is taken;
+    `ties`, how many rows since the block before it (whatever their weight) share their score with another; `positives`
+    and `rows`, the totals of the group; `first`, `last` (in its group); `retrieved`; `interpolated_precision`; `reach`,
+    the `tp` that is compared with a share of the positives. Columns that nobody asks for cost nothing: polars drops
+    them. Rows that are unretrieved are a last block, without `k` and `tp`.
 
-    `keep`: None for every block; else only the steps (blocks with a positive), the last block of every group, and the
-    blocks for which one of these conditions holds. Rows that are unretrieved are a last block, without `k` and `tp`.
-    `counts`: more columns, the `count` of the blocks for which a condition holds; that of a block that is dropped is
-    added to the next one that is kept.
+    `steps`: only blocks with a positive, and the last one of every group. `first`: also the first one of every group.
+    `k_at`: more columns, the k at a threshold as far as the block, 0 where no block above it reaches the threshold.
     """
-    counts = counts or {}
-    unit, bits = _unit(rows), pl.col("bits")
+    dtype = rows.score_dtype
+    room, bits = _room(rows), pl.col("bits")
     # Their bits tell groups apart; their numbers are computed where few blocks are left.
-    group_bits, score_bits = bits & -(SCORES * unit), bits & (SCORES * unit - 1)
+    group_bits, score_bits = bits & -(SCORES * room), bits & (SCORES * room - 1)
+
+    def if_retrieved(value: pl.Expr, otherwise: int | None = None) -> pl.Expr:
+        # Most frames have no other rows, and a test of every block takes its time.
+        return pl.when("retrieved").then(value).otherwise(otherwise) if rows.unretrieved else value
+
     # Running totals over the whole frame; a block's own numbers are differences of them, and so are a group's.
     blocks = (
         _running(rows)
-        .with_columns(retrieved=score_bits != (SCORES - 1) * unit, last=_ends(group_bits), first=_starts(group_bits))
-        .with_columns(
-            order=pl.when("retrieved").then(SCORES // 2 - 1 - score_bits // unit),
-            hits=pl.when("retrieved").then(_difference("tp_run")).otherwise(0),
-            size=pl.when("retrieved").then(_difference("k_run")).otherwise(0),
-            count=pl.when("retrieved").then(_difference("n_run")).otherwise(0),
-        )
-        .with_columns(threshold=score_of(pl.col("order"), rows.score_dtype))
+        .with_columns(last=_ends(group_bits), first=_starts(group_bits))
+        .with_columns(hits=if_retrieved(_difference("tp_run"), 0), size=if_retrieved(_difference("k_run"), 0))
     )
+    order = if_retrieved(SCORES // 2 - 1 - score_bits // room)
+
+    def reaches(threshold: float) -> pl.Expr:
+        if dtype != pl.Float64:
+            return score_of(order, dtype) >= threshold
+        # Most scores are these, and to decode all of them takes its time.
+        return score_bits < (SCORES // 2 - order_of(pl.lit(threshold, dtype=dtype), dtype)) * room
+
     blocks = blocks.with_columns(
-        **{name: pl.when(condition).then("count").otherwise(0) for name, condition in counts.items()}
+        **{name: pl.when(reaches(t)).then("k_run").otherwise(0).cum_max() for name, t in k_at.items()}
     )
-    if keep is not None:
-        blocks = blocks.with_columns(pl.col(list(counts)).cum_sum())
-        blocks = blocks.filter(pl.any_horizontal(pl.col("hits") > 0, "last", *keep))
-        blocks = blocks.with_columns(**{name: _difference(name) for name in counts})
+    if steps:
+        blocks = blocks.filter(pl.any_horizontal(pl.col("hits") > 0, "last", *["first"] * first))
 
     group = pl.col("group")
-    blocks = blocks.with_columns(block=bits // unit, group=(bits // (SCORES * unit)).cast(pl.Int64).set_sorted())
-    # The last block of a group always stays: where the next one starts, the row before holds what the runs began with.
-    tp, k = (
-        pl.col(run) - pl.when(_starts(group)).then(pl.col(run).shift(1, fill_value=0)).forward_fill()
-        for run in ("tp_run", "k_run")
+    blocks = blocks.with_columns(
+        block=bits // room,
+        group=(bits // (SCORES * room)).cast(pl.Int64).set_sorted(),
+        order=order,
+        threshold=score_of(order, dtype),
+        ties=_difference("ties_run"),
     )
-    blocks = blocks.with_columns(tp=tp, k=k)
+    # The last block of a group always stays: where the next one starts, the row before holds what the runs began with.
+    tp_start, k_start = (
+        pl.when(_starts(group)).then(pl.col(run).shift(1, fill_value=0)).forward_fill() for run in ("tp_run", "k_run")
+    )
+    blocks = blocks.with_columns(
+        tp=pl.col("tp_run") - tp_start,
+        k=pl.col("k_run") - k_start,
+        **{name: (pl.col(name) - k_start).clip(0) for name in k_at},
+    )
     blocks = blocks.with_columns(positives=_at_end("tp"), rows=_at_end("k"))
     if rows.fractional:
-        weighed = ["hits", "size", "tp", "k", "positives", "rows"]
+        weighed = ["hits", "size", "tp", "k", "positives", "rows", *k_at]
         blocks = blocks.with_columns(pl.col(weighed).cast(pl.Float64) / pl.col("unit"))
     if rows.starts is not None:
         blocks = blocks.join(rows.starts.select("group", *START), on="group", how="left", maintain_order="left")
@@ -133,8 +149,9 @@ def curve(
             k=pl.col("k") + pl.col("k_before"),
             positives="positives_in_all",
             rows="rows_in_all",
+            **{name: pl.when(pl.col(name) > 0).then(pl.col(name) + pl.col("k_before")).otherwise(0) for name in k_at},
         )
-    blocks = blocks.with_columns(tp=pl.when("retrieved").then("tp"), k=pl.when("retrieved").then("k"))
+    blocks = blocks.with_columns(tp=if_retrieved(pl.col("tp")), k=if_retrieved(pl.col("k")))
     envelope = suffix_max(pl.col("tp") / pl.col("k"))
     if rows.starts is not None:
         envelope = pl.max_horizontal(envelope, "later_precision")
@@ -144,52 +161,57 @@ def curve(
 
 
 def _running(rows: Rows[Any]) -> pl.LazyFrame:
-    """Sort, and run totals down the column: `bits`, `tp_run`, `k_run`, `n_run` (rows), `tied`; one row per block.
+    """Sort, and run totals down the column: `bits`, `tp_run`, `k_run`, `ties_run`, `retrieved`; one row per block.
 
     One integer holds the group, the score, where there is one the place among equal scores, and the truth: a plain
     column is sorted, and nothing is gathered after it.
     """
-    key, last_first = pl.col("key"), int(rows.ties == "optimistic")
-    truth = (pl.col("truth").cast(pl.Int64) - last_first).abs()
+    key, room = pl.col("key"), _room(rows)
+
+    def bit(truth: pl.Expr) -> pl.Expr:
+        # Its own inverse. The smaller comes first.
+        return 1 - truth.cast(pl.Int64) if rows.ties == "optimistic" else truth.cast(pl.Int64)
+
     by_index = rows.weighted and not rows.ordered
-    place = block_of(rows.score_dtype)
+    frame, place = rows.frame, block_of(rows.score_dtype)
     if by_index:
-        place = place * TIES + truth * (TIES // 2) + pl.int_range(pl.len())
+        frame = frame.with_row_index("row")
+        place = place * TIES + bit(pl.col("truth")) * (TIES // 2) + pl.col("row")
     elif rows.ordered:
         place = place * TIES + pl.col("tie")
-    place = place * 2 + truth
+    place = place * 2 + bit(pl.col("truth"))
     # In the same time as the sort of a frame, and with less memory.
     in_order = place.map_batches(lambda keys: keys.sort(), return_dtype=pl.Int128)
+    # Sums of floats depend on their order, and prefixes cancel: in fixed point they are exact. The unit is the power of
+    # 2 with which the sum of all still fits.
+    weight = pl.col("weight")
+    fixed_point = {"unit": pl.lit(2.0).pow(WEIGHT_BITS - pl.len().log(2).ceil() - weight.max().log(2).ceil())}
+    fixed_point = fixed_point if rows.fractional else {}
     if by_index:
         # A sort beside other columns takes twice as long as a plain one and a gather by the index that it carries.
         index = ((key & (TIES - 1)) // 2).cast(pl.UInt32)
-        table = rows.frame.select("weight", key=in_order).with_columns(pl.col("weight").gather(index))
+        table = frame.select("weight", key=in_order, **fixed_point).with_columns(weight.gather(index))
     elif rows.weighted:
-        table = rows.frame.select("weight", key=place).sort("key")
+        table = frame.select("weight", key=place, **fixed_point).sort("key")
     else:
-        table = rows.frame.select(key=in_order)
-    truth = ((key & 1).cast(pl.Int64) - last_first).abs()
-    table = table.with_columns(bits=key & -_unit(rows), place=key & -2, truth=truth)
-
-    number = pl.int_range(1, pl.len() + 1)
-    runs = {"tp_run": pl.col("truth").cum_sum(), "k_run": number, "n_run": number}
+        table = frame.select(key=in_order)
+    # No int_range: to know how far it goes, the streaming engine would hold the whole table back.
+    table = table.with_row_index("row", 1).with_columns(bits=key & -room, place=key & -2, truth=bit(key & 1))
+    runs = {"tp_run": pl.col("truth").cum_sum(), "k_run": pl.col("row").cast(pl.Int64)}
     if rows.weighted:
-        weight = pl.col("weight")
         if rows.fractional:
-            # Sums of floats depend on their order, and prefixes cancel: in fixed point they are exact. The unit is the
-            # power of 2 with which the sum of all still fits.
-            unit = pl.lit(2.0).pow(WEIGHT_BITS - pl.len().log(2).ceil() - weight.max().log(2).ceil())
-            table = table.with_columns(unit=unit)
             weight = (weight * pl.col("unit")).cast(pl.Int128)
         runs |= {"tp_run": (pl.col("truth") * weight).cum_sum(), "k_run": weight.cum_sum()}
     bits = pl.col("bits")
-    table = table.with_columns(**runs, tied=~(_starts(bits) & _ends(bits)))
+    retrieved = bits & (SCORES * room - 1) != (SCORES - 1) * room if rows.unretrieved else pl.lit(True)
+    tied = ~(_starts(bits) & _ends(bits)) & retrieved
+    table = table.with_columns(**runs, ties_run=tied.cast(pl.Int64).cum_sum(), retrieved=retrieved)
     if rows.ties in ("optimistic", "pessimistic"):
         return table
     return table.filter(_ends(pl.col("place") if rows.ordered else bits))
 
 
-def _unit(rows: Rows[Any]) -> int:
+def _room(rows: Rows[Any]) -> int:
     """What the block is multiplied by in the sort key, to make room for the truth, and for a tie."""
     return 2 * TIES if rows.ordered or rows.weighted else 2
 

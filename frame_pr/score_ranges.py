@@ -109,7 +109,7 @@ def best_precision(part: pl.DataFrame, call: Call, starts: pl.DataFrame) -> pl.D
     """For each range in the part, the largest precision at any of its thresholds."""
     rows = call.rows_of(part, [*call.by, RANGE], _without_totals(call), starts)
     best = (pl.col("tp") / pl.col("k")).max().alias(_SUM + "precision")
-    return rows.restore(curve(rows, ()).group_by("group").agg(best)).collect()
+    return rows.restore(curve(rows, steps=True).group_by("group").agg(best)).collect()
 
 
 def with_later_precision(starts: pl.DataFrame, best: pl.DataFrame, call: Call) -> pl.DataFrame:

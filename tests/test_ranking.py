@@ -12,9 +12,9 @@ from frame_pr.inputs import rows_of
 INFINITY = math.inf
 
 
-def table_of(rows: pl.DataFrame, keep=None) -> pl.DataFrame:
+def table_of(rows: pl.DataFrame, **given) -> pl.DataFrame:
     """The blocks of canonical rows, whose groups are numbers already."""
-    return ranking.curve(replace(rows_of(rows, "truth", "score"), frame=rows.lazy()), keep).collect()
+    return ranking.curve(replace(rows_of(rows, "truth", "score"), frame=rows.lazy()), **given).collect()
 
 
 FLOATS = [-INFINITY, -1e308, -1.5, -1e-300, -5e-324, 0.0, 5e-324, 1e-300, 0.1, 1.0, 1.0 + 2**-52, 1e308, INFINITY]
@@ -85,14 +85,14 @@ ROWS = pl.DataFrame(
 
 def test_the_table_of_blocks():
     table = table_of(ROWS)
-    columns = ["group", "threshold", "size", "hits", "k", "tp", "positives", "rows", "tied", "first", "last"]
+    columns = ["group", "threshold", "size", "hits", "k", "tp", "positives", "rows", "ties", "first", "last"]
     assert table.select(columns).rows() == [
-        (5, 3, 2, 1, 2, 1, 3, 6, True, True, False),
-        (5, 2, 1, 0, 3, 1, 3, 6, False, False, False),
-        (5, 1, 2, 2, 5, 3, 3, 6, True, False, False),
-        (5, 0, 1, 0, 6, 3, 3, 6, False, False, True),
-        (7, 9, 1, 0, 1, 0, 0, 3, False, True, False),
-        (7, 8, 2, 0, 3, 0, 0, 3, True, False, True),
+        (5, 3, 2, 1, 2, 1, 3, 6, 2, True, False),
+        (5, 2, 1, 0, 3, 1, 3, 6, 0, False, False),
+        (5, 1, 2, 2, 5, 3, 3, 6, 2, False, False),
+        (5, 0, 1, 0, 6, 3, 3, 6, 0, False, True),
+        (7, 9, 1, 0, 1, 0, 0, 3, 0, True, False),
+        (7, 8, 2, 0, 3, 0, 0, 3, 2, False, True),
     ]
     # 3/5 from the block at threshold 1 is the best that group 5 ever has; it does not reach into group 7.
     assert table["interpolated_precision"].to_list() == [0.6, 0.6, 0.6, 0.5, 0.0, 0.0]
@@ -100,14 +100,14 @@ def test_the_table_of_blocks():
 
 def test_the_steps_are_blocks_with_a_positive_and_the_last_of_each_group():
     whole = table_of(ROWS)
-    steps = table_of(ROWS, keep=())
+    steps = table_of(ROWS, steps=True)
     assert steps["threshold"].to_list() == [3, 1, 0, 8]
     kept = whole.filter((pl.col("hits") > 0) | pl.col("last"))
     assert steps.equals(kept.select(steps.columns))
 
 
-def test_keep_keeps_more():
-    steps = table_of(ROWS, keep=[pl.col("threshold") == 9])
+def test_the_first_block_of_each_group_stays_where_asked_for():
+    steps = table_of(ROWS, steps=True, first=True)
     assert steps["threshold"].to_list() == [3, 1, 0, 9, 8]
     assert steps["k"].to_list() == [2, 5, 6, 1, 3]
 
