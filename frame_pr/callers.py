@@ -25,8 +25,8 @@ class Caller(NamedTuple, Generic[Frame]):
 
     frame: pl.LazyFrame
     columns: list[Any]
-    lazy: bool
-    """Whether it is for the caller to collect."""
+    height: int | None
+    """How many rows there are; not known where it is for the caller to collect."""
     give: Callable[[pl.LazyFrame, Sequence[str]], Frame]
     """A result, as the caller's kind of frame; these columns of it are the caller's."""
     give_beside: Callable[[pl.LazyFrame, list[str]], Frame]
@@ -93,11 +93,11 @@ def caller_of(frame: Frame, items: Sequence[Any]) -> Caller[Any]:
         refuse_missing(names, columns)
         if isinstance(frame, pl.LazyFrame):
             row = pl.col("row").struct.field(*columns)
-            return Caller(frame, columns, True, lambda table, keys: table, lambda table, new: table.select(row, *new))
+            return Caller(frame, columns, None, lambda table, keys: table, lambda table, new: table.select(row, *new))
         return Caller(
             frame.lazy(),
             columns,
-            False,
+            len(frame),
             lambda table, keys: _collect_result(table, frame),
             lambda table, new: frame.hstack(_collect_beside(table, new)),
         )
@@ -115,7 +115,7 @@ def caller_of(frame: Frame, items: Sequence[Any]) -> Caller[Any]:
         return Caller(
             from_pandas(frame, list(dict.fromkeys(names))).lazy(),
             list(frame.columns),
-            False,
+            len(frame),
             lambda table, keys: to_pandas(_collect_result(table, frame), keys, like=frame),
             lambda table, new: beside(frame, _collect_beside(table, new)),
         )

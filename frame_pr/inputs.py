@@ -156,7 +156,7 @@ def rows_of(
     source = _canonical(given, positive, unscored, unjudged, predicted=predicted)
     schema = source.collect_schema()
     weighted, ordered = "weight" in given.others, "tie_break" in given.others or ties == "order"
-    number = partial(coding, in_memory=not given.caller.lazy, in_order=carry)
+    number = partial(coding, height=given.caller.height, in_order=carry)
     if "tie_break" in given.others:
         places = number(source, ["tie_break"], limit=TIES - 1)
         source = _with_tie(places.code(source), descending=policies.get("descending", True))
@@ -241,7 +241,7 @@ def _selected(
     columns = {f"by{i}": expression for i, expression in enumerate(keys.values())}
     columns |= {str(i): expression for i, expression in enumerate(scores.values())}
     columns |= {name: expression for name, (_, expression) in single.items()}
-    if carry and caller.lazy:
+    if carry and caller.height is None:
         columns["row"] = pl.struct(pl.all())
     return _Selection(
         frame=source.select(**columns),
@@ -285,7 +285,7 @@ def _canonical(
         return data
 
     # Cached, as the groups are numbered from it too: it is read once, and cannot differ between two readings.
-    if given.caller.lazy:
+    if given.caller.height is None:
         source = source.map_batches(checked, schema=schema).cache()
     else:
         try:

@@ -142,7 +142,7 @@ def _chosen(call: Call, empty: pl.DataFrame) -> dict[str, Metric]:
 
 
 def _numbered(table: pl.DataFrame, keys: list[str]) -> tuple[Coding, pl.LazyFrame]:
-    coder = coding(table.lazy(), keys, limit=CODES, in_memory=True, in_order=False)
+    coder = coding(table.lazy(), keys, limit=CODES, height=table.height, in_order=False)
     return coder, coder.code(table.lazy())
 
 

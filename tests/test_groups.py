@@ -7,6 +7,7 @@ import pytest
 from compare import assert_same, near
 from names import CALL_IDS, CALLS, call
 
+from frame_pr import groups
 from frame_pr.groups import coding
 
 DAY = datetime(2024, 2, 28, 12, 30)
@@ -59,14 +60,17 @@ def with_null(keys: pl.Series) -> pl.Series:
     return pl.concat([pl.Series([None], dtype=keys.dtype), keys])
 
 
-@pytest.mark.parametrize("engine", ["eager", "in-memory", "streaming"])
+@pytest.mark.parametrize("engine", ["eager", "eager, large", "in-memory", "streaming"])
 @pytest.mark.parametrize("keys", [*KEYS, *map(with_null, KEYS)], ids=[*IDS, *(f"{one} and null" for one in IDS)])
-def test_keys_of_every_dtype(keys, engine):
+def test_keys_of_every_dtype(keys, engine, monkeypatch):
     data, ap = rows_of(keys)
-    frame = data if engine == "eager" else data.lazy()
+    eager = engine.startswith("eager")
+    frame = data if eager else data.lazy()
+    if engine == "eager, large":
+        monkeypatch.setattr(groups, "SMALL", 0)
 
     def done(result):
-        return result if engine == "eager" else result.collect(engine=engine)
+        return result if eager else result.collect(engine=engine)
 
     result = done(frame.pr.average_precision("relevant", "score", by="key"))
     assert result["key"].dtype == keys.dtype
@@ -255,11 +259,25 @@ def test_keys_beside_the_ends_of_the_range_that_is_guessed(dtype, lowest):
     assert result.equals(keys.with_columns(rows=pl.lit(1, dtype=pl.Int64)))
 
 
-@pytest.mark.parametrize("in_memory", [True, False])
-def test_no_more_groups_than_the_sort_key_holds(in_memory):
+@pytest.mark.parametrize("height", [3, 10**6, None])
+def test_no_more_groups_than_the_sort_key_holds(height):
     keys = pl.LazyFrame({"key": ["c", "a", "b"]})
-    coder = coding(keys, ["key"], limit=3, in_memory=in_memory, in_order=True)
+    coder = coding(keys, ["key"], limit=3, height=height, in_order=True)
     assert coder.code(keys).collect()["group"].to_list() == [2, 0, 1]
-    coder = coding(keys, ["key"], limit=2, in_memory=in_memory, in_order=True)
     with pytest.raises(ValueError, match="3 distinct keys: with these arguments 2 is the most"):
-        coder.code(keys).collect()
+        coding(keys, ["key"], limit=2, height=height, in_order=True).code(keys).collect()
+
+
+@pytest.mark.parametrize("alike", [False, True])
+def test_hashes_of_keys_in_large_frames(alike, monkeypatch):
+    # Keys whose hashes are alike are still told apart, and so are those that differ in one column, or in their order.
+    first, second = ["a", "b", "ab", "", "a", None, None], ["b", "a", "", "ab", None, "a", None]
+    keys = pl.DataFrame({"first": first, "second": second})
+    data = keys.with_columns(relevant=True, score=1).sample(1000, with_replacement=True, seed=1)
+    expected = data.pr.evaluate("rows", "relevant", "score", by=["first", "second"])
+    assert expected.select("first", "second").equals(keys.sort("first", "second"))
+    monkeypatch.setattr(groups, "SMALL", 0)
+    if alike:
+        monkeypatch.setattr(pl.Expr, "hash", lambda key: pl.int_range(pl.len()) * 0)
+    result = data.pr.evaluate("rows", "relevant", "score", by=["first", "second"])
+    assert result.equals(expected)
