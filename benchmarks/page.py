@@ -102,7 +102,7 @@ An import in a new process. None of them imports matplotlib: the run would have 
 
 {imports}
 
-## Ways to sort
+## Ways to sort, number and sum
 
 Each over the first row, on scores that are not tied. This is what the [design](design.md) rests on.
 

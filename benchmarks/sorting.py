@@ -1,4 +1,4 @@
-"""Ways to bring rows into the order of their ranking, as docs/design.md compares them."""
+"""Ways to number groups, to bring rows into the order of their ranking and to sum them, as docs/design.md compares them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from benchmarks.measure import Times, in_turns
 
 
 def ways(data: pl.DataFrame) -> dict[str, pl.LazyFrame]:
-    """Each way, as a plan that ends with the rows of a group together and in order."""
-    rows = data.lazy()
+    """Each way, as a plan; those that sort end with the rows of a group together and in order."""
+    rows, texts = data.lazy().drop("name"), data.lazy().select("name")
     bits = pl.col("score").reinterpret(dtype=pl.Int64).cast(pl.Int128)  # these scores are not negative
     packed = rows.select(key=(pl.col("query").cast(pl.Int128) * 2**65 - bits) * 2 + pl.col("relevant"))
     beside = packed.with_columns(weight=pl.col("key").cast(pl.Float64))
@@ -19,6 +19,10 @@ def ways(data: pl.DataFrame) -> dict[str, pl.LazyFrame]:
     indexed = packed.select(weight=pl.col("key").cast(pl.Float64), key=pl.col("key") * 2**32 + pl.int_range(pl.len()))
     single = pl.col("score").cast(pl.Float32).reinterpret(dtype=pl.Int32)
     short = rows.select(key=(pl.col("query").cast(pl.Int64) * 2**31 - single) * 2 + pl.col("relevant"))
+    groups = texts.unique().sort("name").with_row_index()
+    text_hash, score = pl.col("name").hash(), pl.col("score")
+    in_order = data.select("query", "score").sort("query").lazy()
+    by_order, by_query = (table.group_by("query", maintain_order=True) for table in (in_order, rows))
     return {
         "packed: one Int128, as a Series (what we do)": packed.select(alone),
         "packed, as a frame": packed.sort("key"),
@@ -34,12 +38,26 @@ def ways(data: pl.DataFrame) -> dict[str, pl.LazyFrame]:
         "numbering groups: unique, sort, join": rows.join(
             rows.select("query").unique().sort("query").with_row_index(), on="query", how="left"
         ).select("index"),
+        "numbering groups of text: unique, sort, join": texts.join(groups, on="name", how="left").select("index"),
+        "numbering groups of text: unique, sort, join by hash": texts.select(hash=text_hash)
+        .join(groups.select("index", hash=text_hash), on="hash", how="left")
+        .select("index"),
         "blocks: the lower bits cleared": packed.select(pl.col("key") & -2),
         "blocks: a division": packed.select(pl.col("key") // 2),
+        "groups in order: `sum`": by_order.agg(score.sum()),
+        "groups in order: `implode().list.sum`": by_order.agg(score.implode().list.sum()),
+        "groups in no order: `sum`": by_query.agg(score.sum()),
+        "groups in no order: `implode().list.sum`": by_query.agg(score.implode().list.sum()),
+        "row numbers, summed after a filter: `int_range`": rows.with_columns(n=pl.int_range(pl.len()))
+        .filter(pl.col("relevant"))
+        .select(pl.col("n").sum()),
+        "row numbers, summed after a filter: `with_row_index`": rows.with_row_index("n")
+        .filter(pl.col("relevant"))
+        .select(pl.col("n").sum()),
     }
 
 
 def sorts(data: pl.DataFrame, rounds: int) -> dict[str, Times]:
     """Seconds of each, on scores that are not tied."""
-    rows = data.select("query", "relevant", score="distinct")
+    rows = data.select("query", "relevant", "name", score="distinct")
     return in_turns({name: plan.collect for name, plan in ways(rows).items()}, rounds)
