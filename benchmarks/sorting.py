@@ -1,4 +1,4 @@
-"""Ways to number groups, to bring rows into the order of their ranking and to sum them, as docs/design.md compares them."""
+"""Ways to number groups, to order rows by their ranking and to sum groups, as docs/design.md compares them."""
 
 from __future__ import annotations
 
