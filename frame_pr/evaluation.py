@@ -207,8 +207,8 @@ def chosen_for(rows: Rows[Frame], names: Sequence[str], undefined: float | None)
 
 def _summed(table: pl.LazyFrame, sums: Sums, groups: int | None, *, in_order: bool) -> pl.LazyFrame:
     # Columns first: polars shares what several of them have in common, and aggregates plain columns fastest.
-    columns = table.select("group", **{name: one.over for name, one in sums.items()})
-    return per_group(columns, sums, groups, in_order=in_order)
+    columns = {name: one.over.fill_null(0) if one.how == "sum" else one.over for name, one in sums.items()}
+    return per_group(table.select("group", **columns), sums, groups, in_order=in_order)
 
 
 def per_group(

@@ -33,8 +33,9 @@ class Sum(NamedTuple):
         `in_order`: the rows of a group follow each other.
         """
         column = pl.col(name)
-        # Of such rows a list is made for nothing, and lists are summed in a fraction of the time.
-        number: pl.Expr = getattr(column.implode().list if in_order and self.how != "first" else column, self.how)()
+        # Of such rows a list is made for nothing, and lists without nulls are summed in a fraction of the time.
+        in_lists = in_order and self.how in ("sum", "max")
+        number: pl.Expr = getattr(column.implode().list if in_lists else column, self.how)()
         return number
 
 
