@@ -167,7 +167,7 @@ def test_every_kind_of_frame_agrees(data):
         assert_same(pl.from_pandas(metrics_of(frame)), expected, dtypes=False)
 
 
-@given(FRAMES, st.floats(allow_nan=False))
+@given(FRAMES, st.one_of(TIED, st.floats(allow_nan=False)))
 def test_at_any_threshold(data, threshold):
     result = fp.confusion(data, "relevant", "score", threshold=threshold, by="q")
     predicted = data.with_columns(predicted=pl.col("score") >= threshold)
@@ -177,6 +177,14 @@ def test_at_any_threshold(data, threshold):
         k=pl.col("predicted").sum().cast(pl.Int64), tp=(pl.col("predicted") & pl.col("relevant")).sum().cast(pl.Int64)
     )
     assert_same(result.select("q", "k", "tp"), counted.sort("q"))
+    # With a metric beside them that needs the ranking, they come from it; rows that are unretrieved reach no threshold.
+    unretrieved = data.with_columns(score=None, q=pl.col("q") % 2).cast(data.schema)
+    names = [f"{name}@threshold={threshold}" for name in ("k", "tp")]
+    for frame in (data, data.with_columns(w=1.0), pl.concat([data, unretrieved])):
+        given = {"weight": "w"} if "w" in frame.columns else {"unscored": "unretrieved"}
+        ranked = metrics_of(frame, [*names, "ties"], **given).cast(dict.fromkeys(names, pl.Int64))
+        ranked = ranked.filter(pl.col("q").is_in(counted["q"].implode()))
+        assert_same(ranked.select("q", k=names[0], tp=names[1]), counted.sort("q"))
 
 
 @given(FRAMES, st.integers(1, 50))
