@@ -87,7 +87,7 @@ def curve(
     `ties`, how many rows since the block before it (whatever their weight) share their score with another; `positives`
     and `rows`, the totals of the group; `first`, `last` (in its group); `retrieved`; `interpolated_precision`; `reach`,
     the `tp` that is compared with a share of the positives. Columns that nobody asks for cost nothing: polars drops
-    them. Rows that are unretrieved are a last block, without `k` and `tp`.
+    them. Rows that are unretrieved are a last block, whose `order`, `threshold`, `k` and `tp` are null.
 
     `steps`: only blocks with a positive, and the last one of every group. `first`: also the first one of every group.
     `k_at`: more columns, the k at a threshold as far as the block, 0 where no block above it reaches the threshold.
@@ -97,22 +97,22 @@ def curve(
     # Their bits tell groups apart; their numbers are computed where few blocks are left.
     group_bits, score_bits = bits & -(SCORES * room), bits & (SCORES * room - 1)
 
-    def if_retrieved(value: pl.Expr, otherwise: int | None = None) -> pl.Expr:
+    def if_retrieved(value: pl.Expr) -> pl.Expr:
         # Most frames have no other rows, and a test of every block takes its time.
-        return pl.when("retrieved").then(value).otherwise(otherwise) if rows.unretrieved else value
+        return pl.when("retrieved").then(value) if rows.unretrieved else value
 
     # Running totals over the whole frame; a block's own numbers are differences of them, and so are a group's.
     blocks = (
         _running(rows)
         .with_columns(last=_ends(group_bits), first=_starts(group_bits))
-        .with_columns(hits=if_retrieved(_difference("tp_run"), 0), size=if_retrieved(_difference("k_run"), 0))
+        .with_columns(hits=_difference("tp_run"), size=_difference("k_run"))
     )
     order = if_retrieved(SCORES // 2 - 1 - score_bits // room)
 
     def reaches(threshold: float) -> pl.Expr:
-        if dtype != pl.Float64:
+        if dtype not in _FLOATS:
             return score_of(order, dtype) >= threshold
-        # Most scores are these, and to decode all of them takes its time.
+        # Most scores are floats, and to decode all of them takes its time.
         return score_bits < (SCORES // 2 - order_of(pl.lit(threshold, dtype=dtype), dtype)) * room
 
     blocks = blocks.with_columns(

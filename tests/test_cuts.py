@@ -185,6 +185,15 @@ def test_a_threshold_that_is_a_score_reaches_it(dtype):
         assert data.pr.evaluate([f"k@threshold={threshold}", "ties"], "relevant", "score").row(0) == (k, 0)
 
 
+@pytest.mark.parametrize(("dtype", "digits", "smallest"), [(pl.Float32, 24, 2**-149), (pl.Float64, 53, 5e-324)])
+def test_a_threshold_between_neighbours(dtype, digits, smallest):
+    # No float of the type lies between these: a threshold reaches the upper one, and not the lower.
+    for lower, upper in [(1 - 2**-digits, 1.0), (-1, 2**-digits - 1), (-smallest, 0.0), (0, smallest)]:
+        data = pl.DataFrame({"relevant": [1, 0], "score": [upper, lower]}, schema_overrides={"score": dtype})
+        for names in ([f"k@threshold={upper}"], [f"k@threshold={upper}", "ties"]):  # from the rows, from the ranking
+            assert data.pr.evaluate(names, "relevant", "score").row(0) == (1, 0)[: len(names)]
+
+
 def test_whole_thresholds_of_large_whole_scores_are_exact():
     # As floats these three are the same number.
     data = pl.DataFrame({"relevant": [1, 0, 1], "score": [2**60 - 1, 2**60, 2**60 + 1]})

@@ -55,6 +55,17 @@ def test_a_truth_that_is_nan_is_unjudged():
     assert fp.evaluate(data.lazy(), ["positives", "rows"], "y", "s", unjudged="drop").collect().row(0) == (1, 2)
 
 
+def test_unretrieved_rows_are_not_tied_and_reach_nothing(kind):
+    data = kind(pl.DataFrame({"y": [1, 0, 0, 1, 1, 0], "s": [2, 2, 1, None, None, None], "q": [1, 1, 1, 1, 1, 2]}))
+    names = ["ties", "average_precision", "tp@recall=0.3", "tp@recall=1", "threshold@recall=1", "max_f1"]
+    result = data.pr.evaluate(names, "y", "s", by="q", unscored="unretrieved")
+    # One of three positives is found, tied with a negative: AP 1/3 * 1/2, F 2 * 1 / (3 + 2).
+    assert kind.read(result).rows() == [
+        (1, 2, near(1 / 6), 1, None, None, near(0.4)),
+        (2, 0, None, None, None, None, None),
+    ]
+
+
 @pytest.mark.parametrize("given", ["unretrieved", "known"])
 def test_a_group_filled_up_with_misses_has_no_less_than_none_of_any_kind(kind, given):
     # One hit and two positives that were not found: the first 3 are the hit and two misses, so there are 5 rows.
