@@ -108,6 +108,18 @@ def test_unretrieved_rows_are_in_no_range(by, missing):
         parted(data, 4).average_precision("y", "s", by=by)
 
 
+@pytest.mark.parametrize("given", [{"positives": "P"}, {"unscored": "unretrieved"}], ids=str)
+def test_the_best_f_of_ranges_without_a_hit(given):
+    # All thresholds are equally good, and the highest of them stands in the first range, beside others.
+    top = pl.when(pl.col("place") == 7).then(2).otherwise("s")
+    data = scored().with_columns(y=pl.col("place") == 5, s=pl.when(pl.col("place") != 5).then(top))
+    data = data if "unscored" in given else data.filter(pl.col("place") != 5)
+    metrics = ["max_f1", "threshold@max_f1"]
+    expected = fp.evaluate(data, metrics, "y", "s", **given)
+    assert expected.row(0) == (0, 2)
+    assert_same(parted(data, 4).evaluate(metrics, "y", "s", **given), expected)
+
+
 @pytest.mark.parametrize("keys", KEYS.values(), ids=list(KEYS))
 @pytest.mark.parametrize("parts", [3, 20])
 def test_keys_keep_their_type(parts, keys):
