@@ -104,9 +104,8 @@ def at_k(k: int) -> Cut:
 def at_threshold(threshold: float) -> Cut:
     """The rows that score at least `threshold`."""
     tp, k = f"tp@threshold={threshold!r}", f"k@threshold={threshold!r}"
-    reached = pl.col("threshold") >= threshold
-    # Running totals, and no sums: those of floats depend on their order.
-    sums = {tp: Sum(pl.when(reached).then(_TP).otherwise(0), "max"), k: Sum(pl.col(k), "max")}
+    # Running totals, and no sums: those of floats depend on their order. A block is reached if it is among the k.
+    sums = {tp: Sum(pl.when(pl.col(k) >= _K).then(_TP).otherwise(0), "max"), k: Sum(pl.col(k), "max")}
     unranked = {tp: Sum((_TRUTH & (threshold <= _SCORE)).cast(pl.Int64)), k: Sum((threshold <= _SCORE).cast(pl.Int64))}
     counts = Counts(pl.col(tp).fill_null(0), pl.col(k).fill_null(0), _POSITIVES, _ROWS)
     return Cut(counts, sums, k_at={k: threshold}, unranked=unranked)

@@ -95,7 +95,7 @@ def curve(
     dtype = rows.score_dtype
     room, bits = _room(rows), pl.col("bits")
     # Their bits tell groups apart; their numbers are computed where few blocks are left.
-    group_bits, score_bits = bits & -(SCORES * room), bits & (SCORES * room - 1)
+    group_bits, score_bits = bits & -(SCORES * room), _score_bits(room)
 
     def if_retrieved(value: pl.Expr) -> pl.Expr:
         # Most frames have no other rows, and a test of every block takes its time.
@@ -119,7 +119,7 @@ def curve(
         **{name: pl.when(reaches(t)).then("k_run").otherwise(0).cum_max() for name, t in k_at.items()}
     )
     if steps:
-        blocks = blocks.filter(pl.any_horizontal(pl.col("hits") > 0, "last", *["first"] * first))
+        blocks = blocks.filter(pl.any_horizontal(pl.col("hits") > 0, "last", *(["first"] if first else [])))
 
     group = pl.col("group")
     blocks = blocks.with_columns(
@@ -185,8 +185,8 @@ def _running(rows: Rows[Any]) -> pl.LazyFrame:
     # Sums of floats depend on their order, and prefixes cancel: in fixed point they are exact. The unit is the power of
     # 2 with which the sum of all still fits.
     weight = pl.col("weight")
-    fixed_point = {"unit": pl.lit(2.0).pow(WEIGHT_BITS - pl.len().log(2).ceil() - weight.max().log(2).ceil())}
-    fixed_point = fixed_point if rows.fractional else {}
+    unit = pl.lit(2.0).pow(WEIGHT_BITS - pl.len().log(2).ceil() - weight.max().log(2).ceil())
+    fixed_point = {"unit": unit} if rows.fractional else {}
     if by_index:
         # A sort beside other columns takes twice as long as a plain one and a gather by the index that it carries.
         index = ((key & (TIES - 1)) // 2).cast(pl.UInt32)
@@ -203,7 +203,7 @@ def _running(rows: Rows[Any]) -> pl.LazyFrame:
             weight = (weight * pl.col("unit")).cast(pl.Int128)
         runs |= {"tp_run": (pl.col("truth") * weight).cum_sum(), "k_run": weight.cum_sum()}
     bits = pl.col("bits")
-    retrieved = bits & (SCORES * room - 1) != (SCORES - 1) * room if rows.unretrieved else pl.lit(True)
+    retrieved = _score_bits(room) != (SCORES - 1) * room if rows.unretrieved else pl.lit(True)
     tied = ~(_starts(bits) & _ends(bits)) & retrieved
     table = table.with_columns(**runs, ties_run=tied.cast(pl.Int64).cum_sum(), retrieved=retrieved)
     if rows.ties in ("optimistic", "pessimistic"):
@@ -214,6 +214,10 @@ def _running(rows: Rows[Any]) -> pl.LazyFrame:
 def _room(rows: Rows[Any]) -> int:
     """What the block is multiplied by in the sort key, to make room for the truth, and for a tie."""
     return 2 * TIES if rows.ordered or rows.weighted else 2
+
+
+def _score_bits(room: int) -> pl.Expr:
+    return pl.col("bits") & (SCORES * room - 1)
 
 
 def _ends(column: pl.Expr) -> pl.Expr:
