@@ -6,22 +6,29 @@ EXAMPLES := $(VENV)/.examples
 DEV := $(VENV)/.dev
 BENCH := $(VENV)/.bench
 
-.PHONY: help demo test lint docs package bench clean
+# Tests start many processes, each of which would compile what it imports anew.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: help demo check test fuzz lint docs package bench clean
 
 help:
 	@echo "make demo      run the example (the first run makes $(VENV))"
-	@echo "make test      run everything: lint, tests, doctests"
-	@echo "make lint      ruff and mypy only"
+	@echo "make check     run lint, the fast tests and the doctests"
+	@echo "make test      run everything: lint, tests, doctests; but for what needs the extra peers"
+	@echo "make fuzz      10^5 random cases against an exact oracle; CASES=10^6, SEED=7, ENGINES='spark' for others"
+	@echo "make lint      ruff, mypy and the order of the rooms only"
 	@echo "make docs      build the pages into docs/_build"
 	@echo "make package   build wheel and sdist into dist/, check them, try the wheel in empty environments"
 	@echo "make bench     measure, and write docs/benchmarks.md; QUICK=1 prints it, for few rows; FULL=1 adds 10^8 rows"
 	@echo "make clean     remove $(VENV), caches and builds"
 
-# What the examples, the tests and the benchmarks need: each made once, and again when pyproject.toml changes.
-$(EXAMPLES) $(DEV) $(BENCH): pyproject.toml
+# What the examples, the tests and the benchmarks need: each made once, and again when one of these files changes.
+# Most of what is installed is never imported: compiling it all takes longer than the rest.
+$(EXAMPLES) $(DEV) $(BENCH): pyproject.toml constraints.txt
 	@echo "Installing into $(VENV), once."
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[$(@:$(VENV)/.%=%)]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --constraint constraints.txt \
+		--editable ".[$(@:$(VENV)/.%=%)]"
 	@touch $@
 
 demo: $(EXAMPLES)
@@ -31,13 +38,21 @@ lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache --no-logo
 
 docs: $(DEV)
 	$(BIN)/sphinx-build -q -E -W --keep-going docs docs/_build
 	@echo "docs/_build/index.html"
 
+check: lint
+	$(BIN)/python -m pytest -m "not slow" --numprocesses=2
+
+# With loadgroup, the tests that share a JVM or a cluster run in one process.
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -m "not peers" --numprocesses=auto --dist=loadgroup
+
+fuzz: $(DEV)
+	PYTHONPATH=tests POLARS_MAX_THREADS=1 $(BIN)/python -m fuzz $(if $(CASES),--cases $(CASES)) $(if $(SEED),--seed $(SEED)) $(if $(ENGINES),--engines $(ENGINES))
 
 package:
 	PYTHON=$(PYTHON) .ci/package

@@ -6,6 +6,7 @@ Average precision of `query, relevant, score` in a polars DataFrame with the def
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,11 @@ REPORT = ["average_precision", "interpolated_average_precision", "interpolated_a
 REPORT += ["lift", "ties", "rows", "positives", "prevalence", "precision@1", "precision@5", "precision@10", "recall@5"]
 REPORT += ["recall@10", "average_precision@10", "max_f1", "threshold@max_f1", "f1@threshold=0.5"]
 BASE = "average precision"
+RANKS = ["average_precision", "roc_auc", "reciprocal_rank", "ndcg@10", "success@10"]
+THIRTY = [*REPORT[:4], *RANKS[1:], "roc_auc@fpr=0.1", "ndcg", "ndcg@20", "success@1", "bpref", "rbp0.8", "lift", "ties"]
+THIRTY += ["precision@5", "precision@10", "recall@10", "average_precision@10", "max_f1", "threshold@max_f1"]
+THIRTY += ["recall@precision=0.9", "threshold@precision=0.9", "recall@fpr=0.1", "max_informedness", "min_cost10"]
+THIRTY += ["precision@10%", "f1@threshold=0.5", "precision@recall=0.5"]
 
 
 def average_precision(frame: Any, **given: Any) -> Any:
@@ -38,6 +44,13 @@ FRAMES: dict[str, Callable[[pl.DataFrame, Path], Any]] = {
     "LazyFrame": lambda rows, _: rows.lazy(),
     "`scan_parquet`": lambda _, path: pl.scan_parquet(path),
     "pandas": lambda rows, _: rows.to_pandas(),
+}
+# Figures beside precision and recall, and the policies of each call.
+BESIDE: dict[str, tuple[list[str], dict[str, Any]]] = {
+    "`roc_auc`": (["roc_auc"], {}),
+    "AP, `roc_auc`, `reciprocal_rank`, `ndcg@10`, `success@10`": (RANKS, {}),
+    f"{len(THIRTY)} metrics of all families": (THIRTY, {}),
+    "`ndcg@10` of grades": (["ndcg@10"], {"gain": "grade"}),
 }
 KEYS: dict[str, dict[str, Any]] = {"a String key": {"by": "name"}, "two Int64 keys": {"by": ["half", "side"]}}
 DATA: dict[str, dict[str, Any]] = {
@@ -65,6 +78,10 @@ def variations(data: pl.DataFrame, path: Path, rounds: int) -> dict[str, Times]:
     runs |= {name: lambda call=call: call(rows) for name, call in CALLS.items()}
     frames = {name: make(rows, path) for name, make in FRAMES.items()}
     runs |= {name: lambda frame=frame: average_precision(frame) for name, frame in frames.items()}
+    runs |= {
+        name: partial(fp.evaluate, data, metrics, "relevant", "score", by="query", **policies)
+        for name, (metrics, policies) in BESIDE.items()
+    }
     given = KEYS | DATA | POLICIES
     runs |= {name: lambda given=given: average_precision(data, **given) for name, given in given.items()}
     expected = _values(average_precision(rows))

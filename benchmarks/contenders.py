@@ -7,7 +7,7 @@ installed raises ImportError, and is left out.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,7 +103,7 @@ def pandas_apply(data: pl.DataFrame) -> Entry:
     return Entry(run, share)
 
 
-def ranx(data: pl.DataFrame) -> Entry:
+def ranx(data: pl.DataFrame, metrics: Sequence[str] = ("map",)) -> Entry:
     from ranx import Qrels, Run, evaluate
 
     rows, share = _search_results(data)
@@ -115,9 +115,9 @@ def ranx(data: pl.DataFrame) -> Entry:
     def run(judgments: Any, scores: Any) -> pl.DataFrame:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "unsafe cast")  # of its own code, when that is compiled
-            values = evaluate(judgments, scores, "map", return_mean=False, threads=2)
+            values = {name: evaluate(judgments, scores, name, return_mean=False, threads=2) for name in metrics}
         queries = [int(query) for query in judgments.keys()]  # noqa: SIM118  not a dictionary
-        return pl.DataFrame({"query": queries, "average_precision": values})
+        return pl.DataFrame({"query": queries, **values}).rename({"map": "average_precision"}, strict=False)
 
     return Entry(run, share, convert)
 

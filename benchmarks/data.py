@@ -53,6 +53,7 @@ def with_variations(data: pl.DataFrame) -> pl.DataFrame:
         whole=pl.Series(draw.integers(0, 4, rows)),
         weight=pl.Series(draw.random(rows)),
         known=pl.lit(rows),
+        grade=pl.col("relevant") * pl.Series(draw.integers(1, 4, rows)),
     )
 
 

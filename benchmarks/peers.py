@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import polars as pl
@@ -17,6 +18,7 @@ OURS = "frame_pr"
 RESULT_LIST = 1_000  # rows: the search tools are asked where no group is longer
 SUITE_GROUPS = 100_000  # at most: many expressions per group take long
 FIGURES = ["precision", "recall", "f1", "f2", "specificity", "accuracy", "mcc", "kappa"]
+AUC, RANKS = "ROC AUC", "nDCG@10 and reciprocal rank"
 SUITE, CURVE = f"AP and {len(FIGURES)} figures at a threshold", "the curve"
 
 
@@ -66,7 +68,7 @@ def present(
 
 
 def suites(data: pl.DataFrame, rounds: int) -> dict[str, Times]:
-    """What polarbearings has beside average precision: ours, then theirs, for each."""
+    """What peers have beside average precision: ours, then theirs, for each."""
     try:
         import polarbearings as peer
     except ImportError:
@@ -85,7 +87,10 @@ def suites(data: pl.DataFrame, rounds: int) -> dict[str, Times]:
     }
     figures = [peer.average_precision("relevant", "score").alias("average_precision")]
     figures += [theirs[figure]("relevant", "score").alias(f"{figure}@threshold=0.5") for figure in FIGURES]
+    auc = peer.roc_auc("relevant", "score").alias("roc_auc")
     runs = {
+        AUC: lambda: fp.roc_auc(rows, "relevant", "score", by="query"),
+        f"polarbearings, {AUC}": lambda: rows.group_by("query").agg(auc),
         SUITE: lambda: fp.evaluate(rows, names, "relevant", "score", by="query"),
         f"polarbearings, {SUITE}": lambda: rows.group_by("query").agg(figures),
         CURVE: lambda: fp.curve(rows, "relevant", "score", by="query"),
@@ -93,16 +98,49 @@ def suites(data: pl.DataFrame, rounds: int) -> dict[str, Times]:
             rows, "relevant", "score", by="query", endpoints=False
         ).collect(),
     }
+    with suppress(ImportError):
+        from polars_ds import query_roc_auc
+
+        # It warns at a group that has no positives.
+        judged = rows.filter(pl.col("relevant").any().over("query"))
+        theirs_auc = query_roc_auc("relevant", "score").alias("roc_auc")
+        runs[f"polars_ds, {AUC}"] = lambda: judged.group_by("query").agg(theirs_auc)
     results: dict[str, pl.DataFrame] = {}
 
     def check(name: str, result: pl.DataFrame) -> None:
         results[name] = result
-        if name.startswith("polarbearings"):
-            keys = ("query", "threshold") if name.endswith(CURVE) else ("query",)
-            agree(name, results[name.removeprefix("polarbearings, ")], result, keys)
-            results.clear()
+        _, apart, what = name.partition(", ")
+        if apart:
+            agree(name, results[what], result, ("query", "threshold") if what == CURVE else ("query",))
 
     return in_turns(runs, rounds, check)
+
+
+def search_suites(data: pl.DataFrame, rounds: int) -> dict[str, Times]:
+    """Two figures of search, by ours and by ranx, which is handed its own kind of input."""
+    if data["query"].value_counts()["count"].max() > RESULT_LIST:
+        return {}
+    rows = data.select("query", "relevant", score="distinct")
+    try:
+        entry = contenders.ranx(rows, ("ndcg@10", "mrr"))
+    except ImportError:
+        return {}
+    given = entry.convert() if entry.convert is not None else ()
+    entry.run(*given)  # compiled at the first call
+    names = ["ndcg@10", "reciprocal_rank"]
+    runs: dict[str, Callable[[], Any]] = {
+        RANKS: lambda: fp.evaluate(rows, names, "relevant", "score", by="query"),
+        f"ranx, {RANKS}": lambda: entry.run(*given).rename({"mrr": "reciprocal_rank"}),
+    }
+    results: dict[str, pl.DataFrame] = {}
+
+    def check(name: str, result: pl.DataFrame) -> None:
+        results[name] = result
+        if name != RANKS:
+            agree(name, results[RANKS], result, whole=entry.share == 1)
+
+    times = in_turns(runs, rounds, check)
+    return {name: found.over(1 if name == RANKS else entry.share) for name, found in times.items()}
 
 
 def agree(

@@ -16,7 +16,7 @@ from benchmarks.data import SHAPES, generate, with_variations
 from benchmarks.measure import Times
 from benchmarks.memory import bytes_a_row, growth
 from benchmarks.page import page
-from benchmarks.peers import race, suites
+from benchmarks.peers import race, search_suites, suites
 from benchmarks.results import Results
 from benchmarks.small import imports, per_call
 from benchmarks.sorting import sorts
@@ -31,7 +31,7 @@ def measure(shapes: Sequence[str], rows: int, rounds: int, sizes: Sequence[int],
     sections: dict[str, Callable[[pl.DataFrame], dict[str, Times]]] = {
         "tied": lambda data: race(data, "score", rounds),
         "untied": lambda data: race(data, "distinct", rounds),
-        "suites": lambda data: suites(data, rounds),
+        "suites": lambda data: suites(data, rounds) | search_suites(data, rounds),
         "variations": lambda data: variations(data, path, rounds),
         "sorts": lambda data: sorts(data, rounds),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from benchmarks.calls import BASE, CALLS, KEYS, POLICIES
+from benchmarks.calls import BASE, BESIDE, CALLS, KEYS, POLICIES
 from benchmarks.peers import OURS
 from benchmarks.results import Results
 from benchmarks.small import WITH_PANDAS
@@ -52,6 +52,8 @@ def _targets(found: Results) -> Iterator[Target]:
         here = {shape: kernel[shape]} if shape in kernel else {}
         yield Target("our AP takes this many times the compiled kernel", False, limit, here)
     yield Target("18 metrics, over AP", False, 1.5, ours(next(iter(CALLS))))
+    for name, limit in zip(BESIDE, (1.2, 2, 2.5, 2), strict=True):
+        yield Target(f"{name}, over AP", False, limit, ours(name))
     yield Target("pandas, over polars", False, 1.15, ours("pandas"))
     for key in KEYS:
         yield Target(f"{key}, over an Int64 key", False, 1.5, ours(key))

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from frame_pr import rates
-from frame_pr.metrics import FAMILIES
+from frame_pr.metrics import rates
+from frame_pr.metrics.families import FAMILIES
 
 TARGET = Path(__file__).with_suffix(".md")
 HEAD = """# Every metric, by name

@@ -1,18 +1,25 @@
 """Precision-recall metrics per group, on polars and pandas frames: functions, and the same as a `.pr` namespace."""
 
 from frame_pr.accessors import PR, register
-from frame_pr.averages import average_precision, average_precision_at_k, interpolated_average_precision
-from frame_pr.confusions import confusion
-from frame_pr.curves import curve, with_curve
-from frame_pr.cuts import f_beta, k_at_recall, precision_at_k, precision_at_recall, r_precision, recall_at_k
-from frame_pr.evaluation import evaluate, with_metrics
-from frame_pr.expressions import ExprPR
-from frame_pr.inputs import Policies
-from frame_pr.judgments import join_judgments
+from frame_pr.expressions.namespace import ExprPR
+from frame_pr.functions.at_rank import precision_at_k, r_precision, recall_at_k
+from frame_pr.functions.at_recall import k_at_recall, precision_at_recall
+from frame_pr.functions.average_precision import (
+    average_precision,
+    average_precision_at_k,
+    interpolated_average_precision,
+)
+from frame_pr.functions.confusion_tables import confusion
+from frame_pr.functions.curves import curve, with_curve
+from frame_pr.functions.evaluation import evaluate, with_metrics
+from frame_pr.functions.f_beta import f_beta
+from frame_pr.functions.rankings import ndcg, reciprocal_rank, roc_auc, success_at_k
+from frame_pr.functions.reports import report
+from frame_pr.inputs.policies import Policies
 from frame_pr.partitions import partitioned
-from frame_pr.plots import plot, plot_curve
-from frame_pr.reports import report
-from frame_pr.trec import read_trec_qrels, read_trec_run
+from frame_pr.plotting.plots import plot, plot_curve
+from frame_pr.search.judgments import join_judgments
+from frame_pr.search.trec import read_trec_qrels, read_trec_run
 
 __all__ = [
     "PR",
@@ -27,6 +34,7 @@ __all__ = [
     "interpolated_average_precision",
     "join_judgments",
     "k_at_recall",
+    "ndcg",
     "partitioned",
     "plot",
     "plot_curve",
@@ -36,9 +44,17 @@ __all__ = [
     "read_trec_qrels",
     "read_trec_run",
     "recall_at_k",
+    "reciprocal_rank",
     "report",
+    "roc_auc",
+    "success_at_k",
     "with_curve",
     "with_metrics",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 register()

@@ -8,9 +8,15 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
 import polars as pl
 
-from frame_pr import averages, confusions, curves, cuts, evaluation, judgments, plots, reports
-from frame_pr.callers import Frame
-from frame_pr.expressions import ExprPR
+from frame_pr.expressions.namespace import ExprPR
+from frame_pr.frames.engines import Engine
+from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.wording import kind_of_value, shown
+from frame_pr.functions import at_rank, at_recall, confusion_tables, curves, evaluation, rankings, reports
+from frame_pr.functions import average_precision as ap
+from frame_pr.functions import f_beta as f
+from frame_pr.plotting import plots
+from frame_pr.search import judgments
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -48,16 +54,20 @@ class PR(Generic[Frame]):
     def __init__(self, frame: Frame) -> None:
         self._frame = frame
 
-    average_precision = _method(averages.average_precision)
-    interpolated_average_precision = _method(averages.interpolated_average_precision)
-    average_precision_at_k = _method(averages.average_precision_at_k)
-    precision_at_k = _method(cuts.precision_at_k)
-    recall_at_k = _method(cuts.recall_at_k)
-    r_precision = _method(cuts.r_precision)
-    precision_at_recall = _method(cuts.precision_at_recall)
-    k_at_recall = _method(cuts.k_at_recall)
-    f_beta = _method(cuts.f_beta)
-    confusion = _method(confusions.confusion)
+    average_precision = _method(ap.average_precision)
+    interpolated_average_precision = _method(ap.interpolated_average_precision)
+    average_precision_at_k = _method(ap.average_precision_at_k)
+    precision_at_k = _method(at_rank.precision_at_k)
+    recall_at_k = _method(at_rank.recall_at_k)
+    r_precision = _method(at_rank.r_precision)
+    precision_at_recall = _method(at_recall.precision_at_recall)
+    k_at_recall = _method(at_recall.k_at_recall)
+    f_beta = _method(f.f_beta)
+    roc_auc = _method(rankings.roc_auc)
+    reciprocal_rank = _method(rankings.reciprocal_rank)
+    success_at_k = _method(rankings.success_at_k)
+    ndcg = _method(rankings.ndcg)
+    confusion = _method(confusion_tables.confusion)
     curve = _method(curves.curve)
     with_curve = _method(curves.with_curve)
     evaluate = _method(evaluation.evaluate)
@@ -67,13 +77,14 @@ class PR(Generic[Frame]):
     join_judgments = _method(judgments.join_judgments)
 
     def __repr__(self) -> str:
-        kind = type(self._frame)
-        return f".pr of a {kind.__module__.partition('.')[0]} {kind.__name__}, with {_methods()}"
+        if isinstance(self._frame, Engine):
+            return f".pr of {self._frame.name}, with {self._frame.metrics}"
+        return f".pr of {kind_of_value(self._frame)}, with {_methods()}"
 
     if not TYPE_CHECKING:  # else every name would be one
 
         def __getattr__(self, name: str) -> Any:
-            raise AttributeError(f".pr has no {name!r}, it has {_methods()}", name=name, obj=self)
+            raise AttributeError(f".pr has no {shown(name)}, it has {_methods()}", name=name, obj=self)
 
 
 def _methods() -> str:

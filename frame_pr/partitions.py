@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from frame_pr.accessors import PR
+from frame_pr.frames.arguments import flag, is_whole, path_of, scalar, whole
+from frame_pr.frames.pandas import is_pandas
+from frame_pr.frames.wording import shown
+
+_LEAST = 2**20  # bytes; a number of gibibytes is far below it, and would be as many files as there are rows
 
 
 def partitioned(
@@ -31,7 +38,8 @@ def partitioned(
     frame : polars LazyFrame or DataFrame
         Scored rows, such as `polars.scan_parquet` of many files.
     memory_budget : str or int
-        Memory to stay within, about: "4GiB", "500MB", or a number of bytes. Says how many parts there are.
+        Memory to stay within, about: "4GiB", "500MB", or a number of bytes, at least 1 MiB. Says how many parts there
+        are.
     partitions : int, optional
         The number of parts, instead.
     directory : path, optional
@@ -44,13 +52,13 @@ def partitioned(
     Returns
     -------
     PR
-        The metrics as methods: `evaluate`, `report`, and each single metric. A call runs at once and gives a polars
-        DataFrame, one row per group, sorted.
+        The metrics as methods: `evaluate`, `report`, and each single metric; the other methods of `PR` refuse. A call
+        runs at once and gives a polars DataFrame, one row per group, sorted.
 
     Raises
     ------
     ValueError, TypeError
-        memory_budget is no size; partitions is below 1; and what the plain call raises.
+        memory_budget is no size, or below 1 MiB; partitions is below 1; and what the plain call raises.
     OSError
         The directory cannot be written to, or its disk is full.
 
@@ -64,23 +72,32 @@ def partitioned(
     [(1, 1.0), (2, 0.5)]
     """
     if not isinstance(frame, (pl.LazyFrame, pl.DataFrame)):
-        raise TypeError(
-            f"partitioned takes a polars LazyFrame or DataFrame, got a {type(frame).__name__}: a pandas frame is in "
-            "memory already"
-        )
-    if partitions is not None and (not isinstance(partitions, int) or partitions < 1):
-        raise ValueError(f"partitions must be a whole number of at least 1, got {partitions!r}")
-    from frame_pr.partitioned_frames import PartitionedFrame
+        way = "; pl.scan_parquet(...), or scan_csv, of a path is one" if isinstance(frame, (str, PathLike)) else ""
+        way = ": a pandas frame is in memory already" if is_pandas(frame) else way
+        raise TypeError(f"partitioned takes a polars LazyFrame or DataFrame as its frame, got {shown(frame)}{way}")
+    number = None if partitions is None else whole("partitions", partitions, least=1)
+    where = None if directory is None else Path(path_of("directory", directory)).expanduser()
+    bar = flag("progress", progress)
+    from frame_pr.parts.disk import DiskFrame
 
-    parts: Any = PartitionedFrame(frame.lazy(), _bytes(memory_budget), partitions, directory, progress)
+    parts: Any = DiskFrame(frame.lazy(), _bytes(memory_budget), number, where, bar)
     return PR(parts)
 
 
 def _bytes(size: str | int) -> int:
-    if isinstance(size, str) and (found := re.fullmatch(r"\s*([0-9.]+)\s*([KMGT]i?B|B)\s*", size, re.IGNORECASE)):
+    written = size if isinstance(size, str) and len(size) < 100 else ""
+    found = re.fullmatch(r"\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*([KMGT]i?B|B)\s*", written, re.IGNORECASE)
+    if found:
         number, unit = found.groups()
         power = "BKMGT".index(unit[0].upper())
-        size = int(float(number) * (1024 if "i" in unit.lower() else 1000) ** power)
-    if not isinstance(size, int) or size < 1:
-        raise ValueError(f"memory_budget must be a size such as '4GiB' or '500MB', or a number of bytes, got {size!r}")
-    return size
+        bytes_ = int(Decimal(number) * (1024 if "i" in unit.lower() else 1000) ** power)
+    else:
+        plain = scalar(size)
+        bytes_ = int(plain) if is_whole(plain) else 0
+    if not 1 <= bytes_ < 2**62:
+        raise ValueError(
+            f"memory_budget must be a size such as '4GiB' or '500MB', or a number of bytes, got {shown(size)}"
+        )
+    if bytes_ < _LEAST:
+        raise ValueError(f"memory_budget={shown(size)} is {bytes_} bytes, and 1MiB is the least: 4 GiB are '4GiB'")
+    return bytes_

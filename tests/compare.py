@@ -6,6 +6,8 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+import frame_pr as fp
+
 
 def near(value):
     """A number to 1e-12; None, a count or a threshold as it is."""
@@ -15,3 +17,11 @@ def near(value):
 def assert_same(left: pl.DataFrame, right: pl.DataFrame, *, dtypes: bool = True) -> None:
     """The same columns, rows and nulls; floats to 1e-12, for the order of a sum may differ between engines."""
     assert_frame_equal(left, right, check_dtypes=dtypes, rel_tol=0, abs_tol=1e-12)
+
+
+def assert_known(kind, data: pl.DataFrame, name: str, value, **policies) -> None:
+    """The metric of one group, on a frame of this kind; on polars as an expression, too."""
+    value = value if value is None else near(float(value))
+    assert kind.read(fp.evaluate(kind(data), name, "relevant", "score", **policies)).item() == value, name
+    if kind.name == "polars" and not policies:
+        assert data.select(pl.col("score").pr.metric("relevant", name)).item() == value, name

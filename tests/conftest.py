@@ -1,15 +1,9 @@
-"""Frames of every kind, from one polars DataFrame."""
-
-import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+"""Fixtures of all tests."""
 
 import hypothesis
-import pandas as pd
-import polars as pl
 import pytest
 from engines import engine, spark, spark_connect  # noqa: F401  fixtures
+from kinds import KINDS, Kind
 
 import frame_pr  # noqa: F401  registers .pr, which the tests use on plain frames
 
@@ -18,46 +12,12 @@ hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=Tr
 hypothesis.settings.load_profile("repeatable")
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A kind of frame: how it is made of a polars DataFrame, and how a result of that kind is read back as one."""
-
-    name: str
-    of: type
-    make: Callable[[pl.DataFrame], Any]
-    read_as: Callable[[Any], pl.DataFrame]
-
-    def __call__(self, data: pl.DataFrame) -> Any:
-        return self.make(data)
-
-    def read(self, result: Any) -> pl.DataFrame:
-        assert type(result) is self.of, f"{self.of} went in, {type(result)} came out"
-        return self.read_as(result)
+# Those whose results are made in a way that another has, too, are left out by `make check`.
+SELDOM = ("streaming", "pandas-nullable")
+EVERY = [pytest.param(kind, id=kind.name, marks=[pytest.mark.slow] if kind.name in SELDOM else []) for kind in KINDS]
 
 
-def _nullable(data: pl.DataFrame) -> pd.DataFrame:
-    with warnings.catch_warnings():
-        # pandas 2.2 tries whether floats are whole by casting them, infinite ones too.
-        warnings.simplefilter("ignore", RuntimeWarning)
-        return data.to_pandas().convert_dtypes(dtype_backend="numpy_nullable")
-
-
-KINDS = [
-    Kind("polars", pl.DataFrame, lambda data: data, lambda result: result),
-    Kind("lazy", pl.LazyFrame, pl.DataFrame.lazy, lambda result: result.collect(engine="in-memory")),
-    Kind("streaming", pl.LazyFrame, pl.DataFrame.lazy, lambda result: result.collect(engine="streaming")),
-    Kind("pandas-numpy", pd.DataFrame, pl.DataFrame.to_pandas, pl.from_pandas),
-    Kind("pandas-nullable", pd.DataFrame, _nullable, pl.from_pandas),
-    Kind(
-        "pandas-arrow",
-        pd.DataFrame,
-        lambda data: data.to_pandas(use_pyarrow_extension_array=True),
-        pl.from_pandas,
-    ),
-]
-
-
-@pytest.fixture(params=KINDS, ids=[kind.name for kind in KINDS], scope="session")
+@pytest.fixture(params=EVERY, scope="session")
 def kind(request: pytest.FixtureRequest) -> Kind:
     """Run the test once on every kind of frame: `kind(data)` makes one, `kind.read(result)` reads one back."""
     return request.param

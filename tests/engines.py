@@ -13,6 +13,34 @@ from typing import Any
 import polars as pl
 import pytest
 
+ROWS = 240
+QUERY = pl.col("query")
+# 23 queries; 5 has no positive, and scores are tied. Every key is a query in another type; `text` is null for query 0.
+DATA = pl.DataFrame(
+    {
+        "row": range(ROWS),
+        "query": [i * 7 % 23 for i in range(ROWS)],
+        "relevant": [i * 31 % 7 < 2 and i * 7 % 23 != 5 for i in range(ROWS)],
+        "score": [i * 37 % 11 / 4 for i in range(ROWS)],
+        "other": [i * 53 % 13 for i in range(ROWS)],
+        "weight": [float(i % 4) for i in range(ROWS)],
+    }
+).with_columns(
+    text=pl.when(QUERY > 0).then(pl.format("q{}", "query")),
+    date=pl.date(2024, 1, 1) + pl.duration(days=QUERY),
+    time=pl.datetime(2024, 1, 1, time_zone="UTC") + pl.duration(hours=QUERY),
+    decimal=(QUERY / 4).cast(pl.Decimal(10, 2)),
+    binary=pl.format("b{}", "query").cast(pl.Binary),
+    real=QUERY / 4,
+    flag=QUERY % 2 == 0,
+    model=(QUERY % 3).cast(pl.Int8),
+    label=pl.when("relevant").then(pl.lit("yes")).otherwise(pl.lit("no")),
+    found=pl.when(pl.col("row") % 5 > 0).then("score"),
+    judged=pl.when(pl.col("row") % 4 > 0).then("relevant"),
+)
+# About the transport, and not about the metrics.
+METRICS = ["rows", "positives", "average_precision", "max_f1", "threshold@max_f1", "f1@threshold=1"]
+
 
 @dataclass(frozen=True)
 class Running:
@@ -24,12 +52,9 @@ class Running:
     read: Callable[[Any], pl.DataFrame]
 
 
-@pytest.fixture(scope="session")
-def spark() -> Iterator[Any]:
+@contextmanager
+def spark_session() -> Iterator[Any]:
     """A Spark session that is also the server of a Connect session: both need one JVM."""
-    pytest.importorskip("frame_pr.spark", exc_type=ImportError)
-    if not shutil.which("java") and "JAVA_HOME" not in os.environ:
-        pytest.skip("Spark needs Java 17 or later")
     from pyspark.sql import SparkSession
 
     with socket.socket() as free:
@@ -57,8 +82,20 @@ def spark() -> Iterator[Any]:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         session = builder.getOrCreate()
         session.sparkContext.setLogLevel("OFF")
+        try:
+            yield session
+        finally:
+            session.stop()
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    """One Spark session for all tests."""
+    pytest.importorskip("frame_pr.spark", exc_type=ImportError)
+    if not shutil.which("java") and "JAVA_HOME" not in os.environ:
+        pytest.skip("Spark needs Java 17 or later")
+    with spark_session() as session:
         yield session
-        session.stop()
 
 
 @pytest.fixture(scope="session")
@@ -117,7 +154,12 @@ def on_dask(name: str) -> Running:
     return Running(name, frame_pr.dask, make, read)
 
 
-@pytest.fixture(scope="module", params=["spark", "spark-connect", "dask", "dask-cluster"])
+# With --dist=loadgroup, a group runs in one process: there is one JVM, and one cluster at a time.
+SPARK, CONNECT = (pytest.param(name, marks=pytest.mark.xdist_group("spark")) for name in ("spark", "spark-connect"))
+CLUSTER = pytest.param("dask-cluster", marks=pytest.mark.xdist_group("dask-cluster"))
+
+
+@pytest.fixture(scope="module", params=[SPARK, CONNECT, "dask", CLUSTER])
 def engine(request: pytest.FixtureRequest) -> Iterator[Running]:
     """Run the test once on every engine, in each of its modes."""
     if request.param == "spark":

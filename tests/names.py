@@ -8,7 +8,8 @@ RATES += ["mcc", "informedness", "markedness", "kappa", "prevalence"]
 FIGURES = [*COUNTS, *RATES]
 
 CUTS = ["1", "3", "10", "threshold=0", "threshold=0.5", "threshold=-inf", "threshold=1e300"]
-CUTS += ["recall=0", "recall=0.3", "recall=0.8", "recall=1"]
+CUTS += ["recall=0", "recall=0.3", "recall=0.8", "recall=1", "20%", "100%", "0.1%"]
+CUTS += ["precision=0.1", "precision=0.6", "precision=1", "fpr=0", "fpr=0.3", "fpr=1"]
 
 TOTALS = ["rows", "positives", "prevalence", "ties"]
 AREAS = ["average_precision", "lift", "interpolated_average_precision"]
@@ -18,7 +19,17 @@ BEST = [f"{head}max_f{beta}" for beta in ("1", "0.5", "2") for head in ("", "thr
 AT_RECALL = [f"{head}@recall={r}" for head in ("threshold", "interpolated_precision") for r in ("0", "0.3", "0.8", "1")]
 AT_CUT = [f"{figure}@{cut}" for figure in (*FIGURES, "f0.5", "f2") for cut in CUTS]
 
-NAMES = [*TOTALS, *AREAS, *AT_K, *BEST, *AT_RECALL, *AT_CUT]
+AT_LIMIT = [f"threshold@{limit}" for limit in ("precision=0.1", "precision=0.6", "precision=1", "fpr=0", "fpr=0.3")]
+RANKS = [f"{head}{at}" for head in ("reciprocal_rank", "dcg", "ndcg") for at in ("", "@1", "@3", "@10", "@20%")]
+RANKS += ["success@1", "success@3", "success@10", "success@20%", "judged@1", "judged@3", "judged@10", "judged@20%"]
+RANKS += ["bpref", "rbp0.5", "rbp0.8", "rbp0.95"]
+ROC = ["roc_auc", "roc_auc@fpr=0.1", "roc_auc@fpr=0.35", "roc_auc@fpr=1"]
+CHANCE = ["chance_average_precision", "normalized_average_precision", "average_precision@20%"]
+BEST += [
+    f"{at}{head}" for head in ("max_informedness", "min_cost1", "min_cost3", "min_cost0.3") for at in ("", "threshold@")
+]
+
+NAMES = [*TOTALS, *AREAS, *ROC, *RANKS, *CHANCE, *AT_K, *BEST, *AT_RECALL, *AT_LIMIT, *AT_CUT]
 
 GOOD = pl.DataFrame(
     {
@@ -40,6 +51,12 @@ CALLS = [
     ("precision_at_k", {"k": [1, 3]}),
     ("recall_at_k", {"k": 3}),
     ("r_precision", {}),
+    ("roc_auc", {}),
+    ("reciprocal_rank", {}),
+    ("reciprocal_rank", {"k": [1, 3]}),
+    ("success_at_k", {"k": 3}),
+    ("ndcg", {}),
+    ("ndcg", {"k": [1, 3]}),
     ("precision_at_recall", {"recall": [0.5, 1]}),
     ("k_at_recall", {"recall": 0.8}),
     ("f_beta", {}),

@@ -1,7 +1,17 @@
-"""Every metric of one group in exact fractions, straight from its definition: slow, and read at a glance."""
+"""Every metric of one group under every policy, in exact fractions, from docs/numbers.md and docs/metrics.md alone."""
 
 from fractions import Fraction
-from math import sqrt
+from math import ceil, inf, sqrt
+from typing import Any, NamedTuple
+
+import oracle_ranks as ranks
+from oracle_ranks import over
+
+
+def oracle(name, truth, score):
+    """Value of a metric: a Fraction or an int (mcc: a float; a threshold: the score itself), None where undefined."""
+    rows = [Row(bool(y), s) for y, s in zip(truth, score, strict=True)]
+    return Group(rows, lambda score, threshold: score >= float(threshold), {}, {}).value(name)
 
 
 def points(truth, score):
@@ -9,28 +19,6 @@ def points(truth, score):
     rows = list(zip(map(bool, truth), score, strict=True))
     thresholds = sorted(set(score), reverse=True)
     return [(t, sum(s >= t for _, s in rows), sum(y for y, s in rows if s >= t)) for t in thresholds]
-
-
-def truncated(curve, rank):
-    """The curve up to a rank: a block that the rank falls into keeps its share of hits, and ends there."""
-    kept, k0, tp0 = [], 0, 0
-    for t, k, tp in curve:
-        if k0 < rank < k:
-            k, tp = rank, tp0 + Fraction((rank - k0) * (tp - tp0), k - k0)
-        if k <= rank:
-            kept.append((t, k, tp))
-        k0, tp0 = k, tp
-    return kept
-
-
-def area(curve):
-    """Sum over the blocks of hits * precision."""
-    before = [0, *(tp for _, _, tp in curve)]
-    return sum((tp - tp0) * Fraction(tp, k) for (_, k, tp), tp0 in zip(curve, before, strict=False))
-
-
-def over(a, b):
-    return None if b == 0 else Fraction(a) / b
 
 
 def figure(name, tp, k, positives, rows):
@@ -58,43 +46,211 @@ def figure(name, tp, k, positives, rows):
     return over((1 + b2) * tp, (1 + b2) * tp + b2 * fn + fp)
 
 
-def oracle(name, truth, score):
-    """Value of a metric: a Fraction or an int (mcc: a float; a threshold: the score itself), None where undefined."""
-    curve, positives, rows = points(truth, score), sum(map(bool, truth)), len(truth)
-    head, _, cut = name.partition("@")
-    ties, prevalence = sum(score.count(s) > 1 for s in score), Fraction(positives, rows)
-    totals = {"rows": rows, "positives": positives, "ties": ties, "prevalence": prevalence}
-    if head in totals:
-        return totals[head]
-    rank, _, divisor = cut.partition("/")
-    if rank.isdecimal() and head != "average_precision":
-        return figure(head, truncated(curve, int(rank))[-1][2], int(rank), positives, max(rows, int(rank)))
-    if cut.startswith("threshold="):
-        _, k, tp = next((p for p in reversed(curve) if p[0] >= float(cut[10:])), (None, 0, 0))
-        return figure(head, tp, k, positives, rows)
-    if positives == 0:
-        return None
-    if rank.isdecimal():
-        part = truncated(curve, int(rank))
-        return over(area(part), {"": min(int(rank), positives), "hits": part[-1][2]}.get(divisor, positives)) or 0
-    if name in ("average_precision", "lift"):
-        return area(curve) / positives / (prevalence if name == "lift" else 1)
-    if name == "r_precision":
-        return truncated(curve, positives)[-1][2] / Fraction(positives)
-    if "max_f" in name:
-        f = {t: figure(name[name.index("f") :], tp, k, positives, rows) for t, k, tp in curve}
-        return max(t for t in f if f[t] == max(f.values())) if cut else max(f.values())
+class Row(NamedTuple):
+    """Truth, score and tie_break are None where they are missing; a weight is a whole number or a Fraction."""
 
-    def best(recall):
-        return max(Fraction(tp, k) for _, k, tp in curve if tp >= recall * positives)
+    truth: bool | None
+    score: Any
+    weight: Any = 1
+    tie: Any = None
+    gain: Any = None
 
-    if head.startswith("interpolated_average_precision"):
-        # At recalls 0, 1/10, ..., 1; over all points, at the recalls 1/P, ..., 1 of the positives.
-        first, levels = (0, int(head.rpartition("_")[2]) - 1) if head[-1] == "1" else (1, positives)
-        recalls = [Fraction(i, levels) for i in range(first, levels + 1)]
-        return sum(map(best, recalls)) / len(recalls)
-    recall = Fraction(cut.removeprefix("recall="))
-    if head == "interpolated_precision":
-        return best(recall)
-    t, k, tp = next(p for p in curve if p[2] >= recall * positives)
-    return t if head == "threshold" else figure(head, tp, k, positives, rows)
+
+class Group:
+    """The rows of a group that count, as blocks in rank order, each taken whole.
+
+    Of `blocks`: (rows above it, its rows, its positives, its gain, how many are judged); of `curve`: (score, k, tp).
+    """
+
+    def __init__(self, rows, reaches, policies, known):
+        drop = [name for name, by in (("truth", "unjudged"), ("score", "unscored")) if policies.get(by) == "drop"]
+        rows = [row for row in rows if row.weight > 0 and not any(getattr(row, name) is None for name in drop)]
+        self.reaches, self.apart = reaches, policies.get("ties", "threshold")
+        found = sum(row.weight for row in rows if row.truth)
+        self.positives = known_total(found, known.get("positives"))
+        missed = self.positives - found
+        self.rows = known_total(sum(row.weight for row in rows) + missed, known.get("rows"))
+        # Without gains, a positive's is 1, be it in the frame or not.
+        self.gains, self.missed = [worth(row) for row in rows], missed
+        self.blocks, self.curve, self.ties, k, tp = [], [], 0, 0, 0
+        scores = {row.score for row in rows if row.score is not None}
+        for score in sorted(scores, reverse=not policies.get("ascending", False)):
+            tied = [row for row in rows if row.score == score]
+            self.ties += len(tied) if len(tied) > 1 else 0
+            for block in self.split(tied, policies.get("tie_break_descending", True)):
+                size, hits = sum(row.weight for row in block), sum(row.weight for row in block if row.truth)
+                judged = sum(row.truth is not None for row in block)
+                self.blocks.append((k, size, hits, sum(map(worth, block)), judged))
+                k, tp = k + size, tp + hits
+                self.curve.append((score, k, tp))
+        self.unranked = self.rows - k, self.positives - tp
+
+    def split(self, tied, descending):
+        """Rows of equal score: together, or as far as a tie_break, the order of rows or of truths tells them apart."""
+        if self.apart in ("threshold", "expected"):
+            places = [*sorted({row.tie for row in tied if row.tie is not None}, reverse=descending), None]
+            return [block for place in places if (block := [row for row in tied if row.tie == place])]
+        late = {"order": (), "optimistic": (False, None), "pessimistic": (True,)}[self.apart]
+        if self.apart != "order" and any(row.gain is not None for row in tied):
+            return [[row] for row in sorted(tied, key=worth, reverse=self.apart == "optimistic")]
+        return [[row] for row in sorted(tied, key=lambda row: row.truth in late)]
+
+    def first(self, rank):
+        """The blocks of the first rows: one that the rank falls into keeps its share of hits, and ends there."""
+        cut = [(min(size, rank - above), size, hits) for above, size, hits, *_ in self.blocks]
+        return [(taken, Fraction(taken * hits, size)) for taken, size, hits in cut if taken > 0]
+
+    def area(self, blocks):
+        """Sum over the hits of the precision there."""
+        k = tp = total = 0
+        for size, hits in blocks:
+            k, tp = k + size, tp + hits
+            total += Fraction(hits) * tp / k
+        return total
+
+    def expected_area(self, rank, blocks):
+        """The same of the first rows, over all orders: of each place the chance of a hit times its mean precision."""
+        k = tp = total = 0
+        for size, hits in blocks:
+            for j in range(1, min(size, rank - k) + 1):
+                both = Fraction(hits * (hits - 1), size * (size - 1)) if size > 1 else 0  # this place and one above it
+                total += (Fraction(hits, size) * (tp + 1) + (j - 1) * both) / (k + j)
+            k, tp = k + size, tp + hits
+        return total
+
+    def rank_of(self, text):
+        """A rank; a share of the rows rounded up, one at least."""
+        share = text.removesuffix("%")
+        return (
+            max(1, ceil(Fraction(share) * self.rows / 100))
+            if share != text
+            else int(text)
+            if text.isdecimal()
+            else None
+        )
+
+    def value(self, name):
+        """A metric: exact (mcc: of exact numbers; a threshold: a score), None where it is undefined."""
+        head, _, cut = name.partition("@")
+        blocks = [block[1:3] for block in self.blocks]
+        if name in ("rows", "positives", "ties"):
+            return getattr(self, name)
+        if head == "prevalence":
+            return over(self.positives, self.rows)
+        text, _, divisor = cut.partition("/")
+        rank = self.rank_of(text)
+        if head in ("dcg", "judged") or name.startswith("rbp"):
+            return self.of_any_group(head, rank)
+        if "max_informedness" in name or "min_cost" in name:
+            return self.best_threshold(name.rpartition("@")[2], at="@" in name)
+        if head in ("reciprocal_rank", "success", "ndcg", "bpref", "roc_auc"):
+            return self.of_ranks(head, rank, cut)
+        at_rank = sum(hits for _, hits in self.first(rank)) if rank else None
+        if rank and head != "average_precision":
+            # A group with fewer rows is filled up with misses.
+            return self.figure(head, at_rank, rank, max(self.rows, rank + self.positives - at_rank))
+        if cut.startswith("threshold="):
+            reached = [(tp, k) for score, k, tp in self.curve if self.reaches(score, cut[10:])]
+            return self.figure(head, *(reached or [(0, 0)])[-1])
+        if cut.startswith(("precision=", "fpr=")):
+            return self.within(head, cut)
+        if self.positives == 0:
+            return None
+        if head == "chance_average_precision":
+            return self.expected_area(self.rows, [(self.rows, self.positives)]) / self.positives
+        if head in ("average_precision", "lift", "normalized_average_precision"):
+            if self.apart == "expected":
+                area = self.expected_area(rank or self.rows, blocks)
+            else:
+                area = self.area(self.first(rank) if rank else blocks)
+            of_k = {"": min(rank or self.positives, self.positives), "hits": at_rank}
+            value = over(area, of_k.get(divisor, self.positives)) or 0
+            if head == "normalized_average_precision":
+                chance = self.value("chance_average_precision")
+                return over(value - chance, 1 - chance)
+            return value * self.rows / self.positives if head == "lift" else value
+        if name == "r_precision":
+            return Fraction(sum(hits for _, hits in self.first(self.positives))) / self.positives
+        if "max_f" in name:
+            f = [(self.figure(name.rpartition("max_")[2], tp, k), score) for score, k, tp in self.curve]
+            best = max((value for value, _ in f), default=0)
+            return next((score for value, score in f if value == best), None) if cut else best
+        if head == "interpolated_average_precision":
+            steps = zip(blocks, self.curve, strict=True)
+            return sum(hits * self.best(tp) for (_, hits), (_, _, tp) in steps) / Fraction(self.positives)
+        if head.startswith("interpolated_average_precision"):
+            last = int(head.rpartition("_")[2]) - 1
+            return sum(self.best(Fraction(self.positives * i) / last) for i in range(last + 1)) / Fraction(last + 1)
+        least = Fraction(cut.removeprefix("recall=")) * self.positives
+        at = next(((score, k, tp) for score, k, tp in self.curve if tp >= least), None)
+        if at is None or head == "threshold":
+            return at and at[0]
+        return self.best(least) if head == "interpolated_precision" else self.figure(head, at[2], at[1])
+
+    def of_any_group(self, head, rank):
+        """Figures that need no positives."""
+        if head == "dcg":
+            return ranks.dcg(self, rank or inf)
+        return ranks.judged(self, rank) if head == "judged" else ranks.rank_biased_precision(self, Fraction(head[3:]))
+
+    def of_ranks(self, head, rank, cut):
+        """Figures of the places of hits."""
+        if head == "ndcg":
+            return over(ranks.dcg(self, rank or inf), ranks.ideal_dcg(self, rank or inf))
+        if self.positives == 0:
+            return None
+        if head == "roc_auc":
+            return ranks.partial_roc_auc(self, Fraction(cut[4:])) if cut else ranks.roc_auc(self)
+        if head == "bpref":
+            return ranks.bpref(self)
+        worth = {"reciprocal_rank": lambda place: Fraction(1, place), "success": lambda place: 1}[head]
+        return ranks.first_hit(self, rank or inf, worth)
+
+    def within(self, head, cut):
+        """At the largest recall of the thresholds that add a hit and keep a limit."""
+        rate, _, text = cut.partition("=")
+        limit, negatives = Fraction(text), self.rows - self.positives
+        if rate == "fpr" and negatives == 0:
+            return None
+        steps = [point for point, block in zip(self.curve, self.blocks, strict=True) if block[2]]
+        kept = [p for p in steps if (p[2] >= limit * p[1] if rate == "precision" else p[1] - p[2] <= limit * negatives)]
+        if head == "threshold":
+            return kept[-1][0] if kept else None
+        return self.figure(head, kept[-1][2], kept[-1][1]) if kept else self.figure(head, 0, 0)
+
+    def best_threshold(self, name, *, at):
+        """The best of all thresholds and of predicting nothing, or the highest threshold that is better than that."""
+        if name == "max_informedness":
+            values = [(self.figure("informedness", tp, k), score) for score, k, tp in self.curve]
+            if self.positives == 0 or self.rows == self.positives:
+                return None
+            best = max([0, *(value for value, _ in values)])
+            return next((score for value, score in values if value == best), None) if at else best
+        missed = Fraction(name.removeprefix("min_cost"))
+        costs = [(over(k - tp + missed * (self.positives - tp), self.rows), score) for score, k, tp in self.curve]
+        nothing = over(missed * self.positives, self.rows)
+        if nothing is None:
+            return None
+        least = min([nothing, *(cost for cost, _ in costs)])
+        return next((s for cost, s in costs if cost == least < nothing), None) if at else least
+
+    def best(self, least):
+        """The largest precision where so many hits, at least, are taken; 0 where nowhere."""
+        return max((Fraction(tp) / k for _, k, tp in self.curve if tp >= least), default=0)
+
+    def figure(self, name, tp, k, rows=None):
+        """A figure of the confusion table; of a group without rows, where there is no chance to agree by, too."""
+        rows = self.rows if rows is None else rows
+        return None if name == "kappa" and rows == 0 else figure(name, tp, k, self.positives, rows)
+
+
+def known_total(found, known):
+    """A total that is known, where it is more than was found; of floats, by more than the last bits of a sum."""
+    if isinstance(known, float):
+        return found if known <= found * Fraction(10**9 + 1, 10**9) else Fraction(known)
+    return found if known is None else known
+
+
+def worth(row):
+    """The gain of a row, of a positive 1 where gains are not given."""
+    return int(row.truth is True) if row.gain is None else row.gain

@@ -42,6 +42,10 @@ def test_public_names_are_there_once():
     assert all(hasattr(fp, name) for name in fp.__all__)
 
 
+def test_dir_shows_the_public_names_and_no_rooms():
+    assert dir(fp) == sorted(fp.__all__)
+
+
 @pytest.mark.parametrize(
     ("frame", "kind"),
     [(DATA, "polars DataFrame"), (DATA.lazy(), "polars LazyFrame"), (DATA.to_pandas(), "pandas DataFrame")],
@@ -226,8 +230,9 @@ def run(code: str, *options: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_importing_the_package_imports_no_optional_library():
-    run("import sys, frame_pr; assert not {'matplotlib', 'sklearn'} & set(sys.modules)", "-W", "error")
+def test_importing_the_package_imports_no_optional_library_and_no_engine():
+    optional = {"matplotlib", "sklearn", "pyspark", "dask", "distributed"}
+    run(f"import sys, frame_pr; assert not {optional} & set(sys.modules)", "-W", "error")
 
 
 @pytest.mark.parametrize("absent", [["pandas"], ["pyarrow"], ["matplotlib"], ["pandas", "pyarrow", "matplotlib"]])

@@ -1,11 +1,17 @@
 """Pages that are made from the code are what the code makes, and leave nothing out."""
 
+import inspect
+import re
 import runpy
 from pathlib import Path
+
+import pytest
 
 import frame_pr
 
 DOCS = Path(__file__).parents[1] / "docs"
+DOCSTRINGS = runpy.run_path(str(DOCS / "docstrings.py"))
+FUNCTIONS = [one for one in DOCSTRINGS["public"]() if inspect.isfunction(one)]
 
 
 def test_the_table_of_metrics_is_that_of_the_code():
@@ -15,6 +21,62 @@ def test_the_table_of_metrics_is_that_of_the_code():
     assert (DOCS / "metrics.md").read_text(encoding="utf-8") == made, "run: python docs/metrics.py"
 
 
+def test_the_table_of_policies_is_that_of_the_code():
+    # Of the same run of the script as the docstrings', which say the same.
+    policies = DOCSTRINGS["POLICIES"]
+    made = policies["page"]()
+    assert (DOCS / "policies.md").read_text(encoding="utf-8") == made, "run: python docs/policies.py"
+    # Known: weighted rows have no ranks; classes that are predicted have no order; a best F has no bound by orders.
+    assert "| `precision_at_k` | - | - | yes | yes | yes | yes |" in made
+    assert "| `confusion`, with `prediction` | yes | - | - | - | - | - |" in made
+    assert policies["sentence"]("f_beta").startswith('Refused: without a cut, `ties="expected"`')
+    assert policies["sentence"]("average_precision") == ""
+    listed = set(re.findall(r"^\| `([a-z_]+)`", made, re.MULTILINE))
+    assert {one.__name__ for one in FUNCTIONS if "policies" in inspect.signature(one).parameters} <= listed | {
+        "evaluate",
+        "with_metrics",
+    }
+
+
+def test_a_trial_that_nothing_refuses_is_not_refused():
+    refused_by = DOCSTRINGS["POLICIES"]["refused_by"]
+
+    def call(weight=None):
+        if weight is not None:
+            raise ValueError("no weights")
+
+    assert refused_by(call, {"weight=": {"weight": 1}, "none": {}}) == {"weight="}
+    with pytest.raises(ZeroDivisionError):  # anything but a refusal is a defect
+        refused_by(lambda **policies: 1 / 0 if policies else 1, {"weight=": {"weight": 1}})
+
+
+def test_the_drawing_of_the_rooms_is_that_of_the_code():
+    made = runpy.run_path(str(DOCS / "house.py"))["picture"]()
+    assert ">ranking</text>" in made
+    assert ">accessors.py</text>" in made
+    assert (DOCS / "images" / "house.svg").read_text(encoding="utf-8") == made, "run: python docs/house.py"
+
+
+def test_the_way_of_a_call_leads_through_files_that_are_there():
+    section = (DOCS / "design.md").read_text(encoding="utf-8").split("\n## ")[2]
+    named = re.findall(r"`([a-z_/]+\.py|[a-z_]+/)`", section)
+    assert "ranking/blocks.py" in named
+    assert "parts/" in named
+    package = Path(frame_pr.__file__).parent
+    assert [name for name in named if not (package / name).exists()] == []
+
+
 def test_every_public_name_is_in_the_reference():
     listed = [line.strip() for line in (DOCS / "reference.md").read_text(encoding="utf-8").splitlines()]
     assert sorted(name for name in listed if name in frame_pr.__all__) == sorted(frame_pr.__all__)
+
+
+def test_shared_parameters_are_described_as_the_script_says():
+    assert list(DOCSTRINGS["changed"]()) == [], "run: python docs/docstrings.py"
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=[function.__qualname__ for function in FUNCTIONS])
+def test_every_public_function_says_what_it_takes_gives_and_raises(function):
+    sections = re.findall(r"^(.+)\n-+$", inspect.getdoc(function), re.MULTILINE)
+    needed = ["Parameters", "Returns", "Raises", "Examples"]
+    assert [section for section in sections if section in needed] == needed

@@ -12,6 +12,8 @@ from polars.testing import assert_frame_equal
 
 import frame_pr
 
+pytestmark = pytest.mark.slow
+
 README = Path(__file__).parents[1] / "README.md"
 GALLERY = Path(__file__).parents[1] / "docs" / "gallery.md"
 EXAMPLES = Path(__file__).parents[1] / "examples"

@@ -12,6 +12,8 @@ from oracle import oracle
 
 import frame_pr as fp
 
+pytestmark = pytest.mark.slow
+
 # A few scores, so that there are ties; both zeros, both infinities, the smallest and the largest.
 TIED = st.sampled_from([0.0, -0.0, 0.5, -0.5, 1.0, 5e-324, 1e300, -1e300, math.inf, -math.inf])
 SCORES = st.one_of(TIED, st.floats(allow_nan=False), st.integers(-3, 3).map(float))
@@ -19,13 +21,17 @@ ROWS = st.lists(st.tuples(st.integers(0, 3), st.booleans(), SCORES), min_size=1,
 FRAMES = ROWS.map(lambda rows: pl.DataFrame(rows, schema=["q", "relevant", "score"], orient="row"))
 
 # Beside every area and total, a figure of each cut.
-SOME = [
-    name for name in NAMES if "@" not in name or name.partition("@")[0] in ("average_precision", "precision", "mcc")
-]
+SOME = [name for name in NAMES if "@" not in name and not name.startswith(("max_f0", "max_f2", "min_cost3", "rbp0.9"))]
+SOME += ["average_precision@3", "average_precision@3/hits", "average_precision@20%", "precision@1", "precision@10"]
+SOME += [f"precision@{cut}" for cut in ("20%", "threshold=0.5", "recall=0", "recall=0.8", "precision=0.6", "fpr=0.3")]
+SOME += ["mcc@3", "mcc@threshold=0", "mcc@threshold=-inf", "mcc@threshold=1e300", "mcc@recall=1", "mcc@fpr=0"]
+SOME += ["reciprocal_rank@3", "success@3", "dcg@3", "ndcg@3", "judged@3", "roc_auc@fpr=0.35"]
 SOME += ["threshold@max_f1", "threshold@recall=0.8", "k@recall=0.3", "interpolated_precision@recall=0.3", "f2@3"]
 THRESHOLDS = [name for name in SOME if name.startswith("threshold@")]
 # At a threshold of their own these follow the scores wherever they go.
 AT_THRESHOLD = [name for name in SOME if "@threshold=" in name]
+# Counts, sums, and what may lie far below 0.
+UNBOUNDED = ["rows", "positives", "ties", "lift", "dcg", "normalized_average_precision"]
 
 
 def metrics_of(data, names=SOME, **options):
@@ -118,7 +124,7 @@ def test_bounds(data):
     result = metrics_of(data)
     for name in SOME:
         low, high = (-1, 1) if name.startswith("mcc") else (0, 1)
-        if name in THRESHOLDS or name == "lift" or name in ("rows", "positives", "ties") or name.startswith("k@"):
+        if name in (*THRESHOLDS, *UNBOUNDED) or name.startswith(("k@", "dcg@")):
             continue
         assert all(low - 1e-12 <= value <= high + 1e-12 for value in result[name].drop_nulls()), name
     defined = result.filter(pl.col("positives") > 0)
@@ -128,8 +134,10 @@ def test_bounds(data):
     assert (defined["interpolated_average_precision"] >= defined["prevalence"] - 1e-12).all()
     # The best F is at least that of taking every row.
     assert (defined["max_f1"] >= 2 * defined["positives"] / (defined["positives"] + defined["rows"]) - 1e-12).all()
-    # With a positive everything has a value, but for what divides by the rows predicted, or not predicted.
-    assert not [n for n in SOME if defined[n].null_count() and not n.startswith(("mcc@", "precision@threshold="))]
+    # With a positive everything has a value, but for what divides by rows predicted, by others, or by negatives.
+    divided = ("mcc@", "precision@threshold=", "precision@precision=", "precision@fpr=")
+    divided += ("roc_auc", "max_informedness", "normalized_average_precision")
+    assert not [n for n in SOME if defined[n].null_count() and not n.startswith(divided)]
 
 
 @given(FRAMES)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 CALLS = Path(__file__).with_name("typed_calls.py")
 ROOT = CALLS.parents[1]
 HEAD = """import pandas as pd

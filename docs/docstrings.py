@@ -1,0 +1,177 @@
+"""Write into the docstrings what public functions say of a shared parameter: `python docs/docstrings.py`.
+
+A parameter that stands in TEXTS (in the functions that plot: or in PLOTS, which goes before) has this text, and the
+type that TYPES gives its annotation. Those that OWN lists, and all others, are written by hand, in their place only.
+REFUSED stands for what docs/policies.py finds that the function refuses.
+"""
+
+import inspect
+import re
+import runpy
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import frame_pr
+
+POLICIES = runpy.run_path(str(Path(__file__).with_name("policies.py")))
+WIDTH = 120
+TYPES = {
+    "Frame": "polars DataFrame or LazyFrame, pandas DataFrame",
+    "Column": "str or polars expression",
+    "Columns": "str or polars expression, or several",
+    "Columns | None": "str, polars expression or selector, or several; optional",
+    "Unpack[Policies]": "",
+    "Never": "",
+    "object": "optional",
+    "str": "str",
+    "str | None": "str, optional",
+    "str | Sequence[str]": "str or list of str",
+    "str | Sequence[str] | None": "str or list of str, optional",
+    "str | bytes | PathLike[Any]": "str, bytes or path",
+    "int": "int",
+    "int | None": "int, optional",
+    "int | Sequence[int]": "int or list of int",
+    "int | Sequence[int] | None": "int or list of int, optional",
+    "float": "float",
+    "float | None": "float, optional",
+    "float | Sequence[float]": "float or list of float",
+    "float | Sequence[float] | None": "float or list of float, optional",
+    "bool": "bool",
+    "bool | Sequence[float]": "bool or list of float",
+    "bool | str | Sequence[str]": "bool, str or list of str",
+    "Literal['min', 'positives', 'hits']": '"min", "positives" or "hits"',
+    "Literal[11, 101] | None": "11 or 101, optional",
+    "Axes | None": "matplotlib Axes, optional",
+    "Any": "",
+}
+TEXTS = {
+    "frame": "Scored rows; never changed.",
+    "metrics": 'Names of metrics, such as "precision@10": those of the table of metrics in the docs.',
+    "truth": "Whether a row is positive: boolean, 0/1, or any labels with `positive`.",
+    "score": "Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.",
+    "by": "The groups. Without it, the frame is one group.",
+    "mean_over": "Columns of `by` to average over: the result has one row for each group of the others.",
+    "positive": "The label of `truth` that is the positive one. It need not occur where its type declares it.",
+    "ascending": "Whether a small score is best, as of ranks and distances; a threshold then takes scores up to it.",
+    "undefined": "What to give instead of null where there is no value. Does not fill counts and thresholds.",
+    "**policies": "Ties, weights, missing values and known totals: see `frame_pr.Policies`. REFUSED",
+    "k": "The first k rows are predicted positive. A group with fewer is filled up with misses.",
+    "threshold": "Rows that score at least this, with `ascending` at most, are predicted positive.",
+    "recall": "The rows at the highest threshold whose recall is at least this, from 0 to 1, are predicted positive. "
+    "Compared exactly, as the decimal that it is written as.",
+    "beta": "Weight of recall against precision: 1 is their harmonic mean.",
+    "points": "Average over so many recall levels (VOC 2007, COCO); else over all points.",
+    "divisor": "What the sum is divided by: min(k, P), P (trec_eval's `map_cut`) or the hits among the first k "
+    "(torchmetrics).",
+    "figures": 'More columns: any figure of the confusion table, such as "fpr", "f1", "f0.5", "mcc".',
+    "**others": "None: policies are those of the functions of the same name.",
+    "prefix": "Put before the names of the new columns.",
+    "path": "The file.",
+}
+PLOTS = {
+    "facet": "Small multiples with shared axes, one for each group of these key columns; True: of all keys but "
+    "`system`.",
+    "average": "Average over these key columns: the mean of the groups' precision at each recall, the area under which "
+    "is the mean of their average precisions, and the range of the middle half of the groups. True: all keys but "
+    "`system`.",
+    "rectangles": "Fill the rectangle under each step: their area is the average precision printed. Points mark the "
+    "thresholds.",
+    "interpolated": "Add the envelope, the max precision at this or any later threshold, and shade what it adds. "
+    "`rectangles` then fill the area of the interpolated average precision.",
+    "points": "11 or 101: mark the levels of recall that the average over so many samples; implies `interpolated`.",
+    "k": "Emphasise the curve up to this rank, with AP@k in the legend.",
+    "threshold": "Mark the operating points at these thresholds.",
+    "recall": "Mark the operating points where these recalls are reached.",
+    "mark": 'Mark the best point: "max_f1", "max_f0.5" and so on.',
+    "iso_f": "Contours of equal F; True: .2, .4, .6 and .8.",
+    "beta": "The beta of these contours.",
+    "threshold_labels": "Write at most so many thresholds along the curve.",
+    "baseline": "Draw the prevalence, the mean precision of random rankings at any rank, as a faint line.",
+    "decimals": "Of the numbers in the legend.",
+    "label": "The name of the curve, if it is one curve.",
+    "max_groups": "How many curves one axes may hold, 10 by default; with `facet`, how many panels, 48 by default.",
+    "ax": "Where to draw. Without it, on a new figure.",
+    "**options": "Ties, weights, missing values and known totals: see `frame_pr.Policies`. REFUSED All others are "
+    "properties of the lines: `color`, `linewidth`, `linestyle`, `alpha` and so on.",
+}
+OWN = {
+    "Policies": ["ascending"],
+    "ExprPR": ["score"],
+    "confusion": ["score"],
+    "partitioned": ["frame"],
+    "plot": ["frame", "score"],
+    "plot_curve": ["frame"],
+    "report": ["k", "threshold"],
+    "with_curve": ["score"],
+    "with_metrics": ["score"],
+}
+
+
+def public() -> Iterator[Any]:
+    """Every public function and class, and the methods that are not functions of the same name."""
+    for name in frame_pr.__all__:
+        yield getattr(frame_pr, name)
+    yield from (method for name, method in vars(frame_pr.ExprPR).items() if not name.startswith("_"))
+
+
+def changed() -> dict[Path, str]:
+    """The files that do not say what stands above, as they should be."""
+    texts: dict[Path, list[str]] = {}
+    # From the bottom up, as what is replaced moves the lines below it.
+    for path, start, end, entries in sorted(map(_parameters, public()), reverse=True):
+        texts.setdefault(path, path.read_text(encoding="utf-8").split("\n"))[start:end] = entries
+    made = {path: "\n".join(lines) for path, lines in texts.items()}
+    return {path: text for path, text in made.items() if text != path.read_text(encoding="utf-8")}
+
+
+def _parameters(described: Any) -> tuple[Path, int, int, list[str]]:
+    """The lines of a file where a docstring describes the parameters, and what belongs there."""
+    function = described.__qualname__
+    lines, first = inspect.getsourcelines(described)
+    stripped = [line.strip() for line in lines]
+    if "Parameters" not in stripped:
+        raise ValueError(f"{function} has no section Parameters: begin one, this script writes what is shared")
+    start = stripped.index("Parameters") + 2
+    end = next(row for row in range(start, len(lines)) if stripped[row] in ("", '"""'))
+    indent = lines[start - 1].partition("-")[0]
+    found = re.split(rf"^{indent}(?=\S)", "".join(lines[start:end]), flags=re.MULTILINE)[1:]
+    given = {re.split(" :|\n", entry)[0]: (indent + entry).splitlines() for entry in found}
+    entries = []
+    for name, annotation in _annotations(described).items():
+        by_hand = given.pop(name, None)
+        entry = _shared(function, name, annotation, indent) or by_hand
+        if entry is None:
+            raise ValueError(f"{function} does not describe its parameter {name}")
+        entries += entry
+    if given:
+        raise ValueError(f"{function} describes what is no parameter: {', '.join(given)}")
+    return Path(inspect.getfile(described)), first - 1 + start, first - 1 + end, entries
+
+
+def _annotations(described: Any) -> dict[str, str]:
+    if described is frame_pr.Policies:
+        return dict.fromkeys(described.__annotations__, "")
+    parameters = inspect.signature(described).parameters.values()
+    return {str(one).partition(":")[0]: one.annotation for one in parameters if one.name != "self"}
+
+
+def _shared(function: str, name: str, annotation: str, indent: str) -> list[str] | None:
+    texts = TEXTS | PLOTS if function in ("plot", "plot_curve") else TEXTS
+    if name not in texts or name in OWN.get(function, []):
+        return None
+    if annotation not in TYPES:
+        raise ValueError(f"{function}: TYPES has no words for {name}: {annotation}; or name it in OWN")
+    header = f"{indent}{name} : {TYPES[annotation]}" if TYPES[annotation] else indent + name
+    text = texts[name]
+    if "REFUSED" in text:
+        text = " ".join(text.replace("REFUSED", POLICIES["sentence"](function)).split())
+    wrapped = textwrap.wrap(text, WIDTH - len(indent) - 4, break_on_hyphens=False)
+    return [header, *(f"{indent}    {line}" for line in wrapped)]
+
+
+if __name__ == "__main__":
+    for path, text in changed().items():
+        path.write_text(text, encoding="utf-8")
+        print(path)

@@ -1,0 +1,212 @@
+"""A group as an expression sees it: its scores and truths, its blocks, and the numbers that metrics are formulas of.
+
+An expression knows neither the frame nor its groups, so it cannot share one packed sort as `ranking` does. It ranks
+within its group instead; where the ranking is only cut, it just looks for the score at the cut. polars shares nothing
+between the aggregations of a group, so what is read twice is a field of a struct, which is computed once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import NamedTuple
+
+import polars as pl
+
+from frame_pr.expressions.checks import single, typed_label, typed_score
+from frame_pr.frames.columns import by_name, refuse_several
+from frame_pr.frames.wording import shown
+from frame_pr.inputs.policies import Column
+from frame_pr.inputs.thresholds import worst_reached
+from frame_pr.metrics.aggregates import Aggregate
+from frame_pr.metrics.cutoffs import Cutoff, Rank, Recall, Threshold
+from frame_pr.metrics.rates import ratio
+
+_LARGEST_FLOAT32, _SMALLEST_FLOAT32 = 3.4028234663852886e38, 1e-45
+ONE = 2**32
+"""What the upper of two counts in one Int64 is multiplied by."""
+_FIELD = pl.field
+
+
+class GroupBlocks(NamedTuple):
+    """Scores of one group and, row by row, whether each is a positive's."""
+
+    score: pl.Expr
+    truth: pl.Expr
+    ascending: bool
+    """Whether a small score is best."""
+
+    @property
+    def positives(self) -> pl.Expr:
+        """P, the positives of the group."""
+        return self.truth.sum().cast(pl.Int64)
+
+    @property
+    def rows(self) -> pl.Expr:
+        """N, the rows of the group."""
+        return self.score.len().cast(pl.Int64)
+
+    def facts(self) -> dict[str, pl.Expr]:
+        """What `group_facts.FACTS` are of a group of which everything is retrieved."""
+        return {
+            "positives": self.positives,
+            "rows": self.rows,
+            "retrieved_positives": self.positives,
+            "retrieved_rows": self.rows,
+        }
+
+    def aggregate(self, one: Aggregate, names: set[str]) -> pl.Expr:
+        """A number over the blocks, of which it reads these columns."""
+        column = self._blocks(names).struct.with_fields(over=one.over).struct.field("over")
+        if one.how == "sum":
+            # In the same order, and so to the same bit, as `evaluate` sums. Of nothing, polars gives -0.0.
+            return column.implode().list.sum().first().abs()
+        number: pl.Expr = getattr(column, {"best": "max", "least": "min"}.get(one.how, one.how))()
+        return number
+
+    def threshold(self, one: Aggregate, names: set[str]) -> pl.Expr:
+        """The threshold that an aggregate is, or at which it is the best."""
+        blocks = self._blocks({*names, "threshold"}).struct.with_fields(over=one.over)
+        best = {"best": _FIELD("over").max(), "least": _FIELD("over").min()}.get(one.how, pl.lit(True))
+        found = pl.when(_FIELD("over") == best).then(_FIELD("threshold"))
+        thresholds = blocks.struct.with_fields(found=found).struct.field("found")
+        return self._loosest(thresholds) if one.how == "loosest" else self._strictest(thresholds)
+
+    def _blocks(self, names: set[str]) -> pl.Expr:
+        """A struct for each block with a hit, from the best score on, of the fields that are named."""
+        k = self.score.rank("max", descending=not self.ascending)
+        if "size" in names:
+            k = k.cast(pl.Int64) * ONE + self.score.rank("min", descending=not self.ascending)
+        steps = k.filter(self.truth).sort().rle()
+        if "threshold" in names:
+            scores = _unsigned_zero(self.score).filter(self.truth).sort(descending=not self.ascending)
+            scores = scores.unique(maintain_order=True)
+            steps = pl.struct(steps=steps, threshold=scores).struct.with_fields(
+                len=_FIELD("steps").struct.field("len"), value=_FIELD("steps").struct.field("value")
+            )
+        hits, ranks = _FIELD("len").cast(pl.Int64), _FIELD("value").cast(pl.Int64)
+        k = ranks // ONE if "size" in names else ranks
+        tp = _FIELD("tp")
+        own = {"hits": hits, "tp": hits.cum_sum(), "k": k, "size": k - ranks % ONE + 1}
+        running = {
+            "positives": tp.cum_max(reverse=True),  # to broadcast the last one within groups takes many times as long
+            "rows": tp * 0 + self.rows,
+            "interpolated_precision": (tp / k).cum_max(reverse=True),
+        }
+        blocks = steps.struct.with_fields(**{name: own[name] for name in own if name == "tp" or name in names})
+        return blocks.struct.with_fields(**{name: running[name] for name in running if name in names})
+
+    def without_ranking(self, cut: Cutoff | None) -> dict[str, Callable[[], pl.Expr]]:
+        """Ways to the numbers that need no blocks: those where the ranking is cut."""
+        found: dict[str, Callable[[], pl.Expr]] = {"ties": lambda: self.score.is_duplicated().sum().cast(pl.Int64)}
+        if isinstance(cut, Rank):
+            k = pl.lit(cut.k, dtype=pl.Int64) if isinstance(cut.k, int) else cut.of_group(self.positives, self.rows)
+            found[f"tp@{cut}"] = lambda: self._tp_at(k)
+            found[f"judged@{cut}"] = lambda: pl.min_horizontal(k, self.rows)
+        elif isinstance(cut, Threshold):
+            one = pl.lit(1, dtype=pl.Int64)
+            for name, count in cut.over_rows(self.truth, self._reaches(cut.threshold), one).items():
+                found[name] = count.over.sum
+        elif isinstance(cut, Recall):
+            found[f"threshold@{cut}"] = lambda: self._threshold_at(cut.recall)
+            found[f"tp@{cut}"] = lambda: self._where_recall(cut.recall, self.truth)
+            found[f"k@{cut}"] = lambda: self._where_recall(cut.recall, pl.lit(True))
+        return found
+
+    def _tp_at(self, k: pl.Expr) -> pl.Expr:
+        """Hits among the first k rows."""
+        last = self._last_of_best(self.score, k)
+        above = self.score < last if self.ascending else self.score > last
+        return bound(_shared_tp, above=self._both_counts(above), reached=self._both_counts(self._as_good(last)), k=k)
+
+    def _threshold_at(self, recall: Fraction) -> pl.Expr:
+        """The highest threshold whose recall is at least this."""
+        return bound(
+            lambda threshold, positives: pl.when(positives > 0).then(_unsigned_zero(threshold)),
+            threshold=self._score_at(recall),
+            positives=self.positives,
+        )
+
+    def _where_recall(self, recall: Fraction, counted: pl.Expr) -> pl.Expr:
+        """How many of the rows that score at least as much as that threshold count."""
+        count = (self._as_good(self._score_at(recall)) & counted).sum().cast(pl.Int64)
+        return bound(lambda count, positives: pl.when(positives > 0).then(count), count=count, positives=self.positives)
+
+    def _score_at(self, recall: Fraction) -> pl.Expr:
+        # The score of the last positive that is needed: the ceiling of recall * P.
+        needed = (self.positives.cast(pl.Int128) * recall.numerator + recall.denominator - 1) // recall.denominator
+        if recall == 0:
+            return self._strictest(self.score)
+        return self._last_of_best(self.score.filter(self.truth), needed.cast(pl.Int64))
+
+    def _reaches(self, threshold: Fraction | float) -> pl.Expr:
+        """Whether a score reaches a threshold, which polars compares in the type of the score."""
+        number = float(worst_reached(threshold, pl.Float64(), ascending=self.ascending))
+        limit = pl.lit(number)
+        if abs(number) > _LARGEST_FLOAT32 or 0 < abs(number) < _SMALLEST_FLOAT32:
+            limit = pl.lit(number, dtype=pl.Float64)  # made a Float32, it would be infinite or 0
+        elif isinstance(threshold, Fraction) and threshold.denominator == 1:
+            if abs(threshold) < 2**126:  # more than any whole score is
+                limit = pl.lit(int(threshold), dtype=pl.Int128 if abs(threshold) >= 2**63 else None)
+        elif isinstance(threshold, Fraction) and Fraction(repr(number)) != threshold:
+            # More digits than a float has: only a Decimal score can tell, which has 38 at most.
+            decimal = Decimal(threshold.numerator) / Decimal(threshold.denominator)
+            limit = pl.lit(decimal) if -int(decimal.as_tuple().exponent) <= 28 else limit
+        return self._as_good(limit)
+
+    def _as_good(self, limit: pl.Expr) -> pl.Expr:
+        return self.score <= limit if self.ascending else self.score >= limit
+
+    def _strictest(self, thresholds: pl.Expr) -> pl.Expr:
+        return thresholds.min() if self.ascending else thresholds.max()
+
+    def _loosest(self, thresholds: pl.Expr) -> pl.Expr:
+        return thresholds.max() if self.ascending else thresholds.min()
+
+    def _last_of_best(self, scores: pl.Expr, k: pl.Expr) -> pl.Expr:
+        k = k.clip(0, ONE - 1)  # more than polars takes, and than rows that it holds
+        return scores.bottom_k(k).max() if self.ascending else scores.top_k(k).min()
+
+    def _both_counts(self, condition: pl.Expr) -> pl.Expr:
+        # Rows and, above 32 bits, positives that meet a condition, which then is computed once.
+        return (condition * (1 + self.truth.cast(pl.Int64) * ONE)).sum()
+
+
+def bound(formula: Callable[..., pl.Expr], **parts: pl.Expr) -> pl.Expr:
+    """A row-wise formula of parts that are computed once each, however often it names them."""
+    fields = {name: pl.field(name) for name in parts}
+    named = [part.alias(name) for name, part in parts.items()]
+    return pl.struct(named).struct.with_fields(value=formula(**fields)).struct.field("value")
+
+
+def _shared_tp(above: pl.Expr, reached: pl.Expr, k: pl.Expr) -> pl.Expr:
+    # Of the block that the cut falls into, the expected share of its hits.
+    block = reached - above
+    share = (k - above % ONE).clip(0, block % ONE)
+    return above // ONE + ratio((block // ONE) * share, block % ONE).fill_null(0.0)
+
+
+def _unsigned_zero(score: pl.Expr) -> pl.Expr:
+    # -0.0 equals 0.0, and `evaluate` gives the latter. (To add 0 would widen a Decimal.)
+    return pl.when(score == 0).then(score.abs()).otherwise(score)
+
+
+def group_blocks(score: pl.Expr, truth: Column, positive: object, *, ascending: bool) -> GroupBlocks:
+    """The group of a score expression, its truth by name or expression."""
+    own = expression_of(truth)
+    try:
+        pl.lit(positive)
+    except TypeError:
+        raise TypeError(f"positive takes one label, got {shown(positive)}") from None
+    label = typed_label(own, score, positive)
+    is_positive = label.cast(pl.Boolean) if positive is None else label == pl.lit(positive)
+    return GroupBlocks(typed_score(score), is_positive, ascending)
+
+
+def expression_of(column: Column) -> pl.Expr:
+    """A column by its name, or the expression itself."""
+    refuse_several("truth", column)
+    if not isinstance(column, (str, pl.Expr)):
+        raise TypeError(f"truth takes the name of one column, or a polars expression; got {shown(column)}")
+    return by_name(column) if isinstance(column, str) else single(column)

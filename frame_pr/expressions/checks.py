@@ -1,0 +1,150 @@
+"""How an expression fails: with our sentence, where scores or truths are missing, or of a wrong type or length.
+
+An expression knows no schema, and what polars says of a type or a length is no help. So each column goes through a
+function, which polars tells its type: out comes the column as it is, or, where nothing can be computed of it, nulls of
+which everything can. Then no other error is first, and `checked` finds what is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache, partial
+from typing import Any
+
+import polars as pl
+
+from frame_pr.frames.wording import counted, shown
+from frame_pr.inputs.values import label_of, refuse_score_type, type_of
+
+_ADVICE = "drop these rows, or fill them, before the call"
+
+
+def single(column: pl.Expr) -> pl.Expr:
+    """A column of a selector that selects one; a struct of several, for `checked` to find."""
+    return pl.struct(column).map_batches(_alone, is_elementwise=True) if column.meta.has_multiple_outputs() else column
+
+
+def typed_score(score: pl.Expr) -> pl.Expr:
+    """The score, or as many nulls."""
+    return score.map_batches(_number, is_elementwise=True)
+
+
+def typed_label(truth: pl.Expr, score: pl.Expr, positive: object) -> pl.Expr:
+    """The label, NaN as null beside a positive one; or nulls as many as there are scores."""
+    return pl.map_batches([truth, score], partial(_label, positive=positive), is_elementwise=True)
+
+
+def checked(score: pl.Expr, truth: pl.Expr, positive: object) -> pl.Expr:
+    """True for each group; an error where its scores or truths are not such as belong there."""
+    # Only floats may be NaN, and of every type of number there is a sign that is one.
+    no_score = typed_score(score).sign().cast(pl.Float64).is_nan().fill_null(True)
+    unknown = partial(_unknown, positive=positive)
+    no_truth = pl.map_batches([truth, score], unknown, return_dtype=pl.Boolean, is_elementwise=True)
+    # Aggregated first: so the function is called once, of all groups. A first value has the type of its column.
+    facts = [score.first(), truth.first(), score.len(), truth.len(), no_score.sum(), no_truth.sum()]
+    check = partial(_check, score=_name(score), truth=_name(truth), positive=positive)
+    return pl.map_batches(facts, check, return_dtype=pl.Boolean, is_elementwise=True)
+
+
+def _alone(columns: pl.Series) -> pl.Series:
+    fields = columns.struct.unnest()
+    return columns if fields.width > 1 else fields.to_series()
+
+
+def _number(score: pl.Series) -> pl.Series:
+    return score if score.dtype.is_numeric() else _nulls(score.name, pl.Float64(), len(score))
+
+
+def _unknown(columns: Sequence[pl.Series], positive: object) -> pl.Series:
+    """Which truths are missing, or neither of two: of a column of another type, all."""
+    label = _label(columns, positive)
+    if positive is not None or label.dtype == pl.Boolean:
+        return label.is_null() if label.null_count() else pl.Series([False]).new_from_index(0, len(label))
+    known = (label == 0) | (label == 1)
+    # Of few rows, the other methods of a Series take as long as the whole query.
+    return ~known if known.null_count() == 0 else ~known.fill_null(False)
+
+
+def _label(columns: Sequence[pl.Series], positive: object) -> pl.Series:
+    truth, score = columns[0], columns[-1]
+    dtype = truth.dtype
+    fits = dtype == pl.Boolean or dtype.is_numeric() if positive is None else _misfit("", dtype, positive) is None
+    if fits and len(truth) == len(score):
+        return truth.fill_nan(None) if positive is not None and dtype.is_float() else truth
+    return _nulls(truth.name, dtype if fits else pl.Boolean() if positive is None else _own(positive), len(score))
+
+
+def _nulls(name: str, dtype: pl.DataType, length: int) -> pl.Series:
+    return pl.Series(name, [None], dtype=dtype).new_from_index(0, length)
+
+
+def _own(positive: object) -> pl.DataType:
+    """The type of a label, to which nulls of it can be compared."""
+    return pl.select(label=pl.lit(positive)).schema["label"]
+
+
+def _misfit(name: str, dtype: pl.DataType, positive: object) -> str | None:
+    """Why a label cannot be one of a column."""
+    try:
+        known: str | None = _known_misfit(name, dtype, positive)
+        return known
+    except TypeError:  # which has no hash
+        return _found_misfit(name, dtype, positive)
+
+
+def _found_misfit(name: str, dtype: pl.DataType, positive: object) -> str | None:
+    try:
+        label_of(name, dtype, positive)
+    except (TypeError, ValueError) as error:
+        return str(error)
+    return None
+
+
+# It is asked several times for each query, and takes as long as one of a few rows. True equals 1.
+_known_misfit: Any = lru_cache(maxsize=256, typed=True)(_found_misfit)
+
+
+def _check(facts: Sequence[pl.Series], score: str, truth: str, positive: object) -> pl.Series:
+    scores, truths, *counts = facts
+    for what, first, name in (("score", scores, score), ("truth", truths, truth)):
+        if isinstance(first.dtype, pl.Struct) and not name:
+            raise ValueError(f"{what} gives several columns: an expression takes one, evaluate takes a list of scores")
+    try:
+        refuse_score_type(score, scores.dtype)
+    except TypeError as error:
+        raise ValueError(str(error)) from None
+    if positive is not None and (fault := _misfit(truth, truths.dtype, positive)):
+        raise ValueError(fault)
+    if positive is None and not (truths.dtype == pl.Boolean or truths.dtype.is_numeric()):
+        way = "name its positive label, positive=..."
+        raise ValueError(f"truth {shown(truth)} is {type_of(truths.dtype)}, neither boolean nor 0/1: {way}")
+    groups = max(map(len, counts))
+    counts = [one if len(one) == groups else one.new_from_index(0, groups) for one in counts]
+    rows, judged, no_score, no_truth = counts
+    if (rows != judged).any():
+        place = (rows != judged).arg_max() or 0
+        raise ValueError(_of_lengths(score, truth, rows[place], judged[place]))
+    for absent, what in ((no_score, "score"), (no_truth, "truth")):
+        if (absent > 0).any():
+            place = (absent > 0).arg_max() or 0
+            column = f"{what} {shown(score if what == 'score' else truth)}"
+            where = "" if groups == 1 else " of a group"
+            of_all = counted(rows[place], "value", "values") + where
+            found = f"{column} has {absent[place]} missing of {of_all} (null or NaN)"
+            if what == "truth" and positive is None:
+                found = f"{column} has {absent[place]} of {of_all} missing, or neither true, false, 0 nor 1"
+            raise ValueError(f"{found}; {_ADVICE}")
+    return _nulls("", pl.Boolean(), 0) if not groups else pl.Series([True]).new_from_index(0, groups)
+
+
+def _of_lengths(score: str, truth: str, rows: int, judged: int) -> str:
+    if rows == 1:
+        where = f"score {shown(score)} gives 1 value for {counted(judged, 'row', 'rows')}"
+        return f"{where}: leave out the aggregation, or end it with .over(...)"
+    if judged == 1:
+        return f"truth {shown(truth)} gives 1 value for {counted(rows, 'row', 'rows')}: it must give one for every row"
+    return f"score {shown(score)} gives {rows} values and truth {shown(truth)} {judged}: filter both in the same way"
+
+
+def _name(column: pl.Expr) -> str:
+    return column.meta.output_name(raise_if_undetermined=False) or ""

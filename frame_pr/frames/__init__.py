@@ -1,0 +1,1 @@
+"""Every kind of frame in -> a LazyFrame and its columns, and results back as that kind; any room may use it."""

@@ -1,0 +1,217 @@
+"""What a caller can get wrong about the names of columns: each with one clear error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+import polars.selectors as cs
+
+from frame_pr.frames.wording import counted, did_you_mean, examples, first_line, kind_of_value, nearest, shown
+
+
+def by_name(name: Any) -> pl.Expr:
+    """A column by the caller's name for it, whatever that is: to `polars.col`, `*` and `^...$` are patterns."""
+    return cs.by_name(str(name)).as_expr()
+
+
+def refuse_missing(names: Sequence[Any], available: Sequence[Any], where: str = "frame", argument: str = "") -> None:
+    """Every column is there, of expressions among the names not to speak; else the nearest names."""
+    texts = all(isinstance(column, str) for column in available)
+    for name in names:
+        if isinstance(name, pl.Expr) or (_is_name(name) and name in available):
+            continue
+        if not isinstance(name, str) and (texts or not _is_name(name)):
+            raise TypeError(f"{argument or 'this'} takes the name of a column; got {shown(name)}{_way(name)}")
+        for column in available:
+            if isinstance(column, tuple) and name in column:
+                raise ValueError(f"{_of(argument)}column {shown(column)} is a tuple: rename it before the call")
+        near = nearest(str(name), available)
+        hint = did_you_mean(near) if near else f"columns: {examples(available) or 'none'}"
+        raise ValueError(f"{_of(argument)}no column {shown(name)} in the {where}; {hint}")
+
+
+def listed(argument: str, value: Any) -> list[Any]:
+    """One column or several, as a list."""
+    wanted = "the name of a column, or several"
+    _refuse_data(argument, value, wanted)
+    items = list(value) if isinstance(value, Iterable) and not isinstance(value, (str, pl.Expr)) else [value]
+    for item in items:
+        _refuse_data(argument, item, wanted)
+        if not _is_name(item) or isinstance(item, bool):
+            raise TypeError(f"{argument} takes {wanted}; got {shown(value)}")
+    return items
+
+
+def refuse_several(argument: str, value: Any) -> None:
+    """One column, and not its values."""
+    wanted = "the name of one column"
+    _refuse_data(argument, value, wanted)
+    # Of a tuple the frame tells whether it is the name of one.
+    if isinstance(value, bool) or (isinstance(value, Iterable) and not isinstance(value, (str, tuple, pl.Expr))):
+        raise TypeError(f"{argument} takes {wanted}; got {_found(value)}")
+    if not _is_name(value):
+        raise TypeError(f"{argument} takes {wanted}; got {shown(value)}")
+
+
+def _found(value: Any) -> str:
+    return shown(value) if isinstance(value, bool) else kind_of_value(value)
+
+
+def _refuse_data(argument: str, value: Any, wanted: str) -> None:
+    # Asked of the type: a LazyFrame that is asked for its dtypes resolves its plan, and warns.
+    kind = type(value)
+    if kind.__module__.startswith("pyspark."):
+        raise TypeError(f"{argument} takes {wanted}; got a Spark {kind.__name__}: withColumn gives it a name")
+    data = hasattr(kind, "dtype") or hasattr(kind, "dtypes") or isinstance(value, Mapping)
+    if data and not isinstance(value, str):
+        raise TypeError(f"{argument} takes {wanted}; got {kind_of_value(value)}: add it to the frame and give its name")
+    if value is None or callable(value) or isinstance(value, (bytes, bytearray)) or _way(value):
+        raise TypeError(f"{argument} takes {wanted}; got {shown(value)}{_way(value)}")
+
+
+def _way(value: Any) -> str:
+    """What makes a column of it."""
+    return ": finish it with .then(...).otherwise(...)" if type(value).__name__ in ("When", "ChainedWhen") else ""
+
+
+def _is_name(value: Any) -> bool:
+    """Whether it may be the name of a column, be it of pandas."""
+    if isinstance(value, (str, pl.Expr)):
+        return True
+    try:
+        return value is not None and hash(value) is not None and bool(value == value)
+    except (TypeError, ValueError):  # an array, or a value of pandas that is missing
+        return False
+
+
+def _of(argument: str) -> str:
+    return f"{argument}: " if argument else ""
+
+
+def refuse_repeats(items: Sequence[Any]) -> None:
+    """No column has two parts to play."""
+    names = [item for item in items if not isinstance(item, pl.Expr)]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"column {shown(name)} is given twice: by, truth and score are all different columns")
+
+
+def refuse_clash(keys: Iterable[str], columns: Iterable[str]) -> None:
+    """No key has the name of a result column."""
+    for name in set(keys).intersection(columns):
+        raise ValueError(f"by column {shown(name)} is named like a result column: rename it before the call")
+
+
+def refuse_taken(new: Iterable[str], columns: Sequence[Any]) -> None:
+    """No new column has the name of one of the caller's."""
+    for name in new:
+        if name in columns:
+            raise ValueError(
+                f"the frame has a column {shown(name)} already: prefix= puts something before the new names"
+            )
+
+
+def expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict[str, pl.Expr]:
+    """Column names with their expressions, selectors written out."""
+    found: dict[str, pl.Expr] = {}
+    for item in items:
+        if not isinstance(item, pl.Expr):
+            names, expressions = [str(item)], [by_name(item)]
+        else:
+            try:
+                names = source.select(item).collect_schema().names()
+            except (pl.exceptions.PolarsError, TypeError) as error:
+                _refuse_absent(source, argument, item)
+                raise ValueError(f"{argument}: this expression does not fit the frame: {first_line(error)}") from None
+            if not names:
+                raise ValueError(f"{argument}: this selector selects no column of the frame")
+            # In a group a column becomes a list, and an aggregation does not. A literal is meant for every row.
+            of_columns = item.meta.root_names() or item.meta.has_multiple_outputs()
+            grouped = source.group_by(pl.lit(0)).agg(value=pl.struct(item)).collect_schema()
+            if of_columns and grouped["value"] != pl.List:
+                raise ValueError(
+                    f"{argument}: this expression gives one value for all rows: leave out the aggregation, or end it "
+                    "with .over(...)"
+                )
+            # By their places: `field`, too, takes some names for patterns.
+            places = [str(place) for place in range(len(names))]
+            numbered = pl.struct(item).struct.rename_fields(places)
+            expressions = [item] if len(names) == 1 else [numbered.struct.field(place) for place in places]
+        for name, expression in zip(names, expressions, strict=True):
+            if name in found:
+                raise ValueError(f"{argument} gives column {shown(name)} twice")
+            found[name] = expression
+    return found
+
+
+def expanded_one(source: pl.LazyFrame, argument: str, item: Any) -> tuple[str, pl.Expr]:
+    """The name and the expression of a column of which there can be but one."""
+    found = expanded(source, argument, listed(argument, item))
+    if len(found) != 1:
+        raise ValueError(f"{argument} gives {len(found)} columns: it must be one")
+    return next(iter(found.items()))
+
+
+def _refuse_absent(source: pl.LazyFrame, argument: str, item: pl.Expr) -> None:
+    """A column that an expression names and the frame does not have, as a name that is given by itself."""
+    if not item.meta.has_multiple_outputs():
+        refuse_missing(item.meta.root_names(), source.collect_schema().names(), argument=argument)
+
+
+def plain_names(source: pl.LazyFrame, item: Any) -> list[str]:
+    """The columns that are asked for as they are, by name or by selector."""
+    if not isinstance(item, pl.Expr):
+        return [str(item)]
+    return source.select(item).collect_schema().names() if item.meta.is_column_selection() else []
+
+
+def needed(source: pl.LazyFrame, columns: Iterable[pl.Expr]) -> list[str]:
+    """The columns of a frame that these expressions are computed of; all, where one does not tell."""
+    found: dict[str, None] = {}
+    for column in columns:
+        names = plain_names(source, column) or column.meta.root_names()
+        if not names and column.meta.has_multiple_outputs():
+            return source.collect_schema().names()
+        found |= dict.fromkeys(names)
+    return list(found)
+
+
+def computed(
+    table: pl.LazyFrame,
+    source: pl.LazyFrame,
+    columns: Mapping[str, pl.Expr],
+    arguments: Mapping[str, str],
+    height: int,
+) -> pl.DataFrame:
+    """A table of these columns of a frame of so many rows.
+
+    `arguments`: the columns that are expressions of the caller, with the arguments that gave them. What such a one
+    cannot compute is told of its argument.
+    """
+    try:
+        result = table.collect(engine="in-memory")
+    except (Exception, pl.exceptions.PanicException):
+        _refuse_fault(source, columns, arguments, height)
+        raise
+    if arguments and result.height != height:
+        _refuse_fault(source, columns, arguments, height)
+        raise ValueError(f"{' and '.join(dict.fromkeys(arguments.values()))} name no column of the frame: one has to")
+    return result
+
+
+def _refuse_fault(
+    source: pl.LazyFrame, columns: Mapping[str, pl.Expr], arguments: Mapping[str, str], height: int
+) -> None:
+    for name, argument in arguments.items():
+        try:
+            found = source.select(columns[name]).collect(engine="in-memory").height
+        except (Exception, pl.exceptions.PanicException) as error:
+            raise ValueError(f"{argument}: this expression cannot be computed: {first_line(error)}") from None
+        if found != height and columns[name].meta.root_names():
+            values, rows = counted(found, "value", "values"), counted(height, "row", "rows")
+            raise ValueError(
+                f"{argument}: this expression gives {values} for {rows}, not one value for every row: filter the frame "
+                "before the call"
+            )

@@ -1,0 +1,26 @@
+"""What a frame in parts must answer, whatever engine keeps it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+
+class Engine(ABC):
+    """A frame in parts: it runs the metrics on them in its own way, and gives frames of its own kind."""
+
+    name = "Spark and Dask"
+    """What errors call such frames."""
+    metrics = "evaluate, report, with_metrics and the single metrics"
+    """What there is of them."""
+
+    @abstractmethod
+    def evaluate(
+        self, request: Any, names: Sequence[str], mean_over: Sequence[str] | None, undefined: float | None
+    ) -> Any:
+        """What `functions.evaluation.evaluated` gives."""
+
+    @abstractmethod
+    def with_metrics(self, request: Any, names: Sequence[str], prefix: str, undefined: float | None) -> Any:
+        """What `functions.evaluation.evaluated_beside` gives."""

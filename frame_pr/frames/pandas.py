@@ -1,0 +1,156 @@
+"""pandas -> polars -> pandas, through Arrow: numbers are not copied, keys get their dtypes back."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+import polars as pl
+
+from frame_pr.frames.frame_kind import InMemory
+from frame_pr.frames.wording import first_line, shown
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def is_pandas(frame: object) -> TypeGuard[pd.DataFrame]:
+    """Whether it is a frame of pandas; does not import pandas, without which there is none."""
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and isinstance(frame, pandas.DataFrame)
+
+
+class PandasFrame(InMemory["pd.DataFrame"]):
+    """A pandas DataFrame, whose rows are told apart by their place: its index means nothing here."""
+
+    name = "pandas DataFrame"
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        super().__init__(frame, list(frame.columns), len(frame))
+
+    def refuse_missing(self, items: Sequence[Any], argument: str) -> None:
+        """These columns are there, and not in the index."""
+        if any(isinstance(item, pl.Expr) for item in items):
+            raise TypeError(f"{argument}: polars expressions work on polars frames: on pandas, give column names")
+        if (levels := self.frame.columns.nlevels) > 1:
+            raise ValueError(f"the columns of the frame have {levels} levels: give them plain names before the call")
+        for name in items:
+            if isinstance(name, tuple) and name in self.columns:
+                raise ValueError(f"{argument}: column {shown(name)} is a tuple: rename it before the call")
+            if isinstance(name, str) and name not in self.columns and name in self.frame.index.names:
+                raise ValueError(
+                    f"{argument}: {shown(name)} is in the index of the frame: reset_index() makes a column of it"
+                )
+        super().refuse_missing(items, argument)
+
+    def read(self, items: Sequence[Any]) -> pl.LazyFrame:
+        """These columns only, under their names as text."""
+        return from_pandas(self.frame, list(dict.fromkeys(items))).lazy()
+
+    def categories(self, name: str) -> Sequence[Any]:
+        """Those of a categorical column; the name is its text."""
+        import pandas as pd
+
+        dtypes = [dtype for label, dtype in self.frame.dtypes.items() if str(label) == name]
+        return [one for dtype in dtypes if isinstance(dtype, pd.CategoricalDtype) for one in dtype.categories]
+
+    def type_of(self, name: str) -> str:
+        """The dtype of the column whose name is this text."""
+        return next((str(dtype)[:100] for label, dtype in self.frame.dtypes.items() if str(label) == name), "")
+
+    def give(self, table: pl.LazyFrame, keys: Sequence[str]) -> pd.DataFrame:
+        """The result, collected; keys have the dtypes that they had."""
+        return to_pandas(self.collect_result(table), keys, like=self.frame)
+
+    def beside(self, table: pl.LazyFrame, new: list[str]) -> pd.DataFrame:
+        """The frame itself, index and all, and the new columns."""
+        import pandas as pd
+
+        columns = self.collect_beside(table, new).to_pandas()
+        return pd.concat([self.frame, columns.set_axis(self.frame.index)], axis=1)
+
+
+def from_pandas(frame: pd.DataFrame, columns: Sequence[Hashable]) -> pl.DataFrame:
+    """These columns of a pandas frame, without its index, under their names as text."""
+    labels: dict[str, list[Hashable]] = {}
+    for label in frame.columns:
+        labels.setdefault(str(label), []).append(label)
+    for column in columns:
+        if len(alike := labels[str(column)]) > 1:
+            named = " and ".join(dict.fromkeys(map(repr, alike)))
+            raise ValueError(f"the frame has {len(alike)} columns named {named}: rename them before the call")
+    return pl.DataFrame({str(column): _series(frame, column) for column in columns})
+
+
+def _series(frame: pd.DataFrame, column: Hashable) -> pl.Series:
+    values = frame[column]
+    if "decimal256" in str(values.dtype):
+        # polars panics, by what is no Exception.
+        raise TypeError(f"column {shown(column)} is {values.dtype}, which polars does not have: cast it to decimal128")
+    try:
+        series = pl.from_pandas(values).alias(str(column))
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:  # pyarrow's are ValueErrors
+        raise TypeError(_fault(values, error)) from None
+    except NotImplementedError as error:
+        raise TypeError(f"column {shown(column)} is {values.dtype}, which polars does not have: convert it") from error
+    except ImportError as error:
+        raise ImportError('pandas frames need pyarrow: pip install "frame-pr[pandas]"') from error
+    # An object column of nothing but None is no text, as which polars takes it.
+    return series.cast(pl.Null) if values.dtype == object and series.null_count() == len(series) > 0 else series
+
+
+def _fault(values: pd.Series[Any], error: Exception) -> str:
+    """Why polars does not take a column, and what to do."""
+    name, dtype = f"column {shown(values.name)}", str(values.dtype)
+    if dtype.startswith("Sparse"):
+        return f"{name} is {dtype}: convert it, .sparse.to_dense()"
+    if dtype.startswith("datetime64") and "time zone" in str(error):
+        return f"{name} ({dtype}) has a time zone of a fixed offset: .dt.tz_convert('UTC') gives it one that has a name"
+    kinds = sorted({type(value).__qualname__ for value in values.dropna().head(1000)})
+    if isinstance(error, OverflowError) or kinds == ["int"]:
+        return f"{name} ({dtype}) holds whole numbers of more than 64 bits: convert it, .astype(float)"
+    if len(kinds) == 1 and dtype == "object":
+        return f"{name} ({dtype}) holds values of the type {kinds[0]}: make text of it, .astype(str)"
+    return f"{name} ({dtype}) holds values of several types: convert it to one ({first_line(error)})"
+
+
+def to_pandas(result: pl.DataFrame, keys: Sequence[str], *, like: pd.DataFrame) -> pd.DataFrame:
+    """A result as a pandas frame; these keys in it have the caller's names and dtypes."""
+    import pandas as pd
+
+    labels = {str(label): label for label in like.columns if str(label) in keys}
+    dtypes = {name: like[label].dtype for name, label in labels.items()}
+    columns = {}
+    for column in result:
+        label = labels.get(column.name, column.name)
+        dtype = dtypes.get(column.name)
+        if dtype is None:
+            columns[label] = column.to_pandas()
+        elif isinstance(dtype, pd.ArrowDtype) and dtype.type is pd.CategoricalDtype.type:
+            # No column of another type becomes a dictionary of numbers, or one that is ordered.
+            columns[label] = pd.Series(_dictionary(column, dtype.pyarrow_dtype), dtype=dtype)
+        elif column.dtype.is_integer() and (from_arrow := getattr(dtype, "__from_arrow__", None)):
+            # numpy has no integer null, and would make floats of the integers beside one.
+            columns[label] = pd.Series(from_arrow(column.to_arrow()))
+        else:
+            columns[label] = column.to_pandas(date_as_object=True).astype(dtype)
+            if isinstance(dtype, pd.CategoricalDtype):
+                # To pandas, a dtype with the same categories in another order is the same.
+                columns[label] = columns[label].cat.set_categories(dtype.categories)
+    frame = pd.DataFrame(columns, copy=False)
+    # pandas sorts categories as they stand, and not by their text.
+    categories = {name: dtype.categories for name, dtype in dtypes.items() if isinstance(dtype, pd.CategoricalDtype)}
+    if not all(one.is_monotonic_increasing for one in categories.values()):
+        codes = [pl.Series(name, columns[labels[name]].cat.codes.to_numpy()) for name in categories]
+        places = result.select(keys).with_columns(codes).select(pl.arg_sort_by(keys, maintain_order=True))
+        frame = frame.take(places.to_series().to_numpy()).reset_index(drop=True)
+    return frame
+
+
+def _dictionary(column: pl.Series, dtype: Any) -> Any:
+    import pyarrow as pa
+
+    plain = pa.array(column.to_list(), dtype.value_type).dictionary_encode()
+    indices = plain.indices.cast(dtype.index_type)
+    return pa.DictionaryArray.from_arrays(indices, plain.dictionary, ordered=dtype.ordered)

@@ -1,0 +1,96 @@
+"""What errors say of values and names: in few characters, without addresses, and with the nearest name."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Sequence
+from datetime import date, time, timedelta
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Integral
+from pathlib import PurePath
+from types import BuiltinFunctionType, FunctionType
+from typing import Any
+
+import polars as pl
+
+_LONGEST = 80  # characters of a value
+_EXAMPLES = 5  # values shown in an error
+_DIGITS = 40  # Python takes its time for the digits of a number, and writes no more than 4300
+_PLAIN = (str, bytes, int, float, complex, Decimal, Fraction, date, time, timedelta, PurePath, type(None))
+
+
+def shown(value: Any) -> str:
+    """A value as an error shows it: what it is where it is plain, else of which kind it is."""
+    if isinstance(value, Integral) and abs(int(value)) >= 10**_DIGITS:
+        return f"a whole number of more than {_DIGITS} digits"
+    if isinstance(value, (str, bytes)):
+        return _cut(repr(value[:_LONGEST])) if len(value) <= _LONGEST else repr(value[: _LONGEST // 2]) + "..."
+    if isinstance(value, _PLAIN) or _is_scalar(value):
+        return _cut(str(value) if isinstance(value, (Decimal, Fraction)) and _is_long(value) else repr(value))
+    if type(value) in (list, tuple, set, frozenset):
+        items = [shown(item) for item in list(value)[:_EXAMPLES]]
+        more = ", ..." if len(value) > _EXAMPLES else ""
+        start, end = "[]" if isinstance(value, list) else "()" if isinstance(value, tuple) else "{}"
+        return _cut(f"{start}{', '.join(items)}{more}{end}")
+    return kind_of_value(value)
+
+
+def kind_of_value(value: Any) -> str:
+    """What an object is, such as `a polars DataFrame`."""
+    if isinstance(value, pl.Expr):
+        return "a polars expression"
+    if isinstance(value, (FunctionType, BuiltinFunctionType)):
+        return f"the function {_cut(value.__name__)}"
+    kind = value if isinstance(value, type) else type(value)
+    package, name = kind.__module__.partition(".")[0], _cut(kind.__qualname__.rpartition(".")[2])
+    name = name if package in ("builtins", "__main__", "collections") else f"{package} {name}"
+    if isinstance(value, type):
+        return f"the class {name}"
+    return f"{'an' if name[0].lower() in 'aeio' else 'a'} {name}"
+
+
+def examples(values: Iterable[Any], most: int = _EXAMPLES) -> str:
+    """The first few values, and how many more there are."""
+    values = list(values)
+    first = ", ".join(map(shown, values[:most]))
+    return first + (f" and {len(values) - most} more" if len(values) > most else "")
+
+
+def nearest(name: str, known: Iterable[Any], cutoff: float = 0.5) -> list[Any]:
+    """The nearest of the known names, be they written in capitals or not."""
+    names = {str(one): one for one in known}
+    if len(name) > _LONGEST:
+        return []
+    alike = [one for one in names if one.lower() == name.lower()]
+    lowered: dict[str, str] = {one.lower(): one for one in reversed(names)}
+    near = alike or [lowered[one] for one in difflib.get_close_matches(name.lower(), lowered, n=3, cutoff=cutoff)]
+    return [names[one] for one in near]
+
+
+def did_you_mean(near: Sequence[Any]) -> str:
+    """The question that a misspelt name is answered with."""
+    return f"did you mean {' or '.join(map(shown, near))}?"
+
+
+def counted(number: int, one: str, more: str) -> str:
+    """A number, and what there are so many of."""
+    return f"{number} {one if number == 1 else more}"
+
+
+def first_line(error: BaseException) -> str:
+    """What an error of polars says, without its plan below."""
+    return _cut(str(error).strip().partition("\n")[0], 2 * _LONGEST)
+
+
+def _cut(text: str, most: int = _LONGEST) -> str:
+    return text if len(text) <= most else text[: most - 3] + "..."
+
+
+def _is_scalar(value: Any) -> bool:
+    """Whether it is a number of numpy, or an array of nothing but one."""
+    return getattr(value, "ndim", None) == 0 and type(value).__module__.partition(".")[0] == "numpy"
+
+
+def _is_long(value: Decimal | Fraction) -> bool:
+    return isinstance(value, Fraction) and max(abs(value.numerator), value.denominator) >= 10**_DIGITS

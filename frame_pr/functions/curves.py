@@ -1,0 +1,191 @@
+"""The curve itself: a row per threshold, or its figures beside the caller's own rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Unpack
+
+import polars as pl
+
+from frame_pr.frames.arguments import names_of, text
+from frame_pr.frames.frame_kind import Frame
+from frame_pr.inputs.masses import UNIT
+from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.inputs.request import check_policies, refuse_undefined, request_of
+from frame_pr.inputs.rows import Rows, rows_of
+from frame_pr.inputs.totals import with_totals
+from frame_pr.metrics import rates
+from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS
+from frame_pr.metrics.rates import figure_of
+from frame_pr.ranking.blocks import blocks_of
+
+CURVE_COLUMNS = (
+    "threshold",
+    "k",
+    "tp",
+    "fp",
+    "fn",
+    "tn",
+    "precision",
+    "recall",
+    "recall_step",
+    "interpolated_precision",
+)
+
+_NULLS = "curve leaves what has no value null: fill_null(...) fills it"
+_READY = ("threshold", "k", "tp", "recall_step", "interpolated_precision")
+
+
+def curve(
+    frame: Frame,
+    truth: Column,
+    score: Columns,
+    *,
+    figures: str | Sequence[str] = (),
+    by: Columns | None = None,
+    positive: object = None,
+    **policies: Unpack[Policies],
+) -> Frame:
+    """The precision-recall curve: one row per distinct score, from the best on.
+
+    At threshold t the k rows with score >= t, with `ascending` <= t, are predicted positive. `recall_step` is the
+    recall that it adds, so that `(precision * recall_step).sum()` is the average precision; `interpolated_precision` is
+    the max precision at this or any later threshold. No point (recall 0, precision 1) is invented. Where `ties` or
+    `tie_break` rank equal scores, there is a row for each row that has a score.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Scored rows; never changed.
+    truth : str or polars expression
+        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+    score : str or polars expression, or several
+        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+    figures : str or list of str
+        More columns: any figure of the confusion table, such as "fpr", "f1", "f0.5", "mcc".
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
+    positive : optional
+        The label of `truth` that is the positive one. It need not occur where its type declares it.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`.
+
+    Returns
+    -------
+    Frame of the same kind
+        The keys, then `threshold` (of the dtype of the score, of several scores their common one), `k, tp, fp, fn, tn`
+        (Int64; with weights see `Policies`), `precision, recall, recall_step, interpolated_precision` (Float64) and the
+        `figures`. Recall is null in a group without positives.
+
+    Raises
+    ------
+    ValueError, TypeError
+        A figure is unknown; a column is missing, given twice, of the wrong type, or has missing values.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
+    >>> fp.curve(run, "relevant", "score").select("threshold", "k", "tp", "precision").rows()[:2]
+    [(0.9, 1, 1, 1.0), (0.8, 2, 2, 1.0)]
+    """
+    refuse_undefined(policies, _NULLS)
+    columns = [*CURVE_COLUMNS, *_others(figures)]
+    rows, way_back = rows_of(frame, request_of(truth, score, by, positive, policies))
+    return way_back.result(_figures(rows, columns), columns)
+
+
+def with_curve(
+    frame: Frame,
+    truth: Column,
+    score: Column,
+    *,
+    figures: str | Sequence[str] = (),
+    prefix: str = "",
+    by: Columns | None = None,
+    positive: object = None,
+    **policies: Unpack[Policies],
+) -> Frame:
+    """The caller's rows, in their order, with the figures of the curve at each row's own score.
+
+    Rows of equal score share a threshold and get the same figures.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Scored rows; never changed.
+    truth : str or polars expression
+        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+    score : str or polars expression
+        Higher ranks earlier, unless `ascending`.
+    figures : str or list of str
+        More columns: any figure of the confusion table, such as "fpr", "f1", "f0.5", "mcc".
+    prefix : str
+        Put before the names of the new columns.
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
+    positive : optional
+        The label of `truth` that is the positive one. It need not occur where its type declares it.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `tie_break=`,
+        `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"` and `ties="order"`.
+
+    Returns
+    -------
+    Frame of the same kind
+        The rows as they were, on pandas with their index, then the columns of `curve` but for `threshold`. Of a pandas
+        frame, `attrs` and the name of the columns are not kept.
+
+    Raises
+    ------
+    ValueError, TypeError
+        A new column has the name of an old one; a column is missing, given twice or of the wrong type.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
+    >>> fp.with_curve(run, "relevant", "score")["precision"].round(2).to_list()
+    [1.0, 1.0, 0.67, 0.75, 0.6]
+    """
+    refuse_undefined(policies, _NULLS)
+    columns, put = [*CURVE_COLUMNS[1:], *_others(figures)], text("prefix", prefix)
+    check_policies(policies)
+    for name in ("ties", "tie_break"):
+        given = policies.get(name)
+        if given is not None and not (isinstance(given, str) and given == "threshold" and name == "ties"):
+            raise ValueError(
+                f"with_curve gives rows the figures at their own score: it takes equal scores together, without {name}="
+            )
+    rows, way_back = rows_of(frame, request_of(truth, score, by, positive, policies), carry=True)
+    numbered = way_back.carried.with_columns(block=rows.key.block_of_row())
+    return replace(way_back, carried=numbered).beside(_figures(rows, columns), "block", columns, put)
+
+
+def _others(figures: str | Sequence[str]) -> list[str]:
+    if isinstance(figures, (tuple, list)) and not figures:
+        return []
+    names = names_of("figures", figures, "names of figures")
+    for name in names:
+        if name not in CURVE_COLUMNS:
+            figure_of(name)
+    return [name for name in names if name not in CURVE_COLUMNS]
+
+
+def _figures(rows: Rows, columns: Sequence[str]) -> pl.LazyFrame:
+    if rows.gains.name is not None:
+        raise ValueError("gain= is what dcg and ndcg add up, and a curve has neither: leave it out")
+    if rows.ties == "expected":
+        raise ValueError(
+            "a curve has no expectation over orders: a threshold takes equal scores together, without ties="
+        )
+    fractional = rows.weights.fractional
+    blocks = FIXED_POINT_COLUMNS if fractional else COLUMNS
+    figures = {name: figure_of(name)(blocks.counts) for name in columns if name not in _READY}
+    if fractional:
+        figures |= {name: rates.COUNTS[name](blocks.counts) / UNIT for name in columns if name in rates.COUNTS}
+    table = with_totals(blocks_of(rows), rows.totals, in_units=fractional).filter("retrieved")
+    return table.with_columns(recall_step=rates.ratio(pl.col("hits"), pl.col("positives")), **figures)

@@ -1,0 +1,231 @@
+"""Any number of named metrics per group, from one ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from typing import Any, Unpack
+
+import polars as pl
+
+from frame_pr.frames.arguments import filling, several, text
+from frame_pr.frames.columns import by_name, refuse_clash
+from frame_pr.frames.engines import Engine
+from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.wording import did_you_mean, nearest, shown
+from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.inputs.request import Request, request_of
+from frame_pr.inputs.rows import rows_of
+from frame_pr.metrics.aggregation import asked_of, means, values
+from frame_pr.metrics.names import metric
+
+
+def evaluate(
+    frame: Frame,
+    metrics: str | Sequence[str],
+    truth: Column,
+    score: Columns,
+    *,
+    by: Columns | None = None,
+    mean_over: str | Sequence[str] | None = None,
+    positive: object = None,
+    undefined: float | None = None,
+    **policies: Unpack[Policies],
+) -> Frame:
+    """Any metrics by name, one column each, all from one ranking.
+
+    The names are those of the table of metrics in the docs: `average_precision`, `precision@10`, `f1@threshold=0.5`,
+    `k@recall=0.8`, `max_f2` and so on. The other functions of this package are these metrics asked one at a time.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Scored rows; never changed.
+    metrics : str or list of str
+        Names of metrics, such as "precision@10": those of the table of metrics in the docs.
+    truth : str or polars expression
+        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+    score : str or polars expression, or several
+        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
+    mean_over : str or list of str, optional
+        Columns of `by` to average over: the result has one row for each group of the others.
+    positive : optional
+        The label of `truth` that is the positive one. It need not occur where its type declares it.
+    undefined : float, optional
+        What to give instead of null where there is no value. Does not fill counts and thresholds.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Which of them goes with which metric:
+        the page of the docs on policies.
+
+    Returns
+    -------
+    Frame of the same kind
+        The keys, then a column for each metric, named as it was asked for (Float64; counts Int64, but for `tp@10` and
+        its like, as equal scores may share a cut, and with weights see `Policies`; thresholds of the dtype of the
+        score, of several scores their common one). On pandas, a column of whole numbers is float64 where one of them is
+        missing. With `mean_over`: the keys that are left, `groups` (how many were averaged), `mean_...` of
+        each metric over the groups that have a value, and `undefined_...`, how many had none, for each metric that may
+        have none.
+
+    Raises
+    ------
+    ValueError, TypeError
+        A name is no metric's; a column is missing, given twice, of the wrong type, or has missing values.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> run = pl.DataFrame({"query": [1, 1, 2, 2], "relevant": [1, 0, 0, 1], "score": [0.9, 0.8, 0.7, 0.6]})
+    >>> fp.evaluate(run, ["average_precision", "precision@1"], "relevant", "score", by="query").rows()
+    [(1, 1.0, 1.0), (2, 0.5, 0.0)]
+    >>> fp.evaluate(run, "average_precision", "relevant", "score", by="query", mean_over="query").rows()
+    [(2, 0.75, 0)]
+    """
+    return metrics_of(frame, metrics, truth, score, policies, by, positive, undefined, mean_over)
+
+
+def metrics_of(
+    frame: Frame,
+    metrics: str | Sequence[str],
+    truth: Column,
+    score: Columns,
+    policies: Policies,
+    by: Columns | None = None,
+    positive: object = None,
+    undefined: float | None = None,
+    mean_over: str | Sequence[str] | None = None,
+) -> Frame:
+    """What `evaluate` gives; every function that is one of a few metrics ends here, with its policies in one."""
+    names, request = _distinct(metrics), request_of(truth, score, by, positive, policies)
+    over = None if mean_over is None else key_names("mean_over", mean_over, "names of columns of by")
+    filled = filling("undefined", undefined)
+    if isinstance(frame, Engine):
+        result: Frame = frame.evaluate(request, names, over, filled)
+        return result
+    return evaluated(frame, request, names, over, filled)
+
+
+def with_metrics(
+    frame: Frame,
+    metrics: str | Sequence[str],
+    truth: Column,
+    score: Column,
+    *,
+    prefix: str = "",
+    by: Columns | None = None,
+    positive: object = None,
+    undefined: float | None = None,
+    **policies: Unpack[Policies],
+) -> Frame:
+    """The caller's rows, in their order, each with the metrics of its group.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Scored rows; never changed.
+    metrics : str or list of str
+        Names of metrics, such as "precision@10": those of the table of metrics in the docs.
+    truth : str or polars expression
+        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+    score : str or polars expression
+        Higher ranks earlier, unless `ascending`.
+    prefix : str
+        Put before the names of the new columns.
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
+    positive : optional
+        The label of `truth` that is the positive one. It need not occur where its type declares it.
+    undefined : float, optional
+        What to give instead of null where there is no value. Does not fill counts and thresholds.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Which of them goes with which metric:
+        the page of the docs on policies.
+
+    Returns
+    -------
+    Frame of the same kind
+        The rows as they were, on pandas with their index, then a column for each metric. Of a pandas frame, `attrs` and
+        the name of the columns are not kept.
+
+    Raises
+    ------
+    ValueError, TypeError
+        A new column has the name of an old one; a name is no metric's; a column is missing, given twice or wrong.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> run = pl.DataFrame({"query": [1, 2, 1, 2], "relevant": [1, 0, 0, 1], "score": [0.9, 0.8, 0.7, 0.6]})
+    >>> fp.with_metrics(run, "average_precision", "relevant", "score", by="query")["average_precision"].to_list()
+    [1.0, 0.5, 1.0, 0.5]
+    """
+    names, request = _distinct(metrics), request_of(truth, score, by, positive, policies)
+    put, filled = text("prefix", prefix), filling("undefined", undefined)
+    if isinstance(frame, Engine):
+        result: Frame = frame.with_metrics(request, names, put, filled)
+        return result
+    return evaluated_beside(frame, request, names, put, filled)
+
+
+def evaluated(
+    frame: Frame, request: Request, names: Sequence[str], mean_over: Sequence[str] | None, undefined: float | None
+) -> Frame:
+    """What `evaluate` gives."""
+    rows, way_back = rows_of(frame, request)
+    if mean_over is None:
+        return way_back.result(values(rows, names, undefined), names)
+    over = [str(name) for name in mean_over]  # as all names here: on pandas they need not be texts
+    refuse_no_keys("mean_over", over, way_back.keys)
+    keys = [key for key in way_back.keys if key not in over]
+    refuse_clash(way_back.keys, names)
+    groups = way_back.restore(values(rows, names, undefined))
+    averaged = means(groups, keys, names, asked_of(rows, names, undefined).undefinable())
+    return way_back.give(averaged.sort(sorted_by(keys, way_back.systems)) if keys else averaged, keys)
+
+
+def evaluated_beside(
+    frame: Frame, request: Request, names: Sequence[str], prefix: str, undefined: float | None
+) -> Frame:
+    """What `with_metrics` gives."""
+    rows, way_back = rows_of(frame, request, carry=True)
+    return way_back.beside(values(rows, names, undefined), "group", names, prefix)
+
+
+def sorted_by(keys: Sequence[str], systems: Sequence[str]) -> list[pl.Expr]:
+    """What results are sorted by: keys, and systems as the caller listed them."""
+    return [by_name(key).cast(pl.Enum(systems)) if key == "system" and systems else by_name(key) for key in keys]
+
+
+def refuse_no_keys(argument: str, names: Sequence[str], keys: Sequence[str]) -> None:
+    """All of these are keys."""
+    for name in names:
+        if name not in keys:
+            near = nearest(name, keys)
+            hint = did_you_mean(near) if near else "name it in by=, too"
+            keys_ = ", ".join(keys)[:100] or "none"
+            raise ValueError(f"{argument} names {shown(name)}, which is not one of the keys: {keys_}; {hint}")
+
+
+def key_names(argument: str, value: Any, wanted: str) -> list[Any]:
+    """The names of keys that a caller gave; that there are such keys is not known yet."""
+    names = several(argument, value, wanted)
+    for name in names:
+        if not isinstance(name, Hashable) or isinstance(name, (bool, pl.Expr)) or name is None:
+            raise TypeError(f"{argument} takes {wanted}; got {shown(value)}")
+        if names.count(name) > 1:
+            raise ValueError(f"{argument} has {shown(name)} twice")
+    return names
+
+
+def _distinct(metrics: str | Sequence[str]) -> list[str]:
+    names = several("metrics", metrics, "names of metrics")
+    for name in names:
+        if not isinstance(name, str):
+            raise TypeError(f"metrics takes names of metrics; got {shown(name)}")
+        metric(name)  # a wrong name is told before columns are looked for: the two are easily swapped
+        if names.count(name) > 1:
+            raise ValueError(f"metric {name!r} is asked for twice")
+    return names

@@ -1,0 +1,83 @@
+"""F at a threshold, at a rank, or the best."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Unpack
+
+from frame_pr.frames.arguments import refuse_both
+from frame_pr.frames.frame_kind import Frame
+from frame_pr.functions.evaluation import metrics_of
+from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.metrics.cutoffs import Rank, Threshold
+from frame_pr.metrics.numbers import each, f_of
+
+
+def f_beta(
+    frame: Frame,
+    truth: Column,
+    score: Columns,
+    *,
+    beta: float = 1.0,
+    threshold: float | Sequence[float] | None = None,
+    k: int | Sequence[int] | None = None,
+    by: Columns | None = None,
+    positive: object = None,
+    undefined: float | None = None,
+    **policies: Unpack[Policies],
+) -> Frame:
+    """F-beta at a threshold or a rank; with neither, the best over all thresholds, and the threshold that gives it.
+
+    `(1 + beta^2) tp / (beta^2 P + k)`: recall counts beta times as much as precision (van Rijsbergen 1979).
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Scored rows; never changed.
+    truth : str or polars expression
+        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+    score : str or polars expression, or several
+        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+    beta : float
+        Weight of recall against precision: 1 is their harmonic mean.
+    threshold : float or list of float, optional
+        Rows that score at least this, with `ascending` at most, are predicted positive.
+    k : int or list of int, optional
+        The first k rows are predicted positive. A group with fewer is filled up with misses.
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
+    positive : optional
+        The label of `truth` that is the positive one. It need not occur where its type declares it.
+    undefined : float, optional
+        What to give instead of null where there is no value. Does not fill counts and thresholds.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: without a cut,
+        `ties="expected"`, `ties="optimistic"` and `ties="pessimistic"`; with `k`, `weight=`.
+
+    Returns
+    -------
+    Frame of the same kind
+        The keys, then `f1@threshold=t` or `f1@k` for each; or `max_f1` (Float64) and `threshold@max_f1` (of the dtype
+        of the score), null for a group without positives. The 1 is the beta.
+
+    Raises
+    ------
+    ValueError, TypeError
+        beta is not above 0, both threshold and k are given, or one is no number; a column is missing or wrong.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
+    >>> fp.f_beta(run, "relevant", "score").row(0)  # precision 3/4, recall 1
+    (0.8571428571428571, 0.6)
+    """
+    refuse_both("f_beta", {"threshold": threshold, "k": k}, none=True)
+    f = f_of(beta)
+    names = [f"max_{f}", f"threshold@max_{f}"]
+    if threshold is not None:
+        names = [f"{f}@{Threshold.of(one)}" for one in each("threshold", threshold)]
+    elif k is not None:
+        names = [f"{f}@{Rank.of(one)}" for one in each("k", k)]
+    return metrics_of(frame, names, truth, score, policies, by, positive, undefined)

@@ -1,0 +1,92 @@
+"""The figures that a review of a ranking or a classifier starts from, in one frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Unpack
+
+from frame_pr.frames.columns import refuse_several
+from frame_pr.frames.frame_kind import Frame
+from frame_pr.functions.evaluation import metrics_of
+from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.metrics import rates
+from frame_pr.metrics.cutoffs import Rank, Threshold
+from frame_pr.metrics.numbers import each
+
+
+def report(
+    frame: Frame,
+    truth: Column,
+    score: Columns,
+    *,
+    k: int | Sequence[int] = (1, 5, 10),
+    threshold: float | None = None,
+    mean_over: str | Sequence[str] | None = None,
+    by: Columns | None = None,
+    positive: object = None,
+    undefined: float | None = None,
+    **policies: Unpack[Policies],
+) -> Frame:
+    """The figures one would paste into a review, one row per group, the important ones first.
+
+    All from one ranking; `evaluate` gives any other choice of them.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Scored rows; never changed.
+    truth : str or polars expression
+        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+    score : str or polars expression, or several
+        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+    k : int or list of int
+        Cut-off ranks for precision, recall and average precision.
+    threshold : float, optional
+        Adds the figures of the confusion table at this threshold.
+    mean_over : str or list of str, optional
+        Columns of `by` to average over: the result has one row for each group of the others.
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
+    positive : optional
+        The label of `truth` that is the positive one. It need not occur where its type declares it.
+    undefined : float, optional
+        What to give instead of null where there is no value. Does not fill counts and thresholds.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`, `ties="expected"`,
+        `ties="optimistic"` and `ties="pessimistic"`.
+
+    Returns
+    -------
+    Frame of the same kind
+        The keys, then `rows, positives, prevalence, ties` (rows that share their score with another),
+        `average_precision, interpolated_average_precision, lift` (average precision over prevalence), `r_precision`,
+        `precision@k, recall@k, average_precision@k` for each k, `max_f1, threshold@max_f1`, and with a threshold the
+        figures there, such as `precision@threshold=0.5`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        k or threshold is no such number; a column is missing, given twice, of the wrong type, or has missing values.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
+    >>> fp.report(run, "relevant", "score", k=2).select("positives", "average_precision", "precision@2").row(0)
+    (3, 0.9166666666666666, 1.0)
+    """
+    if (weight := policies.get("weight")) is not None:
+        refuse_several("weight", weight)
+        raise ValueError(
+            "report has figures at ranks, and weighted rows have none: evaluate([...], ..., weight=) takes the others"
+        )
+    ranks = [Rank.of(one) for one in each("k", k)]
+    names = ["rows", "positives", "prevalence", "ties"]
+    names += ["average_precision", "interpolated_average_precision", "lift", "r_precision"]
+    names += [f"{figure}@{one}" for figure in ("precision", "recall", "average_precision") for one in ranks]
+    names += ["max_f1", "threshold@max_f1"]
+    if threshold is not None:
+        cut = Threshold.of(threshold)
+        names += [f"{figure}@{cut}" for figure in rates.FIGURES if figure != "prevalence"]
+    return metrics_of(frame, names, truth, score, policies, by, positive, undefined, mean_over)

@@ -1,0 +1,141 @@
+"""What adds up over rows: hits and rows, each row counting as one or by its weight; and what a weight may be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import polars as pl
+
+from frame_pr.frames.wording import counted, shown
+
+_BITS = 118
+"""Bits of the sum of all weights of a group, where they are floats; a hundred times as much still fits an Int128."""
+_PRECISION = 40
+"""Bits that the smallest of them has at least: a relative error of 1e-12."""
+_ENDS = 1e-100, 1e100
+"""The weights that are taken, beside 0."""
+
+
+class Mass(NamedTuple):
+    """The names of a mass: of a block's own, of all up to its end, of all in the group."""
+
+    own: str
+    upto: str
+    total: str
+
+    @property
+    def run(self) -> str:
+        """Its running total down the column, over all groups."""
+        return f"{self.upto}_run"
+
+    @property
+    def before(self) -> str:
+        """That of all scores above the range, where a group is a range of the scores of a larger one."""
+        return f"{self.upto}_before"
+
+    @property
+    def in_all(self) -> str:
+        """Its total in the larger one."""
+        return f"{self.total}_in_all"
+
+
+COLUMNS = ("weight", "gain")
+"""What a caller may give of each row."""
+
+
+BESIDE = ("gain", "judged")
+"""What is added up of the rows of a block, and not run down the ranking."""
+
+
+HITS, ROWS = Mass("hits", "tp", "positives"), Mass("size", "k", "rows")
+MASSES = (HITS, ROWS)
+
+
+UNIT = pl.col("unit").fill_null(2.0**40)
+"""What a plain number is multiplied by in fixed point; a group without rows has no own."""
+
+
+@dataclass(frozen=True)
+class Weights:
+    """How much a row counts, or how much it is worth."""
+
+    name: str | None
+    """The caller's column, which is here `weight` or `gain`; without one, each row counts as one."""
+    fractional: bool
+    """Whether they are floats. Their sums depend on their order, and prefixes cancel: so all masses are in fixed point,
+    in units of 1 / `unit` of the group, and become floats when nothing is subtracted from them any more."""
+
+    @property
+    def ranks(self) -> bool:
+        """Whether the k-th row means anything."""
+        return self.name is None
+
+    @property
+    def dtype(self) -> pl.DataType:
+        """That of known sums of masses."""
+        return pl.Float64() if self.fractional else pl.Int64()
+
+
+def in_units(argument: str, name: str, mass: pl.Expr, unit: pl.Expr) -> pl.Expr:
+    """Weights, or gains, as whole numbers, of which the smallest must have some bits left."""
+
+    def check(columns: Sequence[pl.Series]) -> pl.Series:
+        masses, units = columns
+        whole = units.cast(pl.Int128)
+        if (lost := (masses > 0) & (whole < 2**_PRECISION)).any():
+            value = masses.filter(lost)[0]
+            raise ValueError(
+                f"{argument} column {shown(name)} has a value of {value!r} in a group of {argument}s, or of a known "
+                "total, so much larger that sums would not be exact: drop the smallest, or take them apart"
+            )
+        return whole
+
+    return pl.map_batches([mass, mass * unit], check, return_dtype=pl.Int128)
+
+
+def exponent(weight: pl.Expr) -> pl.Expr:
+    """The power of 2 that a weight is below of; of 0, less than that of any other."""
+    return weight.reinterpret(dtype=pl.Int64) // 2**52 - 1022
+
+
+def bits_of_sum(exponent: pl.Expr, rows: pl.Expr) -> pl.Expr:
+    """The power of 2 that the sum of so many weights is below of."""
+    return exponent + rows.cast(pl.Float64).log(2).ceil().cast(pl.Int64)
+
+
+def bits_beside(bits: pl.Expr, totals: Sequence[str]) -> pl.Expr:
+    """The same, where known totals may be larger, and be added up."""
+    known = [exponent(pl.col(total).cast(pl.Float64)).fill_null(0) + 1 for total in totals]
+    return pl.max_horizontal(bits, *known) if known else bits
+
+
+def unit_of(bits: pl.Expr) -> pl.Expr:
+    """The power of 2 in which numbers below 2**bits just fit."""
+    # As the bits of a float: exact.
+    return (((_BITS - bits).clip(-1022, 1023) + 1023) * 2**52).reinterpret(dtype=pl.Float64)
+
+
+def check_masses(argument: str, name: str, masses: pl.Series, truth: pl.Series) -> None:
+    """Weights, or gains, are there, finite and not negative; a gain may be missing where the truth is."""
+    column, lacking = f"{argument} column {shown(name)}", masses.is_null()
+    if masses.dtype.is_float():
+        lacking |= masses.is_nan()
+    if argument == "gain":
+        lacking &= truth.is_not_null() & (truth.is_not_nan() if truth.dtype.is_float() else True)
+    if missing := lacking.sum():
+        way = "fill them, 0 leaves out" if argument == "weight" else "fill them, 0 is worth nothing"
+        where = "" if argument == "weight" else ", in rows that have a truth"
+        raise ValueError(f"{column} has {missing} missing of {counted(len(masses), 'value', 'values')}{where}: {way}")
+    floats = masses.cast(pl.Float64).fill_nan(None)
+    if (bad := masses.filter((floats < 0) | floats.is_infinite())).len():
+        raise ValueError(f"{column} has values below 0 or infinite, such as {shown(bad[0])}: {argument}s are >= 0")
+    if masses.dtype.is_integer():
+        if floats.sum() > 2**56:
+            raise ValueError(f"{column} sums up to more than 2**56: cast it to Float64")
+    elif (odd := masses.filter((floats > 0) & ~floats.is_between(*_ENDS))).len():
+        raise ValueError(
+            f"{column} has values such as {odd[0]!r}: multiply it by a constant, so that all lie "
+            "between 1e-100 and 1e100, which changes no share"
+        )

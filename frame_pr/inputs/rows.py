@@ -1,0 +1,229 @@
+"""What the caller gave -> canonical rows, and the way back to the caller's keys and kind of frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import partial
+from typing import Generic
+
+import polars as pl
+import polars.selectors as cs
+
+from frame_pr.frames.columns import by_name, refuse_clash, refuse_taken
+from frame_pr.frames.frame_kind import Frame, FrameKind
+from frame_pr.inputs.group_codes import Recode, coding
+from frame_pr.inputs.masses import COLUMNS, Weights, bits_beside, bits_of_sum, exponent, unit_of
+from frame_pr.inputs.policies import Ties
+from frame_pr.inputs.request import Request
+from frame_pr.inputs.selection import canonical, selected
+from frame_pr.inputs.sort_keys import PLACES, SortKey, group_limit
+from frame_pr.inputs.thresholds import codes_reached
+from frame_pr.inputs.totals import totals_in_frame, totals_in_rows
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows that are to be ranked, and how.
+
+    Columns: `group` (Int64), `truth` (Boolean), `score` (null where unretrieved); `weight`, `gain` and `tie` where
+    given; `judged` where a truth may be filled in.
+    """
+
+    frame: pl.LazyFrame
+    """The rows that count."""
+    key: SortKey
+    ties: Ties
+    ordered: bool
+    """Whether rows of equal score have a place among them, `tie`."""
+    weights: Weights
+    gains: Weights
+    """How much a row is worth; without a column of it, a positive is worth one."""
+    filled: bool
+    """Whether there may be rows without a truth of their own, which are not `judged`."""
+    unretrieved: bool
+    """Whether there may be rows that are not retrieved."""
+    score_dtypes: Sequence[pl.DataType]
+    """The types that the scores had, one for each system."""
+    totals: list[pl.LazyFrame]
+    """`group` with the known `positives`, and with the known `rows`, where given."""
+    starts: pl.LazyFrame | None
+    """Where groups are ranges of scores of larger ones: `group` with what the range starts with, `blocks.START`."""
+    units: pl.LazyFrame | None
+    """Where weights are fractional: `group` with its `unit`, if its rows alone do not tell it."""
+    groups: int | None
+    """How many groups there are, without `by`."""
+
+    def code_reached(self, threshold: Fraction | float) -> int | pl.Expr:
+        """The code of the worst score that reaches a threshold; where it depends on the system, by a row's `group`."""
+        return codes_reached(threshold, self.score_dtypes, self.key.dtype, ascending=self.key.ascending)
+
+
+@dataclass(frozen=True)
+class WayBack(Generic[Frame]):
+    """From tables with a `group` to frames with the caller's keys, of the caller's kind."""
+
+    kind: FrameKind[Frame]
+    keys: tuple[str, ...]
+    systems: tuple[str, ...]
+    """The names of the scores, where there are several; then `system` is the last key."""
+    restore: Recode
+    """`group` to the keys."""
+    carried: pl.LazyFrame
+    """All rows, with what `rows_of` was told to carry."""
+
+    def result(self, table: pl.LazyFrame, columns: Sequence[str]) -> Frame:
+        """The keys, then these columns of a table that has a `group`, as a frame of the caller's kind."""
+        refuse_clash(self.keys, columns)
+        result = self.restore(table.select("group", *columns)).select(*map(by_name, self.keys), *columns)
+        return self.give(result, self.keys)
+
+    def give(self, result: pl.LazyFrame, keys: Sequence[str]) -> Frame:
+        """A result, as a frame of the caller's kind."""
+        return self.kind.give(result, [key for key in keys if not (self.systems and key == "system")])
+
+    def beside(self, table: pl.LazyFrame, on: str, columns: Sequence[str], prefix: str) -> Frame:
+        """The caller's rows, in their order, each with these columns of the row of the table that it matches."""
+        new = {prefix + name: name for name in columns}
+        refuse_taken(new, self.kind.columns)
+        table = table.select(on, **{name: pl.col(column) for name, column in new.items()})
+        return self.kind.beside(self.carried.join(table, on=on, how="left", maintain_order="left"), list(new))
+
+
+def rows_of(
+    frame: Frame,
+    request: Request,
+    *,
+    carry: bool = False,
+    starts: pl.DataFrame | None = None,
+    units: pl.DataFrame | None = None,
+) -> tuple[Rows, WayBack[Frame]]:
+    """Check a frame and bring it into canonical form; several scores become a last key, `system`.
+
+    `carry`: the rows keep their order, and have what their kind carries. `starts`: a frame of the columns of `by` and
+    those of `blocks.START`. `units`: one of the columns of `by` and `unit`, the unit of the larger group.
+    """
+    given = selected(frame, request, carry=carry)
+    source = canonical(given, request)
+    schema = source.collect_schema()
+    weighted, tie_broken = "weight" in given.others, "tie_break" in given.others
+    carried = weighted or "gain" in given.others
+    by_gain = "gain" in given.others and request.ties in ("optimistic", "pessimistic")
+    ordered = tie_broken or by_gain or request.ties == "order"
+    number = partial(coding, height=given.kind.height, in_order=carry)
+    if tie_broken or by_gain:
+        source = source if tie_broken else source.with_columns(tie_break="gain")
+        descending = request.policies.get("tie_break_descending", True) if tie_broken else request.ties == "optimistic"
+        places = number(source, ["tie_break"], limit=PLACES - 1)
+        source = _with_tie(places.code(source), descending=descending)
+    elif ordered:
+        source = source.with_row_index("tie")
+    limit = group_limit(places=ordered or carried)
+    coder = number(source, list(given.keys), limit=limit // len(given.scores))
+    rows, restore = coder.code(source).drop(list(given.keys)), coder.restore
+    rows, drops = _counted(rows, request, list(given.scores))
+    if given.several:
+        rows, restore = _stacked(rows, list(given.scores)), _with_system(restore, list(given.scores.values()))
+    else:
+        rows = rows.rename({"0": "score"})
+    weights, gains = (
+        Weights(given.others.get(name), fractional=name in given.others and schema[name].is_float()) for name in COLUMNS
+    )
+    ours = {name: column for column, name in given.keys.items()}
+    groups = None if ours else len(given.scores)
+    totals = [
+        totals_in_rows(rows, name, given.others[name], weights.dtype, groups)
+        if name in given.others
+        else totals_in_frame(total, name, ours, schema, coder, len(given.scores), weights.dtype)
+        for name, total in request.totals.items()
+    ]
+    known_units = None
+    if units is not None:
+        known_units = coder.look_up(units.lazy().rename(ours)).select("group", "unit")
+    elif weights.fractional and totals:
+        known_units = _units_beside(rows, totals)
+    ranked = Rows(
+        frame=rows,
+        key=SortKey(
+            dtype=rows.collect_schema()["score"],
+            ascending=request.ascending,
+            places=ordered or carried,
+            hits_first=request.ties == "optimistic",
+            drops=drops,
+        ),
+        ties=request.ties,
+        ordered=ordered,
+        weights=weights,
+        gains=gains,
+        filled=request.unjudged == "negative",
+        unretrieved=request.unscored == "unretrieved",
+        score_dtypes=[schema[column] for column in given.scores],
+        totals=totals,
+        starts=None if starts is None else coder.look_up(starts.lazy().rename(ours)),
+        units=known_units,
+        groups=groups,
+    )
+    systems = tuple(given.scores.values()) if given.several else ()
+    return ranked, WayBack(
+        kind=given.kind,
+        keys=(*ours, "system") if given.several else tuple(ours),
+        systems=systems,
+        restore=lambda table: restore(table).rename(given.keys),
+        carried=rows,
+    )
+
+
+def _units_beside(rows: pl.LazyFrame, totals: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
+    """The unit of each group, in which its known totals fit, too."""
+    bits = bits_of_sum(exponent(pl.col("weight")).max(), pl.len())
+    sizes = rows.group_by("group").agg(bits=bits)
+    for total in totals:
+        sizes = sizes.join(total, on="group", how="left")
+    names = [name for name in sizes.collect_schema().names() if name not in ("group", "bits")]
+    return sizes.select("group", unit=unit_of(bits_beside(pl.col("bits"), names)))
+
+
+def _with_tie(coded: pl.LazyFrame, *, descending: bool) -> pl.LazyFrame:
+    """The place among equal scores that the code of a `tie_break` gives, null last."""
+    tie = PLACES - 1 - pl.col("group") if descending else pl.col("group")
+    tie = pl.when(pl.col("tie_break").is_not_null()).then(tie).otherwise(PLACES - 1)
+    return coded.with_columns(tie=tie).drop("group", "tie_break")
+
+
+def _counted(rows: pl.LazyFrame, request: Request, scores: list[str]) -> tuple[pl.LazyFrame, bool]:
+    """The rows, with `dropped` where some of them do not count, and whether that may be."""
+    if request.unjudged == "negative":
+        rows = rows.with_columns(pl.col("truth").fill_null(False), judged=pl.col("truth").is_not_null())
+    graded = "gain" in request.single()
+    if graded:
+        rows = rows.with_columns(pl.col("gain").fill_null(0))  # missing only where there is no truth
+    drops = []
+    if request.unjudged == "drop":
+        drops.append(pl.col("truth").is_null())
+    if request.unscored == "drop":
+        # By any system: all of them are measured on the same rows.
+        drops += [pl.col(name).is_null() for name in (*scores, *request.beside_columns())]
+    weighted = "weight" in request.single()
+    if weighted:
+        drops.append(pl.col("weight") == 0)
+    if not drops:
+        return rows, False
+    # They stay, without a mass, so that their group stays.
+    rows = rows.with_columns(pl.col("truth").fill_null(False), dropped=pl.any_horizontal(drops))
+    masses = [name for name, given in (("weight", weighted), ("gain", graded)) if given]
+    return rows.with_columns(pl.when("dropped").then(0).otherwise(name).alias(name) for name in masses), True
+
+
+def _stacked(rows: pl.LazyFrame, scores: list[str]) -> pl.LazyFrame:
+    """Several scores below each other, each of them a group of its own in every group."""
+    index = cs.exclude(*scores)
+    rows = rows.unpivot(on=scores, index=index, variable_name="system", value_name="score")
+    return rows.with_columns(group=pl.col("group") * len(scores) + pl.col("system").cast(pl.Int64)).drop("system")
+
+
+def _with_system(restore: Recode, systems: list[str]) -> Recode:
+    """Undo the stacking: the code is that of the group times the number of systems, plus a system."""
+    group = pl.col("group")
+    system = pl.lit(pl.Series(systems)).gather(group % len(systems))
+    return lambda table: restore(table.with_columns(system=system, group=group // len(systems)))

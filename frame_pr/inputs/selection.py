@@ -1,0 +1,169 @@
+"""The columns that the caller named, under names of our own, checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Generic
+
+import polars as pl
+
+from frame_pr.frames.columns import (
+    by_name,
+    computed,
+    expanded,
+    expanded_one,
+    needed,
+    plain_names,
+    refuse_clash,
+    refuse_repeats,
+)
+from frame_pr.frames.frame_kind import Frame, FrameKind
+from frame_pr.frames.kinds import kind_of
+from frame_pr.inputs import masses, values
+from frame_pr.inputs.request import TOTAL_POLICIES, Request
+
+_UNSCORED = (
+    "unscored='unretrieved' counts these rows but ranks them nowhere, unscored='drop' leaves them out, or fill them"
+)
+_UNJUDGED = "unjudged='negative' counts these rows as negatives, unjudged='drop' leaves them out, or fill them"
+_UNPREDICTED = "drop these rows, or fill them, before the call"
+
+
+@dataclass(frozen=True)
+class Selection(Generic[Frame]):
+    """The columns that the caller named, under names of our own; these, with the caller's."""
+
+    source: pl.LazyFrame
+    columns: dict[str, pl.Expr]
+    """What is made of the source."""
+    arguments: dict[str, str]
+    """The columns that are expressions of the caller, with the arguments that gave them."""
+    keys: dict[str, str]
+    """`by0`, `by1`, ..."""
+    scores: dict[str, str]
+    """`0`, `1`, ..."""
+    others: dict[str, str]
+    """`truth`, and where given `weight`, `gain`, `tie_break`, `positives`, `rows`."""
+    several: bool
+    """Whether the scores are systems; there can be one."""
+    kind: FrameKind[Frame]
+
+    @cached_property
+    def frame(self) -> pl.LazyFrame:
+        """The columns, not computed yet."""
+        return self.source.select(**self.columns)
+
+    def compute(self, height: int) -> pl.DataFrame:
+        """The columns of a frame in memory, of so many rows."""
+        return computed(self.frame, self.source, self.columns, self.arguments, height)
+
+    def computed_later(self) -> pl.LazyFrame:
+        """The columns, where what cannot be computed is told of when the result is collected."""
+        if not self.arguments:
+            return self.frame
+        compute = partial(_computed, columns=self.columns, arguments=self.arguments)
+        read = needed(self.source, self.columns.values())
+        return self.source.select(map(by_name, read)).map_batches(
+            compute,
+            schema=self.frame.collect_schema(),
+            predicate_pushdown=False,
+            projection_pushdown=False,
+            slice_pushdown=False,
+        )
+
+
+def selected(frame: Frame, request: Request, *, carry: bool) -> Selection[Frame]:
+    """Find the columns that the caller named."""
+    kind, given = kind_of(frame), request.arguments()
+    for argument, items in given.items():
+        kind.refuse_missing(items, argument)
+    source = kind.read(request.columns())
+    if carry and kind.carried:
+        values.refuse_carried(source.collect_schema())
+    by, of_truth, of_scores, *_ = given
+    keys, scores = (expanded(source, argument, given[argument]) for argument in (by, of_scores))
+    single = {name: expanded_one(source, name, item) for name, item in request.single().items()}
+    in_parts = [item for argument in (by, of_truth, of_scores) for item in given[argument]]
+    refuse_repeats([name for item in in_parts for name in plain_names(source, item)])
+    several = request.several or len(scores) > 1
+    if several and carry:
+        raise ValueError(f"score gives {len(scores)} columns: metric columns beside the rows take one score at a time")
+    if several:
+        refuse_clash(keys, ["system"])
+    named = {by: {f"by{i}": column for i, column in enumerate(keys.values())}}
+    named |= {of_scores: {str(i): column for i, column in enumerate(scores.values())}}
+    named |= {name: {name: column} for name, (_, column) in single.items()}
+    asked = {argument: any(isinstance(item, pl.Expr) for item in items) for argument, items in given.items()}
+    return Selection(
+        source=source,
+        columns={name: column for each in named.values() for name, column in each.items()}
+        | dict(kind.carried if carry else {}),
+        arguments={name: argument for argument, each in named.items() if asked[argument] for name in each},
+        keys={f"by{i}": name for i, name in enumerate(keys)},
+        scores={str(i): name for i, name in enumerate(scores)},
+        others={name: column for name, (column, _) in single.items()},
+        several=several,
+        kind=kind,
+    )
+
+
+def _computed(frame: pl.DataFrame, columns: dict[str, pl.Expr], arguments: dict[str, str]) -> pl.DataFrame:
+    source = frame.lazy()
+    return computed(source.select(**columns), source, columns, arguments, frame.height)
+
+
+def canonical(given: Selection[Frame], request: Request) -> pl.LazyFrame:
+    """Check what the columns hold, and make Boolean truths of it, Int64 or Float64 weights and gains."""
+    schema, positive = given.frame.collect_schema(), request.positive
+    truth = given.others["truth"]
+    type_of = given.kind.type_of
+    canonical = [values.is_positive("truth", truth, schema["truth"], positive, type_of(truth))]
+    labels = {name: values.label_of_prediction(schema[name], schema["truth"], positive) for name in given.scores}
+    categories = {name: given.kind.categories(name) for name in (truth, *given.scores.values())}
+    for column, name in given.scores.items():
+        if request.predicted:
+            canonical.append(
+                values.is_positive(column, name, schema[column], labels[column], type_of(name)).cast(pl.Int8)
+            )
+        else:
+            values.refuse_score_type(name, schema[column], type_of(name))
+    for column, name in {**given.keys, **given.others}.items():
+        values.refuse_objects("by" if column in given.keys else column, name, schema[column])
+    for name in (*masses.COLUMNS, *TOTAL_POLICIES):
+        if name in given.others:
+            values.refuse_text(name, given.others[name], schema[name], type_of(given.others[name]))
+    for name in masses.COLUMNS:
+        if name in given.others:
+            whole = schema[name].is_integer()
+            canonical.append(pl.col(name).cast(pl.Int64) if whole else pl.col(name).cast(pl.Float64).fill_nan(None))
+
+    def check_content(data: pl.DataFrame) -> pl.DataFrame:
+        ways = _UNJUDGED if request.unjudged == "raise" else ""
+        values.check_labels("truth", truth, data["truth"], positive, ways)
+        if positive is not None:
+            values.check_occurs(truth, data["truth"], positive, categories[truth])
+        for column, name in given.scores.items():
+            if request.predicted:
+                values.check_labels("prediction", name, data[column], labels[column], _UNPREDICTED)
+                if labels[column] is not None:
+                    values.check_shared(name, data[column], truth, data["truth"], categories)
+            else:
+                values.check_score(name, data[column], _UNSCORED if request.unscored == "raise" else "")
+        if not request.predicted and len({schema[column] for column in given.scores}) > 1:
+            values.check_common_type(list(given.scores.values()), data.select(given.scores.keys()))
+        for name in masses.COLUMNS:
+            if name in given.others:
+                masses.check_masses(name, given.others[name], data[name], data["truth"])
+        return data
+
+    # Cached, as the groups are numbered from it too: it is read once, and cannot differ between two readings.
+    if given.kind.height is None:
+        source = given.computed_later().map_batches(check_content, schema=schema).cache()
+    else:
+        source = check_content(given.compute(given.kind.height)).lazy()
+    floats = [*given.scores, *request.beside_columns()] if request.unscored != "raise" else []
+    floats += ["truth"] if request.unjudged != "raise" else []
+    floats += ["tie_break"] if "tie_break" in given.others else []
+    source = source.with_columns(pl.col(name).fill_nan(None) for name in floats if schema[name].is_float())
+    return source.with_columns(canonical)

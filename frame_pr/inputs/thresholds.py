@@ -1,0 +1,95 @@
+"""Which scores reach a threshold, in the type that the scores have."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil, floor, inf, isinf, nextafter
+
+import polars as pl
+
+from frame_pr.inputs.sort_keys import score_code
+
+_FORMATS = {pl.Float16: "e", pl.Float32: "f", pl.Float64: "d"}
+
+
+def codes_reached(
+    threshold: Fraction | float, own: Sequence[pl.DataType], common: pl.DataType, *, ascending: bool
+) -> int | pl.Expr:
+    """The code (`sort_keys.score_code`) of the worst score that reaches the threshold.
+
+    Scores that are whole or decimal are compared exactly. Floats are compared in their own type, in which 0.1 is as
+    near to 0.1 as it gets; a threshold that this type would make infinite, or 0, is compared exactly, too. `own`: the
+    types of the scores, one for each system; `common`: that of the one column which holds them all. Where it is not the
+    same for all systems, it is an expression of `group`, whose number tells the system.
+    """
+    codes = [_code(worst_reached(threshold, dtype, ascending=ascending), common, ascending=ascending) for dtype in own]
+    if len(set(codes)) == 1:
+        return codes[0]
+    return pl.lit(pl.Series(codes, dtype=pl.Int128)).gather(pl.col("group") % len(own))
+
+
+def score_reached(score: pl.Expr, code: int | pl.Expr, dtype: pl.DataType, *, ascending: bool) -> pl.Expr:
+    """Whether a score is as good as that of this code, or better; null where there is none."""
+    own = score_code(score, dtype)
+    limit = pl.lit(code, dtype=pl.Int128) if isinstance(code, int) else code
+    return own <= limit if ascending else own >= limit
+
+
+def worst_reached(threshold: Fraction | float, dtype: pl.DataType, *, ascending: bool) -> float | Fraction:
+    """The worst value of this type that reaches the threshold."""
+    if isinf(threshold):
+        return threshold
+    if dtype.is_float():
+        own = _nearest(threshold, dtype)
+        return _inwards(own, threshold, dtype, ascending=ascending) if isinf(own) or own == 0 else own
+    scaled = Fraction(threshold) * _unit(dtype)
+    return Fraction(floor(scaled) if ascending else ceil(scaled), _unit(dtype))
+
+
+def _code(value: float | Fraction, dtype: pl.DataType, *, ascending: bool) -> int:
+    """The code of this value, or of the nearest one that it lets in; one beyond all codes, if there is none."""
+    lowest, highest = -(2**63) - 1, 2**64
+    if dtype.is_float():
+        own = _inwards(_nearest(value, pl.Float64()), value, pl.Float64(), ascending=ascending)
+        bits = int(struct.unpack("q", struct.pack("d", own + 0.0))[0])  # -0.0 is 0.0
+        return bits if bits >= 0 else -(2**63) + ~bits
+    if isinstance(value, float) and isinf(value):
+        return highest if value > 0 else lowest
+    scaled = Fraction(value) * _unit(dtype)
+    return min(max(floor(scaled) if ascending else ceil(scaled), lowest), highest)
+
+
+def _unit(dtype: pl.DataType) -> int:
+    """How many of the smallest steps of this type make 1."""
+    return int(10**dtype.scale) if isinstance(dtype, pl.Decimal) else 1
+
+
+def _nearest(value: float | Fraction, dtype: pl.DataType) -> float:
+    try:
+        packed = struct.pack(_format(dtype), float(value))
+    except OverflowError:
+        return inf if value > 0 else -inf
+    nearest: float = struct.unpack(_format(dtype), packed)[0]
+    return nearest
+
+
+def _inwards(own: float, value: float | Fraction, dtype: pl.DataType, *, ascending: bool) -> float:
+    """The float itself, or its neighbour where it lies on the side of the value that does not reach it."""
+    outside = own > value if ascending else own < value
+    if not outside:
+        return own
+    if dtype == pl.Float64:
+        return nextafter(own, -inf if ascending else inf)
+    whole = "H" if dtype == pl.Float16 else "I"
+    (bits,) = struct.unpack(whole, struct.pack(_format(dtype), own))
+    sign = 1 << (8 * struct.calcsize(whole) - 1)
+    place = (bits if bits < sign else sign - bits) + (-1 if ascending else 1)
+    bits = place if place >= 0 else sign - place
+    neighbour: float = struct.unpack(_format(dtype), struct.pack(whole, bits))[0]
+    return neighbour
+
+
+def _format(dtype: pl.DataType) -> str:
+    return next(code for kind, code in _FORMATS.items() if dtype == kind)

@@ -1,0 +1,153 @@
+"""Known totals of a group, where the frame holds only a part of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from frame_pr.frames.columns import by_name, refuse_missing
+from frame_pr.frames.kinds import find_kind
+from frame_pr.frames.wording import counted, examples, kind_of_value, shown
+from frame_pr.inputs.group_codes import Coding
+from frame_pr.inputs.masses import UNIT
+from frame_pr.inputs.values import comparable, kept, refuse_text, type_of
+
+
+def totals_in_rows(
+    rows: pl.LazyFrame, name: str, column: str, dtype: pl.DataType, groups: int | None = None
+) -> pl.LazyFrame:
+    """A total that stands in every row of its group.
+
+    `dtype`: that of the totals that are found. `groups`: how many there are even when they have no rows.
+    """
+
+    def check_constant(table: pl.DataFrame) -> pl.DataFrame:
+        if groups is not None and table.is_empty():
+            # No row says anything: less than any total.
+            return pl.DataFrame({"group": range(groups), name: -1}, schema={"group": pl.Int64, name: dtype})
+        if bad := table.filter((pl.col("low") != pl.col("high")) | (pl.col("missing") > 0)).height:
+            raise ValueError(
+                f"{name} column {shown(column)} is not one number in each group: "
+                f"{counted(bad, 'group has', 'groups have')} several, or null"
+            )
+        return table.select("group", _typed(name, column, table["low"], dtype))
+
+    total = pl.col(name)
+    if rows.collect_schema()[name].is_float():
+        total = total.fill_nan(None)
+    found = rows.group_by("group").agg(low=total.min(), high=total.max(), missing=total.null_count())
+    return found.map_batches(check_constant, schema={"group": pl.Int64, name: dtype})
+
+
+def totals_in_frame(
+    frame: Any,
+    name: str,
+    keys: dict[str, str],
+    schema: pl.Schema,
+    coder: Coding,
+    systems: int,
+    dtype: pl.DataType,
+) -> pl.LazyFrame:
+    """A total that a frame of its own gives for every group: its key columns, and one more."""
+    kind = find_kind(frame)
+    if kind is None:
+        raise TypeError(
+            f"{name} takes a column, or a frame of the by columns and one more; got {kind_of_value(frame)}: "
+            "a number that holds for every row makes a column, too"
+        )
+    known = kind.read(kind.columns)
+    types = known.collect_schema()
+    columns = types.names()
+    refuse_missing(list(keys), columns, f"{name} frame", name)
+    others = [column for column in columns if column not in keys]
+    if len(others) != 1:
+        raise ValueError(f"{name} frame has the columns {examples(columns)}: it must have those of by, and one more")
+    (column,) = others
+    refuse_text(name, column, types[column])
+
+    def check_totals(table: pl.DataFrame) -> pl.DataFrame:
+        if more := table.height - table["group"].n_unique():
+            totals = counted(more, "total", "totals")
+            raise ValueError(f"{name} frame gives {totals} more than it has groups: it must have one row for each")
+        return table.select("group", _typed(name, column, table[name], dtype))
+
+    for key, code in keys.items():
+        if not comparable(types[key], schema[code]):
+            raise TypeError(
+                f"column {shown(key)} is {type_of(schema[code])} in the frame and {type_of(types[key])} in the {name} "
+                "frame: cast one of them"
+            )
+    # Named apart from the keys of the rows until the join is done. A key that the type of the rows' keys does not hold
+    # is that of none of their groups.
+    typed = {code: kept(by_name(key), types[key], schema[code]) for key, code in keys.items()}
+    for key, code in keys.items():
+        known = known.filter(by_name(key).is_null() | typed[code].is_not_null())
+    coded = coder.look_up(known.select(by_name(column).alias(name), **typed))
+    coded = coded.select("group", name).map_batches(check_totals, schema={"group": pl.Int64, name: dtype})
+    system = pl.int_ranges(systems, dtype=pl.Int64)
+    return (
+        coded.select(name, system=system, group="group")
+        .explode("system", empty_as_null=False, keep_nulls=False)
+        .select(name, group=pl.col("group") * systems + pl.col("system"))
+    )
+
+
+def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame], *, in_units: bool) -> pl.LazyFrame:
+    """Put known totals in the place of those found in the rows of a table with `group`, `positives` and `rows`.
+
+    `in_units`: whether these are in fixed point, in parts of `unit`.
+    """
+    found = pl.col("positives")
+    for known in totals:
+        ((name, dtype),) = known.drop("group").collect_schema().items()
+        table = table.join(known.rename({name: "known"}), on="group", how="left", maintain_order="left")
+        number = pl.col(name) / UNIT if in_units else pl.col(name)
+        # An expression, as polars could not leave out any column of a table that goes through a function.
+        check = partial(_larger, name=name)
+        checked = pl.map_batches(["group", "known", number.alias("found")], check, return_dtype=dtype)
+        table = table.with_columns(known=checked)
+        larger = (pl.col("known") * UNIT).cast(pl.Int128) if in_units else pl.col("known")
+        table = table.with_columns(known=pl.when(pl.col("known").is_not_null()).then(larger).otherwise(name))
+        if name == "positives":
+            # Positives that are not in the frame are rows that are not.
+            table = table.with_columns(rows=pl.col("rows") - found + pl.col("known"))
+        table = table.with_columns(pl.col("known").alias(name)).drop("known")
+    return table
+
+
+def _typed(name: str, column: str, totals: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Totals as Int64, in which no part of one is lost, or as Float64."""
+    typed = totals.cast(dtype, strict=False)
+    if (below := totals.filter(totals < 0)).len():
+        raise ValueError(f"{name} column {shown(column)} holds {shown(below[0])}: a total is not negative")
+    fits = typed.is_finite() if dtype.is_float() else (typed == totals) & (typed < 2**56)
+    if (bad := totals.filter(totals.is_not_null() & ~fits.fill_null(False))).len():
+        raise ValueError(
+            f"{name} column {shown(column)} holds {shown(bad[0])}: a total is a whole number below 2**56, or, where "
+            "weight= is a column of floats, any sum of them"
+        )
+    return typed.alias(name)
+
+
+def _larger(columns: Sequence[pl.Series], name: str) -> pl.Series:
+    """The known totals where they are more than what was found; null where the latter holds."""
+    group, known, found = columns
+    if missing := group.filter(known.is_null()).n_unique():
+        groups = counted(group.n_unique(), "group", "groups")
+        raise ValueError(
+            f"{name} gives no total for {missing} of {groups}: every group of the frame needs one, under keys of the "
+            "same type"
+        )
+    # The caller's own sum of floats may have been another one, in the last bits.
+    slack = found * (1e-9 if found.dtype.is_float() else 0)
+    short = (known < found - slack) & (known >= 0)
+    if short.any():
+        groups = counted(group.filter(short).n_unique(), "such group", "such groups")
+        raise ValueError(
+            f"{name} gives a total of {known.filter(short)[0]} for a group in which the frame has "
+            f"{found.filter(short)[0]} already ({groups}): it counts those in the frame, too"
+        )
+    return known.set(known <= found + slack, None)

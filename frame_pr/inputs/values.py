@@ -1,0 +1,248 @@
+"""What a caller can get wrong about columns, by schema and by content: each with one clear error."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from frame_pr.frames.columns import by_name
+from frame_pr.frames.wording import counted, examples, shown
+
+_TEXTS = (pl.String, pl.Categorical, pl.Enum)
+
+
+def kept(values: pl.Expr, dtype: pl.DataType, target: pl.DataType) -> pl.Expr:
+    """Values of one type in another, null where that does not hold them: a cast alone cuts them to fit."""
+    if not comparable(dtype, target):
+        return pl.lit(None, dtype=target)
+    plain, straight = (pl.String() if _kind(each) == "text" else each for each in (dtype, target))
+    values = values.cast(plain)
+    there = values.cast(straight, strict=False)
+    there = pl.when(there.cast(plain, strict=False) == values).then(there)
+    return there if straight == target else there.cast(target, strict=False)
+
+
+def comparable(dtype: pl.DataType, target: pl.DataType) -> bool:
+    """Whether a value of one type may be one of the other; polars casts more than these."""
+    kinds = {_kind(dtype), _kind(target)}
+    # A number is not a date, and true is not a text.
+    return len(kinds) == 1 or (kinds == {"text", "number"} and pl.Boolean not in (dtype, target))
+
+
+def _kind(dtype: pl.DataType) -> object:
+    """What values are, whatever their type: values of two kinds are never equal."""
+    if dtype in _TEXTS:
+        return "text"
+    if dtype.is_numeric() or dtype == pl.Boolean:
+        return "number"
+    if dtype in (pl.Date, pl.Datetime):
+        return "date", getattr(dtype, "time_zone", None) is not None
+    return dtype.base_type()
+
+
+def label_of(name: str, dtype: pl.DataType, positive: object, own: str = "") -> pl.Expr:
+    """The positive label as a value of the type of a column that may hold it; an error where none may.
+
+    `own`: what the caller's kind of frame calls the type, where that is another word.
+    """
+    try:
+        given = pl.select(label=pl.lit(positive))
+        typed = given.schema["label"]
+        if dtype.is_float() and typed.is_float():
+            given, typed = given.cast(dtype), dtype
+        fits = dtype == pl.Null or (
+            _kind(typed) == _kind(dtype)
+            and given.select(kept(pl.col("label"), typed, dtype).is_not_null()).item()
+            and not count_missing(given["label"])
+        )
+    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError):
+        fits = False
+    if fits:
+        return pl.lit(None if dtype == pl.Null else positive).cast(dtype)
+    if isinstance(dtype, pl.Enum) and isinstance(positive, str):
+        raise ValueError(
+            f"column {shown(name)} has no {shown(positive)}, its type has {examples(dtype.categories)}: positive= "
+            "names one of them"
+        )
+    raise TypeError(
+        f"positive={shown(positive)} cannot be a value of column {shown(name)}, which is {own or type_of(dtype)}: give "
+        "one of its labels"
+    )
+
+
+def declares(dtype: pl.DataType) -> bool:
+    """Whether a type says which labels there are, so that one that `label_of` takes need not occur."""
+    return dtype in (pl.Boolean, pl.Enum)
+
+
+def is_positive(column: str, name: str, dtype: pl.DataType, positive: object, own: str = "") -> pl.Expr:
+    """Labels as Boolean, where the type of their column allows it."""
+    label = by_name(column)
+    if positive is not None:
+        return label == label_of(name, dtype, positive, own)
+    if dtype == pl.Boolean:
+        return label
+    if dtype == pl.Null:
+        raise TypeError(f"column {shown(name)} is Null, it has no values to tell its type by: cast it before the call")
+    if not dtype.is_numeric():
+        raise TypeError(
+            f"column {shown(name)} is {own or type_of(dtype)}, neither boolean nor 0/1: name its positive label, "
+            "positive=..."
+        )
+    return label != 0
+
+
+def refuse_objects(argument: str, name: str, dtype: pl.DataType) -> None:
+    """Objects of Python cannot be told apart, nor sorted."""
+    if dtype == pl.Object:
+        raise TypeError(f"{argument} column {shown(name)} is Object: make text or numbers of it before the call")
+
+
+def refuse_carried(schema: pl.Schema) -> None:
+    """Rows of a LazyFrame are carried as one column, which polars cannot make of objects of Python."""
+    for name, dtype in schema.items():
+        if dtype == pl.Object:
+            raise TypeError(f"column {shown(name)} is Object, which no LazyFrame can carry along: drop it, or cast it")
+
+
+def type_of(dtype: pl.DataType) -> str:
+    """A type, of many fields or labels not all."""
+    text = str(dtype)
+    return text if len(text) <= 100 else f"{dtype.base_type()}(...)"
+
+
+def refuse_text(argument: str, name: str, dtype: pl.DataType, own: str = "") -> None:
+    """Weights and totals are numbers."""
+    if not dtype.is_numeric():
+        found = f"{argument} column {shown(name)} is {own or type_of(dtype)}"
+        raise TypeError(f"{found}: it must be numeric, so cast it before the call")
+
+
+def refuse_score_type(name: str, dtype: pl.DataType, own: str = "") -> None:
+    """Scores are numbers."""
+    if not dtype.is_numeric():
+        way = "make numbers of it before the call"
+        if dtype == pl.Boolean:
+            way = "predicted classes go to confusion(truth, prediction=...)"
+        elif dtype == pl.Null:
+            way = "it has no values, cast it before the call"
+        elif dtype.is_nested():
+            way = "take one number of each value before the call, such as the probability of the positive class"
+        found = f"score column {shown(name)} is {own or type_of(dtype)}"
+        raise TypeError(f"{found}: it must be numeric, higher ranking earlier; {way}")
+
+
+def label_of_prediction(dtype: pl.DataType, truth: pl.DataType, positive: object) -> object:
+    """The positive label of predictions: of Booleans none, and none of numbers beside truths that are no numbers."""
+    own = dtype == pl.Boolean or (dtype.is_numeric() and not truth.is_numeric())
+    return None if own else positive
+
+
+def check_labels(argument: str, name: str, labels: pl.Series, positive: object, ways: str) -> None:
+    """Labels are there; without a positive one they are two."""
+    missing = count_missing(labels)
+    if labels.dtype.is_float():
+        labels = labels.fill_nan(None)
+    if missing and ways:
+        of_all = counted(len(labels), "value", "values")
+        raise ValueError(f"{argument} column {shown(name)} has {missing} missing of {of_all}: {ways}")
+    if positive is None and labels.dtype != pl.Boolean and ((labels != 0) & (labels != 1)).any():
+        values = labels.unique().sort()
+        way = "name its positive label, positive=..."
+        if len(values) > 2:
+            way += ", or make it boolean before the call, by a comparison; " + (
+                "truth comes first, then score"
+                if argument == "truth"
+                else "probabilities are a score, with threshold=..."
+            )
+        raise ValueError(
+            f"{argument} column {shown(name)} is neither boolean nor 0/1, it holds {examples(values)}: {way}"
+        )
+
+
+def check_occurs(name: str, labels: pl.Series, positive: object, categories: Sequence[object] = ()) -> None:
+    """The positive label is one of the column's; it may be one that no row has, where it is known to be a label.
+
+    `labels`: the truths, or each of them once. `categories`: those that the frame declares.
+    """
+    if declares(labels.dtype) or _holds(labels, positive):
+        return
+    known = _known(labels, categories)
+    if len(known) and not _holds(known, positive):
+        raise ValueError(
+            f"truth column {shown(name)} has no {shown(positive)}, it holds "
+            f"{examples(labels.drop_nulls().unique().sort())}: positive= names one of them"
+        )
+
+
+def check_shared(
+    name: str, predictions: pl.Series, truth: str, truths: pl.Series, categories: dict[str, Sequence[object]]
+) -> None:
+    """Predictions are of the labels that the truth has: of a misspelt one, no row would ever be predicted."""
+    predicted, there = (_known(*each) for each in ((predictions, categories[name]), (truths, categories[truth])))
+    both = pl.concat([predicted.to_frame(""), there.to_frame("")], how="vertical_relaxed")
+    alike = both.is_duplicated().any() and (_fractional(there) or not _fractional(predicted))
+    if len(predicted) and len(there) and not alike:
+        raise ValueError(
+            f"prediction column {shown(name)} shares no label with truth column {shown(truth)}: it holds "
+            f"{examples(predicted.sort())}, and the truth {examples(there.sort())}; probabilities are a score, with "
+            "threshold=..."
+        )
+
+
+def _fractional(labels: pl.Series) -> bool:
+    return labels.dtype.is_float() and bool((labels % 1 != 0).any())
+
+
+def _known(labels: pl.Series, categories: Sequence[object]) -> pl.Series:
+    """The labels of a column, each once: those of its rows, and those that it is known to have besides."""
+    if isinstance(labels.dtype, pl.Enum):
+        return labels.dtype.categories
+    found = labels.cast(pl.String) if labels.dtype == pl.Categorical else labels
+    found = (found.fill_nan(None) if found.dtype.is_float() else found).drop_nulls().unique()
+    if found.dtype.is_numeric() and len(found) and ((found == 0) | (found == 1)).all():
+        categories = [0, 1, *categories]
+    return pl.concat([found, pl.Series(categories, dtype=found.dtype)]).unique() if categories else found
+
+
+def _holds(labels: pl.Series, positive: object) -> bool:
+    label = label_of(labels.name, labels.dtype, positive)
+    return bool(labels.alias("label").to_frame().select((pl.col("label") == label).any()).item())
+
+
+def check_score(name: str, score: pl.Series, ways: str) -> None:
+    """Scores are there, where they must be, and have at most 63 bits."""
+    if ways and (missing := count_missing(score)):
+        nan = missing - score.null_count()
+        kinds = f" ({score.null_count()} null, {nan} NaN)" if nan else ""
+        values = counted(len(score), "value", "values")
+        raise ValueError(f"score column {shown(name)} has {missing} missing of {values}{kinds}: {ways}")
+    if score.dtype in (pl.Int128, pl.UInt128, pl.Decimal):
+        whole = score.reinterpret(dtype=pl.Int128) if score.dtype == pl.Decimal else score
+        least = 0 if score.dtype == pl.UInt128 else 1 - 2**63
+        if not whole.is_between(least, 2**63 - 1).all():
+            raise ValueError(
+                f"score column {shown(name)} ({score.dtype}) has values of more than 63 bits: cast it to Float64"
+            )
+
+
+def check_common_type(names: Sequence[str], scores: pl.DataFrame) -> None:
+    """Scores of several types are one column in the end, in whose type they must be what they are."""
+    common = scores.clear().unpivot().schema["value"]
+    for name, score in zip(names, scores, strict=True):
+        there = score.cast(common, strict=False)
+        # Rounded, a decimal may have a digit more.
+        dtype = pl.Decimal(38, score.dtype.scale) if isinstance(score.dtype, pl.Decimal) else score.dtype
+        back = there.cast(dtype, strict=False)
+        if back.ne_missing(score).any():
+            raise ValueError(
+                f"score column {shown(name)} ({score.dtype}) has values that {common}, the type of all scores "
+                "together, does not hold: cast the scores to one type, or give them one at a time"
+            )
+        check_score(name, there, "")
+
+
+def count_missing(values: pl.Series) -> int:
+    """Nulls and NaNs."""
+    return values.null_count() + (int(values.is_nan().sum()) if values.dtype.is_float() else 0)

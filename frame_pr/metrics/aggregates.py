@@ -1,0 +1,69 @@
+"""What formulas name, and how numbers of blocks become numbers of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal, NamedTuple, TypeAlias
+
+import polars as pl
+
+from frame_pr.metrics.rates import Counts
+
+
+class Blocks:
+    """What formulas name: `ranking.blocks` says what there is of a block, `group_facts.FACTS` what there is of a group.
+
+    One statement of a metric serves two worlds: the table of the blocks of all groups, whose columns are named, and the
+    blocks of one group inside an expression, which are fields of a struct.
+    """
+
+    def __init__(
+        self, number: Callable[[str], pl.Expr], *, whole: bool = True, graded: bool = False, all_retrieved: bool = False
+    ) -> None:
+        self.number = number
+        """Any of them by its name, and the aggregates of the metric itself."""
+        self.whole = whole
+        """Whether masses are whole; else they are in fixed point, too large to be multiplied by each other."""
+        self.hits, self.size, self.tp, self.k = number("hits"), number("size"), number("tp"), number("k")
+        self.ties, self.threshold = number("ties"), number("threshold")
+        self.interpolated_precision, self.judged = number("interpolated_precision"), number("judged")
+        self.all_retrieved = all_retrieved
+        """Whether no positive can be missing from the blocks."""
+        self.graded = graded
+        """Whether rows have a gain of their own; else that of a positive is 1."""
+        self.gain = number("gain") if graded else self.hits
+        self.positives, self.rows = number("positives"), number("rows")
+
+    @property
+    def counts(self) -> Counts:
+        """The confusion table at the block's threshold."""
+        return Counts(self.tp, self.k, self.positives, self.rows, self.whole)
+
+    def constant(self, number: int) -> pl.Expr:
+        """A whole number as a column: polars takes a quotient by a literal for a product with its rounded inverse."""
+        return self.positives * 0 + number
+
+    def share(self, k: int | pl.Expr) -> pl.Expr:
+        """Rows among the first k. A block that the cut falls in has no order, so its hits are shared out evenly."""
+        return (k - self.k + self.size).clip(0, self.size)
+
+
+class Aggregate(NamedTuple):
+    """A number per group: of an expression over its blocks the sum, the largest, the smallest or the only value.
+
+    The "best" is two numbers: the largest value and, named `threshold@...`, the strictest threshold that has it; the
+    "least" likewise of the smallest. The "strictest" and the "loosest" are the thresholds where the expression is true.
+    "ideal" is the sum over other blocks: those of equal gain, the largest first.
+    """
+
+    over: pl.Expr
+    how: Literal["sum", "max", "min", "first", "best", "least", "strictest", "loosest", "ideal"] = "sum"
+
+
+Aggregates: TypeAlias = Mapping[str, Aggregate]
+"""By names; metrics that need the same name it alike, and share it."""
+
+
+def hits_among(blocks: Blocks, k: int | pl.Expr) -> Aggregate:
+    """Hits among the first k rows."""
+    return Aggregate(blocks.hits * blocks.share(k) / blocks.size)

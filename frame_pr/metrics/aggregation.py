@@ -1,0 +1,257 @@
+"""Blocks -> figures: any number of metrics per group, from one ranking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
+from typing import NamedTuple
+
+import polars as pl
+
+from frame_pr.frames.columns import by_name, refuse_clash
+from frame_pr.inputs.masses import BESIDE, UNIT
+from frame_pr.inputs.policies import Ties
+from frame_pr.inputs.request import TOTAL_POLICIES
+from frame_pr.inputs.rows import Rows
+from frame_pr.inputs.sort_keys import SortKey, largest_by, parts_of_largest, smallest_by
+from frame_pr.inputs.thresholds import score_reached
+from frame_pr.inputs.totals import with_totals
+from frame_pr.metrics.aggregates import Aggregate, Aggregates, Blocks
+from frame_pr.metrics.cutoffs import Rank, Threshold
+from frame_pr.metrics.group_facts import FACTS
+from frame_pr.metrics.metric import Metric
+from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS, GRADED_COLUMNS, metric
+from frame_pr.metrics.rates import FIGURES
+from frame_pr.ranking.blocks import blocks_of
+from frame_pr.ranking.gains import best_blocks
+
+_REFUSED: Mapping[Ties, str] = {
+    "expected": "has no closed form in expectation: {way}ties='threshold' takes equal scores together",
+    "optimistic": "is not best with positives first: ties='optimistic' would be no bound of it",
+    "pessimistic": "is not worst with positives last: ties='pessimistic' would be no bound of it",
+}
+
+
+def _no_nulls(over: pl.Expr) -> pl.Expr:
+    return over.fill_null(0)
+
+
+def _merit_where(over: pl.Expr) -> pl.Expr:
+    return pl.when(over).then("merit")
+
+
+_HOW: Mapping[str, tuple[Callable[[pl.Expr], pl.Expr], str]] = {
+    "sum": (_no_nulls, "sum"),
+    "ideal": (_no_nulls, "sum"),
+    "best": (largest_by, "max"),
+    "least": (smallest_by, "max"),
+    "strictest": (_merit_where, "max"),
+    "loosest": (_merit_where, "min"),
+}
+"""What is made of each block, and how that is aggregated; all others are aggregated as they are."""
+
+
+class Asked(NamedTuple):
+    """The metrics of a call, and what they need."""
+
+    metrics: Mapping[str, Metric]
+    aggregates: Aggregates
+    """Over blocks; facts of groups are not among them."""
+    facts: Sequence[str]
+    """The facts that anything names."""
+    key: SortKey
+    whole: bool
+    """Whether masses are whole; else they are in parts of `unit`."""
+    undefined: float | None
+
+    @property
+    def beside(self) -> list[str]:
+        """The masses of blocks that are not run down the ranking and are needed."""
+        return [name for name in BESIDE if _named(name, [part.over for part in self.aggregates.values()])]
+
+    @property
+    def ideals(self) -> dict[str, Aggregate]:
+        """What is found over blocks in the best order of gains."""
+        return {name: one for name, one in self.aggregates.items() if one.how == "ideal"}
+
+    @property
+    def over_groups(self) -> dict[str, Aggregate]:
+        """All that is found per group, over blocks."""
+        others = {name: one for name, one in self.aggregates.items() if name not in self.ideals}
+        return {**{name: FACTS[name].over_blocks for name in self.facts}, **others}
+
+    def fills(self, name: str) -> bool:
+        """Whether `undefined=` fills the nulls of this metric."""
+        return self.metrics[name].kind == "share" and self.undefined is not None
+
+    def undefinable(self) -> list[str]:
+        """The metrics that a group may have no value of."""
+        # Groups have rows, unless these may be dropped.
+        given = () if self.key.drops else ("rows",)
+        return [name for name, one in self.metrics.items() if {*one.needs} - {*given} and not self.fills(name)]
+
+
+def asked(
+    names: Sequence[str],
+    key: SortKey,
+    *,
+    ties: Ties = "threshold",
+    blocks: Blocks = COLUMNS,
+    undefined: float | None = None,
+) -> Asked:
+    """The metrics of these names."""
+    metrics = {name: metric(name, blocks) for name in names}
+    for name, one in metrics.items():
+        if ties not in one.aggregates:
+            bounds = "optimistic" in one.aggregates
+            way = "ties='optimistic' and 'pessimistic' bound it, " if bounds and ties == "expected" else ""
+            raise ValueError(f"{name} {_REFUSED[ties].format(way=way)}")
+    aggregates = {key: part for one in metrics.values() for key, part in one.aggregates[ties].items()}
+    formulas = [*(one.value for one in metrics.values()), *(part.over for part in aggregates.values())]
+    facts = [name for name in FACTS if _named(name, formulas) or (name == "unit" and not blocks.whole)]
+    return Asked(metrics, aggregates, facts, key, blocks.whole, undefined)
+
+
+def asked_of(rows: Rows, names: Sequence[str], undefined: float | None = None) -> Asked:
+    """The metrics of these names, which must have a meaning for these rows."""
+    blocks = FIXED_POINT_COLUMNS if rows.weights.fractional else COLUMNS if rows.gains.name is None else GRADED_COLUMNS
+    chosen = asked(names, rows.key, ties=rows.ties, blocks=blocks, undefined=undefined)
+    for name, one in chosen.metrics.items():
+        cuts = isinstance(one.cut, Rank)
+        if (cuts or one.counts_ranks) and not rows.weights.ranks:
+            what = "cuts at a rank" if cuts else "counts ranks"
+            figure = name.partition("@")[0] in FIGURES
+            way = "cut at a threshold or a recall instead, or leave out weight=" if figure else "leave out weight="
+            raise ValueError(f"{name} {what}, and weighted rows have none: {way}")
+    if rows.gains.name is not None and "gain" not in chosen.beside:
+        raise ValueError("gain= is what dcg and ndcg add up, and none of them is asked for: leave it out")
+    if rows.gains.name is not None and rows.ties in ("optimistic", "pessimistic"):
+        for name, one in chosen.metrics.items():
+            if not _named("gain", [part.over for part in one.aggregates[rows.ties].values()]):
+                raise ValueError(
+                    f"ties={rows.ties!r} with gain= orders equal scores by their gain: ask for {name} without"
+                )
+    # Known totals are told in place of both.
+    totals = [total for total in TOTAL_POLICIES if total not in chosen.facts] if rows.totals else []
+    return chosen._replace(facts=[*chosen.facts, *totals])
+
+
+def values(rows: Rows, names: Sequence[str], undefined: float | None = None) -> pl.LazyFrame:
+    """One row per group: `group` and the metrics of these names."""
+    chosen = asked_of(rows, names, undefined)
+    return finished(summed(rows, chosen), ["group"], chosen)
+
+
+def summed(rows: Rows, chosen: Asked) -> pl.LazyFrame:
+    """One row per group, sorted: `group`, the facts and the aggregates that the metrics are formulas of."""
+    metrics, in_units = chosen.metrics.values(), rows.weights.fractional
+    thresholds = {str(one.cut): one.cut for one in metrics if isinstance(one.cut, Threshold)}
+    codes = {name: rows.code_reached(cut.threshold) for name, cut in thresholds.items()}
+    plain = all(isinstance(one.cut, Threshold) or not one.aggregates[rows.ties] for one in metrics)
+    # Known totals are put in where they are first needed: in blocks only if an aggregate names them there.
+    named = any(_named(fact, [part.over for part in chosen.aggregates.values()]) for fact in FACTS)
+    if plain and rows.starts is None and not in_units:
+        sums = _over_rows(rows, chosen, thresholds, codes).sort("group")
+    else:
+        hits_may_lack = bool(rows.unretrieved or rows.totals or rows.starts is not None)
+        needs_first = {"never": False, "without hits": hits_may_lack, "always": True}
+        first = any(needs_first[one.first_block] for one in metrics)
+        k_at = {f"k@{name}": code for name, code in codes.items()}
+        if "retrieved_rows" in chosen.facts:
+            # The threshold that all scores reach.
+            k_at["retrieved_k"] = rows.code_reached(inf if rows.key.ascending else -inf)
+        blocks = blocks_of(rows, steps=True, first=first, k_at=k_at, beside=chosen.beside)
+        blocks = with_totals(blocks, rows.totals if named else [], in_units=in_units)
+        sums = over_blocks(blocks, chosen, rows.groups)
+    # A group without rows has no block for its totals to stand in.
+    sums = sums if named and rows.groups is None else with_totals(sums, rows.totals, in_units=in_units)
+    return _with_ideals(sums, rows, chosen) if chosen.ideals else sums
+
+
+def _with_ideals(sums: pl.LazyFrame, rows: Rows, chosen: Asked) -> pl.LazyFrame:
+    """The sums, and those over blocks in the best order of gains."""
+    blocks, found = best_blocks(rows), chosen.ideals
+    if facts := [fact for fact in FACTS if _named(fact, [one.over for one in found.values()])]:
+        blocks = blocks.join(sums.select("group", *facts), on="group", how="left", maintain_order="left")
+    ideals = per_group(blocks.select("group", **_columns(found)), found, None, in_order=True)
+    return sums.join(ideals, on="group", how="left", maintain_order="left").with_columns(pl.col(found).fill_null(0.0))
+
+
+def over_blocks(blocks: pl.LazyFrame, chosen: Asked, groups: int | None = None) -> pl.LazyFrame:
+    """One row per group, sorted: what is found over a table of blocks, by group and from the best score on."""
+    found = chosen.over_groups
+    return per_group(blocks.select("group", **_columns(found)), found, groups, in_order=True)
+
+
+def _over_rows(
+    rows: Rows, chosen: Asked, thresholds: Mapping[str, Threshold], codes: Mapping[str, int | pl.Expr]
+) -> pl.LazyFrame:
+    """The same over plain rows, in no order: where nothing but thresholds and facts is asked for."""
+    weight = pl.col("weight")
+    if rows.weights.name is None:
+        weight = (~pl.col("dropped")).cast(pl.Int64) if rows.key.drops else pl.lit(1, dtype=pl.Int64)
+    found = {name: FACTS[name].over_rows for name in chosen.facts}
+    for name, cut in thresholds.items():
+        reached = score_reached(pl.col("score"), codes[name], rows.key.dtype, ascending=rows.key.ascending)
+        found |= cut.over_rows(pl.col("truth"), reached, pl.col("weight"))
+    table = rows.frame.with_columns(weight=weight).select("group", **_columns(found))
+    return per_group(table, found, rows.groups, in_order=False)
+
+
+def finished(sums: pl.LazyFrame, keys: Sequence[str], chosen: Asked) -> pl.LazyFrame:
+    """The values of the metrics, from what `summed` found."""
+    made: dict[str, pl.Expr] = {}
+    for name, part in chosen.aggregates.items():
+        if part.how in ("best", "least"):
+            made[name], merit = parts_of_largest(pl.col(name))
+            made[f"threshold@{name}"] = chosen.key.threshold(merit)
+        elif part.how in ("strictest", "loosest"):
+            made[name] = chosen.key.threshold(pl.col(name))
+    values = {}
+    for name, one in chosen.metrics.items():
+        value = one.value.fill_null(chosen.undefined) if chosen.fills(name) else one.value
+        values[name] = value / UNIT if one.kind == "mass" and not chosen.whole else value
+    return sums.with_columns(**made).select(*keys, **values)
+
+
+def per_group(
+    table: pl.LazyFrame, found: Aggregates, groups: int | None, prefix: str = "", *, in_order: bool
+) -> pl.LazyFrame:
+    """One row per group, sorted if the table is: `group` and these aggregates, of columns with a prefix.
+
+    The columns hold what is aggregated, or parts of the aggregates. `groups`: how many groups there are even when they
+    have no rows. `in_order`: whether the table is sorted.
+    """
+    parts = {name: _aggregated(pl.col(prefix + name), one, in_order=in_order) for name, one in found.items()}
+    table = table.group_by("group", maintain_order=True).agg(**parts)
+    if groups is None:
+        return table
+    every = pl.LazyFrame({"group": range(groups)}, schema={"group": pl.Int64})
+    zero = [name for name, one in found.items() if one.how == "sum" or (name in FACTS and name != "unit")]
+    return every.join(table, on="group", how="left", maintain_order="left").with_columns(pl.col(zero).fill_null(0))
+
+
+def _columns(found: Aggregates) -> dict[str, pl.Expr]:
+    # Columns first: polars shares what several of them have in common, and aggregates plain columns fastest.
+    return {name: _HOW[one.how][0](one.over) if one.how in _HOW else one.over for name, one in found.items()}
+
+
+def _aggregated(column: pl.Expr, one: Aggregate, *, in_order: bool) -> pl.Expr:
+    how = _HOW[one.how][1] if one.how in _HOW else one.how
+    # Of rows in order a list is made for nothing, and lists without nulls are summed in a fraction of the time.
+    in_lists = in_order and how in ("sum", "max")
+    number: pl.Expr = getattr(column.implode().list if in_lists else column, how)()
+    return number
+
+
+def _named(fact: str, formulas: Sequence[pl.Expr]) -> bool:
+    return any(fact in formula.meta.root_names() for formula in formulas)
+
+
+def means(groups: pl.LazyFrame, keys: Sequence[str], names: Sequence[str], undefinable: Sequence[str]) -> pl.LazyFrame:
+    """Metrics of groups, averaged over the groups that share these keys, and how many of them had no value."""
+    totals = {"groups": pl.len().cast(pl.Int64)}
+    totals |= {f"mean_{name}": pl.col(name).cast(pl.Float64).mean() for name in names}
+    totals |= {f"undefined_{name}": pl.col(name).null_count().cast(pl.Int64) for name in undefinable}
+    refuse_clash(keys, totals)
+    return groups.group_by(map(by_name, keys)).agg(**totals) if keys else groups.select(**totals)

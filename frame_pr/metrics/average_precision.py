@@ -1,0 +1,132 @@
+"""Average precision: of the whole ranking, of its first k rows, under the envelope, by chance and against it."""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+
+from frame_pr.metrics.aggregates import Aggregate, Blocks, hits_among
+from frame_pr.metrics.cutoffs import RANK, Rank
+from frame_pr.metrics.harmonic import harmonic_difference
+from frame_pr.metrics.metric import Family, Metric, by_ties
+from frame_pr.metrics.rates import ratio
+
+
+def _ap(b: Blocks) -> Aggregate:
+    """Sum over the positives of the precision at their threshold."""
+    # A product of whole weights may be more than an Int64 holds.
+    return Aggregate(b.hits.cast(pl.Float64) * b.tp / b.k)
+
+
+def _ap_to_rank(b: Blocks, k: pl.Expr) -> Aggregate:
+    """The same up to rank k, where a block that is cut off there ends."""
+    hits = b.hits * b.share(k) / b.size
+    return Aggregate(hits * (b.tp - b.hits + hits) / b.k.clip(upper_bound=k))
+
+
+def _expected_ap(b: Blocks, k: pl.Expr | None = None) -> Aggregate:
+    """The same in expectation over all orders of the rows of a block.
+
+    The j-th of its g rows is a hit with probability r/g, and then the precision there counts it, the tp0 before the
+    block and (j-1)(r-1)/(g-1) of the other hits: (tp0 + 1 + (j-1) slope) / (n0 + j), that is
+    slope plus a multiple of 1/(n0 + j).
+    """
+    before, taken = b.k - b.size, b.size if k is None else b.share(k)
+    slope = (b.hits - 1) / (b.size - 1)
+    harmonic = (b.tp - b.hits + 1 - slope * (before + 1)) * harmonic_difference(before, taken)
+    tied = b.hits / b.size * (harmonic + slope * taken)
+    # An untied row has one order: no slope, no need for logarithms, and no last bit lost by them.
+    return Aggregate(pl.when(b.size > 1).then(tied).otherwise(b.hits * taken * b.tp / b.k))
+
+
+def _average_precision(_: re.Match[str], b: Blocks) -> Metric:
+    value = ratio(b.number("ap"), b.positives)
+    return Metric("share", value, by_ties({"ap": _ap(b)}, expected={"ap": _expected_ap(b)}))
+
+
+def _lift(_: re.Match[str], b: Blocks) -> Metric:
+    value = ratio(b.number("ap") * b.rows, b.positives.cast(pl.Float64) ** 2)
+    return Metric("share", value, by_ties({"ap": _ap(b)}, expected={"ap": _expected_ap(b)}))
+
+
+def _average_precision_at_k(name: re.Match[str], b: Blocks) -> Metric:
+    cut = Rank.parse(name["k"])
+    k = cut.of_group(b.positives, b.rows)
+    ap, tp = f"ap@{cut}", f"tp@{cut}"
+    if name["divisor"] == "hits":
+        mean = pl.when(b.number(tp) > 0).then(b.number(ap) / b.number(tp)).otherwise(0.0)
+        aggregates = by_ties({ap: _ap_to_rank(b, k), tp: hits_among(b, k)}, bounded=False)
+        return Metric("share", pl.when(b.positives > 0).then(mean), aggregates, cut=cut)
+    over = b.positives if name["divisor"] == "positives" else pl.min_horizontal(b.positives, k)
+    aggregates = by_ties({ap: _ap_to_rank(b, k)}, expected={ap: _expected_ap(b, k)})
+    return Metric("share", ratio(b.number(ap), over), aggregates, cut=cut)
+
+
+def _interpolated_average_precision(name: re.Match[str], b: Blocks) -> Metric:
+    if name["points"] is None:
+        iap = Aggregate(b.hits * b.interpolated_precision)
+        return Metric("share", ratio(b.number("iap"), b.positives), by_ties({"iap": iap}))
+    points = int(name["points"])
+    # Every recall level i/10 takes the envelope at the first block that reaches it: count the levels of each block, in
+    # whole numbers, as 3/10 is not the float .3. Level 0 is reached at the first hit.
+    before = (points - 1) * (b.tp - b.hits) // b.positives
+    levels = (points - 1) * b.tp // b.positives - before + (b.tp == b.hits)
+    iap = Aggregate(pl.when(b.hits > 0).then(b.interpolated_precision * levels).otherwise(0))
+    value = pl.when(b.positives > 0).then(b.number(f"iap_{points}") / b.constant(points))
+    return Metric("share", value, by_ties({f"iap_{points}": iap}))
+
+
+def _chance(b: Blocks) -> pl.Expr:
+    """The expected average precision of a random order of the rows.
+
+    At a place j there is a hit with probability P/N, and then 1 + (j-1) (P-1)/(N-1) hits as far as there, on average.
+    """
+    rows = b.rows.cast(pl.Float64)
+    slope = ratio(b.positives - 1, b.rows - 1).fill_null(0.0)
+    return pl.when(b.positives > 0).then(slope + (1 - slope) * harmonic_difference(b.rows * 0, rows) / rows)
+
+
+def _chance_average_precision(_: re.Match[str], b: Blocks) -> Metric:
+    return Metric("share", _chance(b), by_ties({}, expected={}), counts_ranks=True)
+
+
+def _normalized_average_precision(name: re.Match[str], b: Blocks) -> Metric:
+    whole, chance = _average_precision(name, b), _chance(b)
+    value = ratio(whole.value - chance, 1 - chance)
+    return Metric("share", value, whole.aggregates, needs=("positives", "negatives"), counts_ranks=True)
+
+
+FAMILIES = (
+    Family(
+        "average_precision",
+        "sum over steps of (d/P) (tp/k): the mean of precision over the positives",
+        "average_precision",
+        _average_precision,
+    ),
+    Family(
+        "average_precision@K, .../positives, .../hits",
+        "sum of precision over the hits among the first K rows, over min(K, P); over P; over the number of these hits",
+        rf"average_precision@(?P<k>{RANK})(?:/(?P<divisor>positives|hits))?",
+        _average_precision_at_k,
+    ),
+    Family(
+        "interpolated_average_precision, ..._11, ..._101",
+        "sum over steps of (d/P) times the max precision at this or any later threshold; its mean at 11 or 101 recalls",
+        "interpolated_average_precision(?:_(?P<points>11|101))?",
+        _interpolated_average_precision,
+    ),
+    Family("lift", "average_precision / prevalence", "lift", _lift),
+    Family(
+        "chance_average_precision",
+        "the average precision of a random ranking, on average: ((P-1)/(N-1) (N - H) + H) / N, H = 1 + 1/2 + ... + 1/N",
+        "chance_average_precision",
+        _chance_average_precision,
+    ),
+    Family(
+        "normalized_average_precision",
+        "(average_precision - chance) / (1 - chance), of chance_average_precision: 0 by chance, 1 at best",
+        "normalized_average_precision",
+        _normalized_average_precision,
+    ),
+)

@@ -1,0 +1,255 @@
+"""Where a ranking is cut: a rank, a threshold, a rate. Read from a name, made of a caller's value, written in names.
+
+Each says what it needs of the blocks of a group, and gives the confusion table there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, Literal, TypeAlias
+
+import polars as pl
+
+from frame_pr.frames.arguments import whole
+from frame_pr.metrics.aggregates import Aggregate, Aggregates, Blocks, hits_among
+from frame_pr.metrics.numbers import DECIMAL, number, read_decimal
+from frame_pr.metrics.rates import Counts
+
+RANK = rf"(?:[0-9]+|{DECIMAL}%)"
+"""How a rank is written: a number of rows, or their share."""
+
+
+@dataclass(frozen=True)
+class Rank:
+    """The first k rows. A group with fewer is filled up with misses."""
+
+    k: int | Fraction | Literal["positives"]
+    """A whole number; or a share of the rows of the group, of which there is one at least; or P, its positives."""
+
+    @classmethod
+    def parse(cls, text: str) -> Rank:
+        """Of a name."""
+        if text.endswith("%"):
+            share = read_decimal(text[:-1])
+            if not isinstance(share, Fraction) or not 0 < share <= 100:
+                raise ValueError(f"a share of the rows must be above 0% and at most 100%, got {text}")
+            return cls(_next_fraction(share / 100))
+        return cls(_checked_rank(int(text) if text.isdecimal() else 0, text))
+
+    @classmethod
+    def of(cls, k: Any) -> Rank:
+        """Of a caller."""
+        return cls(whole("k", k, least=1))
+
+    def __str__(self) -> str:
+        return f"{self.k * 100}%" if isinstance(self.k, Fraction) else str(self.k)
+
+    def counts(self, blocks: Blocks) -> Counts:
+        """The confusion table, of the group's facts and of these aggregates."""
+        tp, k = blocks.number(f"tp@{self}"), self.of_group(blocks.positives, blocks.rows)
+        # So many rows at least: the k, and the positives that are not among them.
+        rows = pl.max_horizontal(blocks.rows, k + blocks.positives - tp)
+        return Counts(tp, k, blocks.positives, rows, blocks.whole)
+
+    def aggregates(self, blocks: Blocks) -> Aggregates:
+        """What the counts are made from."""
+        return {f"tp@{self}": hits_among(blocks, self.of_group(blocks.positives, blocks.rows))}
+
+    def of_group(self, positives: pl.Expr, rows: pl.Expr) -> pl.Expr:
+        """The k of a group."""
+        if self.k == "positives":
+            return positives
+        if isinstance(self.k, Fraction):
+            share, whole = self.k.as_integer_ratio()
+            least = (rows.cast(pl.Int128) * share + (whole - 1)) // whole
+            return least.cast(pl.Int64).clip(lower_bound=1)
+        # As a column: polars takes a quotient by a literal for a product with its rounded inverse.
+        return positives * 0 + self.k
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """The rows that score at least as much."""
+
+    threshold: Fraction | float
+    """Exactly the decimal that it is written as; a float where it is infinite."""
+    text: str
+
+    @classmethod
+    def parse(cls, text: str) -> Threshold:
+        """Of a name."""
+        return cls(read_decimal(text), text)
+
+    @classmethod
+    def of(cls, threshold: Any) -> Threshold:
+        """Of a caller."""
+        return cls.parse(number("threshold", threshold))
+
+    def __str__(self) -> str:
+        return f"threshold={self.text}"
+
+    def counts(self, blocks: Blocks) -> Counts:
+        """The confusion table, of the group's facts and of these aggregates."""
+        tp, k = (blocks.number(f"{count}@{self}").fill_null(0) for count in ("tp", "k"))
+        return Counts(tp, k, blocks.positives, blocks.rows, blocks.whole)
+
+    def aggregates(self, blocks: Blocks) -> Aggregates:
+        """What the counts are made from, beside the running k of the blocks that reach the threshold."""
+        # Running totals, and no sums: those of floats depend on their order. A block is reached if it is among the k.
+        k = blocks.number(f"k@{self}")
+        reached = pl.when(k >= blocks.k).then(blocks.tp).otherwise(0)
+        return {f"tp@{self}": Aggregate(reached, "max"), f"k@{self}": Aggregate(k, "max")}
+
+    def over_rows(self, truth: pl.Expr, reached: pl.Expr, weight: pl.Expr) -> Aggregates:
+        """The same over plain rows, which need no ranking, of whether each reaches the threshold."""
+        return {f"tp@{self}": Aggregate((truth & reached) * weight), f"k@{self}": Aggregate(reached * weight)}
+
+
+@dataclass(frozen=True)
+class Recall:
+    """The rows at the highest threshold whose recall is at least this."""
+
+    recall: Fraction
+    """What is reached exactly where the decimal is reached that it is written as."""
+    text: str
+
+    @classmethod
+    def parse(cls, text: str) -> Recall:
+        """Of a name."""
+        recall = read_decimal(text)
+        if not isinstance(recall, Fraction) or not 0 <= recall <= 1:
+            raise ValueError(f"recall must lie between 0 and 1, got {text}")
+        return cls(_next_fraction(recall), text)
+
+    @classmethod
+    def of(cls, recall: Any) -> Recall:
+        """Of a caller."""
+        return cls.parse(number("recall", recall))
+
+    def __str__(self) -> str:
+        return f"recall={self.text}"
+
+    def counts(self, blocks: Blocks) -> Counts:
+        """The confusion table, of the group's facts and of these aggregates."""
+        tp, k = (blocks.number(f"{count}@{self}") for count in ("tp", "k"))
+        return Counts(tp, k, blocks.positives, blocks.rows, blocks.whole)
+
+    def aggregates(self, blocks: Blocks) -> Aggregates:
+        """What the counts are made from."""
+        counts = {"tp": blocks.tp, "k": blocks.k}
+        return {
+            f"{name}@{self}": Aggregate(pl.when(self.reached(blocks)).then(count), "min")
+            for name, count in counts.items()
+        }
+
+    def reached(self, blocks: Blocks) -> pl.Expr:
+        """Whether the block's recall is enough."""
+        return (blocks.positives > 0) & _has_share(blocks.tp, blocks.positives, self.recall, whole=blocks.whole)
+
+    @property
+    def needs_no_hit(self) -> bool:
+        """Whether the first block reaches it, be there a hit in it or not; any other recall is reached by a hit."""
+        return self.recall == 0
+
+
+@dataclass(frozen=True)
+class Limit:
+    """The rows at the step of the largest recall of those within a limit of another rate; none where there is none."""
+
+    rate: Literal["precision", "fpr"]
+    """A precision of at least the limit, or a false positive rate of at most it."""
+    limit: Fraction
+    text: str
+
+    @classmethod
+    def precision(cls, text: str) -> Limit:
+        """Of a name."""
+        precision = read_decimal(text)
+        if not isinstance(precision, Fraction) or not 0 < precision <= 1:
+            raise ValueError(f"precision must be above 0 and at most 1, got {text}: all rows are at threshold=-inf")
+        return cls("precision", precision, text)
+
+    @classmethod
+    def fpr(cls, text: str) -> Limit:
+        """Of a name."""
+        rate = read_decimal(text)
+        if not isinstance(rate, Fraction) or not 0 <= rate <= 1:
+            raise ValueError(f"fpr must lie between 0 and 1, got {text}")
+        return cls("fpr", rate, text)
+
+    def __str__(self) -> str:
+        return f"{self.rate}={self.text}"
+
+    def counts(self, blocks: Blocks) -> Counts:
+        """The confusion table, of the group's facts and of these aggregates."""
+        tp, k = (blocks.number(f"{count}@{self}").fill_null(0) for count in ("tp", "k"))
+        if self.rate == "fpr":
+            tp, k = (pl.when(blocks.rows > blocks.positives).then(count) for count in (tp, k))
+        return Counts(tp, k, blocks.positives, blocks.rows, blocks.whole)
+
+    def aggregates(self, blocks: Blocks) -> Aggregates:
+        """What the counts are made from."""
+        # Both rise down the ranking: the largest of each are those of one step.
+        counts = {"tp": blocks.tp, "k": blocks.k}
+        return {
+            f"{name}@{self}": Aggregate(pl.when(self.within(blocks)).then(count), "max")
+            for name, count in counts.items()
+        }
+
+    def within(self, blocks: Blocks) -> pl.Expr:
+        """Whether the block is a step within the limit."""
+        if self.rate == "precision":
+            within = _has_share(blocks.tp, blocks.k, _next_fraction(self.limit), whole=blocks.whole)
+        else:
+            # Of the negatives, the rest is not predicted.
+            negatives = blocks.rows - blocks.positives
+            rest = _next_fraction(1 - self.limit)
+            within = (negatives > 0) & _has_share(negatives - blocks.k + blocks.tp, negatives, rest, whole=blocks.whole)
+        return (blocks.hits > 0) & within
+
+
+Cutoff: TypeAlias = Rank | Threshold | Recall | Limit
+READERS: Mapping[str, Callable[[str], Cutoff]] = {
+    "": Rank.parse,
+    "threshold=": Threshold.parse,
+    "recall=": Recall.parse,
+    "precision=": Limit.precision,
+    "fpr=": Limit.fpr,
+}
+"""What stands before the number in a name, and what reads it."""
+
+
+def _checked_rank(k: int, text: str) -> int:
+    if k < 1:
+        raise ValueError(f"k must be a whole number of at least 1, got {text}")
+    if k >= 2**62:
+        raise ValueError(f"k must be below 2**62, got {text}")
+    return k
+
+
+def _has_share(part: pl.Expr, all_of_it: pl.Expr, least: Fraction, *, whole: bool) -> pl.Expr:
+    """Whether a mass is at least this share of another; exact."""
+    share, denominator = least.as_integer_ratio()
+    if whole:
+        return part.cast(pl.Int128) * denominator >= all_of_it.cast(pl.Int128) * share
+    # The ceiling of all_of_it * share / denominator, of which no part is more than an Int128 holds.
+    rest = (all_of_it % denominator) * share
+    return part >= all_of_it // denominator * share + (rest + denominator - 1) // denominator
+
+
+def _next_fraction(recall: Fraction) -> Fraction:
+    """The smallest fraction of at least this recall whose denominator is one that there may be positives.
+
+    So no recall that a ranking has lies between the two, and products stay small, whatever digits the caller gave.
+    """
+    most = 2**56
+    near = recall.limit_denominator(most)
+    if near >= recall:
+        return near
+    # The next one of all fractions up to that denominator: p' q - p q' = 1, and the largest such q'.
+    p, q = near.as_integer_ratio()
+    inverse = pow(p, -1, q) if q > 1 else 0
+    larger = most - (most + inverse) % q
+    return Fraction((p * larger + 1) // q, larger)

@@ -1,0 +1,51 @@
+"""Facts of a group, whatever its ranking: each told once, over blocks and over plain rows; and the metrics they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import polars as pl
+
+from frame_pr.metrics.aggregates import Aggregate, Blocks
+from frame_pr.metrics.metric import Family, Metric, by_ties
+from frame_pr.metrics.rates import ratio
+
+
+class Fact(NamedTuple):
+    """A number of a group that formulas may name."""
+
+    over_blocks: Aggregate
+    over_rows: Aggregate
+
+
+_TRUTH, _SCORE, _WEIGHT = pl.col("truth"), pl.col("score"), pl.col("weight")
+FACTS: Mapping[str, Fact] = {
+    "positives": Fact(Aggregate(pl.col("positives"), "first"), Aggregate(_TRUTH * _WEIGHT)),
+    "rows": Fact(Aggregate(pl.col("rows"), "first"), Aggregate(_WEIGHT)),
+    # Only of fractional weights.
+    "unit": Fact(Aggregate(pl.col("unit"), "first"), Aggregate(pl.col("unit"), "first")),
+    "retrieved_positives": Fact(Aggregate(pl.col("tp"), "max"), Aggregate((_TRUTH & _SCORE.is_not_null()) * _WEIGHT)),
+    "retrieved_rows": Fact(Aggregate(pl.col("retrieved_k"), "max"), Aggregate(_SCORE.is_not_null() * _WEIGHT)),
+}
+
+
+def _total(name: re.Match[str], blocks: Blocks) -> Metric:
+    return Metric("mass", blocks.number(name[0]), by_ties({}, expected={}), needs=())
+
+
+def _prevalence(_: re.Match[str], blocks: Blocks) -> Metric:
+    return Metric("share", ratio(blocks.positives, blocks.rows), by_ties({}, expected={}), needs=("rows",))
+
+
+def _ties(_: re.Match[str], blocks: Blocks) -> Metric:
+    aggregates = {"ties": Aggregate(blocks.ties)}
+    return Metric("count", blocks.number("ties"), by_ties(aggregates, expected=aggregates), needs=())
+
+
+FAMILIES = (
+    Family("rows, positives", "N and P, the totals of the group", "rows|positives", _total),
+    Family("prevalence", "P/N, the precision of a random ranking", "prevalence", _prevalence),
+    Family("ties", "rows that share their score with another row of the group", "ties", _ties),
+)

@@ -1,0 +1,71 @@
+"""Numbers as callers give them, as they stand in names, and back."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from math import inf, isinf
+from numbers import Integral
+from typing import Any
+
+from frame_pr.frames.arguments import real, several
+
+DECIMAL = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]+)?"
+NUMBER = rf"[-+]?(?:inf|{DECIMAL})"
+_LONGEST = 100
+"""Characters of a name: a number of more is no number that anyone means, and takes its time to be read."""
+
+
+def each(argument: str, values: Any) -> list[Any]:
+    """One value or several, as a list."""
+    return several(argument, values, "a number, or several")
+
+
+def number(argument: str, value: Any) -> str:
+    """A finite or infinite number, written as briefly as reads back the same."""
+    value = real(argument, value)
+    if isinstance(value, Integral) and abs(int(value)) < 2**128:
+        return str(int(value))
+    try:
+        as_float = float(value)
+    except OverflowError:
+        as_float = inf if value == abs(value) else -inf
+    return str(int(as_float)) if as_float.is_integer() and abs(as_float) < 2**53 else repr(as_float)
+
+
+def f_of(beta: Any) -> str:
+    """`f1`, `f0.5`, ... of a positive, finite beta."""
+    text = number("beta", beta)
+    read_beta(text)
+    return f"f{text}"
+
+
+def read_beta(text: str) -> float:
+    """The beta in the name of an F."""
+    beta = read_number(text)
+    if not 0 < beta < float("inf"):
+        raise ValueError(f"beta must be a positive number, got {text}")
+    return beta
+
+
+def refuse_long(what: str, name: object) -> None:
+    """A name that is too long to be one is told at once, and not in full."""
+    if isinstance(name, str) and len(name) > _LONGEST:
+        raise ValueError(f"no {what} is named {name[:30]!r} and so on: {len(name)} characters, {_LONGEST} are the most")
+
+
+def read_number(text: str) -> float:
+    """The number in a name; a whole one stays exact."""
+    whole = re.fullmatch("[-+]?[0-9]{1,18}|[0-9]{19}", text)
+    return int(text) if whole else float(text)
+
+
+def read_decimal(text: str) -> Fraction | float:
+    """The number in a name, exactly as it is written; a float where it is infinite."""
+    about = float(text)
+    if isinf(about):
+        return about
+    if about == 0 and re.search("[1-9]", text.partition("e")[0]):
+        # Nearer to 0 than any float: so is this, of which no power of 10 has to be made.
+        return Fraction(-1 if text.startswith("-") else 1, 2**1200)
+    return Fraction(text)

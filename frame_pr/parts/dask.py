@@ -1,0 +1,334 @@
+"""A Dask frame as an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from frame_pr.frames.pandas import from_pandas, to_pandas
+from frame_pr.frames.wording import shown
+from frame_pr.parts.engines import Shuffled, range_numbers, sample_rows
+from frame_pr.parts.one_part import Call, Part, in_part, places
+from frame_pr.parts.score_ranges import range_edges
+
+try:
+    import dask
+    import dask.dataframe as dd
+    import numpy as np
+    import pandas as pd
+    import pyarrow as pa
+    from dask.dataframe import DataFrame
+    from dask.dataframe.utils import UNKNOWN_CATEGORIES
+except ImportError as error:
+    raise ImportError('frame_pr.dask needs dask: pip install "frame-pr[dask]"') from error
+
+
+class DaskFrame(Shuffled):
+    """A Dask frame, as an engine."""
+
+    def __init__(self, frame: DataFrame) -> None:
+        if not isinstance(frame, DataFrame):
+            kind = f"{type(frame).__module__}.{type(frame).__qualname__}"
+            way = ": give the frame itself, and the grouping columns as by=[...]" if "groupby" in kind.lower() else ""
+            raise TypeError(f"expected a dask.dataframe.DataFrame, got a {kind[-80:]}{way}")
+        self.frame = frame
+
+    def columns(self) -> list[Any]:
+        """The names of its columns."""
+        return list(self.frame.columns)
+
+    def refuse_missing(self, columns: Sequence[Any], argument: str) -> None:
+        """Every column is there, and no two have names that read alike."""
+        for column in columns:
+            if isinstance(column, str) and column not in self.columns() and column == self.frame.index.name:
+                raise ValueError(
+                    f"{argument}: {shown(column)} is the index of the frame: reset_index() makes a column of it"
+                )
+            if [str(name) for name in self.columns()].count(str(column)) > 1:
+                raise ValueError(f"the frame has several columns named {shown(column)}: rename them before the call")
+        super().refuse_missing(columns, argument)
+
+    def empty(self, columns: Sequence[str]) -> pl.DataFrame:
+        """A part of these columns without rows."""
+        meta = self._select(columns)._meta
+        for column, dtype in meta.dtypes.items():
+            if dtype.kind == "O" and isinstance(dtype, np.dtype):
+                raise TypeError(
+                    f"column {column!r} is object in Dask, which does not say what it holds: give it a type, "
+                    "such as 'string' or one of Arrow's"
+                )
+        return _part(meta, list(meta.columns))
+
+    def by_group(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
+        """A frame of what the function makes of each part; keys have the types they had."""
+        frame, empty = self._select(columns), function(self.empty(columns))
+        types = {name: dtype for name, dtype in _announced(empty).items() if name not in keys}
+        meta = to_pandas(empty, keys, like=frame._meta).astype(types)
+        return _shuffled(frame, len(keys), _hashed).map_partitions(partial(_by_group, function, meta), meta=meta)
+
+    def beside(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
+        """The frame with the columns that the function makes of each part."""
+        empty = function(self.empty(columns))
+        new = empty.to_pandas().astype(_announced(empty))
+        # The used columns come first for the shuffle, and go back to where they were after it.
+        used = self._labels(columns)
+        frame = self.frame[[*used, *(label for label in self.columns() if label not in used)]]
+        meta = pd.concat([self.frame._meta, new], axis=1)
+        beside = partial(_beside, function, used, self.columns(), new)
+        return _shuffled(frame, len(keys), _hashed).map_partitions(beside, meta=meta)
+
+    def in_ranges(self, call: Call) -> Callable[[Part], pl.DataFrame]:
+        """A shuffle by ranges of scores; what a function makes of its parts comes here."""
+        frame, empty = self._select(call.columns()), self.empty(call.columns())
+        scores = self._select(call.scores)
+        typed = scores.map_partitions(partial(_typed, meta=scores._meta), meta=scores._meta)
+        seen = _collected(typed, empty.select(pl.col(call.score).alias("0")), sample_rows)
+        number = partial(
+            range_numbers,
+            score=call.score,
+            cuts=range_edges(seen["0"], frame.npartitions),
+            ascending=call.request.ascending,
+        )
+        ranged = _shuffled(frame, frame.shape[1], partial(_hashed_ranges, number))
+        return partial(_collected_ranges, ranged, empty, number)
+
+    def given(self, result: pl.DataFrame) -> DataFrame:
+        """A small result, as a Dask frame."""
+        return dd.from_delayed(
+            [dask.delayed(result.to_pandas().astype(_announced(result)))],
+            meta=result.clear().to_pandas().astype(_announced(result)),
+            verify_meta=False,
+        )
+
+    def _select(self, columns: Sequence[str]) -> DataFrame:
+        return self.frame[self._labels(columns)]
+
+    def _labels(self, columns: Sequence[str]) -> list[Any]:
+        labels = {str(label): label for label in self.columns()}
+        return [labels[column] for column in columns]
+
+
+def _announced(result: pl.DataFrame) -> dict[str, Any]:
+    """Types of result columns that pandas would choose by their values: Dask has to know them before it computes."""
+    types: dict[str, Any] = {}
+    for name, dtype in result.schema.items():
+        if dtype == pl.String:
+            types[name] = "string[pyarrow]"
+        elif dtype.is_integer():
+            types[name] = str(dtype)  # pandas names its nullable integers as polars does
+        elif dtype.is_decimal():
+            types[name] = pd.ArrowDtype(result[name].to_arrow().type)
+    return types
+
+
+# what travels ---------------------------------------------------------------------------------------------------------
+
+
+def _shuffled(frame: DataFrame, keys: int, hashed: Part) -> DataFrame:
+    """The frame, rows of which the hashes are equal in one part: those of its first columns, so many of them.
+
+    The columns travel under names that neither Dask's shuffle nor a hash beside them meets.
+    """
+    meta = frame._meta
+    # Before the shuffle, as equal keys of different types need not meet, and after it, as it forgets some of Arrow's.
+    send = partial(_sent, meta=meta, keys=keys, hashed=hashed)
+    frame = frame.map_partitions(send, meta=send(meta))
+    frame = frame.shuffle(on="hash") if keys else frame.repartition(npartitions=1)
+    return frame.map_partitions(partial(_received, meta=meta), meta=meta).clear_divisions()
+
+
+def _sent(part: pd.DataFrame, meta: pd.DataFrame, keys: int, hashed: Part) -> pd.DataFrame:
+    part = _typed(_decoded(part, meta), _decoded(meta, meta))
+    named = part.set_axis(places(list(part.columns)), axis=1)
+    return named.assign(hash=hashed(_part(part, list(part.columns)[:keys])).to_series().to_numpy()) if keys else named
+
+
+def _received(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
+    part = part[places(list(meta.columns))].set_axis(meta.columns, axis=1)
+    return _encoded(_typed(part, _decoded(meta, meta)), meta)
+
+
+def _replaced(frame: pd.DataFrame, columns: dict[Any, Any]) -> pd.DataFrame:
+    if not columns:
+        return frame
+    frame = frame.copy(deep=False)
+    for column, values in columns.items():
+        frame[column] = values
+    return frame
+
+
+def _hashed(keys: pl.DataFrame) -> pl.DataFrame:
+    """One number for each row, the same for equal keys, whatever the type and the process that holds them."""
+    hashes = []
+    for key in keys:
+        dtype = key.dtype
+        if dtype.is_numeric() or dtype == pl.Boolean:
+            key = key.cast(pl.Float64)  # more of them are alike then, which only moves them to one part
+        elif isinstance(dtype, pl.Datetime):
+            key = key.dt.epoch("ms")
+        elif dtype == pl.Duration:
+            key = key.dt.total_milliseconds()
+        else:
+            key = key.cast(_without_categories(dtype))
+        hashes.append(key.hash().zip_with(key.is_not_null(), pl.Series([0], dtype=pl.UInt64)))
+    return pl.DataFrame(hashes).select(hash=pl.struct(pl.all()).hash())
+
+
+def _without_categories(dtype: pl.DataType) -> pl.DataType:
+    # These are hashed by their numbers, which each process gives anew.
+    if isinstance(dtype, (pl.Categorical, pl.Enum)):
+        return pl.String()
+    if isinstance(dtype, pl.List):
+        return pl.List(_without_categories(pl.Series(dtype=dtype.inner).dtype))
+    if isinstance(dtype, pl.Struct):
+        return pl.Struct(
+            {field.name: _without_categories(pl.Series(dtype=field.dtype).dtype) for field in dtype.fields}
+        )
+    return dtype
+
+
+def _hashed_ranges(number: Part, part: pl.DataFrame) -> pl.DataFrame:
+    return _hashed(number(part))
+
+
+def _is_dictionary(dtype: Any) -> bool:
+    return isinstance(dtype, pd.ArrowDtype) and pa.types.is_dictionary(dtype.pyarrow_dtype)
+
+
+def _is_known(dtype: Any) -> bool:
+    """Whether it is a type of categories, and what these are is known before a part is."""
+    return isinstance(dtype, pd.CategoricalDtype) and list(dtype.categories) not in ([], [UNKNOWN_CATEGORIES])
+
+
+def _decoded(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
+    """Categories and dictionaries as their values, which can be put together with those of other parts."""
+    decoded = {}
+    for column, dtype in meta.dtypes.items():
+        own = part[column].dtype
+        if (_is_dictionary(dtype) or _is_known(dtype)) and (
+            _is_dictionary(own) or isinstance(own, pd.CategoricalDtype)
+        ):
+            coded = pa.chunked_array([pa.array(part[column])] if len(part) else [], type=pa.array(part[column]).type)
+            value = coded.type.value_type
+            if not isinstance(value, pa.BaseExtensionType):
+                decoded[column] = pd.Series(coded.cast(value), index=part.index, dtype=pd.ArrowDtype(value))
+    return _replaced(part, decoded)
+
+
+def _encoded(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
+    """Categories and dictionaries, as they were."""
+    encoded = {}
+    for column, dtype in meta.dtypes.items():
+        if isinstance(dtype, pd.CategoricalDtype) and not isinstance(part[column].dtype, pd.CategoricalDtype):
+            encoded[column] = _categories(part[column], dtype)
+        elif _is_dictionary(dtype) and part[column].dtype != dtype:
+            values, to = pa.array(part[column]), dtype.pyarrow_dtype
+            values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+            coded = values.cast(to.value_type).dictionary_encode()
+            arrow = pa.DictionaryArray.from_arrays(
+                coded.indices.cast(to.index_type), coded.dictionary, ordered=to.ordered
+            )
+            encoded[column] = pd.Series(pd.array(arrow, dtype=dtype), index=part.index)
+    return _replaced(part, encoded)
+
+
+def _categories(values: pd.Series[Any], dtype: pd.CategoricalDtype) -> pd.Series[Any]:
+    if not _is_known(dtype):
+        return values.astype("category")
+    codes, found = pd.factorize(values)
+    found = pd.Index(found).astype(dtype.categories.dtype)
+    new = found.difference(dtype.categories)
+    if dtype.ordered and len(new):
+        raise TypeError(
+            f"column {values.name!r} has ordered categories, and {new[0]!r} of a part is not one of those that Dask "
+            "knows: give all parts the same"
+        )
+    coded = pd.Categorical.from_codes(codes, categories=found)
+    return pd.Series(coded.set_categories(dtype.categories.append(new), ordered=dtype.ordered), index=values.index)
+
+
+def _typed(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
+    """A part whose columns have the types that Dask says they have."""
+    typed = {}
+    for column, dtype in meta.dtypes.items():
+        # Categories may differ from part to part.
+        if part[column].dtype == dtype or isinstance(dtype, pd.CategoricalDtype):
+            continue
+        if isinstance(dtype, np.dtype) and dtype.kind in "iub" and (missing := part[column].isna().sum()):
+            raise TypeError(
+                f"column {column!r} is {dtype} to Dask, which cannot be missing, and {missing} of {len(part)} values "
+                "of a part are: read it as a nullable type, such as with dtype_backend='pyarrow'"
+            )
+        try:
+            typed[column] = part[column].astype(dtype)
+            held = _held(part[column], typed[column])
+        except (ArithmeticError, NotImplementedError, TypeError, ValueError):
+            held = part[column].isna().to_numpy()
+        if not held.all():
+            raise TypeError(
+                f"column {column!r} is {dtype} to Dask, and {part[column].dtype} in a part, with values such as "
+                f"{part[column][~held].iloc[0]} that are none of {dtype}: give it one type in all parts, with astype"
+            )
+    return _replaced(part, typed)
+
+
+def _held(values: pd.Series[Any], typed: pd.Series[Any]) -> np.ndarray[Any, Any]:
+    """Which values are the same in another type."""
+    before, after = (from_pandas(one.to_frame("values"), ["values"]).to_series() for one in (values, typed))
+    if _nature(before.dtype) not in (_nature(after.dtype), pl.Null):
+        return before.is_null().to_numpy()
+    back = after.cast(before.dtype, strict=False)
+    if before.dtype.is_float():
+        before, back = before.fill_nan(None), back.fill_nan(None)
+    return before.eq_missing(back).to_numpy()
+
+
+def _nature(dtype: pl.DataType) -> Any:
+    """What a type is of: a number of one type can be one of another, and a text is none."""
+    if dtype.is_numeric() or dtype == pl.Boolean:
+        return pl.Float64
+    return pl.String if dtype in (pl.Categorical, pl.Enum) else dtype.base_type()
+
+
+# on the parts ---------------------------------------------------------------------------------------------------------
+
+
+def _part(part: pd.DataFrame, columns: Sequence[Any]) -> pl.DataFrame:
+    """These columns, named by their places."""
+    frame = from_pandas(part, columns)
+    frame.columns = places(columns)
+    return frame
+
+
+def _collected(frame: DataFrame, empty: pl.DataFrame, function: Part) -> pl.DataFrame:
+    """What a function makes of each part, all together."""
+    results: tuple[pl.DataFrame, ...] = dask.compute(
+        *(dask.delayed(_in_polars)(function, part) for part in frame.to_delayed())
+    )
+    return pl.concat([function(empty), *results])
+
+
+def _collected_ranges(frame: DataFrame, empty: pl.DataFrame, number: Part, function: Part) -> pl.DataFrame:
+    return _collected(frame, empty, partial(_with_ranges, number=number, function=function))
+
+
+def _with_ranges(part: pl.DataFrame, number: Part, function: Part) -> pl.DataFrame:
+    return function(part.hstack(number(part)))
+
+
+def _in_polars(function: Part, part: pd.DataFrame) -> pl.DataFrame:
+    return in_part(function, _part(part, list(part.columns)))
+
+
+def _by_group(function: Part, meta: pd.DataFrame, part: pd.DataFrame) -> pd.DataFrame:
+    like = {column: part[column].head(0) for column, dtype in meta.dtypes.items() if dtype == "category"}
+    result = in_part(function, _part(part, list(part.columns)))
+    return to_pandas(result, [str(column) for column in meta.columns], like=_replaced(meta, like))
+
+
+def _beside(function: Part, used: list[Any], columns: list[Any], new: pd.DataFrame, part: pd.DataFrame) -> pd.DataFrame:
+    result = to_pandas(in_part(function, _part(part, used)), list(new.columns), like=new)
+    return pd.concat([part[columns], result.set_axis(part.index)], axis=1)

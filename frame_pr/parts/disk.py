@@ -1,0 +1,172 @@
+"""A frame on disk in parts, and the plain functions on one part at a time."""
+
+from __future__ import annotations
+
+import errno
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import polars as pl
+
+from frame_pr.parts.engines import Parts
+from frame_pr.parts.folder import part_folder
+from frame_pr.parts.one_part import Call, Part, in_part, in_places
+from frame_pr.parts.readings import Readings
+from frame_pr.parts.score_ranges import RANGE, evaluated, range_edges, range_of, refuse_gain
+
+_BYTES_A_ROW = 160  # at the peak, beside the rows themselves; benchmarks/scale.py measures it
+_SAMPLE = 100_000
+_PART = "part"  # polars drops a column of this name; those of a part are named by their places
+
+
+@dataclass(frozen=True)
+class DiskFrame(Parts):
+    """A frame, as an engine that takes one part at a time."""
+
+    name = "frames in parts"
+    metrics = "evaluate, report and the single metrics"
+
+    frame: pl.LazyFrame
+    budget: int
+    partitions: int | None
+    directory: str | Path | None
+    progress: bool
+
+    def columns(self) -> list[str]:
+        """The names of its columns."""
+        return self.frame.collect_schema().names()
+
+    def empty(self, columns: Sequence[str]) -> pl.DataFrame:
+        """A part of these columns without rows."""
+        return in_places(self.frame, columns).collect_schema().to_frame()
+
+    def groups(self, call: Call) -> pl.DataFrame:
+        """One row per group, sorted."""
+        frame = in_places(self.frame, call.columns())
+        rows, width = _height(frame), sum(map(_width, frame.collect_schema().dtypes()))
+        # Parts are not all of one size.
+        most = math.ceil(1.5 * rows / self.partitions) if self.partitions else self.budget // (_BYTES_A_ROW + width)
+        partitions = self.partitions or math.ceil(1.2 * rows / max(1, most))
+        if partitions <= 1 or not rows:
+            whole = frame.collect()
+            _refuse_label([whole.lazy()], call)
+            return call.of_groups(whole)
+        with part_folder(self.directory) as folder, _bar(rows, self.progress) as done:
+            if self.progress:
+                disk = f"up to {rows * width / 1e9:.1f} GB of disk in {folder}"
+                print(f"frame_pr: {rows:,} rows in {partitions} parts, {disk}", file=sys.stderr)
+            if not call.by:
+                result = _by_range(call, frame, rows, most, folder)
+                done(rows)
+                return result
+            tables, parts = [], _written(frame, pl.struct(call.keys).hash() % partitions, folder)
+            _refuse_label(parts, call)
+            for part in parts:
+                height = _height(part)
+                if height <= most:
+                    tables.append(in_part(call.of_groups, part.collect()))
+                else:
+                    tables.append(_by_range(call, part, height, most, folder))
+                done(height)
+        result = pl.concat(tables)
+        return _sorted(result, call, [name for name in result.columns if name not in call.names])
+
+    def averaged(self, groups: pl.DataFrame, call: Call, keys: Sequence[str], average: Part) -> pl.DataFrame:
+        """Groups, averaged over those that share these keys."""
+        result = average(in_places(groups.lazy(), [*keys, *call.names]).collect())
+        return _sorted(result, call, keys) if keys else result
+
+    def beside(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> pl.DataFrame:
+        """Not for rows in parts, which do not keep their order."""
+        raise TypeError("with_metrics gives rows in their order, which parts do not keep: join evaluate to the rows")
+
+
+def _sorted(result: pl.DataFrame, call: Call, keys: Sequence[str]) -> pl.DataFrame:
+    """Sorted one column after the other: a large result is in memory once, not twice."""
+    place = call.in_order(result, keys)
+    for name in result.columns:
+        # By a name of ours, as polars would read the caller's as a pattern.
+        result = result.with_columns(result[name].alias("column").gather(place).alias(name))
+    return result
+
+
+def _refuse_label(parts: Sequence[pl.LazyFrame], call: Call) -> None:
+    """The positive label stands in one of the parts; of each the truth alone is read, up to the first that has it."""
+    if call.request.positive is None:
+        return
+    found: list[pl.DataFrame] = []
+    for part in parts:
+        found.append(part.select(**call.labels(part.collect_schema())).collect(engine="streaming"))
+        if found[-1]["hits"].item():
+            return
+    call.refuse_label(pl.concat(found))
+
+
+def _by_range(call: Call, frame: pl.LazyFrame, rows: int, most: int, folder: Path) -> pl.DataFrame:
+    """One row per group of a frame with a very large one."""
+    refuse_gain(call)
+    results, readings, columns = [], Readings(), call.columns()
+    for one in call.systems():
+        part = in_places(frame, [str(columns.index(column)) for column in one.columns()])
+        sample = part.select(score=one.score).with_row_index("row")
+        sample = sample.filter(pl.col("row") % max(1, rows // _SAMPLE) == 0)
+        cuts = range_edges(sample.collect(engine="streaming")["score"], math.ceil(1.2 * rows / max(1, most)))
+        with TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as below:
+            parts = _written(
+                part.with_columns(range_of(one.score, cuts, ascending=call.request.ascending)),
+                pl.col(RANGE),
+                Path(below),
+            )
+
+            def over_ranges(function: Part, parts: Sequence[pl.LazyFrame] = parts) -> pl.DataFrame:
+                return pl.concat(in_part(function, part.collect()) for part in parts)
+
+            # Parts of groups are read from a disk, where nothing changes, and a label may stand in others.
+            over = over_ranges if call.by else readings.of(one, over_ranges)
+            results.append(evaluated(one, part.collect_schema().to_frame(), over))
+    return call.joined(results)
+
+
+def _written(frame: pl.LazyFrame, part: pl.Expr, folder: Path) -> list[pl.LazyFrame]:
+    """Write a frame in parts."""
+    # Unstable in polars, and in this one place. One file a part, however large: there are many parts.
+    parts = pl.PartitionBy(folder, key={_PART: part}, include_key=False, approximate_bytes_per_file=None)
+    try:
+        frame.sink_ipc(parts, compression="lz4", maintain_order=False)
+    except (OSError, pl.exceptions.ComputeError) as error:
+        if "os error 28" not in str(error):
+            raise
+        raise OSError(
+            errno.ENOSPC, f"the disk of {folder} is full: partitioned(directory=...) takes a directory on another one"
+        ) from None
+    return [pl.scan_ipc(path) for path in sorted(folder.glob(f"{_PART}=*"))]
+
+
+@contextmanager
+def _bar(rows: int, progress: bool) -> Iterator[Callable[[int], object]]:
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        progress = False
+    if not progress:
+        yield lambda rows: None
+        return
+    with tqdm(total=rows, unit=" rows", unit_scale=True, delay=2) as bar:
+        yield bar.update
+
+
+def _height(frame: pl.LazyFrame) -> int:
+    height: int = frame.select(pl.len()).collect(engine="streaming").item()
+    return height
+
+
+def _width(dtype: pl.DataType) -> int:
+    """Bytes of a value, about."""
+    if dtype.is_numeric() and not dtype.is_decimal():
+        return int(pl.Series([0], dtype=dtype).estimated_size())
+    return {pl.Boolean: 1, pl.Date: 4, pl.Datetime: 8, pl.Duration: 8, pl.Time: 8}.get(dtype.base_type(), 24)

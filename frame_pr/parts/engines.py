@@ -1,0 +1,151 @@
+"""Metrics of a frame that an engine keeps in parts: a shuffle by group, then the plain functions on each part."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from frame_pr.frames.columns import refuse_missing, refuse_taken
+from frame_pr.frames.engines import Engine
+from frame_pr.frames.kinds import find_kind
+from frame_pr.frames.wording import shown
+from frame_pr.inputs.request import Request
+from frame_pr.metrics.aggregation import means
+from frame_pr.parts.one_part import Call, Part, places
+from frame_pr.parts.readings import Readings
+from frame_pr.parts.score_ranges import evaluated, range_of, refuse_gain
+
+_SAMPLE = 1000  # rows of each part
+_COLLECTED = {"pyspark": ".toPandas()", "dask": ".compute()"}
+
+
+class Parts(Engine):
+    """A frame in parts, of some engine."""
+
+    @abstractmethod
+    def columns(self) -> list[Any]:
+        """The names of its columns."""
+
+    @abstractmethod
+    def empty(self, columns: Sequence[str]) -> pl.DataFrame:
+        """A part of these columns without rows, of the types that the parts have."""
+
+    @abstractmethod
+    def groups(self, call: Call) -> Any:
+        """One row per group."""
+
+    @abstractmethod
+    def averaged(self, groups: Any, call: Call, keys: Sequence[str], average: Part) -> Any:
+        """One row for each value of these keys, by a function that averages the groups of a part."""
+
+    @abstractmethod
+    def beside(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> Any:
+        """The frame itself, part by part, with the columns that the function makes of each part at its right."""
+
+    def evaluate(
+        self, request: Request, names: Sequence[str], mean_over: Sequence[str] | None, undefined: float | None
+    ) -> Any:
+        """Metrics per group, and with `mean_over` a second shuffle, of these, by the keys that are left."""
+        call = self._call(request, names, undefined)
+        empty = self.empty(call.columns())
+        result = call.of_groups(empty, mean_over)
+        groups = self.groups(call)
+        if mean_over is None:
+            return groups
+        keys = [key for key in call.of_groups(empty).drop(names).columns if key not in mean_over]
+        undefinable = [name for name in names if f"undefined_{name}" in result.columns]
+        average = partial(_averaged, keys=keys, names=names, undefinable=undefinable)
+        return self.averaged(groups, call, keys, average)
+
+    def refuse_missing(self, columns: Sequence[Any], argument: str) -> None:
+        """Every column that an argument names is there."""
+        refuse_missing(columns, self.columns(), argument=argument)
+
+    def with_metrics(self, request: Request, names: Sequence[str], prefix: str, undefined: float | None) -> Any:
+        """Every row with the metrics of its group."""
+        call = self._call(request, names, undefined)
+        refuse_taken([prefix + name for name in names], self.columns())
+        return self.beside(call.columns(), call.by, partial(call.of_rows, prefix=prefix))
+
+    def _call(self, request: Request, names: Sequence[str], undefined: float | None) -> Call:
+        if request.ties == "order":
+            raise ValueError(
+                "ties='order' takes rows as they stand, and a shuffle moves them: give the column that orders them, "
+                "tie_break=..."
+            )
+        for argument, items in request.arguments().items():
+            for item in items:
+                if isinstance(item, pl.Expr):
+                    raise TypeError(f"{argument} takes names of columns where the frame is in parts, got {shown(item)}")
+            self.refuse_missing(items, argument)
+        # A total that is a frame goes to every part.
+        kinds = {name: find_kind(total) for name, total in request.totals.items()}
+        sent = {name: kind.read(kind.columns).collect() for name, kind in kinds.items() if kind is not None}
+        for name, kind in kinds.items():
+            total = request.totals[name]
+            if kind is None and type(total).__module__.partition(".")[0] in _COLLECTED:
+                way = _COLLECTED[type(total).__module__.partition(".")[0]]
+                raise TypeError(
+                    f"{name} takes a frame that is sent to every part, a polars or pandas one: {way} makes it"
+                )
+        call = Call(request.with_totals(request.totals | sent), names, undefined)
+        if not call.by:
+            refuse_gain(call)
+        return call
+
+
+class Shuffled(Parts):
+    """A frame in parts, of an engine that brings rows of one group together: what Spark and Dask do alike."""
+
+    @abstractmethod
+    def __init__(self, frame: Any) -> None:
+        """Take a frame of the engine."""
+
+    @abstractmethod
+    def by_group(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> Any:
+        """A frame of what the function makes of each part, whole groups of the keys, the first columns, in one part."""
+
+    @abstractmethod
+    def in_ranges(self, call: Call) -> Callable[[Part], pl.DataFrame]:
+        """Cut the score into ranges; what a function makes of the parts, of whole ranges, comes here."""
+
+    @abstractmethod
+    def given(self, result: pl.DataFrame) -> Any:
+        """A small result, as a frame of the engine."""
+
+    def groups(self, call: Call) -> Any:
+        """One row per group; without groups, the engine runs at once."""
+        if call.by:
+            return self.by_group(call.columns(), call.by, call.of_groups)
+        readings = Readings()
+        results = [
+            evaluated(one, self.empty(one.columns()), readings.of(one, self.in_ranges(one))) for one in call.systems()
+        ]
+        return self.given(call.joined(results))
+
+    def averaged(self, groups: Any, call: Call, keys: Sequence[str], average: Part) -> Any:
+        """A second shuffle, by the keys that are left."""
+        return type(self)(groups).by_group([*keys, *call.names], keys, average)
+
+
+def sample_rows(part: pl.DataFrame) -> pl.DataFrame:
+    """Some rows of a part."""
+    return part.sample(min(_SAMPLE, part.height), seed=0)
+
+
+def range_numbers(part: pl.DataFrame, score: str, cuts: pl.Series, ascending: bool) -> pl.DataFrame:
+    """The column `RANGE` of a part."""
+    return part.select(range_of(score, cuts, ascending=ascending))
+
+
+def _averaged(
+    part: pl.DataFrame, keys: Sequence[str], names: Sequence[str], undefinable: Sequence[str]
+) -> pl.DataFrame:
+    # The figures under their names: those of the keys may be anything.
+    figures = {str(len(keys) + i): name for i, name in enumerate(names)}
+    result = means(part.rename(figures).lazy(), places(keys), names, undefinable).collect()
+    return result.rename(dict(zip(places(keys), keys, strict=True)))

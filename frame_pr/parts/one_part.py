@@ -1,0 +1,181 @@
+"""What a caller asked of a frame in parts, and how one part answers it.
+
+The columns of a part are named by their places, "0" and so on: no name of ours meets one of the caller's there. The
+request of a part reads them under the caller's names, in which errors and results speak.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import polars as pl
+import polars.selectors as cs
+
+from frame_pr.functions.evaluation import evaluated, evaluated_beside, sorted_by
+from frame_pr.inputs.request import Request
+from frame_pr.inputs.rows import Rows, WayBack, rows_of
+from frame_pr.inputs.values import check_occurs, is_positive
+
+Part = Callable[[pl.DataFrame], pl.DataFrame]
+"""What is done to a part; it travels to the workers."""
+_LABELS = 10  # of each part, for an error to name
+
+
+@dataclass(frozen=True)
+class Call:
+    """What the caller asked for; all columns are names."""
+
+    request: Request
+    names: Sequence[str]
+    undefined: float | None
+
+    @property
+    def by(self) -> list[str]:
+        """The keys."""
+        return [str(key) for key in self.request.keys]
+
+    @property
+    def keys(self) -> list[str]:
+        """The keys, in a part."""
+        return places(self.by)
+
+    @property
+    def scores(self) -> list[str]:
+        """The scores; systems, where there are several."""
+        return [str(score) for score in self.request.scores]
+
+    @property
+    def score(self) -> str:
+        """The first score, in a part."""
+        return str(self.columns().index(self.scores[0]))
+
+    def columns(self) -> list[str]:
+        """The columns that are used, each once and the keys first: those of a part, in their order."""
+        return list(dict.fromkeys(str(column) for column in self.request.columns()))
+
+    def systems(self) -> list[Call]:
+        """The same, of one score each."""
+        if not self.request.several:
+            return [self]
+        others = [[other for other in self.scores if other != score] for score in self.scores]
+        drops = self.request.unscored == "drop"
+        alone = [
+            replace(self.request, scores=[score], several=False, beside=beside if drops else [])
+            for score, beside in zip(self.scores, others, strict=True)
+        ]
+        return [replace(self, request=request) for request in alone]
+
+    def joined(self, results: Sequence[pl.DataFrame]) -> pl.DataFrame:
+        """The results of the systems, put together."""
+        if not self.request.several:
+            return results[0]
+        named = [one.with_columns(system=pl.lit(name)) for one, name in zip(results, self.scores, strict=True)]
+        # A threshold has the type of its score.
+        return pl.concat(named, how="vertical_relaxed")[[*self.by, "system", *self.names]]
+
+    def in_order(self, result: pl.DataFrame, keys: Sequence[str]) -> pl.Series:
+        """The places of the rows of a result, sorted by these keys."""
+        systems = self.scores if self.request.several else ()
+        named = ["system" if key == "system" and systems else str(place) for place, key in enumerate(keys)]
+        table = pl.DataFrame([result[key].alias(name) for key, name in zip(keys, named, strict=True)])
+        return table.select(pl.arg_sort_by(sorted_by(named, systems))).to_series()
+
+    def of_groups(self, part: pl.DataFrame, mean_over: Sequence[str] | None = None) -> pl.DataFrame:
+        """One row per group of the part."""
+        return evaluated(self._labelled(part), self._placed, self.names, mean_over, self.undefined)
+
+    def of_rows(self, part: pl.DataFrame, prefix: str) -> pl.DataFrame:
+        """The new columns of each row of the part, in its order."""
+        # Under the names without the prefix, which the columns of a part do not have.
+        rows = evaluated_beside(self._labelled(part), self._placed, self.names, "", self.undefined)
+        return rows.select(pl.col(name).alias(prefix + name) for name in self.names)
+
+    def rows_of(
+        self,
+        part: pl.DataFrame,
+        keys: Sequence[str],
+        totals: dict[str, Any],
+        starts: pl.DataFrame | None = None,
+        units: pl.DataFrame | None = None,
+    ) -> tuple[Rows, WayBack[pl.DataFrame]]:
+        """The canonical rows of the part, grouped by these columns of it, with these known totals."""
+        request = replace(self._placed, keys=list(keys)).with_totals(totals)
+        return rows_of(self._labelled(part), request, starts=starts, units=units)
+
+    def totals_in_rows(self) -> dict[str, Any]:
+        """The known totals that stand in the rows."""
+        return {name: total for name, total in self._placed.totals.items() if isinstance(total, pl.Expr)}
+
+    def counts(self, schema: pl.Schema) -> dict[str, pl.Expr]:
+        """What parts of this schema are told apart by: counts and sums over their rows, and over the positives."""
+        truth, summed = self._truth(schema), {"scores": self.score}
+        if (weight := self.request.policies.get("weight")) is not None:
+            summed["weights"] = str(self.columns().index(str(weight)))
+        found = {"rows": pl.len(), "judged": truth.count(), "positives": truth.sum()}
+        found = {name: count.cast(pl.Float64) for name, count in found.items()}
+        for name, column in summed.items():
+            # By their size, as sums that cancel are not the same in another order.
+            size = pl.col(column).cast(pl.Float64).fill_nan(None).abs()
+            found |= {name: size.sum(), f"{name} of positives": size.filter(truth).sum()}
+        return found
+
+    def labels(self, schema: pl.Schema) -> dict[str, pl.Expr]:
+        """Over rows of parts of this schema: how many have the positive label, and some of the labels."""
+        truth = str(len(self.by))
+        return {"hits": self._truth(schema).sum(), "labels": pl.col(truth).unique().head(_LABELS).implode()}
+
+    def refuse_label(self, labels: pl.DataFrame) -> None:
+        """The positive label is one of the frame, of whose parts these are the `labels`."""
+        if self.request.positive is not None and not labels["hits"].sum():
+            known = labels["labels"].explode().unique()
+            check_occurs(str(self.request.truth), known, self.request.positive)
+
+    @cached_property
+    def _placed(self) -> Request:
+        """The request of a part, whose truths are Boolean."""
+        at: dict[str, Any] = {name: pl.col(str(i)).alias(name) for i, name in enumerate(self.columns())}
+        request = self.request
+        given = request.single().items()
+        others: Any = {name: at[str(column)] for name, column in given if name in request.policies}
+        return replace(
+            request,
+            truth=at[str(request.truth)],
+            scores=[at[score] for score in self.scores],
+            beside=[at[str(score)] for score in request.beside],
+            keys=[at[key] for key in self.by],
+            policies=request.policies | others,
+            positive=None,
+        )
+
+    def _truth(self, schema: pl.Schema) -> pl.Expr:
+        """The truth of a part as it is, or, with a positive label, as Boolean."""
+        truth, positive = str(len(self.by)), self.request.positive
+        column = pl.col(truth).fill_nan(None) if schema[truth].is_float() else pl.col(truth)
+        if positive is None:
+            return column if schema[truth] == pl.Boolean else column != 0
+        return is_positive(truth, str(self.request.truth), schema[truth], positive)
+
+    def _labelled(self, part: pl.DataFrame) -> pl.DataFrame:
+        # Boolean from here on: a part may well hold no row of the positive label, which is an error in a whole frame.
+        return part if self.request.positive is None else part.with_columns(self._truth(part.schema))
+
+
+def places(columns: Sequence[object]) -> list[str]:
+    """The names of the columns of a part."""
+    return [str(place) for place in range(len(columns))]
+
+
+def in_places(frame: pl.LazyFrame, columns: Sequence[str]) -> pl.LazyFrame:
+    """These columns of a frame, as those of a part."""
+    return frame.select(cs.by_name(column).alias(place) for column, place in zip(columns, places(columns), strict=True))
+
+
+def in_part(function: Part, part: pl.DataFrame) -> pl.DataFrame:
+    """What a function makes of a part; what is wrong with the values is told of the part, which holds no others."""
+    try:
+        return function(part)
+    except ValueError as error:
+        raise ValueError(f"{error} (in the part of the frame where it was found)") from None

@@ -1,0 +1,169 @@
+"""One ranking in ranges of its scores, each ranked by itself.
+
+Equal scores are in one range wherever the cuts are, so any cuts are exact. A range continues the ranking that those of
+better scores began: it is told how many rows and positives they have, and its sums are a part of the group's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from frame_pr.inputs.group_codes import Coding, coding
+from frame_pr.inputs.masses import MASSES, bits_beside, bits_of_sum, exponent, unit_of
+from frame_pr.inputs.request import TOTAL_POLICIES
+from frame_pr.inputs.sort_keys import group_limit
+from frame_pr.inputs.totals import totals_in_frame, totals_in_rows, with_totals
+from frame_pr.metrics.aggregation import Asked, asked_of, finished, per_group, summed
+from frame_pr.parts.one_part import Call, Part
+from frame_pr.ranking.blocks import START, blocks_of
+
+RANGE = "range"  # beside the columns of a part, which are named by their places
+_SUM = "sum of "  # before the names of columns that stand beside the keys of a part
+
+
+def range_edges(sample: pl.Series, ranges: int) -> pl.Series:
+    """Scores that cut a column like this sample into ranges of about equal size."""
+    scores = sample.drop_nulls().sort()
+    return scores.gather_every(max(1, len(scores) // ranges)).unique(maintain_order=True)[1:]
+
+
+def range_of(score: str, cuts: pl.Series, *, ascending: bool) -> pl.Expr:
+    """The number of the range, 0 at the best scores; null where there is no score."""
+    below = pl.col(score).map_batches(
+        lambda scores: cuts.search_sorted(scores, side="right"), return_dtype=pl.get_index_type(), is_elementwise=True
+    )
+    number = below.cast(pl.Int64) if ascending else len(cuts) - below.cast(pl.Int64)
+    # NaN is no score, and is above infinity.
+    return pl.when(pl.col(score) <= float("inf")).then(number).alias(RANGE)
+
+
+def refuse_gain(call: Call) -> None:
+    """A range knows nothing of the gains in the others, whose best order they make together."""
+    if call.request.policies.get("gain") is not None:
+        raise ValueError(
+            "gain= needs all rows of a group together, and one that is too large, or all there is without by=, is cut "
+            "into ranges of its scores: evaluate a frame that fits in memory"
+        )
+
+
+def evaluated(call: Call, empty: pl.DataFrame, over_ranges: Callable[[Part], pl.DataFrame]) -> pl.DataFrame:
+    """One row per group, of which each is in ranges of its scores, whole ranges being together in one part.
+
+    `empty`: the columns of the call, without rows. `over_ranges`: what a function makes of the parts, a column `RANGE`
+    in them; it is asked to run twice, or up to four times.
+    """
+    chosen = asked_of(call.rows_of(empty, call.keys, {})[0], call.names, call.undefined)
+    units = None if chosen.whole else units_of(over_ranges(partial(measured, call=call)), call)
+    starts = starts_of(over_ranges(partial(counted, call=call, units=units)), call, units)
+    if starts.is_empty():
+        return call.of_groups(empty)
+    known: dict[str, Any] = {"call": call, "starts": starts, "units": units}
+    if any("interpolated_precision" in one.over.meta.root_names() for one in chosen.aggregates.values()):
+        known["starts"] = with_later_precision(starts, over_ranges(partial(best_precision, **known)), call)
+    result = finished_groups(over_ranges(partial(summed_up, **known)), call, chosen)
+    return result.rename(dict(zip(call.keys, call.by, strict=True)))
+
+
+def measured(part: pl.DataFrame, call: Call) -> pl.DataFrame:
+    """For each range in the part: the exponent of its largest weight, its number of rows, known totals in its rows."""
+    rows, way_back = call.rows_of(part, [*call.keys, RANGE], call.totals_in_rows())
+    largest = exponent(pl.col("weight")).max().alias(_SUM + "exponent")
+    found = rows.frame.group_by("group").agg(largest, pl.len().cast(pl.Int64).alias(_SUM + "rows"))
+    for total in rows.totals:
+        found = found.join(total, on="group", how="left")
+    return way_back.restore(found).collect()
+
+
+def units_of(sizes: pl.DataFrame, call: Call) -> pl.DataFrame:
+    """The unit of the weights of each range, which is that of all ranges of its group."""
+    coder, ranges = _numbered(sizes, call.keys)
+    largest, rows = pl.col(_SUM + "exponent").max().over("group"), pl.col(_SUM + "rows").sum().over("group")
+    ranges = ranges.select("group", *call.keys, RANGE, **{_SUM + "bits": bits_of_sum(largest, rows)})
+    for total in _known(sizes, call, coder, pl.Float64()):
+        ranges = ranges.join(total, on="group", how="left")
+    bits = bits_beside(pl.col(_SUM + "bits"), list(call.request.totals))
+    return ranges.select(*call.keys, RANGE, unit=unit_of(bits)).collect()
+
+
+def counted(part: pl.DataFrame, call: Call, units: pl.DataFrame | None) -> pl.DataFrame:
+    """For each range in the part: its rows and positives, and the known totals of its group where a column has them."""
+    rows, way_back = call.rows_of(part, [*call.keys, RANGE], call.totals_in_rows(), units=units)
+    alone = replace(rows, totals=[])
+    found = {_SUM + name: name for name in TOTAL_POLICIES}
+    table = summed(alone, asked_of(alone, TOTAL_POLICIES)).select("group", **found)
+    for total in rows.totals:
+        table = table.join(total, on="group", how="left")
+    return way_back.restore(table).collect()
+
+
+def starts_of(counts: pl.DataFrame, call: Call, units: pl.DataFrame | None) -> pl.DataFrame:
+    """What each range starts with, but for the precision below it."""
+    if units is not None:
+        counts = counts.join(units, on=[*call.keys, RANGE], how="left", nulls_equal=True)
+    coder, ranges = _numbered(counts, call.keys)
+    found, ranked = {mass: pl.col(_SUM + mass.total) for mass in MASSES}, pl.col(RANGE).is_not_null()
+    totals = _known(counts, call, coder, pl.Int64() if units is None else pl.Float64())
+    unit = [] if units is None else [pl.col("unit").first()]
+    groups = ranges.group_by("group").agg(*(total.sum().alias(mass.total) for mass, total in found.items()), *unit)
+    groups = with_totals(groups, totals, in_units=units is not None)
+    groups = groups.select("group", **{mass.in_all: mass.total for mass in MASSES})
+    before = {
+        mass.before: (number.cum_sum() - number).over("group")
+        for mass, total in found.items()
+        for number in (pl.when(ranked).then(total).otherwise(0),)
+    }
+    starts = ranges.sort("group", RANGE, nulls_last=True).with_columns(**before, later_precision=pl.lit(0.0))
+    return starts.join(groups, on="group").select(*call.keys, RANGE, *START).collect()
+
+
+def _known(ranges: pl.DataFrame, call: Call, coder: Coding, dtype: pl.DataType) -> list[pl.LazyFrame]:
+    """The known totals of groups, of which a table of ranges has those that stand in the rows."""
+    keys = dict(zip(call.by, call.keys, strict=True))
+    return [
+        totals_in_rows(coder.code(ranges.lazy()), name, value, dtype)
+        if isinstance(value, str)
+        else totals_in_frame(value, name, keys, ranges.schema, coder, 1, dtype)
+        for name, value in call.request.totals.items()
+    ]
+
+
+def best_precision(part: pl.DataFrame, call: Call, starts: pl.DataFrame, units: pl.DataFrame | None) -> pl.DataFrame:
+    """For each range in the part, the largest precision at any of its thresholds."""
+    rows, way_back = call.rows_of(part, [*call.keys, RANGE], {}, starts, units)
+    best = (pl.col("tp") / pl.col("k")).max().alias(_SUM + "precision")
+    return way_back.restore(blocks_of(rows, steps=True).group_by("group").agg(best)).collect()
+
+
+def with_later_precision(starts: pl.DataFrame, best: pl.DataFrame, call: Call) -> pl.DataFrame:
+    """The starts, with the largest precision below each range."""
+    starts = starts.join(best, on=[*call.keys, RANGE], how="left", nulls_equal=True)
+    # A range of rows that do not count has no threshold.
+    precision = pl.col(_SUM + "precision").fill_null(0.0)
+    later = precision.shift(-1, fill_value=0.0).cum_max(reverse=True).over("group")
+    ranges = _numbered(starts, call.keys)[1].sort("group", RANGE, nulls_last=True).with_columns(later_precision=later)
+    return ranges.select(*call.keys, RANGE, *START).collect()
+
+
+def summed_up(part: pl.DataFrame, call: Call, starts: pl.DataFrame, units: pl.DataFrame | None) -> pl.DataFrame:
+    """For each range in the part, its share of the sums of its group."""
+    rows, way_back = call.rows_of(part, [*call.keys, RANGE], {}, starts, units)
+    sums = summed(rows, asked_of(rows, call.names, call.undefined))
+    return way_back.restore(sums.rename(lambda name: name if name == "group" else _SUM + name)).collect()
+
+
+def finished_groups(sums: pl.DataFrame, call: Call, chosen: Asked) -> pl.DataFrame:
+    """The metrics of each group, from the sums of its ranges."""
+    coder, ranges = _numbered(sums, call.keys)
+    groups = per_group(ranges, chosen.over_groups, None if call.keys else 1, _SUM, in_order=False)
+    table = finished(groups, ["group"], chosen)
+    return coder.restore(table).select(*call.keys, *call.names).collect()
+
+
+def _numbered(table: pl.DataFrame, keys: list[str]) -> tuple[Coding, pl.LazyFrame]:
+    coder = coding(table.lazy(), keys, limit=group_limit(places=False), height=table.height, in_order=False)
+    return coder, coder.code(table.lazy())

@@ -1,0 +1,241 @@
+"""A Spark frame as an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from io import BytesIO
+from typing import Any
+
+import polars as pl
+
+from frame_pr.frames.wording import shown
+from frame_pr.parts.engines import Shuffled, range_numbers, sample_rows
+from frame_pr.parts.one_part import Call, Part, in_part, places
+from frame_pr.parts.score_ranges import range_edges
+
+try:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+    from pyspark.sql.pandas.types import from_arrow_type
+    from pyspark.sql.types import BinaryType, DataType, MapType, StringType, StructField, StructType
+except ImportError as error:
+    raise ImportError('frame_pr.spark needs pyspark and pyarrow: pip install "frame-pr[spark]"') from error
+
+_BINARY = "UTF8_BINARY"
+_NOT_SENT = ("CalendarIntervalType", "YearMonthIntervalType")
+
+
+class SparkFrame(Shuffled):
+    """A Spark frame, as an engine."""
+
+    def __init__(self, frame: DataFrame) -> None:
+        if not isinstance(frame, DataFrame):
+            kind = f"{type(frame).__module__}.{type(frame).__qualname__}"
+            ways = {"str": "; spark.table gives that of a table", "GroupedData": "; the groups are by=[...]"}
+            way = ways.get(type(frame).__name__, "")
+            raise TypeError(f"expected a pyspark.sql.DataFrame, got a {kind[-80:]}{way}")
+        if frame.isStreaming:
+            raise TypeError(
+                "a streaming DataFrame has no last row, and these metrics need all rows of a group: "
+                "call them on each batch, in foreachBatch"
+            )
+        self.frame = frame
+
+    def columns(self) -> list[str]:
+        """The names of its columns."""
+        return self.frame.columns
+
+    def refuse_missing(self, columns: Sequence[Any], argument: str) -> None:
+        """Every column is there, and of a type that is told apart here as it is by Spark."""
+        for column in columns:
+            outer = str(column).partition(".")[0]
+            if column not in self.columns() and outer in self.columns() and outer != column:
+                raise ValueError(
+                    f"{argument}: no column {shown(column)} in the frame: a field is made a column before the call, as "
+                    f"with withColumn('field', frame[{shown(column)}])"
+                )
+            if self.columns().count(column) > 1:
+                raise ValueError(f"the frame has several columns named {shown(column)}: rename them before the call")
+        super().refuse_missing(columns, argument)
+        for field in self._select(columns).schema:
+            for dtype in _within(field.dataType):
+                if isinstance(dtype, MapType):
+                    raise TypeError(
+                        f"column {field.name!r} is or holds a map, whose entries stand in any order: give "
+                        "array_sort(map_entries(...)) of it, under a name of its own"
+                    )
+                if isinstance(dtype, StringType) and getattr(dtype, "collation", _BINARY) != _BINARY:
+                    raise TypeError(
+                        f"column {field.name!r} has the collation {dtype.collation}, by which texts are equal that "
+                        f"differ: give collate(..., '{_BINARY}') of it, or of its lower(), under a name of its own"
+                    )
+
+    def empty(self, columns: Sequence[str]) -> pl.DataFrame:
+        """A part of these columns without rows; runs no job on the data."""
+        rows = self._select(columns).limit(0).toDF(*(f"c{i}" for i in range(len(columns)))).toArrow()
+        return pl.DataFrame(rows.rename_columns(places(columns)))
+
+    def by_group(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
+        """A frame of what the function makes of each part; keys have the types they had."""
+        frame, empty = self._select(columns), self.empty(columns)
+        figures = function(empty).drop(keys)
+        self._refuse_alike(figures.columns, keys)
+        to_part = partial(_by_group, function, empty, len(keys), figures.to_arrow().schema.types)
+        fields = [*frame.schema.fields[: len(keys)], *_fields(figures)]
+        return _told(_mapped(frame, range(len(keys)), to_part, fields), fields)
+
+    def beside(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
+        """The frame with the columns that the function makes of each part."""
+        figures = function(self.empty(columns))
+        self._refuse_alike(figures.columns, self.columns())
+        used = [self.columns().index(column) for column in columns]
+        fields = [*self.frame.schema, *_fields(figures)]
+        to_part = partial(_beside, function, used, figures.to_arrow().schema.types)
+        return _told(_mapped(self.frame, used[: len(keys)], to_part, fields), fields)
+
+    def in_ranges(self, call: Call) -> Callable[[Part], pl.DataFrame]:
+        """A shuffle by ranges of scores, for each function that is asked for; its results come here."""
+        frame, empty = self._select(call.columns()), self.empty(call.columns())
+        scores = empty.select(pl.col(call.score).alias("0"))
+        seen = _collected(self._select(call.scores), None, scores, sample_rows)
+        ranges = int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
+        number = partial(
+            range_numbers, score=call.score, cuts=range_edges(seen["0"], ranges), ascending=call.request.ascending
+        )
+        figures = number(empty)
+        fields = [*frame.schema, *_fields(figures)]
+        to_part = partial(_beside, number, range(empty.width), figures.to_arrow().schema.types)
+        ranged = _told(_mapped(frame, None, to_part, fields), fields)
+        return partial(_collected, ranged, [empty.width], pl.concat([empty, figures], how="horizontal"))
+
+    def given(self, result: pl.DataFrame) -> DataFrame:
+        """A small result, as a Spark frame."""
+        return self.frame.sparkSession.createDataFrame(result.rows(), StructType(_fields(result)))
+
+    def _select(self, columns: Sequence[str]) -> DataFrame:
+        return self.frame.select(*map(_quoted, columns))
+
+    def _refuse_alike(self, new: Sequence[str], names: Sequence[str]) -> None:
+        """No new column has a name that Spark takes for another one's."""
+        if self.frame.sparkSession.conf.get("spark.sql.caseSensitive") == "true":
+            return
+        for name in names:
+            for one in new:
+                if one.lower() == name.lower():
+                    raise ValueError(
+                        f"columns {name!r} and {one!r} have one name to Spark: rename the first before the call"
+                    )
+
+
+def _within(dtype: DataType) -> Iterator[DataType]:
+    """A type, and those that it is made of."""
+    yield dtype
+    parts = [getattr(dtype, name, None) for name in ("elementType", "keyType", "valueType")]
+    for part in [*parts, *(field.dataType for field in getattr(dtype, "fields", []))]:
+        if part is not None:
+            yield from _within(part)
+
+
+def _quoted(column: str) -> str:
+    return "`" + column.replace("`", "``") + "`"
+
+
+def _fields(result: pl.DataFrame) -> list[StructField]:
+    return [StructField(field.name, from_arrow_type(field.type)) for field in result.to_arrow().schema]
+
+
+def _mapped(
+    frame: DataFrame,
+    keys: Sequence[int] | None,
+    function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+    fields: Sequence[StructField],
+) -> DataFrame:
+    """What the function makes of each part, columns and parts of these keys by their places, and `error`."""
+    for field in frame.schema:
+        if any(type(dtype).__name__ in _NOT_SENT for dtype in _within(field.dataType)):
+            raise TypeError(
+                f"column {field.name!r} is {field.dataType.simpleString()}, which Spark does not send to Python: cast "
+                "it or drop it before the call"
+            )
+    names = frame.columns
+    if len({name.lower() for name in names}) < len(names):
+        names = [f"c{i}" for i in range(len(names))]
+        frame = frame.toDF(*names)
+    # mapInArrow takes no name that needs quoting. In a struct, as for Spark's optimizer each column with a second name
+    # doubles the forms of a filter that names it, such as na.drop().
+    # In SQL, as functions of columns are those of Classic or of Connect, whatever the frame is of.
+    columns = ", ".join(f"{_quoted(name)} AS c{i}" for i, name in enumerate(names))
+    plain = frame.selectExpr(f"struct({columns}) AS row")
+    if keys is not None:
+        plain = plain.repartition(*(f"row.c{i}" for i in keys)) if keys else plain.repartition(1)
+    made = [StructField(f"c{i}", field.dataType, True, field.metadata) for i, field in enumerate(fields)]
+    return plain.mapInArrow(function, StructType([*made, StructField("error", StringType())]))
+
+
+def _told(frame: DataFrame, fields: Sequence[StructField]) -> DataFrame:
+    """The frame under these names; its errors are Spark's own, which begin with the sentence and have no stack."""
+    frame = frame.where("error IS NULL OR CAST(raise_error(error) AS BOOLEAN)")
+    return frame.drop("error").toDF(*(field.name for field in fields))
+
+
+def _collected(frame: DataFrame, keys: Sequence[int] | None, empty: pl.DataFrame, function: Part) -> pl.DataFrame:
+    """What a function makes of each part, all together; it may have types that Spark does not."""
+    packed = _mapped(frame, keys, partial(_packed, function, empty.columns), [StructField("part", BinaryType())])
+    rows = packed.collect()
+    for row in rows:
+        if row.error is not None:
+            raise ValueError(row.error)
+    return pl.concat([function(empty), *(pl.DataFrame.deserialize(BytesIO(row.c0)) for row in rows)])
+
+
+def _columns(batches: Iterator[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    return [pa.RecordBatch.from_struct_array(batch.column(0)) for batch in batches]
+
+
+def _by_group(
+    function: Part, empty: pl.DataFrame, keys: int, figures: list[pa.DataType], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    if rows := _columns(batches):
+        part = pl.DataFrame(pa.Table.from_batches(rows).rename_columns(empty.columns))
+        # The keys as Spark sent them, as it does not take all types that polars makes of them.
+        types = [*rows[0].schema.types[:keys], *figures]
+        yield from _or_error(lambda: in_part(function, part).to_arrow().columns, types)
+    elif not keys:
+        yield from _or_error(lambda: function(empty).to_arrow().columns, figures)
+
+
+def _beside(
+    function: Part, used: Sequence[int], figures: list[pa.DataType], batches: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
+    if rows := _columns(batches):
+        table = pa.Table.from_batches(rows)
+        part = pl.DataFrame(table.select(list(used)).rename_columns(places(used)))
+        yield from _or_error(
+            lambda: [*table.columns, *in_part(function, part).to_arrow().columns], [*table.schema.types, *figures]
+        )
+
+
+def _packed(function: Part, names: list[str], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    if rows := _columns(batches):
+        part = pl.DataFrame(pa.Table.from_batches(rows).rename_columns(names))
+        yield from _or_error(lambda: [pa.array([in_part(function, part).serialize()], pa.binary())], [pa.binary()])
+
+
+def _or_error(columns: Callable[[], list[Any]], types: Sequence[pa.DataType]) -> Iterator[pa.RecordBatch]:
+    """These columns, of these types, and `error`, empty; or one row of nothing but an error.
+
+    An exception would come with the stack of the worker, and the task would be tried again.
+    """
+    try:
+        made = [_cast(column, dtype) for column, dtype in zip(columns(), types, strict=True)]
+        errors = pa.nulls(len(made[0]), pa.string())
+    except (TypeError, ValueError) as error:
+        made, errors = [pa.nulls(1, dtype) for dtype in types], pa.array([str(error)])
+    yield from pa.table([*made, errors], [*(f"c{i}" for i in range(len(types))), "error"]).to_batches()
+
+
+def _cast(column: Any, dtype: pa.DataType) -> Any:
+    if column.type != dtype and pa.types.is_nested(dtype):
+        return pa.array(column.to_pylist(), dtype)  # pyarrow before 18 casts none to one whose fields hold no null
+    return column.cast(dtype)

@@ -1,0 +1,1 @@
+"""Curves in -> pictures out; for the doors."""

@@ -1,0 +1,1 @@
+"""Canonical rows in -> blocks of equal scores out, by the one sort; for the rooms from `metrics` up."""

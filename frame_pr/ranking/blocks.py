@@ -1,0 +1,165 @@
+"""Canonical rows -> blocks: the one place that sorts.
+
+Group, score and truth are packed into one Int128 and sorted as plain integers: the cheapest sort polars has, whatever
+the number and the size of the groups, and nothing has to be gathered afterwards. From there on every step is
+whole-column arithmetic on a table that is ordered by group and then from the best score on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import polars as pl
+
+from frame_pr.inputs.masses import HITS, MASSES, ROWS, bits_of_sum, exponent, in_units, unit_of
+from frame_pr.inputs.rows import Rows
+from frame_pr.ranking.running import difference, ends, from_last, from_start, running_figures, starts
+
+START = (*(mass.before for mass in MASSES), *(mass.in_all for mass in MASSES), "later_precision")
+"""What is known of a group that is one range of the scores of a larger one: counts at the better scores, above the
+range, the totals of the larger one, and the largest precision at any threshold below the range."""
+
+
+def blocks_of(
+    rows: Rows,
+    *,
+    steps: bool = False,
+    first: bool = False,
+    k_at: Mapping[str, int | pl.Expr] = MappingProxyType({}),
+    beside: Sequence[str] = (),
+) -> pl.LazyFrame:
+    """Table of blocks, one row per distinct score of a group, by group and from the best score on.
+
+    With a rule that orders the rows of equal score every row is a block. Columns: `group` and `block` (see
+    `SortKey.block_of_row`); `merit` (an integer, the larger the better the score) and `threshold`; the block's own
+    `size` and `hits`; `k` and `tp` once it is taken; `ties`, how many rows since the block before it (whatever their
+    weight) share their score with another; `positives` and `rows`, the totals of the group as its rows have them;
+    `first`, `last` (in its group); `retrieved`; where weights are fractional `unit`, in whose parts all masses are; and
+    those of `running_figures`. Columns that nobody asks for cost nothing: polars drops them. Rows that are unretrieved
+    are a last block, and those that do not count another, whose `merit`, `threshold`, `k` and `tp` are null.
+
+    `steps`: only blocks with a positive, and the last one of every group. `first`: also the first one of every group.
+    `k_at`: more columns, of the code of a threshold (`Rows.code_reached`) the k there as far as the block, 0 where no
+    block above it reaches the threshold. `beside`: those of `masses.BESIDE` that are wanted, the block's own; a block
+    that has any of them is a step, too.
+    """
+    key = rows.key
+    some_unranked = rows.unretrieved or key.drops
+
+    def if_retrieved(value: pl.Expr) -> pl.Expr:
+        # Most frames have no other rows, and a test of every block takes its time.
+        return pl.when("retrieved").then(value) if some_unranked else value
+
+    # Running totals over the whole frame; a block's own numbers are differences of them, and so are a group's.
+    blocks = (
+        _running(rows, beside)
+        .with_columns(last=ends(key.group_bits()), first=starts(key.group_bits()))
+        .with_columns(difference(mass.run).alias(mass.own) for mass in MASSES)
+        .with_columns(_own(name, rows).alias(name) for name in beside)
+    )
+    before = pl.col(ROWS.run) - pl.col(ROWS.own)
+    blocks = blocks.with_columns(group=key.group()).with_columns(
+        pl.when(key.reaches(code)).then(ROWS.run).when("first").then(before).forward_fill().alias(name)
+        for name, code in k_at.items()
+    )
+    if steps:
+        has_some = [pl.col(name) > 0 for name in ("hits", *beside)]
+        blocks = blocks.filter(pl.any_horizontal(*has_some, "last", *(["first"] if first else [])))
+    merit = if_retrieved(key.merit())
+    blocks = blocks.with_columns(
+        block=key.block(),
+        group=key.group().set_sorted(),
+        merit=merit,
+        threshold=key.threshold(merit),
+        ties=difference("ties_run"),
+    )
+    # The last block of a group always stays: where the next one starts, the row before holds what the runs began with.
+    start = {mass: from_start(pl.col(mass.run).shift(1, fill_value=0)) for mass in MASSES}
+    blocks = blocks.with_columns(
+        *((pl.col(mass.run) - start[mass]).alias(mass.upto) for mass in MASSES),
+        *(pl.col(name) - start[ROWS] for name in k_at),
+    )
+    blocks = blocks.with_columns(from_last(pl.col(mass.upto)).alias(mass.total) for mass in MASSES)
+    if rows.starts is not None:
+        blocks = blocks.join(rows.starts.select("group", *START), on="group", how="left", maintain_order="left")
+        blocks = blocks.with_columns(
+            *((pl.col(mass.upto) + pl.col(mass.before)).alias(mass.upto) for mass in MASSES),
+            *(pl.col(mass.in_all).alias(mass.total) for mass in MASSES),
+            *(pl.when(pl.col(n) > 0).then(pl.col(n) + pl.col(ROWS.before)).otherwise(0).alias(n) for n in k_at),
+        )
+    blocks = blocks.with_columns(if_retrieved(pl.col(mass.upto)) for mass in MASSES)
+    return blocks.with_columns(**running_figures(in_ranges=rows.starts is not None))
+
+
+def _running(rows: Rows, beside: Sequence[str]) -> pl.LazyFrame:
+    """Sort, and run totals down the column: `bits`, a run for each mass, `ties_run`, `retrieved`; one row per block."""
+    key = rows.key
+    carried = [] if rows.weights.name is None else ["weight"]
+    if rows.units is not None:
+        carried.append("unit")
+    carried += [name for name in beside if name == "gain" or rows.filled]
+    # A sort beside other columns takes twice as long as a plain one and a gather by the index that it carries.
+    by_index = bool(carried) and key.places and not rows.ordered
+    frame = rows.frame if rows.units is None else rows.frame.join(rows.units, on="group", how="left")
+    frame = frame.with_row_index("row") if by_index else frame
+    place = key.place_of_row() if by_index else pl.col("tie") if rows.ordered else None
+    packed = key.pack(place)
+    # In the same time as the sort of a frame, and with less memory.
+    in_order = packed.map_batches(lambda keys: keys.sort(), return_dtype=pl.Int128)
+    if by_index:
+        table = frame.select(*carried, key=in_order).with_columns(pl.col(carried).gather(key.row()))
+    elif carried:
+        table = frame.select(*carried, key=packed).sort("key")
+    else:
+        table = frame.select(key=in_order)
+    # No int_range: to know how far it goes, the streaming engine would hold the whole table back.
+    table = table.with_row_index("row", 1).with_columns(**key.unpacked())
+    bits = pl.col("bits")
+    retrieved = key.is_retrieved() if rows.unretrieved or key.drops else pl.lit(True)
+    tied = ~(starts(bits) & ends(bits)) & retrieved
+    if rows.weights.fractional and rows.units is None:
+        table = table.with_columns(unit=_unit("weight", key.group_bits()))
+    if "gain" in beside and rows.gains.fractional:
+        table = table.with_columns(gain_unit=_unit("gain", key.group_bits()))
+    table = table.with_columns(**_runs(rows, beside), ties_run=tied.cast(pl.Int64).cum_sum(), retrieved=retrieved)
+    if rows.ties in ("optimistic", "pessimistic"):
+        return table
+    return table.filter(ends(pl.col("place_bits") if rows.ordered else bits))
+
+
+def _runs(rows: Rows, beside: Sequence[str]) -> dict[str, pl.Expr]:
+    """Running totals of hits and of rows, which are numbered from 1 in `row`, and of what is `beside`."""
+    truth, row, weight = pl.col("truth"), pl.col("row").cast(pl.Int64), pl.col("weight")
+    counts = rows.key.counts() if rows.key.drops else row > 0
+    judged = pl.col("judged") if rows.filled else row > 0
+    # In fixed point, as floats lose bits where a total is taken from another.
+    gain = pl.col("gain")
+    if rows.gains.fractional:
+        gain = in_units("gain", str(rows.gains.name), gain, pl.col("gain_unit"))
+    summed = {"gain": gain, "judged": (judged & counts).cast(pl.Int64)}
+    runs = {f"{name}_run": summed[name].cum_sum() for name in beside}
+    if rows.weights.fractional:
+        # Over all groups they may wrap around, which differences within a group do not notice.
+        weight = in_units("weight", str(rows.weights.name), weight, pl.col("unit"))
+    elif rows.weights.name is None:
+        if not rows.key.drops:
+            return {HITS.run: truth.cum_sum(), ROWS.run: row, **runs}
+        weight = counts.cast(pl.Int64)
+    return {HITS.run: (truth * weight).cum_sum(), ROWS.run: weight.cum_sum(), **runs}
+
+
+def _own(name: str, rows: Rows) -> pl.Expr:
+    """What a block has of a mass that is not run down the ranking."""
+    own = difference(f"{name}_run")
+    return own / pl.col("gain_unit") if name == "gain" and rows.gains.fractional else own
+
+
+def _unit(column: str, group_bits: pl.Expr) -> pl.Expr:
+    """The unit of the weights, or gains, of each group: of the largest one and of the number of rows."""
+    end, start, row = ends(group_bits), starts(group_bits), pl.col("row").cast(pl.Int64)
+    # A running maximum that restarts at every group, as the number of the group outweighs all exponents.
+    group = start.cast(pl.Int64).cum_sum() * 2**12
+    largest = pl.when(end).then((group + exponent(pl.col(column))).cum_max()).backward_fill() - group
+    size = pl.when(end).then(row).backward_fill() - pl.when(start).then(row).forward_fill() + 1
+    return unit_of(bits_of_sum(largest, size))

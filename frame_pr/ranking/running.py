@@ -1,0 +1,50 @@
+"""Whole-column arithmetic on a table in order of group and descending score: differences, ends, running maxima."""
+
+from __future__ import annotations
+
+import polars as pl
+
+
+def starts(column: pl.Expr) -> pl.Expr:
+    """Whether the value is another than that of the row before."""
+    return (column != column.shift(1)).fill_null(True)
+
+
+def ends(column: pl.Expr) -> pl.Expr:
+    """Whether the value is another than that of the row after."""
+    return (column != column.shift(-1)).fill_null(True)
+
+
+def difference(run: str) -> pl.Expr:
+    """What a running total rose by since the row before."""
+    return pl.col(run) - pl.col(run).shift(1, fill_value=0)
+
+
+def from_start(value: pl.Expr) -> pl.Expr:
+    """The value of the first row of the group, in all of its rows."""
+    return pl.when(starts(pl.col("group"))).then(value).forward_fill()
+
+
+def from_last(value: pl.Expr) -> pl.Expr:
+    """The value of the last row of the group, in all of its rows."""
+    return pl.when("last").then(value).backward_fill()
+
+
+def suffix_max(share: pl.Expr) -> pl.Expr:
+    """Largest value of a figure in [0, 1] at this or any later row of the group.
+
+    The bits of such a float order as the float does; the group, negated, above them restarts the maximum at every
+    group, so that it runs over the whole column at once.
+    """
+    group = pl.col("group").cast(pl.Int128) * 2**64
+    best = (share.reinterpret(dtype=pl.Int64) - group).cum_max(reverse=True)
+    return (best + group).cast(pl.Int64).reinterpret(dtype=pl.Float64)
+
+
+def running_figures(*, in_ranges: bool) -> dict[str, pl.Expr]:
+    """Columns of blocks that follow from their `tp` and `k`, and from those of the blocks above or below them.
+
+    `interpolated_precision`: the largest precision at this or any later threshold.
+    """
+    precision = suffix_max(pl.col("tp") / pl.col("k"))
+    return {"interpolated_precision": pl.max_horizontal(precision, "later_precision") if in_ranges else precision}

@@ -1,0 +1,1 @@
+"""Run files and judgments in -> a frame of rows out; for callers, through the doors."""

@@ -1,0 +1,96 @@
+"""Any metric by its name, as an expression: to the last bit what `evaluate` gives."""
+
+import polars as pl
+import pytest
+from names import GOOD, NAMES
+from samples import groups
+
+import frame_pr as fp
+from frame_pr import ExprPR
+
+EXPRESSIONS = [pl.col("score").pr.metric("relevant", name) for name in NAMES]
+
+
+def bits(frame: pl.DataFrame) -> dict[str, list]:
+    """Values by column, floats to the last bit: 0.0 is not -0.0 here."""
+    return {
+        column.name: [value.hex() if isinstance(value, float) else value for value in column]
+        for column in frame.iter_columns()
+    }
+
+
+def assert_bits(found: pl.DataFrame, expected: pl.DataFrame) -> None:
+    assert found.schema == expected.schema
+    left, right = bits(found), bits(expected)
+    assert [name for name in right if left[name] != right[name]] == []
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_every_name_in_agg(lazy):
+    data = groups()
+    frame = data.lazy() if lazy else data
+    found = frame.group_by("q").agg(EXPRESSIONS).sort("q").lazy().collect()
+    assert_bits(found, fp.evaluate(data, NAMES, "relevant", "score", by="q"))
+
+
+def test_every_name_in_select():
+    data = groups()
+    assert_bits(data.select(EXPRESSIONS), fp.evaluate(data, NAMES, "relevant", "score"))
+
+
+def test_every_name_over_groups():
+    data = groups()
+    found = data.with_columns(expression.over("q") for expression in EXPRESSIONS)
+    assert_bits(found, fp.with_metrics(data, NAMES, "relevant", "score", by="q"))
+
+
+@pytest.mark.parametrize("zeros", [[-0.0, 0.0], [0.0, -0.0], [-0.0, -0.0]])
+def test_the_two_zeros_are_one_score(zeros):
+    data = pl.DataFrame({"relevant": [1, 0, 1, 0, 1], "score": [1.0, *zeros, -1.0, -2.0]})
+    found = data.select(EXPRESSIONS)
+    assert_bits(found, fp.evaluate(data, NAMES, "relevant", "score"))
+    assert found["ties"].item() == 2
+    # Two of three positives are reached at the zeros.
+    named = data.select(pl.col("score").pr.metric("relevant", "threshold@recall=0.5")).item()
+    assert named.hex() == (0.0).hex()
+
+
+def test_a_positive_label():
+    found = GOOD.select(ExprPR(pl.col("score")).metric("label", name, positive="yes") for name in NAMES)
+    assert_bits(found, fp.evaluate(GOOD, NAMES, "label", "score", positive="yes"))
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("precison@3", "no metric is named 'precison@3'; the nearest names are precision@3"),
+        ("precision", "no metric is named 'precision'; it needs a cut"),
+        ("err@10", "no metric is named 'err@10'; names look like average_precision, "),
+        ("precision@0", "k must be a whole number of at least 1, got 0"),
+    ],
+)
+def test_no_metric_of_that_name(name, message):
+    # Before any frame is there.
+    with pytest.raises(ValueError, match=message):
+        pl.col("score").pr.metric("relevant", name)
+
+
+@pytest.mark.parametrize("name", [None, 3, ["rows"]])
+def test_a_name_is_a_text(name):
+    with pytest.raises(TypeError, match="a metric is asked for by its name, got"):
+        pl.col("score").pr.metric("relevant", name)
+
+
+@pytest.mark.parametrize("truth", [[1, 0], pl.Series([1, 0]), None])
+def test_truth_is_a_name_or_an_expression(truth):
+    with pytest.raises(TypeError, match="truth takes the name of one column; got "):
+        pl.col("score").pr.metric(truth, "roc_auc")
+
+
+@pytest.mark.parametrize("name", ["average_precision", "roc_auc", "max_f1", "rows", "tp@threshold=0.5", "mcc@2"])
+def test_a_truth_of_other_values(name):
+    grades = GOOD.with_columns(relevant=pl.Series([0, 1, 2, 0, 1]))
+    with pytest.raises(ValueError, match=r"^truth 'relevant' has 1 of 5 values missing, or neither"):
+        grades.select(pl.col("score").pr.metric("relevant", name))
+    with pytest.raises(pl.exceptions.ColumnNotFoundError, match="relevnt"):
+        GOOD.select(pl.col("score").pr.metric("relevnt", name))

@@ -1,0 +1,330 @@
+"""Expressions: in every context, each metric is what the frame function gives for the same rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import frame_pr as fp
+from frame_pr import ExprPR
+from frame_pr.metrics.rates import COUNTS, RATES
+
+Build = Callable[[ExprPR], pl.Expr]
+
+# Every metric by the name that `evaluate` knows it by, which is the name of its column.
+METRICS: dict[str, Build] = {
+    "average_precision": lambda pr: pr.average_precision("truth"),
+    "interpolated_average_precision": lambda pr: pr.interpolated_average_precision("truth"),
+    "interpolated_average_precision_11": lambda pr: pr.interpolated_average_precision("truth", points=11),
+    "interpolated_average_precision_101": lambda pr: pr.interpolated_average_precision("truth", points=101),
+    "average_precision@1": lambda pr: pr.average_precision_at_k("truth", 1),
+    "average_precision@4": lambda pr: pr.average_precision_at_k("truth", 4),
+    "average_precision@4/positives": lambda pr: pr.average_precision_at_k("truth", 4, divisor="positives"),
+    "average_precision@4/hits": lambda pr: pr.average_precision_at_k("truth", 4, divisor="hits"),
+    "average_precision@50": lambda pr: pr.average_precision_at_k("truth", 50),
+    "precision@1": lambda pr: pr.precision_at_k("truth", 1),
+    "precision@4": lambda pr: pr.precision_at_k("truth", 4),
+    "precision@50": lambda pr: pr.precision_at_k("truth", 50),
+    "recall@4": lambda pr: pr.recall_at_k("truth", 4),
+    "r_precision": lambda pr: pr.r_precision("truth"),
+    "precision@recall=0": lambda pr: pr.precision_at_recall("truth", 0),
+    "precision@recall=0.3": lambda pr: pr.precision_at_recall("truth", 0.3),
+    "k@recall=0.8": lambda pr: pr.k_at_recall("truth", 0.8),
+    "k@recall=1": lambda pr: pr.k_at_recall("truth", 1.0),
+    "f1@threshold=0.5": lambda pr: pr.f_beta("truth", threshold=0.5),
+    "f0.5@threshold=0": lambda pr: pr.f_beta("truth", 0.5, threshold=0),
+    "f2@4": lambda pr: pr.f_beta("truth", 2, k=4),
+    "max_f1": lambda pr: pr.f_beta("truth"),
+    "max_f0.5": lambda pr: pr.f_beta("truth", 0.5),
+    "threshold@max_f1": lambda pr: pr.threshold_at_max_f("truth"),
+    "threshold@max_f2": lambda pr: pr.threshold_at_max_f("truth", 2),
+}
+FIGURES = [*COUNTS, *RATES, "f3"]
+METRICS |= {f"{f}@3": lambda pr, f=f: pr.figure("truth", f, k=3) for f in FIGURES}
+METRICS |= {f"{f}@threshold=0.2": lambda pr, f=f: pr.figure("truth", f, threshold=0.2) for f in FIGURES}
+METRICS |= {f"{f}@recall=0.6": lambda pr, f=f: pr.figure("truth", f, recall=0.6) for f in FIGURES}
+
+
+def expressions() -> list[pl.Expr]:
+    return [build(ExprPR(pl.col("score"))) for build in METRICS.values()]
+
+
+def same(result: pl.DataFrame, expected: pl.DataFrame) -> None:
+    assert_frame_equal(result, expected, check_exact=False, rel_tol=0, abs_tol=1e-12)
+
+
+@pytest.fixture(params=range(4))
+def frame(request: pytest.FixtureRequest) -> pl.DataFrame:
+    """Tied scores, in groups of 1 to 40 rows: none, some or all of them positive."""
+    random = np.random.default_rng(request.param)
+    sizes = np.concatenate([[1, 1, 2, 3], random.integers(1, 40, 40)])
+    shares = np.concatenate([[0, 1, 0, 1], random.choice([0, 0.1, 0.5, 1], 40)])
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    rows = len(group)
+    score = np.round(random.normal(size=rows), request.param % 3) + 0.0
+    truth = random.random(rows) < shares[group]
+    frame = pl.DataFrame({"group": group, "score": score, "truth": truth}).sample(fraction=1, shuffle=True, seed=1)
+    return frame.with_columns(time=pl.datetime(2026, 1, 1) + pl.duration(hours=pl.int_range(pl.len())))
+
+
+def test_group_by(frame: pl.DataFrame) -> None:
+    expected = fp.evaluate(frame, list(METRICS), "truth", "score", by="group")
+    assert expected["average_precision"].null_count() > 4  # groups without positives are there
+    same(frame.group_by("group").agg(expressions()).sort("group"), expected)
+
+
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_lazy(frame: pl.DataFrame, engine: pl.EngineType) -> None:
+    query = frame.lazy().group_by("group").agg(expressions()).sort("group")
+    expected = fp.evaluate(frame, list(METRICS), "truth", "score", by="group")
+    assert query.collect_schema() == expected.schema
+    same(query.collect(engine=engine), expected)
+    same(frame.lazy().select(expressions()).collect(engine=engine), fp.evaluate(frame, [*METRICS], "truth", "score"))
+
+
+def test_select(frame: pl.DataFrame) -> None:
+    expected = fp.evaluate(frame, list(METRICS), "truth", "score")
+    same(frame.select(expressions()), expected)
+    assert frame.with_columns(expressions()).height == frame.height
+
+
+def test_over(frame: pl.DataFrame) -> None:
+    result = frame.with_columns(e.over("group") for e in expressions())
+    same(result, fp.with_metrics(frame, list(METRICS), "truth", "score", by="group"))
+
+
+def test_group_by_dynamic(frame: pl.DataFrame) -> None:
+    windows = frame.group_by_dynamic("time", every="12h").agg(expressions())
+    expected = fp.evaluate(frame, list(METRICS), "truth", "score", by=pl.col("time").dt.truncate("12h"))
+    same(windows, expected)
+
+
+def windows_of(frame: pl.DataFrame, hours: int) -> Iterator[pl.DataFrame]:
+    for (time,) in frame.select("time").iter_rows():
+        yield frame.filter(pl.col("time") <= time, pl.col("time") > time - timedelta(hours=hours))
+
+
+@pytest.mark.parametrize("overlapping", ["rolling", "dynamic"])
+def test_overlapping_windows(frame: pl.DataFrame, overlapping: str) -> None:
+    frame = frame.head(120)
+    windows = pl.concat(
+        window.with_columns(end=window["time"].max()).drop("time") for window in windows_of(frame, hours=9)
+    )
+    expected = fp.evaluate(windows, list(METRICS), "truth", "score", by="end").rename({"end": "time"})
+    if overlapping == "rolling":
+        result = frame.rolling("time", period="9h").agg(expressions())
+    else:
+        dynamic = frame.group_by_dynamic("time", every="1h", period="9h", closed="right", label="right")
+        result = dynamic.agg(expressions()).join(frame.select("time"), on="time", how="semi")
+        expected = expected.join(result.select("time"), on="time", how="semi")
+        # Windows are labelled by their end.
+        assert result.height > 100
+    same(result, expected)
+
+
+def test_empty_windows() -> None:
+    # Open at both ends, an hour holds none of these rows.
+    frame = pl.DataFrame({"score": [0.5] * 3, "truth": [True] * 3}).with_columns(
+        time=pl.datetime(2026, 1, 1) + pl.duration(hours=pl.int_range(3))
+    )
+    result = frame.rolling("time", period="1h", closed="none").agg(expressions()).drop("time").unique()
+    # Filled up to k with misses, no row is as good as one that is a miss. All else is null, and nothing counts 0.
+    one_miss = fp.evaluate(pl.DataFrame({"score": [0.5], "truth": [False]}), list(METRICS), "truth", "score")
+    expected = one_miss.with_columns(
+        pl.lit(0 if name.partition("@")[0] in COUNTS and "threshold=" in name else None, dtype=dtype).alias(name)
+        for name, dtype in one_miss.schema.items()
+        if not name.partition("@")[2][:1].isdecimal() or name.startswith("prevalence")
+    )
+    same(result, expected)
+
+
+def test_no_rows() -> None:
+    frame = pl.DataFrame(schema={"group": pl.Int64, "score": pl.Float64, "truth": pl.Boolean})
+    result = frame.group_by("group").agg(expressions())
+    assert result.height == 0
+    assert result.schema == fp.evaluate(frame, list(METRICS), "truth", "score", by="group").schema
+
+
+def test_known_answers() -> None:
+    scores = {
+        "a": [0.95, 0.85, 0.73, 0.62, 0.48, 0.39, 0.12, 0.04],
+        "b": [0.55, 0.59, 0.88, 0.97, 0.20, 0.09, 0.43, 0.32],
+    }
+    frame = pl.DataFrame({**scores, "truth": [1, 1, 0, 0, 1, 1, 0, 0]})
+    ap = {name: pl.col(name).pr.average_precision("truth").alias(name) for name in scores}
+    # a has its positives at ranks 1, 2, 5, 6: (1/1 + 2/2 + 3/5 + 4/6) / 4 = 49/60.
+    # b at ranks 3, 4, 7, 8: (1/3 + 2/4 + 3/7 + 4/8) / 4 = 37/84.
+    assert frame.select(**ap).row(0) == pytest.approx((49 / 60, 37 / 84), abs=1e-15)
+
+    # Of two tied rows one is a positive: at their threshold, precision is 1/2, and the first slot takes half of it.
+    tied = pl.DataFrame({"score": [1, 1], "truth": [True, False]})
+    pr = pl.col("score").pr
+    cut = tied.select(
+        pr.average_precision("truth"), pr.precision_at_k("truth", 1), pr.average_precision_at_k("truth", 1)
+    )
+    assert cut.row(0) == (0.5, 0.5, 0.25)
+
+
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt8, pl.Int128, pl.Float32, pl.Decimal(10, 2)])
+def test_types_of_score(dtype: pl.DataType) -> None:
+    random = np.random.default_rng(0)
+    frame = pl.DataFrame({"score": random.integers(0, 20, 100), "truth": random.random(100) < 0.3})
+    frame = frame.with_columns(pl.col("score").cast(dtype))
+    same(frame.select(expressions()), fp.evaluate(frame, list(METRICS), "truth", "score"))
+
+
+def test_large_integers_and_zeros() -> None:
+    # 2**53 and 2**53 + 1 are one float, but two scores; -0.0 and 0.0 are one score.
+    frame = pl.DataFrame({"a": [2**53, 2**53 + 1], "b": [-0.0, 0.0], "truth": [True, False]})
+    result = frame.select(pl.col(name).pr.average_precision("truth").alias(name) for name in "ab")
+    assert result.row(0) == (0.5, 0.5)
+    assert frame.select(pl.col("a").pr.precision_at_k("truth", 1)).item() == 0
+    assert frame.select(pl.col("b").pr.precision_at_k("truth", 1)).item() == 0.5
+
+
+@pytest.mark.parametrize(
+    ("labels", "positive"),
+    [
+        (["yes", "no", "no", "yes"], "yes"),
+        ([2, 1, 1, 2], 2),
+        ([2.0, 0.5, 0.5, 2.0], 2),
+        (pl.Series([2, 1, 1, 2]).cast(pl.Decimal(4, 1)), 2),
+        ([False, True, True, False], False),
+        (pl.Series(["a", "b", "b", "a"], dtype=pl.Categorical), "a"),
+        ([1, 0, 0, 1], None),
+        ([1.0, 0.0, 0.0, 1.0], None),
+    ],
+)
+def test_labels(labels: object, positive: object) -> None:
+    frame = pl.DataFrame({"score": [4, 3, 2, 1], "label": labels})
+    # Positives at ranks 1 and 4: (1/1 + 2/4) / 2.
+    for truth in ("label", pl.col("label")):
+        assert frame.select(pl.col("score").pr.average_precision(truth, positive=positive)).item() == 0.75
+
+
+def test_a_label_that_a_group_lacks_gives_null() -> None:
+    frame = pl.DataFrame({"score": [4, 3], "label": ["a", "b"]})
+    assert frame.select(pl.col("score").pr.average_precision("label", positive="c")).item() is None
+
+
+def contexts(frame: pl.DataFrame, expression: pl.Expr) -> dict[str, Callable[[], object]]:
+    dated = frame.with_columns(time=pl.datetime(2026, 1, 1) + pl.duration(hours=pl.int_range(pl.len())))
+    agg = frame.lazy().group_by("group").agg(expression)
+    return {
+        "select": lambda: frame.select(expression),
+        "agg": lambda: frame.group_by("group").agg(expression),
+        "lazy": lambda: agg.collect(engine="in-memory"),
+        "streaming": lambda: agg.collect(engine="streaming"),
+        "over": lambda: frame.with_columns(expression.over("group")),
+        "rolling": lambda: dated.rolling("time", period="2h").agg(expression),
+        "dynamic": lambda: dated.group_by_dynamic("time", every="2h").agg(expression),
+    }
+
+
+@pytest.mark.parametrize("context", ["select", "agg", "lazy", "streaming", "over", "rolling", "dynamic"])
+@pytest.mark.parametrize(
+    ("score", "truth", "positive", "message"),
+    [
+        ([1.0, None, 3.0], [1, 0, 1], None, "score 'score' has 1 missing of [23] values( of a group)? ?"),
+        ([1.0, float("nan"), 3.0], [1, 0, 1], None, "score 'score' has 1 missing of [23] values( of a group)? ?"),
+        ([3, 2, 1], [1, None, 0], None, "truth 'truth' has 1 of [23] values( of a group)? missing, or neither"),
+        ([3, 2, 1], [True, None, False], None, "truth 'truth' has 1 of [23] values( of a group)? missing, or neither"),
+        (
+            [3, 2, 1],
+            [1.0, float("nan"), 0.0],
+            None,
+            "truth 'truth' has 1 of [23] values( of a group)? missing, or neither",
+        ),
+        ([3, 2, 1], [1, 2, 0], None, "truth 'truth' has 1 of [23] values( of a group)? missing, or neither"),
+        ([3, 2, 1], [1.0, 0.5, 0.0], None, "truth 'truth' has 1 of [23] values( of a group)? missing, or neither"),
+        ([3, 2, 1], ["a", None, "b"], "a", "truth 'truth' has 1 missing of [23] values( of a group)? ?"),
+        ([3, 2, 1], [2.0, float("nan"), 1.0], 2.0, "truth 'truth' has 1 missing of [23] values( of a group)? ?"),
+    ],
+)
+def test_missing_values_are_an_error(
+    score: list[object], truth: list[object], positive: object, message: str, context: str
+) -> None:
+    frame = pl.DataFrame({"group": [1, 1, 2], "score": score, "truth": truth})
+    pr = ExprPR(pl.col("score"))
+    for expression in (
+        pr.average_precision("truth", positive=positive),
+        pr.threshold_at_max_f("truth", positive=positive),
+        pr.figure("truth", "fp", threshold=0.5, positive=positive),
+    ):
+        run = contexts(frame, expression)[context]
+        with pytest.raises(ValueError, match=message):
+            run()
+
+
+def test_every_metric_refuses_missing_values() -> None:
+    frame = pl.DataFrame({"score": [1.0, None], "truth": [True, False]})
+    for expression in expressions():
+        with pytest.raises(ValueError, match="score 'score' has 1 missing of 2 values"):
+            frame.select(expression)
+
+
+def test_missing_rows_dropped_before() -> None:
+    frame = pl.DataFrame({"score": [3.0, None, 1.0], "truth": [False, True, True]})
+    scored = pl.col("score").is_not_null()
+    expression = pl.col("score").filter(scored).pr.average_precision(pl.col("truth").filter(scored))
+    assert frame.select(expression).item() == 0.5
+
+
+@pytest.mark.parametrize("score", [["a", "b"], [True, False], pl.Series([1, 2]).cast(pl.Date)])
+def test_a_score_is_a_number(score: object) -> None:
+    frame = pl.DataFrame({"score": score, "truth": [True, False]})
+    with pytest.raises(ValueError, match=r"score column .score. is .*: it must be numeric"):
+        frame.select(pl.col("score").pr.average_precision("truth"))
+
+
+def test_labels_need_a_positive() -> None:
+    frame = pl.DataFrame({"score": [1, 2], "truth": ["a", "b"]})
+    with pytest.raises(ValueError, match=r"truth .truth. is String, neither boolean nor 0.1: name its positive"):
+        frame.select(pl.col("score").pr.average_precision("truth"))
+
+
+@pytest.mark.parametrize("truth", [pl.Series([1, 0]), [1, 0], None])
+def test_truth_is_a_name_or_an_expression(truth: Any) -> None:
+    with pytest.raises(TypeError, match="truth takes the name of one column; got "):
+        ExprPR(pl.col("score")).average_precision(truth)
+
+
+def test_names() -> None:
+    assert [e.meta.output_name() for e in expressions()] == list(METRICS)
+    with pytest.raises(ValueError, match="has 1 missing"):  # a name with braces in it
+        pl.DataFrame({"{}": [None, 1], "truth": [True, False]}).select(pl.col("{}").pr.average_precision("truth"))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda pr: pr.interpolated_average_precision("truth", points=7), "points must be 11 or 101"),
+        (lambda pr: pr.average_precision_at_k("truth", 0), "k must be a whole number of at least 1"),
+        (lambda pr: pr.average_precision_at_k("truth", 3, divisor="k"), "divisor must be"),
+        (lambda pr: pr.precision_at_k("truth", 1.5), "k must be a whole number"),
+        (lambda pr: pr.recall_at_k("truth", [1, 2]), "k must be a whole number"),
+        (lambda pr: pr.k_at_recall("truth", 1.1), "recall must lie between 0 and 1"),
+        (lambda pr: pr.f_beta("truth", 0), "beta must be a positive number"),
+        (lambda pr: pr.f_beta("truth", threshold=0.5, k=3), "takes (at most )?one of threshold=, k="),
+        (lambda pr: pr.figure("truth", "mcc"), "takes (at most )?one of threshold=, k="),
+        (lambda pr: pr.figure("truth", "mmc", k=1), "no figure is named 'mmc'; the nearest are mcc"),
+        (lambda pr: pr.figure("truth", "mcc", threshold=float("nan")), "threshold must be a number"),
+    ],
+)
+def test_arguments_are_checked(call: Build, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        call(ExprPR(pl.col("score")))
+
+
+def test_all_missing_values_are_counted() -> None:
+    frame = pl.DataFrame({"score": [1.0, None, None, 4.0], "truth": [1, 0, 1, 0], "label": ["a", None, None, None]})
+    with pytest.raises(ValueError, match="score 'score' has 2 missing of 4 values"):
+        frame.select(pl.col("score").pr.average_precision("truth"))
+    with pytest.raises(ValueError, match="truth 'label' has 3 missing of 4 values"):
+        frame.select(pl.col("truth").pr.average_precision("label", positive="a"))

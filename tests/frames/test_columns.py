@@ -1,0 +1,187 @@
+"""A caller's name is a name, in every role: no pattern of polars, and none of our own names."""
+
+import pandas as pd
+import polars as pl
+import polars.selectors as cs
+import pytest
+
+import frame_pr as fp
+
+# Patterns, to `polars.col`: the first two mean all columns, the third those that begin with an s or a g.
+PATTERNS = ["*", "^.*$", "^[sg].*$", ""]
+
+
+@pytest.fixture(params=PATTERNS)
+def odd(request):
+    return request.param
+
+
+def scored(**more):
+    # Ranked b, a, d, c: precisions 1/2 and 2/4, so that AP is 1/2. Backwards 1/1 and 2/3, that is 5/6.
+    columns = {"s": [2.0, 3.0, 0.0, 1.0], "y": [1, 0, 1, 0], "g": ["u", "v", "u", "v"]}
+    return pl.DataFrame(columns | more)
+
+
+def test_truths(kind, odd):
+    # Of the positives b and d, at ranks 1 and 3: (1/1 + 2/3) / 2.
+    data = scored(**{odd: [0, 1, 0, 1]})
+    assert kind.read(fp.average_precision(kind(data), odd, "s")).item() == pytest.approx(5 / 6)
+
+
+def test_scores(kind, odd):
+    data = scored(**{odd: [4.0, 3.0, 2.0, 1.0]})
+    assert kind.read(fp.average_precision(kind(data), "y", odd)).item() == pytest.approx(5 / 6)
+    both = kind.read(fp.average_precision(kind(data), "y", ["s", odd]))
+    assert both.rows() == [("s", 0.5), (odd, pytest.approx(5 / 6))]
+
+
+def test_predictions(kind, odd):
+    result = kind.read(fp.confusion(kind(scored(**{odd: [1, 1, 1, 0]})), "y", prediction=odd))
+    assert result.select("tp", "fp", "fn", "tn").row(0) == (2, 1, 0, 1)
+
+
+def test_weights_and_tie_breaks(kind, odd):
+    # Of weights 0, 0, 1, 1: c alone, and d before it.
+    weighted = kind(scored(**{odd: [0, 0, 1, 1]}))
+    assert kind.read(fp.average_precision(weighted, "y", "s", weight=odd)).item() == 0.5
+    tied = kind(scored(**{odd: [4, 3, 2, 1]}).with_columns(s=pl.lit(1.0)))
+    assert kind.read(fp.average_precision(tied, "y", "s", tie_break=odd)).item() == pytest.approx(5 / 6)
+
+
+def test_known_totals(kind, odd):
+    in_rows = kind(scored(**{odd: [5] * 4}))
+    assert kind.read(fp.evaluate(in_rows, "positives", "y", "s", positives=odd)).item() == 5
+    data = scored(**{odd: [1, 1, 2, 2]})
+    for total in ("n", "^x*$"):
+        known = pl.DataFrame({odd: [1, 2], total: [5, 6]})
+        result = kind.read(fp.evaluate(kind(data), "positives", "y", "s", by=odd, positives=kind(known)))
+        assert result.rows() == [(1, 5), (2, 6)]
+    known = pl.DataFrame({"g": ["u", "v"], odd: [5, 6]})
+    result = kind.read(fp.evaluate(kind(data), "positives", "y", "s", by="g", positives=kind(known)))
+    assert result.rows() == [("u", 5), ("v", 6)]
+
+
+def test_keys(kind, odd):
+    data = kind(scored(**{odd: [1, 1, 2, 2]}))
+    by_one = fp.evaluate(data, "rows", "y", "s", by=odd)
+    assert list(by_one.collect_schema() if isinstance(by_one, pl.LazyFrame) else by_one.columns) == [odd, "rows"]
+    assert kind.read(by_one).rows() == [(1, 2), (2, 2)]
+    by_both = kind.read(fp.evaluate(data, "rows", "y", "s", by=[odd, "g"], mean_over="g"))
+    assert by_both.rows() == [(1, 2, 1.0), (2, 2, 1.0)]
+    over = kind.read(fp.evaluate(data, "rows", "y", "s", by=[odd, "g"], mean_over=[odd]))
+    assert over.to_dict(as_series=False) == {"g": ["u", "v"], "groups": [2, 2], "mean_rows": [1.0, 1.0]}
+    curve = kind.read(fp.curve(data, "y", "s", by=odd))
+    assert curve.select(pl.nth(0), "k").rows() == [(1, 1), (1, 2), (2, 1), (2, 2)]
+
+
+@pytest.mark.parametrize("name", [*PATTERNS, "row", "group", "by0", "0", "truth"])
+def test_carried_columns(kind, name):
+    data = scored(**{name: ["a", "b", "c", "d"]})
+    for result in (fp.with_metrics(kind(data), "rows", "y", "s", by="g"), fp.with_curve(kind(data), "y", "s")):
+        result = kind.read(result)
+        # pandas reads it back: to polars, a column without a name is one that was not named.
+        assert result.rename({"column_3": ""}, strict=False).select(cs.by_name(data.columns)).equals(data)
+
+
+def test_expressions(odd):
+    data = scored(**{odd: [0, 1, 0, 1], "x": 1})
+    assert data.select(pl.col("s").pr.average_precision(odd)).item() == pytest.approx(5 / 6)
+    by_group = data.group_by("x").agg(pl.col("s").pr.average_precision(odd))
+    assert by_group["average_precision"].item() == pytest.approx(5 / 6)
+
+
+def test_selectors_of_such_names():
+    data = pl.DataFrame({"y": [1, 0], "*": [2.0, 1.0], "^x.*$": [1.0, 2.0], "x": ["a", "b"]})
+    for frame in (data, data.lazy()):
+        result = fp.average_precision(frame, "y", cs.float()).lazy().collect()
+        assert result.rows() == [("*", 1.0), ("^x.*$", 0.5)]
+        assert fp.evaluate(frame, "rows", "y", "*", by=cs.starts_with("^", "x")).lazy().collect().columns == [
+            "^x.*$",
+            "x",
+            "rows",
+        ]
+
+
+@pytest.mark.parametrize("name", [*PATTERNS, "q_right", "d_right", "query", "r0", "on0", "times"])
+def test_runs_and_judgments(kind, name):
+    run = pl.DataFrame({"q": [1, 1], "d": ["a", "b"], name: [2.0, 1.0]})
+    judged = pl.DataFrame({"q": [1, 1], "d": ["b", "c"], "r": [1, 0]})
+    joined = [(1, "a", 2.0, None), (1, "b", 1.0, 1), (1, "c", None, 0)]
+    result = kind.read(fp.join_judgments(kind(run), kind(judged), on=["q", "d"]))
+    assert result.rows() == joined
+    assert result.columns[2] in (name, "column_2")
+    run = pl.DataFrame({name: [1, 1], "d": ["a", "b"], "q": [2.0, 1.0]})
+    keyed = kind.read(fp.join_judgments(kind(run), kind(judged.rename({"q": name})), on=[name, "d"]))
+    assert keyed.rows() == joined
+    twice = pl.concat([judged.rename({"q": name})] * 2)
+    with pytest.raises(
+        Exception,
+        match=r"in the judgments, 2 values of \(.*, d\) stand in more than one row, such as \(1, 'b'\) 2",
+    ):
+        kind.read(fp.join_judgments(kind(run), kind(twice), on=[name, "d"]))
+
+
+@pytest.mark.parametrize("name", [*PATTERNS, "start", "end", "strip", "_one"])
+def test_plots_of_groups(name):
+    pytest.importorskip("matplotlib").use("agg")
+    import matplotlib.pyplot as plt
+
+    curve = fp.curve(scored(**{name: [1, 1, 2, 2]}), "y", "s", by=name)
+    plain = curve.rename({name: "key"})
+    for given in ({}, {"average": True}, {"facet": True}):
+        drawn = [fp.plot_curve(frame, **given) for frame in (curve, plain)]
+        axes = [one.get_axes() if given.get("facet") else [one] for one in drawn]
+        lines, expected = ([line.get_xydata().tolist() for ax in one for line in ax.lines] for one in axes)
+        assert lines == expected
+        assert lines
+    assert fp.plot_curve(curve, average=name).get_title() == ""
+    plt.close("all")
+
+
+def test_names_that_are_no_texts():
+    frame = pd.DataFrame([[1, 2.0, 7, "a"], [0, 3.0, 7, "b"]], columns=["y", 1, 2, ""])
+    result = fp.evaluate(frame, "rows", "y", 1, by=[2, ""], mean_over=2)
+    assert result.to_dict("list") == {"": ["a", "b"], "groups": [1, 1], "mean_rows": [1.0, 1.0]}
+    assert fp.evaluate(frame, "rows", "y", 1, by=2).columns.tolist() == [2, "rows"]
+
+
+@pytest.mark.parametrize(
+    "roles", [{"score": 1}, {"score": "1"}, {"score": "s", "by": [1, "1"]}, {"score": "s", "by": "1"}]
+)
+def test_two_names_that_are_one_as_text(roles):
+    frame = pd.DataFrame([[1, 2.0, 3.0, 4.0]], columns=["y", "s", 1, "1"])
+    with pytest.raises(ValueError, match="the frame has 2 columns named 1 and '1': rename them before the call"):
+        fp.evaluate(frame, "rows", "y", **roles)
+    assert fp.evaluate(frame, "rows", "y", "s")["rows"].item() == 1  # they have no part in it
+    with pytest.raises(ValueError, match="the frame has 2 columns named 1 and '1'"):
+        fp.join_judgments(frame, frame[[1, "1"]], on=[1, "1"])
+
+
+def test_a_key_of_the_totals_that_the_type_of_the_keys_would_cut(kind):
+    data = pl.DataFrame({"g": [1, 2], "y": [1, 1], "s": [2.0, 1.0]})
+
+    def positives(keys, own=None, **schema):
+        frame = data if own is None else data.with_columns(g=pl.Series(own))
+        known = pl.DataFrame({"g": keys, "P": [3, 4]}, schema_overrides=schema)
+        return kind.read(fp.evaluate(kind(frame), "positives", "y", "s", by="g", positives=known)).rows()
+
+    dates = pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 1, 2), eager=True)
+    same = [([1.0, 2.0], None), (["1", "2"], None), ([1, 0], [True, False])]
+    for keys, own in same:
+        assert sorted(positives(keys, own))[0][1] in (3, 4)
+    cut = [
+        ([1.5, 2.9], None),
+        (["01", "+2"], None),
+        (["1.0", " 2"], None),
+        ([5, 2], [True, False]),
+        (dates.cast(pl.Datetime).dt.offset_by("23h"), dates),
+        (dates.cast(pl.Int32), dates),
+        (["true", "false"], [True, False]),
+        ([[1], [2]], None),
+    ]
+    if not kind.name.startswith("pandas"):  # where dates are times
+        assert positives(dates.cast(pl.Datetime), dates) == [(dates[0], 3), (dates[1], 4)]
+    for keys, own in cut:
+        wrong = r"positives gives no total for [12] of 2 groups|in the positives frame: cast one of them$"
+        with pytest.raises((ValueError, TypeError), match=wrong):
+            positives(keys, own)

@@ -1,0 +1,151 @@
+import polars as pl
+import pytest
+from compare import assert_same, near
+from oracle import figure
+from polars.testing import assert_frame_equal
+from samples import CUT_BLOCK, TEN
+
+import frame_pr as fp
+
+COLUMNS = ["threshold", "k", "tp", "fp", "fn", "tn", "precision", "recall", "recall_step", "interpolated_precision"]
+
+
+def test_the_curve_of_ten_rows(kind):
+    # Hits at ranks 1, 2, 4, 6, 10 of 10; precision is their number over k, recall over 5.
+    result = kind.read(kind(TEN).pr.curve("relevant", "score"))
+    assert result.columns == COLUMNS
+    assert result["threshold"].to_list() == list(range(10, 0, -1))
+    assert result["k"].to_list() == list(range(1, 11))
+    assert result["tp"].to_list() == [1, 2, 2, 3, 3, 4, 4, 4, 4, 5]
+    assert result["fp"].to_list() == [0, 0, 1, 1, 2, 2, 3, 4, 5, 5]
+    assert result["fn"].to_list() == [4, 3, 3, 2, 2, 1, 1, 1, 1, 0]
+    assert result["tn"].to_list() == [5, 5, 4, 4, 3, 3, 2, 1, 0, 0]
+    precision = [1, 1, 2 / 3, 3 / 4, 3 / 5, 2 / 3, 4 / 7, 1 / 2, 4 / 9, 1 / 2]
+    assert result["precision"].to_list() == list(map(near, precision))
+    assert result["recall"].to_list() == list(map(near, [0.2, 0.4, 0.4, 0.6, 0.6, 0.8, 0.8, 0.8, 0.8, 1.0]))
+    assert result["recall_step"].to_list() == list(map(near, [0.2, 0.2, 0.0, 0.2, 0.0, 0.2, 0.0, 0.0, 0.0, 0.2]))
+    # The maximum of precision from here on.
+    envelope = [1, 1, 3 / 4, 3 / 4, 2 / 3, 2 / 3, 4 / 7, 1 / 2, 1 / 2, 1 / 2]
+    assert result["interpolated_precision"].to_list() == list(map(near, envelope))
+
+
+def test_a_block_is_one_row(kind):
+    result = kind.read(kind(CUT_BLOCK).pr.curve("relevant", "score"))
+    assert result.select("threshold", "k", "tp").rows() == [(2, 1, 1), (1, 4, 3), (0, 5, 3)]
+
+
+def test_dtypes():
+    schema = TEN.cast({"score": pl.Float32}).pr.curve("relevant", "score", figures=["f1"]).schema
+    assert schema["threshold"] == pl.Float32
+    assert {schema[name] for name in COLUMNS[1:6]} == {pl.Int64}
+    assert {schema[name] for name in [*COLUMNS[6:], "f1"]} == {pl.Float64}
+
+
+def test_groups_in_order_thresholds_descending_within_them(kind):
+    data = pl.DataFrame(
+        {"q": ["b", "a", "b", "a", "b"], "relevant": [1, 0, 0, 1, 1], "score": [0.5, 0.25, 0.75, 0.5, 0.5]}
+    )
+    result = kind.read(kind(data).pr.curve("relevant", "score", by="q"))
+    # b: a miss at .75, then a block of two hits; a: a hit at .5, a miss at .25.
+    expected = [("a", 0.5, 1, 1), ("a", 0.25, 2, 1), ("b", 0.75, 1, 0), ("b", 0.5, 3, 2)]
+    assert result.select("q", "threshold", "k", "tp").rows() == expected
+    assert result["interpolated_precision"].to_list() == list(map(near, [1.0, 0.5, 2 / 3, 2 / 3]))
+
+
+def test_a_group_without_positives_has_precision_but_no_recall(kind):
+    result = kind.read(kind(pl.DataFrame({"relevant": [0, 0], "score": [2, 1]})).pr.curve("relevant", "score"))
+    columns = ["precision", "recall", "recall_step", "interpolated_precision"]
+    assert result.select(columns).rows() == [(0.0, None, None, 0.0)] * 2
+
+
+def test_figures_on_request(kind):
+    figures = ["fpr", "specificity", "mcc", "f1", "f0.5", "npv", "kappa"]
+    result = kind.read(kind(CUT_BLOCK).pr.curve("relevant", "score", figures=figures))
+    assert result.columns == [*COLUMNS, *figures]
+    # (k, tp) of the three blocks are (1, 1), (4, 3), (5, 3); P = 3, N = 5.
+    for row, (k, tp) in zip(result.iter_rows(named=True), [(1, 1), (4, 3), (5, 3)], strict=True):
+        assert {name: row[name] for name in figures} == {name: near(figure(name, tp, k, 3, 5)) for name in figures}
+
+
+def test_one_figure_by_itself():
+    for function in (fp.curve, fp.with_curve):
+        frame = pl.DataFrame({"relevant": [1, 0], "score": [2, 1]})
+        assert_frame_equal(
+            function(frame, "relevant", "score", figures="f1"), function(frame, "relevant", "score", figures=["f1"])
+        )
+
+
+def test_a_figure_that_the_curve_has_anyway_comes_once():
+    assert TEN.pr.curve("relevant", "score", figures=["precision", "f1", "tp"]).columns == [*COLUMNS, "f1"]
+
+
+@pytest.mark.parametrize("function", ["curve", "with_curve"])
+@pytest.mark.parametrize("figure", ["mccc", "average_precision", "f0", "", "precision@10"])
+def test_an_unknown_figure(function, figure):
+    with pytest.raises(ValueError, match=r"no figure is named|beta must be a positive number"):
+        getattr(TEN.pr, function)("relevant", "score", figures=[figure])
+
+
+def test_the_nearest_figures_are_offered():
+    with pytest.raises(ValueError, match=r"no figure is named 'mccc'; the nearest are mcc\b"):
+        TEN.pr.curve("relevant", "score", figures=["mccc"])
+
+
+def test_precision_times_recall_step_adds_up_to_average_precision():
+    data = pl.DataFrame({"relevant": [i % 3 == 0 for i in range(200)], "score": [i * 37 % 41 for i in range(200)]})
+    curve = data.pr.curve("relevant", "score")
+    ap = data.pr.average_precision("relevant", "score").item()
+    assert (curve["precision"] * curve["recall_step"]).sum() == near(ap)
+    best = data.pr.interpolated_average_precision("relevant", "score").item()
+    assert (curve["interpolated_precision"] * curve["recall_step"]).sum() == near(best)
+
+
+def test_with_curve_is_the_curve_joined_to_the_rows(kind):
+    data = pl.DataFrame(
+        {
+            "note": list("nmlkjihg"),
+            "q": [2, 1, 2, 1, 2, 1, 2, 2],
+            "relevant": [1, 0, 0, 1, 1, 1, 0, 0],
+            "score": [0.5, 0.25, 0.75, 0.5, 0.5, 0.25, 0.0, -1.0],
+        }
+    )
+    result = kind.read(kind(data).pr.with_curve("relevant", "score", by="q", figures=["f1"]))
+    assert result.columns == [*data.columns, *COLUMNS[1:], "f1"]
+    curve = data.pr.curve("relevant", "score", by="q", figures=["f1"]).rename({"threshold": "score"})
+    assert_same(result, data.join(curve, on=["q", "score"], how="left", maintain_order="left"), dtypes=False)
+
+
+def test_with_curve_joins_both_zeros():
+    data = pl.DataFrame({"relevant": [1, 0, 0], "score": [-0.0, 1.0, 0.0]})
+    assert data.pr.with_curve("relevant", "score")["k"].to_list() == [3, 1, 3]
+
+
+def test_with_curve_beside_columns_of_any_type():
+    thing = object()
+    data = pl.DataFrame({"relevant": [1], "score": [2], "things": pl.Series([thing], dtype=pl.Object), "l": [[1, 2]]})
+    assert data.pr.with_curve("relevant", "score").row(0)[2:6] == (thing, [1, 2], 1, 1)
+    assert data.pr.with_metrics("rows", "relevant", "score").row(0)[2:] == (thing, [1, 2], 1)
+
+
+def test_with_curve_and_a_prefix(kind):
+    data = TEN.with_columns(k=pl.lit("mine"), precision=pl.lit("mine"))
+    with pytest.raises(ValueError, match="the frame has a column 'k' already: prefix= puts something before"):
+        kind(data).pr.with_curve("relevant", "score")
+    result = kind.read(kind(data).pr.with_curve("relevant", "score", prefix="pr_"))
+    assert result.columns == [*data.columns, *(f"pr_{name}" for name in COLUMNS[1:])]
+    assert result["k"].to_list() == ["mine"] * 10
+    assert result["pr_k"].to_list() == list(range(1, 11))
+
+
+def test_with_curve_takes_one_score():
+    with pytest.raises(ValueError, match=r"score gives 2 columns: metric columns .* one score at a time"):
+        TEN.with_columns(other="score").pr.with_curve("relevant", ["score", "other"])
+
+
+def test_several_scores_give_a_curve_each(kind):
+    data = TEN.with_columns(flat=pl.lit(3))
+    result = kind.read(fp.curve(kind(data), "relevant", ["score", "flat"]))
+    assert result.columns == ["system", *COLUMNS]
+    # The systems stand in the order in which they were asked for.
+    assert result["system"].to_list() == ["score"] * 10 + ["flat"]
+    assert result.filter(system="flat").select("threshold", "k", "tp").rows() == [(3, 10, 5)]

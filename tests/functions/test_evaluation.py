@@ -1,0 +1,324 @@
+import json
+import re
+
+import polars as pl
+import polars.selectors as cs
+import pytest
+from compare import assert_same, near
+from names import AT_CUT, COUNTS, NAMES
+from samples import TEN, alone, groups
+
+import frame_pr as fp
+
+# Three queries of two models; one query has no positive, one model answers one of them only.
+RUNS = pl.DataFrame(
+    {
+        "model": ["a"] * 7 + ["b"] * 4,
+        "query": [1, 1, 1, 2, 2, 3, 3, 1, 1, 3, 3],
+        "relevant": [1, 0, 1, 0, 1, 0, 0, 0, 1, 0, 0],
+        "score": [9, 8, 7, 6, 5, 4, 3, 9, 8, 7, 6],
+    }
+)
+# AP by hand. a, 1: (1/1 + 2/3) / 2 = 5/6; a, 2: 1/2; b, 1: 1/2; query 3 has no positive.
+AP = {("a", 1): 5 / 6, ("a", 2): 1 / 2, ("a", 3): None, ("b", 1): 1 / 2, ("b", 3): None}
+
+
+def test_one_column_per_name_in_the_order_asked_for(kind):
+    names = ["precision@2", "rows", "average_precision", "k@recall=0.5", "positives"]
+    result = kind.read(kind(TEN).pr.evaluate(names, "relevant", "score"))
+    assert result.columns == names
+    # Hits at ranks 1, 2, 4, 6, 10: half of five is reached with the third of them.
+    assert result.row(0) == (1.0, 10, near(47 / 60), 4, 5)
+
+
+def test_one_name_needs_no_list(kind):
+    assert kind.read(kind(TEN).pr.evaluate("positives", "relevant", "score")).rows() == [(5,)]
+
+
+def test_metrics_asked_together_are_those_asked_alone():
+    # They share a ranking and sums, so that one could stand in the way of another.
+    data = groups()
+    together = data.pr.evaluate(NAMES, "relevant", "score", by="q")
+    for name in NAMES:
+        assert_same(alone(name), together.select("q", name))
+
+
+def test_figures_at_a_threshold_with_and_without_a_ranking():
+    # Alone they need one aggregation; beside a metric that ranks they come from its blocks.
+    data = groups()
+    names = [name for name in NAMES if "@threshold=" in name]
+    alone = data.pr.evaluate([*names, "rows", "positives", "prevalence"], "relevant", "score", by="q")
+    ranked = data.pr.evaluate(["ties", *names, "rows", "positives", "prevalence"], "relevant", "score", by="q")
+    assert_same(ranked.drop("ties"), alone)
+
+
+def test_one_ranking_for_all_metrics(monkeypatch):
+    sorts, sort = [], pl.Series.sort
+    monkeypatch.setattr(pl.Series, "sort", lambda series, **given: sorts.append(len(series)) or sort(series, **given))
+    TEN.pr.evaluate([name for name in NAMES if "f0.5" not in name], "relevant", "score")
+    assert sorts == [10]
+
+
+def test_figures_at_a_threshold_need_no_ranking():
+    data = TEN.lazy().with_columns(predicted=pl.col("score") > 3)
+    for result in (
+        data.pr.confusion("relevant", "score", threshold=3),
+        data.pr.confusion("relevant", prediction="predicted"),
+        data.pr.f_beta("relevant", "score", threshold=[3, 4]),
+    ):
+        assert "cum_sum" not in result.explain()
+    assert "cum_sum" in data.pr.confusion("relevant", "score", k=3).explain()
+
+
+# names --------------------------------------------------------------------------------------------------------------
+
+
+def test_names_survive_json():
+    assert json.loads(json.dumps(NAMES)) == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_are_plain_in_yaml(name):
+    # What YAML 1.2 and 1.1 ask of a plain scalar, in a block and in a flow: no indicator at its start, no comment, no
+    # `: `, no bracket or comma, and not to be read as a number, a truth or nothing.
+    assert re.fullmatch(r"[A-Za-z_][A-Za-z0-9_@=.%/+-]*", name)
+    assert name.lower() not in {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"}
+    assert not re.fullmatch(r"[0-9.eE+_-]+", name)
+
+
+def test_names_survive_sql_quoting():
+    result = TEN.pr.evaluate(NAMES, "relevant", "score")
+    assert not any('"' in name for name in NAMES)
+    columns = ", ".join(f'"{name}"' for name in NAMES)
+    selected = pl.SQLContext(result=result).execute(f"SELECT {columns} FROM result", eager=True)
+    assert selected.equals(result)
+
+
+def test_names_survive_parquet_and_csv(tmp_path):
+    result = TEN.pr.evaluate(NAMES, "relevant", "score")
+    result.write_parquet(tmp_path / "result.parquet")
+    assert pl.read_parquet(tmp_path / "result.parquet").equals(result)
+    result.write_csv(tmp_path / "result.csv")
+    assert pl.read_csv(tmp_path / "result.csv").columns == NAMES
+
+
+def test_names_from_another_frame_of_results_ask_again():
+    first = TEN.pr.evaluate(NAMES, "relevant", "score")
+    assert TEN.pr.evaluate(first.columns, "relevant", "score").equals(first)
+
+
+# mean_over ----------------------------------------------------------------------------------------------------------
+
+
+def test_mean_average_precision_per_model(kind):
+    result = kind.read(
+        kind(RUNS).pr.evaluate(
+            ["average_precision", "positives"], "relevant", "score", by=["model", "query"], mean_over="query"
+        )
+    )
+    columns = ["model", "groups", "mean_average_precision", "mean_positives", "undefined_average_precision"]
+    assert result.columns == columns
+    # a: (5/6 + 1/2) / 2 over two of its three queries, b: 1/2 over one of two. Positives: (2 + 1 + 0) / 3, (1 + 0) / 2.
+    assert result.rows() == [("a", 3, near(2 / 3), 1.0, 1), ("b", 2, 0.5, 0.5, 1)]
+
+
+def test_mean_with_undefined_filled(kind):
+    result = kind.read(
+        kind(RUNS).pr.evaluate(
+            ["average_precision", "k@recall=1"],
+            "relevant",
+            "score",
+            by=["model", "query"],
+            mean_over=["query"],
+            undefined=0.0,
+        )
+    )
+    # The fill takes part in the mean: a (5/6 + 1/2 + 0) / 3, b (1/2 + 0) / 2; there is nothing left to count. Counts
+    # are not filled: recall 1 takes 3 and 2 rows in a, 2 in b.
+    columns = ["model", "groups", "mean_average_precision", "mean_k@recall=1", "undefined_k@recall=1"]
+    assert result.columns == columns
+    assert result.rows() == [("a", 3, near(4 / 9), 2.5, 1), ("b", 2, 0.25, 2.0, 1)]
+
+
+def test_mean_over_all_keys(kind):
+    for over in (["model", "query"], ["query", "model"]):
+        result = kind.read(
+            kind(RUNS).pr.evaluate("average_precision", "relevant", "score", by=["model", "query"], mean_over=over)
+        )
+        assert result.columns == ["groups", "mean_average_precision", "undefined_average_precision"]
+        assert result.rows() == [(5, near((5 / 6 + 1 / 2 + 1 / 2) / 3), 2)]
+
+
+def test_mean_over_the_first_key(kind):
+    result = kind.read(
+        kind(RUNS).pr.evaluate("average_precision", "relevant", "score", by=["model", "query"], mean_over="model")
+    )
+    assert result.rows() == [(1, 2, near(2 / 3), 0), (2, 1, 0.5, 0), (3, 2, None, 2)]
+
+
+def test_mean_over_systems(kind):
+    data = RUNS.with_columns(other=-pl.col("score"))
+    result = kind.read(
+        kind(data).pr.evaluate(
+            "average_precision", "relevant", ["score", "other"], by=["model", "query"], mean_over=["model", "query"]
+        )
+    )
+    # other ranks backwards. a, 1: (1/1 + 2/3) / 2; a, 2: 1; b, 1: 1. The systems stand in the order asked for.
+    columns = ["system", "groups", "mean_average_precision", "undefined_average_precision"]
+    assert result.columns == columns
+    expected = [("score", 5, near(11 / 18), 2), ("other", 5, near(17 / 18), 2)]
+    assert result.rows() == expected
+
+
+def test_a_key_named_system_beside_one_score(kind):
+    data = RUNS.rename({"model": "system"})
+    given = {"by": ["system", "query"], "mean_over": "query"}
+    result = kind.read(kind(data).pr.evaluate("average_precision", "relevant", "score", **given))
+    # As for the models above.
+    assert result.rows() == [("a", 3, near(2 / 3), 1), ("b", 2, 0.5, 1)]
+
+
+def test_mean_over_the_system(kind):
+    data = RUNS.with_columns(other=-pl.col("score"))
+    result = kind.read(
+        kind(data).pr.evaluate("average_precision", "relevant", ["score", "other"], by="query", mean_over="system")
+    )
+    assert result.columns == ["query", "groups", "mean_average_precision", "undefined_average_precision"]
+    # Only query 2 is of one model alone: 1/2 and 1.
+    assert result.rows()[1] == (2, 2, 0.75, 0)
+
+
+# Of these every group has a value: counts, and shares of what cannot be empty. Where a recall is not reached, none has.
+ALWAYS_DEFINED = {"rows", "positives", "ties", "prevalence"}
+ALWAYS_DEFINED |= {name for name in AT_CUT if name.partition("@")[0] in (*COUNTS, "accuracy", "prevalence")}
+ALWAYS_DEFINED |= {name for name in AT_CUT if re.fullmatch("(precision|fdr)@[0-9.%]+", name)}
+ALWAYS_DEFINED -= {name for name in AT_CUT if "@recall=" in name or "@fpr=" in name}
+ALWAYS_DEFINED |= {name for name in NAMES if re.match("dcg|rbp|judged|min_cost", name)}
+
+
+def test_only_what_may_be_undefined_is_counted():
+    result = fp.evaluate(groups(), NAMES, "relevant", "score", by="q", mean_over="q")
+    counted = {name.removeprefix("undefined_") for name in result.columns if name.startswith("undefined_")}
+    assert counted == set(NAMES) - ALWAYS_DEFINED
+
+
+def test_the_mean_is_that_of_the_groups(kind):
+    data = groups().with_columns(model=pl.col("q") % 3)
+    names = ["average_precision", "max_f1", "precision@3", "k@recall=0.8", "threshold@max_f1", "rows", "ties"]
+    finite = data.filter(pl.col("score").is_finite())
+    result = kind.read(kind(finite).pr.evaluate(names, "relevant", "score", by=["model", "q"], mean_over="q"))
+    apart = finite.pr.evaluate(names, "relevant", "score", by=["model", "q"])
+    expected = apart.group_by("model").agg(
+        pl.len().alias("groups"),
+        *(pl.col(name).mean().name.prefix("mean_") for name in names),
+        *(pl.col(name).null_count().name.prefix("undefined_") for name in names if name not in ALWAYS_DEFINED),
+    )
+    assert_same(result, expected.sort("model"), dtypes=False)
+
+
+def test_mean_over_what_is_no_key(kind):
+    frame = kind(RUNS)
+    with pytest.raises(ValueError, match=r"mean_over names 'query', which is not one of the keys: model"):
+        frame.pr.evaluate("average_precision", "relevant", "score", by="model", mean_over="query")
+    with pytest.raises(ValueError, match=r"mean_over names 'query', .* keys: none; name it in by=, too$"):
+        frame.pr.evaluate("average_precision", "relevant", "score", mean_over="query")
+    with pytest.raises(ValueError, match="mean_over is an empty list"):
+        frame.pr.evaluate("average_precision", "relevant", "score", by="query", mean_over=[])
+
+
+def test_a_key_named_like_a_mean():
+    for name in ("groups", "mean_average_precision", "undefined_average_precision"):
+        data = RUNS.rename({"model": name})
+        with pytest.raises(ValueError, match=f"by column '{name}' is named like a result column"):
+            data.pr.evaluate("average_precision", "relevant", "score", by=[name, "query"], mean_over="query")
+
+
+@pytest.mark.parametrize("over", ["rows", "query"])
+def test_a_key_named_like_a_metric_of_a_mean(over):
+    data = RUNS.rename({"model": "rows"})
+    with pytest.raises(ValueError, match="by column 'rows' is named like a result column"):
+        data.pr.evaluate("rows", "relevant", "score", by=["rows", "query"], mean_over=over)
+
+
+# several systems ----------------------------------------------------------------------------------------------------
+
+
+def test_several_scores_are_the_calls_one_by_one(kind):
+    data = groups().with_columns(
+        flat=pl.lit(1, dtype=pl.Int8), backwards=-pl.col("score"), rounded=pl.col("score").clip(-9, 9).round(1)
+    )
+    systems = ["score", "backwards", "rounded", "flat"]
+    names = ["average_precision", "precision@3", "max_f1", "rows", "positives", "ties", "recall@threshold=0.5"]
+    result = kind.read(kind(data).pr.evaluate(names, "relevant", systems, by="q"))
+    assert result.columns == ["q", "system", *names]
+    one_by_one = [
+        data.pr.evaluate(names, "relevant", system, by="q").with_columns(system=pl.lit(system)) for system in systems
+    ]
+    order = pl.col("system").replace_strict(dict(zip(systems, range(4), strict=True)))
+    expected = pl.concat(one_by_one).sort("q", order).select(result.columns)
+    assert_same(result, expected, dtypes=False)
+
+
+def test_several_scores_of_a_selector():
+    data = RUNS.with_columns(score_b=-pl.col("score"), score_c=pl.lit(0))
+    result = data.pr.average_precision("relevant", cs.starts_with("score"), by="model")
+    assert result.select("model", "system").rows() == [(m, s) for m in "ab" for s in ("score", "score_b", "score_c")]
+    listed = data.pr.average_precision("relevant", ["score", "score_b", "score_c"], by="model")
+    assert result.equals(listed)
+
+
+def test_a_list_of_one_score_has_a_system_too(kind):
+    result = kind.read(kind(RUNS).pr.average_precision("relevant", ["score"], by="query"))
+    assert result.columns == ["query", "system", "average_precision"]
+    assert result["system"].to_list() == ["score"] * 3
+
+
+def test_a_system_key_is_taken(kind):
+    data = RUNS.rename({"model": "system"})
+    with pytest.raises(ValueError, match="by column 'system' is named like a result column: rename it"):
+        kind(data).pr.average_precision("relevant", ["score"], by="system")
+    # With one score there is no such column, and no clash.
+    assert kind.read(kind(data).pr.average_precision("relevant", "score", by="system")).height == 2
+
+
+# with_metrics -------------------------------------------------------------------------------------------------------
+
+
+def test_with_metrics_is_evaluate_joined_to_the_rows(kind):
+    data = RUNS.sample(fraction=1, shuffle=True, seed=5).with_columns(note=pl.int_range(pl.len()))
+    names = ["average_precision", "rows", "precision@2"]
+    result = kind.read(kind(data).pr.with_metrics(names, "relevant", "score", by=["model", "query"]))
+    assert result.columns == [*data.columns, *names]
+    groups = data.pr.evaluate(names, "relevant", "score", by=["model", "query"])
+    assert_same(result, data.join(groups, on=["model", "query"], how="left", maintain_order="left"), dtypes=False)
+
+
+def test_with_metrics_without_groups(kind):
+    result = kind.read(kind(TEN).pr.with_metrics("average_precision", "relevant", "score"))
+    assert result["average_precision"].to_list() == [near(47 / 60)] * 10
+
+
+def test_with_metrics_and_undefined(kind):
+    by = {"by": ["model", "query"]}
+    result = kind.read(kind(RUNS).pr.with_metrics("average_precision", "relevant", "score", undefined=0.0, **by))
+    assert result.filter(query=3)["average_precision"].to_list() == [0.0] * 4
+
+
+def test_with_metrics_clash_and_prefix(kind):
+    data = TEN.with_columns(rows=pl.lit("mine"))
+    with pytest.raises(ValueError, match="the frame has a column 'rows' already: prefix= puts something before"):
+        kind(data).pr.with_metrics(["positives", "rows"], "relevant", "score")
+    result = kind.read(kind(data).pr.with_metrics(["positives", "rows"], "relevant", "score", prefix="group_"))
+    assert result.columns == ["relevant", "score", "rows", "group_positives", "group_rows"]
+    assert result.row(0)[2:] == ("mine", 5, 10)
+
+
+def test_with_metrics_takes_one_score():
+    with pytest.raises(ValueError, match=r"score gives 2 columns: .* one score at a time"):
+        RUNS.with_columns(other="score").pr.with_metrics("rows", "relevant", ["score", "other"])
+
+
+@pytest.mark.parametrize("undefined", ["0", "a", [0.0], {}])
+def test_undefined_is_a_number(undefined):
+    with pytest.raises((TypeError, ValueError), match="undefined"):
+        fp.evaluate(TEN, "average_precision", "relevant", "score", undefined=undefined)

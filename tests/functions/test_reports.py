@@ -1,0 +1,95 @@
+import polars as pl
+import pytest
+from compare import assert_same, near
+from samples import CUT_BLOCK, TEN
+
+import frame_pr as fp
+
+HEAD = ["rows", "positives", "prevalence", "ties", "average_precision", "interpolated_average_precision", "lift"]
+HEAD.append("r_precision")
+
+
+def at(*ranks):
+    return [f"{name}@{k}" for name in ("precision", "recall", "average_precision") for k in ranks]
+
+
+BEST = ["max_f1", "threshold@max_f1"]
+# `k` to `kappa`, in the order of the confusion table; the prevalence stands at the head.
+CONFUSION = ["k", "tp", "fp", "fn", "tn", "precision", "recall", "specificity", "npv", "fpr", "fnr", "fdr", "accuracy"]
+CONFUSION += ["f1", "mcc", "informedness", "markedness", "kappa"]
+
+
+def test_columns(kind):
+    assert kind.read(kind(TEN).pr.report("relevant", "score")).columns == [*HEAD, *at(1, 5, 10), *BEST]
+    assert kind.read(kind(TEN).pr.report("relevant", "score", k=3)).columns == [*HEAD, *at(3), *BEST]
+    at_threshold = [f"{name}@threshold=0.5" for name in CONFUSION]
+    result = kind.read(kind(TEN).pr.report("relevant", "score", k=[2], threshold=0.5))
+    assert result.columns == [*HEAD, *at(2), *BEST, *at_threshold]
+
+
+def test_known_answers(kind):
+    result = kind.read(kind(CUT_BLOCK).pr.report("relevant", "score", k=2, threshold=1)).row(0, named=True)
+    # A hit, a block of two hits and a miss, a miss: (k, tp) are (1, 1), (4, 3), (5, 3); P = 3, N = 5.
+    expected = {
+        "rows": 5,
+        "positives": 3,
+        "prevalence": 3 / 5,
+        "ties": 3,
+        "average_precision": 5 / 6,  # (1 + 2 * 3/4) / 3
+        "interpolated_average_precision": 5 / 6,
+        "lift": 25 / 18,
+        "r_precision": 7 / 9,  # 1 hit and 2 places of the block, of 2/3 hit each, in 3
+        "precision@2": 5 / 6,
+        "recall@2": 5 / 9,
+        "average_precision@2": 7 / 9,
+        "max_f1": 6 / 7,  # 2 * 3 / (3 + 4)
+        "threshold@max_f1": 1,
+        "k@threshold=1": 4,
+        "tp@threshold=1": 3,
+        "fp@threshold=1": 1,
+        "tn@threshold=1": 1,
+        "precision@threshold=1": 3 / 4,
+        "npv@threshold=1": 1.0,
+        "accuracy@threshold=1": 4 / 5,
+        "specificity@threshold=1": 1 / 2,
+    }
+    assert {name: result[name] for name in expected} == {name: near(value) for name, value in expected.items()}
+
+
+def test_a_report_is_evaluate_of_its_columns():
+    data = pl.concat([TEN.with_columns(q=pl.lit("x")), CUT_BLOCK.with_columns(q=pl.lit("y"))])
+    report = data.pr.report("relevant", "score", by="q", threshold=2)
+    assert_same(data.pr.evaluate(report.columns[1:], "relevant", "score", by="q"), report)
+
+
+def test_a_report_of_means(kind):
+    data = pl.concat([TEN.with_columns(q=pl.lit("x")), CUT_BLOCK.with_columns(q=pl.lit("y"))])
+    result = kind.read(kind(data).pr.report("relevant", "score", by="q", mean_over="q", k=2))
+    names = [*HEAD, *at(2), *BEST]
+    means = [f"mean_{name}" for name in names]
+    assert result.columns[: len(means) + 1] == ["groups", *means]
+    assert all(name.removeprefix("undefined_") in names for name in result.columns[len(means) + 1 :])
+    row = result.row(0, named=True)
+    assert row["groups"] == 2
+    assert row["mean_rows"] == 7.5
+    assert row["mean_average_precision"] == near((47 / 60 + 5 / 6) / 2)
+    assert row["undefined_average_precision"] == 0
+
+
+def test_several_systems_in_a_report(kind):
+    data = TEN.with_columns(flat=pl.lit(0))
+    result = kind.read(fp.report(kind(data), "relevant", ["score", "flat"]))
+    assert result.columns[:3] == ["system", "rows", "positives"]
+    # A constant score: one block of ten, half of them hits.
+    assert result.filter(system="flat").select("ties", "average_precision", "lift").row(0) == (10, 0.5, 1.0)
+
+
+@pytest.mark.parametrize("k", [0, 1.5, True])
+def test_k_must_be_whole_and_positive(k):
+    with pytest.raises(ValueError, match="k must be a whole number of at least 1, got"):
+        TEN.pr.report("relevant", "score", k=(1, k))
+
+
+def test_a_threshold_must_be_a_number():
+    with pytest.raises(ValueError, match="threshold must be a number, got nan"):
+        TEN.pr.report("relevant", "score", threshold=float("nan"))

@@ -1,0 +1,59 @@
+"""Random calls by the hundred thousand: `make fuzz`, or `PYTHONPATH=tests python -m fuzz --help`."""
+
+import argparse
+import os
+import sys
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from itertools import count
+from multiprocessing import get_context
+
+from fuzz.calls import ENGINES
+from fuzz.trying import shown, tried, warnings_are_errors
+
+AT_ONCE = 100  # calls
+
+
+def main() -> None:
+    """Try so many cases, tell how it goes, and show the first failure made small."""
+    parser = argparse.ArgumentParser(prog="fuzz", description="Random calls against an exact oracle.")
+    parser.add_argument("--cases", default="10^5", help="groups of results to compare, such as 10^6")
+    parser.add_argument("--seed", type=int, default=time.time_ns() % 10**6)
+    parser.add_argument("--engines", nargs="+", choices=ENGINES, default=[e for e in ENGINES if e != "spark"])
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
+    parser.add_argument("--call", type=int, help="show the call of this number only")
+    parser.add_argument("--all", action="store_true", help="go on after a failure, and list all")
+    given = parser.parse_args()
+    base, _, power = given.cases.partition("^")
+    wanted = int(base) ** int(power or 1)
+    print(f"seed {given.seed}, {wanted:,} cases on {', '.join(given.engines)}", flush=True)
+    if given.call is not None:
+        print(shown(given.seed, given.call, given.engines))
+        return
+    cases, failed, start = 0, Counter(), time.monotonic()
+    chunks = (range(i, i + AT_ONCE) for i in count(0, AT_ONCE))
+    with ProcessPoolExecutor(given.jobs, get_context("spawn"), warnings_are_errors) as pool:
+        running = [pool.submit(tried, given.seed, next(chunks), given.engines) for _ in range(given.jobs + 1)]
+        while cases < wanted:
+            done, wrong = running.pop(0).result()
+            running.append(pool.submit(tried, given.seed, next(chunks), given.engines))
+            cases += done
+            for number, found in wrong.items():
+                failed[number] = len(found)
+                if given.all:
+                    print(f"call {number}: {found[0]}", flush=True)
+            if failed and not given.all:
+                break
+            passed = time.monotonic() - start
+            print(f"{cases:,} cases, {cases / passed:.0f} a second", file=sys.stderr, flush=True)
+        pool.shutdown(cancel_futures=True)
+    if failed:
+        print(f"{len(failed)} calls differ in {sum(failed.values())} values; the first:\n")
+        print(shown(given.seed, min(failed), given.engines))
+        sys.exit(1)
+    print(f"{cases:,} cases, no difference, {time.monotonic() - start:.0f} s")
+
+
+if __name__ == "__main__":
+    main()

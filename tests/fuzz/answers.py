@@ -1,0 +1,235 @@
+"""What the oracle says of a call, what the library says, and where they differ."""
+
+import warnings
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from math import isfinite
+from typing import Any
+
+import numpy as np
+import polars as pl
+from oracle import Group
+
+import frame_pr as fp
+from fuzz.calls import STARTED, Call, group_keys, parts_of, plain, rows_of, scores_of
+from fuzz.cases import ASSOCIATIONS, COUNTS, QUOTIENTS, TOTALS
+
+
+def in_type(dtype: Any, text: str) -> Any:
+    """A threshold as a score of this type would be: rounded, unless that makes 0 or infinity of it."""
+    if "inf" in text or dtype == pl.Float64:
+        return float(text)
+    exact = Fraction(text)
+    if dtype in (pl.Float16, pl.Float32):
+        with np.errstate(over="ignore"):
+            near = float((np.float16 if dtype == pl.Float16 else np.float32)(float(text)))
+        return near if isfinite(near) and (near != 0 or exact == 0) else exact
+    return exact
+
+
+def known_of(call: Call, key: tuple[Any, ...]) -> dict[str, Any]:
+    """The known totals of a group."""
+    found = {}
+    for name in ("positives", "rows"):
+        given = call.options.get(name)
+        if isinstance(given, str):
+            here = [
+                total for total, one in zip(call.frame[given].to_list(), group_keys(call), strict=True) if one == key
+            ]
+            found[name] = here[0] if here else None
+        elif given is not None:
+            (column,) = set(given.columns) - set(call.keys)
+            ours = given.select(call.keys).rows() if call.keys else [()] * given.height
+            found[name] = next(
+                t for t, one in zip(given[column].to_list(), ours, strict=True) if tuple(map(plain, one)) == key
+            )
+    return found
+
+
+def groups_of(call: Call) -> dict[tuple[Any, ...], Group]:
+    """The groups of the result by their keys, `system` last."""
+    found, policies, several = {}, call.options, not isinstance(call.score, str)
+    keys = group_keys(call)
+    lacking = [
+        any(None is one for one in row) for row in zip(*(scores_of(call.frame, s) for s in call.systems), strict=True)
+    ]
+    for system in call.systems:
+        dtype = call.frame.schema[system]
+        ascending = call.options.get("ascending", False)
+
+        def reaches(score: Any, text: str, dtype: Any = dtype, ascending: bool = ascending) -> bool:
+            return score <= in_type(dtype, text) if ascending else score >= in_type(dtype, text)
+
+        members: dict[Any, list[Any]] = {} if call.keys else {(): []}
+        for key, row, lacks in zip(keys, rows_of(call, system), lacking, strict=True):
+            gone = lacks and policies.get("unscored") == "drop"
+            members.setdefault(key, []).append(row._replace(score=None) if gone else row)
+        for key, rows in members.items():
+            found[(*key, system) if several else key] = Group(rows, reaches, policies, known_of(call, key))
+    return found
+
+
+def exact_answers(call: Call, groups: dict[tuple[Any, ...], Group]) -> dict[tuple[Any, ...], dict[str, Any]]:
+    """What the result should have, by its keys: exact values, or None."""
+    undefined = call.options.get("undefined")
+    shares = [n for n in call.names if not n.startswith("threshold@") and n.partition("@")[0] not in (*COUNTS, *TOTALS)]
+    exact = {key: {name: group.value(name) for name in call.names} for key, group in groups.items()}
+    if undefined is not None:
+        for values in exact.values():
+            values |= {name: undefined for name in shares if values[name] is None}
+    over = call.options.get("mean_over")
+    if over is None:
+        return exact
+    keys = [*call.keys, *(["system"] if isinstance(call.score, list) else [])]
+    left = [i for i, key in enumerate(keys) if key not in over]
+    parts: dict[Any, list[dict[str, Any]]] = {} if left else {(): []}
+    for key, values in exact.items():
+        parts.setdefault(tuple(key[i] for i in left), []).append(values)
+    return {key: averaged(call.names, values) for key, values in parts.items()}
+
+
+def averaged(names: list[str], groups: list[dict[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {"groups": len(groups)}
+    for name in names:
+        there = [group[name] for group in groups if group[name] is not None]
+        numbers = [
+            float(value) if isinstance(value, float) and not isfinite(value) else Fraction(value) for value in there
+        ]
+        found[f"mean_{name}"] = sum(numbers) / len(numbers) if numbers else None
+        # Of large numbers of both signs the mean has the last bits of the largest.
+        found[f"scale of mean_{name}"] = max(map(abs, numbers), default=0)
+        found[f"undefined_{name}"] = len(groups) - len(there)
+    return found
+
+
+# What the library says.
+
+
+def result_of(call: Call) -> pl.DataFrame:
+    """The result of the call on its engine, as a polars frame."""
+    options = dict(call.options)
+    arguments = call.names, "y", call.score
+    if call.engine == "polars":
+        return call.frame.pr.evaluate(*arguments, **options)
+    if call.engine in ("lazy", "streaming"):
+        lazy = call.frame.lazy().pr.evaluate(*arguments, **options)
+        return lazy.collect(engine="streaming" if call.engine == "streaming" else "in-memory")
+    if call.engine in ("pandas", "numpy"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            frame = call.frame.to_pandas(use_pyarrow_extension_array=call.engine == "pandas")
+        return pl.from_pandas(frame.pr.evaluate(*arguments, **options))
+    if call.engine == "beside":
+        result = call.frame.pr.with_metrics(*arguments, prefix="its ", **options)
+        return result.select(*call.keys, pl.col("^its .*$").name.replace("its ", "")).unique()
+    if call.engine == "expressions":
+        metrics = [pl.col("s").pr.metric("y", name, positive=options.get("positive")) for name in call.names]
+        return call.frame.group_by(call.keys).agg(metrics) if call.keys else call.frame.select(metrics)
+    if call.engine == "partitioned":
+        return fp.partitioned(call.frame, partitions=parts_of(call), progress=False).evaluate(*arguments, **options)
+    return RUNNING[call.engine](call)
+
+
+RUNNING: dict[str, Callable[..., pl.DataFrame]] = {}
+"""Engines that have to be started."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What is wrong with a result."""
+
+    kind: str
+    key: Any = None
+    name: str = ""
+    got: Any = None
+    exact: Any = None
+    error: Exception | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        if self.error is not None:
+            return f"{type(self.error).__name__}: {str(self.error)[:300]}"
+        should = "null" if self.exact is None else self.exact
+        if isinstance(should, Fraction):
+            should = f"{float(should)!r} ({should})" if len(str(should)) < 60 else repr(float(should))
+        return f"{self.kind}: {self.name} of {self.key}: got {self.got!r}, should be {should}"
+
+
+def differences(call: Call) -> Iterator[Difference]:
+    """All that is wrong with the result of a call."""
+    groups = groups_of(call)
+    should = exact_answers(call, groups)
+    try:
+        result = result_of(call)
+    except Exception as error:
+        yield Difference("error", error=error, name=type(error).__name__)
+        return
+    keys = [*call.keys, *(["system"] if isinstance(call.score, list) else [])]
+    keys = [key for key in keys if key not in call.options.get("mean_over", [])]
+    there: dict[Any, dict[str, Any]] = {}
+    for row in result.to_dicts():
+        key = tuple(plain(row.pop(key)) for key in keys)
+        if key in there:
+            yield Difference("a group twice", key)
+        there[key] = row
+    if call.engine == "beside" and call.frame.is_empty():
+        should = {}
+    if there.keys() != should.keys():
+        yield Difference("groups", None, "", sorted(there, key=repr), sorted(should, key=repr))
+        return
+    if "mean_over" in call.options:
+        groups = {}
+    for key, values in should.items():
+        for name, exact in values.items():
+            if name.startswith("scale of ") or (
+                name not in there[key] and name.startswith("undefined_") and exact == 0
+            ):
+                continue
+            got = there[key][name]
+            if not equal(call, name, got, exact, groups.get(key), values.get(f"scale of {name}")):
+                yield Difference("value", key, name, got, exact)
+
+
+def equal(call: Call, name: str, got: Any, exact: Any, group: Group | None, scale: Any) -> bool:
+    """Whether a value is right: counts and thresholds as they are, quotients to the last bit, all else to 1e-12."""
+    if call.engine in ("pandas", "numpy", *STARTED):  # where null and NaN are the same
+        got, exact = (None if one is not None and one != one else one for one in (got, exact))
+    if got is None or exact is None:
+        return got is None and exact is None
+    if group is None:
+        if isinstance(exact, float) and not isfinite(exact):
+            return float(got) == exact or (got != got and exact != exact)
+        if isinstance(exact, int):
+            return got == exact
+        return abs(got - float(exact)) <= 1e-12 * float(scale) or scale > 1e306  # where a sum of some is infinite
+    fractional = isinstance(group.rows, Fraction)
+    if name.startswith("threshold@"):
+        same = got == exact or float(got) == float(exact)
+        return same or (fractional and "max_f" in name and as_good(group, name.removeprefix("threshold@max_"), got))
+    if got == exact:
+        return True
+    head, _, cut = name.partition("@")
+    if head in COUNTS or head in TOTALS:
+        if not fractional and isinstance(exact, int):
+            return False
+        return got == float(exact) if fractional else near(name, got, exact)
+    plain = head in QUOTIENTS or head == "prevalence" or name in ("max_f1", "max_f2", "max_f0.5", "r_precision")
+    if plain and not fractional and group.rows < 2**53:
+        tp = group.value(f"tp@{cut}") if cut else group.value(f"tp@{group.positives}") if name == "r_precision" else 0
+        if tp is not None and Fraction(tp).denominator == 1:
+            return got == float(exact)
+    return near(name, got, exact)
+
+
+def as_good(group: Group, f: str, threshold: Any) -> bool:
+    """Whether an F is the best but for the last bit, in which equal sums of floats may differ."""
+    points = [(score, group.figure(f, tp, k)) for score, k, tp in group.curve]
+    best = max(value for _, value in points)
+    return any(score == threshold and value >= best * (1 - Fraction(1, 10**12)) for score, value in points)
+
+
+def near(name: str, got: float, exact: Any) -> bool:
+    """Sums of like signs have no cancellation to excuse them; where there is one, the scale is 1."""
+    signed = name.partition("@")[0] in (*ASSOCIATIONS, "roc_auc")
+    scale = max(abs(float(exact)), 1.0) if signed else abs(float(exact))
+    return abs(got - float(exact)) <= 1e-12 * scale

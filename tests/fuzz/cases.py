@@ -1,0 +1,304 @@
+"""Random calls, each from a seed and a number alone."""
+
+import datetime
+import random
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from math import inf, nan
+from typing import Any
+
+import polars as pl
+
+from fuzz.calls import IN_PARTS, STARTED, Call, group_keys, rows_of, scores_of
+
+INTEGERS = [pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.Int128, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64, pl.UInt128]
+FLOATS = [pl.Float16, pl.Float32, pl.Float64]
+DECIMALS = [pl.Decimal(10, 2), pl.Decimal(18, 9), pl.Decimal(38, 0)]
+# Truths: the positive label, the negative one, and whether `positive=` has to say so.
+TRUTHS = [
+    (pl.Boolean, True, False, False),
+    (pl.Int8, 1, 0, False),
+    (pl.UInt64, 1, 0, False),
+    (pl.Float32, 1.0, 0.0, False),
+]
+TRUTHS += [(pl.String, "yes", "no", True), (pl.Int64, 2, 1, True), (pl.Enum(["ham", "spam"]), "spam", "ham", True)]
+KEYS = {
+    pl.Int64: [0, 1, -1, 2**63 - 1, -(2**63), 7, None],
+    pl.Int8: [0, 1, -128, 127, None],
+    pl.UInt64: [0, 1, 2**64 - 1, 2**63, 5, None],
+    pl.Boolean: [True, False, None],
+    pl.String: ["a", "b", "", "a ", "B", "ä", None],
+    pl.Categorical: ["b", "a", "", "c", None],
+    pl.Enum(["z", "a", "m"]): ["a", "z", "m", None],
+    pl.Date: [datetime.date(2024, 1, day) for day in (1, 2, 31)] + [datetime.date(1969, 12, 31), None],
+    pl.Datetime("us"): [datetime.datetime(2024, 1, 1, hour) for hour in (0, 1, 23)] + [None],
+    pl.Float64: [0.5, -0.5, inf, 1e300, None],
+    pl.Decimal(10, 2): [Decimal("1.50"), Decimal("-2.25"), Decimal("0.00"), None],
+}
+TIE_BREAKS = {pl.Int64: [1, 2, 3, None], pl.String: ["a", "b", "c", None], pl.Float64: [0.5, 1.5, -inf, nan, None]}
+TIE_BREAKS[pl.Date] = [datetime.date(2024, 1, day) for day in (1, 2, 3)] + [None]
+WEIGHTS = {
+    pl.Int64: [[0, 1, 2, 3], [1, 10**6, 10**12], [3 * 10**9, 1]],
+    pl.UInt8: [[0, 1, 2, 255]],
+    pl.Float64: [[0.1, 0.2, 0.3, 0.7, 0.0], [1.5, 2.5, 0.5], [1e-9, 1.0, 1e6], [0.1], [1 / 3, 0.3, 2.0]],
+    pl.Float32: [[0.1, 0.7, 1.0]],
+    pl.Decimal(5, 2): [[Decimal("0.10"), Decimal("0.70"), Decimal("1.25")]],
+}
+
+COUNTS = ["k", "tp", "fp", "fn", "tn"]
+QUOTIENTS = ["precision", "recall", "specificity", "npv", "fpr", "fnr", "fdr", "accuracy", "f1", "f2", "f0.5"]
+ASSOCIATIONS = ["mcc", "informedness", "markedness", "kappa"]
+FIGURES = [*COUNTS, *QUOTIENTS, *ASSOCIATIONS, "prevalence", "f0.3"]
+TOTALS = ["rows", "positives", "ties"]
+WHOLE = ["average_precision", "lift", "interpolated_average_precision", "interpolated_average_precision_11"]
+WHOLE += ["interpolated_average_precision_101", "r_precision", "roc_auc", "prevalence", *TOTALS]
+WHOLE += [f"{head}max_f{beta}" for head in ("", "threshold@") for beta in ("1", "2", "0.5", "0.3")]
+WHOLE += ["roc_auc@fpr=0.1", "roc_auc@fpr=0.5", "roc_auc@fpr=1", "reciprocal_rank", "dcg", "ndcg", "ndcg", "bpref"]
+WHOLE += ["rbp0.5", "rbp0.8", "rbp0.95", "chance_average_precision", "normalized_average_precision"]
+OPTIMA = ["max_informedness", "min_cost1", "min_cost3", "min_cost0.3", "min_cost2.5"]
+WHOLE += [f"{head}{name}" for head in ("", "threshold@") for name in OPTIMA]
+GAINED = ["dcg", "ndcg", "dcg@1", "ndcg@3", "ndcg@10", "ndcg@20%", "dcg@50%"]
+GAINS = {
+    pl.Int64: [[0, 1, 2, 3], [0, 0, 0, 1], [0, 10**9, 1]],
+    pl.Float64: [[0.0, 0.5, 1.0, 7.0], [1e-9, 1e-6, 1.0], [0.1, 0.2, 1e15]],
+    pl.UInt8: [[0, 1, 3, 7, 15]],
+}
+BY_RANK = [
+    "r_precision",
+    "reciprocal_rank",
+    "dcg",
+    "ndcg",
+    "bpref",
+    *(f"{c}_average_precision" for c in ("chance", "normalized")),
+]
+RECALLS = ["0", "0.1", "0.3", "0.5", "0.7", "0.8", "1", "0.333", "1e-3", "0.999999"]
+
+
+def some_scores(draw: random.Random, dtype: Any, height: int) -> list[Any]:
+    """Scores of a type: few, so that they are tied, or many; of any size that it holds."""
+    if dtype in INTEGERS:
+        low, high = limits(dtype)
+        small = [low + i for i in range(7)] if draw.random() < 0.2 else [i for i in range(-3, 4) if i >= low]
+        far = [low, low + 1, high, high - 1, *(n for n in (2**53, 2**53 + 1, -(2**53) - 1) if low <= n <= high)]
+        pool = draw.choice([small, small, far, [draw.randint(low, high) for _ in range(9)]])
+    elif dtype in FLOATS:
+        largest = {pl.Float16: 65504.0, pl.Float32: 3.4028234663852886e38}.get(dtype, 1.7976931348623157e308)
+        least = {pl.Float16: 6e-8, pl.Float32: 1e-45}.get(dtype, 5e-324)
+        plain = [0.0, 0.5, 0.7, 0.1, 0.3, 1.0, -0.5]
+        far = [0.0, -0.0, inf, -inf, largest, -largest, least, -least, 1.0]
+        pool = draw.choice([plain, plain, far, [round(draw.uniform(-2, 2), 2) for _ in range(30)]])
+    else:
+        digits = 10 ** min(18, dtype.precision) - 1
+        pool = draw.choice(
+            [range(-3, 4), [digits, digits - 1, -digits, 1, 0], [draw.randint(-digits, digits) for _ in range(9)]]
+        )
+        pool = [Decimal(n).scaleb(-dtype.scale) for n in pool]
+    pool = draw.sample(list(pool), draw.randint(1, len(pool)))
+    return [draw.choice(pool) for _ in range(height)]
+
+
+def limits(dtype: Any) -> tuple[int, int]:
+    """The least and the largest score of a type of integers: of 128 bits, 63 may be used."""
+    unsigned, _, bits = str(dtype()).rpartition("Int")
+    if bits == "128":
+        return 0 if unsigned else 1 - 2**63, 2**63 - 1
+    return (0, 2 ** int(bits) - 1) if unsigned else (-(2 ** (int(bits) - 1)), 2 ** (int(bits) - 1) - 1)
+
+
+def with_missing(draw: random.Random, values: list[Any], share: float, missing: list[Any]) -> list[Any]:
+    return [draw.choice(missing) if draw.random() < share else value for value in values]
+
+
+def some_names(draw: random.Random, call: Call) -> list[str]:
+    """Names of metrics that have a meaning under the policies of the call."""
+    ties, weighted = call.options.get("ties", "threshold"), "weight" in call.options
+    wanted = draw.choice([1, 6, 12, 12, 25])
+    if "gain" in call.options and ties in ("optimistic", "pessimistic"):
+        wanted = min(wanted, 6)
+    found: dict[str, None] = {}
+    while len(found) < wanted:
+        name = draw.choice(WHOLE) if draw.random() < 0.35 else a_cut(draw, call)
+        if "gain" in call.options and draw.random() < 0.5:
+            name = draw.choice(GAINED)
+        limit = "precision=" in name.partition("@")[2] or "fpr=" in name.partition("@")[2]
+        optimum = "max_" in name or "min_cost" in name
+        recall_of = "recall=" in name or optimum or name.startswith("interpolated") or (limit and "roc" not in name)
+        hits = name.endswith("/hits")
+        cut = name.rpartition("@")[2].partition("/")[0]
+        if weighted and (cut.isdecimal() or cut.endswith("%") or name in BY_RANK or name.startswith("rbp")):
+            continue
+        if ties == "expected" and (recall_of or hits):
+            continue
+        if call.fractional and "mean_over" in call.options and name.startswith("threshold@") and optimum:
+            continue  # see `answers.equal`
+        not_bounded = hits or name.startswith(("npv@recall", "mcc@recall", "markedness@recall"))
+        not_bounded |= name.startswith("threshold@") and (optimum or limit)
+        not_bounded |= limit and "roc" not in name and name.partition("@")[0] not in ("tp", "fn", "recall", "fnr")
+        if ties in ("optimistic", "pessimistic") and not_bounded:
+            continue
+        if "gain" in call.options and name not in GAINED and (ties in ("optimistic", "pessimistic") or not found):
+            continue
+        found[name] = None
+    return list(found)
+
+
+def a_cut(draw: random.Random, call: Call) -> str:
+    kinds = ["rank", "threshold", "recall", "threshold@recall", "interpolated", "average", "ranks", "limit"]
+    kind = draw.choice([*kinds, "threshold@limit"])
+    rank, recall = draw.choice([1, 2, 3, 4, 5, 10, 100, "1%", "10%", "33.3%", "100%"]), draw.choice(RECALLS)
+    if kind == "ranks":
+        return f"{draw.choice(['reciprocal_rank', 'success', 'dcg', 'ndcg', 'judged'])}@{rank}"
+    limit = draw.choice([f"precision={draw.choice(RECALLS[1:])}", f"fpr={recall}"])
+    if kind in ("limit", "threshold@limit"):
+        return f"{draw.choice(FIGURES) if kind == 'limit' else 'threshold'}@{limit}"
+    if kind == "average":
+        return f"average_precision@{rank}{draw.choice(['', '/positives', '/hits'])}"
+    if kind == "threshold@recall":
+        return f"threshold@recall={recall}"
+    if kind == "interpolated":
+        return f"interpolated_precision@recall={recall}"
+    cut = {"rank": str(rank), "recall": f"recall={recall}", "threshold": f"threshold={a_threshold(draw, call)}"}[kind]
+    return f"{draw.choice(FIGURES)}@{cut}"
+
+
+def a_threshold(draw: random.Random, call: Call) -> str:
+    scores = [score for score in scores_of(call.frame, draw.choice(call.systems)) if score is not None]
+    if draw.random() < 0.4 or not scores:
+        return draw.choice(["0", "0.5", "0.7", "-inf", "inf", "1e300", "-1e300", "1", "2.5", "-0.3"])
+    score = draw.choice(scores)
+    return f"{score:f}" if isinstance(score, Decimal) else repr(score)
+
+
+def a_call(seed: int, number: int, engines: list[str]) -> Call:
+    """The call of this number, whatever was called before it."""
+    draw = random.Random(f"{seed} {number}")
+    # Parts are written to a disk and read again, which takes ten times as long.
+    engine = draw.choices(engines, [0.2 if engine in IN_PARTS else 1 for engine in engines])[0]
+    while not fits(call := a_call_of(draw, engine)):
+        pass
+    return call
+
+
+def a_call_of(draw: random.Random, engine: str) -> Call:
+    by_policies, height = engine != "expressions", draw.choice([0, 2, 8, 20, 40, 60, 90, 120])
+    columns: dict[str, pl.Series] = {}
+    options: dict[str, Any] = {}
+
+    def column(name: str, values: list[Any], dtype: Any) -> None:
+        columns[name] = pl.Series(name, values, dtype=dtype, strict=True)
+
+    # Few groups of many rows, or many of few.
+    for key in draw.choice([[], ["q"], ["q"], *[["q", "r"]] * 4]):
+        dtype = draw.choice(list(KEYS))
+        pool = draw.sample(KEYS[dtype], draw.randint(1, len(KEYS[dtype])))
+        column(key, [draw.choice(pool) for _ in range(height)], dtype)
+        options.setdefault("by", []).append(key)
+    dtype, yes, no, named = draw.choice(TRUTHS)
+    share, missing = draw.choice([0.0, 0.1, 0.4, 0.4, 0.6, 1.0]), draw.choice([0, 0, 0.2]) * by_policies
+    truths = with_missing(draw, [yes if draw.random() < share else no for _ in range(height)], missing, [None])
+    if named:
+        options["positive"] = yes
+        truths[:1] = [yes] * min(1, height)  # a label that no row has is an error
+    column("y", truths, dtype)
+    if missing:
+        options["unjudged"] = draw.choice(["negative", "drop"])
+    systems = ["s", "t", "u"][: draw.choice([1, 1, 1, 2, 3]) if by_policies else 1]
+    dtype, missing = draw.choice([*INTEGERS, *FLOATS, *FLOATS, *DECIMALS]), draw.choice([0, 0, 0.2, 0.9]) * by_policies
+    for system in systems:
+        if dtype in FLOATS and draw.random() < 0.3:
+            dtype = draw.choice(FLOATS)
+        scores = some_scores(draw, dtype, height)
+        column(system, with_missing(draw, scores, missing, [None, nan] if dtype in FLOATS else [None]), dtype)
+    score = systems if len(systems) > 1 or (by_policies and draw.random() < 0.1) else "s"
+    if missing:
+        options["unscored"] = draw.choice(["unretrieved", "unretrieved", "drop"])
+    if by_policies:
+        policies(draw, options, column, height)
+        if draw.random() < 0.15:
+            options["undefined"] = draw.choice([0.0, 0.5, -1.0])
+        if "by" in options and draw.random() < 0.2:
+            keys = [*options["by"], *(["system"] if isinstance(score, list) else [])]
+            options["mean_over"] = draw.sample(keys, draw.randint(1, len(keys)))
+    call = Call(pl.DataFrame(list(columns.values())), [], score, options, engine)
+    if by_policies and draw.random() < 0.2:
+        call = totals(draw, call)
+    return replace(call, names=some_names(draw, call))
+
+
+def policies(draw: random.Random, options: dict[str, Any], column: Callable[..., None], height: int) -> None:
+    """Ties, tie-breaks, weights and directions."""
+    kind = draw.choice(["plain", "plain", "ties", "tie_break", "weight", "weight", "gain"])
+    if kind == "gain":
+        dtype = draw.choice(list(GAINS))
+        pool = draw.choice(GAINS[dtype])
+        column("g", [draw.choice(pool) for _ in range(height)], dtype)
+        options["gain"] = "g"
+    if kind == "ties" or (kind == "gain" and draw.random() < 0.4):
+        options["ties"] = draw.choice(["threshold", "expected", "optimistic", "pessimistic", "order"])
+    if kind == "tie_break" or (kind == "weight" and draw.random() < 0.2):
+        dtype = draw.choice(list(TIE_BREAKS))
+        column("d", [draw.choice(TIE_BREAKS[dtype]) for _ in range(height)], dtype)
+        options["tie_break"] = "d"
+        if draw.random() < 0.5:
+            options["tie_break_descending"] = draw.random() < 0.5
+    if kind == "weight":
+        dtype = draw.choice(list(WEIGHTS))
+        pool = draw.choice(WEIGHTS[dtype])
+        if dtype == pl.Float64 and draw.random() < 0.3:
+            pool = [draw.lognormvariate(0, 4) for _ in range(20)]
+        column("w", [draw.choice(pool) for _ in range(height)], dtype)
+        options["weight"] = "w"
+    if draw.random() < 0.25:
+        options["ascending"] = True
+
+
+def totals(draw: random.Random, call: Call) -> Call:
+    """The call with known totals: as a column, or as a frame in another order."""
+    frame, options = call.frame, call.options
+    here: dict[Any, list[Any]] = {}
+    for key, row in zip(group_keys(call), rows_of(call, call.systems[0]), strict=True):
+        found = here.setdefault(key, [0, 0])
+        found[0], found[1] = found[0] + row.weight * (row.truth is True), found[1] + row.weight
+    more = {key: [draw.choice([0, 0, 1, 5, 1000]) for _ in range(2)] for key in here}
+    known = {key: (p + more[key][0], n + sum(more[key])) for key, (p, n) in here.items()}
+    number = float if call.fractional else int
+    given = [[("positives", 0)], [("rows", 1)], [("positives", 0), ("rows", 1)]]
+    for name, at in given[1] if "gain" in options else draw.choice(given):
+        given = {"positives": "P", "rows": "N"}[name]
+        values = [number(known[key][at]) for key in group_keys(call)]
+        column = pl.Series(given, values, dtype=pl.Float64 if call.fractional else pl.Int64)
+        if draw.random() < 0.5 and frame.height:
+            frame, options = frame.with_columns(column), options | {name: given}
+        elif call.keys and frame.height:
+            table = frame.with_columns(column).select(*call.keys, given).unique(maintain_order=True)
+            options = options | {name: table.sample(fraction=1, shuffle=True, seed=draw.randint(0, 99))}
+        elif frame.height:
+            options = options | {name: pl.DataFrame([column]).head(1)}
+    return replace(call, frame=frame, options=options)
+
+
+def fits(call: Call) -> bool:
+    """Whether the engine takes the call, and its frames hold what ours does."""
+    schema, engine = call.frame.schema, call.engine
+    gaps = [column.dtype for column in call.frame if column.null_count()]
+    if engine == "beside":
+        return isinstance(call.score, str) and "mean_over" not in call.options
+    if engine in IN_PARTS and call.options.get("ties") == "order":
+        return False
+    # Ranges of scores take no gains, and a small partition is cut into them, too.
+    if "gain" in call.options and (engine == "partitioned" or (engine in STARTED and not call.keys)):
+        return False
+    if engine in (*IN_PARTS, "expressions") and call.frame.is_empty():
+        return False
+    if engine in ("pandas", *STARTED):
+        lacking = [pl.Int128, pl.UInt128, pl.Float16]
+        if engine in STARTED:  # of these parts have types of their own, or thresholds
+            lacking += [pl.Categorical, pl.Enum, pl.Decimal, *(pl.Boolean for key in call.keys if schema[key] in gaps)]
+        if engine == "spark":
+            lacking += [pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64]
+        return not any(dtype in lacking for dtype in schema.values())
+    if engine == "numpy":
+        held = [pl.Boolean, pl.String, *FLOATS, pl.Datetime, *(dtype for dtype in INTEGERS if "128" not in str(dtype))]
+        return all(dtype in held for dtype in schema.values()) and all(dtype in (pl.String, *FLOATS) for dtype in gaps)
+    return True

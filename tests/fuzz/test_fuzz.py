@@ -1,0 +1,20 @@
+"""Random calls against an exact oracle, the same in every run; `make fuzz` takes others, and many more."""
+
+import pytest
+
+from fuzz.trying import shown, tried
+
+pytestmark = [pytest.mark.slow, pytest.mark.versions]
+
+CASES = {"polars": 500, "lazy": 300, "streaming": 200, "pandas": 250, "numpy": 200, "beside": 200, "expressions": 200}
+CASES |= {"partitioned": 100, "dask": 50}
+
+
+@pytest.mark.parametrize(("seed", "engine"), list(enumerate(CASES)))
+def test_every_value_is_the_exact_one(seed, engine):
+    cases = number = 0
+    while cases < CASES[engine]:
+        done, wrong = tried(seed, range(number, number + 20), [engine])
+        if wrong:
+            pytest.fail(shown(seed, min(wrong), [engine]), pytrace=False)
+        cases, number = cases + done, number + 20

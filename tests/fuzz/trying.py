@@ -1,0 +1,40 @@
+"""Calls tried one after the other; and the one that failed, made small and shown."""
+
+import warnings
+
+from fuzz import answers
+from fuzz.answers import Difference, differences, groups_of
+from fuzz.calls import code
+from fuzz.cases import a_call
+from fuzz.shrink import shrunk
+from fuzz.started import started
+
+
+def warnings_are_errors() -> None:
+    """As in the tests."""
+    warnings.simplefilter("error")
+    warnings.filterwarnings("ignore", "unclosed <socket", ResourceWarning)
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+
+
+def tried(seed: int, numbers: range, engines: list[str]) -> tuple[int, dict[int, list[Difference]]]:
+    """How many cases there are in these calls, and what is wrong."""
+    cases, wrong = 0, {}
+    with started(engines) as answers.RUNNING:
+        for number in numbers:
+            call = a_call(seed, number, engines)
+            cases += len(groups_of(call))
+            if found := list(differences(call)):
+                wrong[number] = found
+    return cases, wrong
+
+
+def shown(seed: int, number: int, engines: list[str]) -> str:
+    """The call of a number, made as small as it fails, to be copied."""
+    call, of = a_call(seed, number, engines), f"call {number} of seed {seed} on {' '.join(engines)}"
+    with started(engines) as answers.RUNNING:
+        found = next(differences(call), None)
+        if found is None:
+            return f"{code(call)}\n\nNothing is wrong: {of}"
+        call, found = shrunk(call, found)
+    return f"{code(call)}\n\n{found}\n\n{of}"

@@ -1,0 +1,218 @@
+"""Which labels a column has: those that its rows hold, and those that it declares. What a prediction says."""
+
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import frame_pr as fp
+from frame_pr.inputs import values
+
+COUNTS = ["k", "tp", "fp", "fn", "tn"]
+FRAUD = ["fraud", "ok", "fraud", "ok"]
+FLAGS = [True, False, True, True]  # of the positives, one is found; 3 are predicted
+FLAGGED = (3, 2, 1, 0, 1)
+
+
+def collected(result):
+    return result.collect() if isinstance(result, pl.LazyFrame) else result
+
+
+def table(kind, truth, predicted, positive, **given):
+    data = pl.DataFrame({"y": truth, "p": predicted})
+    return kind.read(fp.confusion(kind(data), "y", prediction="p", positive=positive, **given)).select(COUNTS).row(0)
+
+
+@pytest.mark.parametrize("predicted", [FLAGS, [1, 0, 1, 1], [1.0, 0.0, 1.0, 1.0]], ids=["Boolean", "0/1", "float"])
+@pytest.mark.parametrize(
+    ("truth", "positive"),
+    [(FRAUD, "fraud"), ([True, False, True, False], True), ([False, True, False, True], False)],
+    ids=["text", "Boolean", "negated"],
+)
+def test_a_flag_says_predicted_positive(kind, truth, positive, predicted):
+    assert table(kind, truth, predicted, positive) == FLAGGED
+
+
+@pytest.mark.parametrize(("truth", "positive"), [([2, 1, 2, 1], 2), ([0, 1, 0, 1], 0), ([-1.0, 1.0, -1.0, 1.0], -1)])
+def test_a_flag_beside_numbers(kind, truth, positive):
+    assert table(kind, truth, FLAGS, positive) == FLAGGED
+    # Numbers beside numbers are labels.
+    assert table(kind, truth, truth, positive) == (2, 2, 0, 0, 2)
+
+
+def test_flags_beside_categories(kind):
+    for dtype in (pl.Categorical, pl.Enum(["ok", "fraud"])):
+        assert table(kind, pl.Series(FRAUD, dtype=dtype), FLAGS, "fraud") == FLAGGED
+        assert table(kind, pl.Series(FRAUD, dtype=dtype), FRAUD, "fraud") == (2, 2, 0, 0, 2)
+        assert table(kind, FRAUD, pl.Series(FRAUD, dtype=dtype), "fraud") == (2, 2, 0, 0, 2)
+
+
+@pytest.mark.parametrize(
+    ("truth", "predicted", "positive", "found"),
+    [
+        (FRAUD, ["Fraud", "OK", "Fraud", "OK"], "fraud", "it holds 'Fraud', 'OK', and the truth 'fraud', 'ok'"),
+        ([1, 0, 1, 0], [0.9, 0.2, 0.8, 0.3], 1, "it holds 0.2, 0.3, 0.8, 0.9, and the truth 0, 1"),
+        ([1, 0, 1, 0], [1.0, 0.2, 0.8, 0.0], 1, "it holds 0.0, 0.2, 0.8, 1.0, and the truth 0, 1"),
+        ([1, 2, 1, 2], [10, 20, 10, 20], 1, "it holds 10, 20, and the truth 1, 2"),
+    ],
+)
+def test_a_prediction_that_shares_no_label_with_the_truth(kind, truth, predicted, positive, found):
+    with pytest.raises(Exception, match=f"prediction column 'p' shares no label with truth column 'y': {found}"):
+        table(kind, truth, predicted, positive)
+
+
+@pytest.mark.parametrize("predicted", [[0.9, 0.2, 0.8, 0.3], [0, 1, 2, 1]])
+def test_numbers_that_are_no_flags_beside_texts(kind, predicted):
+    with pytest.raises(Exception, match="prediction column 'p' is neither boolean nor 0/1, it holds"):
+        table(kind, FRAUD, predicted, "fraud")
+
+
+def test_predictions_that_share_a_label_that_no_row_has(kind):
+    assert table(kind, FRAUD, ["ok"] * 4, "fraud") == (0, 0, 0, 2, 2)
+    assert table(kind, [0, 0], [1, 1], 1) == (2, 0, 2, 0, 0)
+    assert table(kind, [1.0, 1.0], [0, 0], 1) == (0, 0, 0, 2, 0)
+    if kind.name not in ("pandas-nullable", "pandas-arrow"):  # which keep no categories but those of the rows
+        truth = pl.Series(["ham", "ham"], dtype=pl.Enum(["ham", "spam"]))
+        assert table(kind, truth, ["spam", "spam"], "spam") == (2, 0, 2, 0, 0)
+    nothing = pl.Series([], dtype=pl.String)
+    assert table(kind, nothing, nothing, "spam") == (0, 0, 0, 0, 0)
+
+
+DAY, NEXT = dt.date(2020, 1, 1), dt.date(2020, 1, 2)
+
+
+@pytest.mark.parametrize(
+    ("truth", "positive"),
+    [
+        (pl.Series(["ham", "ham"], dtype=pl.Enum(["ham", "spam"])), "spam"),
+        (pl.Series([False, False]), True),
+        (pl.Series([True, True]), False),
+        (pl.Series([0, 0]), 1),
+        (pl.Series([1.0, 1.0]), 0),
+        (pl.Series([0, 0], dtype=pl.UInt8), True),
+        (pd.Categorical(["ham", "ham"], categories=["ham", "spam"]), "spam"),
+        (pd.Categorical([1, 1], categories=[1, 2]), 2),
+        (pd.Categorical([0, 0], categories=[0, 2]), 2),
+        (pd.Categorical([0.5, 0.5], categories=[0.5, 1.5]), 1.5),
+        (pd.Categorical([False, False], categories=[False, True]), True),
+        (pd.Categorical([DAY, DAY], categories=[DAY, NEXT]), NEXT),
+    ],
+)
+def test_a_declared_label_that_no_row_has(truth, positive):
+    frame = pd.DataFrame if isinstance(truth, pd.Categorical) else pl.DataFrame
+    data = frame({"y": truth, "s": [1.0, 2.0]})
+    for given in [data, data.lazy()] if frame is pl.DataFrame else [data]:
+        result = fp.evaluate(given, ["positives", "average_precision"], "y", "s", positive=positive)
+        result = pl.from_pandas(result) if frame is pd.DataFrame else result.lazy().collect()
+        assert result.row(0) == (0, None)
+
+
+@pytest.mark.parametrize(
+    ("truth", "positive"),
+    [
+        (pl.Series(["ham", "ham"]), "spam"),
+        (pl.Series(["ham", "ham"], dtype=pl.Categorical), "spam"),
+        (pl.Series(["ham", "ham"], dtype=pl.Enum(["ham", "spam"])), "Spam"),
+        (pl.Series([2, 2]), 1),
+        (pl.Series([0, 0]), 2),
+        (pl.Series([0.0, 2.0]), 1),
+        (pd.Categorical(["ham", "ham"], categories=["ham", "spam"]), "Spam"),
+        (pd.Categorical([1, 1], categories=[1, 2]), 3),
+    ],
+)
+def test_a_label_that_the_truth_does_not_have(truth, positive):
+    frame = pd.DataFrame if isinstance(truth, pd.Categorical) else pl.DataFrame
+    data = frame({"y": truth, "s": [1.0, 2.0]})
+    for given in [data, data.lazy()] if frame is pl.DataFrame else [data]:
+        with pytest.raises(Exception, match=f"column 'y' has no {positive!r}, it"):
+            collected(fp.average_precision(given, "y", "s", positive=positive))
+
+
+@pytest.mark.parametrize(
+    ("truth", "positive"),
+    [
+        (pl.Series([True, False]), "true"),
+        (pl.Series([True, False]), 2),
+        (pl.Series([True, False]), 0.5),
+        (pl.Series(["true", "false"]), True),
+        (pl.Series(["1", "0"]), 1),
+        (pl.Series([1, 0]), "1"),
+        (pl.Series([1, 0]), 0.5),
+        (pl.Series([1, 0], dtype=pl.Int8), 257),
+        (pl.Series([1.0, 0.0]), float("nan")),
+        (pl.Series([1.0, 2.0**53]), 2**53 + 1),
+        (pl.Series([DAY, NEXT]), 18262),
+        (pl.Series([DAY, NEXT]), "2020-01-01"),
+        (pl.Series([DAY, NEXT]), dt.datetime(2020, 1, 1, 12)),
+        (pl.Series([b"a", b"b"]), "a"),
+        (pl.Series([["a"], ["b"]]), "a"),
+        (pl.Series(["a", "b"]), ["a"]),
+        (pl.Series(["a", "b"]), object()),
+        (pl.Series([1, 0]), 10**60),
+    ],
+)
+def test_a_label_that_the_type_cannot_hold(truth, positive):
+    with pytest.raises(TypeError, match="cannot be a value of column 'y', which is "):
+        fp.average_precision(pl.DataFrame({"y": truth, "s": [1.0, 2.0]}), "y", "s", positive=positive)
+
+
+@pytest.mark.parametrize(
+    ("truth", "positive"),
+    [
+        (pl.Series([True, False]), 1),
+        (pl.Series([True, False]), np.True_),
+        (pl.Series([1, 2], dtype=pl.UInt8), True),
+        (pl.Series([1, 2], dtype=pl.UInt8), np.int64(1)),
+        (pl.Series([1, 2]), 1.0),
+        (pl.Series([0.1, 0.2], dtype=pl.Float32), 0.1),
+        (pl.Series([2**53 + 1, 2**53]), 2**53 + 1),
+        (pl.Series(["1.50", "2"]).cast(pl.Decimal(10, 2)), 1.5),
+        (pl.Series([DAY, NEXT]), dt.datetime(2020, 1, 1)),
+        (pl.Series([DAY, NEXT]).cast(pl.Datetime), DAY),
+        (pl.Series([b"a", b"b"]), b"a"),
+        (pl.Series([["a"], ["b"]]), ["a"]),
+    ],
+)
+def test_a_label_of_another_type_that_is_the_same(truth, positive):
+    # The first of two, and ranked second.
+    assert fp.average_precision(pl.DataFrame({"y": truth, "s": [1.0, 2.0]}), "y", "s", positive=positive).item() == 0.5
+
+
+def test_what_a_part_can_know_of_a_label():
+    # By the type alone, as a part of a frame has no more to go by.
+    assert values.declares(pl.Boolean())
+    assert values.declares(pl.Enum(["a"]))
+    assert not any(map(values.declares, (pl.String(), pl.Categorical(), pl.Int64())))
+    with pytest.raises(ValueError, match="column 'y' has no 'c', its type has 'a', 'b'"):
+        values.label_of("y", pl.Enum(["a", "b"]), "c")
+    with pytest.raises(TypeError, match="cannot be a value of column 'y', which is Int64"):
+        values.is_positive("y", "y", pl.Int64(), "a")
+    assert pl.DataFrame({"*": ["a", "b"], "x": ["b", "a"]}).select(
+        values.is_positive("*", "*", pl.String(), "a")
+    ).rows() == [
+        (True,),
+        (False,),
+    ]
+
+
+def test_a_text_is_no_label_of_booleans_to_an_expression():
+    data = pl.DataFrame({"g": [1, 1], "y": [True, False], "t": ["true", "false"], "s": [1.0, 2.0]})
+    for positive, column in (("true", "y"), (True, "t")):
+        with pytest.raises(ValueError, match="cannot be a value of"):
+            data.select(pl.col("s").pr.average_precision(column, positive=positive))
+        with pytest.raises(ValueError, match="cannot be a value of"):
+            data.group_by("g").agg(pl.col("s").pr.average_precision(column, positive=positive))
+    assert (
+        data.group_by("g").agg(pl.col("s").pr.average_precision("t", positive="true"))["average_precision"].item()
+        == 0.5
+    )
+
+
+def test_a_tie_break_that_is_not_a_number_is_missing():
+    # A NaN is what a null is: last. Of the three, 2.0 comes first, a positive; the other two are equal.
+    data = pl.DataFrame({"y": [0, 1, 1], "s": [1.0, 1.0, 1.0], "t": [float("nan"), 2.0, None]})
+    for frame in (data, data.lazy(), data.with_columns(pl.col("t").fill_nan(None))):
+        result = fp.average_precision(frame, "y", "s", tie_break="t").lazy().collect()
+        assert result.item() == pytest.approx((1 + 2 / 3) / 2)

@@ -1,0 +1,200 @@
+import math
+from decimal import Decimal
+
+import polars as pl
+import pytest
+from compare import near
+
+import frame_pr as fp
+
+TOTALS = {"q": ["a", "b", "c", "z"], "n": [5, 1, 2, 9]}
+
+
+@pytest.mark.parametrize("given", ["column", "polars", "lazy", "pandas"])
+def test_known_positives(given):
+    data = pl.DataFrame({"q": ["a", "a", "b", "c"], "y": [1, 0, 1, 0], "s": [4, 3, 2, 1], "P": [5, 5, 1, 2]})
+    known = {"column": "P", "polars": pl.DataFrame(TOTALS), "lazy": pl.LazyFrame(TOTALS)}
+    known["pandas"] = pl.DataFrame(TOTALS).to_pandas()
+    names = ["average_precision", "recall@threshold=3", "r_precision", "positives", "rows", "k@recall=0.5"]
+    result = fp.evaluate(data, names, "y", "s", by="q", positives=known[given])
+    # Positives that are not in the frame are rows that are not in it either.
+    assert result.rows() == [
+        ("a", 0.2, 0.2, 0.2, 5, 6, None),
+        ("b", 1.0, 0.0, 1.0, 1, 1, 1),
+        ("c", 0.0, 0.0, 0.0, 2, 3, None),
+    ]
+    alone = fp.evaluate(
+        data, ["recall@threshold=3", "specificity@threshold=3"], "y", "s", by="q", positives=known[given]
+    )
+    assert alone["recall@threshold=3"].to_list() == [0.2, 0.0, 0.0]
+
+
+def test_known_rows_and_several_scores():
+    data = pl.DataFrame({"q": ["a", "a", "b"], "y": [1, 0, 1], "s": [4, 3, 2], "t": [3, 4, 2]})
+    totals = {"positives": pl.DataFrame(TOTALS), "rows": pl.DataFrame({"q": ["b", "a"], "rows": [100, 10]})}
+    result = fp.evaluate(data, ["average_precision", "positives", "rows"], "y", ["s", "t"], by="q", **totals)
+    assert result.rows() == [
+        ("a", "s", 0.2, 5, 10),
+        ("a", "t", 0.1, 5, 10),
+        ("b", "s", 1.0, 1, 100),
+        ("b", "t", 1.0, 1, 100),
+    ]
+
+
+def test_known_positives_without_groups():
+    data = pl.DataFrame({"y": [1, 0], "s": [2, 1]})
+    assert fp.average_precision(data, "y", "s", positives=pl.DataFrame({"n": [4]})).item() == 0.25
+
+
+@pytest.mark.parametrize(
+    ("positives", "message"),
+    [
+        ("P", "positives column 'P' is not one number in each group: 1 group has several, or null"),
+        (pl.DataFrame({"q": ["a"], "n": [3]}), "positives gives no total for 1 of [0-9]+ groups?:"),
+        (
+            pl.DataFrame({"q": ["a", "b"], "n": [0, 0]}),
+            "positives gives a total of 0 for a group in which the frame has 1",
+        ),
+        (
+            pl.DataFrame({"q": ["a", "b"]}),
+            "positives frame has the columns 'q': it must have those of by, and one more",
+        ),
+        (pl.DataFrame({"query": ["a"], "n": [1]}), "no column 'q' in the positives frame; columns: 'query', 'n'"),
+        # 3.5 once was 3.
+        ("half", "positives column 'half' holds 3.5: a total is a whole number"),
+        (pl.DataFrame({"q": ["a", "b"], "n": [3.5, 1]}), "positives column 'n' holds 3.5: a total is a whole number"),
+        (pl.DataFrame({"q": ["a", "b"], "n": [math.nan, 1]}), "positives column 'n' holds nan: a total is a whole num"),
+        (pl.DataFrame({"q": ["a", "b"], "n": [1, 2**63]}), "positives column 'n' holds 9223372036854775808: a total"),
+        ("nan", "positives column 'nan' is not one number in each group: 1 group has several, or null"),
+    ],
+)
+def test_totals_that_cannot_be(positives, message):
+    data = pl.DataFrame({"q": ["a", "a", "b"], "y": [1, 0, 1], "s": [1, 2, 3], "P": [1, 2, 1]})
+    data = data.with_columns(half=pl.lit(3.5), nan=pl.Series([1.0, math.nan, 1.0]))
+    for lazy in (False, True):
+        with pytest.raises(ValueError, match=message):
+            (data.lazy() if lazy else data).pr.average_precision("y", "s", by="q", positives=positives).lazy().collect()
+
+
+@pytest.mark.parametrize("n", [[3.0, 1.0], [Decimal(3), Decimal(1)]], ids=["Float64", "Decimal"])
+def test_whole_totals_of_any_numeric_dtype(n):
+    data = pl.DataFrame({"q": ["a", "a", "b"], "y": [1, 0, 1], "s": [2, 1, 3]})
+    frame = pl.DataFrame({"q": ["a", "b"], "n": n})
+    for positives in (frame, "n"):
+        result = data.join(frame, on="q").pr.evaluate(["positives", "recall@1"], "y", "s", by="q", positives=positives)
+        assert result.rows() == [("a", 3, 1 / 3), ("b", 1, 1.0)]
+
+
+@pytest.mark.parametrize("n", [["3", "1"], [True, True]], ids=["String", "Boolean"])
+def test_totals_that_are_no_numbers(n):
+    data = pl.DataFrame({"q": ["a", "b"], "y": [1, 1], "s": [2, 1], "n": n})
+    for positives in ("n", data.select("q", "n")):
+        with pytest.raises(TypeError, match=r"positives column 'n' is (String|Boolean): it must be numeric"):
+            data.pr.average_precision("y", "s", by="q", positives=positives)
+
+
+@pytest.mark.parametrize("given", ["column", "polars", "lazy", "pandas"])
+@pytest.mark.parametrize(
+    ("total", "weight", "message"),
+    [
+        (
+            2.5,
+            None,
+            r"rows column 'N' holds 2.5: a total is a whole number below 2\*\*56, or, where weight= is a column",
+        ),
+        (2.5, "whole", r"rows column 'N' holds 2.5: a total is a whole number below 2\*\*56"),
+        (math.inf, "float", "rows column 'N' holds inf"),
+        (2**56, None, "rows column 'N' holds 72057594037927936"),
+    ],
+)
+def test_totals_beside_weights_that_cannot_be(given, total, weight, message):
+    data = pl.DataFrame({"q": ["a", "a"], "y": [1, 0], "s": [2, 1], "whole": [1, 1], "float": [0.5, 0.5]})
+    known = pl.DataFrame({"q": ["a"], "N": [total]})
+    frame = {"column": "N", "polars": known, "lazy": known.lazy(), "pandas": known.to_pandas()}[given]
+    data = data.with_columns(N=pl.lit(total))
+    for rows in (data, data.lazy()):
+        with pytest.raises(ValueError, match=message):
+            fp.evaluate(rows, "prevalence", "y", "s", by="q", rows=frame, weight=weight).lazy().collect()
+
+
+@pytest.mark.parametrize("given", ["column", "polars"])
+def test_known_sums_of_weights(given):
+    # Of 3.5 the frame has .5, ranked first: recall 1/7. Not found are 3, so that .5 + .75 + 3 is in all.
+    data = pl.DataFrame({"y": [1, 0], "s": [2, 1], "w": [0.5, 0.75], "P": [3.5, 3.5]})
+    known = data.select(pl.col("P").first()) if given == "polars" else "P"
+    names = ["positives", "rows", "recall@threshold=1", "average_precision"]
+    result = fp.evaluate(data, names, "y", "s", weight="w", positives=known)
+    assert result.row(0) == (3.5, 4.25, near(1 / 7), near(1 / 7))
+    assert fp.evaluate(data.lazy(), names, "y", "s", weight="w", positives=known).collect().equals(result)
+
+
+def test_a_known_sum_of_weights_that_differs_in_the_last_bits():
+    data = pl.DataFrame({"y": [1, 1, 1], "s": [3, 2, 1], "w": [0.1, 0.2, 0.3]})
+    found = fp.evaluate(data, ["positives", "threshold@recall=1"], "y", "s", weight="w")
+    for end in (0, 1):
+        known = data.with_columns(P=math.nextafter(found["positives"].item(), end))
+        assert fp.evaluate(known, found.columns, "y", "s", weight="w", positives="P").equals(found)
+    with pytest.raises(ValueError, match=r"positives gives a total of 0.59 for a group"):
+        fp.evaluate(data.with_columns(P=0.59), "positives", "y", "s", weight="w", positives="P")
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("by", [None, "q"])
+def test_a_known_total_is_given_once(by, lazy):
+    data = pl.DataFrame({"q": ["a", "b"], "y": [1, 0], "s": [1, 2]})
+    known = pl.DataFrame({"q": ["a", "b", "b", "z", "z"], "n": [3] * 5})
+    frame, known = data.lazy() if lazy else data, known if by else known.drop("q").head(2)
+    with pytest.raises(ValueError, match="positives frame gives 1 total more than it has groups"):
+        fp.average_precision(frame, "y", "s", by=by, positives=known).lazy().collect()
+
+
+def test_a_known_total_of_a_key_that_the_frame_cannot_hold():
+    data = pl.DataFrame({"q": pl.Series([None, 1], dtype=pl.Int8), "y": [1, 1], "s": [1, 2]})
+    known = pl.DataFrame({"q": [None, 1, 300, -(2**40)], "n": [2, 4, 5, 5]})
+    for frame in (data, data.lazy()):
+        result = fp.average_precision(frame, "y", "s", by="q", positives=known).lazy().collect()
+        assert result.rows() == [(None, 0.5), (1, 0.25)]
+
+
+@pytest.mark.parametrize(
+    ("missing", "given"),
+    [
+        ([], {"positives": "P"}),
+        ([(0, None)], {"positives": "P", "unscored": "unretrieved"}),
+        ([(1, None)], {"unscored": "unretrieved"}),
+    ],
+)
+def test_the_best_f_where_nothing_is_found(missing, given):
+    # Every threshold has an F of 0, and the highest is the answer.
+    data = pl.DataFrame([(0, 9), (0, 8), (0, 7), *missing], schema=["y", "s"], orient="row").with_columns(P=2)
+    assert fp.evaluate(data, ["max_f1", "threshold@max_f1"], "y", "s", **given).row(0) == (0.0, 9)
+
+
+@pytest.mark.parametrize("dtype", [pl.Int32, pl.UInt64, pl.Float64, pl.String, pl.Categorical, pl.Enum(["2", "1"])])
+def test_a_known_total_of_a_key_of_another_type(dtype):
+    data = pl.DataFrame({"q": ["1", "2"], "y": [1, 1], "s": [1, 2]}).cast({"q": dtype})
+    known = pl.DataFrame({"q": [1, 2, 3], "n": [2, 4, 8]}, schema_overrides={"q": pl.Int64})
+    if not dtype.is_numeric():
+        known = known.cast({"q": pl.String})
+    for frame in (data, data.lazy()):
+        result = fp.average_precision(frame, "y", "s", by="q", positives=known).lazy().collect()
+        assert result.schema["q"] == dtype
+        assert dict(result.cast({"q": pl.String}).cast({"q": pl.Float64}).rows()) == {1: 0.5, 2: 0.25}
+
+
+@pytest.mark.parametrize("metric", ["average_precision", "recall@threshold=0"])
+@pytest.mark.parametrize("score", ["s", ["s", "t"]])
+def test_known_totals_of_no_rows(kind, metric, score):
+    columns = {"y": [0], "s": [None], "t": [None], "P": [3], "N": [7]}
+    data = pl.DataFrame(columns, schema_overrides={"s": pl.Int64, "t": pl.Int64})
+    frames = {"positives": data.select("P"), "rows": data.select("N")}
+
+    def found(rows, totals):
+        names = ["positives", "rows", metric]
+        result = kind.read(fp.evaluate(kind(rows), names, "y", score, unscored="drop", **totals))
+        return result.select(names).unique().rows()
+
+    of_columns = {"positives": "P", "rows": "N"}
+    assert found(data, frames) == found(data, of_columns) == found(data.clear(), frames) == [(3, 7, 0.0)]
+    # Of a column without rows nothing is known.
+    assert found(data.clear(), of_columns) == [(0, 0, None)]

@@ -1,0 +1,146 @@
+import polars as pl
+import pytest
+from compare import assert_known, near
+from hypothesis import given
+from hypothesis import strategies as st
+from names import call
+from rankings import BOTH_CLASSES, RANKINGS, values
+from samples import SIX, TEN, ranked
+
+# A hit behind three misses: no threshold is as good as to predict nothing.
+LAST = ranked(0, 0, 0, 1)
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "value"),
+    [
+        # recall - fpr of the ten: 2/5 at rank 2 and, with 1 and 2 false ones, at ranks 4 and 6; the highest counts.
+        (TEN, "max_informedness", 2 / 5),
+        (TEN, "threshold@max_informedness", 9),
+        # Of the six: 1 - 2/3 at rank 5, whose score is 2; before that 1/3 - 1/3 and 2/3 - 2/3.
+        (SIX, "max_informedness", 1 / 3),
+        (SIX, "threshold@max_informedness", 2),
+        # -1/3, -2/3, -1, 0: to take all is as good as to take none, and a threshold.
+        (LAST, "max_informedness", 0),
+        (LAST, "threshold@max_informedness", 1),
+        # fp + fn of the ten: 5 for nothing, 3 at ranks 2 and 4.
+        (TEN, "min_cost1", 3 / 10),
+        (TEN, "threshold@min_cost1", 9),
+        # fp + 3 fn: 15 for nothing, 9 at rank 2, 7 at 4, 5 at 6, and 5 at 10.
+        (TEN, "min_cost3", 5 / 10),
+        (TEN, "threshold@min_cost3", 5),
+        # fp + fn / 5: a false one is worth five missed ones. Rank 2 has 3/5.
+        (TEN, "min_cost0.2", 3 / 50),
+        (TEN, "threshold@min_cost0.2", 9),
+        # fp + 100 fn: the hit at rank 10 is worth its five false ones.
+        (TEN, "min_cost100", 5 / 10),
+        (TEN, "threshold@min_cost100", 1),
+        # Nothing predicted misses one, all predicted has three false ones.
+        (LAST, "min_cost1", 1 / 4),
+        (LAST, "threshold@min_cost1", None),
+        # As dear: nothing is no dearer, so no threshold pays.
+        (LAST, "min_cost3", 3 / 4),
+        (LAST, "threshold@min_cost3", None),
+        (LAST, "min_cost4", 3 / 4),
+        (LAST, "threshold@min_cost4", 1),
+    ],
+)
+def test_known_answers(kind, data, name, value):
+    assert_known(kind, data, name, value)
+
+
+def test_one_class_only(kind):
+    data = pl.DataFrame({"q": [1, 1, 2, 2], "relevant": [1, 1, 0, 0], "score": [2, 1, 2, 1]})
+    names = ["max_informedness", "threshold@max_informedness", "min_cost2", "threshold@min_cost2"]
+    found = kind.read(call(kind(data), "evaluate", metrics=names, by="q"))
+    # Of positives alone all are taken, of negatives none.
+    assert found.rows() == [(1, None, None, 0.0, 1), (2, None, None, 0.0, None)]
+
+
+def test_nothing_ranked(kind):
+    data = pl.DataFrame({"relevant": [1, 0], "score": [None, None]}, schema_overrides={"score": pl.Float64})
+    for name, value in (("max_informedness", 0), ("threshold@max_informedness", None), ("min_cost3", 3 / 2)):
+        assert_known(kind, data, name, value, unscored="unretrieved")
+
+
+def test_a_threshold_that_is_worse_than_nothing(kind):
+    # A miss alone is retrieved: recall 0, fpr 1/2.
+    data = pl.DataFrame({"relevant": [1, 0, 0], "score": [None, 1, None]})
+    assert_known(kind, data, "max_informedness", 0, unscored="unretrieved")
+    assert_known(kind, data, "threshold@max_informedness", None, unscored="unretrieved")
+
+
+def test_weights(kind):
+    # Weights 1, 4 of hits, 2, 3 of misses. fp + 2 fn: 10 for none, 8 at rank 1, 10, 2, 5 further down; of 10 in all.
+    data = ranked(1, 0, 1, 0).with_columns(w=pl.Series([1, 2, 4, 3]))
+    for factor in (1, 0.25):  # whole, and with fractions
+        weighed = data.with_columns(w=pl.col("w") * factor)
+        assert_known(kind, weighed, "min_cost2", 2 / 10, weight="w")
+        assert_known(kind, weighed, "threshold@min_cost2", 2, weight="w")
+        # recall - fpr: 1/5, -1/5, 1 - 2/5, 0.
+        assert_known(kind, weighed, "max_informedness", 3 / 5, weight="w")
+        assert_known(kind, weighed, "threshold@max_informedness", 2, weight="w")
+
+
+RATIOS = ["0.2", "0.5", "1", "3", "10"]
+
+
+@pytest.mark.slow
+@given(RANKINGS)
+def test_no_threshold_is_better(data):
+    thresholds = [5, *data["score"].unique().to_list()]  # at 5 nothing is predicted
+    figures = [f"{head}@threshold={t}" for head in ("informedness", "fp", "fn") for t in thresholds]
+    found = values(data, [*figures, "max_informedness", *(f"min_cost{ratio}" for ratio in RATIOS)])
+    if found["max_informedness"] is not None:
+        assert found["max_informedness"] == near(max(found[f"informedness@threshold={t}"] for t in thresholds))
+    for ratio in RATIOS:
+        costs = [found[f"fp@threshold={t}"] + float(ratio) * found[f"fn@threshold={t}"] for t in thresholds]
+        assert found[f"min_cost{ratio}"] == near(min(costs) / data.height)
+
+
+@pytest.mark.slow
+@given(BOTH_CLASSES, st.sampled_from(["max_informedness", *(f"min_cost{ratio}" for ratio in RATIOS)]))
+def test_the_threshold_gives_the_value(data, name):
+    at = values(data, [name, f"threshold@{name}"])
+    threshold = at[f"threshold@{name}"]
+    if threshold is None:
+        nothing = 0 if name == "max_informedness" else float(name[8:]) * data["relevant"].sum() / data.height
+        assert at[name] == near(nothing)
+        return
+    there = values(data, [f"{figure}@threshold={threshold}" for figure in ("informedness", "fp", "fn")])
+    informedness, fp, fn = there.values()
+    expected = informedness if name == "max_informedness" else (fp + float(name[8:]) * fn) / data.height
+    assert at[name] == near(expected)
+
+
+@pytest.mark.slow
+@given(BOTH_CLASSES)
+def test_costs_of_both_classes_changed_about(data):
+    # Scores and truths the other way round: what was missed is false now.
+    turned = data.with_columns(~pl.col("relevant"), -pl.col("score"))
+    found = values(data, ["min_cost0.5", "min_cost1", "max_informedness"])
+    other = values(turned, ["min_cost2", "min_cost1", "max_informedness"])
+    assert other["min_cost2"] == near(2 * found["min_cost0.5"])
+    assert other["min_cost1"] == near(found["min_cost1"])
+    assert other["max_informedness"] == near(found["max_informedness"])
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("min_cost0", "the cost of a missed positive must lie between 1e-15 and 1e15 false ones, got 0"),
+        ("threshold@min_cost0.0", "the cost of a missed positive must lie between 1e-15 and 1e15 false ones, got 0.0"),
+        ("min_cost1e16", "the cost of a missed positive must lie between 1e-15 and 1e15 false ones, got 1e16"),
+        ("min_cost", "the nearest names are min_cost10$"),
+        ("max_informedness@3", "the nearest names are max_informedness, informedness@3"),
+    ],
+)
+def test_names_that_cannot_be(name, fault):
+    with pytest.raises(ValueError, match=fault):
+        call(TEN, "evaluate", metrics=name)
+
+
+@pytest.mark.parametrize("name", ["max_informedness", "min_cost1", "threshold@min_cost1"])
+def test_the_best_over_orders_has_no_mean(name):
+    with pytest.raises(ValueError, match=f"{name} has no closed form in expectation"):
+        call(TEN, "evaluate", metrics=name, ties="expected")

@@ -1,0 +1,140 @@
+from itertools import pairwise
+
+import polars as pl
+import pytest
+from compare import assert_known, near
+from hypothesis import given
+from hypothesis import strategies as st
+from names import call
+from rankings import SMALL, WITH_A_HIT, mean_over_orders, values
+from samples import FOUR, LATE, SIX, TEN, TRI
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "value"),
+    [
+        (TEN, "reciprocal_rank", 1),
+        # The first hit of the six stands at rank 2.
+        (SIX, "reciprocal_rank", 1 / 2),
+        (SIX, "reciprocal_rank@1", 0),
+        (SIX, "reciprocal_rank@2", 1 / 2),
+        # One hit at rank 1, 2 or 3, each as likely: (1 + 1/2 + 1/3) / 3, and of the first two (1 + 1/2) / 3.
+        (TRI, "reciprocal_rank", 11 / 18),
+        (TRI, "reciprocal_rank@2", 1 / 2),
+        # Two of the three rows behind the first are hits: rank 2 with chance 2/3, else rank 3.
+        (LATE, "reciprocal_rank", 2 / 3 * 1 / 2 + 1 / 3 * 1 / 3),
+        (LATE, "reciprocal_rank@2", 2 / 3 * 1 / 2),
+        (SIX, "success@1", 0),
+        (SIX, "success@2", 1),
+        (SIX, "success@100", 1),
+        (TRI, "success@2", 2 / 3),
+        # Of the 6 pairs of four rows, one has no hit.
+        (FOUR, "success@2", 5 / 6),
+        # A third of six rows are two of them.
+        (SIX, "success@33%", 1),
+        (SIX, "success@10%", 0),
+    ],
+)
+def test_known_answers(kind, data, name, value):
+    assert_known(kind, data, name, value)
+
+
+# The first row is a miss. A hit comes next at best, at worst after the other miss.
+@pytest.mark.parametrize(("ties", "value"), [("optimistic", 1 / 2), ("pessimistic", 1 / 3), ("expected", 4 / 9)])
+def test_ties(kind, ties, value):
+    assert_known(kind, LATE, "reciprocal_rank", value, ties=ties)
+
+
+def test_what_is_never_found(kind):
+    # Of the first group the hit is not retrieved: 0, not null. The second has none to find.
+    data = pl.DataFrame({"q": [1, 1, 2], "relevant": [1, 0, 0], "score": [None, 2.0, 1.0]})
+    given = {"metrics": ["reciprocal_rank", "success@5"], "by": "q", "unscored": "unretrieved"}
+    assert kind.read(call(kind(data), "evaluate", **given)).rows() == [(1, 0.0, 0.0), (2, None, None)]
+    assert kind.read(call(kind(data), "evaluate", undefined=-1.0, **given)).row(1) == (2, -1.0, -1.0)
+
+
+def test_methods_of_their_own():
+    assert call(SIX, "reciprocal_rank").columns == ["reciprocal_rank"]
+    assert call(SIX, "reciprocal_rank", k=[1, 2]).row(0) == (0, 1 / 2)
+    assert call(SIX, "success_at_k", k=[1, 2]).row(0) == (0, 1)
+
+
+@pytest.mark.slow
+@given(SMALL)
+def test_ties_are_the_mean_over_all_orders(data):
+    names = ["reciprocal_rank", *(f"{head}@{k}" for head in ("reciprocal_rank", "success") for k in (1, 2, 3, 9))]
+    assert values(data, names) == {name: near(value) for name, value in mean_over_orders(data, names).items()}
+
+
+@pytest.mark.slow
+@given(WITH_A_HIT)
+def test_the_first_row(data):
+    first = values(data, ["success@1", "precision@1", "reciprocal_rank@1", "ndcg@1"])
+    assert first == dict.fromkeys(first, near(first["success@1"]))
+
+
+@pytest.mark.slow
+@given(WITH_A_HIT, st.integers(0, 3))
+def test_the_reciprocal_rank_is_a_sum_of_successes(data, more):
+    # 1/r is the sum of 1/(k (k+1)) over k from r to M - 1, and 1/M.
+    last = data.height + more
+    found = values(data, ["reciprocal_rank", *(f"success@{k}" for k in range(1, last + 1))])
+    parts = sum(found[f"success@{k}"] / (k * (k + 1)) for k in range(1, last))
+    assert found["reciprocal_rank"] == near(parts + found[f"success@{last}"] / last)
+
+
+@pytest.mark.slow
+@given(WITH_A_HIT)
+def test_success_lies_between_recall_and_the_number_of_hits(data):
+    ks = range(1, data.height + 2)
+    found = values(data, [f"{name}@{k}" for k in ks for name in ("recall", "success", "precision", "reciprocal_rank")])
+    for k in ks:
+        assert found[f"recall@{k}"] - 1e-12 <= found[f"success@{k}"] <= min(1, k * found[f"precision@{k}"]) + 1e-12
+    for name in ("success", "reciprocal_rank"):
+        rising = [found[f"{name}@{k}"] for k in ks]
+        assert all(a <= b + 1e-12 for a, b in pairwise(rising)), name
+
+
+@pytest.mark.slow
+@given(WITH_A_HIT)
+def test_bounds_of_ties(data):
+    names = ["reciprocal_rank", "reciprocal_rank@2", "success@1", "success@3"]
+    worst, mean, best = (values(data, names, ties=ties) for ties in ("pessimistic", "threshold", "optimistic"))
+    for name in names:
+        assert worst[name] - 1e-12 <= mean[name] <= best[name] + 1e-12, name
+
+
+@pytest.mark.slow
+@given(WITH_A_HIT, st.sampled_from(["expected", "optimistic", "pessimistic", "order"]))
+def test_the_rank_of_a_single_positive_is_its_average_precision(data, ties):
+    one = data.with_columns(relevant=pl.col("relevant").arg_max() == pl.int_range(pl.len()))
+    found = values(one, ["reciprocal_rank", "average_precision"], ties=ties)
+    assert found["reciprocal_rank"] == near(found["average_precision"])
+
+
+def test_a_single_positive_among_ties_differs():
+    # The threshold of the triple takes three rows, precision 1/3; the mean over its orders is 11/18.
+    assert values(TRI, ["average_precision", "reciprocal_rank"]) == {
+        "average_precision": near(1 / 3),
+        "reciprocal_rank": near(11 / 18),
+    }
+
+
+@pytest.mark.parametrize("name", ["reciprocal_rank", "reciprocal_rank@3", "success@3", "success@20%"])
+def test_weighted_rows_have_no_rank(name):
+    with pytest.raises(ValueError, match=f"{name} (counts|cuts at a) ranks?, and weighted rows have none"):
+        call(TEN.with_columns(w=2), "evaluate", metrics=name, weight="w")
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("success@0", "k must be a whole number of at least 1, got 0"),
+        ("success@0%", "a share of the rows must be above 0% and at most 100%, got 0%"),
+        ("reciprocal_rank@120%", "a share of the rows must be above 0% and at most 100%, got 120%"),
+        ("success", "the nearest names are success@10$"),
+    ],
+)
+def test_cuts_that_cannot_be(name, fault):
+    with pytest.raises(ValueError, match=fault):
+        call(TEN, "evaluate", metrics=name)

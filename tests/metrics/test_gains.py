@@ -1,0 +1,277 @@
+from itertools import pairwise
+from math import log2
+
+import numpy as np
+import polars as pl
+import pytest
+from compare import assert_known, near
+from hypothesis import given
+from hypothesis import strategies as st
+from names import call
+from rankings import SMALL, WITH_A_HIT, mean_over_orders, values
+from samples import PAIR, SIX, TEN, TRI, ranked
+
+import frame_pr as fp
+
+# What a row at rank 1, 2, ... is worth.
+D = [1 / log2(rank + 1) for rank in range(1, 11)]
+GRADED = ranked(1, 0, 1).with_columns(gain=pl.Series([1.0, 0.0, 3.0]))
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "value"),
+    [
+        # Hits at ranks 2, 4, 5: .630930 + .430677 + .386853.
+        (SIX, "dcg", D[1] + D[3] + D[4]),
+        (SIX, "dcg@4", D[1] + D[3]),
+        (SIX, "ndcg", (D[1] + D[3] + D[4]) / (D[0] + D[1] + D[2])),
+        # The best first two rows would both be hits: .63 / (1 + .63).
+        (SIX, "ndcg@2", 1 / (1 + log2(3))),
+        (SIX, "ndcg@1", 0),
+        # A third of six rows are two.
+        (SIX, "ndcg@33%", 1 / (1 + log2(3))),
+        (TEN, "ndcg", (D[0] + D[1] + D[3] + D[5] + D[9]) / sum(D[:5])),
+        (TEN, "ndcg@3", (D[0] + D[1]) / sum(D[:3])),
+        # A hit at rank 3 is worth 1 / log2(4).
+        (ranked(0, 0, 1), "ndcg", 1 / 2),
+        # The hit of the pair is first or second: (1 + .63) / 2; of the triple (1 + .63 + .5) / 3.
+        (PAIR, "ndcg", 0.8154648767857288),
+        (TRI, "ndcg", sum(D[:3]) / 3),
+        # (1 - B) B^(rank - 1) of ranks 2, 4, 5: 1/4 + 1/16 + 1/32.
+        (SIX, "rbp0.5", 11 / 32),
+        # A third of a hit at each of the first three: (1/2 + 1/4 + 1/8) / 3.
+        (TRI, "rbp0.5", 7 / 24),
+        # Ranks 1, 2, 4, 6, 10: (512 + 256 + 64 + 16 + 1) / 1024.
+        (TEN, "rbp0.5", 849 / 1024),
+        (SIX, "rbp0.9", 0.1 * (0.9 + 0.9**3 + 0.9**4)),
+    ],
+)
+def test_known_answers(kind, data, name, value):
+    assert_known(kind, data, name, value)
+
+
+def test_digits_of_the_known_answers():
+    assert [round(D[i], 6) for i in (1, 3, 4)] == [0.63093, 0.430677, 0.386853]
+    assert round((1 + D[1]) / 2, 15) == round(0.8154648767857288, 15)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        # Gains 1, 0, 3 at ranks 1, 2, 3; best 3, 1, 0.
+        ("dcg", 1 + 3 / 2),
+        ("ndcg", 2.5 / (3 + D[1])),
+        ("dcg@1", 1),
+        ("ndcg@1", 1 / 3),
+        ("ndcg@2", 1 / (3 + D[1])),
+    ],
+)
+def test_known_answers_of_gains(kind, name, value):
+    assert_known(kind, GRADED, name, value, gain="gain")
+
+
+def test_gains_of_tied_rows(kind):
+    # Of one score: each row has the mean gain, 1. In their best order 2, 1, 0.
+    tied = pl.DataFrame({"relevant": [0, 1, 1], "score": [1, 1, 1], "gain": [0, 2, 1]})
+    assert_known(kind, tied, "dcg", sum(D[:3]), gain="gain")
+    assert round(sum(D[:3]), 6) == 2.13093
+    assert_known(kind, tied, "ndcg", sum(D[:3]) / (2 + D[1]), gain="gain")
+    # Ties are ordered by the gain, not by the truth.
+    assert_known(kind, tied, "ndcg", 1, gain="gain", ties="optimistic")
+    assert_known(kind, tied, "dcg", D[1] + 2 * D[2], gain="gain", ties="pessimistic")
+
+
+def test_the_gain_and_not_the_truth_counts(kind):
+    # A row that is not relevant may have a gain, a relevant one none.
+    data = ranked(0, 1).with_columns(gain=pl.Series([2, 0]))
+    assert_known(kind, data, "ndcg", 1, gain="gain")
+    assert_known(kind, data, "ndcg", D[1])
+
+
+def test_gains_by_an_expression():
+    # The exponential gain of grades 1, 0, 2: 2^grade - 1.
+    grades = GRADED.with_columns(grade=pl.Series([1, 0, 2]))
+    found = call(grades, "ndcg", gain=2 ** pl.col("grade") - 1)
+    assert found.item() == near(call(GRADED, "ndcg", gain="gain").item())
+
+
+def test_gains_of_what_was_not_retrieved_are_in_the_ideal(kind):
+    # A gain of 4 is missing: 2.5 of 4 + 3 D2 + 1 D3.
+    missed = pl.DataFrame({"relevant": [1], "score": [None], "gain": [4.0]}, schema=GRADED.schema)
+    data = pl.concat([GRADED, missed])
+    assert_known(kind, data, "ndcg", 2.5 / (4 + 3 * D[1] + D[2]), gain="gain", unscored="unretrieved")
+    assert_known(kind, data, "dcg", 2.5, gain="gain", unscored="unretrieved")
+    # Of hits alike: ranks 1 and 3, of three in all.
+    assert_known(kind, data, "ndcg", (1 + D[2]) / sum(D[:3]), unscored="unretrieved")
+
+
+def test_gains_of_what_was_not_judged(kind):
+    # Neither truth nor gain at rank 2: a negative without a gain, or no row at all.
+    none = {"relevant": pl.Series([1, None, 1]), "gain": pl.Series([1.0, None, 3.0])}
+    data = GRADED.with_columns(**none)
+    assert_known(kind, data, "ndcg", 2.5 / (3 + D[1]), gain="gain", unjudged="negative")
+    assert_known(kind, data, "ndcg", (1 + 3 * D[1]) / (3 + D[1]), gain="gain", unjudged="drop")
+
+
+def test_without_gains_there_is_no_best(kind):
+    data = pl.DataFrame({"q": [1, 1, 2], "relevant": [0, 0, 1], "score": [2, 1, 1], "gain": [0.0, 0.0, 0.0]})
+    names = ["dcg", "ndcg", "rbp0.5"]
+    found = kind.read(call(kind(data), "evaluate", metrics=names, by="q"))
+    assert found.rows() == [(1, 0.0, None, 0.0), (2, 1.0, 1.0, 0.5)]
+    graded = kind.read(call(kind(data), "evaluate", metrics=names[:2], by="q", gain="gain"))
+    assert graded.rows() == [(1, 0.0, None), (2, 0.0, None)]
+    filled = kind.read(call(kind(data), "evaluate", metrics="ndcg", by="q", undefined=0.0))
+    assert filled.rows() == [(1, 0.0), (2, 1.0)]
+
+
+def test_a_deeper_cut_may_have_a_lower_value():
+    # A hit first is best for one row, not for two: 1 / (1 + D2).
+    assert values(ranked(1, 0, 1), ["ndcg@1", "ndcg@2"]) == {"ndcg@1": 1, "ndcg@2": near(1 / (1 + D[1]))}
+
+
+GAINS = st.integers(0, 3)
+RANKED = ["dcg", "dcg@1", "dcg@3", "ndcg", "ndcg@1", "ndcg@3", "ndcg@40%"]
+
+
+@pytest.mark.slow
+@given(SMALL, st.lists(GAINS, min_size=5, max_size=5))
+def test_ties_are_the_mean_over_all_orders(data, gains):
+    binary = [*RANKED, "rbp0.5", "rbp0.8"]
+    assert values(data, binary) == {name: near(value) for name, value in mean_over_orders(data, binary).items()}
+    graded = data.with_columns(gain=pl.Series(gains[: data.height]))
+    expected = mean_over_orders(graded, RANKED, gain="gain")
+    assert values(graded, RANKED, gain="gain") == {name: near(value) for name, value in expected.items()}
+
+
+@pytest.mark.slow
+@given(WITH_A_HIT, st.lists(GAINS, min_size=12, max_size=12))
+def test_bounds(data, gains):
+    graded = data.with_columns(gain=pl.Series(gains[: data.height]))
+    for frame, given_gain in ((graded, {}), (graded, {"gain": "gain"})):
+        names = RANKED if given_gain else [*RANKED, "rbp0.8"]
+        rules = ("pessimistic", "threshold", "optimistic")
+        worst, mean, best = (values(frame, names, ties=ties, **given_gain) for ties in rules)
+        for name in names:
+            if mean[name] is not None:  # no row has a gain
+                assert worst[name] - 1e-12 <= mean[name] <= best[name] + 1e-12, name
+                assert "ndcg" not in name or 0 <= mean[name] <= 1, name
+        deeper = list(values(frame, [f"dcg@{k}" for k in range(1, data.height + 2)], **given_gain).values())
+        assert all(a <= b + 1e-12 for a, b in pairwise(deeper))
+
+
+@pytest.mark.slow
+@given(WITH_A_HIT, st.sampled_from(["0.1", "0.5", "0.95"]))
+def test_what_rank_biased_precision_can_reach(data, persistence):
+    # All hits first have 1 - B^P, of P equal parts of the geometric sum.
+    most = 1 - float(persistence) ** data["relevant"].sum()
+    assert values(data, [f"rbp{persistence}"])[f"rbp{persistence}"] <= most + 1e-12
+    perfect = data.with_columns(score=pl.col("relevant").cast(pl.Int8))
+    assert values(perfect, [f"rbp{persistence}"])[f"rbp{persistence}"] == near(most)
+    assert values(perfect, ["ndcg"])["ndcg"] == 1
+
+
+@pytest.mark.parametrize(
+    ("bad", "fault"),
+    [
+        (-1.0, "gain column 'gain' has values below 0 or infinite, such as -1(.0)?: gains are >= 0"),
+        (float("inf"), "gain column 'gain' has values below 0 or infinite, such as inf: gains are >= 0"),
+        (None, "gain column 'gain' has 1 missing of 3 values, in rows that have a truth: fill them"),
+        (float("nan"), "gain column 'gain' has 1 missing of 3 values, in rows that have a truth: fill them"),
+    ],
+)
+def test_gains_that_cannot_be(kind, bad, fault):
+    data = GRADED.with_columns(gain=pl.Series([1.0, bad, 3.0]))
+    with pytest.raises((ValueError, pl.exceptions.ComputeError), match=fault):
+        kind.read(fp.evaluate(kind(data), "ndcg", "relevant", "score", gain="gain"))
+
+
+def test_gains_that_are_no_numbers():
+    with pytest.raises(TypeError, match="gain column 'gain' is String: it must be numeric"):
+        call(GRADED.cast({"gain": pl.String}), "ndcg", gain="gain")
+
+
+@pytest.mark.parametrize(
+    ("policy", "fault"),
+    [
+        ({"positives": "n"}, "gain= needs all rows that have one, and positives= says that some are missing"),
+        ({"weight": "n"}, "gain= is discounted by ranks, and rows with a weight= have none: give one of the two"),
+    ],
+)
+@pytest.mark.parametrize("name", ["ndcg", "dcg@2"])
+def test_what_gains_do_not_go_with(name, policy, fault):
+    with pytest.raises(ValueError, match=fault):
+        call(GRADED.with_columns(n=3), "evaluate", metrics=name, gain="gain", **policy)
+
+
+@pytest.mark.parametrize(
+    ("function", "given_too"),
+    [
+        ("evaluate", {"metrics": ["average_precision", "rbp0.8", "roc_auc"]}),
+        ("with_metrics", {"metrics": "reciprocal_rank"}),
+        ("average_precision", {}),
+        ("roc_auc", {}),
+        ("reciprocal_rank", {}),
+        ("success_at_k", {"k": 2}),
+        ("confusion", {"threshold": 1}),
+        ("f_beta", {}),
+        ("report", {}),
+        ("curve", {}),
+        ("with_curve", {}),
+    ],
+)
+def test_gains_without_a_metric_that_adds_them_up(function, given_too):
+    fault = "gain= is what dcg and ndcg add up, and (none of them is asked for|a curve has neither): leave it out"
+    with pytest.raises(ValueError, match=fault):
+        call(GRADED, function, gain="gain", **given_too)
+
+
+def test_a_plot_has_no_gains():
+    pytest.importorskip("matplotlib").use("agg")
+    with pytest.raises(ValueError, match="gain= is what dcg and ndcg add up, and a curve has neither"):
+        fp.plot(GRADED, "relevant", "score", gain="gain")
+
+
+def test_others_may_stand_beside_gains():
+    found = call(GRADED, "evaluate", metrics=["ndcg", "average_precision", "reciprocal_rank"], gain="gain").row(0)
+    # Hits at ranks 1 and 3: (1 + 2/3) / 2.
+    assert found == (near(2.5 / (3 + D[1])), near(5 / 6), 1)
+    with pytest.raises(ValueError, match="orders equal scores by their gain: ask for average_precision without"):
+        call(GRADED, "evaluate", metrics=["ndcg", "average_precision"], gain="gain", ties="optimistic")
+
+
+def test_gains_in_parts():
+    rng = np.random.default_rng(8)
+    rows = 400
+    data = pl.DataFrame({"q": rng.integers(0, 20, rows), "relevant": rng.random(rows) < 0.4})
+    data = data.with_columns(score=pl.Series(rng.integers(0, 9, rows)), gain=pl.Series(rng.integers(0, 4, rows) / 4))
+    parts = fp.partitioned(data, partitions=4, progress=False)
+    names, given_too = ["ndcg", "ndcg@5", "dcg@3"], {"by": "q", "gain": "gain"}
+    found = parts.evaluate(names, "relevant", "score", **given_too)
+    assert found.rows() == [
+        tuple(map(near, row)) for row in fp.evaluate(data, names, "relevant", "score", **given_too).rows()
+    ]
+    # One group is cut into ranges of its scores, none of which knows the best order.
+    with pytest.raises(ValueError, match="gain= needs all rows of a group together"):
+        parts.evaluate(names, "relevant", "score", gain="gain")
+
+
+@pytest.mark.parametrize("name", ["dcg", "ndcg@3", "rbp0.8", "ndcg@20%"])
+def test_weighted_rows_have_no_rank(name):
+    with pytest.raises(ValueError, match=f"{name} (counts|cuts at a) ranks?, and weighted rows have none"):
+        call(TEN.with_columns(w=2), "evaluate", metrics=name, weight="w")
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("rbp1", "the persistence of rbp must lie between 0 and 1, got 1: rbp0.8, as one"),
+        ("rbp0", "the persistence of rbp must lie between 0 and 1, got 0: rbp0.8, as one"),
+        ("rbp", "the nearest names are rbp0.8$"),
+        ("ndcg@0", "k must be a whole number of at least 1, got 0"),
+        ("ndcg@0%", "a share of the rows must be above 0% and at most 100%, got 0%"),
+        ("dcg@120%", "a share of the rows must be above 0% and at most 100%, got 120%"),
+    ],
+)
+def test_names_that_cannot_be(name, fault):
+    with pytest.raises(ValueError, match=fault):
+        call(TEN, "evaluate", metrics=name)

@@ -1,0 +1,131 @@
+import polars as pl
+import pytest
+from compare import assert_known, near
+from hypothesis import given
+from hypothesis import strategies as st
+from names import call
+from rankings import BOTH_CLASSES, SMALL, WITH_A_HIT, mean_over_orders, values
+from samples import PAIR, TEN, TRI, ranked
+
+
+@pytest.mark.parametrize(
+    ("data", "value"),
+    [
+        # Above the five positives stand 0, 0, 1, 2, 5 of the five negatives: (5 + 5 + 4 + 3 + 0) / 25.
+        (TEN, 17 / 25),
+        # P = 2 of N - P = 4: the first has one above it, 1/2; the second two, 0.
+        (ranked(0, 1, 0, 1, 0, 0), 1 / 4),
+        # Two stand above, of which P = 1 counts.
+        (ranked(0, 0, 1, 0), 0),
+        # Q = 1 < P = 3: hits below the negative have 1 - 1/1, those above it 1.
+        (ranked(1, 1, 0, 1), 2 / 3),
+        # First, second or third: 1, 0 or 0.
+        (TRI, 1 / 3),
+        (PAIR, 1 / 2),
+        # Nothing judged stands above.
+        (ranked(1, 1), 1),
+    ],
+)
+def test_known_answers_of_bpref(kind, data, value):
+    assert_known(kind, data, "bpref", value)
+
+
+def test_bpref_of_what_was_not_retrieved_and_not_judged(kind):
+    # Rank 1 nobody judged: it is left out. Of P = 3 and Q = 2 judged, hits are above 2 and 1 negatives; one is missing.
+    data = pl.DataFrame({"relevant": [None, 1, 0, 1, 0, 1], "score": [6, 5, 4, 3, 2, None]})
+    assert_known(kind, data, "bpref", (1 + 1 / 2) / 3, unjudged="drop", unscored="unretrieved")
+    # Counted as a negative it stands above both: Q = 3, 1 - 1/3 and 1 - 2/3.
+    assert_known(kind, data, "bpref", (2 / 3 + 1 / 3) / 3, unjudged="negative", unscored="unretrieved")
+
+
+def test_bpref_without_positives_has_no_value(kind):
+    data = ranked(0, 0)
+    assert_known(kind, data, "bpref", None)
+    assert_known(kind, data, "bpref", 0.5, undefined=0.5)
+
+
+# Ranks 1 and 3 are judged, 2 and 4 are not.
+PART = pl.DataFrame({"relevant": [1, None, 0, None], "score": [4, 3, 2, 1]})
+
+
+@pytest.mark.parametrize(
+    ("k", "value"),
+    # A fifth row and those behind it nobody retrieved; half of four rows are two.
+    [("1", 1), ("2", 1 / 2), ("3", 2 / 3), ("4", 2 / 4), ("10", 2 / 10), ("50%", 1 / 2), ("100%", 2 / 4)],
+)
+def test_known_answers_of_judged(kind, k, value):
+    assert_known(kind, PART, f"judged@{k}", value, unjudged="negative")
+
+
+def test_judged_of_tied_rows(kind):
+    # One of the two tied rows: each is judged with chance 1/2.
+    assert_known(kind, PART.with_columns(score=pl.Series([4, 4, 2, 1])), "judged@1", 1 / 2, unjudged="negative")
+
+
+def test_judged_where_all_or_none_is(kind):
+    # What is left out is not judged, and does not stand in the ranking either: two rows, both judged.
+    assert_known(kind, PART, "judged@2", 1, unjudged="drop")
+    assert_known(kind, PART, "judged@4", 2 / 4, unjudged="drop")
+    assert_known(kind, TEN, "judged@5", 1)
+    # Nobody judged the second group.
+    two = pl.DataFrame({"q": [1, 2], "relevant": [1, None], "score": [1, 1]})
+    found = call(kind(two), "evaluate", metrics="judged@1", by="q", unjudged="negative")
+    assert kind.read(found).rows() == [(1, 1.0), (2, 0.0)]
+    # A judged row that nobody retrieved is at no rank.
+    missed = pl.DataFrame({"relevant": [1, 1], "score": [1, None]})
+    assert_known(kind, missed, "judged@2", 1 / 2, unscored="unretrieved")
+
+
+@pytest.mark.slow
+@given(SMALL)
+def test_ties_are_the_mean_over_all_orders(data):
+    names = ["bpref", "judged@1", "judged@3"]
+    assert values(data, names) == {name: near(value) for name, value in mean_over_orders(data, names).items()}
+    # Positives are judged, negatives are not.
+    part = data.with_columns(relevant=pl.when("relevant").then(True))
+    given_too = {"unjudged": "negative"}
+    expected = mean_over_orders(part, names, **given_too)
+    assert values(part, names, **given_too) == {name: near(value) for name, value in expected.items()}
+
+
+@pytest.mark.slow
+@given(WITH_A_HIT)
+def test_bounds_of_ties(data):
+    worst, mean, best = (values(data, ["bpref"], ties=t)["bpref"] for t in ("pessimistic", "threshold", "optimistic"))
+    assert -1e-12 <= worst <= mean + 1e-12 <= best + 2e-12 <= 1 + 3e-12
+
+
+@pytest.mark.slow
+@given(BOTH_CLASSES)
+def test_bpref_is_at_most_the_area_under_the_roc_curve(data):
+    found, positives = values(data, ["bpref", "roc_auc"]), data["relevant"].sum()
+    # Both count the negatives above; bpref of P at most, over P where P is less.
+    assert found["bpref"] <= found["roc_auc"] + 1e-12
+    if data.height - positives <= positives:
+        assert found["bpref"] == near(found["roc_auc"])
+
+
+@pytest.mark.slow
+@given(WITH_A_HIT, st.integers(1, 15))
+def test_all_that_is_retrieved_is_judged(data, k):
+    assert values(data, [f"judged@{k}"])[f"judged@{k}"] == near(min(k, data.height) / k)
+
+
+@pytest.mark.parametrize("name", ["bpref", "judged@3"])
+def test_weighted_rows_have_no_rank(name):
+    with pytest.raises(ValueError, match=f"{name} (counts|cuts at a) ranks?, and weighted rows have none"):
+        call(TEN.with_columns(w=2), "evaluate", metrics=name, weight="w")
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("judged", "the nearest names are judged@10$"),
+        ("judged@0", "k must be a whole number of at least 1, got 0"),
+        ("judged@101%", "a share of the rows must be above 0% and at most 100%, got 101%"),
+        ("bpref@10", "no metric is named 'bpref@10'; the nearest names are bpref$"),
+    ],
+)
+def test_names_that_cannot_be(name, fault):
+    with pytest.raises(ValueError, match=fault):
+        call(TEN, "evaluate", metrics=name)

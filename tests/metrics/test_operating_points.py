@@ -1,0 +1,224 @@
+"""Figures where a precision or a false positive rate is kept, and of a share of the rows."""
+
+from fractions import Fraction
+from math import ceil
+
+import polars as pl
+import pytest
+from compare import assert_known, near
+from hypothesis import given
+from hypothesis import strategies as st
+from names import call
+from rankings import BOTH_CLASSES, RANKINGS, WITH_A_HIT, values
+from samples import CUT_BLOCK, LATE_BLOCK, SIX, TEN, ranked
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "value"),
+    [
+        # Precision at the hits of the ten: 1, 1, 3/4, 2/3, 1/2. The last of at least .7 is at rank 4, score 7.
+        (TEN, "recall@precision=0.7", 3 / 5),
+        (TEN, "threshold@precision=0.7", 7),
+        (TEN, "k@precision=0.7", 4),
+        (TEN, "precision@precision=0.7", 3 / 4),
+        (TEN, "recall@precision=0.75", 3 / 5),
+        (TEN, "recall@precision=0.751", 2 / 5),
+        (TEN, "recall@precision=1", 2 / 5),
+        (TEN, "threshold@precision=0.1", 1),
+        # Of the six 1/2, 2/4, 3/5: at first not .6, and at the last hit it is.
+        (SIX, "recall@precision=0.6", 1),
+        (SIX, "threshold@precision=0.6", 2),
+        # No threshold has .7: nothing is predicted.
+        (SIX, "recall@precision=0.7", 0),
+        (SIX, "k@precision=0.7", 0),
+        (SIX, "precision@precision=0.7", None),
+        (SIX, "threshold@precision=0.7", None),
+        (LATE_BLOCK, "recall@precision=0.5", 1),
+        # One false one of five is .2; it stands above the third hit, so that the threshold is that of rank 4.
+        (TEN, "recall@fpr=0.2", 3 / 5),
+        (TEN, "threshold@fpr=0.2", 7),
+        (TEN, "fpr@fpr=0.2", 1 / 5),
+        (TEN, "recall@fpr=0", 2 / 5),
+        (TEN, "threshold@fpr=0", 9),
+        (TEN, "precision@fpr=1", 5 / 10),
+        # A miss comes first: without one there is no hit. Half of three are one.
+        (SIX, "recall@fpr=0", 0),
+        (SIX, "threshold@fpr=0", None),
+        (SIX, "recall@fpr=0.5", 1 / 3),
+        (SIX, "threshold@fpr=0.5", 5),
+        # The row behind the last hit keeps both limits, and adds nothing.
+        (SIX, "k@fpr=1", 5),
+        (SIX, "threshold@fpr=1", 2),
+        (SIX, "k@precision=0.5", 5),
+        # The block of two hits and a miss is taken whole, or not at all: one of two misses.
+        (CUT_BLOCK, "recall@fpr=0.4", 1 / 3),
+        (CUT_BLOCK, "recall@fpr=0.5", 1),
+    ],
+)
+def test_known_answers(kind, data, name, value):
+    assert_known(kind, data, name, value)
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "value"),
+    [
+        # A fifth of ten rows are two, a quarter are three, and a thousandth is one.
+        (TEN, "precision@20%", 1),
+        (TEN, "recall@25%", 2 / 5),
+        (TEN, "k@25%", 3),
+        (TEN, "k@30%", 3),
+        (TEN, "k@0.1%", 1),
+        (TEN, "k@100%", 10),
+        (TEN, "average_precision@25%", (1 + 1) / 3),
+        (SIX, "average_precision@50%/positives", 1 / 2 / 3),
+        (SIX, "f1@50%", 2 * 1 / (3 + 3)),
+        # .07 * 100 is more than 7 in floats: of a hundred rows seven, not eight.
+        (ranked(*[1] * 100), "k@7%", 7),
+        (ranked(*[1] * 100), "k@7.000000000000001%", 8),
+    ],
+)
+def test_known_answers_of_a_share_of_the_rows(kind, data, name, value):
+    assert 100 * 0.07 > 7
+    assert_known(kind, data, name, value)
+
+
+def test_what_is_not_retrieved_belongs_to_the_rows(kind):
+    # Half of four rows are two, of which one is retrieved: half of a share of two is filled up with a miss.
+    data = pl.DataFrame({"relevant": [1, 1, 0, 0], "score": [1.0, None, None, None]}).with_columns(n=8)
+    assert_known(kind, data, "precision@50%", 1 / 2, unscored="unretrieved")
+    # rows= says that there are eight: a quarter are two.
+    assert_known(kind, data, "k@25%", 2, unscored="unretrieved", rows="n")
+
+
+def test_one_class_only(kind):
+    data = pl.DataFrame({"q": [1, 1, 2, 2], "relevant": [1, 1, 0, 0], "score": [2, 1, 2, 1]})
+    names = ["recall@precision=0.5", "threshold@precision=0.5", "recall@fpr=0.5", "threshold@fpr=0.5", "k@fpr=0.5"]
+    found = kind.read(call(kind(data), "evaluate", metrics=names, by="q"))
+    # Of positives alone there is no false positive rate; of negatives alone no recall, and no step.
+    assert found.rows() == [(1, 1.0, 1, None, None, None), (2, None, None, None, None, 0)]
+
+
+def test_weights(kind):
+    # Weights 1, 4 of hits, 2, 3 of misses: precision 1/1, 5/7 at rank 3; fpr 0, 2/5.
+    data = ranked(1, 0, 1, 0).with_columns(w=pl.Series([1, 2, 4, 3]))
+    for factor in (1, 0.25):  # whole, and with fractions
+        weighed = data.with_columns(w=pl.col("w") * factor)
+        assert_known(kind, weighed, "recall@precision=0.7", 1, weight="w")
+        assert_known(kind, weighed, "recall@precision=0.72", 1 / 5, weight="w")
+        assert_known(kind, weighed, "recall@fpr=0.4", 1, weight="w")
+        assert_known(kind, weighed, "recall@fpr=0.39", 1 / 5, weight="w")
+        assert_known(kind, weighed, "threshold@fpr=0.4", 2, weight="w")
+
+
+@pytest.mark.parametrize(
+    ("data", "value"),
+    [
+        # One positive among five: 1/5 of (1 + 1/2 + ... + 1/5) = 137/60.
+        (ranked(0, 1, 0, 0, 0), 137 / 300),
+        # H = 7381/2520 and (P - 1) / (N - 1) = 4/9 of the ten: (1 - 4/9) H / 10 + 4/9.
+        (TEN, Fraction(5, 9) * Fraction(7381, 25200) + Fraction(4, 9)),
+        (ranked(1, 1), 1),
+        (ranked(1), 1),
+        (ranked(0, 0), None),
+    ],
+)
+def test_known_answers_of_chance(kind, data, value):
+    assert_known(kind, data, "chance_average_precision", value)
+
+
+def test_known_answers_of_normalized_average_precision(kind):
+    chance = Fraction(5, 9) * Fraction(7381, 25200) + Fraction(4, 9)
+    assert_known(kind, TEN, "normalized_average_precision", (Fraction(47, 60) - chance) / (1 - chance))
+    # A positive at rank 2 of five: (1/2 - 137/300) / (163/300) = 13/163; at rank 1 it is 1.
+    assert_known(kind, ranked(0, 1, 0, 0, 0), "normalized_average_precision", 13 / 163)
+    assert_known(kind, ranked(1, 0, 0, 0, 0), "normalized_average_precision", 1)
+    # Without negatives chance is as good as can be.
+    assert_known(kind, ranked(1, 1), "normalized_average_precision", None)
+
+
+@pytest.mark.slow
+@given(WITH_A_HIT)
+def test_chance_is_a_constant_score_over_all_orders(data):
+    constant = data.with_columns(score=1)
+    found = values(constant, ["average_precision", "chance_average_precision"], ties="expected")
+    assert found["average_precision"] == near(found["chance_average_precision"])
+    assert values(data, ["chance_average_precision"])["chance_average_precision"] == near(found["average_precision"])
+
+
+@pytest.mark.slow
+@given(RANKINGS, st.integers(1, 20), st.integers(0, 20))
+def test_limits_are_kept_and_no_larger_recall_is(data, least, most):
+    precision, fpr = least / 20, most / 20
+    heads = ["tp", "fp", "k", "fpr", "precision", "threshold"]
+    found = values(data, [f"{head}@{cut}" for head in heads for cut in (f"precision={precision}", f"fpr={fpr}")])
+    curve = data.pr.curve("relevant", "score").select("threshold", "k", "tp").rows()
+    positives = data["relevant"].sum()
+    negatives = data.height - positives
+    for cut, within in (
+        (f"precision={precision}", lambda k, tp: 20 * tp >= least * k),
+        (f"fpr={fpr}", lambda k, tp: negatives and 20 * (k - tp) <= most * negatives),
+    ):
+        before, steps = 0, []
+        for threshold, k, tp in curve:
+            if tp > before and within(k, tp):
+                steps.append((threshold, k, tp))
+            before = tp
+        if cut.startswith("fpr") and not negatives:
+            assert found[f"tp@{cut}"] is None
+            continue
+        # Of all that keep the limit the largest recall; and of the thresholds that have it the highest, a step.
+        assert tuple(found[f"{head}@{cut}"] for head in ("threshold", "k", "tp")) == (steps or [(None, 0, 0)])[-1]
+
+
+@pytest.mark.slow
+@given(BOTH_CLASSES)
+def test_a_laxer_limit_has_no_less_recall(data):
+    limits = [i / 10 for i in range(1, 11)]
+    found = values(data, [f"recall@{rate}={limit}" for rate in ("precision", "fpr") for limit in limits])
+    rising = [found[f"recall@fpr={limit}"] for limit in limits]
+    assert rising == sorted(rising)
+    falling = [found[f"recall@precision={limit}"] for limit in limits]
+    assert falling == sorted(falling, reverse=True)
+    assert rising[-1] == 1
+
+
+@pytest.mark.slow
+@given(WITH_A_HIT, st.integers(1, 1000))
+def test_a_share_is_the_rank_rounded_up(data, thousandths):
+    share = Fraction(thousandths, 10)
+    k = max(1, ceil(share * data.height / 100))
+    heads = ["precision", "recall", "average_precision", "success", "ndcg", "reciprocal_rank", "judged", "mcc"]
+    at_share = values(data, [f"{head}@{float(share)}%" for head in heads]).values()
+    assert list(at_share) == list(values(data, [f"{head}@{k}" for head in heads]).values())
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("recall@precision=0", "precision must be above 0 and at most 1, got 0: all rows are at threshold=-inf"),
+        ("threshold@precision=1.2", "precision must be above 0 and at most 1, got 1.2"),
+        ("recall@precision=-0.5", "precision must be above 0 and at most 1, got -0.5"),
+        ("recall@fpr=1.5", "fpr must lie between 0 and 1, got 1.5"),
+        ("threshold@fpr=-0.1", "fpr must lie between 0 and 1, got -0.1"),
+        ("recall@fpr=inf", "fpr must lie between 0 and 1, got inf"),
+        ("precision@0%", "a share of the rows must be above 0% and at most 100%, got 0%"),
+        ("precision@120%", "a share of the rows must be above 0% and at most 100%, got 120%"),
+        ("average_precision@0%", "a share of the rows must be above 0% and at most 100%, got 0%"),
+        ("k@0.0%", "a share of the rows must be above 0% and at most 100%, got 0.0%"),
+    ],
+)
+def test_cuts_that_cannot_be(name, fault):
+    with pytest.raises(ValueError, match=fault):
+        call(TEN, "evaluate", metrics=name)
+
+
+@pytest.mark.parametrize("name", ["precision@20%", "average_precision@20%", "chance_average_precision"])
+def test_weighted_rows_have_no_rank(name):
+    with pytest.raises(ValueError, match=f"{name} (counts|cuts at a) ranks?, and weighted rows have none"):
+        call(TEN.with_columns(w=2), "evaluate", metrics=name, weight="w")
+
+
+@pytest.mark.parametrize("name", ["recall@precision=0.5", "threshold@fpr=0.5"])
+def test_the_largest_recall_over_orders_has_no_mean(name):
+    with pytest.raises(ValueError, match=f"{name} has no closed form in expectation"):
+        call(TEN, "evaluate", metrics=name, ties="expected")

@@ -1,0 +1,135 @@
+import inspect
+import math
+from decimal import Decimal, localcontext
+from fractions import Fraction
+
+import polars as pl
+import pytest
+from oracle import figure
+
+from frame_pr.metrics import rates
+from frame_pr.metrics.rates import Counts
+
+COLUMNS = ["tp", "k", "positives", "rows"]
+COUNTS = Counts(*map(pl.col, COLUMNS))
+FIGURES = rates.COUNTS | rates.RATES | {f"f{beta}": rates.f_beta(float(beta)) for beta in ("0.5", "2", "0.1", "10")}
+# The square of a whole beta, times a count, is more than an Int64 holds.
+FIGURES |= {"f100000000": rates.f_beta(10**8)}
+
+
+def valued(table: list[tuple]) -> pl.DataFrame:
+    counts = pl.DataFrame(table, schema=dict.fromkeys(COLUMNS, pl.Int64), orient="row")
+    return counts.select(**{name: formula(COUNTS) for name, formula in FIGURES.items()})
+
+
+def exactly(name: str, row: tuple) -> float | None:
+    """The figure rounded once, from exact counts. Its square root, too, has more digits than a float."""
+    value = figure(name, *row)
+    if name != "mcc" or value is None:
+        return None if value is None else float(value)
+    tp, k, positives, rows = row
+    with localcontext(prec=60):
+        covariance = Decimal(tp * rows - positives * k)
+        return float(covariance / Decimal(k * positives * (rows - k) * (rows - positives)).sqrt())
+
+
+def all_tables(rows: int) -> list[tuple]:
+    """Every confusion table of so many rows."""
+    return [
+        (tp, k, positives, rows)
+        for positives in range(rows + 1)
+        for k in range(rows + 1)
+        for tp in range(max(0, k + positives - rows), min(k, positives) + 1)
+    ]
+
+
+def test_every_small_table():
+    table = [row for rows in (1, 2, 3, 6, 9) for row in all_tables(rows)]
+    result = valued(table)
+    for name in FIGURES:
+        assert result[name].to_list() == [
+            expected if expected is None else pytest.approx(expected, rel=1e-14, abs=1e-15)
+            for expected in (exactly(name, row) for row in table)
+        ], name
+
+
+def test_known_answers():
+    # 40 rows: tp 12, fp 3, fn 4, tn 21.
+    result = valued([(12, 15, 16, 40)]).row(0, named=True)
+    expected = {
+        **{"k": 15, "tp": 12, "fp": 3, "fn": 4, "tn": 21},
+        **{"precision": 12 / 15, "fdr": 3 / 15, "recall": 12 / 16, "fnr": 4 / 16},
+        **{"specificity": 21 / 24, "fpr": 3 / 24, "npv": 21 / 25, "accuracy": 33 / 40, "prevalence": 16 / 40},
+        "f1": 24 / 31,  # 2 tp / (2 tp + fp + fn)
+        "informedness": 12 / 16 + 21 / 24 - 1,
+        "markedness": 12 / 15 + 21 / 25 - 1,
+        # (12 * 21 - 3 * 4) / sqrt(15 * 16 * 24 * 25) = 240 / sqrt(144000) = 240 / 379.47...
+        "mcc": 240 / math.sqrt(144_000),
+        # chance: (15 * 16 + 25 * 24) / 1600 = .525; (.825 - .525) / (1 - .525)
+        "kappa": 12 / 19,
+        "f2": 60 / 79,  # 5 * 12 / (5 * 12 + 4 * 4 + 3)
+        "f0.5": 15 / 19,  # 1.25 * 12 / (1.25 * 12 + .25 * 4 + 3)
+    }
+    assert {name: result[name] for name in expected} == pytest.approx(expected, rel=1e-14)
+
+
+BILLION = 10**9
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        (BILLION // 2, BILLION // 2, BILLION // 2, BILLION),  # perfect
+        (0, BILLION // 2, BILLION // 2, BILLION),  # perfectly wrong
+        (1, 1, 1, BILLION),
+        (BILLION - 1, BILLION - 1, BILLION - 1, BILLION),
+        (250_000_000, 500_000_000, 500_000_000, BILLION),  # worthless: exactly 0
+        (250_000_001, 500_000_000, 500_000_000, BILLION),  # one row better than that
+        (249_999_999, 500_000_000, 500_000_000, BILLION),  # and one row worse
+        (90_000_000, 300_000_000, 300_000_000, BILLION),  # worthless at prevalence .3
+        (90_000_001, 300_000_000, 300_000_000, BILLION),
+        (1, BILLION - 1, 2, BILLION),
+        (999_999, 1_000_000, 1_000_000, BILLION),
+        (333_333_332, 333_333_333, 333_333_333, BILLION),
+        (123_456_789, 234_567_891, 345_678_912, 987_654_321),
+        (2**40, 2**41, 2**41, 2**42),  # counts of a trillion: products of two have 82 bits, of four 164
+        (2**41, 2**41, 2**41, 2**42),  # perfect, and there the difference of two products is as long as they are
+        (0, 2**41, 2**41, 2**42),
+        (2**40 + 1, 2**41, 2**41, 2**42),
+    ],
+)
+def test_a_billion_rows(row):
+    result = valued([row]).row(0, named=True)
+    for name in FIGURES:
+        expected = exactly(name, row)
+        # Relative, so that a figure that is nearly 0 keeps its digits, too.
+        assert result[name] == (expected if expected is None else pytest.approx(expected, rel=1e-14, abs=0)), name
+
+
+def test_perfect_and_worthless_are_exact():
+    perfect, wrong, worthless = (
+        valued([row]).row(0, named=True)
+        for row in [
+            (400_000_000, 400_000_000, 400_000_000, BILLION),
+            (0, 500_000_000, 500_000_000, BILLION),
+            (160_000_000, 400_000_000, 400_000_000, BILLION),
+        ]
+    )
+    beyond_chance = ["mcc", "kappa", "informedness", "markedness"]
+    assert [perfect[name] for name in beyond_chance] == pytest.approx([1.0] * 4, rel=1e-15)
+    assert [wrong[name] for name in beyond_chance] == pytest.approx([-1.0] * 4, rel=1e-15)
+    assert [worthless[name] for name in beyond_chance] == [0.0] * 4
+
+
+def test_shares_of_a_row():
+    # At a rank a block may be cut, which makes tp a fraction: two thirds of a hit among two of five rows.
+    counts = pl.DataFrame([(2 / 3, 2, 3, 5)], schema=COLUMNS, orient="row")
+    result = counts.select(**{name: formula(COUNTS) for name, formula in FIGURES.items()}).row(0, named=True)
+    for name in FIGURES:
+        assert result[name] == pytest.approx(float(figure(name, Fraction(2, 3), 2, 3, 5)), abs=1e-14), name
+
+
+def test_every_formula_is_documented():
+    for name, formula in FIGURES.items():
+        if name not in ("k", "tp"):
+            assert inspect.getdoc(formula).startswith("`"), name

@@ -1,0 +1,199 @@
+import polars as pl
+import pytest
+from compare import assert_known, near
+from hypothesis import given
+from hypothesis import strategies as st
+from names import call
+from rankings import BOTH_CLASSES, SMALL, mean_over_orders, values
+from samples import FOUR, SIX, TEN, groups, ranked
+
+import frame_pr as fp
+
+TIE = pl.DataFrame({"relevant": [1, 0, 1], "score": [2, 1, 1]})
+
+
+@pytest.mark.parametrize(
+    ("data", "value"),
+    [
+        # Below the positives at ranks 1, 2, 4, 6, 10 stand 5, 5, 4, 3 and 0 of the five negatives.
+        (TEN, 17 / 25),
+        # Below those at ranks 2, 4, 5 stand 2, 1 and 1 of the three.
+        (SIX, 4 / 9),
+        # The negative is below one positive, and level with the other: (1 + 1/2) / 2.
+        (TIE, 3 / 4),
+    ],
+    ids=["ten", "six", "tie"],
+)
+def test_known_answers(kind, data, value):
+    assert kind.read(call(kind(data), "evaluate", metrics="roc_auc")).item() == near(value)
+    # Of one group, parts are ranges of the scores.
+    parts = fp.partitioned(data, partitions=3, progress=False)
+    assert parts.evaluate("roc_auc", "relevant", "score").item() == near(value)
+
+
+@pytest.mark.parametrize(
+    ("ties", "value"),
+    # The positive of the tie comes before the negative, or after it, or either is as likely.
+    [("threshold", 3 / 4), ("expected", 3 / 4), ("optimistic", 1), ("pessimistic", 1 / 2), ("order", 1 / 2)],
+)
+def test_ties(ties, value):
+    assert call(TIE, "evaluate", metrics="roc_auc", ties=ties).item() == value
+
+
+def test_a_tie_break_decides():
+    data = TIE.with_columns(place=pl.Series([0, 1, 2]))
+    for descending, value in ((True, 1), (False, 1 / 2)):
+        assert (
+            call(data, "evaluate", metrics="roc_auc", tie_break="place", tie_break_descending=descending).item()
+            == value
+        )
+
+
+def test_without_either_class_there_is_no_pair(kind):
+    data = pl.DataFrame({"q": [1, 1, 2, 2, 3, 3], "relevant": [1, 1, 0, 0, 0, 1], "score": [2, 1, 2, 1, 2, 1]})
+    given = {"truth": "relevant", "score": "score", "by": "q"}
+    assert kind.read(fp.evaluate(kind(data), "roc_auc", **given))["roc_auc"].to_list() == [None, None, 0.0]
+    means = kind.read(fp.evaluate(kind(data), "roc_auc", **given, mean_over="q"))
+    assert means.row(0, named=True) == {"groups": 3, "mean_roc_auc": 0.0, "undefined_roc_auc": 2}
+
+
+def test_unretrieved_rows_are_one_tied_block_at_the_end(kind):
+    data = pl.DataFrame({"relevant": [1, 0, 1, 0, 0], "score": [3, 2, None, None, None]}).with_columns(P=3, N=7)
+    given = {"truth": "relevant", "score": "score", "unscored": "unretrieved"}
+    # The first positive is above all three negatives. The other is below one, and level with two: (3 + 2/2) / (2 * 3).
+    assert kind.read(fp.evaluate(kind(data), "roc_auc", **given)).item() == near(4 / 6)
+    # A third positive and a fourth negative that the frame lacks are level with those: (4 + 3/2 + 3/2) / (3 * 4).
+    found = kind.read(fp.evaluate(kind(data), "roc_auc", **given, positives="P", rows="N"))
+    assert found.item() == near(7 / 12)
+
+
+def test_weights():
+    # The positive of weight 2 is level with a negative of weight 1, and above one of weight 3: 2 * (1/2 + 3) / (2 * 4).
+    data = pl.DataFrame({"relevant": [1, 0, 0], "score": [2, 2, 1], "weight": [2, 1, 3]})
+    assert call(data, "evaluate", metrics="roc_auc", weight="weight").item() == near(7 / 8)
+
+
+def test_expressions_are_the_same_to_the_last_bit():
+    data = groups()
+    expression = pl.col("score").pr.metric("relevant", "roc_auc")
+    whole = data.select(expression).item()
+    assert whole.hex() == call(data, "evaluate", metrics="roc_auc").item().hex()
+    assert data.group_by("q").agg(expression).sort("q").equals(call(data, "evaluate", metrics="roc_auc", by="q"))
+
+
+@pytest.mark.parametrize(
+    ("data", "name", "value"),
+    [
+        # Up to the first of five negatives recall is 2/5: area .08. Chance has .02, the best .2: (1 + .06/.18) / 2.
+        (TEN, "roc_auc@fpr=0.2", 2 / 3),
+        # Recall 0 up to fpr 1/3, then 1/3: area 1/18. Chance has 1/8, the best 1/2: (1 - 5/27) / 2.
+        (SIX, "roc_auc@fpr=0.5", 11 / 27),
+        # A straight line is what chance has.
+        (FOUR, "roc_auc@fpr=0.5", 1 / 2),
+        (ranked(1, 1, 0, 0), "roc_auc@fpr=0.01", 1),
+        # Nothing before the first negatives: area 0, (1 - .02/.18) / 2.
+        (ranked(0, 0, 1, 1), "roc_auc@fpr=0.2", 4 / 9),
+    ],
+)
+def test_known_answers_up_to_a_rate(kind, data, name, value):
+    assert_known(kind, data, name, value)
+
+
+@pytest.mark.parametrize(
+    ("ties", "value"),
+    [
+        # Before the first negative 2/3 of a hit of two on average: area 1/2 * 1/3, (1 + (1/6 - 1/8) / (3/8)) / 2.
+        ("expected", 5 / 9),
+        # Both hits before it, or none: area 1/2, and 0.
+        ("optimistic", 1),
+        ("pessimistic", 1 / 3),
+    ],
+)
+def test_ties_up_to_a_rate(kind, ties, value):
+    assert_known(kind, FOUR, "roc_auc@fpr=0.5", value, ties=ties)
+
+
+def test_one_class_has_no_area_up_to_a_rate(kind):
+    for data in (ranked(1, 1), ranked(0, 0)):
+        assert_known(kind, data, "roc_auc@fpr=0.3", None)
+
+
+def test_unretrieved_rows_up_to_a_rate(kind):
+    # A hit, then a hit and two misses that nobody ranked, tied: a line from (0, 1/2) to (1, 1). Up to 1/2 the area is
+    # 1/4 + 1/2 * 1/2 * 1/4 = 5/16: (1 + (5/16 - 1/8) / (3/8)) / 2.
+    data = pl.DataFrame({"relevant": [1, 1, 0, 0], "score": [1.0, None, None, None]})
+    assert_known(kind, data, "roc_auc@fpr=0.5", 3 / 4, unscored="unretrieved")
+
+
+def test_weights_up_to_a_rate(kind):
+    # A hit of weight 2 level with a miss of weight 1, then one of 3: to fpr 1/4 a line up to 1, from there on 1.
+    # Up to 1/2 the area is 1/8 + 1/4: (1 + (3/8 - 1/8) / (3/8)) / 2.
+    data = pl.DataFrame({"relevant": [1, 0, 0], "score": [2, 2, 1], "w": [2, 1, 3]})
+    for factor in (1, 0.25):  # whole, and with fractions
+        weighed = data.with_columns(w=pl.col("w") * factor)
+        assert_known(kind, weighed, "roc_auc@fpr=0.5", 5 / 6, weight="w")
+        assert_known(kind, weighed, "roc_auc", 7 / 8, weight="w")
+
+
+PARTS = ["roc_auc@fpr=0.1", "roc_auc@fpr=0.37", "roc_auc@fpr=0.9"]
+
+
+@pytest.mark.slow
+@given(SMALL)
+def test_expected_is_the_mean_over_all_orders(data):
+    names = ["roc_auc", *PARTS]
+    expected = mean_over_orders(data, names)
+    assert values(data, names, ties="expected") == {name: near(value) for name, value in expected.items()}
+    assert values(data, ["roc_auc"])["roc_auc"] == near(expected["roc_auc"])
+
+
+@pytest.mark.slow
+@given(BOTH_CLASSES)
+def test_bounds_of_ties(data):
+    names = ["roc_auc", *PARTS]
+    rules = ("pessimistic", "expected", "threshold", "optimistic")
+    worst, mean, line, best = (values(data, names, ties=ties) for ties in rules)
+    for name in names:
+        assert worst[name] - 1e-12 <= line[name] <= mean[name] + 1e-12 <= best[name] + 2e-12, name
+
+
+@pytest.mark.slow
+@given(BOTH_CLASSES)
+def test_scores_the_other_way_round(data):
+    found = values(data, ["roc_auc", "roc_auc@fpr=1"])
+    assert found["roc_auc@fpr=1"] == found["roc_auc"]
+    turned = data.with_columns(-pl.col("score"))
+    assert values(turned, ["roc_auc"])["roc_auc"] == near(1 - found["roc_auc"])
+    assert values(data, ["roc_auc"], ascending=True)["roc_auc"] == near(1 - found["roc_auc"])
+
+
+@pytest.mark.slow
+@given(BOTH_CLASSES, st.sampled_from([1, 3, 0.25]), st.sampled_from([1, 7, 0.1]))
+def test_weights_of_classes_change_nothing(data, of_hits, of_misses):
+    names = ["roc_auc", *PARTS]
+    weighed = data.with_columns(w=pl.when("relevant").then(float(of_hits)).otherwise(float(of_misses)))
+    expected = {name: near(value) for name, value in values(data, names).items()}
+    assert values(weighed, names, weight="w") == expected
+
+
+@pytest.mark.slow
+@given(BOTH_CLASSES)
+def test_whole_weights_are_rows_repeated(data):
+    names = ["roc_auc", *PARTS]
+    weighed = data.with_columns(w=1 + pl.int_range(pl.len()) % 3)
+    repeated = weighed.select(pl.all().repeat_by("w").explode())
+    assert values(weighed, names, weight="w") == {name: near(value) for name, value in values(repeated, names).items()}
+
+
+@pytest.mark.parametrize(
+    ("name", "fault"),
+    [
+        ("roc_auc@fpr=0", "roc_auc@fpr=0 has no width, and so no area: the recall there is recall@fpr=0"),
+        ("roc_auc@fpr=1.5", "fpr must lie between 0 and 1, got 1.5"),
+        ("roc_auc@fpr=-1", "fpr must lie between 0 and 1, got -1"),
+        ("roc_auc@10", "no metric is named 'roc_auc@10'; the nearest names are roc_auc$"),
+    ],
+)
+def test_rates_that_cannot_be(name, fault):
+    with pytest.raises(ValueError, match=fault):
+        call(TEN, "evaluate", metrics=name)

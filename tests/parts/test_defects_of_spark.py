@@ -1,0 +1,108 @@
+"""Defects on Spark that were found once: each of these tests failed before its mend."""
+
+import random
+
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.versions, pytest.mark.xdist_group("spark")]
+functions = pytest.importorskip("pyspark.sql.functions")
+
+
+@pytest.fixture
+def run(spark):
+    pytest.importorskip("frame_pr.spark", exc_type=ImportError)
+    rows = [(i % 3, i % 2 == 0, i / 10) for i in range(12)]
+    return spark.createDataFrame(rows, "q int, t boolean, s double")
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["array(q)", "array(named_struct('a', q, 'b', array('x')))", "named_struct('a', q, 'b', array(1.5))"],
+)
+def test_nested_keys_of_spark(run, key):
+    result = run.selectExpr("*", f"{key} AS k").pr.evaluate("rows", "t", "s", by="k")
+    assert result.select("k").schema[0].dataType == run.selectExpr(f"{key} AS k").schema[0].dataType
+    assert sorted(row.rows for row in result.collect()) == [4, 4, 4]
+
+
+@pytest.mark.parametrize(
+    ("column", "sentence"),
+    [
+        ("collate(if(q = 0, 'A', 'a'), 'UNICODE_CI')", "column 'k' has the collation UNICODE_CI, by which texts are"),
+        ("collate(if(q = 0, 'A', 'a'), 'UTF8_LCASE')", "column 'k' has the collation UTF8_LCASE, by which texts are"),
+        ("array(collate('a', 'UNICODE_CI'))", "column 'k' has the collation UNICODE_CI, by which texts are equal"),
+        ("if(q = 0, map('a', 1, 'b', 2), map('b', 2, 'a', 1))", "column 'k' is or holds a map, whose entries stand in"),
+    ],
+)
+def test_keys_that_spark_tells_apart_in_another_way(run, column, sentence):
+    for given in ({"by": "k"}, {"by": "q", "truth": "k", "positive": "a"}):
+        with pytest.raises(TypeError, match=sentence):
+            run.selectExpr("*", f"{column} AS k").pr.evaluate(**{"metrics": "rows", "truth": "t", "score": "s"} | given)
+
+
+@pytest.mark.parametrize(
+    ("q", "t", "s"),
+    [
+        ("frame_pr range", "0", "c0"),
+        ("0", "c0", "error"),
+        ("c0", "error", "range"),
+        ("error", "range", "frame_pr range"),
+        ("range", "frame_pr range", "0"),
+    ],
+)
+def test_no_name_of_ours_meets_one_of_spark(run, q, t, s):
+    # Positives are every second row, in query 1 from the best on, (1/1 + 2/3) / 2, and else from the second best on.
+    for by, expected in ((q, [0.5, 0.5, 5 / 6]), (None, [0.5])):
+        result = run.toDF(q, t, s).pr.evaluate("average_precision", t, s, by=by)
+        assert sorted(row[-1] for row in result.collect()) == pytest.approx(expected)
+
+
+def test_names_that_are_one_to_spark(run):
+    with pytest.raises(ValueError, match="columns 'Rows' and 'rows' have one name to Spark"):
+        run.withColumn("Rows", functions.lit(1)).pr.with_metrics("rows", "t", "s", by="q")
+    with pytest.raises(ValueError, match="columns 'Rows' and 'rows' have one name to Spark"):
+        run.withColumnRenamed("q", "Rows").pr.evaluate("rows", "t", "s", by="Rows")
+    with pytest.raises(ValueError, match="no column 'Q' in the frame; did you mean 'q'"):
+        run.pr.evaluate("rows", "t", "s", by="Q")
+    with pytest.raises(ValueError, match=r"no column 'r\.q' in the frame: a field is made a column before the call"):
+        run.selectExpr("*", "named_struct('q', q) AS r").pr.evaluate("rows", "t", "s", by="r.q")
+
+
+def test_columns_of_spark_as_arguments(run):
+    column = run["q"]
+    for argument in ("truth", "score", "by", "weight"):
+        given = {"truth": "t", "score": "s", argument: column}
+        with pytest.raises(TypeError, match=f"{argument} takes .*; got a Spark Column: withColumn gives it a name"):
+            run.pr.evaluate("rows", **given)
+    with pytest.raises(TypeError, match=r"positives takes a frame that is sent to every part.*: \.toPandas\(\) makes"):
+        run.pr.evaluate("rows", "t", "s", by="q", positives=run)
+
+
+def test_unused_columns_of_spark(run):
+    twice = run.selectExpr("*", "1 AS z", "2 AS z")
+    assert twice.pr.with_metrics("rows", "t", "s", by="q").collect()[0][3:] == (1, 2, 4)
+    with pytest.raises(TypeError, match="column 'z' is interval year, which Spark does not send to Python: cast it or"):
+        run.selectExpr("*", "interval '1' year AS z").pr.with_metrics("rows", "t", "s", by="q")
+
+
+def test_what_is_wrong_on_spark_comes_first(run):
+    missing = run.selectExpr("q", "t", "if(s < 0.35, null, s) AS s")
+    with pytest.raises(Exception, match="missing") as raised:
+        missing.pr.evaluate("rows", "t", "s", by="q").collect()
+    assert str(raised.value).startswith("[USER_RAISED_EXCEPTION] score column 's' has ")
+    assert "\n" not in str(raised.value).strip()
+    with pytest.raises(Exception, match="missing"):  # whatever is asked of the result
+        missing.pr.evaluate(["rows", "average_precision"], "t", "s", by="q").select("rows").count()
+    with pytest.raises(ValueError, match=r"score column 's' has .* missing of .* where it was found"):
+        missing.pr.evaluate("rows", "t", "s")
+    with pytest.raises(ValueError, match="truth column 't' has no 'typo', it holds 'no', 'yes'"):
+        run.selectExpr("if(t, 'yes', 'no') AS t", "s").pr.evaluate("rows", "t", "s", positive="typo")
+
+
+def test_a_spark_frame_that_gives_other_rows_when_read_again(spark):
+    drawn = functions.udf(lambda i: random.random(), "double").asNondeterministic()
+    frame = spark.range(40, numPartitions=4).select((drawn("id") < 0.3).alias("t"), drawn("id").alias("s"))
+    with pytest.raises(ValueError, match=r"the frame gave other rows when it was read again.*: persist it before"):
+        frame.pr.evaluate(["average_precision", "recall@10"], "t", "s")
+    cached = frame.localCheckpoint()
+    assert cached.pr.evaluate("rows", "t", "s").collect() == [(40,)]

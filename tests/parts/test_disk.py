@@ -1,0 +1,337 @@
+"""Frames larger than memory, in parts that are small enough for a test: always the numbers of the plain call."""
+
+import math
+import subprocess
+import sys
+from contextlib import nullcontext
+from datetime import date
+from decimal import Decimal
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+from compare import assert_same
+from names import NAMES
+
+import frame_pr as fp
+from frame_pr import partitions
+from frame_pr.parts import disk
+from frame_pr.parts.score_ranges import range_edges, range_of
+
+pytestmark = [pytest.mark.slow, pytest.mark.versions]
+
+# Null is the large group, which is in several parts.
+KEYS = {
+    "String": pl.Series([None, "a", "b", "d"]),
+    "Date": pl.Series([None, date(2024, 1, 1), date(2024, 2, 1), date(2025, 1, 1)]),
+    "Decimal": pl.Series([None, Decimal("1.50"), Decimal("2.50"), Decimal("-1.00")]),
+    "Binary": pl.Series([None, b"a", b"\x00", b""]),
+    "Categorical": pl.Series([None, "x", "y", "z"], dtype=pl.Categorical),
+}
+
+
+def scored(seed: int = 0, rows: int = 600) -> pl.DataFrame:
+    """Groups of very different sizes, the third without a positive; ties; another score and weights."""
+    place = pl.Series("place", range(rows)).shuffle(seed)
+    data = place.to_frame().with_columns(
+        group=pl.when(pl.col("place") < 0.7 * rows).then(0).otherwise(pl.col("place") % 4),
+        s=(pl.col("place") * 7919 % 97) / 96,
+        other=pl.col("place") * 104729 % 1009,
+        w=pl.col("place") % 5 * 0.5,
+        P=pl.lit(rows),
+    )
+    return data.with_columns(y=(pl.col("place") * 31 % 7 < 2) & (pl.col("group") != 2))
+
+
+def parted(frame: pl.DataFrame, parts: int, **given) -> fp.PR[pl.DataFrame]:
+    return fp.partitioned(frame.lazy(), partitions=parts, progress=False, **given)
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(tmp_path, monkeypatch):
+    """Every test writes to a directory of its own, and leaves nothing in it."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    yield
+    assert [path for path in tmp_path.iterdir() if path.name.startswith("frame_pr-")] == []
+
+
+@pytest.mark.parametrize("by", ["group", None, ["group", "w"]], ids=str)
+@pytest.mark.parametrize("parts", [1, 2, 5, 40])
+def test_every_metric_is_that_of_the_plain_call(parts, by):
+    data = scored()
+    assert_same(parted(data, parts).evaluate(NAMES, "y", "s", by=by), fp.evaluate(data, NAMES, "y", "s", by=by))
+
+
+@pytest.mark.parametrize("by", ["group", None], ids=str)
+@pytest.mark.parametrize(
+    "policies",
+    [
+        {"ties": "expected"},
+        {"ties": "optimistic"},
+        {"ties": "pessimistic"},
+        {"tie_break": "other"},
+        {"positives": "P"},
+        {"positives": "P", "rows": pl.DataFrame({"n": [9999]})},
+    ],
+    ids=str,
+)
+def test_policies(policies, by):
+    data, metrics = scored(), ["average_precision", "r_precision", "f1@7", "tn@20", "ties"]
+    if by is not None and "rows" in policies:
+        policies = {**policies, "rows": pl.DataFrame({"group": [0, 1, 2, 3], "n": [9999] * 4})}
+    expected = fp.evaluate(data, metrics, "y", "s", by=by, **policies)
+    assert_same(parted(data, 4).evaluate(metrics, "y", "s", by=by, **policies), expected)
+
+
+@pytest.mark.parametrize("by", ["group", None], ids=str)
+def test_totals_in_any_kind_of_frame(kind, by):
+    data, known = scored(), pl.DataFrame({"group": [0, 1, 2, 3], "n": [9999] * 4})
+    given = {"truth": "y", "score": "s", "by": by, "positives": kind(known if by else known.select("n").head(1))}
+    assert_same(parted(data, 4).average_precision(**given), fp.average_precision(data, **given))
+
+
+@pytest.mark.parametrize("by", ["group", None], ids=str)
+def test_weights(by):
+    data, metrics = (
+        scored(),
+        ["interpolated_average_precision", "max_f1", "k@recall=0.5", "rows", "recall@threshold=0.5"],
+    )
+    expected = fp.evaluate(data, metrics, "y", "s", by=by, weight="w")
+    assert_same(parted(data, 4).evaluate(metrics, "y", "s", by=by, weight="w"), expected)
+
+
+@pytest.mark.parametrize("missing", [None, math.nan])
+@pytest.mark.parametrize("by", ["group", None], ids=str)
+def test_unretrieved_rows_are_in_no_range(by, missing):
+    data = scored().with_columns(s=pl.when(pl.col("place") % 6 == 0).then(pl.lit(missing)).otherwise("s"))
+    given = {"by": by, "unscored": "unretrieved"}
+    metrics = [
+        "average_precision",
+        "interpolated_average_precision",
+        "rows",
+        "k@recall=0.1",
+        "precision@500",
+        "roc_auc",
+    ]
+    assert_same(parted(data, 4).evaluate(metrics, "y", "s", **given), fp.evaluate(data, metrics, "y", "s", **given))
+    with pytest.raises(ValueError, match=r"score column 's' has .* missing"):
+        parted(data, 4).average_precision("y", "s", by=by)
+
+
+@pytest.mark.parametrize("given", [{"positives": "P"}, {"unscored": "unretrieved"}], ids=str)
+def test_the_best_f_of_ranges_without_a_hit(given):
+    # All thresholds are equally good, and the highest of them stands in the first range, beside others.
+    top = pl.when(pl.col("place") == 7).then(2).otherwise("s")
+    data = scored().with_columns(y=pl.col("place") == 5, s=pl.when(pl.col("place") != 5).then(top))
+    data = data if "unscored" in given else data.filter(pl.col("place") != 5)
+    metrics = ["max_f1", "threshold@max_f1"]
+    expected = fp.evaluate(data, metrics, "y", "s", **given)
+    assert expected.row(0) == (0, 2)
+    assert_same(parted(data, 4).evaluate(metrics, "y", "s", **given), expected)
+
+
+@pytest.mark.parametrize("keys", KEYS.values(), ids=list(KEYS))
+@pytest.mark.parametrize("parts", [3, 20])
+def test_keys_keep_their_type(parts, keys):
+    data = scored().with_columns(key=keys.gather(scored()["group"]))
+    call = {"metrics": ["average_precision", "interpolated_average_precision"], "truth": "y", "score": "s"}
+    call["by"] = ["key", "group"]
+    assert_same(parted(data, parts).evaluate(**call), fp.evaluate(data, **call))
+
+
+@pytest.mark.parametrize("by", ["group", None], ids=str)
+def test_several_scores(by):
+    data, given = scored(), {"truth": "y", "score": ["s", "other"], "by": by}
+    assert_same(parted(data, 4).report(**given), fp.report(data, **given))
+
+
+def test_keys_that_are_close_in_some_ranges_and_far_apart_in_others():
+    # Where they are close they are digits, elsewhere they are numbered.
+    apart = pl.DataFrame({"a": [0, 2**62] * 20, "b": [1, -(2**62)] * 20})
+    data = pl.concat([apart, pl.DataFrame({"a": [5] * 40, "b": [6] * 40})]).with_row_index("s")
+    data = data.with_columns(y=pl.col("s") % 3 == 0)
+    for parts in (20, 40):
+        found = parted(data, parts).average_precision("y", "s", by=["a", "b"])
+        assert_same(found, fp.average_precision(data, "y", "s", by=["a", "b"]))
+
+
+def test_means_are_taken_over_all_parts():
+    data = scored().with_columns(side=pl.col("group") % 2)
+    for given in (
+        {"mean_over": "group"},
+        {"mean_over": "group", "score": ["other", "s"]},
+        {"mean_over": ["group", "side"]},
+    ):
+        given = {"truth": "y", "score": "s", "by": ["side", "group"]} | given
+        metrics = ["average_precision", "precision@5"]
+        assert_same(parted(data, 3).evaluate(metrics, **given), fp.evaluate(data, metrics, **given))
+
+
+def test_a_label_that_some_parts_have_no_row_of():
+    data = scored().with_columns(y=pl.when("y").then(pl.lit("yes")).otherwise(pl.lit("no")))
+    given = {"truth": "y", "score": "s", "by": "group", "positive": "yes"}
+    assert_same(parted(data, 9).average_precision(**given), fp.average_precision(data, **given))
+
+
+@pytest.mark.parametrize("name", ["part", "row", "rows", "positives", "score", "by0", "number"])
+def test_columns_of_any_name(name):
+    for column in ("group", "s"):
+        data = scored().rename({column: name})
+        given = {"truth": "y", "score": "s", "by": "group"} | {"score" if column == "s" else "by": name}
+        for by in (given["by"], None):
+            given["by"] = by
+            assert_same(parted(data, 5).average_precision(**given), fp.average_precision(data, **given))
+
+
+@pytest.mark.parametrize("by", ["group", None], ids=str)
+def test_no_rows(by):
+    data = scored().clear()
+    assert_same(parted(data, 3).report("y", "s", by=by), fp.report(data, "y", "s", by=by))
+
+
+@pytest.mark.parametrize("total", ["P", pl.DataFrame({"n": [3]})], ids=["column", "frame"])
+def test_no_row_that_counts(total):
+    rows = pl.DataFrame({"y": [0, 0], "s": [None, None], "P": [3, 3]}, schema_overrides={"s": pl.Float64})
+    policies = {"positives": total, "unscored": "drop"}
+    parts = fp.partitioned(rows, partitions=2, progress=False)
+    result = parts.evaluate(["positives", "rows", "recall@threshold=0"], "y", "s", **policies)
+    assert result.rows() == [(3, 3, 0.0)]
+
+
+def test_from_files_without_groups(tmp_path, monkeypatch):
+    monkeypatch.setattr(partitions, "_LEAST", 1)
+    data = scored()
+    for i, part in enumerate(data.iter_slices(100)):
+        part.write_parquet(tmp_path / f"{i}.parquet")
+    scanned = pl.scan_parquet(tmp_path / "*.parquet")
+    result = fp.partitioned(scanned, memory_budget=30_000, progress=False).interpolated_average_precision("y", "s")
+    assert_same(result, fp.interpolated_average_precision(data, "y", "s"))
+
+
+def test_the_budget_says_how_many_parts(capsys, monkeypatch):
+    data, written = scored(), []
+
+    def spy(frame, part, folder):
+        parts = real(frame, part, folder)
+        written.append(len(parts))
+        return parts
+
+    real = disk._written
+    monkeypatch.setattr(partitions, "_LEAST", 1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(disk, "_written", spy)
+        # 600 rows of 160 bytes and a Boolean and a Float64: 3.4 budgets, and a fifth more.
+        fp.partitioned(data, memory_budget="30 KB").average_precision("y", "s")
+    # 600 rows of 9 bytes are no tenth of a GB.
+    assert "600 rows in 5 parts, up to 0.0 GB of disk in " in capsys.readouterr().err
+    assert written == [5]
+    fp.partitioned(data, memory_budget="30 KB", progress=False).average_precision("y", "s")
+    assert capsys.readouterr().err == ""
+
+
+def test_the_bar_counts_every_row(monkeypatch):
+    done = []
+    bar = nullcontext(SimpleNamespace(update=done.append))
+    monkeypatch.setitem(sys.modules, "tqdm", SimpleNamespace(tqdm=lambda **_: bar))
+    parted(scored(), 4).average_precision("y", "s", by="group")
+    assert done == []
+    fp.partitioned(scored(), partitions=4).average_precision("y", "s", by="group")
+    assert sum(done) == 600
+
+
+def test_no_more_rows_than_fit_are_taken_at_once(monkeypatch):
+    data, heights = scored(), []
+    plain = disk.Call.of_groups
+
+    def spy(call, part, mean_over=None):
+        heights.append(part.height)
+        return plain(call, part, mean_over)
+
+    monkeypatch.setattr(disk.Call, "of_groups", spy)
+    parted(data, 4).average_precision("y", "s", by="group")
+    # Group 0 has more than 420 rows, and was cut into ranges.
+    assert max(heights) <= math.ceil(1.5 * 600 / 4)
+
+
+def test_cuts_never_part_equal_scores():
+    scores = pl.Series("s", [0.5] * 50 + [0.25] * 30 + [1.0] * 20 + [None])
+    cuts = range_edges(scores, 10)
+    numbered = (
+        scores.to_frame()
+        .with_columns(range_of("s", cuts, ascending=False))
+        .unique()
+        .sort("s", descending=True, nulls_last=True)
+    )
+    assert numbered.rows() == [(1.0, 0), (0.5, 1), (0.25, 2), (None, None)]
+
+
+@pytest.mark.parametrize("parts", [2, 30])
+def test_an_error_leaves_nothing(parts):
+    broken = scored().with_columns(y=pl.when(pl.col("place") == 77).then(None).otherwise("y"))
+    for by in ("group", None):
+        with pytest.raises(ValueError, match="truth column 'y' has 1 missing"):
+            parted(broken, parts).average_precision("y", "s", by=by)
+
+
+def test_an_interrupt_leaves_nothing(tmp_path):
+    script = (
+        "import os, signal, sys, polars as pl, frame_pr as fp\n"
+        "from frame_pr.parts import disk\n"
+        "real = disk.Call.of_groups\n"
+        "def interrupted(call, part, mean_over=None):\n"
+        "    if part.height:\n"
+        "        print(len(os.listdir(sys.argv[1])), flush=True)\n"
+        "        os.kill(os.getpid(), signal.SIGINT)\n"
+        "    return real(call, part, mean_over)\n"
+        "disk.Call.of_groups = interrupted\n"
+        "data = pl.DataFrame({'g': [1, 2, 3, 4] * 9, 'y': [True, False] * 18, 's': list(range(36))})\n"
+        "parts = fp.partitioned(data, partitions=2, directory=sys.argv[1], progress=False)\n"
+        "parts.average_precision('y', 's', by='g')\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", script, tmp_path], capture_output=True, text=True, timeout=60)
+    assert ran.stdout.strip() == "1", "the parts were there when the interrupt came"
+    assert "KeyboardInterrupt" in ran.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_full_disk(monkeypatch):
+    def full(*_, **__):
+        raise OSError("No space left on device (os error 28)")
+
+    monkeypatch.setattr(pl.LazyFrame, "sink_ipc", full)
+    with pytest.raises(OSError, match=r"the disk of .* is full: .*directory="):
+        parted(scored(), 2).average_precision("y", "s", by="group")
+
+
+def test_a_directory_that_is_not_there(tmp_path):
+    with pytest.raises(OSError, match="no parts can be written to the directory"):
+        parted(scored(), 2, directory=tmp_path / "none").average_precision("y", "s", by="group")
+
+
+@pytest.mark.parametrize("size", ["4 gigs", "", 0, -1, 2.5, "GiB"])
+def test_sizes_that_are_none(size):
+    with pytest.raises(ValueError, match="memory_budget must be a size such as '4GiB'"):
+        fp.partitioned(scored(), memory_budget=size)
+
+
+def test_sizes():
+    sizes = {"4GiB": 2**32, "1.5 GB": 1_500_000_000, "3 MIB": 3 * 2**20, "2TB": 2 * 10**12, "7000000B": 7_000_000}
+    assert {size: partitions._bytes(size) for size in (*sizes, 2**20)} == sizes | {2**20: 2**20}
+
+
+def test_what_parts_cannot_do():
+    with pytest.raises(ValueError, match="partitions must be a whole number"):
+        parted(scored(), 0)
+    with pytest.raises(TypeError, match="polars LazyFrame or DataFrame as its frame, got"):
+        fp.partitioned([1])
+    with pytest.raises(TypeError, match="parts do not keep: join evaluate to the rows"):
+        parted(scored(), 2).with_metrics("average_precision", "y", "s", by="group")
+    with pytest.raises(TypeError, match="evaluate, report"):
+        parted(scored(), 2).curve("y", "s", by="group")
+    with pytest.raises(ValueError, match="ties='order' takes rows as they stand"):
+        parted(scored(), 2).average_precision("y", "s", by="group", ties="order")
+    for name in ("weight", "tie_break", "positives", "rows"):
+        with pytest.raises(TypeError, match=f"{name} takes names of columns where the frame is in parts"):
+            parted(scored(), 2).average_precision("y", "s", by="group", **{name: pl.col("P")})
+    with pytest.raises(ValueError, match="no column 'z'"):
+        parted(scored(), 2).average_precision("y", "z", by="group")

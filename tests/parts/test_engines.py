@@ -1,0 +1,263 @@
+"""Spark and Dask give what the plain call gives."""
+
+import inspect
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+from compare import assert_same
+from engines import DATA, METRICS, SPARK
+from names import CALLS, NAMES, call
+
+import frame_pr as fp
+
+pytestmark = [pytest.mark.slow, pytest.mark.versions]
+
+TOTALS = pl.DataFrame({"query": range(30), "twenty": [20] * 30, "forty": [40] * 30})
+
+KEYS = [[key] for key in ("query", "text", "date", "time", "decimal", "binary", "real", "flag", "model")]
+KEYS += [["model", "text"], ["date", "flag"]]
+
+POLICIES = [
+    {"ties": "expected", "metrics": ["rows", "average_precision", "precision@3"]},
+    {"ties": "optimistic", "metrics": ["rows", "average_precision", "precision@3"]},
+    {"tie_break": "row"},
+    {"weight": "weight"},
+    {"score": "found", "unscored": "drop"},
+    {"truth": "judged", "unjudged": "negative"},
+    {"truth": "judged", "unjudged": "drop"},
+    # Query 5 has no positive, so that a part may hold no "yes".
+    {"truth": "label", "positive": "yes"},
+    {"positives": "twenty", "rows": "forty"},
+    {"positives": TOTALS.drop("forty"), "rows": TOTALS.drop("twenty").lazy()},
+    {"positives": TOTALS.drop("forty").to_pandas()},
+    {"undefined": 0.0},
+    {"score": ["score", "other"]},
+    {"mean_over": "query"},
+    {"by": ["model", "query"], "mean_over": "query"},
+    {"by": ["model", "query"], "mean_over": ["query", "model"], "undefined": 0.5},
+    {"by": ["model", "query"], "mean_over": "query", "score": ["score", "other"]},
+]
+ONE_MODE = pytest.mark.parametrize("engine", [SPARK, "dask"], indirect=True)
+
+
+def named(given):
+    return "-".join(
+        f"{name}={value if isinstance(value, (str, float, list)) else 'frame'}" for name, value in given.items()
+    )
+
+
+def same(engine, result, expected, *, order):
+    assert_same(engine.read(result).sort(order), expected.sort(order))
+
+
+@pytest.mark.parametrize("by", KEYS, ids="-".join)
+def test_every_metric_by_keys_of_every_type(engine, by):
+    names = NAMES if by in (["query"], ["model", "text"]) and engine.name in ("spark", "dask") else METRICS
+    given = {"metrics": names, "score": "found", "unscored": "unretrieved", "by": by}
+    same(engine, call(engine.make(DATA), "evaluate", **given), call(DATA, "evaluate", **given), order=by)
+
+
+@ONE_MODE
+@pytest.mark.parametrize("given", POLICIES, ids=named)
+def test_policies_means_and_systems(engine, given):
+    data = DATA.with_columns(twenty=pl.lit(20), forty=pl.lit(40))
+    given = {"by": "query", "metrics": METRICS} | given
+    expected = call(data, "evaluate", **given)
+    keys = [name for name in expected.columns if name in ("query", "model", "system")]
+    same(engine, call(engine.make(data), "evaluate", **given), expected, order=keys or expected.columns)
+
+
+ONE_AT_A_TIME = [
+    (name, given) for name, given in CALLS if name not in ("confusion", "curve", "with_curve", "with_metrics")
+]
+
+
+@ONE_MODE
+@pytest.mark.parametrize(("name", "given"), ONE_AT_A_TIME, ids=str)
+def test_every_function(engine, name, given):
+    given = {"truth": "relevant", "score": "score", "by": "query"} | given
+    result = getattr(engine.functions, name)(engine.make(DATA), **given)
+    same(engine, result, getattr(fp, name)(DATA, **given), order="query")
+
+
+@pytest.mark.parametrize("by", [["query"], ["model", "text"]], ids="-".join)
+@pytest.mark.parametrize(
+    "given", [{}, {"truth": "label", "positive": "yes"}, {"prefix": "its_", "weight": "weight"}], ids=str
+)
+def test_metrics_beside_the_rows(engine, by, given):
+    given = {"metrics": ["rows", "average_precision", "k@recall=0.5"], "by": by} | given
+    result = call(engine.make(DATA), "with_metrics", **given)
+    same(engine, result, call(DATA, "with_metrics", **given), order="row")
+
+
+@pytest.mark.parametrize("parts", [1, 7])
+def test_empty_partitions_and_few_groups(engine, parts):
+    data = DATA.filter(pl.col("row") < 3)
+    for by in ("query", None):
+        result = engine.make(data, parts=parts).pr.evaluate(METRICS, "relevant", "score", by=by)
+        same(engine, result, data.pr.evaluate(METRICS, "relevant", "score", by=by), order=by or "rows")
+
+
+def test_no_rows(engine):
+    frame = engine.make(DATA)
+    frame = frame[frame["row"] < 0]
+    for given in ({"by": "query"}, {}, {"by": "query", "mean_over": "query"}):
+        result = frame.pr.evaluate(METRICS, "relevant", "score", **given)
+        assert_same(engine.read(result), DATA.clear().pr.evaluate(METRICS, "relevant", "score", **given))
+
+
+def test_one_group_with_every_metric(engine):
+    names = NAMES if engine.name in ("spark", "dask") else METRICS
+    given = {"metrics": names, "score": "found", "unscored": "unretrieved"}
+    same(engine, call(engine.make(DATA), "evaluate", **given), call(DATA, "evaluate", **given), order="rows")
+
+
+WITHOUT_GROUPS = [one for one in POLICIES if not {"by", "mean_over", "positives", "rows"} & set(one)]
+# Of one group, a total is one number.
+WITHOUT_GROUPS += [
+    {"positives": "many"},
+    {"positives": pl.DataFrame({"many": 200}), "rows": pl.DataFrame({"more": 500})},
+    {"positives": pl.DataFrame({"many": 500.5}), "weight": "weight"},
+]
+
+
+@ONE_MODE
+@pytest.mark.parametrize("given", WITHOUT_GROUPS, ids=named)
+def test_one_group(engine, given):
+    data, given = DATA.with_columns(many=pl.lit(200)), {"metrics": METRICS} | given
+    expected = call(data, "evaluate", **given)
+    same(engine, call(engine.make(data), "evaluate", **given), expected, order=expected.columns)
+
+
+def test_metrics_of_one_group_beside_the_rows(engine):
+    result = engine.make(DATA).pr.with_metrics(METRICS, "relevant", "score")
+    same(engine, result, DATA.pr.with_metrics(METRICS, "relevant", "score"), order="row")
+
+
+@ONE_MODE
+def test_names_that_need_quoting(engine):
+    data = DATA.select("relevant", **{"a.b `c`": "query", "the score": "score"})
+    given = {"metrics": METRICS, "truth": "relevant", "score": "the score", "by": "a.b `c`"}
+    same(engine, engine.make(data).pr.evaluate(**given), data.pr.evaluate(**given), order="a.b `c`")
+
+
+@ONE_MODE
+def test_columns_named_like_metrics(engine):
+    data = DATA.select("query", rows=pl.col("relevant").cast(pl.Int8), average_precision=pl.col("other").cast(pl.Int64))
+    given = {"metrics": METRICS, "truth": "rows", "score": "average_precision", "by": "query"}
+    same(engine, engine.make(data).pr.evaluate(**given), data.pr.evaluate(**given), order="query")
+
+
+# errors -------------------------------------------------------------------------------------------------------------
+
+
+@ONE_MODE
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"truth": "relevent"}, ValueError, "no column 'relevent' in the frame; did you mean 'relevant' or"),
+        ({"score": "text"}, TypeError, "score column 'text' is String: it must be numeric"),
+        ({"metrics": "precison@3"}, ValueError, "no metric is named 'precison@3'; the nearest names are precision@3"),
+        (
+            {"by": pl.col("query")},
+            TypeError,
+            "by takes names of columns where the frame is in parts, got a polars expression",
+        ),
+        (
+            {"weight": pl.col("weight")},
+            TypeError,
+            "weight takes names of columns where the frame is in parts, got a polars expression",
+        ),
+        ({"ties": "order"}, ValueError, "ties='order' takes rows as they stand, and a shuffle moves them"),
+        ({"mean_over": "model"}, ValueError, "mean_over names 'model', which is not one of the keys: query"),
+        ({"truth": "label", "positive": 1}, TypeError, "positive=1 cannot be a value of column 'label'"),
+        ({"teis": "expected"}, TypeError, "unexpected keyword argument 'teis'"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_errors_that_need_no_rows_come_at_once(engine, given, error, message):
+    with pytest.raises(error) as raised:
+        call(engine.make(DATA), "evaluate", **{"metrics": METRICS, "by": "query"} | given)
+    assert message in str(raised.value)
+
+
+@ONE_MODE
+def test_a_taken_name_beside_the_rows(engine):
+    with pytest.raises(ValueError, match="the frame has a column 'rows' already: prefix="):
+        engine.make(DATA.rename({"row": "rows"})).pr.with_metrics("rows", "relevant", "score", by="query")
+
+
+def test_errors_about_rows_come_with_their_message_when_it_runs(engine):
+    result = engine.make(DATA).pr.average_precision("relevant", "found", by="query")
+    with pytest.raises(Exception, match=r"score column 'found' has \d+ missing of \d+ values"):
+        engine.read(result)
+
+
+@ONE_MODE
+def test_what_is_there_on_polars_and_pandas_only(engine):
+    for function in ("curve", "with_curve", "confusion"):
+        with pytest.raises(TypeError, match="on Spark and Dask there are evaluate, report, with_metrics and the"):
+            call(engine.make(DATA), function, **({"k": 1} if function == "confusion" else {}))
+
+
+def test_the_plain_function_names_the_module_for_a_frame(engine):
+    with pytest.raises(TypeError, match=f"it goes to the functions of {engine.functions.__name__}"):
+        fp.average_precision(engine.make(DATA), "relevant", "score")
+
+
+@ONE_MODE
+def test_another_kind_of_frame(engine):
+    with pytest.raises(TypeError, match=r"expected a (pyspark.sql|dask.dataframe).DataFrame, got a polars"):
+        engine.functions.average_precision(DATA, "relevant", "score")
+
+
+# the functions ------------------------------------------------------------------------------------------------------
+
+
+@ONE_MODE
+@pytest.mark.parametrize("name", [*dict(ONE_AT_A_TIME), "with_metrics"])
+def test_functions_have_the_signature_and_the_docstring_of_the_plain_ones(engine, name):
+    function, plain = getattr(engine.functions, name), getattr(fp, name)
+    assert inspect.getdoc(function) == inspect.getdoc(plain)
+    assert inspect.signature(function) == inspect.signature(plain)
+
+
+@pytest.mark.parametrize("module", ["spark", "dask"])
+def test_a_missing_extra_is_one_sentence(module):
+    library = {"spark": "pyspark"}.get(module, module)
+    code = f"import sys; sys.modules[{library!r}] = None; import frame_pr.{module}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1].endswith(f'pip install "frame-pr[{module}]"')
+
+
+# the guide ----------------------------------------------------------------------------------------------------------
+
+GUIDE = (Path(__file__).parents[2] / "docs" / "engines.md").read_text(encoding="utf-8")
+
+
+def code_of(section: str) -> list[str]:
+    """The Python blocks of one section of the guide."""
+    (text,) = re.findall(rf"^## {section}$(.*?)(?=^## |\Z)", GUIDE, flags=re.MULTILINE | re.DOTALL)
+    return re.findall(r"^```python$(.*?)^```$", text, flags=re.MULTILINE | re.DOTALL)
+
+
+@ONE_MODE
+def test_the_examples_of_the_guide(engine, request, capsys):
+    (code,) = code_of(engine.name.capitalize())
+    names = {"spark": request.getfixturevalue("spark")} if engine.name == "spark" else {}
+    exec(code, names)
+    # Average precision: ink has its only positive first, tea has nothing but positives.
+    assert engine.read(names["per_query"])["average_precision"].to_list() == [1, 1]
+    assert capsys.readouterr().out.count("tea") == 1
+
+
+def test_the_guide_to_no_engine_at_all(tmp_path):
+    DATA.select("query", "relevant", "score").write_parquet(tmp_path / "run.parquet")
+    (tmp_path / "guide.py").write_text(code_of("Any other engine")[1], encoding="utf-8")
+    subprocess.run([sys.executable, "guide.py"], cwd=tmp_path, check=True, capture_output=True)
+    expected = DATA.pr.evaluate(["average_precision", "rows"], "relevant", "score", by="query")
+    assert_same(pl.read_parquet(tmp_path / "per_query.parquet").sort("query"), expected)

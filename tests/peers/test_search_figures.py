@@ -1,0 +1,337 @@
+"""First hits, gains and judgments, against the tools of search."""
+
+import math
+import warnings
+from functools import partial
+
+import numpy as np
+import polars as pl
+import pytest
+from compare import near
+from searches import RELEVANT, SEARCH, as_dicts, assert_equal, joined, search, trec_eval
+
+pytestmark = [pytest.mark.slow, pytest.mark.peers]
+
+KS = [1, 3, 10, 40]
+TREC = {"tie_break": "document", "undefined": 0.0, **SEARCH}
+# trec_eval adds up relevance as it stands; what is below 0 is worth nothing.
+GAIN = pl.col("relevance").clip(lower_bound=0)
+
+
+def figures(both: pl.DataFrame, names, **policies) -> pl.DataFrame:
+    return both.pr.evaluate(list(names), RELEVANT, "score", by="query", **policies)
+
+
+# trec_eval ----------------------------------------------------------------------------------------------------------
+
+FIRST = {"reciprocal_rank": "recip_rank", **{f"success@{k}": f"success_{k}" for k in KS}}
+GAINED = {"ndcg": "ndcg", **{f"ndcg@{k}": f"ndcg_cut_{k}" for k in KS}}
+MEASURES = {"recip_rank", "ndcg", "bpref"} | {f"{name}.{','.join(map(str, KS))}" for name in ("success", "ndcg_cut")}
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_first_hits_of_trec_eval(ties):
+    run, judgments = search(300, ties=ties)
+    theirs = trec_eval(run, judgments, MEASURES)
+    assert_equal(figures(joined(run, judgments), FIRST, **TREC), theirs, FIRST)
+    # Where scores are tied, it takes documents by their names; the mean over orders is another number.
+    without = {name: value for name, value in TREC.items() if name != "tie_break"}
+    means = figures(joined(run, judgments), FIRST, **without)
+    if ties:
+        with pytest.raises(AssertionError):
+            assert_equal(means, theirs, FIRST)
+    else:
+        assert_equal(means, theirs, FIRST)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_gains_of_trec_eval(ties):
+    run, judgments = search(300, ties=ties)
+    theirs = trec_eval(run, judgments, MEASURES)
+    both = joined(run, judgments)
+    assert_equal(figures(both, GAINED, gain=GAIN, **TREC), theirs, GAINED)
+    # Without gains every relevant document is worth 1, as where all grades are 0 or 1.
+    binary = judgments.with_columns(pl.col("relevance").clip(0, 1))
+    assert_equal(figures(both, GAINED, **TREC), trec_eval(run, binary, MEASURES), GAINED)
+    with pytest.raises(AssertionError):
+        assert_equal(figures(both, GAINED, **TREC), theirs, GAINED)
+
+
+def test_gains_of_trec_eval_know_no_level():
+    # With a level of 2 a grade of 1 is not relevant any more, and has its gain still: of the row, and of the ideal.
+    import pytrec_eval
+
+    run = {"q": {"a": 3.0, "b": 2.0}}
+    level = pytrec_eval.RelevanceEvaluator({"q": {"a": 1, "b": 2}}, {"ndcg", "recip_rank"}, relevance_level=2)
+    values = level.evaluate(run)["q"]
+    data = pl.DataFrame({"grade": [1, 2], "score": [3, 2]})
+    ours = data.pr.evaluate(["ndcg", "reciprocal_rank"], pl.col("grade") >= 2, "score", gain="grade").row(0)
+    assert (
+        ours
+        == (near(values["ndcg"]), near(values["recip_rank"]))
+        == (near((1 + 2 / math.log2(3)) / (2 + 1 / math.log2(3))), 0.5)
+    )
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_bpref_of_trec_eval(ties):
+    # What has a grade of -1 was not judged there.
+    run, judgments = search(300, ties=ties)
+    judged = judgments.filter(pl.col("relevance") >= 0)
+    theirs = trec_eval(run, judgments, MEASURES)
+    policies = TREC | {"unjudged": "drop"}
+    ours = figures(joined(run, judged), ["bpref"], **policies)
+    assert_equal(ours, {q: theirs[q] for q in theirs if q in judged["query"]}, {"bpref": "bpref"})
+    kept = figures(joined(run, judgments), ["bpref"], **policies)
+    with pytest.raises(AssertionError):
+        assert_equal(kept, theirs, {"bpref": "bpref"})
+    # Neither are they counted as negatives.
+    counted = figures(joined(run, judged), ["bpref"], **TREC)
+    with pytest.raises(AssertionError):
+        assert_equal(counted, theirs, {"bpref": "bpref"})
+
+
+def test_negative_grades_are_worth_nothing_in_trec_eval():
+    run = pl.DataFrame({"query": "q", "document": ["a", "b"], "score": [2.0, 1.0]})
+    judgments = pl.DataFrame({"query": "q", "document": ["a", "b"], "relevance": [-1, 2]})
+    assert trec_eval(run, judgments, {"ndcg"})["q"]["ndcg"] == near(1 / math.log2(3))
+    assert figures(joined(run, judgments), ["ndcg"], gain=GAIN)["ndcg"].item() == near(1 / math.log2(3))
+    with pytest.raises(ValueError, match="gains are >= 0"):
+        figures(joined(run, judgments), ["ndcg"], gain="relevance")
+
+
+# ir_measures --------------------------------------------------------------------------------------------------------
+
+
+def ir_measures_of(run: pl.DataFrame, judgments: pl.DataFrame, asked: list) -> dict[str, dict[str, float]]:
+    measures = pytest.importorskip("ir_measures")
+    qrels = [measures.Qrel(*row) for row in judgments.rows()]
+    docs = [measures.ScoredDoc(*row) for row in run.rows()]
+    theirs: dict[str, dict[str, float]] = {}
+    for one in measures.iter_calc(asked, qrels, docs):
+        theirs.setdefault(one.query_id, {})[str(one.measure)] = one.value
+    return theirs
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_ir_measures(ties):
+    measures = pytest.importorskip("ir_measures")
+    run, judgments = search(200, ties=ties)
+    both, judged = joined(run, judgments), judgments.filter(pl.col("relevance") >= 0)
+    answered = set(run["query"]) & set(judgments["query"])
+
+    def compared(names, policies, data=both, of=judgments, **more):
+        theirs = ir_measures_of(run, of, list(names.values()))
+        theirs = {query: values for query, values in theirs.items() if query in answered}
+        return figures(data, names, **policies, **more), theirs, {ours: str(one) for ours, one in names.items()}
+
+    first = {"reciprocal_rank": measures.RR, **{f"success@{k}": measures.Success @ k for k in KS}}
+    assert_equal(*compared(first, TREC))
+    gained = {"ndcg": measures.nDCG, **{f"ndcg@{k}": measures.nDCG @ k for k in KS}}
+    assert_equal(*compared(gained, TREC, gain=GAIN))
+    # Gains of its own for each grade.
+    exponential = {"ndcg@10": measures.nDCG(gains={1: 1, 2: 3}) @ 10}
+    assert_equal(*compared(exponential, TREC, gain=2**GAIN - 1))
+    bpref = {"bpref": measures.Bpref}
+    answered &= set(judged["query"])
+    assert_equal(*compared(bpref, TREC | {"unjudged": "drop"}, data=joined(run, judged)))
+    # Of what is cut, another of its tools breaks ties by the name of the document, the first one first.
+    cut = {f"reciprocal_rank@{k}": measures.RR @ k for k in KS}
+    assert_equal(*compared(cut, TREC | {"tie_break_descending": False}))
+    if ties:
+        with pytest.raises(AssertionError):
+            assert_equal(*compared(cut, TREC))
+
+
+def test_judged_of_ir_measures():
+    measures = pytest.importorskip("ir_measures")
+    run, judgments = search(200, ties=True)
+    theirs = ir_measures_of(run, judgments, [measures.Judged @ k for k in KS])
+    by_name = TREC | {"tie_break_descending": False}
+    ours = figures(joined(run, judgments), [f"judged@{k}" for k in KS], **by_name)
+    retrieved = dict(run.group_by("query").len().rows())
+    # It divides by the documents retrieved, where these are fewer than k.
+    over_retrieved = ours.with_columns(
+        pl.col(f"judged@{k}") * k / pl.col("query").replace_strict(retrieved, default=1).clip(upper_bound=k) for k in KS
+    )
+    theirs = {query: values for query, values in theirs.items() if query in retrieved}
+    assert len(theirs) > 150
+    assert_equal(over_retrieved, theirs, {f"judged@{k}": f"Judged@{k}" for k in KS})
+    with pytest.raises(AssertionError):
+        assert_equal(ours, theirs, {"judged@40": "Judged@40"})
+
+
+# Spark --------------------------------------------------------------------------------------------------------------
+
+
+def test_ndcg_of_spark():
+    # The example of RankingMetrics, whose documentation prints these digits; of three queries one has no relevant one.
+    predictions = [[1, 6, 2, 7, 8, 3, 9, 10, 4, 5], [4, 1, 5, 6, 2, 7, 3, 8, 9, 10], [1, 2, 3, 4, 5]]
+    rows = [{"query": q, "document": d, "rank": r} for q, ids in enumerate(predictions) for r, d in enumerate(ids)]
+    relevant = {0: [1, 2, 3, 4, 5], 1: [1, 2, 3]}
+    judged = [{"query": q, "document": d, "relevant": True} for q, ids in relevant.items() for d in ids]
+    both = pl.DataFrame(rows).pr.join_judgments(pl.DataFrame(judged), on=["query", "document"])
+    names = ["ndcg@3", "ndcg@10"]
+    given = {"by": "query", "mean_over": "query", "undefined": 0.0, "unjudged": "negative", "ascending": True}
+    means = both.pr.evaluate(names, "relevant", "rank", **given)
+    assert str(means["mean_ndcg@3"].item()).startswith("0.33")
+    assert str(means["mean_ndcg@10"].item()).startswith("0.48")
+
+
+# ranx ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.peers
+@pytest.mark.filterwarnings("ignore")  # numba compiles, and warns of what it finds in ranx
+def test_ranx():
+    ranx = pytest.importorskip("ranx")
+    run, judgments = search(60, ties=False)
+    judgments = judgments.filter(pl.col("relevance") >= 0)
+    run = run.join(judgments, on="query", how="semi")
+    judgments = judgments.join(run, on="query", how="semi")
+    both = joined(run, judgments)
+    names = {
+        "reciprocal_rank": "mrr",
+        "reciprocal_rank@3": "mrr@3",
+        **{f"success@{k}": f"hit_rate@{k}" for k in (1, 5)},
+        "tp@5": "hits@5",
+    }
+    gained = {"ndcg": "ndcg", "ndcg@5": "ndcg@5", "dcg": "dcg", "dcg@5": "dcg@5"}
+    burges = {"ndcg": "ndcg_burges", "ndcg@5": "ndcg_burges@5"}
+    biased = {"rbp0.8": "rbp.80", "rbp0.5": "rbp.50"}
+
+    def means(asked, grades=judgments):
+        return ranx.evaluate(ranx.Qrels(as_dicts(grades, "relevance")), ranx.Run(as_dicts(run, "score")), asked)
+
+    def assert_means(names, grades=judgments, **policies):
+        theirs = means(list(names.values()), grades)
+        given = {"by": "query", "mean_over": "query", "undefined": 0.0}
+        ours = both.pr.evaluate(list(names), RELEVANT, "score", **given, **SEARCH, **policies)
+        for our_name, their_name in names.items():
+            assert ours[f"mean_{our_name}"].item() == near(float(theirs[their_name])), our_name
+
+    assert_means(names)
+    assert_means(gained, gain=GAIN)
+    assert_means(burges, gain=2**GAIN - 1)
+    # Its rank-biased precision multiplies a hit by its grade: of grades 0 and 1 it is ours.
+    assert_means(biased, judgments.with_columns(pl.col("relevance").clip(upper_bound=1)))
+    with pytest.raises(AssertionError):
+        assert_means(biased)
+    # -l2 asks for a grade of 2, and takes all gain from lower ones.
+    theirs = means(["mrr-l2", "ndcg-l2"])
+    given = {"by": "query", "mean_over": "query", "undefined": 0.0, **SEARCH}
+    gain = pl.when(pl.col("relevance").is_not_null()).then(
+        pl.when(pl.col("relevance") >= 2).then("relevance").otherwise(0)
+    )
+    ours = both.pr.evaluate(["reciprocal_rank", "ndcg"], pl.col("relevance") >= 2, "score", gain=gain, **given)
+    assert ours["mean_reciprocal_rank"].item() == near(float(theirs["mrr-l2"]))
+    assert ours["mean_ndcg"].item() == near(float(theirs["ndcg-l2"]))
+
+
+@pytest.mark.peers
+@pytest.mark.filterwarnings("ignore")
+def test_bpref_of_ranx():
+    ranx = pytest.importorskip("ranx")
+    run, judgments = search(80, ties=False)
+    judgments = judgments.filter(pl.col("relevance") >= 0)
+    run = run.join(judgments, on="query", how="semi")
+    ours = figures(joined(run, judgments), ["bpref", "positives", "prevalence"], **SEARCH | {"unjudged": "drop"})
+    compared = 0
+    for query, bpref, positives, prevalence in ours.rows():
+        one = pl.col("query") == query
+        if not run.filter(one).height:
+            continue
+        qrels, found = (
+            as_dicts(frame.filter(one), value) for frame, value in ((judgments, "relevance"), (run, "score"))
+        )
+        theirs = ranx.evaluate(ranx.Qrels(qrels), ranx.Run(found), "bpref")
+        if not positives or prevalence == 1:
+            # Divided by no positives, or by no judged negatives: not a number, where it has a value here or none.
+            assert math.isnan(theirs) or theirs == 0
+            continue
+        assert bpref == near(float(theirs))
+        compared += 1
+    assert compared > 40
+
+
+# torchmetrics -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.peers
+def test_torchmetrics():
+    torch = pytest.importorskip("torch")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        retrieval = pytest.importorskip("torchmetrics.functional.retrieval")
+    rng = np.random.default_rng(4)
+    parts = []
+    for group in range(60):
+        size = int(rng.integers(1, 30))
+        grade = rng.choice([0, 1, 2, 3], size) * (rng.random(size) < rng.choice([0.0, 0.3, 0.9]))
+        # Tied only where a mean over orders is asked for.
+        score = rng.permutation(size) / 32 + 0.5
+        tied = np.floor(score * 8) / 8
+        parts.append(pl.DataFrame({"query": group, "grade": grade, "score": score, "tied": tied}))
+    data = pl.concat(parts)
+
+    def theirs(score, truth, measure):
+        found = {}
+        for (query,), part in data.group_by("query"):
+            target = part.select(truth).to_series()
+            target = torch.tensor(target.to_list())
+            found[query] = {"value": measure(torch.tensor(part[score].to_list()), target).item()}
+        return found
+
+    relevant = pl.col("grade") > 0
+    given = {"by": "query", "undefined": 0.0}
+    for name, measure in {
+        "reciprocal_rank": retrieval.retrieval_reciprocal_rank,
+        "reciprocal_rank@3": lambda s, t: retrieval.retrieval_reciprocal_rank(s, t, top_k=3),
+        "success@1": lambda s, t: retrieval.retrieval_hit_rate(s, t, top_k=1),
+        "success@5": lambda s, t: retrieval.retrieval_hit_rate(s, t, top_k=5),
+    }.items():
+        ours = data.pr.evaluate(name, relevant, "score", **given)
+        assert_equal(ours, theirs("score", relevant, measure), {name: "value"}, tolerance=1e-6)
+    # Its fall-out fills no short ranking up with misses.
+    long = data.filter(pl.len().over("query") >= 5)
+    fall_out = theirs("score", relevant, lambda s, t: retrieval.retrieval_fall_out(s, t, top_k=5))
+    fall_out = {query: value for query, value in fall_out.items() if query in long["query"]}
+    assert_equal(long.pr.evaluate("fpr@5", relevant, "score", **given), fall_out, {"fpr@5": "value"}, tolerance=1e-6)
+    for name, k in (("ndcg", None), ("ndcg@3", 3)):
+        # Tied scores too: the mean over their orders, as here.
+        for score in ("score", "tied"):
+            measured = theirs(score, "grade", lambda s, t, k=k: retrieval.retrieval_normalized_dcg(s, t, top_k=k))
+            ours = data.pr.evaluate(name, relevant, score, gain="grade", **given)
+            assert_equal(ours, measured, {name: "value"}, tolerance=1e-6)
+
+
+@pytest.mark.peers
+def test_where_torchmetrics_differs():
+    torch = pytest.importorskip("torch")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        retrieval = pytest.importorskip("torchmetrics.functional.retrieval")
+    # A hit that scores 0 or less is none for some, and for others it is.
+    score, truth = torch.tensor([-1.0, -2.0]), torch.tensor([1, 0])
+    data = pl.DataFrame({"truth": [1, 0], "score": [-1.0, -2.0]})
+    names = ["average_precision", "precision@1", "recall@1", "reciprocal_rank", "success@1", "r_precision", "ndcg"]
+    assert data.pr.evaluate(names, "truth", "score").row(0) == (1,) * 7
+    lost = [retrieval.retrieval_average_precision, retrieval.retrieval_reciprocal_rank]
+    lost += [partial(measure, top_k=1) for measure in (retrieval.retrieval_precision, retrieval.retrieval_recall)]
+    assert [measure(score, truth).item() for measure in lost] == [0] * 4
+    assert [measure(score + 3, truth).item() for measure in lost] == [1] * 4
+    kept = [retrieval.retrieval_hit_rate, retrieval.retrieval_r_precision, retrieval.retrieval_normalized_dcg]
+    assert [measure(score, truth).item() for measure in kept] == [1] * 3
+    # Tied rows stand in the order of the sort, not in the mean over orders: (1 + 1/2) / 2.
+    pair = pl.DataFrame({"truth": [1, 0], "score": [0.5, 0.5]})
+    values = {
+        retrieval.retrieval_reciprocal_rank(torch.tensor([0.5, 0.5]), torch.tensor(order)).item()
+        for order in ([1, 0], [0, 1])
+    }
+    assert values == {1, 0.5}
+    assert pair.pr.reciprocal_rank("truth", "score").item() == 0.75
+    # Gains below 0 are taken.
+    gains = torch.tensor([1, -1, 3])
+    assert retrieval.retrieval_normalized_dcg(torch.tensor([3.0, 2.0, 1.0]), gains).item() == pytest.approx(
+        0.597, abs=1e-3
+    )

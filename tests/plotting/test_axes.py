@@ -1,0 +1,122 @@
+"""Curves of other figures than precision against recall."""
+
+import numpy as np
+import polars as pl
+import pytest
+from pictures import (
+    TEXTBOOK,
+    axes,
+    curves,
+    labels,
+    line,
+    no_figure_left,  # noqa: F401  fixture
+    random_run,
+    render,
+)
+
+import frame_pr as fp
+
+ROC = {"x": "fpr", "y": "recall"}
+
+
+def vertices(ax, number=0):
+    return np.asarray(curves(ax)[number].get_xydata(), dtype=float)
+
+
+def test_the_roc_curve():
+    # Rows 1, 2, 4, 6 and 10 are positives: the false positive rate rises by 1/5 at each other row.
+    ax = fp.plot(TEXTBOOK, "relevant", "score", **ROC, ax=axes())
+    steps = [
+        (0, 0.2),
+        (0, 0.4),
+        (0.2, 0.4),
+        (0.2, 0.6),
+        (0.4, 0.6),
+        (0.4, 0.8),
+        (0.6, 0.8),
+        (0.8, 0.8),
+        (1, 0.8),
+        (1, 1),
+    ]
+    assert vertices(ax) == pytest.approx(np.array([(0, 0), *steps, (1, 1)]))
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("False positive rate", "Recall")
+    # 17 of the 25 pairs of a positive and a negative are in order.
+    assert labels(ax) == ["AUC = 0.68, P = 5"]
+    assert line(ax, "_prevalence").get_xydata().tolist() == [[0, 0], [1, 1]]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_area_under_it_is_the_one_in_the_legend(weighted):
+    run = random_run().with_columns(w=pl.col("score").abs() + 0.1)
+    given = {"weight": "w"} if weighted else {}
+    ax = fp.plot(run, "relevant", "score", by="query", **ROC, decimals=9, ax=axes(), **given)
+    exact = fp.roc_auc(run, "relevant", "score", by="query", **given)["roc_auc"].to_list()
+    assert len(exact) == 3
+    for number, area in enumerate(exact):
+        x, y = vertices(ax, number).T
+        assert ((x[1:] - x[:-1]) * (y[1:] + y[:-1]) / 2).sum() == pytest.approx(area, abs=1e-12)
+        assert f"AUC = {area:.9f}" in labels(ax)[number]
+
+
+def test_rows_that_are_not_retrieved_come_last_as_one():
+    run = pl.DataFrame({"relevant": [1, 0, 1, 0], "score": [0.9, 0.8, None, None]})
+    ax = fp.plot(run, "relevant", "score", unscored="unretrieved", **ROC, ax=axes())
+    assert vertices(ax).tolist() == [[0, 0], [0, 0.5], [0.5, 0.5], [1, 1]]
+    assert labels(ax) == ["AUC = 0.62, P = 2"]  # (1 + 1 + 0 + 1/2) / 4
+
+
+@pytest.mark.parametrize("truth", [[1, 1], [0, 0]])
+def test_one_class_only_has_no_area(truth):
+    ax = fp.plot(pl.DataFrame({"relevant": truth, "score": [2, 1]}), "relevant", "score", **ROC, ax=axes())
+    assert labels(ax) == [f"AUC undefined, P = {sum(truth)}"]
+    assert len(vertices(ax)) == 0
+
+
+def test_other_figures_go_from_threshold_to_threshold():
+    ax = fp.plot(TEXTBOOK, "relevant", "score", x="recall", y="f0.5", ax=axes())
+    expected = fp.curve(TEXTBOOK, "relevant", "score", figures="f0.5").select("recall", "f0.5").to_numpy()
+    assert vertices(ax) == pytest.approx(expected)
+    assert labels(ax) == ["P = 5"]  # of which no area means anything
+
+
+def test_marks_stand_where_the_figures_are():
+    ax = fp.plot(TEXTBOOK, "relevant", "score", **ROC, threshold=0.75, recall=0.8, mark="max_f1", ax=axes())
+    marks = [mark.get_xydata()[0].tolist() for mark in ax.get_lines() if mark.get_label() == "_mark"]
+    # Three rows score .75 or more, of which two are hits; six reach a recall of .8, and have the best F1, 8/11.
+    assert marks == [pytest.approx([0.2, 0.4]), pytest.approx([0.4, 0.8]), pytest.approx([0.4, 0.8])]
+    render(ax.figure)
+
+
+def test_panels_and_curves_that_are_given():
+    run = random_run(groups=3)
+    figure = fp.plot(run, "relevant", "score", by="query", facet=True, **ROC)
+    assert [ax.get_legend().get_texts()[0].get_text()[:3] for ax in figure.axes if ax.axison] == ["AUC"] * 3
+    assert (figure.get_supxlabel(), figure.get_supylabel()) == ("False positive rate", "Recall")
+    drawn = fp.plot_curve(fp.curve(run, "relevant", "score", by="query"), **ROC, ax=axes())
+    assert labels(drawn) == labels(fp.plot(run, "relevant", "score", by="query", **ROC, ax=axes()))
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"rectangles": True}, {"interpolated": True}, {"points": 11}, {"k": 3}, {"iso_f": True}, {"average": "query"}],
+)
+def test_what_belongs_to_precision_against_recall(given):
+    (name,) = given
+    with pytest.raises(
+        ValueError, match=f"{name}= belongs to precision against recall: leave out x= and y=, or {name}="
+    ):
+        fp.plot(random_run(), "relevant", "score", by="query", **ROC, **given)
+
+
+@pytest.mark.parametrize(
+    ("x", "message"),
+    [
+        ("fprr", "x must be a figure between 0 and 1, got 'fprr'; did you mean 'fpr'?"),
+        ("mcc", "x must be a figure between 0 and 1, got 'mcc'; there are precision, recall, "),
+        ("k", "x must be a figure between 0 and 1, got 'k'; there are precision, recall, "),
+        ("f0", "beta must be a positive number, got 0"),
+    ],
+)
+def test_figures_that_no_axis_has(x, message):
+    with pytest.raises(ValueError, match=message.replace("?", r"\?")):
+        fp.plot(TEXTBOOK, "relevant", "score", x=x, y="recall")

@@ -1,0 +1,85 @@
+import math
+from dataclasses import replace
+
+import polars as pl
+import pytest
+from oracle import points
+from samples import SCORE_IDS, SCORES
+
+from frame_pr.inputs.request import request_of
+from frame_pr.inputs.rows import rows_of
+from frame_pr.ranking.blocks import blocks_of
+
+INFINITY = math.inf
+
+
+def table_of(rows: pl.DataFrame, **given) -> pl.DataFrame:
+    """The blocks of canonical rows, whose groups are numbers already."""
+    ranked, _ = rows_of(rows, request_of("truth", "score", None, None, {}))
+    return blocks_of(replace(ranked, frame=rows.lazy()), **given).collect()
+
+
+@pytest.mark.parametrize(("dtype", "ascending"), SCORES, ids=SCORE_IDS)
+def test_blocks_of_neighbouring_groups_stay_apart(dtype, ascending):
+    # The highest and the lowest scores of each dtype, in groups whose codes follow one another, at the ends of the
+    # range of codes too.
+    groups = [0, 1, 2, 2**60 - 1]
+    rows = pl.DataFrame(
+        {
+            "group": [group for group in groups for _ in ascending],
+            "score": pl.Series(ascending * len(groups), dtype=dtype),
+            "truth": [i % 3 == 0 for i in range(len(ascending) * len(groups))],
+        }
+    )
+    table = table_of(rows)
+    ascending = rows["score"].to_list()[: len(ascending)]  # as they are in this dtype
+    assert table["group"].to_list() == [group for group in groups for _ in ascending]
+    assert table["threshold"].to_list() == ascending[::-1] * len(groups)
+    for (group,), part in rows.group_by("group"):
+        expected = points(part["truth"].to_list(), part["score"].to_list())
+        assert table.filter(group=group).select("threshold", "k", "tp").rows() == expected
+
+
+ROWS = pl.DataFrame(
+    {
+        "group": [5, 5, 5, 5, 5, 5, 7, 7, 7],
+        "score": [3, 3, 2, 1, 1, 0, 9, 8, 8],
+        "truth": [1, 0, 0, 1, 1, 0, 0, 0, 0],
+    }
+).cast({"truth": pl.Boolean})
+
+
+def test_the_table_of_blocks():
+    table = table_of(ROWS)
+    columns = ["group", "threshold", "size", "hits", "k", "tp", "positives", "rows", "ties", "first", "last"]
+    assert table.select(columns).rows() == [
+        (5, 3, 2, 1, 2, 1, 3, 6, 2, True, False),
+        (5, 2, 1, 0, 3, 1, 3, 6, 0, False, False),
+        (5, 1, 2, 2, 5, 3, 3, 6, 2, False, False),
+        (5, 0, 1, 0, 6, 3, 3, 6, 0, False, True),
+        (7, 9, 1, 0, 1, 0, 0, 3, 0, True, False),
+        (7, 8, 2, 0, 3, 0, 0, 3, 2, False, True),
+    ]
+    # 3/5 from the block at threshold 1 is the best that group 5 ever has; it does not reach into group 7.
+    assert table["interpolated_precision"].to_list() == [0.6, 0.6, 0.6, 0.5, 0.0, 0.0]
+
+
+def test_the_steps_are_blocks_with_a_positive_and_the_last_of_each_group():
+    whole = table_of(ROWS)
+    steps = table_of(ROWS, steps=True)
+    assert steps["threshold"].to_list() == [3, 1, 0, 8]
+    kept = whole.filter((pl.col("hits") > 0) | pl.col("last"))
+    assert steps.equals(kept.select(steps.columns))
+
+
+def test_the_first_block_of_each_group_stays_where_asked_for():
+    steps = table_of(ROWS, steps=True, first=True)
+    assert steps["threshold"].to_list() == [3, 1, 0, 9, 8]
+    assert steps["k"].to_list() == [2, 5, 6, 1, 3]
+
+
+def test_the_order_of_the_rows_does_not_matter():
+    expected = table_of(ROWS)
+    for seed in range(5):
+        shuffled = ROWS.sample(fraction=1, shuffle=True, seed=seed)
+        assert table_of(shuffled).equals(expected)

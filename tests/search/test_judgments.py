@@ -1,0 +1,235 @@
+import pandas as pd
+import polars as pl
+import pytest
+from compare import assert_same
+from pandas.testing import assert_frame_equal as assert_pandas_equal
+
+import frame_pr as fp
+
+ON = ["query", "document"]
+RUN = pl.DataFrame(
+    {
+        "query": ["b", "b", "a", "a", "only run"],
+        "document": ["x", "y", "x", "z", "x"],
+        "score": [2.5, 1.5, 5.5, 4.5, 3.5],
+        "rank": [1, 2, 1, 2, 1],
+    }
+)
+JUDGMENTS = pl.DataFrame(
+    {
+        "document": ["w", "y", "z", "x", "x"],
+        "query": ["b", "b", "a", "only judged", "b"],
+        "relevance": [2, 1, 0, 1, 0],
+        "judge": ["m", "m", "n", "n", "n"],
+    }
+)
+JOINED = pl.DataFrame(
+    {
+        "query": ["b", "b", "a", "a", "only run", "b", "only judged"],
+        "document": ["x", "y", "x", "z", "x", "w", "x"],
+        "score": [2.5, 1.5, 5.5, 4.5, 3.5, None, None],
+        "rank": [1, 2, 1, 2, 1, None, None],
+        "relevance": [0, 1, None, 0, None, 2, 1],
+        "judge": ["n", "m", None, "n", None, "m", "n"],
+    }
+)
+POLICIES = {"unscored": "unretrieved", "unjudged": "negative"}
+
+
+def collected(frame):
+    return frame.collect() if isinstance(frame, pl.LazyFrame) else frame
+
+
+def test_every_document_of_either_stands_once(kind):
+    joined = kind(RUN).pr.join_judgments(kind(JUDGMENTS), on=ON)
+    # numpy has no integer null: pandas makes floats of ranks beside one.
+    assert_same(kind.read(joined), JOINED, dtypes=kind.name != "pandas-numpy")
+
+
+def test_function_and_method_agree(kind):
+    function = fp.join_judgments(kind(RUN), kind(JUDGMENTS), on=ON)
+    assert_same(kind.read(function), kind.read(kind(RUN).pr.join_judgments(kind(JUDGMENTS), on=ON)))
+
+
+def test_the_frames_are_not_changed(kind):
+    run, judgments = kind(RUN), kind(JUDGMENTS)
+    kind.read(run.pr.join_judgments(judgments, on=ON))
+    assert kind.read(run).equals(RUN)
+    assert kind.read(judgments).equals(JUDGMENTS)
+
+
+def test_the_figures_of_information_retrieval(kind):
+    joined = kind(RUN).pr.join_judgments(kind(JUDGMENTS), on=ON)
+    names = ["average_precision", "recall@2", "positives", "rows"]
+    relevant = JOINED.with_columns(pl.col("relevance").clip(0, 1)).pipe(kind)
+    expected = [
+        # No positive is judged.
+        ("a", None, None, 0, 2),
+        # x 0, y 1; w, judged 2, was not retrieved: AP (1/2) / 2, recall 1/2.
+        ("b", 0.25, 0.5, 2, 3),
+        # Nothing was retrieved for it.
+        ("only judged", 0.0, 0.0, 1, 1),
+        ("only run", None, None, 0, 1),
+    ]
+    found = kind.read(relevant.pr.evaluate(names, "relevance", "score", by="query", **POLICIES))
+    assert_same(found, pl.DataFrame(expected, schema=["query", *names], orient="row"), dtypes=False)
+    if isinstance(joined, pd.DataFrame):
+        joined["relevant"] = joined["relevance"] >= 1
+        graded = joined.pr.evaluate(names, "relevant", "score", by="query", **POLICIES)
+    else:
+        graded = joined.pr.evaluate(names, pl.col("relevance") >= 1, "score", by="query", **POLICIES)
+    assert_same(kind.read(graded), found)
+
+
+def test_one_column():
+    joined = RUN.filter(query="b").pr.join_judgments(JUDGMENTS.filter(query="b").drop("query"), on="document")
+    assert joined.columns == ["document", "query", "score", "rank", "relevance", "judge"]
+    assert joined["document"].to_list() == ["x", "y", "w"]
+
+
+def test_nulls_are_equal(kind):
+    run = kind(pl.DataFrame({"d": ["x", None], "score": [1.0, 0.5]}))
+    judgments = kind(pl.DataFrame({"d": [None, "y"], "relevance": [True, False]}))
+    joined = kind.read(run.pr.join_judgments(judgments, on=["d"]))
+    assert joined.rows() == [("x", 1.0, None), (None, 0.5, True), ("y", None, False)]
+
+
+@pytest.mark.parametrize("keys", [["x", "y"], [1, 2], [True, False], [1.5, 2.5]], ids=str)
+def test_keys_keep_their_type(kind, keys):
+    run = pl.DataFrame({"d": keys[:1], "score": [1.0]})
+    judgments = pl.DataFrame({"d": keys[1:], "relevance": [True]})
+    joined = kind(run).pr.join_judgments(kind(judgments), on=["d"])
+    assert kind.read(joined).schema["d"] == run.schema["d"]
+    if isinstance(joined, pd.DataFrame):
+        assert joined["d"].dtype == kind(run)["d"].dtype
+
+
+@pytest.mark.parametrize("part", [0, 1], ids=["no run", "no judgments"])
+def test_empty_frames(kind, part):
+    run, judgments = (frame.clear() if part == i else frame for i, frame in enumerate((RUN, JUDGMENTS)))
+    found = kind.read(kind(run).pr.join_judgments(kind(judgments), on=ON))
+    assert found.select(ON).rows() == (JUDGMENTS if part == 0 else RUN).select(ON).rows()
+    assert found.columns == JOINED.columns
+
+
+# pandas -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_index_is_new_and_columns_keep_their_dtypes():
+    run = RUN.to_pandas().astype({"rank": "Int32"}).set_axis([7, 7, 8, 8, 9])
+    judgments = JUDGMENTS.to_pandas().astype({"judge": "category"}).set_axis(list("abcde"))
+    joined = run.pr.join_judgments(judgments, on=ON)
+    assert joined.index.tolist() == list(range(7))
+    assert joined["rank"].dtype == "Int32"
+    assert joined["judge"].dtype == judgments["judge"].dtype
+    # Where nothing is missing, integers remain integers.
+    all_judged = run.pr.join_judgments(run[ON].assign(relevance=1), on=ON)
+    assert all_judged["relevance"].dtype == "int64"
+    assert_pandas_equal(all_judged[run.columns], run.reset_index(drop=True))
+
+
+def test_column_labels_that_are_no_text():
+    run = pd.DataFrame({0: ["x", "y"], "score": [2.0, 1.0]})
+    joined = run.pr.join_judgments(pd.DataFrame({0: ["z", "y"], 1: [True, False]}), on=0)
+    assert joined.columns.tolist() == [0, "score", 1]
+    assert joined[0].tolist() == ["x", "y", "z"]
+
+
+def test_key_columns_may_have_any_name():
+    run = pd.DataFrame({"run": ["x"], "judgments": [1], "score": [2.0]})
+    judgments = pd.DataFrame({"run": ["x"], "judgments": [1], "relevance": [True]})
+    assert run.pr.join_judgments(judgments, on=["run", "judgments"]).values.tolist() == [["x", 1, 2.0, True]]
+
+
+# lazy ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_lazy_frame_is_never_collected(monkeypatch):
+    def refuse(*_, **__):
+        raise AssertionError("a LazyFrame was collected")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pl.LazyFrame, "collect", refuse)
+        joined = RUN.lazy().pr.join_judgments(JUDGMENTS.lazy(), on=ON)
+        assert joined.collect_schema() == JOINED.schema
+    assert_same(joined.collect(), JOINED)
+
+
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_parts_of_a_lazy_result(engine):
+    joined = RUN.lazy().pr.join_judgments(JUDGMENTS.lazy(), on=ON)
+    assert_same(joined.select("relevance").collect(engine=engine), JOINED.select("relevance"))
+    assert joined.select(pl.len()).collect(engine=engine).item() == 7
+    assert_same(joined.filter(query="b").collect(engine=engine), JOINED.filter(query="b"))
+
+
+# what can be wrong --------------------------------------------------------------------------------------------------
+
+
+def test_a_document_stands_once_in_each_frame(kind):
+    twice = pl.concat([RUN, RUN[:1], RUN[:1], RUN[3:4]])
+    message = r"in the run, 2 values of \(query, document\) .*\('b', 'x'\) 3 times, \('a', 'z'\) 2 times: keep one"
+    with pytest.raises(ValueError, match=message):
+        kind.read(kind(twice).pr.join_judgments(kind(JUDGMENTS), on=ON))
+    twice = pl.concat([JUDGMENTS, JUDGMENTS[2:3]])
+    with pytest.raises(ValueError, match=r"in the judgments, 1 value of \(query, document\) .*\('a', 'z'\) 2 times"):
+        kind.read(kind(RUN).pr.join_judgments(kind(twice), on=ON))
+
+
+def test_few_of_many_repeats_are_shown():
+    many = pl.DataFrame({"d": [i // 2 for i in range(200)], "score": [1.0] * 200})
+    with pytest.raises(ValueError, match=r"the run, 100 values of \(d\) .*such as \(0\) .* \(2\) 2 times: keep"):
+        many.pr.join_judgments(many.rename({"score": "relevance"})[:1], on="d")
+
+
+def test_repeats_in_a_lazy_frame_are_found_at_collect():
+    joined = pl.concat([RUN, RUN]).lazy().pr.join_judgments(JUDGMENTS.lazy(), on=ON)
+    with pytest.raises(ValueError, match="in the run, 5"):
+        joined.select("score").collect()
+
+
+def test_missing_columns(kind):
+    with pytest.raises(ValueError, match="on: no column 'document' in the judgments; did you mean 'documents'"):
+        kind(RUN).pr.join_judgments(kind(JUDGMENTS.rename({"document": "documents"})), on=ON)
+    with pytest.raises(ValueError, match="on: no column 'doc' in the run"):
+        kind(RUN).pr.join_judgments(kind(JUDGMENTS), on=["query", "doc"])
+
+
+def test_keys_of_different_types(kind):
+    numbered = kind(JUDGMENTS.with_columns(query=pl.int_range(5)))
+    with pytest.raises(TypeError, match=r"column 'query' is String in the run and Int64 in the judgments: cast"):
+        kind(RUN).pr.join_judgments(numbered, on=ON)
+
+
+def test_other_columns_of_one_name(kind):
+    with pytest.raises(ValueError, match=r"both have a column 'score', 'rank' that is not in on: rename or drop"):
+        kind(RUN).pr.join_judgments(kind(RUN), on=ON)
+
+
+@pytest.mark.parametrize(
+    ("run", "judgments", "kinds"),
+    [
+        (RUN, JUDGMENTS.lazy(), "a polars DataFrame and a polars LazyFrame"),
+        (RUN.to_pandas(), JUDGMENTS, "a pandas DataFrame and a polars DataFrame"),
+        (RUN, [], "a polars DataFrame and a list"),
+    ],
+    ids=["lazy", "pandas", "list"],
+)
+def test_frames_of_different_kinds(run, judgments, kinds):
+    with pytest.raises(TypeError, match=kinds):
+        fp.join_judgments(run, judgments, on=ON)
+
+
+@pytest.mark.parametrize(
+    "on",
+    [[], ["query", "query"], pl.col("query"), ["query", pl.col("document")]],
+    ids=["none", "twice", "expression", "list"],
+)
+def test_on_names_columns(on):
+    with pytest.raises(ValueError, match="on takes the names of columns"):
+        RUN.pr.join_judgments(JUDGMENTS, on=on)
+
+
+def test_on_is_no_column_itself():
+    with pytest.raises(TypeError, match="on takes the name of a column"):
+        RUN.pr.join_judgments(JUDGMENTS, on=RUN["query"])

@@ -1,0 +1,142 @@
+import gzip
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import frame_pr as fp
+
+RUN = """q1 Q0 d3 1 9.5 bm25
+q1\tQ0\td1\t2\t-1e-3\tbm25
+  q2   Q0 \t d3  1 8  bm25  \r
+
+ \t
+q10 Q0 d/ü:2 0 .5 "tag
+"""
+RUN_ROWS = [
+    ("q1", "d3", 1, 9.5, "bm25"),
+    ("q1", "d1", 2, -0.001, "bm25"),
+    ("q2", "d3", 1, 8.0, "bm25"),
+    ("q10", "d/ü:2", 0, 0.5, '"tag'),
+]
+QRELS = "1 0 d3 1\n\n1\t0\td1\t-1\r\n002 Q0  d3 2"
+QRELS_ROWS = [("1", "0", "d3", 1), ("1", "0", "d1", -1), ("002", "Q0", "d3", 2)]
+
+
+@pytest.fixture
+def file(tmp_path):
+    def make(content: str | bytes, name: str = "file [1].txt") -> Path:
+        path = tmp_path / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return make
+
+
+def test_a_run(file):
+    run = fp.read_trec_run(file(RUN))
+    assert run.rows() == RUN_ROWS
+    assert dict(run.schema) == {
+        "query": pl.String,
+        "document": pl.String,
+        "rank": pl.Int64,
+        "score": pl.Float64,
+        "tag": pl.String,
+    }
+
+
+def test_judgments(file):
+    judgments = fp.read_trec_qrels(file(QRELS))
+    assert judgments.rows() == QRELS_ROWS
+    assert dict(judgments.schema) == {
+        "query": pl.String,
+        "iteration": pl.String,
+        "document": pl.String,
+        "relevance": pl.Int64,
+    }
+
+
+@pytest.mark.parametrize("name", ["run.gz", "run.txt"])
+def test_gzip_by_content(file, name):
+    assert fp.read_trec_run(file(gzip.compress(RUN.encode()), name)).rows() == RUN_ROWS
+
+
+def test_a_file_that_is_only_named_gz(file):
+    assert fp.read_trec_qrels(file(QRELS, "qrels.gz")).rows() == QRELS_ROWS
+
+
+def test_paths_and_names(file):
+    path = file(QRELS)
+    assert fp.read_trec_qrels(str(path)).equals(fp.read_trec_qrels(path))
+
+
+@pytest.mark.parametrize("content", ["", "\n \n"])
+def test_no_lines(file, content):
+    assert fp.read_trec_run(file(content)).shape == (0, 5)
+    assert fp.read_trec_qrels(file(content)).shape == (0, 4)
+
+
+def test_a_byte_order_mark_is_no_part_of_the_query(file):
+    assert fp.read_trec_qrels(file(b"\xef\xbb\xbf" + QRELS.encode())).rows() == QRELS_ROWS
+
+
+def test_only_blanks_and_tabs_part_fields(file):
+    assert fp.read_trec_qrels(file("q 0 d\u00a01 1")).rows() == [("q", "0", "d\u00a01", 1)]
+
+
+def test_no_file(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        fp.read_trec_run(tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        # The empty lines count.
+        (RUN + "\nq3 Q0 d1 1 .5", ", line 8: expected 6 fields (query Q0 document rank score tag), found 5: 'q3 Q0"),
+        ("q3 Q0 d1 1 .5 my run", ", line 1: expected 6 fields (query Q0 document rank score tag), found 7: 'q3 Q0"),
+        ("q3 Q0 d1 1 high run", ", line 1: score 'high' is not a number: 'q3 Q0 d1 1 high run'"),
+        ("q3 Q0 d1 1.5 2 run", ", line 1: rank '1.5' is not a whole number: 'q3 Q0 d1 1.5 2 run'"),
+        (QRELS, "file [1].txt, line 1: expected 6 fields (query Q0 document rank score tag), found 4: '1 0 d3 1'"),
+        (QRELS, "(and 2 more lines are malformed)"),
+    ],
+)
+def test_malformed_lines_of_a_run(file, content, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        fp.read_trec_run(file(content))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("q 0 d 1\nq 0 d", ", line 2: expected 4 fields (query iteration document relevance), found 3: 'q 0 d'"),
+        ("q 0 d 1\n\nq 0 d x\n", ", line 3: relevance 'x' is not a whole number: 'q 0 d x'"),
+        ("q 0 d 99999999999999999999", "relevance '99999999999999999999' is not a whole number"),
+        (RUN, ", line 1: expected 4 fields (query iteration document relevance), found 6"),
+    ],
+)
+def test_malformed_lines_of_judgments(file, content, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        fp.read_trec_qrels(file(content))
+
+
+def test_how_many_lines_are_malformed(file):
+    for count, more in ((1, ""), (2, " (and 1 more line is malformed)"), (3, " (and 2 more lines are malformed)")):
+        with pytest.raises(ValueError, match=f": 'q'{re.escape(more)}$"):
+            fp.read_trec_qrels(file("q\n" * count))
+
+
+def test_a_file_that_is_no_text(file):
+    with pytest.raises(ValueError, match="line 1: this is not UTF-8, convert the file"):
+        fp.read_trec_qrels(file(b"q 0 \xff\xfe 1\n"))
+
+
+def test_from_files_to_figures(file):
+    run, judgments = fp.read_trec_run(file(RUN, "run")), fp.read_trec_qrels(file("q1 0 d1 1\nq3 0 d 2\n", "qrels"))
+    joined = run.pr.join_judgments(judgments, on=["query", "document"])
+    found = joined.pr.average_precision(
+        pl.col("relevance") >= 1, "score", by="query", unscored="unretrieved", unjudged="negative"
+    )
+    # q1: the only relevant document is second; q3 was not answered; the others have nothing relevant.
+    assert found.rows() == [("q1", 0.5), ("q10", None), ("q2", None), ("q3", 0.0)]
