@@ -20,18 +20,24 @@ from frame_pr.partitions import partitioned
 from frame_pr.plotting.plots import plot, plot_curve
 from frame_pr.search.judgments import join_judgments
 from frame_pr.search.trec import read_trec_qrels, read_trec_run
+from frame_pr.statistics.average_curves import average_curve
+from frame_pr.statistics.comparisons import compare
+from frame_pr.statistics.intervals import intervals
 
 __all__ = [
     "PR",
     "ExprPR",
     "Policies",
+    "average_curve",
     "average_precision",
     "average_precision_at_k",
+    "compare",
     "confusion",
     "curve",
     "evaluate",
     "f_beta",
     "interpolated_average_precision",
+    "intervals",
     "join_judgments",
     "k_at_recall",
     "ndcg",

@@ -17,6 +17,7 @@ from frame_pr.functions import average_precision as ap
 from frame_pr.functions import f_beta as f
 from frame_pr.plotting import plots
 from frame_pr.search import judgments
+from frame_pr.statistics import average_curves, comparisons, intervals
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -73,6 +74,9 @@ class PR(Generic[Frame]):
     evaluate = _method(evaluation.evaluate)
     with_metrics = _method(evaluation.with_metrics)
     report = _method(reports.report)
+    intervals = _method(intervals.intervals)
+    compare = _method(comparisons.compare)
+    average_curve = _method(average_curves.average_curve)
     plot = _method(plots.plot)
     join_judgments = _method(judgments.join_judgments)
 

@@ -119,8 +119,9 @@ def one_of(argument: str, value: Any, allowed: Sequence[One]) -> One:
         if plain is one or ((isinstance(plain, str) or is_whole(plain)) and plain == one):
             return one
     *others, last = [repr(one) for one in allowed if one is not None]
+    words = f"{', '.join(others)} or {last}" if others else last
     none = ", or None" if None in allowed else ""
-    raise ValueError(f"{argument} must be {', '.join(others)} or {last}{none}, got {shown(value)}")
+    raise ValueError(f"{argument} must be {words}{none}, got {shown(value)}")
 
 
 def refuse_both(function: str, cuts: Mapping[str, Any], *, none: bool = False) -> None:

@@ -33,7 +33,7 @@ CURVE_COLUMNS = (
     "interpolated_precision",
 )
 
-_NULLS = "curve leaves what has no value null: fill_null(...) fills it"
+NULLS = "curve leaves what has no value null: fill_null(...) fills it"
 _READY = ("threshold", "k", "tp", "recall_step", "interpolated_precision")
 
 
@@ -91,10 +91,10 @@ def curve(
     >>> fp.curve(run, "relevant", "score").select("threshold", "k", "tp", "precision").rows()[:2]
     [(0.9, 1, 1, 1.0), (0.8, 2, 2, 1.0)]
     """
-    refuse_undefined(policies, _NULLS)
+    refuse_undefined(policies, NULLS)
     columns = [*CURVE_COLUMNS, *_others(figures)]
     rows, way_back = rows_of(frame, request_of(truth, score, by, positive, policies))
-    return way_back.result(_figures(rows, columns), columns)
+    return way_back.result(curve_table(rows, columns), columns)
 
 
 def with_curve(
@@ -151,7 +151,7 @@ def with_curve(
     >>> fp.with_curve(run, "relevant", "score")["precision"].round(2).to_list()
     [1.0, 1.0, 0.67, 0.75, 0.6]
     """
-    refuse_undefined(policies, _NULLS)
+    refuse_undefined(policies, NULLS)
     columns, put = [*CURVE_COLUMNS[1:], *_others(figures)], text("prefix", prefix)
     check_policies(policies)
     for name in ("ties", "tie_break"):
@@ -162,7 +162,7 @@ def with_curve(
             )
     rows, way_back = rows_of(frame, request_of(truth, score, by, positive, policies), carry=True)
     numbered = way_back.carried.with_columns(block=rows.key.block_of_row())
-    return replace(way_back, carried=numbered).beside(_figures(rows, columns), "block", columns, put)
+    return replace(way_back, carried=numbered).beside(curve_table(rows, columns), "block", columns, put)
 
 
 def _others(figures: str | Sequence[str]) -> list[str]:
@@ -175,7 +175,8 @@ def _others(figures: str | Sequence[str]) -> list[str]:
     return [name for name in names if name not in CURVE_COLUMNS]
 
 
-def _figures(rows: Rows, columns: Sequence[str]) -> pl.LazyFrame:
+def curve_table(rows: Rows, columns: Sequence[str]) -> pl.LazyFrame:
+    """`group` and these columns of its curve, by group and from the best score on."""
     if rows.gains.name is not None:
         raise ValueError("gain= is what dcg and ndcg add up, and a curve has neither: leave it out")
     if rows.ties == "expected":

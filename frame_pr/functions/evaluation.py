@@ -98,7 +98,7 @@ def metrics_of(
     mean_over: str | Sequence[str] | None = None,
 ) -> Frame:
     """What `evaluate` gives; every function that is one of a few metrics ends here, with its policies in one."""
-    names, request = _distinct(metrics), request_of(truth, score, by, positive, policies)
+    names, request = metric_names(metrics), request_of(truth, score, by, positive, policies)
     over = None if mean_over is None else key_names("mean_over", mean_over, "names of columns of by")
     filled = filling("undefined", undefined)
     if isinstance(frame, Engine):
@@ -162,7 +162,7 @@ def with_metrics(
     >>> fp.with_metrics(run, "average_precision", "relevant", "score", by="query")["average_precision"].to_list()
     [1.0, 0.5, 1.0, 0.5]
     """
-    names, request = _distinct(metrics), request_of(truth, score, by, positive, policies)
+    names, request = metric_names(metrics), request_of(truth, score, by, positive, policies)
     put, filled = text("prefix", prefix), filling("undefined", undefined)
     if isinstance(frame, Engine):
         result: Frame = frame.with_metrics(request, names, put, filled)
@@ -220,7 +220,8 @@ def key_names(argument: str, value: Any, wanted: str) -> list[Any]:
     return names
 
 
-def _distinct(metrics: str | Sequence[str]) -> list[str]:
+def metric_names(metrics: Any) -> list[str]:
+    """The names that a caller asks for, each once, and each a metric's."""
     names = several("metrics", metrics, "names of metrics")
     for name in names:
         if not isinstance(name, str):

@@ -35,6 +35,8 @@ class Request:
     policies: Policies
     predicted: bool
     """Whether the scores are predicted classes."""
+    cluster: Column | None = None
+    """What rows were drawn by, where not one by one."""
     beside: Sequence[Column] = ()
     """Other systems, which are asked about by themselves: what they leave unscored and is dropped, is dropped here."""
 
@@ -70,6 +72,7 @@ class Request:
         # A total that is no column is a frame of its own.
         given |= {name: total for name, total in self.totals.items() if isinstance(total, (str, pl.Expr))}
         given |= dict(zip(self.beside_columns(), self.beside, strict=True))
+        given["cluster"] = self.cluster
         return {"truth": self.truth} | {name: column for name, column in given.items() if column is not None}
 
     def beside_columns(self) -> list[str]:

@@ -20,6 +20,7 @@ from frame_pr.frames.columns import (
 )
 from frame_pr.frames.frame_kind import Frame, FrameKind
 from frame_pr.frames.kinds import kind_of
+from frame_pr.frames.wording import shown
 from frame_pr.inputs import masses, values
 from frame_pr.inputs.request import TOTAL_POLICIES, Request
 
@@ -152,6 +153,11 @@ def canonical(given: Selection[Frame], request: Request) -> pl.LazyFrame:
                 values.check_score(name, data[column], _UNSCORED if request.unscored == "raise" else "")
         if not request.predicted and len({schema[column] for column in given.scores}) > 1:
             values.check_common_type(list(given.scores.values()), data.select(given.scores.keys()))
+        if "cluster" in given.others and (missing := data["cluster"].null_count()):
+            raise ValueError(
+                f"cluster column {shown(given.others['cluster'])} has {missing} missing of {data.height}: give "
+                "each row its cluster, one of its own where it belongs to none"
+            )
         for name in masses.COLUMNS:
             if name in given.others:
                 masses.check_masses(name, given.others[name], data[name], data["truth"])

@@ -38,6 +38,7 @@ def _figure_at(name: re.Match[str], blocks: Blocks) -> Metric:
         by_ties(aggregates, expected=None if at_recall or at_limit else aggregates, bounded=bounded),
         cut=cut,
         needs=needs,
+        from_0_to_1=figure not in rates.SIGNED,
         first_block="always" if isinstance(cut, Recall) and cut.needs_no_hit else "never",
     )
 

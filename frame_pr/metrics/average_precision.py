@@ -47,7 +47,7 @@ def _average_precision(_: re.Match[str], b: Blocks) -> Metric:
 
 def _lift(_: re.Match[str], b: Blocks) -> Metric:
     value = ratio(b.number("ap") * b.rows, b.positives.cast(pl.Float64) ** 2)
-    return Metric("share", value, by_ties({"ap": _ap(b)}, expected={"ap": _expected_ap(b)}))
+    return Metric("share", value, by_ties({"ap": _ap(b)}, expected={"ap": _expected_ap(b)}), from_0_to_1=False)
 
 
 def _average_precision_at_k(name: re.Match[str], b: Blocks) -> Metric:
@@ -94,7 +94,8 @@ def _chance_average_precision(_: re.Match[str], b: Blocks) -> Metric:
 def _normalized_average_precision(name: re.Match[str], b: Blocks) -> Metric:
     whole, chance = _average_precision(name, b), _chance(b)
     value = ratio(whole.value - chance, 1 - chance)
-    return Metric("share", value, whole.aggregates, needs=("positives", "negatives"), counts_ranks=True)
+    needs = ("positives", "negatives")
+    return Metric("share", value, whole.aggregates, needs=needs, counts_ranks=True, from_0_to_1=False)
 
 
 FAMILIES = (

@@ -36,7 +36,8 @@ def _gain(name: re.Match[str], b: Blocks) -> Metric:
     k, at = (None, "") if cut is None else (cut.of_group(b.positives, b.rows), f"@{cut}")
     parts, dcg = {f"dcg{at}": _dcg(b, k)}, b.number(f"dcg{at}")
     if name["ideal"] is None:
-        return Metric("share", dcg, by_ties(parts, expected=parts), cut=cut, needs=(), counts_ranks=True)
+        aggregates = by_ties(parts, expected=parts)
+        return Metric("share", dcg, aggregates, cut=cut, needs=(), counts_ranks=True, from_0_to_1=False)
     ideal = b.number(f"ideal{at}")
     if b.graded:
         parts[f"ideal{at}"] = _dcg(b, k)._replace(how="ideal")

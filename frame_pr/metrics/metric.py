@@ -30,6 +30,8 @@ class Metric:
     """The facts that must be above 0; a metric that needs none has a value in every group."""
     counts_ranks: bool = False
     """Whether it counts rows as ranks do; one that cuts at a rank need not say so."""
+    from_0_to_1: bool = True
+    """Whether a share lies there."""
     first_block: Literal["never", "without hits", "always"] = "never"
     """Whether it reads the first block of a group that has no hit there, beside the steps: never, or only where a group
     may have positives and not one hit, or always."""

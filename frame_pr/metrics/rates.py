@@ -161,6 +161,8 @@ RATES: dict[str, Figure] = {
 }
 
 FIGURES: dict[str, Figure] = COUNTS | RATES
+SIGNED = ("mcc", "informedness", "markedness", "kappa")
+"""The rates that may lie below 0."""
 
 
 def figure_of(name: str) -> Figure:

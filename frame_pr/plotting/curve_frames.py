@@ -21,6 +21,7 @@ from frame_pr.metrics.aggregation import asked, finished, over_blocks
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS
 from frame_pr.metrics.rates import Counts, figure_of
 from frame_pr.ranking.running import difference, ends, from_last, from_start, starts
+from frame_pr.statistics.average_curves import averages, heights_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -207,7 +208,7 @@ class Average:
 
     key: dict[str, Any]
     strips: pl.DataFrame
-    """`recall` at the right edge of each strip; `mean`, `low` and `high`, the quartiles, of the groups' precision."""
+    """What `average_curve` gives: the `recall` at the right edge of each strip, the mean and the quartiles there."""
     groups: int
     without_positives: int
     mean: float | None
@@ -220,7 +221,9 @@ def averages_of(curves: Curves, over: Sequence[str], height: str) -> list[Averag
     area = "average_precision" if height == "precision" else "interpolated_average_precision"
     groups = numbers_of(curves, [area, "prevalence"]).with_columns(line=line)
     defined = groups.filter(pl.col(area).is_not_null())
-    strips = _strips(curves.table, defined.select("group", "line"), height)
+    table = curves.table.lazy().with_columns(precision=pl.col(height))
+    heights = heights_of(table, STRIPS + 1, interpolated=False).join(defined.lazy().select("group", "line"), on="group")
+    strips = averages(heights, ["line"], STRIPS + 1, 0.95).sort("line", "recall").collect()
     result = []
     for number, key in enumerate(lines.rows(named=True)):
         mine, of_line = defined.filter(line=number), int((line == number).sum())
@@ -228,31 +231,3 @@ def averages_of(curves: Curves, over: Sequence[str], height: str) -> list[Averag
             means: Any = (mine[name].mean() for name in (area, "prevalence"))
             result.append(Average(key, strips.filter(line=number), mine.height, of_line - mine.height, *means))
     return result
-
-
-def _strips(table: pl.DataFrame, lines: pl.DataFrame, height: str) -> pl.DataFrame:
-    start, end = pl.col("recall") - pl.col("recall_step"), pl.col("recall")
-    steps = table.lazy().filter(pl.col("recall_step") > 0).select("group", start=start, end=end, height=height)
-    # Where a group's recall ends below 1, its precision is 0 from there on.
-    rest = table.lazy().group_by("group").agg(start=end.max(), end=pl.lit(1.0), height=pl.lit(0.0))
-    first = (pl.col("start") * STRIPS).floor().cast(pl.Int64).clip(0, STRIPS - 1)
-    last = (pl.col("end") * STRIPS).ceil().cast(pl.Int64).clip(first + 1, STRIPS)
-    strip = pl.col("strip")
-    overlap = pl.min_horizontal("end", (strip + 1) / STRIPS) - pl.max_horizontal("start", strip / STRIPS)
-    return (
-        pl.concat([steps, rest.filter(pl.col("start") < 1)])
-        .with_columns(strip=pl.int_ranges(first, last))
-        .explode("strip")
-        .group_by("group", "strip")
-        .agg(precision=(pl.col("height") * overlap).sum() * STRIPS)
-        .join(lines.lazy(), on="group")
-        .group_by("line", "strip")
-        .agg(
-            mean=pl.col("precision").mean(),
-            low=pl.col("precision").quantile(0.25, "linear"),
-            high=pl.col("precision").quantile(0.75, "linear"),
-        )
-        .sort("line", "strip")
-        .with_columns(recall=(strip + 1) / STRIPS)
-        .collect()
-    )

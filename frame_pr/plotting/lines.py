@@ -118,11 +118,11 @@ def draw_average(ax: Axes, average: Average, name: str, options: PlotOptions, li
     if average.mean is None:
         ax.plot([], [], label=_label(name, f"{kind} undefined", count), **line)
         return
-    _fill_steps(ax, average.strips, "low", "high", line["color"])
+    _fill_steps(ax, average.strips, "lower_quartile", "upper_quartile", line["color"])
     if SPREAD not in ax.get_legend_handles_labels()[1]:
         ax.fill_between([], [], [], color="0.5", alpha=_FILL, linewidth=0, label=SPREAD)
     label = _label(name, f"{kind} = {average.mean:.{options.decimals}f}", count)
-    _draw_steps(ax, average.strips, "mean", {**line, "label": label})
+    _draw_steps(ax, average.strips, "precision", {**line, "label": label})
 
 
 def draw_baselines(ax: Axes, shares: Sequence[tuple[float | None, Any]]) -> None:

@@ -12,9 +12,8 @@ from frame_pr.frames.wording import did_you_mean, first_line, nearest, shown
 from frame_pr.functions.evaluation import key_names, refuse_no_keys
 from frame_pr.metrics.cutoffs import Rank, Recall, Threshold
 from frame_pr.metrics.numbers import DECIMAL, each, f_of, number
-from frame_pr.metrics.rates import RATES, figure_of
+from frame_pr.metrics.rates import RATES, SIGNED, figure_of
 
-_SIGNED = ("mcc", "informedness", "markedness", "kappa")  # below 0, too
 ISO_F = (0.2, 0.4, 0.6, 0.8)
 """Levels of F that `iso_f=True` draws."""
 _MOST_DECIMALS = 20
@@ -174,7 +173,7 @@ def yes_or_key_names(argument: str, value: Any) -> bool | list[Any]:
 
 def _axis(argument: str, name: Any) -> str:
     figure = text(argument, name)
-    shares = [one for one in RATES if one not in _SIGNED]
+    shares = [one for one in RATES if one not in SIGNED]
     if figure not in shares and not re.fullmatch(f"f{DECIMAL}", figure):
         near = nearest(figure, shares, cutoff=0.6)
         hint = did_you_mean(near) if near else f"there are {', '.join(shares)}, and f with any beta"

@@ -34,10 +34,11 @@ def blocks_of(
     With a rule that orders the rows of equal score every row is a block. Columns: `group` and `block` (see
     `SortKey.block_of_row`); `merit` (an integer, the larger the better the score) and `threshold`; the block's own
     `size` and `hits`; `k` and `tp` once it is taken; `ties`, how many rows since the block before it (whatever their
-    weight) share their score with another; `positives` and `rows`, the totals of the group as its rows have them;
-    `first`, `last` (in its group); `retrieved`; where weights are fractional `unit`, in whose parts all masses are; and
-    those of `running_figures`. Columns that nobody asks for cost nothing: polars drops them. Rows that are unretrieved
-    are a last block, and those that do not count another, whose `merit`, `threshold`, `k` and `tp` are null.
+    weight) share their score with another; `misses`, how many negatives there are since the block before it;
+    `positives` and `rows`, the totals of the group as its rows have them; `first`, `last` (in its group); `retrieved`;
+    where weights are fractional `unit`, in whose parts all masses are; and those of `running_figures`. Columns that
+    nobody asks for cost nothing: polars drops them. Rows that are unretrieved are a last block, and those that do not
+    count another, whose `merit`, `threshold`, `k` and `tp` are null.
 
     `steps`: only blocks with a positive, and the last one of every group. `first`: also the first one of every group.
     `k_at`: more columns, of the code of a threshold (`Rows.code_reached`) the k there as far as the block, 0 where no
@@ -73,6 +74,7 @@ def blocks_of(
         merit=merit,
         threshold=key.threshold(merit),
         ties=difference("ties_run"),
+        misses=difference(ROWS.run) - difference(HITS.run),
     )
     # The last block of a group always stays: where the next one starts, the row before holds what the runs began with.
     start = {mass: from_start(pl.col(mass.run).shift(1, fill_value=0)) for mass in MASSES}

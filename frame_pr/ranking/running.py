@@ -41,10 +41,27 @@ def suffix_max(share: pl.Expr) -> pl.Expr:
     return (best + group).cast(pl.Int64).reinterpret(dtype=pl.Float64)
 
 
+def suffix_sum(term: pl.Expr) -> pl.Expr:
+    """Sum of a figure in [0, 1] over this and all later rows of the group.
+
+    In fixed point, of which a total over the whole column loses nothing where another is taken from it.
+    """
+    unit = 2.0**80
+    run = (term * unit).cast(pl.Int128).cum_sum()
+    return (from_last(run) - run.shift(1, fill_value=0)).cast(pl.Float64) / unit
+
+
 def running_figures(*, in_ranges: bool) -> dict[str, pl.Expr]:
     """Columns of blocks that follow from their `tp` and `k`, and from those of the blocks above or below them.
 
-    `interpolated_precision`: the largest precision at this or any later threshold.
+    `interpolated_precision`: the largest precision at this or any later threshold. `later_hits` and `later_misses`: the
+    sums over this and later blocks of `hits / k` times the precision, and times what it lacks of 1; not in ranges.
     """
-    precision = suffix_max(pl.col("tp") / pl.col("k"))
-    return {"interpolated_precision": pl.max_horizontal(precision, "later_precision") if in_ranges else precision}
+    precision = pl.col("tp") / pl.col("k")
+    largest = suffix_max(precision)
+    share = (pl.col("hits") / pl.col("k")).fill_null(0.0)
+    return {
+        "interpolated_precision": pl.max_horizontal(largest, "later_precision") if in_ranges else largest,
+        "later_hits": suffix_sum(share * precision.fill_null(0.0)),
+        "later_misses": suffix_sum(share * (1 - precision.fill_null(0.0))),
+    }

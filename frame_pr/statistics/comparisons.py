@@ -1,0 +1,263 @@
+"""Comparisons: is one system better than another, by the groups that both were measured on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Unpack
+
+import polars as pl
+
+from frame_pr.frames.arguments import filling, one_of, whole
+from frame_pr.frames.columns import by_name, refuse_clash
+from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.wording import did_you_mean, nearest, shown
+from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.statistics import bounds
+from frame_pr.statistics.figures import Figures, figures_of, is_of_figures, keys_left
+from frame_pr.statistics.holm import with_holm
+from frame_pr.statistics.intervals import share_of
+from frame_pr.statistics.sign_flips import UNIT, p_values
+from frame_pr.statistics.student_t import p_value
+
+COLUMNS = (
+    "metric",
+    "baseline",
+    "system",
+    "groups",
+    "undefined",
+    "mean_baseline",
+    "mean_system",
+    "difference",
+    "low",
+    "high",
+    "p_value",
+    "p_adjusted",
+    "effect_size",
+    "wins",
+    "ties",
+    "losses",
+)
+_REFUSED = {
+    "wilcoxon": "tests medians, and so finds differences of means where there are none: up to 63 times in 100",
+    "sign": "counts wins, and so finds differences of means where there are none: up to 96 times in 100",
+    "bootstrap": "finds differences where there are none twice as often as it says if there are 10 groups",
+}
+
+
+def compare(
+    frame: Frame,
+    metrics: str | Sequence[str],
+    truth: Column | None = None,
+    score: Columns | None = None,
+    *,
+    by: Columns | None = None,
+    mean_over: str | Sequence[str] | None = None,
+    baseline: str | None = None,
+    test: str = "t",
+    correction: str | None = "holm",
+    confidence: float = 0.95,
+    resamples: int | None = None,
+    seed: int | None = None,
+    positive: object = None,
+    undefined: float | None = None,
+    **policies: Unpack[Policies],
+) -> Frame:
+    """Systems against each other, metric by metric: paired differences of the groups that both were measured on.
+
+    With the differences of n groups, their mean d and its standard error e: the interval `d -+ t(n - 1) e`, and the
+    p-value of Student's t, or of flipping their signs. The page of the docs on statistics says how often each finds a
+    difference where there is none, and why there are no others.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Scored rows; or, without `truth` and `score`, a frame of figures, one row for each group and `system`, from
+        `evaluate` or another tool. Never changed.
+    metrics : str or list of str
+        Names of metrics, such as "precision@10"; of a frame of figures, its columns.
+    truth : str or polars expression, optional
+        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+    score : several names or polars expressions, optional
+        The systems, each a column of scores; higher ranks earlier, unless `ascending`.
+    by : str, polars expression or selector, or several
+        The groups.
+    mean_over : str or list of str, optional
+        Columns of `by` to average over, all unless some are named: systems are compared in each group of the others.
+    baseline : str, optional
+        The system that all others are compared with. Without it, each is with each.
+    test : "t" or "permutation"
+        Student's paired t-test; or sign flips, in all ways for up to 20 groups that differ, and else drawn.
+    correction : "holm" or None
+        Whether `p_adjusted` is of all tests of the call (Holm 1979), or the p-value as it is.
+    confidence : float
+        How often an interval holds the difference, between 0 and 1.
+    resamples : int, optional
+        How many flips are drawn, with `test="permutation"`: 10,000 unless said.
+    seed : int, optional
+        Which are, with `test="permutation"`: 0 unless said. One seed gives one p-value, on every machine.
+    positive : optional
+        The label of `truth` that is the positive one. It need not occur where its type declares it.
+    undefined : float, optional
+        What to give instead of null where there is no value. Does not fill counts and thresholds.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`.
+
+    Returns
+    -------
+    Frame of the same kind
+        The keys that are left, then `metric, baseline, system` (names), `groups` (that both have a value of) and
+        `undefined` (the others), `mean_baseline, mean_system, difference` (system less baseline), `low, high, p_value,
+        p_adjusted`, `effect_size` (the mean of the differences over their standard deviation), and in how many groups
+        the system has the larger value, `wins`, the same one, `ties`, or the smaller one, `losses`. Counts are Int64,
+        numbers Float64. Null: the bounds and the p-value of fewer than two groups, and the p-value where all
+        differences are one number other than 0. Where all are 0 it is 1.
+
+    Raises
+    ------
+    ValueError, TypeError
+        There is one system only, or none named as `baseline`; another test; `seed` or `resamples` without permutation;
+        a column is missing, given twice, of the wrong type, or has missing values.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> run = pl.DataFrame({"query": [1, 1, 2, 2, 3, 3], "truth": [1, 0, 1, 0, 1, 0], "old": [2, 1, 1, 2, 1, 2]})
+    >>> run = run.with_columns(new=pl.Series([2, 1, 2, 1, 1, 2]))
+    >>> found = fp.compare(run, "average_precision", "truth", ["old", "new"], by="query")
+    >>> found.select(pl.col("difference", "p_value").round(4), "wins", "ties").row(0)
+    (0.1667, 0.4226, 1, 2)
+    """
+    if test in _REFUSED:
+        raise ValueError(f"test={test!r} {_REFUSED[test]}; test='t' or 'permutation'")
+    one_of("test", test, ("t", "permutation"))
+    adjusted = one_of("correction", correction, ("holm", None))
+    share, filled = share_of(confidence), filling("undefined", undefined)
+    for name, given in (("resamples", resamples), ("seed", seed)):
+        if given is not None and test == "t":
+            raise ValueError(f"{name}= is about random draws, and test='t' has none: leave it out")
+    draws = None
+    if test == "permutation":
+        draws = whole("resamples", 10_000 if resamples is None else resamples, 1), whole("seed", seed or 0, 0)
+    if by is None:
+        raise ValueError("compare needs groups, whose figures are paired: name the grouping columns, by=...")
+    is_of_figures(frame, truth, score)
+    figures = figures_of(frame, metrics, truth, score, by, positive, filled, policies, system=True)
+    if truth is not None and len(figures.systems) < 2:
+        raise ValueError("compare takes two scores or more: the columns of the systems, as a list")
+    units = [key for key in figures.keys if key != "system"]
+    keys = [] if mean_over is None else keys_left(units, mean_over)
+    refuse_clash(keys, COLUMNS)
+    if figures.systems:
+        _refuse_no_system(baseline, figures.systems)
+    pairs = _pairs(figures, keys, [key for key in units if key not in keys], baseline)
+    table = _tested(pairs, keys, figures.metrics, share, draws)
+    table = with_holm(table) if adjusted else table.with_columns(p_adjusted=pl.col("p_value"))
+    return figures.give(table.sort(*figures.in_order(keys), "m", "a", "b").select(*map(by_name, keys), *COLUMNS), keys)
+
+
+def _refuse_no_system(baseline: Any, systems: Sequence[Any]) -> None:
+    if len(systems) < 2:
+        raise ValueError(f"compare takes two systems or more, and there is {shown(systems[0])} only")
+    if baseline is not None and baseline not in systems:
+        near = nearest(str(baseline), [str(system) for system in systems])
+        hint = did_you_mean(near) if near else f"there are {', '.join(map(str, systems))}"[:200]
+        raise ValueError(f"baseline={shown(baseline)} is none of the systems; {hint}")
+
+
+def _pairs(figures: Figures[Any], keys: Sequence[str], units: Sequence[str], baseline: Any) -> pl.LazyFrame:
+    """A row per unit and pair of systems: `key0`, ...; `place` of the unit; names; figures `a0`, `b0`, ..."""
+    kept = {f"key{i}": by_name(key) for i, key in enumerate(keys)}
+    unit = {f"unit{i}": by_name(key) for i, key in enumerate(units)}
+    values = {f"m{i}": by_name(name) for i, name in enumerate(figures.metrics)}
+    table = figures.table.select(pl.col("system"), **kept, **unit, **values)
+    if figures.systems:
+        systems = pl.LazyFrame({"system": figures.systems})
+    else:
+        systems = table.select(pl.col("system").unique().sort()).map_batches(
+            partial(_of_two, baseline=baseline),
+            predicate_pushdown=False,
+            projection_pushdown=False,
+            slice_pushdown=False,
+        )
+    systems = systems.select("system", number=pl.int_range(pl.len(), dtype=pl.Int64))
+    table = table.join(systems, on="system").drop("system")
+    a, b = (systems.rename({"system": name, "number": number}) for name, number in (("baseline", "a"), ("system", "b")))
+    chosen = pl.col("a") < pl.col("b")
+    if baseline is not None:
+        chosen = (pl.col("baseline") == baseline) & (pl.col("a") != pl.col("b"))
+    own = [*kept, *unit]
+    place = pl.int_range(pl.len(), dtype=pl.Int64)
+    grid = table.select(own).unique().sort(own).with_columns(place=place.over(list(kept)) if kept else place)
+    grid = grid.join(a.join(b, how="cross").filter(chosen), how="cross")
+    for side in ("a", "b"):
+        of_side = table.rename({"number": side, **{name: name.replace("m", side) for name in values}})
+        grid = grid.join(of_side, on=[*own, side], how="left", nulls_equal=True, maintain_order="left")
+    return grid.drop(list(unit))
+
+
+def _of_two(systems: pl.DataFrame, baseline: Any) -> pl.DataFrame:
+    names = systems["system"].to_list()
+    if None in names:
+        raise ValueError("column 'system' has rows that are null: each figure is one of a system")
+    if names:
+        _refuse_no_system(baseline, names)
+    return systems
+
+
+def _tested(
+    pairs: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[str], confidence: float, draws: tuple[int, int] | None
+) -> pl.LazyFrame:
+    """A row per key, pair and metric: a comparison but for `p_adjusted`, and `m`, `a`, `b`, the numbers to sort by."""
+    kept = [f"key{i}" for i in range(len(keys))]
+    places = range(len(metrics))
+    parts = {f"d{i}": pl.col(f"b{i}") - pl.col(f"a{i}") for i in places}
+    table = pairs.with_columns(**parts)
+    table = table.with_columns((pl.col(f"d{i}") * UNIT).round().cast(pl.Int128).alias(f"units{i}") for i in places)
+    found = table.group_by(*kept, "a", "b").agg(
+        pl.col("baseline", "system").first(), *(_summary(i, name).alias(f"m{i}") for i, name in enumerate(metrics))
+    )
+    found = found.with_columns(pl.concat_list(f"m{i}" for i in places).alias("row"))
+    found = found.select(*kept, "a", "b", "baseline", "system", "row").explode("row").unnest("row")
+    difference, groups, spread = pl.col("difference"), pl.col("groups"), pl.col("spread")
+    error = spread / groups.sqrt()
+    if draws is None:
+        found = found.with_columns(p_value=p_value(pl.when(spread > 0).then(difference / error), groups - 1))
+    else:
+        # As numbers, not names: two metrics may have one.
+        of_units = table.unpivot(
+            [f"units{i}" for i in places], index=[*kept, "a", "b", "place"], variable_name="m", value_name="units"
+        )
+        of_units = of_units.with_columns(pl.col("m").str.slice(5).cast(pl.Int64))
+        drawn = p_values(of_units, [*kept, "a", "b", "m"], resamples=draws[0], seed=draws[1])
+        found = found.join(drawn, on=[*kept, "a", "b", "m"], how="left", nulls_equal=True)
+    reach = bounds.plain(difference, error, groups - 1, confidence)
+    # A p-value of no spread would say that it is sure, of how few groups ever.
+    p = pl.when(pl.col("wins") + pl.col("losses") == 0).then(1.0).when(spread > 0).then("p_value")
+    some = groups > 1
+    found = found.with_columns(
+        p_value=pl.when(some).then(p),
+        effect_size=pl.when(spread > 0).then(difference / spread),
+        **{name: pl.when(some).then(bound) for name, bound in reach.items()},
+    )
+    return found.rename(dict(zip(kept, keys, strict=True)))
+
+
+def _summary(i: int, metric: str) -> pl.Expr:
+    a, b, difference, units = (pl.col(f"{name}{i}") for name in ("a", "b", "d", "units"))
+    both = difference.is_not_null()
+    columns = {
+        "m": pl.lit(i, dtype=pl.Int64),
+        "metric": pl.lit(metric),
+        "groups": both.sum().cast(pl.Int64),
+        "undefined": (~both).sum().cast(pl.Int64),
+        "mean_baseline": a.filter(both).mean(),
+        "mean_system": b.filter(both).mean(),
+        "difference": difference.mean(),
+        "spread": pl.when(units.max() == units.min()).then(0.0).otherwise(difference.std()),
+        "wins": (units > 0).sum().cast(pl.Int64),
+        "ties": (units == 0).sum().cast(pl.Int64),
+        "losses": (units < 0).sum().cast(pl.Int64),
+    }
+    return pl.struct(column.alias(name) for name, column in columns.items())

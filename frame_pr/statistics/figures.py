@@ -1,0 +1,174 @@
+"""Figures of units, a row each: what `evaluate` finds of groups, or what a table has that a caller brings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic
+
+import polars as pl
+
+from frame_pr.frames.arguments import names_of
+from frame_pr.frames.columns import by_name, listed
+from frame_pr.frames.engines import Engine
+from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.kinds import kind_of
+from frame_pr.frames.wording import shown
+from frame_pr.functions.evaluation import key_names, metric_names, refuse_no_keys, sorted_by
+from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.inputs.request import request_of
+from frame_pr.inputs.rows import rows_of
+from frame_pr.metrics.aggregation import values
+from frame_pr.metrics.names import metric
+
+COLUMNS = ("metric", "value", "low", "high", "standard_error", "units", "undefined")
+"""Those of intervals, beside the keys."""
+
+
+@dataclass(frozen=True)
+class Figures(Generic[Frame]):
+    """A table with a row per unit, and the way back to the caller's kind of frame."""
+
+    table: pl.LazyFrame
+    """The keys, and the metrics as Float64, null where there is none."""
+    keys: Sequence[str]
+    metrics: Sequence[str]
+    systems: Sequence[str]
+    """The scores, where a call has several, which are in the key `system`."""
+    shares: Sequence[str]
+    """The metrics that lie between 0 and 1."""
+    give: Callable[[pl.LazyFrame, Sequence[str]], Frame]
+    """A result with these keys, as a frame of the caller's kind."""
+
+    def in_order(self, keys: Sequence[str]) -> list[pl.Expr]:
+        """What results are sorted by."""
+        return sorted_by(keys, self.systems)
+
+
+def figures_of(
+    frame: Frame,
+    metrics: Any,
+    truth: Column | None,
+    score: Columns | None,
+    by: Columns | None,
+    positive: object,
+    undefined: float | None,
+    policies: Policies,
+    *,
+    system: bool = False,
+) -> Figures[Frame]:
+    """The figures of the groups of a frame of rows; without truth and score, those that the frame has.
+
+    `system`: whether a frame of figures must say of which system they are.
+    """
+    if truth is None or score is None:
+        return _brought(frame, metrics, by, {"positive": positive, "undefined": undefined, **policies}, system=system)
+    names = metric_names(metrics)
+    rows, way_back = rows_of(frame, request_of(truth, score, by, positive, policies))
+    found = values(rows, names, undefined).with_columns(pl.col(names).cast(pl.Float64))
+    return Figures(
+        way_back.restore(found),
+        way_back.keys,
+        names,
+        way_back.systems,
+        [n for n in names if _is_share(n)],
+        way_back.give,
+    )
+
+
+def is_of_figures(frame: Any, truth: Any, score: Any) -> bool:
+    """Whether a call is about a frame of figures, and not of rows."""
+    if isinstance(frame, Engine):
+        raise TypeError(
+            f"statistics of {frame.name} start from the figures of groups: evaluate(metrics, truth, score, by=...), "
+            "then this function on what it gives, as a polars or pandas frame, without truth and score"
+        )
+    if (truth is None) != (score is None):
+        given, missing = ("score", "truth") if truth is None else ("truth", "score")
+        raise TypeError(f"{given} without {missing}: rows need both, and a frame of figures neither")
+    return truth is None
+
+
+def _brought(frame: Frame, metrics: Any, by: Columns | None, others: dict[str, Any], *, system: bool) -> Figures[Frame]:
+    for word, value in others.items():
+        if value is not None:
+            raise TypeError(f"{word}= is about rows, and without truth and score a frame has none: leave it out")
+    if by is None:
+        raise TypeError("by names the columns that tell the rows of a frame of figures apart, such as by='query'")
+    names, keys = names_of("metrics", metrics, "names of columns"), listed("by", by)
+    for key in keys:
+        if isinstance(key, pl.Expr):
+            raise TypeError(f"by of a frame of figures takes names of columns; got {shown(key)}")
+    if system and "system" not in keys:
+        keys = [*keys, "system"]
+    kind = kind_of(frame)
+    kind.refuse_missing(keys, "by")
+    kind.refuse_missing(names, "metrics")
+    source = kind.read([*keys, *names])
+    schema = source.collect_schema()
+    for name in names:
+        if not (schema[name].is_numeric() or schema[name] == pl.Null):
+            raise TypeError(f"metrics: column {shown(name)} holds {schema[name]}, and figures are numbers")
+    if clash := next((name for name in names if name in map(str, keys)), None):
+        raise ValueError(f"column {shown(clash)} is among by and among metrics: a key is no figure")
+    numbers = (by_name(name).cast(pl.Float64).fill_nan(None) for name in names)
+    texts = [str(key) for key in keys]
+    table = source.select(*map(by_name, texts), *numbers).map_batches(
+        partial(_checked, keys=texts, metrics=names),
+        predicate_pushdown=False,
+        projection_pushdown=False,
+        slice_pushdown=False,
+    )
+    shares = [name for name in names if _is_share(name)]
+    return Figures(table, texts, names, (), shares, kind.give)
+
+
+def _checked(data: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str]) -> pl.DataFrame:
+    for name in metrics:
+        if (infinite := data[name].filter(data[name].is_infinite())).len():
+            raise ValueError(f"column {shown(name)} holds {infinite[0]}: figures are finite")
+    twice = data.select(pl.struct(map(by_name, keys)).is_duplicated().alias("twice"))["twice"]
+    if twice.any():
+        first = data.filter(twice).select(map(by_name, keys)).row(0, named=True)
+        where = ", ".join(f"{key}={value!r}" for key, value in first.items())
+        raise ValueError(f"a frame of figures has one row for each of its keys, and more of {where}: add a key to by")
+    return data
+
+
+def _is_share(name: str) -> bool:
+    """Whether a metric lies between 0 and 1; a column that is named in another way is not known to."""
+    try:
+        one = metric(name)
+    except ValueError:
+        return False
+    return one.kind == "share" and one.from_0_to_1
+
+
+def keys_left(keys: Sequence[str], mean_over: Any) -> list[str]:
+    """The keys that are not averaged over."""
+    over = [str(name) for name in key_names("mean_over", mean_over, "names of columns of by")]
+    refuse_no_keys("mean_over", over, keys)
+    return [key for key in keys if key not in over]
+
+
+def row(
+    metric: str, value: pl.Expr, found: dict[str, pl.Expr], error: pl.Expr, units: pl.Expr, undefined: pl.Expr
+) -> pl.Expr:
+    """`COLUMNS` of one metric."""
+    some = value.is_not_null()
+    columns = [
+        pl.lit(metric),
+        value,
+        *(pl.when(some & (units > 1)).then(found[name]) for name in ("low", "high")),
+        pl.when(some).then(error),
+        units.cast(pl.Int64),
+        undefined.cast(pl.Int64),
+    ]
+    return pl.struct([column.alias(name) for name, column in zip(COLUMNS, columns, strict=True)])
+
+
+def stacked(table: pl.LazyFrame, keys: Sequence[str], rows: Sequence[pl.Expr]) -> pl.LazyFrame:
+    """These rows of each row of a table, one below the other."""
+    long = table.select(*map(by_name, keys), pl.concat_list(rows).alias(COLUMNS[0])).explode(COLUMNS[0])
+    return long.unnest(COLUMNS[0])

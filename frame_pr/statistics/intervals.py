@@ -1,0 +1,146 @@
+"""Intervals: how sure a figure is, of groups that were sampled, or of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Unpack
+
+import polars as pl
+
+from frame_pr.frames.arguments import filling, one_of, real
+from frame_pr.frames.columns import by_name, refuse_clash
+from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.wording import shown
+from frame_pr.functions.evaluation import metric_names
+from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.inputs.request import request_of
+from frame_pr.statistics import bounds
+from frame_pr.statistics.figures import COLUMNS, Figures, figures_of, is_of_figures, keys_left, row, stacked
+from frame_pr.statistics.sampled_rows import figures_of_rows
+
+
+def intervals(
+    frame: Frame,
+    metrics: str | Sequence[str],
+    truth: Column | None = None,
+    score: Columns | None = None,
+    *,
+    by: Columns | None = None,
+    mean_over: str | Sequence[str] | None = None,
+    sampled: str | None = None,
+    cluster: Column | None = None,
+    confidence: float = 0.95,
+    positive: object = None,
+    undefined: float | None = None,
+    **policies: Unpack[Policies],
+) -> Frame:
+    """Metrics with their intervals, one row each.
+
+    With `mean_over` the groups are the sample: of the mean of n shares m between 0 and 1, whose standard error is e,
+    `expit(logit m -+ t(n - 1) e / (m (1 - m)))`; of other metrics `m -+ t(n - 1) e`. Without it the rows of each group
+    are: average precision and ROC AUC by their influence functions (for the latter that is DeLong's variance), shares
+    at a threshold by Wilson's score interval, F1 as a function of one. No random numbers: the page of the docs on
+    statistics says why, and how often the intervals hold what they promise.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Scored rows; or, without `truth` and `score`, a frame of figures, one row for each group, from `evaluate` or
+        another tool. Never changed.
+    metrics : str or list of str
+        Names of metrics, such as "precision@10"; of a frame of figures, its columns.
+    truth : str or polars expression, optional
+        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+    score : str or polars expression, or several; optional
+        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
+    mean_over : str or list of str, optional
+        Columns of `by` to average over. Of a frame of figures all of `by`, unless some are named.
+    sampled : "groups" or "rows", optional
+        What was drawn at random: the groups, the default with `mean_over`, or rows of groups that are fixed, such as
+        classes or folds.
+    cluster : str or polars expression, optional
+        Rows of one cluster, such as an image or a user, are not independent: clusters were drawn, and not rows.
+    confidence : float
+        How often an interval holds the value, between 0 and 1.
+    positive : optional
+        The label of `truth` that is the positive one. It need not occur where its type declares it.
+    undefined : float, optional
+        What to give instead of null where there is no value. Does not fill counts and thresholds.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`.
+
+    Returns
+    -------
+    Frame of the same kind
+        The keys that are left, then `metric` (the name), `value, low, high, standard_error` (Float64), `units` (how
+        many groups, rows or clusters it was found from) and `undefined` (how many groups had no value). The bounds are
+        null where there are fewer than two units, or of the whole ranking two positives or negatives.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Rows are the sample, and a metric has no closed form for them; `confidence` is no share; a column is missing,
+        given twice, of the wrong type, or has missing values.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> run = pl.DataFrame({"truth": [1, 1, 0, 1, 0, 1, 0, 0, 0, 1], "score": range(10, 0, -1)})
+    >>> found = fp.intervals(run, "average_precision", "truth", "score")
+    >>> found.select(pl.col("value", "low", "high").round(4)).row(0)
+    (0.7833, 0.2039, 0.9808)
+    """
+    share, filled = share_of(confidence), filling("undefined", undefined)
+    ready = is_of_figures(frame, truth, score)
+    means = ready or mean_over is not None
+    chosen = one_of("sampled", sampled, ("groups", "rows", None)) or ("groups" if means and cluster is None else "rows")
+    if chosen == "rows":
+        if truth is None or score is None:
+            raise ValueError("a frame of figures has groups only: cluster= and sampled='rows' need the rows")
+        names, request = metric_names(metrics), request_of(truth, score, by, positive, policies)
+        left = None if mean_over is None else partial(keys_left, mean_over=mean_over)
+        return figures_of_rows(frame, request, names, filled, keys_left=left, cluster=cluster, confidence=share)
+    if cluster is not None:
+        raise ValueError("cluster= is about rows that were not drawn one by one: with sampled='groups' leave it out")
+    if not means:
+        raise ValueError("sampled='groups' needs mean_over=, the keys of the groups that were drawn")
+    figures = figures_of(frame, metrics, truth, score, by, positive, filled, policies)
+    keys = [] if mean_over is None else keys_left(figures.keys, mean_over)
+    refuse_clash(keys, COLUMNS)
+    return figures.give(of_means(figures, keys, share), keys)
+
+
+def of_means(figures: Figures[Any], keys: Sequence[str], confidence: float) -> pl.LazyFrame:
+    """`keys` and `COLUMNS`: of each metric the mean over the groups that share the keys."""
+    parts = [
+        part.alias(f"{i} {name}")
+        for i, metric in enumerate(figures.metrics)
+        for name, part in {
+            "value": by_name(metric).mean(),
+            "spread": by_name(metric).std(),
+            "units": by_name(metric).count(),
+            "undefined": by_name(metric).null_count(),
+        }.items()
+    ]
+    table = figures.table.group_by(map(by_name, keys)).agg(parts) if keys else figures.table.select(parts)
+    rows = []
+    for i, metric in enumerate(figures.metrics):
+        value, spread, units, undefined = (pl.col(f"{i} {name}") for name in ("value", "spread", "units", "undefined"))
+        units, error = units.cast(pl.Int64), spread / units.sqrt()
+        way = bounds.of_share if metric in figures.shares else bounds.plain
+        found = way(value, error, units - 1, confidence)
+        rows.append(row(metric, value, found, error, units, undefined))
+    return stacked(table.sort(figures.in_order(keys)) if keys else table, keys, rows)
+
+
+def share_of(confidence: Any) -> float:
+    """A confidence, as a share."""
+    value = float(real("confidence", confidence))
+    if not 0 < value < 1:
+        percent = f"write {value / 100:g}" if 1 <= value < 100 else "such as 0.95"
+        raise ValueError(f"confidence must lie between 0 and 1, got {shown(confidence)}: {percent}")
+    return value

@@ -1,0 +1,208 @@
+"""Intervals where the rows of groups, or clusters of rows, were drawn, and the groups are fixed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import polars as pl
+
+from frame_pr.frames.columns import by_name, refuse_clash, refuse_several
+from frame_pr.frames.frame_kind import Frame
+from frame_pr.functions.evaluation import sorted_by
+from frame_pr.inputs.policies import Column
+from frame_pr.inputs.request import Request
+from frame_pr.inputs.rows import Rows, rows_of
+from frame_pr.inputs.thresholds import score_reached
+from frame_pr.metrics.aggregation import asked_of, finished, summed
+from frame_pr.metrics.cutoffs import Threshold
+from frame_pr.metrics.group_facts import FACTS
+from frame_pr.metrics.metric import Metric
+from frame_pr.metrics.names import COLUMNS as B
+from frame_pr.metrics.names import metric
+from frame_pr.metrics.rates import Counts
+from frame_pr.ranking.blocks import blocks_of
+from frame_pr.statistics import bounds
+from frame_pr.statistics.figures import COLUMNS, row, stacked
+from frame_pr.statistics.row_errors import PROPORTIONS, ROW_ERRORS, Proportion, RowError
+
+
+class OfRows(NamedTuple):
+    """A metric that has a standard error over rows: one of the whole ranking, or a share at a threshold."""
+
+    name: str
+    of_ranking: Callable[[pl.Expr], RowError] | None
+    proportion: Proportion | None = None
+    threshold: Threshold | None = None
+
+
+def figures_of_rows(
+    frame: Frame,
+    request: Request,
+    names: Sequence[str],
+    undefined: float | None,
+    *,
+    keys_left: Callable[[Sequence[str]], list[str]] | None,
+    cluster: Column | None,
+    confidence: float,
+) -> Frame:
+    """What `intervals` gives of rows. `keys_left`: where values are averaged, which keys are not averaged over."""
+    chosen = [of_rows(name) for name in names]
+    _refuse_policies(request, names, clusters=cluster is not None)
+    if cluster is not None:
+        refuse_several("cluster", cluster)
+        request = replace(request, cluster=cluster)
+    rows, way_back = rows_of(frame, request, carry=False)
+    keys = list(way_back.keys) if keys_left is None else keys_left(way_back.keys)
+    refuse_clash(keys, COLUMNS)
+    found = values_and_errors(rows, chosen, undefined)
+    table = _means(way_back.restore(found), keys, chosen)
+    if cluster is not None:
+        own = way_back.restore(sums_of_clusters(rows, chosen, found))
+        table = _joined(table, _cluster_errors(own, keys, chosen), keys)
+    ordered = table.sort(sorted_by(keys, way_back.systems)) if keys else table
+    simple = keys_left is None and cluster is None
+    result = stacked(ordered, keys, [_row(i, one, confidence, simple=simple) for i, one in enumerate(chosen)])
+    return way_back.give(result, keys)
+
+
+def of_rows(name: str) -> OfRows:
+    """The metric of this name, if it has one."""
+    figure, cut = name.partition("@")[0], metric(name).cut
+    if name in ROW_ERRORS:
+        return OfRows(name, ROW_ERRORS[name])
+    if name == "prevalence":
+        return OfRows(name, None, PROPORTIONS[name])
+    if figure in PROPORTIONS and isinstance(cut, Threshold):
+        return OfRows(name, None, PROPORTIONS[figure], cut)
+    shares = ", ".join(one for one in PROPORTIONS if one != "prevalence")
+    raise ValueError(
+        f"{name} has no closed form where rows are sampled: {', '.join(ROW_ERRORS)} and prevalence have one, and "
+        f"{shares} at a threshold; the mean of any metric over groups has one, mean_over=..."
+    )
+
+
+def _refuse_policies(request: Request, names: Sequence[str], *, clusters: bool) -> None:
+    """No policy by which rows are anything but drawn one by one, each as likely as the others."""
+    for name in ("weight", "gain", "tie_break"):
+        if request.policies.get(name) is not None:
+            raise ValueError(f"{name}= goes with no standard error where rows are sampled: leave it out")
+    if request.ties != "threshold":
+        raise ValueError(f"ties={request.ties!r} goes with no standard error where rows are sampled: leave it out")
+    for total in request.totals:
+        if clusters or total == "rows" or any(name != "average_precision" for name in names):
+            raise ValueError(
+                f"{total}= goes with no standard error where rows are sampled, but positives= with that of average "
+                "precision: put missing rows in, with a null score and unscored='unretrieved'"
+            )
+
+
+def values_and_errors(rows: Rows, chosen: Sequence[OfRows], undefined: float | None) -> pl.LazyFrame:
+    """`group`, the metrics, `n` (the rows), and `error 0`, `df 0`, ... of the metrics."""
+    counts = [f"{count}@{one.threshold}" for one in chosen for count in ("tp", "k") if one.threshold is not None]
+    asked = asked_of(rows, list(dict.fromkeys([*(one.name for one in chosen), *counts])), undefined)
+    others: dict[str, pl.Expr] = {"n": B.rows}
+    aggregates = dict(asked.aggregates)
+    for i, one in enumerate(chosen):
+        if one.of_ranking is not None:
+            own = one.of_ranking(asked.metrics[one.name].value)
+            aggregates |= own.aggregates
+            fewer = pl.min_horizontal(B.positives, B.rows - B.positives)
+            others |= {f"error {i}": pl.when(fewer > 1).then(own.error), f"df {i}": fewer - 1}
+        elif one.proportion is not None:
+            at = one.threshold
+            tp, k = (pl.lit(0) if at is None else asked.metrics[f"{count}@{at}"].value for count in ("tp", "k"))
+            n = one.proportion.n(Counts(tp, k, B.positives, B.rows))
+            error = one.proportion.error(asked.metrics[one.name].value, n)
+            others |= {f"error {i}": pl.when(n > 0).then(error), f"df {i}": n - 1}
+    metrics = {name: Metric("count", value, {"threshold": {}}) for name, value in others.items()}
+    facts = [fact for fact in FACTS if fact in asked.facts or fact in ("positives", "rows")]
+    asked = asked._replace(metrics={**asked.metrics, **metrics}, aggregates=aggregates, facts=facts)
+    return finished(summed(rows, asked), ["group"], asked)
+
+
+def _means(table: pl.LazyFrame, keys: Sequence[str], chosen: Sequence[OfRows]) -> pl.LazyFrame:
+    """Of the groups that share the keys: the means of the values, their errors, the sums of df and n."""
+    parts = [pl.col("n").sum().alias("n")]
+    for i, one in enumerate(chosen):
+        value, error = pl.col(one.name), pl.col(f"error {i}")
+        # Without an error of one of them, there is none of their mean.
+        of_all = pl.when(error.is_not_null().sum() == value.count()).then((error**2).sum().sqrt() / value.count())
+        parts += [
+            value.mean().alias(f"value {i}"),
+            value.count().alias(f"groups {i}"),
+            value.null_count().alias(f"undefined {i}"),
+            of_all.alias(f"error {i}"),
+            pl.col(f"df {i}").filter(value.is_not_null()).sum().alias(f"df {i}"),
+        ]
+    return table.group_by(map(by_name, keys)).agg(parts) if keys else table.select(parts)
+
+
+def _row(i: int, one: OfRows, confidence: float, *, simple: bool) -> pl.Expr:
+    value, error, df = (pl.col(f"{name} {i}") for name in ("value", "error", "df"))
+    if simple and one.proportion is not None:
+        found = one.proportion.bounds(value, df + 1, confidence)
+    else:
+        found = bounds.of_share(value, error, df, confidence)
+    return row(one.name, value, found, error, pl.col("n"), pl.col(f"undefined {i}"))
+
+
+def sums_of_clusters(rows: Rows, chosen: Sequence[OfRows], groups: pl.LazyFrame) -> pl.LazyFrame:
+    """`group`, `cluster`, and of each metric the sum of the D of the rows, null where it has no value."""
+    truth, parts = pl.col("truth"), {}
+    table = rows.frame.filter(~pl.col("dropped")) if rows.key.drops else rows.frame
+    blocks = blocks_of(rows).join(groups.select("group", *(one.name for one in chosen)), on="group", how="left")
+    sides: dict[str, pl.Expr] = {}
+    for i, one in enumerate(chosen):
+        if one.of_ranking is not None:
+            error = one.of_ranking(pl.col(one.name))
+            sides |= {f"positive {i}": error.positive, f"negative {i}": error.negative}
+            parts[f"D {i}"] = pl.when(truth).then(f"positive {i}").otherwise(f"negative {i}")
+        elif one.proportion is not None:
+            reached = pl.lit(True)
+            if one.threshold is not None:
+                code = rows.code_reached(one.threshold.threshold)
+                reached = score_reached(pl.col("score"), code, rows.key.dtype, ascending=rows.key.ascending)
+                reached = reached.fill_null(False)
+            parts[f"part {i}"] = one.proportion.part(truth, reached)
+            parts[f"whole {i}"] = one.proportion.whole(truth, reached)
+    if sides:
+        table = table.with_columns(block=rows.key.block_of_row())
+        table = table.join(blocks.select("block", **sides), on="block", how="left")
+    sums = table.group_by("group", "cluster").agg(expression.sum().alias(name) for name, expression in parts.items())
+    sums = sums.join(groups.select("group", *(one.name for one in chosen)), on="group", how="left")
+    found = {}
+    for i, one in enumerate(chosen):
+        own = pl.col(f"D {i}")
+        if one.proportion is not None:
+            part, whole = pl.col(f"part {i}"), pl.col(f"whole {i}")
+            own = (part - pl.col(one.name) * whole) / whole.sum().over("group")
+        found[f"D {i}"] = pl.when(pl.col(one.name).is_not_null()).then(own)
+    return sums.select("group", "cluster", **found)
+
+
+def _cluster_errors(own: pl.LazyFrame, keys: Sequence[str], chosen: Sequence[OfRows]) -> pl.LazyFrame:
+    """`error`, of sums and not of means, and `df`; and how many clusters there are."""
+    sums = own.group_by(*map(by_name, keys), "cluster").agg(pl.col(f"D {i}").sum() for i in range(len(chosen)))
+    n = pl.len().cast(pl.Int64)
+    parts = [n.alias("clusters")]
+    for i in range(len(chosen)):
+        parts.append((pl.when(n > 1).then(n / (n - 1)) * (pl.col(f"D {i}") ** 2).sum()).sqrt().alias(f"sum {i}"))
+    return sums.group_by(map(by_name, keys)).agg(parts) if keys else sums.select(parts)
+
+
+def _joined(table: pl.LazyFrame, clusters: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
+    """The means, with the errors that clusters give."""
+    both = (
+        table.join(clusters, on=list(map(by_name, keys)), how="left", nulls_equal=True)
+        if keys
+        else pl.concat([table, clusters], how="horizontal")
+    )
+    errors = sorted(name for name in clusters.collect_schema().names() if name.startswith("sum "))
+    places = [name.removeprefix("sum ") for name in errors]
+    return both.with_columns(
+        pl.col("clusters").alias("n"),
+        *((pl.col(f"sum {i}") / pl.col(f"groups {i}")).alias(f"error {i}") for i in places),
+        *((pl.col("clusters") - 1).alias(f"df {i}") for i in places),
+    )

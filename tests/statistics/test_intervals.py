@@ -1,0 +1,309 @@
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+from compare import near
+from hypothesis import given
+from hypothesis import strategies as st
+from samples import TEN
+from scipy import stats
+from statsmodels.stats.proportion import proportion_confint
+
+import frame_pr as fp
+from frame_pr.inputs.request import request_of
+from frame_pr.inputs.rows import rows_of
+from frame_pr.statistics.sampled_rows import of_rows, sums_of_clusters, values_and_errors
+
+SHARES = pl.DataFrame({"query": [1, 2, 3], "average_precision": [0.25, 0.5, 0.75]})
+# 3 tp, 1 fp, 2 fn, 1 tn at .5
+TABLE = pl.DataFrame({"truth": [1, 1, 1, 0, 1, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.4, 0.3, 0.2]})
+
+
+def bounds(kind, data, metrics, *arguments, **more):
+    found = kind.read(fp.intervals(kind(data), metrics, *arguments, **more))
+    return found.select("low", "high").row(0)
+
+
+def rounded(values):
+    return tuple(value if value is None else round(value, 6) for value in values)
+
+
+def test_known_answers_over_rows(kind):
+    # M = 5, and the squares of the ten D add up to 181/8640.
+    found = kind.read(fp.intervals(kind(TEN), "average_precision", "relevant", "score"))
+    assert found["value"].item() == near(Fraction(47, 60))
+    assert found["standard_error"].item() == near((5 / 4 * 181 / 8640) ** 0.5)
+    assert rounded(found.select("low", "high").row(0)) == (0.203914, 0.98078)
+    assert found.select("metric", "units", "undefined").row(0) == ("average_precision", 10, 0)
+    # 3 of 4 predicted are positive.
+    assert rounded(bounds(kind, TABLE, "precision@threshold=0.5", "truth", "score")) == (0.300642, 0.954413)
+    assert rounded(bounds(kind, TABLE, "f1@threshold=0.5", "truth", "score")) == (0.315954, 0.896481)
+
+
+def test_known_answers_of_means(kind):
+    found = kind.read(fp.intervals(kind(SHARES), "average_precision", by="query"))
+    # The variance of .25, .5, .75 is 1/16.
+    assert found["standard_error"].item() == near((1 / 48) ** 0.5)
+    assert rounded(found.select("low", "high").row(0)) == (0.076978, 0.923022)
+    ones = pl.DataFrame({"query": range(10), "average_precision": 1.0})
+    # .025 ** (1 / 10), and of misses the mirror image.
+    assert bounds(kind, ones, "average_precision", by="query") == (near(0.025**0.1), 1.0)
+    zeros = ones.with_columns(average_precision=0.0)
+    assert bounds(kind, zeros, "average_precision", by="query") == (0.0, near(1 - 0.025**0.1))
+
+
+def test_frames_of_rows_and_of_figures_agree(kind):
+    run = samples(7, groups=12)
+    names = ["average_precision", "ndcg@3", "reciprocal_rank", "lift", "k@recall=0.5"]
+    of_rows = kind.read(fp.intervals(kind(run), names, "truth", "score", by="q", mean_over="q"))
+    figures = fp.evaluate(kind(run), names, "truth", "score", by="q")
+    assert of_rows.equals(kind.read(fp.intervals(figures, names, by="q")))
+    assert of_rows["metric"].to_list() == names
+    means = kind.read(fp.evaluate(kind(run), names, "truth", "score", by="q", mean_over="q"))
+    assert of_rows["value"].to_list() == [near(means[f"mean_{name}"].item()) for name in names]
+    # Of what is no share between 0 and 1, an interval of scipy's.
+    lift = kind.read(figures)["lift"].drop_nulls()
+    low, high = stats.t.interval(0.95, len(lift) - 1, lift.mean(), stats.sem(lift))
+    assert of_rows.filter(metric="lift").select("low", "high").row(0) == (near(low), near(high))
+
+
+def samples(seed: int, groups: int = 1, size: int = 30) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    n = groups * size
+    truth, score = rng.random(n) < 0.4, rng.integers(0, 12, n) / 4
+    return pl.DataFrame({"q": np.arange(n) % groups, "truth": truth, "score": score + truth * rng.random(n).round(1)})
+
+
+# Over rows: the D of each is the derivative of the figure by its weight -----------------------------------------------
+
+
+def weighted_average_precision(rows, weights):
+    positives = sum(w for (t, _), w in zip(rows, weights, strict=True) if t)
+    total = Fraction(0)
+    for (truth, score), weight in zip(rows, weights, strict=True):
+        if truth and score is not None:
+            above = [(t, w) for (t, s), w in zip(rows, weights, strict=True) if s is not None and s >= score]
+            total += weight * Fraction(sum(w for t, w in above if t), sum(w for _, w in above))
+    return total / positives
+
+
+def weighted_roc_auc(rows, weights):
+    both = [(t, -1 if s is None else s, w) for (t, s), w in zip(rows, weights, strict=True)]
+    pairs = wins = Fraction(0)
+    for positive in (one for one in both if one[0]):
+        for negative in (one for one in both if not one[0]):
+            product = positive[2] * negative[2]
+            pairs += product
+            wins += product * (2 * (positive[1] > negative[1]) + (positive[1] == negative[1])) / 2
+    return wins / pairs
+
+
+def derivative(figure, rows, i):
+    """By a symmetric difference, whose error is of the order of the step's square."""
+    step = Fraction(1, 10**7)
+    up, down = ([Fraction(1) + sign * step * (j == i) for j in range(len(rows))] for sign in (1, -1))
+    return float((figure(rows, up) - figure(rows, down)) / (2 * step))
+
+
+FIGURES = {"average_precision": weighted_average_precision, "roc_auc": weighted_roc_auc}
+
+
+def d_of_rows(data: pl.DataFrame, name: str, **policies) -> list[float]:
+    """The D of each row, each of which is a cluster."""
+    request = replace(request_of("truth", "score", None, None, policies), cluster="row")
+    rows, _ = rows_of(data.with_row_index("row"), request)
+    chosen = [of_rows(name)]
+    found = sums_of_clusters(rows, chosen, values_and_errors(rows, chosen, None))
+    return found.sort("cluster").collect()["D 0"].to_list()
+
+
+RANKED = st.lists(st.tuples(st.booleans(), st.one_of(st.none(), st.integers(0, 4))), min_size=4, max_size=9)
+
+
+@given(rows=RANKED, name=st.sampled_from(list(FIGURES)))
+def test_d_is_the_derivative_by_the_weight(rows, name):
+    rows += [(True, 2), (True, 3), (False, 1), (False, 2)]
+    data = pl.DataFrame(rows, schema={"truth": pl.Boolean, "score": pl.Int64}, orient="row")
+    found = d_of_rows(data, name, unscored="unretrieved")
+    assert found == [pytest.approx(derivative(FIGURES[name], rows, i), rel=0, abs=1e-9) for i in range(len(rows))]
+    assert sum(found) == pytest.approx(0, abs=1e-12)
+    both = fp.intervals(data, name, "truth", "score", unscored="unretrieved")
+    positives, negatives = (data.filter(truth=side).height for side in (True, False))
+    if name == "average_precision":
+        fewer = min(positives, negatives)
+        expected = fewer / (fewer - 1) * sum(d * d for d in found)
+    else:
+        sides = [[d for d, (t, _) in zip(found, rows, strict=True) if t == side] for side in (True, False)]
+        expected = sum(len(side) / (len(side) - 1) * sum(d * d for d in side) for side in sides)
+    assert both["standard_error"].item() == pytest.approx(expected**0.5, rel=0, abs=1e-12)
+
+
+def test_d_of_a_small_ranking():
+    # + - +: AP 5/6. Of the first hit (1 - 5/6 + 1/3 (1 - 2/3)) / 2, of the miss -(1/3 2/3) / 2.
+    data = pl.DataFrame({"truth": [1, 0, 1], "score": [3, 2, 1]})
+    assert d_of_rows(data, "average_precision") == [near(5 / 36), near(-1 / 9), near(-1 / 36)]
+    assert sum(d * d for d in d_of_rows(data, "average_precision")) == near(7 / 216)
+    # One negative: how far it could be elsewhere, nobody knows.
+    found = fp.intervals(data, "average_precision", "truth", "score")
+    assert found.select("value", "low", "high", "standard_error").row(0) == (near(5 / 6), None, None, None)
+
+
+def test_roc_auc_has_the_variance_of_delong():
+    # As Sun and Xu (2014) give it, from mid-ranks: the variances of the shares of pairs that each row wins.
+    data = samples(3, size=60)
+    positive, negative = (data.filter(truth=side)["score"].to_numpy() for side in (True, False))
+    wins = (positive[:, None] > negative) + (positive[:, None] == negative) / 2
+    variance = wins.mean(1).var(ddof=1) / len(positive) + wins.mean(0).var(ddof=1) / len(negative)
+    found = fp.intervals(data, "roc_auc", "truth", "score")
+    assert found["standard_error"].item() == near(variance**0.5)
+
+
+@pytest.mark.parametrize("unretrieved", [0, 3])
+def test_positives_that_are_known_are_like_rows_without_a_score(unretrieved):
+    data = samples(4)
+    missing = pl.DataFrame({"q": 0, "truth": [True] * unretrieved, "score": [None] * unretrieved}, schema=data.schema)
+    whole = fp.intervals(pl.concat([data, missing]), "average_precision", "truth", "score", unscored="unretrieved")
+    positives = data["truth"].sum() + unretrieved
+    known = fp.intervals(data.with_columns(P=positives), "average_precision", "truth", "score", positives="P")
+    columns = ["value", "low", "high", "standard_error"]
+    assert known.select(columns).row(0) == tuple(map(near, whole.select(columns).row(0)))
+
+
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+def test_shares_have_the_interval_of_wilson(confidence):
+    data = samples(5, size=80)
+    at = data["score"] >= 2
+    truth = data["truth"]
+    shares = {
+        "precision": (truth & at, at),
+        "fdr": (~truth & at, at),
+        "recall": (truth & at, truth),
+        "fnr": (truth & ~at, truth),
+        "specificity": (~truth & ~at, ~truth),
+        "fpr": (~truth & at, ~truth),
+        "npv": (~truth & ~at, ~at),
+        "accuracy": (truth == at, at | ~at),
+    }
+    names = [f"{figure}@threshold=2" for figure in shares]
+    found = fp.intervals(data, names, "truth", "score", confidence=confidence)
+    for (part, whole), row in zip(shares.values(), found.iter_rows(named=True), strict=True):
+        low, high = proportion_confint(part.sum(), whole.sum(), 1 - confidence, method="wilson")
+        assert (row["low"], row["high"]) == (near(low), near(high)), row["metric"]
+        assert row["value"] == near(part.sum() / whole.sum())
+
+
+def test_a_cluster_of_each_row_is_none():
+    data = samples(6).with_row_index("row")
+    names = ["average_precision", "roc_auc", "precision@threshold=2", "f1@threshold=2", "prevalence"]
+    clustered = fp.intervals(data, names, "truth", "score", cluster="row")
+    assert clustered["units"].to_list() == [30] * len(names)
+    # A share p of n has the D (1 - p) / n and -p / n, whose squares add up to p (1 - p) / n.
+    p, n = data["truth"].mean(), data.height
+    assert clustered.filter(metric="prevalence")["standard_error"].item() == near((p * (1 - p) / (n - 1)) ** 0.5)
+
+
+def test_rows_that_stand_twice_are_one_cluster(kind):
+    # The same rows twice: the figures are those of the rows, and so is what is known of them.
+    data = samples(8).with_row_index("user")
+    twice = pl.concat([data, data])
+    names = ["average_precision", "roc_auc", "recall@threshold=2", "f1@threshold=2"]
+    once = fp.intervals(data, names, "truth", "score", cluster="user")
+    found = kind.read(fp.intervals(kind(twice), names, "truth", "score", cluster="user"))
+    assert found["standard_error"].to_list() == [near(error) for error in once["standard_error"]]
+    alone = fp.intervals(twice, names, "truth", "score")
+    assert (alone["standard_error"] < 0.8 * once["standard_error"]).all()
+
+
+def test_means_of_fixed_groups():
+    data = samples(9, groups=4)
+    names = ["average_precision", "precision@threshold=2"]
+    each = fp.intervals(data, names, "truth", "score", by="q")
+    assert each.columns == ["q", "metric", "value", "low", "high", "standard_error", "units", "undefined"]
+    mean = fp.intervals(data, names, "truth", "score", by="q", mean_over="q", sampled="rows")
+    for name in names:
+        own = each.filter(metric=name)
+        row = mean.filter(metric=name).row(0, named=True)
+        assert row["value"] == near(own["value"].mean())
+        assert row["standard_error"] == near((own["standard_error"] ** 2).sum() ** 0.5 / 4)
+    # Clusters that lie within groups: each mean is of independent parts again.
+    within = data.with_row_index("user")
+    clustered = fp.intervals(within, names, "truth", "score", by="q", mean_over="q", cluster="user")
+    each = fp.intervals(within, names, "truth", "score", by="q", cluster="user")
+    for name in names:
+        # Of each group with 30 / 29, of all with 120 / 119.
+        sums = (each.filter(metric=name)["standard_error"] ** 2 * 29 / 30).sum() * 120 / 119
+        assert clustered.filter(metric=name)["standard_error"].item() == near(sums**0.5 / 4)
+
+
+# What has no value, and what is refused -----------------------------------------------------------------------------
+
+
+def test_groups_without_a_value(kind):
+    data = pl.DataFrame({"q": [1, 1, 2, 2, 3], "truth": [1, 0, 0, 0, 1], "score": [2, 1, 2, 1, 1]})
+    found = kind.read(fp.intervals(kind(data), "average_precision", "truth", "score", by="q", mean_over="q"))
+    assert found.select("value", "units", "undefined").row(0) == (1.0, 2, 1)
+    rows = kind.read(fp.intervals(kind(data), ["average_precision", "recall@threshold=2"], "truth", "score", by="q"))
+    assert rows.select("q", "value", "low", "units", "undefined").rows() == [
+        (1, 1.0, None, 2, 0),
+        (1, 1.0, near(1 / (1 + stats.norm.ppf(0.975) ** 2)), 2, 0),
+        (2, None, None, 2, 1),
+        (2, None, None, 2, 1),
+        (3, 1.0, None, 1, 0),
+        (3, 0.0, None, 1, 0),
+    ]
+
+
+def test_no_rows(kind):
+    empty = pl.DataFrame(schema={"q": pl.Int64, "truth": pl.Boolean, "score": pl.Float64})
+    assert kind.read(fp.intervals(kind(empty), "average_precision", "truth", "score", by="q")).height == 0
+    whole = kind.read(fp.intervals(kind(empty), ["roc_auc", "accuracy@threshold=1"], "truth", "score"))
+    assert whole.select("value", "low", "units", "undefined").rows() == [(None, None, 0, 1)] * 2
+
+
+REFUSED = [
+    ({"confidence": 95}, ValueError, "confidence must lie between 0 and 1, got 95: write 0.95"),
+    ({"confidence": 0}, ValueError, "confidence must lie between 0 and 1, got 0: such as 0.95"),
+    (
+        {"metrics": "precision@5"},
+        ValueError,
+        "precision@5 has no closed form where rows are sampled: average_precision",
+    ),
+    ({"metrics": "f2@threshold=1"}, ValueError, "f2@threshold=1 has no closed form where rows are sampled"),
+    ({"weight": "w"}, ValueError, "weight= goes with no standard error where rows are sampled"),
+    ({"ties": "order"}, ValueError, "ties='order' goes with no standard error where rows are sampled"),
+    ({"metrics": "roc_auc", "positives": "w"}, ValueError, "positives= goes with no standard error where rows are"),
+    ({"sampled": "row"}, ValueError, "sampled must be 'groups' or 'rows', or None, got 'row'"),
+    ({"sampled": "groups"}, ValueError, "sampled='groups' needs mean_over="),
+    ({"cluster": "gone"}, ValueError, "cluster: no column 'gone' in the frame"),
+    ({"cluster": "w", "sampled": "groups", "by": "q", "mean_over": "q"}, ValueError, "cluster= is about rows"),
+    ({"cluster": "c"}, ValueError, "cluster column 'c' has 10 missing of 30: give each row its cluster"),
+    ({"truth": None}, TypeError, "score without truth: rows need both, and a frame of figures neither"),
+    ({"truth": None, "score": None}, TypeError, "by names the columns that tell the rows of a frame of figures apart"),
+    ({"truth": None, "score": None, "by": "q", "ties": "order"}, TypeError, "ties= is about rows, and without truth"),
+    ({"truth": None, "score": None, "by": "q", "sampled": "rows"}, ValueError, "a frame of figures has groups only"),
+]
+
+
+@pytest.mark.parametrize(("change", "error", "sentence"), REFUSED)
+def test_what_is_refused(change, error, sentence):
+    data = samples(1).with_columns(w=pl.lit(1), c=pl.when(pl.int_range(pl.len()) >= 10).then(1))
+    given = {"metrics": "average_precision", "truth": "truth", "score": "score"} | change
+    with pytest.raises(error) as raised:
+        fp.intervals(data, given.pop("metrics"), **given)
+    assert str(raised.value).startswith(sentence)
+
+
+def test_frames_of_figures_that_are_none(kind):
+    twice = pl.concat([SHARES, SHARES])
+    with pytest.raises(ValueError, match="one row for each of its keys, and more of query=1: add a key to by"):
+        kind.read(fp.intervals(kind(twice), "average_precision", by="query"))
+    texts = SHARES.select(pl.col("query").cast(pl.String), "average_precision")
+    with pytest.raises(TypeError, match="column 'query' holds String, and figures are numbers"):
+        fp.intervals(texts, "query", by="average_precision")
+
+
+def test_spark_dask_and_parts_say_what_to_do():
+    with pytest.raises(TypeError, match=r"start from the figures of groups: evaluate\(metrics, truth, score, by=...\)"):
+        fp.partitioned(samples(1), partitions=2).intervals("average_precision", "truth", "score")
