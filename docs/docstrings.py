@@ -20,6 +20,7 @@ WIDTH = 120
 TYPES = {
     "Frame": "polars DataFrame or LazyFrame, pandas DataFrame",
     "Column": "str or polars expression",
+    "Column | None": "str or polars expression, optional",
     "Columns": "str or polars expression, or several",
     "Columns | None": "str, polars expression or selector, or several; optional",
     "Unpack[Policies]": "",
@@ -43,6 +44,9 @@ TYPES = {
     "bool | str | Sequence[str]": "bool, str or list of str",
     "Literal['min', 'positives', 'hits']": '"min", "positives" or "hits"',
     "Literal[11, 101] | None": "11 or 101, optional",
+    "Literal['groups', 'rows'] | None": '"groups" or "rows", optional',
+    "Literal['t', 'permutation']": '"t" or "permutation"',
+    "Literal['holm'] | None": '"holm" or None',
     "Axes | None": "matplotlib Axes, optional",
     "Any": "",
 }
@@ -67,6 +71,7 @@ TEXTS = {
     "(torchmetrics).",
     "figures": 'More columns: any figure of the confusion table, such as "fpr", "f1", "f0.5", "mcc".',
     "**others": "None: policies are those of the functions of the same name.",
+    "confidence": "How often an interval holds the value, between 0 and 1.",
     "prefix": "Put before the names of the new columns.",
     "path": "The file.",
 }
@@ -99,7 +104,10 @@ PLOTS = {
 OWN = {
     "Policies": ["ascending"],
     "ExprPR": ["score"],
+    "average_curve": ["mean_over", "points", "confidence"],
+    "compare": ["frame", "metrics", "truth", "score", "mean_over", "confidence"],
     "confusion": ["score"],
+    "intervals": ["frame", "metrics", "truth", "score", "mean_over"],
     "partitioned": ["frame"],
     "plot": ["frame", "score"],
     "plot_curve": ["frame"],

@@ -81,8 +81,13 @@ WAYS: dict[str, dict[str, dict[str, Any]]] = {
         "with `prediction`": {"score": None, "prediction": "predicted"},
     },
     "plot": {"without `k`": {}, "with `k`": {"k": 2}},
+    "average_curve": {"": {"by": "times"}},
+    "intervals": {
+        "where rows are sampled": {"metrics": "average_precision"},
+        "where groups are": {"metrics": "average_precision", "by": "times", "mean_over": "times"},
+    },
 }
-BY_METRIC = ("evaluate", "with_metrics")
+BY_METRIC = ("evaluate", "with_metrics", "compare")
 # Numbers for the letters that stand for them in the names of families.
 LETTERS = {"K": "2", "P": "40", "T": "0.65", "R": "0.5", "Q": "0.5", "X": "0.5", "B": "0.8"}
 

@@ -35,6 +35,7 @@ def test_the_table_of_policies_is_that_of_the_code():
     assert {one.__name__ for one in FUNCTIONS if "policies" in inspect.signature(one).parameters} <= listed | {
         "evaluate",
         "with_metrics",
+        "compare",
     }
 
 

@@ -81,6 +81,9 @@ WRONG: dict[str, list[Any]] = {
     "str | bytes | PathLike[Any]": [5, True, None, ["x"], pl.col("s"), RUN, "\0", "", "no such file"],
     "Literal['min', 'positives', 'hits']": NO_WORDS,
     "Literal[11, 101] | None": [*NO_WORDS, 10, 11.5],
+    "Literal['groups', 'rows'] | None": NO_WORDS,
+    "Literal['t', 'permutation']": [*NO_WORDS, "wilcoxon", "bootstrap"],
+    "Literal['holm'] | None": [*NO_WORDS, "bonferroni"],
     "Ties": NO_WORDS,
     "Literal['raise', 'unretrieved', 'drop']": NO_WORDS,
     "Literal['raise', 'negative', 'drop']": NO_WORDS,
@@ -134,6 +137,9 @@ def doors() -> Iterator[Door]:
         "figure": {"threshold": 0.5},
         "plot_curve": {},
         "partitioned": {},
+        "intervals": {"truth": "rel", "score": "s"},
+        "compare": {"truth": "rel", "score": ["s", "d"], "by": "q"},
+        "average_curve": {"by": "q"},
     }
     for name in fp.__all__:
         function = getattr(fp, name)

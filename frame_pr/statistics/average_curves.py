@@ -50,8 +50,8 @@ def average_curve(
         Whether a row is positive: boolean, 0/1, or any labels with `positive`.
     score : str or polars expression, or several
         Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
-    by : str, polars expression or selector, or several
-        The groups.
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
     mean_over : str or list of str, optional
         Columns of `by` to average over, all unless some are named: the result has a curve for each group of the others.
     points : int
@@ -63,7 +63,7 @@ def average_curve(
     positive : optional
         The label of `truth` that is the positive one. It need not occur where its type declares it.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`.
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`.
 
     Returns
     -------

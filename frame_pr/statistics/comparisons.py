@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import polars as pl
 
@@ -39,9 +39,9 @@ COLUMNS = (
     "losses",
 )
 _REFUSED = {
-    "wilcoxon": "tests medians, and so finds differences of means where there are none: up to 63 times in 100",
-    "sign": "counts wins, and so finds differences of means where there are none: up to 96 times in 100",
-    "bootstrap": "finds differences where there are none twice as often as it says if there are 10 groups",
+    "wilcoxon": "is about medians, and so finds differences of means where there are none",
+    "sign": "counts wins, and so finds differences of means where there are none",
+    "bootstrap": "finds differences where there are none more often than it says, where groups are few",
 }
 
 
@@ -54,8 +54,8 @@ def compare(
     by: Columns | None = None,
     mean_over: str | Sequence[str] | None = None,
     baseline: str | None = None,
-    test: str = "t",
-    correction: str | None = "holm",
+    test: Literal["t", "permutation"] = "t",
+    correction: Literal["holm"] | None = "holm",
     confidence: float = 0.95,
     resamples: int | None = None,
     seed: int | None = None,
@@ -80,8 +80,8 @@ def compare(
         Whether a row is positive: boolean, 0/1, or any labels with `positive`.
     score : several names or polars expressions, optional
         The systems, each a column of scores; higher ranks earlier, unless `ascending`.
-    by : str, polars expression or selector, or several
-        The groups.
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
     mean_over : str or list of str, optional
         Columns of `by` to average over, all unless some are named: systems are compared in each group of the others.
     baseline : str, optional
@@ -101,7 +101,8 @@ def compare(
     undefined : float, optional
         What to give instead of null where there is no value. Does not fill counts and thresholds.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`.
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Which of them goes with which metric:
+        the page of the docs on policies.
 
     Returns
     -------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Unpack
+from typing import Any, Literal, Unpack
 
 import polars as pl
 
@@ -28,7 +28,7 @@ def intervals(
     *,
     by: Columns | None = None,
     mean_over: str | Sequence[str] | None = None,
-    sampled: str | None = None,
+    sampled: Literal["groups", "rows"] | None = None,
     cluster: Column | None = None,
     confidence: float = 0.95,
     positive: object = None,
@@ -70,7 +70,9 @@ def intervals(
     undefined : float, optional
         What to give instead of null where there is no value. Does not fill counts and thresholds.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`.
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: where rows are sampled,
+        `weight=`, `tie_break=`, `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"`,
+        `ties="order"` and `rows=`.
 
     Returns
     -------

@@ -187,7 +187,7 @@ def test_few_groups_and_no_spread():
 
 
 REFUSED = [
-    ({"test": "wilcoxon"}, ValueError, "test='wilcoxon' tests medians"),
+    ({"test": "wilcoxon"}, ValueError, "test='wilcoxon' is about medians"),
     ({"test": "sign"}, ValueError, "test='sign' counts wins"),
     ({"test": "bootstrap"}, ValueError, "test='bootstrap' finds differences where there are none"),
     ({"test": "z"}, ValueError, "test must be 't' or 'permutation', got 'z'"),
