@@ -110,6 +110,8 @@ OWN = {
     "intervals": ["frame", "metrics", "truth", "score", "mean_over"],
     "partitioned": ["frame"],
     "plot": ["frame", "score"],
+    "plot_comparison": ["frame", "truth", "score"],
+    "plot_intervals": ["frame"],
     "plot_curve": ["frame"],
     "report": ["k", "threshold"],
     "with_curve": ["score"],

@@ -87,7 +87,7 @@ WAYS: dict[str, dict[str, dict[str, Any]]] = {
         "where groups are": {"metrics": "average_precision", "by": "times", "mean_over": "times"},
     },
 }
-BY_METRIC = ("evaluate", "with_metrics", "compare")
+BY_METRIC = ("evaluate", "with_metrics", "compare", "plot_comparison")
 # Numbers for the letters that stand for them in the names of families.
 LETTERS = {"K": "2", "P": "40", "T": "0.65", "R": "0.5", "Q": "0.5", "X": "0.5", "B": "0.8"}
 

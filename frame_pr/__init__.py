@@ -18,6 +18,7 @@ from frame_pr.functions.reports import report
 from frame_pr.inputs.policies import Policies
 from frame_pr.partitions import partitioned
 from frame_pr.plotting.plots import plot, plot_curve
+from frame_pr.plotting.statistics_plots import plot_comparison, plot_intervals
 from frame_pr.search.judgments import join_judgments
 from frame_pr.search.trec import read_trec_qrels, read_trec_run
 from frame_pr.statistics.average_curves import average_curve
@@ -43,7 +44,9 @@ __all__ = [
     "ndcg",
     "partitioned",
     "plot",
+    "plot_comparison",
     "plot_curve",
+    "plot_intervals",
     "precision_at_k",
     "precision_at_recall",
     "r_precision",

@@ -15,7 +15,7 @@ from frame_pr.frames.wording import kind_of_value, shown
 from frame_pr.functions import at_rank, at_recall, confusion_tables, curves, evaluation, rankings, reports
 from frame_pr.functions import average_precision as ap
 from frame_pr.functions import f_beta as f
-from frame_pr.plotting import plots
+from frame_pr.plotting import plots, statistics_plots
 from frame_pr.search import judgments
 from frame_pr.statistics import average_curves, comparisons, intervals
 
@@ -78,6 +78,7 @@ class PR(Generic[Frame]):
     compare = _method(comparisons.compare)
     average_curve = _method(average_curves.average_curve)
     plot = _method(plots.plot)
+    plot_comparison = _method(statistics_plots.plot_comparison)
     join_judgments = _method(judgments.join_judgments)
 
     def __repr__(self) -> str:

@@ -36,6 +36,7 @@ def test_the_table_of_policies_is_that_of_the_code():
         "evaluate",
         "with_metrics",
         "compare",
+        "plot_comparison",
     }
 
 

@@ -136,6 +136,8 @@ def doors() -> Iterator[Door]:
         "confusion": {"score": "s", "threshold": 0.5},
         "figure": {"threshold": 0.5},
         "plot_curve": {},
+        "plot_intervals": {},
+        "plot_comparison": {"metric": "average_precision", "truth": "rel", "score": ["s", "d"], "by": "q"},
         "partitioned": {},
         "intervals": {"truth": "rel", "score": "s"},
         "compare": {"truth": "rel", "score": ["s", "d"], "by": "q"},
@@ -207,6 +209,8 @@ def call(door: Door, wrong: dict[str, Any], kind: str) -> Any:
         if door.name == "plot_curve":
             by = given.pop("by", None)
             value = value if frame in wrong else fp.curve(made(kind), "rel", "s", by=by)
+        if door.name == "plot_intervals":
+            value = value if frame in wrong else fp.intervals(made(kind), "average_precision", "rel", "s", by="q")
         if door.name == "partitioned":
             parts = door.function(value if frame in wrong else RUN, **{"progress": False} | given)
             return parts.average_precision("rel", "s", by="q")

@@ -8,7 +8,7 @@ from typing import Any, Literal, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import filling, one_of, whole
+from frame_pr.frames.arguments import filling, is_whole, one_of, whole
 from frame_pr.frames.columns import by_name, refuse_clash
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.wording import did_you_mean, nearest, shown
@@ -130,7 +130,7 @@ def compare(
     >>> found.select(pl.col("difference", "p_value").round(4), "wins", "ties").row(0)
     (0.1667, 0.4226, 1, 2)
     """
-    if test in _REFUSED:
+    if isinstance(test, str) and test in _REFUSED:
         raise ValueError(f"test={test!r} {_REFUSED[test]}; test='t' or 'permutation'")
     one_of("test", test, ("t", "permutation"))
     adjusted = one_of("correction", correction, ("holm", None))
@@ -141,6 +141,8 @@ def compare(
     draws = None
     if test == "permutation":
         draws = whole("resamples", 10_000 if resamples is None else resamples, 1), whole("seed", seed or 0, 0)
+    if baseline is not None and not (isinstance(baseline, str) or is_whole(baseline)):
+        raise TypeError(f"baseline takes the name of a system; got {shown(baseline)}")
     if by is None:
         raise ValueError("compare needs groups, whose figures are paired: name the grouping columns, by=...")
     is_of_figures(frame, truth, score)

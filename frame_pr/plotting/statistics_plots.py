@@ -1,0 +1,242 @@
+"""Intervals as dots with whiskers, and the differences of two systems, unit by unit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Unpack
+
+import polars as pl
+
+from frame_pr.frames.arguments import flag, real, text, whole
+from frame_pr.frames.columns import by_name
+from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.kinds import kind_of
+from frame_pr.frames.wording import counted, did_you_mean, kind_of_value, nearest, shown
+from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.plotting.panels import need_matplotlib, plain
+from frame_pr.statistics.comparisons import compare
+from frame_pr.statistics.figures import COLUMNS, figures_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_HEIGHT = 0.28
+"""Inches of a line of `plot_intervals`."""
+_OVERALL, _BARS = "0.45", "0.7"
+
+
+def plot_intervals(
+    frame: Frame,
+    /,
+    *,
+    metric: str | None = None,
+    overall: float | None = None,
+    sort: bool = True,
+    max_groups: int = 60,
+    ax: Axes | None = None,
+) -> Axes:
+    """A dot with its interval for each row of what `intervals` gave: what reviews call a forest plot.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        What `intervals` gave, with keys; never changed.
+    metric : str, optional
+        Which metric, where the frame has several.
+    overall : float, optional
+        A value to draw as a line, such as that of all rows. Without it, the mean of the values that are drawn.
+    sort : bool
+        The largest value on top; else in the order of the frame.
+    max_groups : int
+        How many rows the picture may hold.
+    ax : matplotlib Axes, optional
+        Where to draw. Without it, on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        With a dot, and where there are bounds a whisker, for each row; the number of units beside its name.
+
+    Raises
+    ------
+    ValueError, TypeError
+        The frame is not what `intervals` gave, has several metrics and none is named, or too many rows.
+    ImportError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> from matplotlib.figure import Figure
+    >>> run = pl.DataFrame({"q": [1, 1, 1, 1, 2, 2, 2, 2], "truth": [1, 0, 1, 0, 1, 1, 0, 0], "score": range(8)})
+    >>> found = fp.intervals(run, "average_precision", "truth", "score", by="q")
+    >>> ax = fp.plot_intervals(found, ax=Figure().subplots())
+    >>> [label.get_text() for label in ax.get_yticklabels()]
+    ['1  (4)', '2  (4)']
+    """
+    need_matplotlib()
+    name = None if metric is None else text("metric", metric)
+    line = None if overall is None else float(real("overall", overall))
+    largest_first, most = flag("sort", sort), whole("max_groups", max_groups, least=1)
+    _check_axes(ax)
+    table, keys, drawn = _read(frame, name)
+    if table.height > most:
+        rows = counted(table.height, "row", "rows")
+        raise ValueError(f"{rows} are too many to read: filter them, or max_groups={table.height}")
+    if largest_first:
+        table = table.sort("value", descending=True, nulls_last=True, maintain_order=True)
+    ax = _axes(ax, 1.2 + _HEIGHT * table.height)
+    places = list(range(table.height))[::-1]
+    numbers = table.select(pl.col("value", "low", "high").fill_null(float("nan")))
+    ax.hlines(places, numbers["low"].to_list(), numbers["high"].to_list(), linewidth=1.5)
+    ax.plot(numbers["value"].to_list(), places, "o", markersize=5)
+    names = pl.concat_str([by_name(key).cast(pl.String).fill_null("null") for key in keys], separator=", ")
+    named = table.select(names.alias("name"), "units").iter_rows()
+    ax.set_yticks(places, [f"{plain(one)}  ({n:,})" for one, n in named])
+    mean = table["value"].mean()
+    where = mean if line is None else line
+    if isinstance(where, float):
+        ax.axvline(where, color=_OVERALL, linestyle=":", linewidth=1, zorder=1)
+        label = f"{'mean' if line is None else 'overall'} {where:.2f}"
+        above = {"xycoords": ("data", "axes fraction"), "xytext": (0, 3), "textcoords": "offset points"}
+        ax.annotate(label, (where, 1), ha="center", va="bottom", color=_OVERALL, **above)  # type: ignore[arg-type]
+    ax.set_xlabel(drawn)
+    ax.margins(y=min(0.1, 0.6 / max(1, table.height)))
+    return ax
+
+
+def plot_comparison(
+    frame: Frame,
+    /,
+    metric: str,
+    truth: Column | None = None,
+    score: Columns | None = None,
+    *,
+    by: Columns | None = None,
+    baseline: str | None = None,
+    confidence: float = 0.95,
+    positive: object = None,
+    undefined: float | None = None,
+    ax: Axes | None = None,
+    **policies: Unpack[Policies],
+) -> Axes:
+    """The differences of two systems group by group, the largest first, with their mean and its interval.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Scored rows; or, without `truth` and `score`, a frame of figures (see `compare`). Never changed.
+    metric : str
+        The name of a metric; of a frame of figures, its column.
+    truth : str or polars expression, optional
+        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+    score : two names or polars expressions, optional
+        The systems, each a column of scores; higher ranks earlier, unless `ascending`.
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
+    baseline : str, optional
+        The system that the other is compared with: the first one, unless said.
+    confidence : float
+        How often an interval holds the value, between 0 and 1.
+    positive : optional
+        The label of `truth` that is the positive one. It need not occur where its type declares it.
+    undefined : float, optional
+        What to give instead of null where there is no value. Does not fill counts and thresholds.
+    ax : matplotlib Axes, optional
+        Where to draw. Without it, on a new figure.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Which of them goes with which metric:
+        the page of the docs on policies.
+
+    Returns
+    -------
+    matplotlib Axes
+        A bar for each group that both have a value of; wins, ties and losses in the legend.
+
+    Raises
+    ------
+    ValueError, TypeError
+        There are not two systems; what `compare` raises.
+    ImportError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> from matplotlib.figure import Figure
+    >>> figures = pl.DataFrame(
+    ...     {"q": [1, 2, 3] * 2, "system": ["a"] * 3 + ["b"] * 3, "ap": [0.1, 0.2, 0.3, 0.4, 0.1, 0.3]}
+    ... )
+    >>> ax = fp.plot_comparison(figures, "ap", by="q", ax=Figure().subplots())
+    >>> ax.get_legend_handles_labels()[1]
+    ['mean difference 0.07 (-0.45 to 0.58)', 'b better: 1, worse: 1, tied: 1']
+    """
+    need_matplotlib()
+    _check_axes(ax)
+    name = text("metric", metric)
+    given: dict[str, Any] = {"by": by, "positive": positive, "undefined": undefined, **policies}
+    found = compare(frame, name, truth, score, baseline=baseline, confidence=confidence, **given)
+    (row, *others) = kind_of(found).read(list(kind_of(found).columns)).collect().iter_rows(named=True)
+    if others:
+        raise ValueError("plot_comparison draws two systems, and there are more: name two of them")
+    figures = figures_of(frame, name, truth, score, by, positive, undefined, policies, system=True)
+    keys = [by_name(key) for key in figures.keys if key != "system"]
+    old, new = (
+        figures.table.filter(pl.col("system") == row[side]).select(*keys, by_name(name).alias(side))
+        for side in ("baseline", "system")
+    )
+    both = old.join(new, on=keys, nulls_equal=True).select(pl.col("system") - pl.col("baseline"))
+    differences = both.drop_nulls().collect().to_series().sort(descending=True)
+    ax = _axes(ax, 4.0)
+    system, before = plain(str(row["system"])), plain(str(row["baseline"]))
+    counts = f"{system} better: {row['wins']:,}, worse: {row['losses']:,}, tied: {row['ties']:,}"
+    ax.bar(range(1, differences.len() + 1), differences.to_list(), width=1.0, color=_BARS, label=counts)
+    if row["difference"] is not None:
+        label = f"mean difference {row['difference']:.2f}"
+        if row["low"] is not None:
+            ax.axhspan(row["low"], row["high"], alpha=0.25, linewidth=0)
+            label += f" ({row['low']:.2f} to {row['high']:.2f})"
+        ax.axhline(row["difference"], linewidth=1.5, label=label)
+    ax.axhline(0, color="0", linewidth=0.8)
+    ax.set_xlabel(f"{counted(differences.len(), 'group', 'groups')}, the largest difference first")
+    ax.set_ylabel(f"{plain(name)}: {system} less {before}")
+    ax.legend(loc="best", frameon=False)
+    return ax
+
+
+def _check_axes(ax: Any) -> None:
+    from matplotlib.axes import Axes
+
+    if ax is not None and not isinstance(ax, Axes):
+        raise TypeError(f"ax must be a matplotlib Axes, got {kind_of_value(ax)}")
+
+
+def _axes(ax: Axes | None, height: float) -> Axes:
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot as plt
+
+    return plt.figure(figsize=(6.4, height), layout="constrained").subplots()
+
+
+def _read(frame: Any, metric: str | None) -> tuple[pl.DataFrame, list[str], str]:
+    """The rows of one metric, the keys and its name."""
+    kind = kind_of(frame)
+    missing = [name for name in COLUMNS if name not in kind.columns]
+    if missing:
+        raise ValueError(f"plot_intervals draws a frame that intervals gave, and this one has no column {missing[0]!r}")
+    keys = kind.columns[: kind.columns.index("metric")]
+    if not keys:
+        raise ValueError("plot_intervals draws a row for each group: intervals(..., by=...), without mean_over")
+    names = [str(key) for key in keys]
+    table = kind.read([*keys, *COLUMNS]).select(map(by_name, [*names, *COLUMNS])).collect()
+    metrics = table["metric"].unique(maintain_order=True).to_list()
+    if metric is None and len(metrics) > 1:
+        raise ValueError(f"the frame has {len(metrics)} metrics: name one, metric={metrics[0]!r}")
+    if metric is not None and metric not in metrics:
+        near = nearest(metric, metrics)
+        hint = did_you_mean(near) if near else f"it has {', '.join(metrics)}"
+        raise ValueError(f"metric={shown(metric)} is not in the frame; {hint}")
+    chosen = metric if metric is not None else metrics[0] if metrics else ""
+    return table.filter(pl.col("metric") == chosen), names, plain(chosen)

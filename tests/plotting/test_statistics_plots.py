@@ -1,0 +1,113 @@
+"""Intervals as dots with whiskers, and differences group by group."""
+
+import numpy as np
+import polars as pl
+import pytest
+from compare import near
+from pictures import axes, no_figure_left  # noqa: F401  fixture
+
+import frame_pr as fp
+
+FIGURES = pl.DataFrame({"q": [1, 2, 3, 4] * 2, "system": ["old"] * 4 + ["new"] * 4}).with_columns(
+    m=pl.Series([0.1, 0.2, 0.3, None, 0.4, 0.1, 0.3, 0.5])
+)
+
+
+def found(kind=None, metrics="average_precision"):
+    rng = np.random.default_rng(3)
+    columns = {"segment": rng.choice(["a_b", "c$", "d"], 200), "t": rng.random(200) < 0.3, "s": rng.random(200)}
+    run = pl.DataFrame(columns)
+    return fp.intervals(run if kind is None else kind(run), metrics, "t", "s", by="segment")
+
+
+def whiskers(ax):
+    (lines,) = ax.collections
+    return sorted((y, left, right) for (left, y), (right, _) in lines.get_segments())
+
+
+def test_a_dot_and_a_whisker_for_each_row(kind):
+    pytest.importorskip("matplotlib")
+    table = kind.read(found(kind)).sort("value")
+    ax = fp.plot_intervals(found(kind), ax=axes())
+    dots = ax.get_lines()[0]
+    # The largest on top.
+    order = np.argsort(dots.get_ydata())
+    assert list(dots.get_xdata()[order]) == table["value"].to_list()
+    assert whiskers(ax) == [(i, low, high) for i, (low, high) in enumerate(table.select("low", "high").iter_rows())]
+    assert ax.get_xlabel() == "average_precision"
+
+
+def test_names_units_and_the_line_of_the_whole():
+    table = found().sort("segment")
+    ax = fp.plot_intervals(table, sort=False, overall=0.25, ax=axes())
+    names = {round(place): label.get_text() for place, label in zip(ax.get_yticks(), ax.get_yticklabels(), strict=True)}
+    units = table["units"].to_list()
+    # A dollar begins mathematics, unless it is escaped.
+    assert [names[place] for place in (2, 1, 0)] == [f"a_b  ({units[0]})", rf"c\$  ({units[1]})", f"d  ({units[2]})"]
+    assert ax.get_lines()[1].get_xdata()[0] == 0.25
+    assert [text.get_text() for text in ax.texts] == ["overall 0.25"]
+    mean = fp.plot_intervals(table, ax=axes())
+    assert mean.get_lines()[1].get_xdata()[0] == near(table["value"].mean())
+
+
+def test_a_row_without_bounds_or_value():
+    run = pl.DataFrame({"q": [1, 1, 2, 2], "t": [1, 0, 0, 0], "s": [2, 1, 2, 1]})
+    ax = fp.plot_intervals(fp.intervals(run, "average_precision", "t", "s", by="q"), ax=axes())
+    assert np.isnan(ax.get_lines()[0].get_xdata()[1])
+    assert len(ax.get_yticklabels()) == 2
+
+
+def test_one_metric_of_several():
+    several = found(metrics=["average_precision", "roc_auc"])
+    ax = fp.plot_intervals(several, metric="roc_auc", ax=axes())
+    assert sorted(ax.get_lines()[0].get_xdata()) == several.filter(metric="roc_auc")["value"].sort().to_list()
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            {"frame": found(metrics=["average_precision", "roc_auc"])},
+            "the frame has 2 metrics: name one, metric='average",
+        ),
+        ({"metric": "roc_acu"}, "metric='roc_acu' is not in the frame"),
+        ({"frame": FIGURES}, "plot_intervals draws a frame that intervals gave, and this one has no column 'metric'"),
+        ({"frame": found().drop("segment")}, "plot_intervals draws a row for each group"),
+        ({"max_groups": 2}, "3 rows are too many to read: filter them, or max_groups=3"),
+    ],
+)
+def test_what_is_no_frame_of_intervals(change, sentence):
+    given = {"frame": found()} | change
+    with pytest.raises(ValueError) as raised:  # noqa: PT011  the sentence is compared
+        fp.plot_intervals(given.pop("frame"), **given, ax=axes())
+    assert str(raised.value).startswith(sentence)
+
+
+def test_differences_the_largest_first():
+    ax = fp.plot_comparison(FIGURES, "m", by="q", baseline="old", ax=axes())
+    # The fourth has one value only.
+    assert [bar.get_height() for bar in ax.patches[:3]] == [near(0.3), near(0.0), near(-0.1)]
+    row = fp.compare(FIGURES, "m", by="q", baseline="old").row(0, named=True)
+    assert ax.get_legend_handles_labels()[1] == [
+        f"mean difference {row['difference']:.2f} ({row['low']:.2f} to {row['high']:.2f})",
+        "new better: 1, worse: 1, tied: 1",
+    ]
+    assert ax.get_ylabel() == "m: new less old"
+
+
+def test_of_rows_and_of_their_figures(kind):
+    rng = np.random.default_rng(1)
+    run = pl.DataFrame({"q": np.arange(60) % 6, "t": rng.random(60) < 0.4, "a": rng.random(60), "b": rng.random(60)})
+    of_rows = fp.plot_comparison(kind(run), "average_precision", "t", ["a", "b"], by="q", ax=axes())
+    figures = fp.evaluate(kind(run), "average_precision", "t", ["a", "b"], by="q")
+    of_figures = fp.plot_comparison(figures, "average_precision", by="q", ax=axes())
+    heights = [[bar.get_height() for bar in ax.containers[0]] for ax in (of_rows, of_figures)]
+    assert heights[0] == heights[1] == sorted(heights[0], reverse=True)
+
+
+def test_two_systems_only():
+    three = pl.concat([FIGURES, FIGURES.filter(system="new").with_columns(system=pl.lit("newer"))])
+    with pytest.raises(ValueError, match="plot_comparison draws two systems, and there are more: name two of them"):
+        fp.plot_comparison(three, "m", by="q", ax=axes())
+    with pytest.raises(TypeError, match="ax must be a matplotlib Axes, got"):
+        fp.plot_comparison(FIGURES, "m", by="q", ax=5)
