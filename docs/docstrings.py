@@ -113,7 +113,7 @@ OWN = {
     "plot_comparison": ["frame", "truth", "score"],
     "plot_intervals": ["frame"],
     "plot_curve": ["frame"],
-    "report": ["k", "threshold"],
+    "report": ["k", "threshold", "confidence"],
     "with_curve": ["score"],
     "with_metrics": ["score"],
 }

@@ -14,7 +14,6 @@ from frame_pr.functions.curves import curve, with_curve
 from frame_pr.functions.evaluation import evaluate, with_metrics
 from frame_pr.functions.f_beta import f_beta
 from frame_pr.functions.rankings import ndcg, reciprocal_rank, roc_auc, success_at_k
-from frame_pr.functions.reports import report
 from frame_pr.inputs.policies import Policies
 from frame_pr.partitions import partitioned
 from frame_pr.plotting.plots import plot, plot_curve
@@ -24,6 +23,7 @@ from frame_pr.search.trec import read_trec_qrels, read_trec_run
 from frame_pr.statistics.average_curves import average_curve
 from frame_pr.statistics.comparisons import compare
 from frame_pr.statistics.intervals import intervals
+from frame_pr.statistics.reports import report
 
 __all__ = [
     "PR",

@@ -12,12 +12,12 @@ from frame_pr.expressions.namespace import ExprPR
 from frame_pr.frames.engines import Engine
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.wording import kind_of_value, shown
-from frame_pr.functions import at_rank, at_recall, confusion_tables, curves, evaluation, rankings, reports
+from frame_pr.functions import at_rank, at_recall, confusion_tables, curves, evaluation, rankings
 from frame_pr.functions import average_precision as ap
 from frame_pr.functions import f_beta as f
 from frame_pr.plotting import plots, statistics_plots
 from frame_pr.search import judgments
-from frame_pr.statistics import average_curves, comparisons, intervals
+from frame_pr.statistics import average_curves, comparisons, intervals, reports
 
 P = ParamSpec("P")
 Result = TypeVar("Result")

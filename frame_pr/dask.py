@@ -12,10 +12,11 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 
 from frame_pr.accessors import PR
-from frame_pr.functions import at_rank, at_recall, evaluation, rankings, reports
+from frame_pr.functions import at_rank, at_recall, evaluation, rankings
 from frame_pr.functions import average_precision as ap
 from frame_pr.functions import f_beta as f
 from frame_pr.parts.dask import DaskFrame
+from frame_pr.statistics import reports
 
 try:
     from dask.dataframe import DataFrame

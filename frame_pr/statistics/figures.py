@@ -19,7 +19,7 @@ from frame_pr.functions.evaluation import key_names, metric_names, refuse_no_key
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.metrics.aggregation import values
+from frame_pr.metrics.aggregation import asked_of, values
 from frame_pr.metrics.names import metric
 
 COLUMNS = ("metric", "value", "low", "high", "standard_error", "units", "undefined")
@@ -38,6 +38,8 @@ class Figures(Generic[Frame]):
     """The scores, where a call has several, which are in the key `system`."""
     shares: Sequence[str]
     """The metrics that lie between 0 and 1."""
+    undefinable: Sequence[str]
+    """Those that a unit may have no value of."""
     give: Callable[[pl.LazyFrame, Sequence[str]], Frame]
     """A result with these keys, as a frame of the caller's kind."""
 
@@ -66,13 +68,15 @@ def figures_of(
         return _brought(frame, metrics, by, {"positive": positive, "undefined": undefined, **policies}, system=system)
     names = metric_names(metrics)
     rows, way_back = rows_of(frame, request_of(truth, score, by, positive, policies))
+    undefinable = asked_of(rows, names, undefined).undefinable()
     found = values(rows, names, undefined).with_columns(pl.col(names).cast(pl.Float64))
     return Figures(
         way_back.restore(found),
         way_back.keys,
         names,
         way_back.systems,
-        [n for n in names if _is_share(n)],
+        [name for name in names if _is_share(name)],
+        undefinable,
         way_back.give,
     )
 
@@ -121,7 +125,7 @@ def _brought(frame: Frame, metrics: Any, by: Columns | None, others: dict[str, A
         slice_pushdown=False,
     )
     shares = [name for name in names if _is_share(name)]
-    return Figures(table, texts, names, (), shares, kind.give)
+    return Figures(table, texts, names, (), shares, names, kind.give)
 
 
 def _checked(data: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str]) -> pl.DataFrame:
@@ -160,7 +164,8 @@ def row(
     columns = [
         pl.lit(metric),
         value,
-        *(pl.when(some & (units > 1)).then(found[name]) for name in ("low", "high")),
+        found["low"],
+        found["high"],
         pl.when(some).then(error),
         units.cast(pl.Int64),
         undefined.cast(pl.Int64),

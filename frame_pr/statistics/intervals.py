@@ -17,7 +17,7 @@ from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.statistics import bounds
 from frame_pr.statistics.figures import COLUMNS, Figures, figures_of, is_of_figures, keys_left, row, stacked
-from frame_pr.statistics.sampled_rows import figures_of_rows
+from frame_pr.statistics.sampled_rows import intervals_of_rows
 
 
 def intervals(
@@ -105,7 +105,8 @@ def intervals(
             raise ValueError("a frame of figures has groups only: cluster= and sampled='rows' need the rows")
         names, request = metric_names(metrics), request_of(truth, score, by, positive, policies)
         left = None if mean_over is None else partial(keys_left, mean_over=mean_over)
-        return figures_of_rows(frame, request, names, filled, keys_left=left, cluster=cluster, confidence=share)
+        table, keys, way_back = intervals_of_rows(frame, request, names, filled, share, left, cluster)
+        return way_back.give(table, keys)
     if cluster is not None:
         raise ValueError("cluster= is about rows that were not drawn one by one: with sampled='groups' leave it out")
     if not means:
@@ -134,7 +135,8 @@ def of_means(figures: Figures[Any], keys: Sequence[str], confidence: float) -> p
         value, spread, units, undefined = (pl.col(f"{i} {name}") for name in ("value", "spread", "units", "undefined"))
         units, error = units.cast(pl.Int64), spread / units.sqrt()
         way = bounds.of_share if metric in figures.shares else bounds.plain
-        found = way(value, error, units - 1, confidence)
+        sides = way(value, error, units - 1, confidence)
+        found: dict[str, pl.Expr] = {side: pl.when(units > 1).then(bound) for side, bound in sides.items()}
         rows.append(row(metric, value, found, error, units, undefined))
     return stacked(table.sort(figures.in_order(keys)) if keys else table, keys, rows)
 

@@ -13,7 +13,7 @@ from frame_pr.frames.frame_kind import Frame
 from frame_pr.functions.evaluation import sorted_by
 from frame_pr.inputs.policies import Column
 from frame_pr.inputs.request import Request
-from frame_pr.inputs.rows import Rows, rows_of
+from frame_pr.inputs.rows import Rows, WayBack, rows_of
 from frame_pr.inputs.thresholds import score_reached
 from frame_pr.metrics.aggregation import asked_of, finished, summed
 from frame_pr.metrics.cutoffs import Threshold
@@ -37,19 +37,21 @@ class OfRows(NamedTuple):
     threshold: Threshold | None = None
 
 
-def figures_of_rows(
+def intervals_of_rows(
     frame: Frame,
     request: Request,
     names: Sequence[str],
     undefined: float | None,
-    *,
-    keys_left: Callable[[Sequence[str]], list[str]] | None,
-    cluster: Column | None,
     confidence: float,
-) -> Frame:
-    """What `intervals` gives of rows. `keys_left`: where values are averaged, which keys are not averaged over."""
+    keys_left: Callable[[Sequence[str]], list[str]] | None = None,
+    cluster: Column | None = None,
+) -> tuple[pl.LazyFrame, list[str], WayBack[Frame]]:
+    """What `intervals` gives of rows, its keys, and the way to the caller's kind of frame.
+
+    `keys_left`: where values are averaged, which keys are not averaged over.
+    """
     chosen = [of_rows(name) for name in names]
-    _refuse_policies(request, names, clusters=cluster is not None)
+    refuse_policies(request, names, clusters=cluster is not None)
     if cluster is not None:
         refuse_several("cluster", cluster)
         request = replace(request, cluster=cluster)
@@ -64,18 +66,20 @@ def figures_of_rows(
     ordered = table.sort(sorted_by(keys, way_back.systems)) if keys else table
     simple = keys_left is None and cluster is None
     result = stacked(ordered, keys, [_row(i, one, confidence, simple=simple) for i, one in enumerate(chosen)])
-    return way_back.give(result, keys)
+    return result, keys, way_back
+
+
+def has_row_error(name: str) -> bool:
+    """Whether a metric has a standard error over rows."""
+    figure, cut = name.partition("@")[0], metric(name).cut
+    return name in ROW_ERRORS or name == "prevalence" or (figure in PROPORTIONS and isinstance(cut, Threshold))
 
 
 def of_rows(name: str) -> OfRows:
     """The metric of this name, if it has one."""
     figure, cut = name.partition("@")[0], metric(name).cut
-    if name in ROW_ERRORS:
-        return OfRows(name, ROW_ERRORS[name])
-    if name == "prevalence":
-        return OfRows(name, None, PROPORTIONS[name])
-    if figure in PROPORTIONS and isinstance(cut, Threshold):
-        return OfRows(name, None, PROPORTIONS[figure], cut)
+    if has_row_error(name):
+        return OfRows(name, ROW_ERRORS.get(name), PROPORTIONS.get(figure), cut if isinstance(cut, Threshold) else None)
     shares = ", ".join(one for one in PROPORTIONS if one != "prevalence")
     raise ValueError(
         f"{name} has no closed form where rows are sampled: {', '.join(ROW_ERRORS)} and prevalence have one, and "
@@ -83,7 +87,7 @@ def of_rows(name: str) -> OfRows:
     )
 
 
-def _refuse_policies(request: Request, names: Sequence[str], *, clusters: bool) -> None:
+def refuse_policies(request: Request, names: Sequence[str], *, clusters: bool) -> None:
     """No policy by which rows are anything but drawn one by one, each as likely as the others."""
     for name in ("weight", "gain", "tie_break"):
         if request.policies.get(name) is not None:
@@ -98,10 +102,12 @@ def _refuse_policies(request: Request, names: Sequence[str], *, clusters: bool) 
             )
 
 
-def values_and_errors(rows: Rows, chosen: Sequence[OfRows], undefined: float | None) -> pl.LazyFrame:
-    """`group`, the metrics, `n` (the rows), and `error 0`, `df 0`, ... of the metrics."""
+def values_and_errors(
+    rows: Rows, chosen: Sequence[OfRows], undefined: float | None, names: Sequence[str] = ()
+) -> pl.LazyFrame:
+    """`group`, the metrics, `n` (the rows), and `error 0`, `df 0`, ... of the metrics; others by these names."""
     counts = [f"{count}@{one.threshold}" for one in chosen for count in ("tp", "k") if one.threshold is not None]
-    asked = asked_of(rows, list(dict.fromkeys([*(one.name for one in chosen), *counts])), undefined)
+    asked = asked_of(rows, list(dict.fromkeys([*(one.name for one in chosen), *counts, *names])), undefined)
     others: dict[str, pl.Expr] = {"n": B.rows}
     aggregates = dict(asked.aggregates)
     for i, one in enumerate(chosen):
@@ -140,12 +146,19 @@ def _means(table: pl.LazyFrame, keys: Sequence[str], chosen: Sequence[OfRows]) -
 
 
 def _row(i: int, one: OfRows, confidence: float, *, simple: bool) -> pl.Expr:
-    value, error, df = (pl.col(f"{name} {i}") for name in ("value", "error", "df"))
+    value, error = pl.col(f"value {i}"), pl.col(f"error {i}")
+    found = bounds_of(i, one, value, confidence, simple=simple)
+    return row(one.name, value, found, error, pl.col("n"), pl.col(f"undefined {i}"))
+
+
+def bounds_of(i: int, one: OfRows, value: pl.Expr, confidence: float, *, simple: bool = True) -> dict[str, pl.Expr]:
+    """`low` and `high` of a metric, of its value, error and df. `simple`: of one group, without clusters."""
+    error, df, some = pl.col(f"error {i}"), pl.col(f"df {i}"), value.is_not_null() & (pl.col("n") > 1)
     if simple and one.proportion is not None:
         found = one.proportion.bounds(value, df + 1, confidence)
     else:
         found = bounds.of_share(value, error, df, confidence)
-    return row(one.name, value, found, error, pl.col("n"), pl.col(f"undefined {i}"))
+    return {name: pl.when(some).then(bound) for name, bound in found.items()}
 
 
 def sums_of_clusters(rows: Rows, chosen: Sequence[OfRows], groups: pl.LazyFrame) -> pl.LazyFrame:

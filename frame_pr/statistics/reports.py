@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Unpack
+from typing import Any, Unpack
 
-from frame_pr.frames.columns import refuse_several
+import polars as pl
+
+from frame_pr.frames.arguments import filling
+from frame_pr.frames.columns import by_name, refuse_clash, refuse_several
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.functions.evaluation import metrics_of
 from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.inputs.request import request_of
+from frame_pr.inputs.rows import rows_of
 from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import Rank, Threshold
+from frame_pr.metrics.names import metric
 from frame_pr.metrics.numbers import each
+from frame_pr.statistics.figures import Figures, figures_of, is_of_figures, keys_left
+from frame_pr.statistics.intervals import of_means, share_of
+from frame_pr.statistics.sampled_rows import bounds_of, has_row_error, of_rows, refuse_policies, values_and_errors
 
 
 def report(
@@ -21,6 +30,7 @@ def report(
     *,
     k: int | Sequence[int] = (1, 5, 10),
     threshold: float | None = None,
+    confidence: float | None = None,
     mean_over: str | Sequence[str] | None = None,
     by: Columns | None = None,
     positive: object = None,
@@ -43,6 +53,9 @@ def report(
         Cut-off ranks for precision, recall and average precision.
     threshold : float, optional
         Adds the figures of the confusion table at this threshold.
+    confidence : float, optional
+        Adds `low_...` and `high_...` behind each share, the bounds that `intervals` gives with this confidence: with
+        `mean_over` of the means of all, else of those that have them where rows are sampled.
     mean_over : str or list of str, optional
         Columns of `by` to average over: the result has one row for each group of the others.
     by : str, polars expression or selector, or several; optional
@@ -89,4 +102,42 @@ def report(
     if threshold is not None:
         cut = Threshold.of(threshold)
         names += [f"{figure}@{cut}" for figure in rates.FIGURES if figure != "prevalence"]
-    return metrics_of(frame, names, truth, score, policies, by, positive, undefined, mean_over)
+    if confidence is None:
+        return metrics_of(frame, names, truth, score, policies, by, positive, undefined, mean_over)
+    share, filled = share_of(confidence), filling("undefined", undefined)
+    is_of_figures(frame, truth, score)
+    if mean_over is not None:
+        figures = figures_of(frame, names, truth, score, by, positive, filled, policies)
+        keys = keys_left(figures.keys, mean_over)
+        table = _side_by_side(of_means(figures, keys, share), keys, figures)
+        return figures.give(table.sort(figures.in_order(keys)) if keys else table, keys)
+    request, sure = (
+        request_of(truth, score, by, positive, policies),
+        [of_rows(name) for name in names if has_row_error(name)],
+    )
+    refuse_policies(request, [one.name for one in sure], clusters=False)
+    rows, way_back = rows_of(frame, request)
+    table = values_and_errors(rows, sure, filled, names)
+    bounds = {one.name: bounds_of(i, one, pl.col(one.name), share) for i, one in enumerate(sure)}
+    beside = {f"{side}_{name}": bound for name, found in bounds.items() for side, bound in found.items()}
+    columns = [
+        column for name in names for column in (name, f"low_{name}", f"high_{name}") if column in (*names, *beside)
+    ]
+    return way_back.result(table.with_columns(**beside), columns)
+
+
+def _side_by_side(found: pl.LazyFrame, keys: Sequence[str], figures: Figures[Any]) -> pl.LazyFrame:
+    """Of a row for each metric, the columns that `evaluate` gives of means, with their bounds."""
+
+    def of(name: str, column: str) -> pl.Expr:
+        return pl.col(column).filter(pl.col("metric") == name).first()
+
+    first = figures.metrics[0]
+    columns = {"groups": of(first, "units") + of(first, "undefined")}
+    for name in figures.metrics:
+        columns[f"mean_{name}"] = of(name, "value")
+        if metric(name).kind == "share":
+            columns |= {f"{side}_{name}": of(name, side) for side in ("low", "high")}
+    columns |= {f"undefined_{name}": of(name, "undefined") for name in figures.undefinable}
+    refuse_clash(keys, columns)
+    return found.group_by(map(by_name, keys)).agg(**columns) if keys else found.select(**columns)

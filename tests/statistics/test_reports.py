@@ -1,3 +1,4 @@
+import numpy as np
 import polars as pl
 import pytest
 from compare import assert_same, near
@@ -93,3 +94,41 @@ def test_k_must_be_whole_and_positive(k):
 def test_a_threshold_must_be_a_number():
     with pytest.raises(ValueError, match="threshold must be a number, got nan"):
         TEN.pr.report("relevant", "score", threshold=float("nan"))
+
+
+def test_bounds_beside_the_values(kind):
+    rng = np.random.default_rng(2)
+    columns = {"q": rng.integers(0, 6, 120), "relevant": rng.random(120) < 0.4, "score": rng.random(120)}
+    data = pl.DataFrame(columns)
+    plain = kind.read(kind(data).pr.report("relevant", "score", by="q", k=2, threshold=0.5))
+    both = kind.read(kind(data).pr.report("relevant", "score", by="q", k=2, threshold=0.5, confidence=0.9))
+    assert_same(both.select(plain.columns), plain)
+    assert both.columns[3:6] == ["prevalence", "low_prevalence", "high_prevalence"]
+    names = [name.removeprefix("low_") for name in both.columns if name.startswith("low_")]
+    assert names[1:3] == ["average_precision", "precision@threshold=0.5"]
+    found = fp.intervals(data, names, "relevant", "score", by="q", confidence=0.9)
+    for name in names:
+        expected = found.filter(metric=name).select("low", "high").rows()
+        assert both.select(f"low_{name}", f"high_{name}").rows() == [tuple(map(near, row)) for row in expected]
+
+
+def test_bounds_beside_means(kind):
+    rng = np.random.default_rng(2)
+    columns = {"q": rng.integers(0, 9, 120), "relevant": rng.random(120) < 0.2, "score": rng.random(120)}
+    data = pl.DataFrame(columns)
+    given = {"by": "q", "mean_over": "q", "k": 2}
+    plain = kind.read(kind(data).pr.report("relevant", "score", **given))
+    both = kind.read(kind(data).pr.report("relevant", "score", **given, confidence=0.95))
+    assert_same(both.select(plain.columns), plain)
+    names = ["average_precision", "precision@2", "lift"]
+    found = fp.intervals(data, names, "relevant", "score", by="q", mean_over="q")
+    bounds = both.select(f"{side}_{name}" for name in names for side in ("low", "high")).row(0)
+    assert bounds == tuple(near(bound) for row in found.select("low", "high").iter_rows() for bound in row)
+    assert "low_rows" not in both.columns
+
+
+def test_bounds_that_have_no_form():
+    with pytest.raises(ValueError, match="ties='order' goes with no standard error"):
+        fp.report(TEN, "relevant", "score", ties="order", confidence=0.95)
+    with pytest.raises(ValueError, match=r"got 95: write 0\.95"):
+        fp.report(TEN, "relevant", "score", confidence=95)
