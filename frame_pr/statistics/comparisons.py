@@ -14,7 +14,7 @@ from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.wording import did_you_mean, nearest, shown
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.statistics import bounds
-from frame_pr.statistics.figures import Figures, figures_of, is_of_figures, keys_left
+from frame_pr.statistics.figures import Figures, figures_of, is_of_figures, keys_left, stacked
 from frame_pr.statistics.holm import with_holm
 from frame_pr.statistics.intervals import share_of
 from frame_pr.statistics.sign_flips import UNIT, p_values
@@ -212,17 +212,23 @@ def _of_two(systems: pl.DataFrame, baseline: Any) -> pl.DataFrame:
 def _tested(
     pairs: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[str], confidence: float, draws: tuple[int, int] | None
 ) -> pl.LazyFrame:
-    """A row per key, pair and metric: a comparison but for `p_adjusted`, and `m`, `a`, `b`, the numbers to sort by."""
+    """A row per key, pair and metric: a comparison but for `p_adjusted`; beside it `m`, `a` and `b`, to sort by."""
     kept = [f"key{i}" for i in range(len(keys))]
     places = range(len(metrics))
     parts = {f"d{i}": pl.col(f"b{i}") - pl.col(f"a{i}") for i in places}
     table = pairs.with_columns(**parts)
     table = table.with_columns((pl.col(f"d{i}") * UNIT).round().cast(pl.Int128).alias(f"units{i}") for i in places)
+    summaries = [_summary(i) for i in places]
     found = table.group_by(*kept, "a", "b").agg(
-        pl.col("baseline", "system").first(), *(_summary(i, name).alias(f"m{i}") for i, name in enumerate(metrics))
+        pl.col("baseline", "system").first(),
+        *(part.alias(f"{name} {i}") for i, summary in enumerate(summaries) for name, part in summary.items()),
     )
-    found = found.with_columns(pl.concat_list(f"m{i}" for i in places).alias("row"))
-    found = found.select(*kept, "a", "b", "baseline", "system", "row").explode("row").unnest("row")
+    rows = [
+        {"m": pl.lit(i, dtype=pl.Int32), "metric": pl.lit(metrics[i])}
+        | {name: pl.col(f"{name} {i}") for name in summary}
+        for i, summary in enumerate(summaries)
+    ]
+    found = stacked(found, [pl.col(name) for name in (*kept, "a", "b", "baseline", "system")], rows)
     difference, groups, spread = pl.col("difference"), pl.col("groups"), pl.col("spread")
     error = spread / groups.sqrt()
     if draws is None:
@@ -232,7 +238,7 @@ def _tested(
         of_units = table.unpivot(
             [f"units{i}" for i in places], index=[*kept, "a", "b", "place"], variable_name="m", value_name="units"
         )
-        of_units = of_units.with_columns(pl.col("m").str.slice(5).cast(pl.Int64))
+        of_units = of_units.with_columns(pl.col("m").str.slice(5).cast(pl.Int32))
         drawn = p_values(of_units, [*kept, "a", "b", "m"], resamples=draws[0], seed=draws[1])
         found = found.join(drawn, on=[*kept, "a", "b", "m"], how="left", nulls_equal=True)
     reach = bounds.plain(difference, error, groups - 1, confidence)
@@ -247,12 +253,11 @@ def _tested(
     return found.rename(dict(zip(kept, keys, strict=True)))
 
 
-def _summary(i: int, metric: str) -> pl.Expr:
+def _summary(i: int) -> dict[str, pl.Expr]:
+    """Of the i-th metric, over the units."""
     a, b, difference, units = (pl.col(f"{name}{i}") for name in ("a", "b", "d", "units"))
     both = difference.is_not_null()
-    columns = {
-        "m": pl.lit(i, dtype=pl.Int64),
-        "metric": pl.lit(metric),
+    return {
         "groups": both.sum().cast(pl.Int64),
         "undefined": (~both).sum().cast(pl.Int64),
         "mean_baseline": a.filter(both).mean(),
@@ -263,4 +268,3 @@ def _summary(i: int, metric: str) -> pl.Expr:
         "ties": (units == 0).sum().cast(pl.Int64),
         "losses": (units < 0).sum().cast(pl.Int64),
     }
-    return pl.struct(column.alias(name) for name, column in columns.items())

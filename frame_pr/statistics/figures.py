@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic
@@ -157,23 +157,22 @@ def keys_left(keys: Sequence[str], mean_over: Any) -> list[str]:
 
 
 def row(
-    metric: str, value: pl.Expr, found: dict[str, pl.Expr], error: pl.Expr, units: pl.Expr, undefined: pl.Expr
-) -> pl.Expr:
+    metric: str, value: pl.Expr, found: Mapping[str, pl.Expr], error: pl.Expr, units: pl.Expr, undefined: pl.Expr
+) -> dict[str, pl.Expr]:
     """`COLUMNS` of one metric."""
-    some = value.is_not_null()
-    columns = [
-        pl.lit(metric),
-        value,
-        found["low"],
-        found["high"],
-        pl.when(some).then(error),
-        units.cast(pl.Int64),
-        undefined.cast(pl.Int64),
-    ]
-    return pl.struct([column.alias(name) for name, column in zip(COLUMNS, columns, strict=True)])
+    return {
+        "metric": pl.lit(metric),
+        "value": value,
+        "low": found["low"],
+        "high": found["high"],
+        "standard_error": pl.when(value.is_not_null()).then(error),
+        "units": units.cast(pl.Int64),
+        "undefined": undefined.cast(pl.Int64),
+    }
 
 
-def stacked(table: pl.LazyFrame, keys: Sequence[str], rows: Sequence[pl.Expr]) -> pl.LazyFrame:
+def stacked(table: pl.LazyFrame, keys: Sequence[pl.Expr], rows: Sequence[Mapping[str, pl.Expr]]) -> pl.LazyFrame:
     """These rows of each row of a table, one below the other."""
-    long = table.select(*map(by_name, keys), pl.concat_list(rows).alias(COLUMNS[0])).explode(COLUMNS[0])
-    return long.unnest(COLUMNS[0])
+    # A list for each column: a list of structs takes ten times as long.
+    columns = {name: pl.concat_list(row[name] for row in rows) for name in rows[0]}
+    return table.select(*keys, **columns).explode(*columns)

@@ -136,9 +136,9 @@ def of_means(figures: Figures[Any], keys: Sequence[str], confidence: float) -> p
         units, error = units.cast(pl.Int64), spread / units.sqrt()
         way = bounds.of_share if metric in figures.shares else bounds.plain
         sides = way(value, error, units - 1, confidence)
-        found: dict[str, pl.Expr] = {side: pl.when(units > 1).then(bound) for side, bound in sides.items()}
+        found = {side: pl.when(units > 1).then(bound) for side, bound in sides.items()}
         rows.append(row(metric, value, found, error, units, undefined))
-    return stacked(table.sort(figures.in_order(keys)) if keys else table, keys, rows)
+    return stacked(table.sort(figures.in_order(keys)) if keys else table, list(map(by_name, keys)), rows)
 
 
 def share_of(confidence: Any) -> float:

@@ -59,14 +59,16 @@ def intervals_of_rows(
     keys = list(way_back.keys) if keys_left is None else keys_left(way_back.keys)
     refuse_clash(keys, COLUMNS)
     found = values_and_errors(rows, chosen, undefined)
-    table = _means(way_back.restore(found), keys, chosen)
+    table = way_back.restore(found)
+    table = _each(table, chosen) if keys_left is None else _means(table, keys, chosen)
     if cluster is not None:
         own = way_back.restore(sums_of_clusters(rows, chosen, found))
         table = _joined(table, _cluster_errors(own, keys, chosen), keys)
-    ordered = table.sort(sorted_by(keys, way_back.systems)) if keys else table
+    if keys and (keys_left is not None or cluster is not None):
+        table = table.sort(sorted_by(keys, way_back.systems))
     simple = keys_left is None and cluster is None
-    result = stacked(ordered, keys, [_row(i, one, confidence, simple=simple) for i, one in enumerate(chosen)])
-    return result, keys, way_back
+    lines = [_row(i, one, confidence, simple=simple) for i, one in enumerate(chosen)]
+    return stacked(table, list(map(by_name, keys)), lines), keys, way_back
 
 
 def has_row_error(name: str) -> bool:
@@ -128,6 +130,16 @@ def values_and_errors(
     return finished(summed(rows, asked), ["group"], asked)
 
 
+def _each(table: pl.LazyFrame, chosen: Sequence[OfRows]) -> pl.LazyFrame:
+    """The same as of means, of each group by itself."""
+    values = {i: pl.col(one.name) for i, one in enumerate(chosen)}
+    return table.with_columns(
+        *(value.alias(f"value {i}") for i, value in values.items()),
+        *(value.is_not_null().cast(pl.Int64).alias(f"groups {i}") for i, value in values.items()),
+        *(value.is_null().cast(pl.Int64).alias(f"undefined {i}") for i, value in values.items()),
+    )
+
+
 def _means(table: pl.LazyFrame, keys: Sequence[str], chosen: Sequence[OfRows]) -> pl.LazyFrame:
     """Of the groups that share the keys: the means of the values, their errors, the sums of df and n."""
     parts = [pl.col("n").sum().alias("n")]
@@ -145,7 +157,7 @@ def _means(table: pl.LazyFrame, keys: Sequence[str], chosen: Sequence[OfRows]) -
     return table.group_by(map(by_name, keys)).agg(parts) if keys else table.select(parts)
 
 
-def _row(i: int, one: OfRows, confidence: float, *, simple: bool) -> pl.Expr:
+def _row(i: int, one: OfRows, confidence: float, *, simple: bool) -> dict[str, pl.Expr]:
     value, error = pl.col(f"value {i}"), pl.col(f"error {i}")
     found = bounds_of(i, one, value, confidence, simple=simple)
     return row(one.name, value, found, error, pl.col("n"), pl.col(f"undefined {i}"))
