@@ -37,6 +37,8 @@ class Request:
     """Whether the scores are predicted classes."""
     cluster: Column | None = None
     """What rows were drawn by, where not one by one."""
+    each_row: bool = False
+    """Whether each row is a cluster of its own."""
     beside: Sequence[Column] = ()
     """Other systems, which are asked about by themselves: what they leave unscored and is dropped, is dropped here."""
 

@@ -106,6 +106,8 @@ def rows_of(
     """
     given = selected(frame, request, carry=carry)
     source = canonical(given, request)
+    if request.each_row:
+        source = source.with_row_index("cluster")
     schema = source.collect_schema()
     weighted, tie_broken = "weight" in given.others, "tie_break" in given.others
     carried = weighted or "gain" in given.others

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from itertools import combinations
 from typing import Any, Literal, Unpack
 
 import polars as pl
 
 from frame_pr.frames.arguments import filling, is_whole, one_of, whole
-from frame_pr.frames.columns import by_name, refuse_clash
+from frame_pr.frames.columns import by_name, refuse_clash, refuse_several
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.wording import did_you_mean, nearest, shown
+from frame_pr.functions.evaluation import metric_names
 from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.inputs.request import Request, request_of
 from frame_pr.statistics import bounds
+from frame_pr.statistics.compared_rows import compared_rows
 from frame_pr.statistics.figures import Figures, figures_of, is_of_figures, keys_left, stacked
 from frame_pr.statistics.holm import with_holm
 from frame_pr.statistics.intervals import share_of
@@ -38,6 +42,7 @@ COLUMNS = (
     "ties",
     "losses",
 )
+_TWO = "compare takes two scores or more: the columns of the systems, as a list"
 _REFUSED = {
     "wilcoxon": "is about medians, and so finds differences of means where there are none",
     "sign": "counts wins, and so finds differences of means where there are none",
@@ -53,6 +58,8 @@ def compare(
     *,
     by: Columns | None = None,
     mean_over: str | Sequence[str] | None = None,
+    sampled: Literal["groups", "rows"] | None = None,
+    cluster: Column | None = None,
     baseline: str | None = None,
     test: Literal["t", "permutation"] = "t",
     correction: Literal["holm"] | None = "holm",
@@ -66,8 +73,9 @@ def compare(
     """Systems against each other, metric by metric: paired differences of the groups that both were measured on.
 
     With the differences of n groups, their mean d and its standard error e: the interval `d -+ t(n - 1) e`, and the
-    p-value of Student's t, or of flipping their signs. The page of the docs on statistics says how often each finds a
-    difference where there is none, and why there are no others.
+    p-value of Student's t, or of flipping their signs. Without `by` rows are the sample, and the e of the difference
+    follows from the influence of each row on both figures (see `intervals`). The page of the docs on statistics says
+    how often each finds a difference where there is none, and why there are no others.
 
     Parameters
     ----------
@@ -84,6 +92,10 @@ def compare(
         The groups. Without it, the frame is one group.
     mean_over : str or list of str, optional
         Columns of `by` to average over, all unless some are named: systems are compared in each group of the others.
+    sampled : "groups" or "rows", optional
+        What was drawn at random: the groups, the default with `by`, or the rows of each group.
+    cluster : str or polars expression, optional
+        Rows of one cluster, such as an image or a user, are not independent: clusters were drawn, and not rows.
     baseline : str, optional
         The system that all others are compared with. Without it, each is with each.
     test : "t" or "permutation"
@@ -143,12 +155,24 @@ def compare(
         draws = whole("resamples", 10_000 if resamples is None else resamples, 1), whole("seed", seed or 0, 0)
     if baseline is not None and not (isinstance(baseline, str) or is_whole(baseline)):
         raise TypeError(f"baseline takes the name of a system; got {shown(baseline)}")
+    ready = is_of_figures(frame, truth, score)
+    by_groups = ready or (by is not None and cluster is None)
+    chosen = one_of("sampled", sampled, ("groups", "rows", None)) or ("groups" if by_groups else "rows")
+    if truth is not None and score is not None and chosen == "rows":
+        for name, other in (("mean_over", mean_over), ("test", None if test == "t" else test)):
+            if other is not None:
+                raise ValueError(f"{name}= is about groups that were drawn: with sampled='rows' leave it out")
+        request = request_of(truth, score, by, positive, policies)
+        return _of_rows(frame, request, metric_names(metrics), filled, baseline, cluster, share, adjusted is not None)
+    if chosen == "rows" or cluster is not None:
+        raise ValueError(
+            "cluster= and sampled='rows' are about rows that were drawn: a frame of figures has groups only"
+        )
     if by is None:
         raise ValueError("compare needs groups, whose figures are paired: name the grouping columns, by=...")
-    is_of_figures(frame, truth, score)
     figures = figures_of(frame, metrics, truth, score, by, positive, filled, policies, system=True)
     if truth is not None and len(figures.systems) < 2:
-        raise ValueError("compare takes two scores or more: the columns of the systems, as a list")
+        raise ValueError(_TWO)
     units = [key for key in figures.keys if key != "system"]
     keys = [] if mean_over is None else keys_left(units, mean_over)
     refuse_clash(keys, COLUMNS)
@@ -158,6 +182,53 @@ def compare(
     table = _tested(pairs, keys, figures.metrics, share, draws)
     table = with_holm(table) if adjusted else table.with_columns(p_adjusted=pl.col("p_value"))
     return figures.give(table.sort(*figures.in_order(keys), "m", "a", "b").select(*map(by_name, keys), *COLUMNS), keys)
+
+
+def _of_rows(
+    frame: Frame,
+    request: Request,
+    names: Sequence[str],
+    undefined: float | None,
+    baseline: str | None,
+    cluster: Column | None,
+    confidence: float,
+    adjusted: bool,
+) -> Frame:
+    """Where the rows of each group were drawn."""
+
+    def pairs_of(systems: Sequence[str]) -> list[tuple[int, int]]:
+        _refuse_no_system(baseline, systems)
+        if baseline is None:
+            return list(combinations(range(len(systems)), 2))
+        first = list(systems).index(baseline)
+        return [(first, other) for other in range(len(systems)) if other != first]
+
+    if not request.several:
+        raise ValueError(_TWO)
+    if cluster is not None:
+        refuse_several("cluster", cluster)
+    table, way_back = compared_rows(frame, request, names, undefined, pairs_of, cluster)
+    keys = [key for key in way_back.keys if key != "system"]
+    refuse_clash(keys, COLUMNS)
+    difference, error, df = pl.col("difference"), pl.col("error"), pl.col("df")
+    units = (difference * UNIT).round()
+    # As of groups: no difference at all is none by chance, and one without spread says nothing.
+    t = pl.when(error > 0).then(difference / error)
+    p = pl.when(error.is_not_null()).then(pl.when((units == 0) & (error == 0)).then(1.0).otherwise(p_value(t, df)))
+    table = table.with_columns(
+        p_value=p,
+        baseline=pl.col("system"),
+        system=pl.lit(pl.Series(way_back.systems)).gather("b"),
+        effect_size=pl.lit(None, dtype=pl.Float64),
+        **bounds.plain(difference, error, df, confidence),
+        **{name: found.cast(pl.Int64).fill_null(0) for name, found in _signs(units).items()},
+    )
+    table = with_holm(table) if adjusted else table.with_columns(p_adjusted=pl.col("p_value"))
+    return way_back.give(table.sort(*map(by_name, keys), "m", "a", "b").select(*map(by_name, keys), *COLUMNS), keys)
+
+
+def _signs(units: pl.Expr) -> dict[str, pl.Expr]:
+    return {"wins": units > 0, "ties": units == 0, "losses": units < 0}
 
 
 def _refuse_no_system(baseline: Any, systems: Sequence[Any]) -> None:
@@ -264,7 +335,5 @@ def _summary(i: int) -> dict[str, pl.Expr]:
         "mean_system": b.filter(both).mean(),
         "difference": difference.mean(),
         "spread": pl.when(units.max() == units.min()).then(0.0).otherwise(difference.std()),
-        "wins": (units > 0).sum().cast(pl.Int64),
-        "ties": (units == 0).sum().cast(pl.Int64),
-        "losses": (units < 0).sum().cast(pl.Int64),
+        **{name: found.sum().cast(pl.Int64) for name, found in _signs(units).items()},
     }

@@ -6,6 +6,7 @@ import pytest
 from compare import assert_same, near
 from hypothesis import given
 from hypothesis import strategies as st
+from influences import FIGURES, derivative
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
@@ -186,7 +187,75 @@ def test_few_groups_and_no_spread():
     assert [compared(1e-15, -1e-15)[name] for name in ("wins", "ties", "losses", "p_value")] == [0, 2, 0, 1.0]
 
 
+# Rows that were drawn ------------------------------------------------------------------------------------------------
+
+
+def two_models(seed: int, n: int = 60) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    truth = rng.random(n) < 0.4
+    scores = {name: rng.integers(0, 12, n) + 3 * truth * rng.random(n).round(1) for name in ("old", "new")}
+    return pl.DataFrame({"g": np.arange(n) % 2, "user": rng.integers(0, 15, n), "t": truth} | scores)
+
+
+@pytest.mark.parametrize("name", ["average_precision", "roc_auc"])
+def test_rows_are_paired_by_what_each_does_to_both(kind, name):
+    data = two_models(1, 24)
+    rows = [list(zip(data["t"], data[system], strict=True)) for system in ("old", "new")]
+    both = [[derivative(FIGURES[name], one, i) for i in range(data.height)] for one in rows]
+    differences = [new - old for old, new in zip(*both, strict=True)]
+    fewer = min(data["t"].sum(), (~data["t"]).sum())
+    error = (fewer / (fewer - 1) * sum(d * d for d in differences)) ** 0.5
+    found = kind.read(fp.compare(kind(data), name, "t", ["old", "new"])).row(0, named=True)
+    values = fp.evaluate(data, name, "t", ["old", "new"])[name]
+    assert (found["mean_baseline"], found["mean_system"]) == (near(values[0]), near(values[1]))
+    assert found["difference"] == near(values[1] - values[0])
+    reach = stats.t.ppf(0.975, fewer - 1) * error
+    assert (found["high"] - found["low"]) / 2 == pytest.approx(reach, rel=0, abs=1e-8)
+    assert found["p_value"] == pytest.approx(2 * stats.t.sf(abs(found["difference"]) / error, fewer - 1), abs=1e-8)
+    assert [found[count] for count in ("groups", "undefined", "effect_size")] == [1, 0, None]
+
+
+def test_users_that_were_drawn():
+    # Every row of a user twice: what is known of them stays the same.
+    data = two_models(2)
+    names = ["average_precision", "precision@threshold=6"]
+    given_ = {"truth": "t", "score": ["old", "new"], "cluster": "user"}
+    once = fp.compare(data, names, **given_)
+    assert_same(fp.compare(pl.concat([data, data]), names, **given_), once)
+    alone = fp.compare(data.with_row_index("row"), names, **(given_ | {"cluster": "row"}))
+    # As a mean of two proportions: of rows that each count, (b - a) in the whole.
+    accuracy = fp.compare(data, "accuracy@threshold=6", **(given_ | {"cluster": None})).row(0, named=True)
+    right = [(data[system] >= 6) == data["t"] for system in ("old", "new")]
+    expected = stats.ttest_rel(right[1].cast(int), right[0].cast(int))
+    assert accuracy["p_value"] == near(expected.pvalue)
+    assert alone["groups"].to_list() == [1, 1]
+
+
+def test_each_group_by_itself(kind):
+    data = two_models(3)
+    found = kind.read(fp.compare(kind(data), "roc_auc", "t", ["old", "new"], by="g", sampled="rows"))
+    assert found.columns == ["g", *COLUMNS]
+    assert found["p_adjusted"].to_list() == [near(p) for p in multipletests(found["p_value"], method="holm")[1]]
+    alone = fp.compare(data.filter(g=1), "roc_auc", "t", ["old", "new"])
+    assert_same(found.filter(g=1).drop("g", "p_adjusted"), alone.drop("p_adjusted"))
+
+
+def test_the_same_scores_and_rows_without_a_value():
+    data = two_models(4).with_columns(new="old")
+    same = fp.compare(data, "average_precision", "t", ["old", "new"]).row(0, named=True)
+    assert [same[name] for name in ("difference", "low", "high", "p_value", "ties")] == [0.0, 0.0, 0.0, 1.0, 1]
+    none = fp.compare(data.filter(~pl.col("t")), "average_precision", "t", ["old", "new"]).row(0, named=True)
+    assert [none[name] for name in ("groups", "undefined", "difference", "low", "p_value")] == [0, 1, None, None, None]
+    assert [none[name] for name in ("wins", "ties", "losses")] == [0, 0, 0]
+
+
 REFUSED = [
+    ({"by": None, "metrics": "precision@3"}, ValueError, "precision@3 has no closed form where rows are sampled"),
+    ({"by": None, "test": "permutation"}, ValueError, "test= is about groups that were drawn: with sampled='rows'"),
+    ({"cluster": "segment", "mean_over": "q"}, ValueError, "mean_over= is about groups that were drawn"),
+    ({"cluster": "segment", "sampled": "groups"}, ValueError, "cluster= and sampled='rows' are about rows"),
+    ({"by": None, "score": "a"}, ValueError, "compare takes two scores or more"),
+    ({"by": None, "baseline": "x"}, ValueError, "baseline='x' is none of the systems"),
     ({"test": "wilcoxon"}, ValueError, "test='wilcoxon' is about medians"),
     ({"test": "sign"}, ValueError, "test='sign' counts wins"),
     ({"test": "bootstrap"}, ValueError, "test='bootstrap' finds differences where there are none"),
@@ -200,7 +269,7 @@ REFUSED = [
     ({"score": "a"}, ValueError, "compare takes two scores or more"),
     ({"score": ["a"]}, ValueError, "compare takes two scores or more"),
     ({"baseline": "aa"}, ValueError, "baseline='aa' is none of the systems; did you mean"),
-    ({"by": None}, ValueError, "compare needs groups, whose figures are paired"),
+    ({"by": None, "sampled": "groups"}, ValueError, "compare needs groups, whose figures are paired"),
     ({"mean_over": "t"}, ValueError, "mean_over names 't', which is not one of the keys"),
 ]
 

@@ -4,9 +4,10 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 import pytest
-from compare import near
+from compare import assert_same, near
 from hypothesis import given
 from hypothesis import strategies as st
+from influences import FIGURES, derivative
 from samples import TEN
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
@@ -59,7 +60,7 @@ def test_frames_of_rows_and_of_figures_agree(kind):
     names = ["average_precision", "ndcg@3", "reciprocal_rank", "lift", "k@recall=0.5"]
     of_rows = kind.read(fp.intervals(kind(run), names, "truth", "score", by="q", mean_over="q"))
     figures = fp.evaluate(kind(run), names, "truth", "score", by="q")
-    assert of_rows.equals(kind.read(fp.intervals(figures, names, by="q")))
+    assert_same(of_rows, kind.read(fp.intervals(figures, names, by="q")))
     assert of_rows["metric"].to_list() == names
     means = kind.read(fp.evaluate(kind(run), names, "truth", "score", by="q", mean_over="q"))
     assert of_rows["value"].to_list() == [near(means[f"mean_{name}"].item()) for name in names]
@@ -77,37 +78,6 @@ def samples(seed: int, groups: int = 1, size: int = 30) -> pl.DataFrame:
 
 
 # Over rows: the D of each is the derivative of the figure by its weight -----------------------------------------------
-
-
-def weighted_average_precision(rows, weights):
-    positives = sum(w for (t, _), w in zip(rows, weights, strict=True) if t)
-    total = Fraction(0)
-    for (truth, score), weight in zip(rows, weights, strict=True):
-        if truth and score is not None:
-            above = [(t, w) for (t, s), w in zip(rows, weights, strict=True) if s is not None and s >= score]
-            total += weight * Fraction(sum(w for t, w in above if t), sum(w for _, w in above))
-    return total / positives
-
-
-def weighted_roc_auc(rows, weights):
-    both = [(t, -1 if s is None else s, w) for (t, s), w in zip(rows, weights, strict=True)]
-    pairs = wins = Fraction(0)
-    for positive in (one for one in both if one[0]):
-        for negative in (one for one in both if not one[0]):
-            product = positive[2] * negative[2]
-            pairs += product
-            wins += product * (2 * (positive[1] > negative[1]) + (positive[1] == negative[1])) / 2
-    return wins / pairs
-
-
-def derivative(figure, rows, i):
-    """By a symmetric difference, whose error is of the order of the step's square."""
-    step = Fraction(1, 10**7)
-    up, down = ([Fraction(1) + sign * step * (j == i) for j in range(len(rows))] for sign in (1, -1))
-    return float((figure(rows, up) - figure(rows, down)) / (2 * step))
-
-
-FIGURES = {"average_precision": weighted_average_precision, "roc_auc": weighted_roc_auc}
 
 
 def d_of_rows(data: pl.DataFrame, name: str, **policies) -> list[float]:
