@@ -65,6 +65,7 @@ def _refuse_data(argument: str, value: Any, wanted: str) -> None:
     if kind.__module__.startswith("pyspark."):
         raise TypeError(f"{argument} takes {wanted}; got a Spark {kind.__name__}: withColumn gives it a name")
     data = hasattr(kind, "dtype") or hasattr(kind, "dtypes") or isinstance(value, Mapping)
+    data |= any(base.__name__ == "Grouper" for base in kind.__mro__)
     if data and not isinstance(value, str):
         raise TypeError(f"{argument} takes {wanted}; got {kind_of_value(value)}: add it to the frame and give its name")
     if value is None or callable(value) or isinstance(value, (bytes, bytearray)) or _way(value):

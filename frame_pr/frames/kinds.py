@@ -32,6 +32,8 @@ def kind_of(frame: Frame) -> FrameKind[Frame]:
     kind = f"{type(frame).__module__}.{type(frame).__qualname__}".removeprefix("builtins.")[-80:]
     if (engine := kind.partition(".")[0]) in ("dask", "pyspark"):
         raise TypeError(f"got a {kind}: it goes to the functions of frame_pr.{engine.removeprefix('py')}")
+    if kind.startswith("narwhals."):
+        raise TypeError(f"got a {kind}: to_native() of it is the frame inside, whose kind then comes back")
     if "groupby" in kind.lower():
         raise TypeError(f"got a {kind}: give the frame itself, and the grouping columns as by=[...]")
     raise TypeError(
