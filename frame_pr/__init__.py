@@ -18,6 +18,7 @@ from frame_pr.functions.reports import report
 from frame_pr.inputs.policies import Policies
 from frame_pr.partitions import partitioned
 from frame_pr.plotting.plots import plot, plot_curve
+from frame_pr.reshaping.lists import explode_lists
 from frame_pr.search.judgments import join_judgments
 from frame_pr.search.trec import read_trec_qrels, read_trec_run
 
@@ -30,6 +31,7 @@ __all__ = [
     "confusion",
     "curve",
     "evaluate",
+    "explode_lists",
     "f_beta",
     "interpolated_average_precision",
     "join_judgments",

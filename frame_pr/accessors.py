@@ -16,6 +16,7 @@ from frame_pr.functions import at_rank, at_recall, confusion_tables, curves, eva
 from frame_pr.functions import average_precision as ap
 from frame_pr.functions import f_beta as f
 from frame_pr.plotting import plots
+from frame_pr.reshaping import lists
 from frame_pr.search import judgments
 
 P = ParamSpec("P")
@@ -75,6 +76,7 @@ class PR(Generic[Frame]):
     report = _method(reports.report)
     plot = _method(plots.plot)
     join_judgments = _method(judgments.join_judgments)
+    explode_lists = _method(lists.explode_lists)
 
     def __repr__(self) -> str:
         if isinstance(self._frame, Engine):

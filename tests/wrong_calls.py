@@ -34,6 +34,13 @@ RUN = pl.DataFrame(
         "lab": ["x", "y", "y", "x", "x"],
     }
 )
+# The same with columns of lists, and of predicted labels.
+WIDE = RUN.with_columns(
+    items=pl.Series([[1, 2], [3], [], [4], [5]]),
+    shown=pl.Series([[1, 3], [3], [2], [], [6, 5]]),
+    guess=RUN["lab"].reverse(),
+)
+RESHAPED = ("explode_lists",)
 FOLDER = tempfile.TemporaryDirectory()
 OBJECT = object()
 SCORES = RUN["s"]  # one object, which lists of wrong values have, and those of numbers have not
@@ -83,6 +90,7 @@ WRONG: dict[str, list[Any]] = {
     "Literal[11, 101] | None": [*NO_WORDS, 10, 11.5],
     "Ties": NO_WORDS,
     "Literal['raise', 'unretrieved', 'drop']": NO_WORDS,
+    "Literal['raise', 'miss', 'drop']": NO_WORDS,
     "Literal['raise', 'negative', 'drop']": NO_WORDS,
     "Axes | None": [5, "x", [5], True],
     "pl.Expr": [5, "s", None, RUN, ["s"]],
@@ -134,6 +142,7 @@ def doors() -> Iterator[Door]:
         "figure": {"threshold": 0.5},
         "plot_curve": {},
         "partitioned": {},
+        "explode_lists": {"truth": "items", "ranked": "shown", "by": ["q", "d"]},
     }
     for name in fp.__all__:
         function = getattr(fp, name)
@@ -172,9 +181,9 @@ def wrong_values(argument: str, kind: str) -> list[Any]:
     return [value for value in values if taken is None or not taken(value)]
 
 
-def made(kind: str) -> Any:
+def made(kind: str, data: pl.DataFrame = RUN) -> Any:
     """The frame of a call, of a kind."""
-    return {"polars": RUN, "lazy": RUN.lazy(), "pandas": RUN.to_pandas()}[kind]
+    return {"polars": data, "lazy": data.lazy(), "pandas": data.to_pandas()}[kind]
 
 
 def call(door: Door, wrong: dict[str, Any], kind: str) -> Any:
@@ -197,7 +206,8 @@ def call(door: Door, wrong: dict[str, Any], kind: str) -> Any:
         return RUN.select(door.function(fp.ExprPR(pl.col("s")), **given))
     frame = next((name for name, own in door.kinds.items() if own in FRAMES), None)
     if frame is not None:
-        value = given.pop(frame, None) if frame in wrong else made(kind)
+        data = WIDE if door.name in RESHAPED else RUN
+        value = given.pop(frame, None) if frame in wrong else made(kind, data)
         if door.name == "plot_curve":
             by = given.pop("by", None)
             value = value if frame in wrong else fp.curve(made(kind), "rel", "s", by=by)

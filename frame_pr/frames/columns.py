@@ -44,6 +44,32 @@ def listed(argument: str, value: Any) -> list[Any]:
     return items
 
 
+def plain(argument: str, value: Any) -> list[Any]:
+    """Names of columns, each once, where an expression cannot stand for one."""
+    names = listed(argument, value)
+    if not names:
+        raise ValueError(f"{argument} names no column: give at least one")
+    for name in names:
+        if isinstance(name, pl.Expr):
+            raise TypeError(f"{argument} takes names of columns; got {shown(name)}: with_columns(...) gives it a name")
+        if names.count(name) > 1:
+            raise ValueError(f"{argument} gives column {shown(name)} twice")
+    return names
+
+
+def plain_one(argument: str, value: Any) -> Any:
+    """The name of one column, for which an expression cannot stand."""
+    refuse_several(argument, value)
+    return plain(argument, [value])[0]
+
+
+def refuse_carried_as(new: Iterable[str], carried: Iterable[Any]) -> None:
+    """No column that is carried along has the name of a new one."""
+    for name in carried:
+        if name in new:
+            raise ValueError(f"the frame has a column {shown(name)}, as the result has one: rename it before the call")
+
+
 def refuse_several(argument: str, value: Any) -> None:
     """One column, and not its values."""
     wanted = "the name of one column"
