@@ -12,11 +12,20 @@ from frame_pr.expressions.namespace import ExprPR
 from frame_pr.frames.engines import Engine
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.wording import kind_of_value, shown
-from frame_pr.functions import at_rank, at_recall, confusion_tables, curves, evaluation, rankings, reports
+from frame_pr.functions import (
+    at_rank,
+    at_recall,
+    confusion_matrices,
+    confusion_tables,
+    curves,
+    evaluation,
+    rankings,
+    reports,
+)
 from frame_pr.functions import average_precision as ap
 from frame_pr.functions import f_beta as f
 from frame_pr.plotting import plots
-from frame_pr.reshaping import lists
+from frame_pr.reshaping import classes, lists
 from frame_pr.search import judgments
 
 P = ParamSpec("P")
@@ -69,6 +78,7 @@ class PR(Generic[Frame]):
     success_at_k = _method(rankings.success_at_k)
     ndcg = _method(rankings.ndcg)
     confusion = _method(confusion_tables.confusion)
+    confusion_matrix = _method(confusion_matrices.confusion_matrix)
     curve = _method(curves.curve)
     with_curve = _method(curves.with_curve)
     evaluate = _method(evaluation.evaluate)
@@ -77,6 +87,7 @@ class PR(Generic[Frame]):
     plot = _method(plots.plot)
     join_judgments = _method(judgments.join_judgments)
     explode_lists = _method(lists.explode_lists)
+    unpivot_classes = _method(classes.unpivot_classes)
 
     def __repr__(self) -> str:
         if isinstance(self._frame, Engine):

@@ -40,7 +40,7 @@ WIDE = RUN.with_columns(
     shown=pl.Series([[1, 3], [3], [2], [], [6, 5]]),
     guess=RUN["lab"].reverse(),
 )
-RESHAPED = ("explode_lists",)
+RESHAPED = ("explode_lists", "unpivot_classes", "confusion_matrix")
 FOLDER = tempfile.TemporaryDirectory()
 OBJECT = object()
 SCORES = RUN["s"]  # one object, which lists of wrong values have, and those of numbers have not
@@ -91,6 +91,10 @@ WRONG: dict[str, list[Any]] = {
     "Ties": NO_WORDS,
     "Literal['raise', 'unretrieved', 'drop']": NO_WORDS,
     "Literal['raise', 'miss', 'drop']": NO_WORDS,
+    "Literal['raise', 'drop']": NO_WORDS,
+    "str | Mapping[Any, str]": [5, True, None, [5], {}, {"x": 5}, {"x": "nope"}, RUN, pl.col("lab"), "nope", pd.NA],
+    "Sequence[str] | Mapping[Any, str] | None": [5, True, [5], {}, {"x": 5}, {"x": "nope", "y": "s"}, RUN, ["nope"]],
+    "Sequence[Any] | None": [{"x": 1}, RUN, [], ["x"], ["x", "x"], [None], pl.col("lab"), 5],
     "Literal['raise', 'negative', 'drop']": NO_WORDS,
     "Axes | None": [5, "x", [5], True],
     "pl.Expr": [5, "s", None, RUN, ["s"]],
@@ -142,6 +146,8 @@ def doors() -> Iterator[Door]:
         "figure": {"threshold": 0.5},
         "plot_curve": {},
         "partitioned": {},
+        "unpivot_classes": {"truth": "lab", "scores": {"x": "s", "y": "d"}},
+        "confusion_matrix": {"truth": "lab", "prediction": "guess"},
         "explode_lists": {"truth": "items", "ranked": "shown", "by": ["q", "d"]},
     }
     for name in fp.__all__:
@@ -196,7 +202,7 @@ def call(door: Door, wrong: dict[str, Any], kind: str) -> Any:
     ]
     if cuts and door.name in ("confusion", "expression figure") and "threshold" not in wrong:
         given.pop("threshold", None)
-    if "prediction" in wrong:
+    if "prediction" in wrong and door.name == "confusion":
         given.pop("score", None)
     if "mean_over" in wrong or "facet" in wrong or "average" in wrong:
         given.setdefault("by", "q")

@@ -34,7 +34,9 @@ class PolarsFrame(InMemory[pl.DataFrame]):
     def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> pl.DataFrame:
         """Both, collected."""
         made = self.collect_beside(table, ["row", *new])
-        return self.frame.select(map(by_name, carried))[made["row"]].hstack(made.drop("row"))
+        # A selection of no columns has no rows either.
+        rows = [self.frame.select(map(by_name, carried))[made["row"]]] if carried else []
+        return pl.concat([*rows, made.drop("row")], how="horizontal")
 
 
 class PolarsLazyFrame(FrameKind[pl.LazyFrame]):

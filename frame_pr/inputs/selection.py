@@ -118,7 +118,8 @@ def canonical(given: Selection[Frame], request: Request) -> pl.LazyFrame:
     schema, positive = given.frame.collect_schema(), request.positive
     truth = given.others["truth"]
     type_of = given.kind.type_of
-    canonical = [values.is_positive("truth", truth, schema["truth"], positive, type_of(truth))]
+    others = "; confusion_matrix and unpivot_classes take all classes" if request.predicted else ""
+    canonical = [values.is_positive("truth", truth, schema["truth"], positive, type_of(truth), others)]
     labels = {name: values.label_of_prediction(schema[name], schema["truth"], positive) for name in given.scores}
     categories = {name: given.kind.categories(name) for name in (truth, *given.scores.values())}
     for column, name in given.scores.items():
