@@ -40,6 +40,8 @@ TYPES = {
     "float | Sequence[float] | None": "float or list of float, optional",
     "bool": "bool",
     "bool | Sequence[float]": "bool or list of float",
+    "bool | str | Sequence[str] | None": "True, str or list of str, optional",
+    "str | Sequence[str] | Mapping[str, str]": "str or list of str, or dict of new name and metric",
     "bool | str | Sequence[str]": "bool, str or list of str",
     "Literal['raise', 'miss', 'drop']": '"raise", "miss" or "drop"',
     "Literal['min', 'positives', 'hits']": '"min", "positives" or "hits"',
@@ -53,7 +55,11 @@ TEXTS = {
     "truth": "Whether a row is positive: boolean, 0/1, or any labels with `positive`.",
     "score": "Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.",
     "by": "The groups. Without it, the frame is one group.",
-    "mean_over": "Columns of `by` to average over: the result has one row for each group of the others.",
+    "mean_over": "Columns of `by` to average over: the result has one row for each group of the others. True: all but "
+    "`system`.",
+    "statistics": 'What is told of the groups that `mean_over` names: "mean", "median", "std" (of a sample), "min", '
+    '"max", quantiles such as "q25", "weighted" (the mean weighted by the positives of the group), "defined" (how many '
+    "have a value).",
     "positive": "The label of `truth` that is the positive one. It need not occur where its type declares it.",
     "ascending": "Whether a small score is best, as of ranks and distances; a threshold then takes scores up to it.",
     "undefined": "What to give instead of null where there is no value. Does not fill counts and thresholds.",

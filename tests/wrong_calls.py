@@ -72,6 +72,8 @@ WRONG: dict[str, list[Any]] = {
     "str | None": NO_TEXTS,
     "str | Sequence[str]": [5, True, [5], [None], RUN, pl.col("s"), ["rel", "rel"], "nope", pd.NA, float("nan")],
     "str | Sequence[str] | None": [5, True, [5], RUN, pl.col("s"), ["rel", "rel"], "nope", pd.NA, float("nan")],
+    "str | Sequence[str] | Mapping[str, str]": [5, True, [5], [None], RUN, pl.col("s"), ["rel", "rel"], "nope", pd.NA],
+    "bool | str | Sequence[str] | None": [5, [5], [True], pl.col("q"), RUN, ["nope"], "nope", pd.NA, False],
     "int": [*NO_WHOLE, None],
     "int | None": NO_WHOLE,
     "int | Sequence[int]": [*NO_WHOLE, None, [0], [1, 1.5]],

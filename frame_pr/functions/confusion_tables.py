@@ -95,5 +95,5 @@ def confusion(
     filled = filling("undefined", undefined)
     scores: Any = score if prediction is None else prediction
     rows, way_back = rows_of(frame, request_of(truth, scores, by, positive, policies, predicted=prediction is not None))
-    names = {f"{figure}@{cut}": figure for figure in rates.FIGURES}
-    return way_back.result(values(rows, list(names), filled).rename(names), list(names.values()))
+    named = {figure: f"{figure}@{cut}" for figure in rates.FIGURES}
+    return way_back.result(values(rows, named, filled), list(named))

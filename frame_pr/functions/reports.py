@@ -7,7 +7,7 @@ from typing import Unpack
 
 from frame_pr.frames.columns import refuse_several
 from frame_pr.frames.frame_kind import Frame
-from frame_pr.functions.evaluation import metrics_of
+from frame_pr.functions.evaluation import means_asked, metrics_of
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import Rank, Threshold
@@ -21,7 +21,8 @@ def report(
     *,
     k: int | Sequence[int] = (1, 5, 10),
     threshold: float | None = None,
-    mean_over: str | Sequence[str] | None = None,
+    mean_over: bool | str | Sequence[str] | None = None,
+    statistics: str | Sequence[str] = "mean",
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
@@ -43,8 +44,12 @@ def report(
         Cut-off ranks for precision, recall and average precision.
     threshold : float, optional
         Adds the figures of the confusion table at this threshold.
-    mean_over : str or list of str, optional
-        Columns of `by` to average over: the result has one row for each group of the others.
+    mean_over : True, str or list of str, optional
+        Columns of `by` to average over: the result has one row for each group of the others. True: all but `system`.
+    statistics : str or list of str
+        What is told of the groups that `mean_over` names: "mean", "median", "std" (of a sample), "min", "max",
+        quantiles such as "q25", "weighted" (the mean weighted by the positives of the group), "defined" (how many have
+        a value).
     by : str, polars expression or selector, or several; optional
         The groups. Without it, the frame is one group.
     positive : optional
@@ -89,4 +94,5 @@ def report(
     if threshold is not None:
         cut = Threshold.of(threshold)
         names += [f"{figure}@{cut}" for figure in rates.FIGURES if figure != "prevalence"]
-    return metrics_of(frame, names, truth, score, policies, by, positive, undefined, mean_over)
+    means = means_asked(mean_over, statistics)
+    return metrics_of(frame, names, truth, score, policies, by, positive, undefined, means)

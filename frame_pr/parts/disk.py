@@ -74,11 +74,11 @@ class DiskFrame(Parts):
                     tables.append(_by_range(call, part, height, most, folder))
                 done(height)
         result = pl.concat(tables)
-        return _sorted(result, call, [name for name in result.columns if name not in call.names])
+        return _sorted(result, call, [name for name in result.columns if name not in call.named])
 
     def averaged(self, groups: pl.DataFrame, call: Call, keys: Sequence[str], average: Part) -> pl.DataFrame:
         """Groups, averaged over those that share these keys."""
-        result = average(in_places(groups.lazy(), [*keys, *call.names]).collect())
+        result = average(in_places(groups.lazy(), [*keys, *call.named]).collect())
         return _sorted(result, call, keys) if keys else result
 
     def beside(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> pl.DataFrame:

@@ -26,8 +26,8 @@ def test_groupers_of_pandas(by):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"metrics": {"average_precision": "AP"}}, "metrics"),
-        ({"mean_over": {"q": "median"}}, "mean_over takes names of columns of by; got a dict"),
+        ({"metrics": {"average_precision": "AP"}}, "metrics: the new name comes first, then the metric; got 'aver"),
+        ({"mean_over": {"q": "median"}}, "mean_over takes names of columns of by, or True; got a dict"),
     ],
     ids=["metrics", "mean_over"],
 )
