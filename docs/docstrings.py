@@ -106,7 +106,7 @@ PLOTS = {
 OWN = {
     "Policies": ["ascending"],
     "ExprPR": ["score"],
-    "confusion": ["score"],
+    "confusion": ["score", "threshold", "k"],
     "confusion_matrix": ["frame", "truth"],
     "explode_lists": ["frame", "truth", "by"],
     "unpivot_classes": ["frame", "truth"],

@@ -79,6 +79,7 @@ WRONG: dict[str, list[Any]] = {
     "int | Sequence[int]": [*NO_WHOLE, None, [0], [1, 1.5]],
     "int | Sequence[int] | None": [*NO_WHOLE, [0], [1, 1.5]],
     "float": [*NO_NUMBERS, None],
+    "float | Sequence[float] | Column | Any": [True, float("nan"), [], ["x"], [None], [1, 1], "nope", RUN, int],
     "float | None": [one for one in NO_NUMBERS if not (isinstance(one, float) and one != one)],
     "float | Sequence[float]": [*(one for one in NO_NUMBERS if one is not SCORES), None],
     "float | Sequence[float] | None": [one for one in NO_NUMBERS if one is not SCORES],

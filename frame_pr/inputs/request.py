@@ -35,6 +35,8 @@ class Request:
     policies: Policies
     predicted: bool
     """Whether the scores are predicted classes."""
+    threshold: Column | None = None
+    """A column of the threshold of each group."""
     beside: Sequence[Column] = ()
     """Other systems, which are asked about by themselves: what they leave unscored and is dropped, is dropped here."""
 
@@ -69,6 +71,7 @@ class Request:
         given: dict[str, Any] = {name: self.policies.get(name) for name in ("weight", "gain", "tie_break")}
         # A total that is no column is a frame of its own.
         given |= {name: total for name, total in self.totals.items() if isinstance(total, (str, pl.Expr))}
+        given["threshold"] = self.threshold
         given |= dict(zip(self.beside_columns(), self.beside, strict=True))
         return {"truth": self.truth} | {name: column for name, column in given.items() if column is not None}
 
@@ -101,6 +104,7 @@ def request_of(
     policies: Policies,
     *,
     predicted: bool = False,
+    threshold: Column | None = None,
 ) -> Request:
     """Check and put together what a caller gave."""
     check_policies(policies)
@@ -108,7 +112,7 @@ def request_of(
     if not scores:
         raise ValueError("score names no column: give the name of the score column, or a list of names")
     several = len(scores) > 1 or scores[0] is not score or cs.is_selector(score)
-    request = Request(truth, scores, several, keys, positive, policies, predicted)
+    request = Request(truth, scores, several, keys, positive, policies, predicted, threshold)
     for name, item in request.single().items():
         refuse_several(name, item)
     for name, total in request.totals.items():

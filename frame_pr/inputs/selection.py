@@ -131,7 +131,7 @@ def canonical(given: Selection[Frame], request: Request) -> pl.LazyFrame:
             values.refuse_score_type(name, schema[column], type_of(name))
     for column, name in {**given.keys, **given.others}.items():
         values.refuse_objects("by" if column in given.keys else column, name, schema[column])
-    for name in (*masses.COLUMNS, *TOTAL_POLICIES):
+    for name in (*masses.COLUMNS, *TOTAL_POLICIES, "threshold"):
         if name in given.others:
             values.refuse_text(name, given.others[name], schema[name], type_of(given.others[name]))
     for name in masses.COLUMNS:
