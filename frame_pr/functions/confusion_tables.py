@@ -117,7 +117,7 @@ def confusion(
     column = threshold if isinstance(threshold, (str, pl.Expr)) else None
     scores: Any = score if prediction is None else prediction
     request = request_of(truth, scores, by, positive, policies, predicted=prediction is not None, threshold=column)
-    rows, way_back = rows_of(frame, request)
+    rows, way_back = rows_of(frame, request, all_groups=True)
     if by_group:
         if means is not None:
             raise ValueError(

@@ -181,10 +181,16 @@ def with_metrics(
 
 
 def evaluated(
-    frame: Frame, request: Request, named: Mapping[str, str], means: Means | None, undefined: float | None
+    frame: Frame,
+    request: Request,
+    named: Mapping[str, str],
+    means: Means | None,
+    undefined: float | None,
+    *,
+    all_groups: bool = True,
 ) -> Frame:
-    """What `evaluate` gives."""
-    rows, way_back = rows_of(frame, request)
+    """What `evaluate` gives; `all_groups`: of the groups of frames that give known totals, too."""
+    rows, way_back = rows_of(frame, request, all_groups=all_groups)
     if means is None:
         return way_back.result(values(rows, named, undefined), list(named))
     lack = asked_of(rows, list(named.values()), undefined).undefinable()

@@ -11,7 +11,7 @@ import polars as pl
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import find_kind
 from frame_pr.frames.wording import counted, examples, shown
-from frame_pr.inputs.rows import Rows, WayBack
+from frame_pr.inputs.rows import Rows, WayBack, present
 from frame_pr.inputs.values import comparable, kept, refuse_text, type_of
 
 _GROUP = "group of the rows"  # beside keys of any name
@@ -56,8 +56,10 @@ def _in_rows(rows: Rows, column: str) -> pl.LazyFrame:
         return table.select("group", threshold="low")
 
     value = pl.col("threshold").fill_nan(None) if dtype.is_float() else pl.col("threshold")
-    found = rows.frame.group_by("group").agg(
-        low=value.min(), high=value.max(), missing=value.null_count(), rows=pl.len()
+    found = (
+        present(rows.frame)
+        .group_by("group")
+        .agg(low=value.min(), high=value.max(), missing=value.null_count(), rows=pl.len())
     )
     return found.map_batches(check_constant, schema={"group": pl.Int64, "threshold": dtype})
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import polars as pl
+import polars.selectors as cs
 
 from frame_pr.parts.engines import Parts
 from frame_pr.parts.folder import part_folder
@@ -75,6 +76,11 @@ class DiskFrame(Parts):
                 done(height)
         result = pl.concat(tables)
         return _sorted(result, call, [name for name in result.columns if name not in call.named])
+
+    def with_others(self, groups: pl.DataFrame, others: pl.DataFrame, call: Call, keys: Sequence[str]) -> pl.DataFrame:
+        """Groups and others, sorted."""
+        added = others.join(groups, on=cs.by_name(*keys), how="anti", nulls_equal=True)
+        return _sorted(pl.concat([groups, added]), call, keys)
 
     def averaged(self, groups: pl.DataFrame, call: Call, keys: Sequence[str], average: Part) -> pl.DataFrame:
         """Groups, averaged over those that share these keys."""

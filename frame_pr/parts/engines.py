@@ -20,6 +20,8 @@ from frame_pr.parts.one_part import Call, Part, places
 from frame_pr.parts.readings import Readings
 from frame_pr.parts.score_ranges import evaluated, range_of, refuse_gain
 
+OTHER = "of no row of the frame"
+"""The column that tells groups of known totals from those of the frame."""
 _SAMPLE = 1000  # rows of each part
 _COLLECTED = {"pyspark": ".toPandas()", "dask": ".compute()"}
 
@@ -44,6 +46,10 @@ class Parts(Engine):
         """One row for each value of these keys, by a function that averages the groups of a part."""
 
     @abstractmethod
+    def with_others(self, groups: Any, others: pl.DataFrame, call: Call, keys: Sequence[str]) -> Any:
+        """Rows of groups, and those of others that are not among them."""
+
+    @abstractmethod
     def beside(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> Any:
         """The frame itself, part by part, with the columns that the function makes of each part at its right."""
 
@@ -53,12 +59,20 @@ class Parts(Engine):
         empty = self.empty(call.columns())
         result = call.of_groups(empty, means)
         if means is None:
-            return self.groups(call)
+            return self._all_groups(call, empty)
         call = replace(call, named=means.columns(named))
         keys = means.left(call.of_groups(empty).drop(list(call.named)).columns)
         undefinable = [name for name in named if f"undefined_{name}" in result.columns]
         average = partial(_averaged, keys=keys, names=list(call.named), undefinable=undefinable, means=means)
-        return self.averaged(self.groups(call), call, keys, average)
+        return self.averaged(self._all_groups(call, empty), call, keys, average)
+
+    def _all_groups(self, call: Call, empty: pl.DataFrame) -> Any:
+        """One row per group, of the frames of known totals, too."""
+        groups, framed = self.groups(call), call.request.totals.keys() - call.totals_in_rows().keys()
+        if not (call.by and framed):
+            return groups
+        others = call.of_groups(empty, all_groups=True)
+        return self.with_others(groups, others, call, [name for name in others.columns if name not in call.named])
 
     def refuse_missing(self, columns: Sequence[Any], argument: str) -> None:
         """Every column that an argument names is there."""
@@ -113,6 +127,10 @@ class Shuffled(Parts):
         """Cut the score into ranges; what a function makes of the parts, of whole ranges, comes here."""
 
     @abstractmethod
+    def together(self, groups: Any, others: pl.DataFrame, keys: Sequence[str]) -> Any:
+        """Rows of groups and of others, told apart by a column `OTHER`."""
+
+    @abstractmethod
     def given(self, result: pl.DataFrame) -> Any:
         """A small result, as a frame of the engine."""
 
@@ -125,6 +143,12 @@ class Shuffled(Parts):
             evaluated(one, self.empty(one.columns()), readings.of(one, self.in_ranges(one))) for one in call.systems()
         ]
         return self.given(call.joined(results))
+
+    def with_others(self, groups: Any, others: pl.DataFrame, call: Call, keys: Sequence[str]) -> Any:
+        """A second shuffle, in which rows of one group meet."""
+        own_first = partial(_own_first, columns=[*keys, OTHER, *call.named], keys=len(keys))
+        both = type(self)(self.together(groups, others, keys))
+        return both.by_group([*keys, OTHER, *call.named], keys, own_first)
 
     def averaged(self, groups: Any, call: Call, keys: Sequence[str], average: Part) -> Any:
         """A second shuffle, by the keys that are left."""
@@ -139,6 +163,12 @@ def sample_rows(part: pl.DataFrame) -> pl.DataFrame:
 def range_numbers(part: pl.DataFrame, score: str, cuts: pl.Series, ascending: bool) -> pl.DataFrame:
     """The column `RANGE` of a part."""
     return part.select(range_of(score, cuts, ascending=ascending))
+
+
+def _own_first(part: pl.DataFrame, columns: Sequence[str], keys: int) -> pl.DataFrame:
+    names = places(columns)
+    table = part.sort(names[keys]).unique(names[:keys], keep="first", maintain_order=True) if keys else part
+    return table.rename(dict(zip(names, columns, strict=True))).drop(OTHER)
 
 
 def _averaged(

@@ -90,9 +90,9 @@ class Call:
         table = pl.DataFrame([result[key].alias(name) for key, name in zip(keys, named, strict=True)])
         return table.select(pl.arg_sort_by(sorted_by(named, systems))).to_series()
 
-    def of_groups(self, part: pl.DataFrame, means: Means | None = None) -> pl.DataFrame:
-        """One row per group of the part."""
-        return evaluated(self._labelled(part), self._placed, self.named, means, self.undefined)
+    def of_groups(self, part: pl.DataFrame, means: Means | None = None, *, all_groups: bool = False) -> pl.DataFrame:
+        """One row per group of the part; `all_groups`: and of those that frames of known totals have."""
+        return evaluated(self._labelled(part), self._placed, self.named, means, self.undefined, all_groups=all_groups)
 
     def of_rows(self, part: pl.DataFrame, prefix: str) -> pl.DataFrame:
         """The new columns of each row of the part, in its order."""

@@ -246,7 +246,7 @@ def test_beta_must_be_positive_and_finite(beta, given):
 @pytest.mark.parametrize("function", ["f_beta", "confusion"])
 def test_a_threshold_must_be_a_number(function, threshold):
     # Where there may be a threshold for each group, a text is the name of a column.
-    with pytest.raises(ValueError, match="threshold(: no column '0.5' in the frame| must be a number, got)"):
+    with pytest.raises(ValueError, match=r"threshold(: no column '0.5' in the frame| must be a number, got)"):
         getattr(TEN.pr, function)("relevant", "score", threshold=threshold)
 
 
