@@ -110,9 +110,9 @@ def rows_of(
     source = canonical(given, request)
     schema = source.collect_schema()
     ours = {name: column for column, name in given.keys.items()}
-    frames = {name: total for name, total in request.totals.items() if name not in given.others}
-    if all_groups and ours and frames:
-        source = with_groups(source, frames, ours)
+    # What a column says of a group, only its rows do.
+    if all_groups and ours and request.totals and not any(name in given.others for name in request.totals):
+        source = with_groups(source, request.totals, ours)
     weighted, tie_broken = "weight" in given.others, "tie_break" in given.others
     carried = weighted or "gain" in given.others
     by_gain = "gain" in given.others and request.ties in ("optimistic", "pessimistic")
@@ -138,7 +138,7 @@ def rows_of(
     )
     groups = None if ours else len(given.scores)
     totals = [
-        totals_in_rows(present(rows), name, given.others[name], weights.dtype, groups)
+        totals_in_rows(rows, name, given.others[name], weights.dtype, groups)
         if name in given.others
         else totals_in_frame(total, name, ours, schema, coder, len(given.scores), weights.dtype)
         for name, total in request.totals.items()

@@ -116,8 +116,6 @@ def with_groups(source: pl.LazyFrame, totals: Mapping[str, Any], keys: dict[str,
     schema = source.collect_schema()
     frames = [source.with_columns(absent=pl.lit(False))]
     for name, frame in totals.items():
-        if isinstance(frame, (str, pl.Expr)):
-            continue
         known, _ = _read(frame, name, keys)
         typed, held = _typed_keys(known, name, keys, schema)
         given = {f"given {code}": by_name(key) for key, code in keys.items()}

@@ -68,8 +68,8 @@ class Parts(Engine):
 
     def _all_groups(self, call: Call, empty: pl.DataFrame) -> Any:
         """One row per group, of the frames of known totals, too."""
-        groups, framed = self.groups(call), call.request.totals.keys() - call.totals_in_rows().keys()
-        if not (call.by and framed):
+        groups = self.groups(call)
+        if not (call.by and call.request.totals) or call.totals_in_rows():
             return groups
         others = call.of_groups(empty, all_groups=True)
         return self.with_others(groups, others, call, [name for name in others.columns if name not in call.named])

@@ -258,6 +258,6 @@ def test_the_groups_of_a_frame_in_parts():
 
 
 def test_two_frames_of_other_groups():
+    call = {"positives": OBJECTS, "rows": OBJECTS.with_columns(n=9).head(3)}
     with pytest.raises(ValueError, match="rows gives no total for 1 of 4 groups"):
-        call = {"positives": OBJECTS, "rows": OBJECTS.with_columns(n=9).head(3)}
         DETECTIONS.pr.evaluate("prevalence", "hit", "s", by="class", **call)
