@@ -104,6 +104,7 @@ PLOTS = {
     "properties of the lines: `color`, `linewidth`, `linestyle`, `alpha` and so on.",
 }
 OWN = {
+    "PR": ["frame"],
     "Policies": ["ascending"],
     "ExprPR": ["score"],
     "confusion": ["score", "threshold", "k"],

@@ -48,7 +48,7 @@ class PR(Generic[Frame]):
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows; never changed. A Table of pyarrow, too, as every function takes one.
 
     Examples
     --------

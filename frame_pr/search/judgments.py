@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from frame_pr.frames.arrow import ArrowFrame
 from frame_pr.frames.columns import by_name, listed, plain, refuse_missing
 from frame_pr.frames.frame_kind import Frame, FrameKind
 from frame_pr.frames.kinds import find_kind
@@ -76,7 +77,7 @@ def join_judgments(
     if kinds[0] is None or type(kinds[0]) is not type(kinds[1]):
         found = [kind_of_value(frame) for frame in (run, judgments)]
         raise TypeError(
-            "run and judgments must both be polars DataFrames, both LazyFrames or both pandas DataFrames; "
+            "run and judgments must both be polars DataFrames, both LazyFrames, both pandas DataFrames or both Tables; "
             f"got {found[0]} and {found[1]}"
         )
     refuse_missing(runs, kinds[0].columns, "run", "by")
@@ -151,10 +152,24 @@ def _join_pandas(run: Any, judgments: Any, keys: list[Any], columns: list[list[A
     return pd.concat(parts, axis=1)
 
 
+def _join_arrow(run: Any, judgments: Any, keys: list[str], columns: list[list[str]], runs: list[str]) -> Any:
+    tables = [ArrowFrame(table) for table in (run, judgments)]
+    frames = [table.read(table.columns) for table in tables]
+    joined = _join_eager(frames[0].collect(), frames[1].collect(), keys, columns, runs)
+    of_run = tables[0].give(
+        joined.lazy().select(map(by_name, [*runs, *keys, *columns[0]])), [*runs, *keys, *columns[0]]
+    )
+    of_judgments = tables[1].give(joined.lazy().select(map(by_name, columns[1])), columns[1])
+    for name in columns[1]:
+        of_run = of_run.append_column(of_judgments.schema.field(name), of_judgments.column(name))
+    return of_run
+
+
 _JOINS: dict[type[FrameKind[Any]], Callable[[Any, Any, list[Any], list[list[Any]], list[Any]], Any]] = {
     PolarsFrame: _join_eager,
     PolarsLazyFrame: _join_lazy,
     PandasFrame: _join_pandas,
+    ArrowFrame: _join_arrow,
 }
 
 
