@@ -109,6 +109,7 @@ OWN = {
     "ExprPR": ["score"],
     "confusion": ["score", "threshold", "k"],
     "confusion_matrix": ["frame", "truth"],
+    "curve": ["points"],
     "explode_lists": ["frame", "truth", "by"],
     "unpivot_classes": ["frame", "truth"],
     "partitioned": ["frame"],

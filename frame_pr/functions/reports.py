@@ -20,7 +20,7 @@ def report(
     score: Columns,
     *,
     k: int | Sequence[int] = (1, 5, 10),
-    threshold: float | None = None,
+    threshold: float | Sequence[float] | None = None,
     mean_over: bool | str | Sequence[str] | None = None,
     statistics: str | Sequence[str] = "mean",
     by: Columns | None = None,
@@ -42,8 +42,8 @@ def report(
         Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
     k : int or list of int
         Cut-off ranks for precision, recall and average precision.
-    threshold : float, optional
-        Adds the figures of the confusion table at this threshold.
+    threshold : float or list of float, optional
+        Adds the figures of the confusion table at this threshold, or at each of these.
     mean_over : True, str or list of str, optional
         Columns of `by` to average over: the result has one row for each group of the others. True: all but `system`.
     statistics : str or list of str
@@ -92,7 +92,7 @@ def report(
     names += [f"{figure}@{one}" for figure in ("precision", "recall", "average_precision") for one in ranks]
     names += ["max_f1", "threshold@max_f1"]
     if threshold is not None:
-        cut = Threshold.of(threshold)
-        names += [f"{figure}@{cut}" for figure in rates.FIGURES if figure != "prevalence"]
+        cuts = [Threshold.of(one) for one in each("threshold", threshold)]
+        names += [f"{figure}@{cut}" for cut in cuts for figure in rates.FIGURES if figure != "prevalence"]
     means = means_asked(mean_over, statistics)
     return metrics_of(frame, names, truth, score, policies, by, positive, undefined, means)
