@@ -93,3 +93,11 @@ def test_k_must_be_whole_and_positive(k):
 def test_a_threshold_must_be_a_number():
     with pytest.raises(ValueError, match="threshold must be a number, got nan"):
         TEN.pr.report("relevant", "score", threshold=float("nan"))
+
+
+def test_several_thresholds_in_a_report():
+    both = TEN.pr.report("relevant", "score", threshold=[7, 2.5])
+    for threshold in (7, 2.5):
+        alone = TEN.pr.report("relevant", "score", threshold=threshold)
+        assert_same(both.select(alone.columns), alone)
+    assert both.columns[-1] == "kappa@threshold=2.5"
