@@ -20,6 +20,8 @@ _GROUP = "group of the rows"  # beside keys of any name
 def predicted_by_group(rows: Rows, way_back: WayBack[Any], threshold: Any) -> tuple[Rows, pl.LazyFrame]:
     """The rows, whose scores are 1 where they reach the threshold of their group, else 0; and `group`, `threshold`.
 
+    Of a null threshold, or without a score of its own, a row has none.
+
     `threshold`: a frame, or the column whose values are in the rows as `threshold`.
     """
     if len(set(rows.score_dtypes)) > 1:
@@ -31,11 +33,9 @@ def predicted_by_group(rows: Rows, way_back: WayBack[Any], threshold: Any) -> tu
         known = _in_frame(rows, way_back, threshold)
     frame = rows.frame.drop("threshold", strict=False).join(known, on="group", how="left", maintain_order="left")
     reached = _reached(rows.score_dtypes[0], known.collect_schema()["threshold"], ascending=rows.key.ascending)
-    # No score stays none; of no threshold, nobody knows.
-    score = pl.when(pl.col("score").is_not_null()).then(reached.fill_null(False)).cast(pl.Int8)
     predicted = replace(
         rows,
-        frame=frame.with_columns(score=score).drop("threshold"),
+        frame=frame.with_columns(score=reached.cast(pl.Int8)).drop("threshold"),
         key=replace(rows.key, dtype=pl.Int8(), ascending=False),
         score_dtypes=[pl.Int8()] * len(rows.score_dtypes),
     )

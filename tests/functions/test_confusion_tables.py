@@ -169,6 +169,9 @@ def test_systems_and_policies():
     for system, cut in cuts.rows():
         alone = data.pr.confusion("y", system, by="q", threshold=cut, weight="w")
         assert_same(table.filter(system=system).drop("system", "threshold"), alone)
+    unknown = data.pr.confusion("y", "s", by="q", threshold=CUTS, weight="w")
+    assert unknown.filter(q="pen").select("threshold", "k", "tp", "f1").row(0) == (None, None, None, None)
+    assert unknown.select("q", "k").rows() == [("ink", 1.5), ("pen", None), ("tea", 1.0)]
     found = data.pr.confusion("y", "u", by="q", threshold=cuts.head(1).select("cut"), unscored="unretrieved")
     known = data.pr.confusion("y", "u", by="q", threshold=0.5, unscored="unretrieved")
     assert_same(found.drop("threshold"), known)
