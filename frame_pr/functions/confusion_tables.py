@@ -113,49 +113,52 @@ def confusion(
     if k is not None and policies.get("weight") is not None:
         raise ValueError("k= cuts at a rank, and weighted rows have none: give threshold=, or leave out weight=")
     filled, means = filling("undefined", undefined), means_asked(mean_over, statistics)
-    by_group = isinstance(threshold, (str, pl.Expr)) or find_kind(threshold) is not None
     column = threshold if isinstance(threshold, (str, pl.Expr)) else None
+    by_group = column is not None or find_kind(threshold) is not None
+    if by_group and means is not None:
+        raise ValueError("mean_over= averages what is cut alike, and threshold= cuts each group by itself: give one")
+    cuts = [] if by_group else _cuts(threshold, k)
     scores: Any = score if prediction is None else prediction
     request = request_of(truth, scores, by, positive, policies, predicted=prediction is not None, threshold=column)
     rows, way_back = rows_of(frame, request, all_groups=True)
     if by_group:
-        if means is not None:
-            raise ValueError(
-                "mean_over= averages what is cut alike, and threshold= cuts each group by itself: give one"
-            )
         return _cut_by_group(rows, way_back, threshold, filled)
-    asked: Any = k if k is not None else 1 if threshold is None else threshold
-    argument = "k" if k is not None else "threshold"
-    cuts = [Rank.of(one) if argument == "k" else Threshold.of(one) for one in each(argument, asked)]
+    several = isinstance(scalar(k if threshold is None else threshold), Iterable)
+    key = [] if not several else ["threshold"] if k is None else ["k"]
+    figures = {f"{figure}@{cut}": f"{figure}@{cut}" for cut in cuts for figure in rates.FIGURES}
+    named = figures if means is None else means.columns(figures)
+    carried = [name for name in named if name not in figures]
+    table = _rows_of_cuts(values(rows, named, filled), cuts, carried, several=several)
+    if means is None:
+        return way_back.result(table, list(dict.fromkeys([*key, *rates.FIGURES])))
+    lack = asked_of(rows, list(figures), filled).undefinable()
+    undefinable = [figure for figure in rates.FIGURES if f"{figure}@{cuts[0]}" in lack]
+    columns = [name for name in (*rates.FIGURES, *carried) if name not in key]
+    return averaged(way_back, table, columns, undefinable, means, key)
+
+
+def _cuts(threshold: Any, k: Any) -> list[Rank | Threshold]:
+    """Each number as a cut; a prediction is cut at 1."""
+    argument, given = ("threshold", 1 if threshold is None else threshold) if k is None else ("k", k)
+    cuts = [Threshold.of(one) if k is None else Rank.of(one) for one in each(argument, given)]
     for cut in cuts:
         if cuts.count(cut) > 1:
             raise ValueError(f"{argument} has {cut} twice")
-    key = [argument] if isinstance(scalar(asked), Iterable) else []
-    figures = {f"{figure}@{cut}": f"{figure}@{cut}" for cut in cuts for figure in rates.FIGURES}
-    named = figures if means is None else means.columns(figures)
-    columns = list(dict.fromkeys([*key, *rates.FIGURES]))
-    carried = [name for name in named if name not in figures]
-    table = _rows_of_cuts(values(rows, named, filled), cuts, key, carried)
-    if means is None:
-        return way_back.result(table, columns)
-    lack = asked_of(rows, list(figures), filled).undefinable()
-    undefinable = [figure for figure in rates.FIGURES if f"{figure}@{cuts[0]}" in lack]
-    averaged_over = [name for name in (*rates.FIGURES, *carried) if name not in key]
-    return averaged(way_back, table, averaged_over, undefinable, means, key)
+    return cuts
 
 
 def _rows_of_cuts(
-    table: pl.LazyFrame, cuts: Sequence[Rank | Threshold], key: Sequence[str], carried: Sequence[str]
+    table: pl.LazyFrame, cuts: Sequence[Rank | Threshold], carried: Sequence[str], *, several: bool
 ) -> pl.LazyFrame:
     """A row for each group and cut, of a table that has the figures of all cuts side by side."""
+    rows = [[pl.col(f"{figure}@{cut}").alias(figure) for figure in rates.FIGURES] for cut in cuts]
+    if not several:
+        return table.select("group", *carried, *rows[0])
     numbers = [read_number(cut.text) for cut in cuts if isinstance(cut, Threshold)]
     dtype = pl.Int64 if all(isinstance(one, int) and abs(one) < 2**63 for one in numbers) else pl.Float64
-    at = [[pl.lit(one, dtype=dtype).alias("threshold")] if key else [] for one in numbers] or [[] for _ in cuts]
-    parts = [
-        pl.struct(*mine, *(pl.col(f"{figure}@{cut}").alias(figure) for figure in rates.FIGURES))
-        for mine, cut in zip(at, cuts, strict=True)
-    ]
-    listed = table.select("group", *carried, cut=pl.concat_list(parts))
+    for number, row in zip(numbers, rows, strict=False):  # of a rank, k tells
+        row.append(pl.lit(number, dtype=dtype).alias("threshold"))
+    listed = table.select("group", *carried, cut=pl.concat_list([pl.struct(row) for row in rows]))
     return listed.explode("cut", empty_as_null=False, keep_nulls=False).unnest("cut")
 
 
