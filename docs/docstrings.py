@@ -41,7 +41,10 @@ TYPES = {
     "float | Sequence[float] | None": "float or list of float, optional",
     "bool": "bool",
     "bool | Sequence[float]": "bool or list of float",
+    "bool | str | Sequence[str] | None": "True, str or list of str, optional",
+    "str | Sequence[str] | Mapping[str, str]": "str or list of str, or dict of new name and metric",
     "bool | str | Sequence[str]": "bool, str or list of str",
+    "Literal['raise', 'miss', 'drop']": '"raise", "miss" or "drop"',
     "Literal['min', 'positives', 'hits']": '"min", "positives" or "hits"',
     "Literal[11, 101] | None": "11 or 101, optional",
     "Literal['groups', 'rows'] | None": '"groups" or "rows", optional',
@@ -56,7 +59,11 @@ TEXTS = {
     "truth": "Whether a row is positive: boolean, 0/1, or any labels with `positive`.",
     "score": "Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.",
     "by": "The groups. Without it, the frame is one group.",
-    "mean_over": "Columns of `by` to average over: the result has one row for each group of the others.",
+    "mean_over": "Columns of `by` to average over: the result has one row for each group of the others. True: all but "
+    "`system`.",
+    "statistics": 'What is told of the groups that `mean_over` names: "mean", "median", "std" (of a sample), "min", '
+    '"max", quantiles such as "q25", "weighted" (the mean weighted by the positives of the group), "defined" (how many '
+    "have a value).",
     "positive": "The label of `truth` that is the positive one. It need not occur where its type declares it.",
     "ascending": "Whether a small score is best, as of ranks and distances; a threshold then takes scores up to it.",
     "undefined": "What to give instead of null where there is no value. Does not fill counts and thresholds.",
@@ -102,12 +109,17 @@ PLOTS = {
     "properties of the lines: `color`, `linewidth`, `linestyle`, `alpha` and so on.",
 }
 OWN = {
+    "PR": ["frame"],
     "Policies": ["ascending"],
     "ExprPR": ["score"],
     "average_curve": ["mean_over", "points", "confidence"],
     "compare": ["frame", "metrics", "truth", "score", "mean_over", "confidence"],
-    "confusion": ["score"],
     "intervals": ["frame", "metrics", "truth", "score", "mean_over"],
+    "confusion": ["score", "threshold", "k"],
+    "confusion_matrix": ["frame", "truth"],
+    "curve": ["points"],
+    "explode_lists": ["frame", "truth", "by"],
+    "unpivot_classes": ["frame", "truth"],
     "partitioned": ["frame"],
     "plot": ["frame", "score"],
     "plot_comparison": ["frame", "truth", "score"],

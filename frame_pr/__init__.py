@@ -9,6 +9,7 @@ from frame_pr.functions.average_precision import (
     average_precision_at_k,
     interpolated_average_precision,
 )
+from frame_pr.functions.confusion_matrices import confusion_matrix
 from frame_pr.functions.confusion_tables import confusion
 from frame_pr.functions.curves import curve, with_curve
 from frame_pr.functions.evaluation import evaluate, with_metrics
@@ -18,6 +19,8 @@ from frame_pr.inputs.policies import Policies
 from frame_pr.partitions import partitioned
 from frame_pr.plotting.plots import plot, plot_curve
 from frame_pr.plotting.statistics_plots import plot_comparison, plot_intervals
+from frame_pr.reshaping.classes import unpivot_classes
+from frame_pr.reshaping.lists import explode_lists
 from frame_pr.search.judgments import join_judgments
 from frame_pr.search.trec import read_trec_qrels, read_trec_run
 from frame_pr.statistics.average_curves import average_curve
@@ -34,8 +37,10 @@ __all__ = [
     "average_precision_at_k",
     "compare",
     "confusion",
+    "confusion_matrix",
     "curve",
     "evaluate",
+    "explode_lists",
     "f_beta",
     "interpolated_average_precision",
     "intervals",
@@ -57,6 +62,7 @@ __all__ = [
     "report",
     "roc_auc",
     "success_at_k",
+    "unpivot_classes",
     "with_curve",
     "with_metrics",
 ]

@@ -12,10 +12,19 @@ from frame_pr.expressions.namespace import ExprPR
 from frame_pr.frames.engines import Engine
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.wording import kind_of_value, shown
-from frame_pr.functions import at_rank, at_recall, confusion_tables, curves, evaluation, rankings
+from frame_pr.functions import (
+    at_rank,
+    at_recall,
+    confusion_matrices,
+    confusion_tables,
+    curves,
+    evaluation,
+    rankings,
+)
 from frame_pr.functions import average_precision as ap
 from frame_pr.functions import f_beta as f
 from frame_pr.plotting import plots, statistics_plots
+from frame_pr.reshaping import classes, lists
 from frame_pr.search import judgments
 from frame_pr.statistics import average_curves, comparisons, intervals, reports
 
@@ -39,7 +48,7 @@ class PR(Generic[Frame]):
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows; never changed. A Table of pyarrow, too, as every function takes one.
 
     Examples
     --------
@@ -69,6 +78,7 @@ class PR(Generic[Frame]):
     success_at_k = _method(rankings.success_at_k)
     ndcg = _method(rankings.ndcg)
     confusion = _method(confusion_tables.confusion)
+    confusion_matrix = _method(confusion_matrices.confusion_matrix)
     curve = _method(curves.curve)
     with_curve = _method(curves.with_curve)
     evaluate = _method(evaluation.evaluate)
@@ -80,6 +90,8 @@ class PR(Generic[Frame]):
     plot = _method(plots.plot)
     plot_comparison = _method(statistics_plots.plot_comparison)
     join_judgments = _method(judgments.join_judgments)
+    explode_lists = _method(lists.explode_lists)
+    unpivot_classes = _method(classes.unpivot_classes)
 
     def __repr__(self) -> str:
         if isinstance(self._frame, Engine):

@@ -178,3 +178,20 @@ def test_readme_table_runs_on_every_kind_of_frame(call: str) -> None:
     assert eager.height > 0
     assert_frame_equal(lazy.collect(), eager)
     assert_frame_equal(pl.from_pandas(pandas), eager)
+
+
+def test_classes_are_those_of_scikit_learn() -> None:
+    output = output_of("classes_report.py")
+    matrix = table(output, "truth", *map(str, range(10)))
+    shown = table(output, "class", "images", "AP")
+    # Every image of a digit was taken for one digit.
+    assert [sum(map(int, row[1:])) for row in matrix] == [int(images) for _, images, _ in shown]
+    assert output.endswith("scikit-learn has the same averages and the same matrix.\n")
+
+
+def test_popular_films_are_better_than_films_at_random() -> None:
+    output = output_of("recommender_lists.py")
+    rows = table(output, "system", "groups", "MAP@10", "nDCG@10", "hit rate", "liked_nothing")
+    assert [(row[0], row[1]) for row in rows] == [("popular", "300"), ("random", "300")]
+    popular, random = ([float(one) for one in row[2:5]] for row in rows)
+    assert all(better > worse for better, worse in zip(popular, random, strict=True))

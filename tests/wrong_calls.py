@@ -34,6 +34,13 @@ RUN = pl.DataFrame(
         "lab": ["x", "y", "y", "x", "x"],
     }
 )
+# The same with columns of lists, and of predicted labels.
+WIDE = RUN.with_columns(
+    items=pl.Series([[1, 2], [3], [], [4], [5]]),
+    shown=pl.Series([[1, 3], [3], [2], [], [6, 5]]),
+    guess=RUN["lab"].reverse(),
+)
+RESHAPED = ("explode_lists", "unpivot_classes", "confusion_matrix")
 FOLDER = tempfile.TemporaryDirectory()
 OBJECT = object()
 SCORES = RUN["s"]  # one object, which lists of wrong values have, and those of numbers have not
@@ -65,11 +72,14 @@ WRONG: dict[str, list[Any]] = {
     "str | None": NO_TEXTS,
     "str | Sequence[str]": [5, True, [5], [None], RUN, pl.col("s"), ["rel", "rel"], "nope", pd.NA, float("nan")],
     "str | Sequence[str] | None": [5, True, [5], RUN, pl.col("s"), ["rel", "rel"], "nope", pd.NA, float("nan")],
+    "str | Sequence[str] | Mapping[str, str]": [5, True, [5], [None], RUN, pl.col("s"), ["rel", "rel"], "nope", pd.NA],
+    "bool | str | Sequence[str] | None": [5, [5], [True], pl.col("q"), RUN, ["nope"], "nope", pd.NA, False],
     "int": [*NO_WHOLE, None],
     "int | None": NO_WHOLE,
     "int | Sequence[int]": [*NO_WHOLE, None, [0], [1, 1.5]],
     "int | Sequence[int] | None": [*NO_WHOLE, [0], [1, 1.5]],
     "float": [*NO_NUMBERS, None],
+    "float | Sequence[float] | Column | Any": [True, float("nan"), [], ["x"], [None], [1, 1], "nope", RUN, int],
     "float | None": [one for one in NO_NUMBERS if not (isinstance(one, float) and one != one)],
     "float | Sequence[float]": [*(one for one in NO_NUMBERS if one is not SCORES), None],
     "float | Sequence[float] | None": [one for one in NO_NUMBERS if one is not SCORES],
@@ -86,6 +96,11 @@ WRONG: dict[str, list[Any]] = {
     "Literal['holm'] | None": [*NO_WORDS, "bonferroni"],
     "Ties": NO_WORDS,
     "Literal['raise', 'unretrieved', 'drop']": NO_WORDS,
+    "Literal['raise', 'miss', 'drop']": NO_WORDS,
+    "Literal['raise', 'drop']": NO_WORDS,
+    "str | Mapping[Any, str]": [5, True, None, [5], {}, {"x": 5}, {"x": "nope"}, RUN, pl.col("lab"), "nope", pd.NA],
+    "Sequence[str] | Mapping[Any, str] | None": [5, True, [5], {}, {"x": 5}, {"x": "nope", "y": "s"}, RUN, ["nope"]],
+    "Sequence[Any] | None": [{"x": 1}, RUN, [], ["x"], ["x", "x"], [None], pl.col("lab"), 5],
     "Literal['raise', 'negative', 'drop']": NO_WORDS,
     "Axes | None": [5, "x", [5], True],
     "pl.Expr": [5, "s", None, RUN, ["s"]],
@@ -142,6 +157,9 @@ def doors() -> Iterator[Door]:
         "intervals": {"truth": "rel", "score": "s"},
         "compare": {"truth": "rel", "score": ["s", "d"], "by": "q"},
         "average_curve": {"by": "q"},
+        "unpivot_classes": {"truth": "lab", "scores": {"x": "s", "y": "d"}},
+        "confusion_matrix": {"truth": "lab", "prediction": "guess"},
+        "explode_lists": {"truth": "items", "ranked": "shown", "by": ["q", "d"]},
     }
     for name in fp.__all__:
         function = getattr(fp, name)
@@ -180,9 +198,9 @@ def wrong_values(argument: str, kind: str) -> list[Any]:
     return [value for value in values if taken is None or not taken(value)]
 
 
-def made(kind: str) -> Any:
+def made(kind: str, data: pl.DataFrame = RUN) -> Any:
     """The frame of a call, of a kind."""
-    return {"polars": RUN, "lazy": RUN.lazy(), "pandas": RUN.to_pandas()}[kind]
+    return {"polars": data, "lazy": data.lazy(), "pandas": data.to_pandas()}[kind]
 
 
 def call(door: Door, wrong: dict[str, Any], kind: str) -> Any:
@@ -195,7 +213,7 @@ def call(door: Door, wrong: dict[str, Any], kind: str) -> Any:
     ]
     if cuts and door.name in ("confusion", "expression figure") and "threshold" not in wrong:
         given.pop("threshold", None)
-    if "prediction" in wrong:
+    if "prediction" in wrong and door.name == "confusion":
         given.pop("score", None)
     if "mean_over" in wrong or "facet" in wrong or "average" in wrong:
         given.setdefault("by", "q")
@@ -205,7 +223,8 @@ def call(door: Door, wrong: dict[str, Any], kind: str) -> Any:
         return RUN.select(door.function(fp.ExprPR(pl.col("s")), **given))
     frame = next((name for name, own in door.kinds.items() if own in FRAMES), None)
     if frame is not None:
-        value = given.pop(frame, None) if frame in wrong else made(kind)
+        data = WIDE if door.name in RESHAPED else RUN
+        value = given.pop(frame, None) if frame in wrong else made(kind, data)
         if door.name == "plot_curve":
             by = given.pop("by", None)
             value = value if frame in wrong else fp.curve(made(kind), "rel", "s", by=by)

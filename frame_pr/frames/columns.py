@@ -44,6 +44,32 @@ def listed(argument: str, value: Any) -> list[Any]:
     return items
 
 
+def plain(argument: str, value: Any) -> list[Any]:
+    """Names of columns, each once, where an expression cannot stand for one."""
+    names = listed(argument, value)
+    if not names:
+        raise ValueError(f"{argument} names no column: give at least one")
+    for name in names:
+        if isinstance(name, pl.Expr):
+            raise TypeError(f"{argument} takes names of columns; got {shown(name)}: with_columns(...) gives it a name")
+        if names.count(name) > 1:
+            raise ValueError(f"{argument} gives column {shown(name)} twice")
+    return names
+
+
+def plain_one(argument: str, value: Any) -> Any:
+    """The name of one column, for which an expression cannot stand."""
+    refuse_several(argument, value)
+    return plain(argument, [value])[0]
+
+
+def refuse_carried_as(new: Iterable[str], carried: Iterable[Any]) -> None:
+    """No column that is carried along has the name of a new one."""
+    for name in carried:
+        if name in new:
+            raise ValueError(f"the frame has a column {shown(name)}, as the result has one: rename it before the call")
+
+
 def refuse_several(argument: str, value: Any) -> None:
     """One column, and not its values."""
     wanted = "the name of one column"
@@ -65,6 +91,7 @@ def _refuse_data(argument: str, value: Any, wanted: str) -> None:
     if kind.__module__.startswith("pyspark."):
         raise TypeError(f"{argument} takes {wanted}; got a Spark {kind.__name__}: withColumn gives it a name")
     data = hasattr(kind, "dtype") or hasattr(kind, "dtypes") or isinstance(value, Mapping)
+    data |= any(base.__name__ == "Grouper" for base in kind.__mro__)
     if data and not isinstance(value, str):
         raise TypeError(f"{argument} takes {wanted}; got {kind_of_value(value)}: add it to the frame and give its name")
     if value is None or callable(value) or isinstance(value, (bytes, bytearray)) or _way(value):

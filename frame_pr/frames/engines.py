@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 
@@ -16,11 +16,9 @@ class Engine(ABC):
     """What there is of them."""
 
     @abstractmethod
-    def evaluate(
-        self, request: Any, names: Sequence[str], mean_over: Sequence[str] | None, undefined: float | None
-    ) -> Any:
+    def evaluate(self, request: Any, named: Mapping[str, str], means: Any | None, undefined: float | None) -> Any:
         """What `functions.evaluation.evaluated` gives."""
 
     @abstractmethod
-    def with_metrics(self, request: Any, names: Sequence[str], prefix: str, undefined: float | None) -> Any:
+    def with_metrics(self, request: Any, named: Mapping[str, str], prefix: str, undefined: float | None) -> Any:
         """What `functions.evaluation.evaluated_beside` gives."""

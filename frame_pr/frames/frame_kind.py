@@ -57,6 +57,10 @@ class FrameKind(ABC, Generic[Frame]):
     def beside(self, table: pl.LazyFrame, new: list[str]) -> Frame:
         """The caller's own rows, with these columns of a table at their right."""
 
+    @abstractmethod
+    def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> Frame:
+        """These columns of the caller's row that each `row` of a table counts to, and at their right new ones of it."""
+
 
 class InMemory(FrameKind[Frame]):
     """A frame whose rows are there: a result is computed at once."""

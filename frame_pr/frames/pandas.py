@@ -70,6 +70,14 @@ class PandasFrame(InMemory["pd.DataFrame"]):
         columns = self.collect_beside(table, new).to_pandas()
         return pd.concat([self.frame, columns.set_axis(self.frame.index)], axis=1)
 
+    def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> pd.DataFrame:
+        """Both, under a new index; what is carried keeps its dtype."""
+        import pandas as pd
+
+        made = self.collect_beside(table, ["row", *new])
+        rows = self.frame[list(carried)].take(made["row"].to_numpy()).reset_index(drop=True)
+        return pd.concat([rows, made.drop("row").to_pandas()], axis=1)
+
 
 def from_pandas(frame: pd.DataFrame, columns: Sequence[Hashable]) -> pl.DataFrame:
     """These columns of a pandas frame, without its index, under their names as text."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from frame_pr.frames.columns import by_name
 from frame_pr.frames.frame_kind import FrameKind, InMemory
 
 
@@ -30,6 +31,13 @@ class PolarsFrame(InMemory[pl.DataFrame]):
         """The frame itself and, collected, the new columns."""
         return self.frame.hstack(self.collect_beside(table, new))
 
+    def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> pl.DataFrame:
+        """Both, collected."""
+        made = self.collect_beside(table, ["row", *new])
+        # A selection of no columns has no rows either.
+        rows = [self.frame.select(map(by_name, carried))[made["row"]]] if carried else []
+        return pl.concat([*rows, made.drop("row")], how="horizontal")
+
 
 class PolarsLazyFrame(FrameKind[pl.LazyFrame]):
     """A polars LazyFrame, which nothing here collects."""
@@ -51,3 +59,10 @@ class PolarsLazyFrame(FrameKind[pl.LazyFrame]):
     def beside(self, table: pl.LazyFrame, new: list[str]) -> pl.LazyFrame:
         """The rows that the table carries, and the new columns."""
         return table.select("callers_row", *new).unnest("callers_row")
+
+    def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> pl.LazyFrame:
+        """Both, joined."""
+        if not carried:
+            return table.select(new)
+        rows = self.frame.select(callers_row=pl.struct(map(by_name, carried))).with_row_index("row")
+        return self.beside(table.join(rows, on="row", how="left", maintain_order="left"), new)

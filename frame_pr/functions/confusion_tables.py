@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any, Unpack
 
-from frame_pr.frames.arguments import filling, refuse_both
+import polars as pl
+
+from frame_pr.frames.arguments import filling, refuse_both, scalar
 from frame_pr.frames.columns import refuse_several
 from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.kinds import find_kind
+from frame_pr.functions.evaluation import averaged, means_asked
+from frame_pr.inputs.group_thresholds import predicted_by_group
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import check_policies, request_of
-from frame_pr.inputs.rows import rows_of
+from frame_pr.inputs.rows import Rows, WayBack, rows_of
 from frame_pr.metrics import rates
-from frame_pr.metrics.aggregation import values
+from frame_pr.metrics.aggregation import asked_of, values
 from frame_pr.metrics.cutoffs import Rank, Threshold
+from frame_pr.metrics.numbers import each, read_number
 
 
 def confusion(
@@ -20,10 +27,12 @@ def confusion(
     truth: Column,
     score: Columns | None = None,
     *,
-    threshold: float | None = None,
-    k: int | None = None,
+    threshold: float | Sequence[float] | Column | Any = None,
+    k: int | Sequence[int] | None = None,
     prediction: Column | None = None,
     by: Columns | None = None,
+    mean_over: bool | str | Sequence[str] | None = None,
+    statistics: str | Sequence[str] = "mean",
     positive: object = None,
     undefined: float | None = None,
     **policies: Unpack[Policies],
@@ -40,15 +49,24 @@ def confusion(
         Whether a row is positive: boolean, 0/1, or any labels with `positive`.
     score : str or polars expression, or several; optional
         Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`. Not with `prediction`.
-    threshold : float, optional
-        Rows that score at least this, with `ascending` at most, are predicted positive.
-    k : int, optional
+    threshold : float or list of float; str, polars expression or frame; optional
+        Rows that score at least this, with `ascending` at most, are predicted positive. Several give a row each, told
+        apart by a key `threshold`. A threshold for each group is a column that is constant in it, or a frame of one
+        column more than it has of `by`, such as `evaluate` gives: it then stands in a column `threshold`, and where it
+        is null, so is all but the prevalence.
+    k : int or list of int, optional
         The first k rows are predicted positive. A group with fewer is filled up with misses.
     prediction : str or polars expression, optional
         Instead of a score: the predicted class. A boolean says predicted positive, and so does 0/1 beside a truth that
         is no number; anything else is a label, as in `truth`, with `positive`.
     by : str, polars expression or selector, or several; optional
         The groups. Without it, the frame is one group.
+    mean_over : True, str or list of str, optional
+        Columns of `by` to average over: the result has one row for each group of the others. True: all but `system`.
+    statistics : str or list of str
+        What is told of the groups that `mean_over` names: "mean", "median", "std" (of a sample), "min", "max",
+        quantiles such as "q25", "weighted" (the mean weighted by the positives of the group), "defined" (how many have
+        a value).
     positive : optional
         The label of `truth` that is the positive one. It need not occur where its type declares it.
     undefined : float, optional
@@ -61,9 +79,10 @@ def confusion(
     Returns
     -------
     Frame of the same kind
-        The keys, then `k, tp, fp, fn, tn` (Int64; at a rank all but `k` are Float64, as a block of equal scores may be
-        shared; with weights see `Policies`) and `precision, recall, specificity, npv, fpr, fnr, fdr, accuracy, f1, mcc,
-        informedness, markedness, kappa, prevalence` (Float64; null where a denominator is 0).
+        The keys, with `threshold` where several or one for each group are given, then `k, tp, fp, fn, tn` (Int64; at a
+        rank all but `k` are Float64, as a block of equal scores may be shared; with weights see `Policies`) and
+        `precision, recall, specificity, npv, fpr, fnr, fdr, accuracy, f1, mcc, informedness, markedness, kappa,
+        prevalence` (Float64; null where a denominator is 0). With `mean_over`, what `evaluate` gives of them.
 
     Raises
     ------
@@ -77,6 +96,8 @@ def confusion(
     >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
     >>> fp.confusion(run, "relevant", "score", threshold=0.7).select("k", "tp", "fp", "fn", "tn", "precision").row(0)
     (3, 2, 1, 1, 1, 0.6666666666666666)
+    >>> fp.confusion(run, "relevant", "score", threshold=[0.7, 0.6]).select("threshold", "k", "tp").rows()
+    [(0.7, 3, 2), (0.6, 4, 3)]
     """
     refuse_both("confusion", {"threshold": threshold, "k": k, "prediction": prediction})
     if (score is None) != (prediction is not None):
@@ -91,9 +112,61 @@ def confusion(
             raise ValueError(f"{ranking[0]}= is about the ranking of rows: predicted classes have no ranking")
     if k is not None and policies.get("weight") is not None:
         raise ValueError("k= cuts at a rank, and weighted rows have none: give threshold=, or leave out weight=")
-    cut = Rank.of(k) if k is not None else Threshold.of(1 if threshold is None else threshold)
-    filled = filling("undefined", undefined)
+    filled, means = filling("undefined", undefined), means_asked(mean_over, statistics)
+    column = threshold if isinstance(threshold, (str, pl.Expr)) else None
+    by_group = column is not None or find_kind(threshold) is not None
+    if by_group and means is not None:
+        raise ValueError("mean_over= averages what is cut alike, and threshold= cuts each group by itself: give one")
+    cuts = [] if by_group else _cuts(threshold, k)
     scores: Any = score if prediction is None else prediction
-    rows, way_back = rows_of(frame, request_of(truth, scores, by, positive, policies, predicted=prediction is not None))
-    names = {f"{figure}@{cut}": figure for figure in rates.FIGURES}
-    return way_back.result(values(rows, list(names), filled).rename(names), list(names.values()))
+    request = request_of(truth, scores, by, positive, policies, predicted=prediction is not None, threshold=column)
+    rows, way_back = rows_of(frame, request, all_groups=True)
+    if by_group:
+        return _cut_by_group(rows, way_back, threshold, filled)
+    several = isinstance(scalar(k if threshold is None else threshold), Iterable)
+    key = [] if not several else ["threshold"] if k is None else ["k"]
+    figures = {f"{figure}@{cut}": f"{figure}@{cut}" for cut in cuts for figure in rates.FIGURES}
+    named = figures if means is None else means.columns(figures)
+    carried = [name for name in named if name not in figures]
+    table = _rows_of_cuts(values(rows, named, filled), cuts, carried, several=several)
+    if means is None:
+        return way_back.result(table, list(dict.fromkeys([*key, *rates.FIGURES])))
+    lack = asked_of(rows, list(figures), filled).undefinable()
+    undefinable = [figure for figure in rates.FIGURES if f"{figure}@{cuts[0]}" in lack]
+    columns = [name for name in (*rates.FIGURES, *carried) if name not in key]
+    return averaged(way_back, table, columns, undefinable, means, key)
+
+
+def _cuts(threshold: Any, k: Any) -> list[Rank | Threshold]:
+    """Each number as a cut; a prediction is cut at 1."""
+    argument, given = ("threshold", 1 if threshold is None else threshold) if k is None else ("k", k)
+    cuts = [Threshold.of(one) if k is None else Rank.of(one) for one in each(argument, given)]
+    for cut in cuts:
+        if cuts.count(cut) > 1:
+            raise ValueError(f"{argument} has {cut} twice")
+    return cuts
+
+
+def _rows_of_cuts(
+    table: pl.LazyFrame, cuts: Sequence[Rank | Threshold], carried: Sequence[str], *, several: bool
+) -> pl.LazyFrame:
+    """A row for each group and cut, of a table that has the figures of all cuts side by side."""
+    rows = [[pl.col(f"{figure}@{cut}").alias(figure) for figure in rates.FIGURES] for cut in cuts]
+    if not several:
+        return table.select("group", *carried, *rows[0])
+    numbers = [read_number(cut.text) for cut in cuts if isinstance(cut, Threshold)]
+    dtype = pl.Int64 if all(isinstance(one, int) and abs(one) < 2**63 for one in numbers) else pl.Float64
+    for number, row in zip(numbers, rows, strict=False):  # of a rank, k tells
+        row.append(pl.lit(number, dtype=dtype).alias("threshold"))
+    listed = table.select("group", *carried, cut=pl.concat_list([pl.struct(row) for row in rows]))
+    return listed.explode("cut", empty_as_null=False, keep_nulls=False).unnest("cut")
+
+
+def _cut_by_group(rows: Rows, way_back: WayBack[Frame], threshold: Any, undefined: float | None) -> Frame:
+    """The confusion table at the threshold of each group, null where that is."""
+    predicted, known = predicted_by_group(rows, way_back, threshold)
+    table = values(predicted, {figure: f"{figure}@threshold=1" for figure in rates.FIGURES}, undefined)
+    table = table.join(known, on="group", how="left", maintain_order="left")
+    cut = [figure for figure in rates.FIGURES if figure != "prevalence"]
+    table = table.with_columns(pl.when(pl.col("threshold").is_not_null()).then(pl.col(cut)))
+    return way_back.result(table, ["threshold", *rates.FIGURES])

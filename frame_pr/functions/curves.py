@@ -8,7 +8,7 @@ from typing import Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import names_of, text
+from frame_pr.frames.arguments import names_of, text, whole
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.inputs.masses import UNIT
 from frame_pr.inputs.policies import Column, Columns, Policies
@@ -19,6 +19,7 @@ from frame_pr.metrics import rates
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS
 from frame_pr.metrics.rates import figure_of
 from frame_pr.ranking.blocks import blocks_of
+from frame_pr.ranking.running import ends, starts
 
 CURVE_COLUMNS = (
     "threshold",
@@ -33,6 +34,7 @@ CURVE_COLUMNS = (
     "interpolated_precision",
 )
 
+_MOST_LEVELS = 101  # so many times a mass in fixed point is an Int128
 NULLS = "curve leaves what has no value null: fill_null(...) fills it"
 _READY = ("threshold", "k", "tp", "recall_step", "interpolated_precision")
 
@@ -43,6 +45,7 @@ def curve(
     score: Columns,
     *,
     figures: str | Sequence[str] = (),
+    points: int | None = None,
     by: Columns | None = None,
     positive: object = None,
     **policies: Unpack[Policies],
@@ -64,6 +67,9 @@ def curve(
         Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
     figures : str or list of str
         More columns: any figure of the confusion table, such as "fpr", "f1", "f0.5", "mcc".
+    points : int, optional
+        Fewer rows of the same curve: the first, the last, and the highest threshold at which each of so many levels of
+        recall, from 0 to 1, is reached. `recall_step` stays that of the whole curve.
     by : str, polars expression or selector, or several; optional
         The groups. Without it, the frame is one group.
     positive : optional
@@ -93,8 +99,9 @@ def curve(
     """
     refuse_undefined(policies, NULLS)
     columns = [*CURVE_COLUMNS, *_others(figures)]
+    levels = None if points is None else whole("points", points, least=2)
     rows, way_back = rows_of(frame, request_of(truth, score, by, positive, policies))
-    return way_back.result(curve_table(rows, columns), columns)
+    return way_back.result(curve_table(rows, columns, levels), columns)
 
 
 def with_curve(
@@ -175,7 +182,16 @@ def _others(figures: str | Sequence[str]) -> list[str]:
     return [name for name in names if name not in CURVE_COLUMNS]
 
 
-def curve_table(rows: Rows, columns: Sequence[str]) -> pl.LazyFrame:
+def _reaches_a_level(levels: int) -> pl.Expr:
+    """Whether a block is the first or the last of its group, or the first to reach one of the levels of recall."""
+    hits, positives = pl.col("hits").cast(pl.Int128), pl.col("positives").cast(pl.Int128)
+    tp = pl.col("tp").cast(pl.Int128)
+    # How many of the levels are reached, in whole numbers.
+    after, before = (number * (levels - 1) // positives for number in (tp, tp - hits))
+    return starts(pl.col("group")) | ends(pl.col("group")) | ((positives > 0) & (after > before))
+
+
+def curve_table(rows: Rows, columns: Sequence[str], levels: int | None = None) -> pl.LazyFrame:
     """`group` and these columns of its curve, by group and from the best score on."""
     if rows.gains.name is not None:
         raise ValueError("gain= is what dcg and ndcg add up, and a curve has neither: leave it out")
@@ -189,4 +205,8 @@ def curve_table(rows: Rows, columns: Sequence[str]) -> pl.LazyFrame:
     if fractional:
         figures |= {name: rates.COUNTS[name](blocks.counts) / UNIT for name in columns if name in rates.COUNTS}
     table = with_totals(blocks_of(rows), rows.totals, in_units=fractional).filter("retrieved")
+    if levels is not None:
+        if fractional and levels > _MOST_LEVELS:
+            raise ValueError(f"points must be at most {_MOST_LEVELS} where weight= is a column of floats, got {levels}")
+        table = table.filter(_reaches_a_level(levels))
     return table.with_columns(recall_step=rates.ratio(pl.col("hits"), pl.col("positives")), **figures)

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import filling, several, text
+from frame_pr.frames.arguments import filling, scalar, several, text
 from frame_pr.frames.columns import by_name, refuse_clash
 from frame_pr.frames.engines import Engine
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.wording import did_you_mean, nearest, shown
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
-from frame_pr.inputs.rows import rows_of
-from frame_pr.metrics.aggregation import asked_of, means, values
-from frame_pr.metrics.names import metric
+from frame_pr.inputs.rows import WayBack, rows_of
+from frame_pr.metrics.aggregation import asked_of, values
+from frame_pr.metrics.means import Means, checked_statistics, means_of
+from frame_pr.metrics.names import is_metric, metric
 
 
 def evaluate(
     frame: Frame,
-    metrics: str | Sequence[str],
+    metrics: str | Sequence[str] | Mapping[str, str],
     truth: Column,
     score: Columns,
     *,
     by: Columns | None = None,
-    mean_over: str | Sequence[str] | None = None,
+    mean_over: bool | str | Sequence[str] | None = None,
+    statistics: str | Sequence[str] = "mean",
     positive: object = None,
     undefined: float | None = None,
     **policies: Unpack[Policies],
@@ -40,7 +42,7 @@ def evaluate(
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
         Scored rows; never changed.
-    metrics : str or list of str
+    metrics : str or list of str, or dict of new name and metric
         Names of metrics, such as "precision@10": those of the table of metrics in the docs.
     truth : str or polars expression
         Whether a row is positive: boolean, 0/1, or any labels with `positive`.
@@ -48,8 +50,12 @@ def evaluate(
         Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
     by : str, polars expression or selector, or several; optional
         The groups. Without it, the frame is one group.
-    mean_over : str or list of str, optional
-        Columns of `by` to average over: the result has one row for each group of the others.
+    mean_over : True, str or list of str, optional
+        Columns of `by` to average over: the result has one row for each group of the others. True: all but `system`.
+    statistics : str or list of str
+        What is told of the groups that `mean_over` names: "mean", "median", "std" (of a sample), "min", "max",
+        quantiles such as "q25", "weighted" (the mean weighted by the positives of the group), "defined" (how many have
+        a value).
     positive : optional
         The label of `truth` that is the positive one. It need not occur where its type declares it.
     undefined : float, optional
@@ -61,12 +67,13 @@ def evaluate(
     Returns
     -------
     Frame of the same kind
-        The keys, then a column for each metric, named as it was asked for (Float64; counts Int64, but for `tp@10` and
-        its like, as equal scores may share a cut, and with weights see `Policies`; thresholds of the dtype of the
-        score, of several scores their common one). On pandas, a column of whole numbers is float64 where one of them is
-        missing. With `mean_over`: the keys that are left, `groups` (how many were averaged), `mean_...` of
-        each metric over the groups that have a value, and `undefined_...`, how many had none, for each metric that may
-        have none.
+        The keys, then a column for each metric, named as it was asked for, or by the dict (Float64; counts Int64, but
+        for `tp@10` and its like, as equal scores may share a cut, and with weights see `Policies`; thresholds of the
+        dtype of the score, of several scores their common one). On pandas, a column of whole numbers is float64 where
+        one of them is missing. With `mean_over`: the keys that are left, `groups` (how many were averaged), `mean_...`
+        of each metric over the groups that have a value, or what `statistics` names (Float64; `defined` Int64), and
+        `undefined_...`, how many had none, for each metric that may have none. A mean has the name of the dict as it
+        is.
 
     Raises
     ------
@@ -82,34 +89,37 @@ def evaluate(
     [(1, 1.0, 1.0), (2, 0.5, 0.0)]
     >>> fp.evaluate(run, "average_precision", "relevant", "score", by="query", mean_over="query").rows()
     [(2, 0.75, 0)]
+    >>> call = {"by": "query", "mean_over": "query", "statistics": ["mean", "min"]}
+    >>> fp.evaluate(run, {"MAP": "average_precision"}, "relevant", "score", **call).rows(named=True)
+    [{'groups': 2, 'MAP': 0.75, 'min_MAP': 0.5, 'undefined_MAP': 0}]
     """
-    return metrics_of(frame, metrics, truth, score, policies, by, positive, undefined, mean_over)
+    means = means_asked(mean_over, statistics, named=isinstance(metrics, Mapping))
+    return metrics_of(frame, metrics, truth, score, policies, by, positive, undefined, means)
 
 
 def metrics_of(
     frame: Frame,
-    metrics: str | Sequence[str],
+    metrics: str | Sequence[str] | Mapping[str, str],
     truth: Column,
     score: Columns,
     policies: Policies,
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
-    mean_over: str | Sequence[str] | None = None,
+    means: Means | None = None,
 ) -> Frame:
     """What `evaluate` gives; every function that is one of a few metrics ends here, with its policies in one."""
-    names, request = metric_names(metrics), request_of(truth, score, by, positive, policies)
-    over = None if mean_over is None else key_names("mean_over", mean_over, "names of columns of by")
+    named, request = metrics_named(metrics), request_of(truth, score, by, positive, policies)
     filled = filling("undefined", undefined)
     if isinstance(frame, Engine):
-        result: Frame = frame.evaluate(request, names, over, filled)
+        result: Frame = frame.evaluate(request, named, means, filled)
         return result
-    return evaluated(frame, request, names, over, filled)
+    return evaluated(frame, request, named, means, filled)
 
 
 def with_metrics(
     frame: Frame,
-    metrics: str | Sequence[str],
+    metrics: str | Sequence[str] | Mapping[str, str],
     truth: Column,
     score: Column,
     *,
@@ -125,7 +135,7 @@ def with_metrics(
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
         Scored rows; never changed.
-    metrics : str or list of str
+    metrics : str or list of str, or dict of new name and metric
         Names of metrics, such as "precision@10": those of the table of metrics in the docs.
     truth : str or polars expression
         Whether a row is positive: boolean, 0/1, or any labels with `positive`.
@@ -162,36 +172,71 @@ def with_metrics(
     >>> fp.with_metrics(run, "average_precision", "relevant", "score", by="query")["average_precision"].to_list()
     [1.0, 0.5, 1.0, 0.5]
     """
-    names, request = metric_names(metrics), request_of(truth, score, by, positive, policies)
+    named, request = metrics_named(metrics), request_of(truth, score, by, positive, policies)
     put, filled = text("prefix", prefix), filling("undefined", undefined)
     if isinstance(frame, Engine):
-        result: Frame = frame.with_metrics(request, names, put, filled)
+        result: Frame = frame.with_metrics(request, named, put, filled)
         return result
-    return evaluated_beside(frame, request, names, put, filled)
+    return evaluated_beside(frame, request, named, put, filled)
 
 
 def evaluated(
-    frame: Frame, request: Request, names: Sequence[str], mean_over: Sequence[str] | None, undefined: float | None
+    frame: Frame,
+    request: Request,
+    named: Mapping[str, str],
+    means: Means | None,
+    undefined: float | None,
+    *,
+    all_groups: bool = True,
 ) -> Frame:
-    """What `evaluate` gives."""
-    rows, way_back = rows_of(frame, request)
-    if mean_over is None:
-        return way_back.result(values(rows, names, undefined), names)
-    over = [str(name) for name in mean_over]  # as all names here: on pandas they need not be texts
-    refuse_no_keys("mean_over", over, way_back.keys)
-    keys = [key for key in way_back.keys if key not in over]
-    refuse_clash(way_back.keys, names)
-    groups = way_back.restore(values(rows, names, undefined))
-    averaged = means(groups, keys, names, asked_of(rows, names, undefined).undefinable())
-    return way_back.give(averaged.sort(sorted_by(keys, way_back.systems)) if keys else averaged, keys)
+    """What `evaluate` gives; `all_groups`: of the groups of frames that give known totals, too."""
+    rows, way_back = rows_of(frame, request, all_groups=all_groups)
+    if means is None:
+        return way_back.result(values(rows, named, undefined), list(named))
+    lack = asked_of(rows, list(named.values()), undefined).undefinable()
+    named_too = means.columns(named)
+    undefinable = [name for name, of in named.items() if of in lack]
+    return averaged(way_back, values(rows, named_too, undefined), list(named_too), undefinable, means)
+
+
+def averaged(
+    way_back: WayBack[Frame],
+    table: pl.LazyFrame,
+    columns: Sequence[str],
+    undefinable: Sequence[str],
+    means: Means,
+    more_keys: Sequence[str] = (),
+) -> Frame:
+    """Statistics over the groups of a table that has a `group`, as a frame of the caller's kind."""
+    refuse_no_keys("mean_over", means.over or (), way_back.keys)
+    if means.over is None and not way_back.keys:
+        raise ValueError("mean_over=True averages over all columns of by=, and there are none")
+    keys = means.left(way_back.keys)
+    refuse_clash(way_back.keys, [*more_keys, *columns])
+    keys += more_keys
+    result = means_of(way_back.restore(table), keys, columns, undefinable, means)
+    return way_back.give(result.sort(sorted_by(keys, way_back.systems)) if keys else result, keys)
 
 
 def evaluated_beside(
-    frame: Frame, request: Request, names: Sequence[str], prefix: str, undefined: float | None
+    frame: Frame, request: Request, named: Mapping[str, str], prefix: str, undefined: float | None
 ) -> Frame:
     """What `with_metrics` gives."""
     rows, way_back = rows_of(frame, request, carry=True)
-    return way_back.beside(values(rows, names, undefined), "group", names, prefix)
+    return way_back.beside(values(rows, named, undefined), "group", list(named), prefix)
+
+
+def means_asked(mean_over: Any, statistics: Any, *, named: bool = False) -> Means | None:
+    """What `mean_over` and `statistics` ask for; `named`: whether a mean has the caller's own name."""
+    chosen, plain = checked_statistics(statistics), scalar(mean_over)
+    if mean_over is None:
+        if chosen != ["mean"]:
+            raise ValueError("statistics are over the groups that mean_over= names, and it names none")
+        return None
+    over = None
+    if plain is not True:
+        over = [str(name) for name in key_names("mean_over", mean_over, "names of columns of by, or True")]
+    return Means(over, chosen, "" if named else "mean_")
 
 
 def sorted_by(keys: Sequence[str], systems: Sequence[str]) -> list[pl.Expr]:
@@ -220,13 +265,30 @@ def key_names(argument: str, value: Any, wanted: str) -> list[Any]:
     return names
 
 
+def metrics_named(metrics: str | Sequence[str] | Mapping[str, str]) -> dict[str, str]:
+    """New names with their metrics; without a dict, a metric has its own."""
+    if isinstance(metrics, Mapping):
+        for name, of in metrics.items():
+            if not isinstance(name, str) or not name:
+                raise TypeError(f"metrics takes a dict of new name and metric; got the name {shown(name)}")
+            if is_metric(name) and not is_metric(of):
+                raise ValueError(f"metrics: the new name comes first, then the metric; got {shown(name)}: {shown(of)}")
+        named = dict(metrics)
+    else:
+        names = several("metrics", metrics, "names of metrics")
+        for name in names:
+            if isinstance(name, str) and names.count(name) > 1:
+                raise ValueError(f"metric {name!r} is asked for twice")
+        named = {name if isinstance(name, str) else "": name for name in names}
+    for of in named.values():
+        if not isinstance(of, str):
+            raise TypeError(f"metrics takes names of metrics; got {shown(of)}")
+        metric(of)  # a wrong name is told before columns are looked for: the two are easily swapped
+    if not named:
+        raise ValueError("metrics is an empty dict: give at least one")
+    return named
+
+
 def metric_names(metrics: Any) -> list[str]:
-    """The names that a caller asks for, each once, and each a metric's."""
-    names = several("metrics", metrics, "names of metrics")
-    for name in names:
-        if not isinstance(name, str):
-            raise TypeError(f"metrics takes names of metrics; got {shown(name)}")
-        metric(name)  # a wrong name is told before columns are looked for: the two are easily swapped
-        if names.count(name) > 1:
-            raise ValueError(f"metric {name!r} is asked for twice")
-    return names
+    """The names of metrics, where they are no new names of columns."""
+    return list(metrics_named(several("metrics", metrics, "names of metrics")))

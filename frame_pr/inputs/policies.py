@@ -48,8 +48,9 @@ class Policies(TypedDict, total=False):
     positives : str, polars expression or frame
         The known number of positives in the group, a whole number, where the frame holds only the top of a ranking: a
         column that is constant in each group, or a frame of the `by` columns and one more. With `weight`, the sum of
-        their weights. A group of which the frame has no row is left out: rows with a null score and
-        `unscored="unretrieved"` put it in.
+        their weights. A group that only such a frame has is one of which nothing was retrieved, and counts in a mean;
+        it has no curve, and no rows for `with_metrics`, and is left out beside a column of the other total. A group of
+        none is one with a total of 0.
     rows : str, polars expression or frame
         Likewise, the known number of rows.
     """

@@ -35,6 +35,8 @@ class Request:
     policies: Policies
     predicted: bool
     """Whether the scores are predicted classes."""
+    threshold: Column | None = None
+    """A column of the threshold of each group."""
     cluster: Column | None = None
     """What rows were drawn by, where not one by one."""
     each_row: bool = False
@@ -73,6 +75,7 @@ class Request:
         given: dict[str, Any] = {name: self.policies.get(name) for name in ("weight", "gain", "tie_break")}
         # A total that is no column is a frame of its own.
         given |= {name: total for name, total in self.totals.items() if isinstance(total, (str, pl.Expr))}
+        given["threshold"] = self.threshold
         given |= dict(zip(self.beside_columns(), self.beside, strict=True))
         given["cluster"] = self.cluster
         return {"truth": self.truth} | {name: column for name, column in given.items() if column is not None}
@@ -106,6 +109,7 @@ def request_of(
     policies: Policies,
     *,
     predicted: bool = False,
+    threshold: Column | None = None,
 ) -> Request:
     """Check and put together what a caller gave."""
     check_policies(policies)
@@ -113,7 +117,7 @@ def request_of(
     if not scores:
         raise ValueError("score names no column: give the name of the score column, or a list of names")
     several = len(scores) > 1 or scores[0] is not score or cs.is_selector(score)
-    request = Request(truth, scores, several, keys, positive, policies, predicted)
+    request = Request(truth, scores, several, keys, positive, policies, predicted, threshold)
     for name, item in request.single().items():
         refuse_several(name, item)
     for name, total in request.totals.items():

@@ -20,7 +20,7 @@ from frame_pr.inputs.request import Request
 from frame_pr.inputs.selection import canonical, selected
 from frame_pr.inputs.sort_keys import PLACES, SortKey, group_limit
 from frame_pr.inputs.thresholds import codes_reached
-from frame_pr.inputs.totals import totals_in_frame, totals_in_rows
+from frame_pr.inputs.totals import totals_in_frame, totals_in_rows, with_groups
 
 
 @dataclass(frozen=True)
@@ -96,12 +96,14 @@ def rows_of(
     request: Request,
     *,
     carry: bool = False,
+    all_groups: bool = False,
     starts: pl.DataFrame | None = None,
     units: pl.DataFrame | None = None,
 ) -> tuple[Rows, WayBack[Frame]]:
     """Check a frame and bring it into canonical form; several scores become a last key, `system`.
 
-    `carry`: the rows keep their order, and have what their kind carries. `starts`: a frame of the columns of `by` and
+    `carry`: the rows keep their order, and have what their kind carries. `all_groups`: the groups of frames that give
+    known totals are there, too. `starts`: a frame of the columns of `by` and
     those of `blocks.START`. `units`: one of the columns of `by` and `unit`, the unit of the larger group.
     """
     given = selected(frame, request, carry=carry)
@@ -109,6 +111,10 @@ def rows_of(
     if request.each_row:
         source = source.with_row_index("cluster")
     schema = source.collect_schema()
+    ours = {name: column for column, name in given.keys.items()}
+    # What a column says of a group, only its rows do.
+    if all_groups and ours and request.totals and not any(name in given.others for name in request.totals):
+        source = with_groups(source, request.totals, ours)
     weighted, tie_broken = "weight" in given.others, "tie_break" in given.others
     carried = weighted or "gain" in given.others
     by_gain = "gain" in given.others and request.ties in ("optimistic", "pessimistic")
@@ -132,7 +138,6 @@ def rows_of(
     weights, gains = (
         Weights(given.others.get(name), fractional=name in given.others and schema[name].is_float()) for name in COLUMNS
     )
-    ours = {name: column for column, name in given.keys.items()}
     groups = None if ours else len(given.scores)
     totals = [
         totals_in_rows(rows, name, given.others[name], weights.dtype, groups)
@@ -186,6 +191,11 @@ def _units_beside(rows: pl.LazyFrame, totals: Sequence[pl.LazyFrame]) -> pl.Lazy
     return sizes.select("group", unit=unit_of(bits_beside(pl.col("bits"), names)))
 
 
+def present(rows: pl.LazyFrame) -> pl.LazyFrame:
+    """The rows that are the caller's."""
+    return rows.filter(~pl.col("absent")) if "absent" in rows.collect_schema() else rows
+
+
 def _with_tie(coded: pl.LazyFrame, *, descending: bool) -> pl.LazyFrame:
     """The place among equal scores that the code of a `tie_break` gives, null last."""
     tie = PLACES - 1 - pl.col("group") if descending else pl.col("group")
@@ -209,6 +219,8 @@ def _counted(rows: pl.LazyFrame, request: Request, scores: list[str]) -> tuple[p
     weighted = "weight" in request.single()
     if weighted:
         drops.append(pl.col("weight") == 0)
+    if "absent" in rows.collect_schema():
+        drops.append(pl.col("absent"))
     if not drops:
         return rows, False
     # They stay, without a mass, so that their group stays.

@@ -119,7 +119,8 @@ def canonical(given: Selection[Frame], request: Request) -> pl.LazyFrame:
     schema, positive = given.frame.collect_schema(), request.positive
     truth = given.others["truth"]
     type_of = given.kind.type_of
-    canonical = [values.is_positive("truth", truth, schema["truth"], positive, type_of(truth))]
+    others = "; confusion_matrix and unpivot_classes take all classes" if request.predicted else ""
+    canonical = [values.is_positive("truth", truth, schema["truth"], positive, type_of(truth), others)]
     labels = {name: values.label_of_prediction(schema[name], schema["truth"], positive) for name in given.scores}
     categories = {name: given.kind.categories(name) for name in (truth, *given.scores.values())}
     for column, name in given.scores.items():
@@ -131,7 +132,7 @@ def canonical(given: Selection[Frame], request: Request) -> pl.LazyFrame:
             values.refuse_score_type(name, schema[column], type_of(name))
     for column, name in {**given.keys, **given.others}.items():
         values.refuse_objects("by" if column in given.keys else column, name, schema[column])
-    for name in (*masses.COLUMNS, *TOTAL_POLICIES):
+    for name in (*masses.COLUMNS, *TOTAL_POLICIES, "threshold"):
         if name in given.others:
             values.refuse_text(name, given.others[name], schema[name], type_of(given.others[name]))
     for name in masses.COLUMNS:

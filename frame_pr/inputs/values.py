@@ -9,7 +9,8 @@ import polars as pl
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.wording import counted, examples, shown
 
-_TEXTS = (pl.String, pl.Categorical, pl.Enum)
+TEXTS = (pl.String, pl.Categorical, pl.Enum)
+"""Types of labels that are texts."""
 
 
 def kept(values: pl.Expr, dtype: pl.DataType, target: pl.DataType) -> pl.Expr:
@@ -32,7 +33,7 @@ def comparable(dtype: pl.DataType, target: pl.DataType) -> bool:
 
 def _kind(dtype: pl.DataType) -> object:
     """What values are, whatever their type: values of two kinds are never equal."""
-    if dtype in _TEXTS:
+    if dtype in TEXTS:
         return "text"
     if dtype.is_numeric() or dtype == pl.Boolean:
         return "number"
@@ -76,8 +77,10 @@ def declares(dtype: pl.DataType) -> bool:
     return dtype in (pl.Boolean, pl.Enum)
 
 
-def is_positive(column: str, name: str, dtype: pl.DataType, positive: object, own: str = "") -> pl.Expr:
-    """Labels as Boolean, where the type of their column allows it."""
+def is_positive(
+    column: str, name: str, dtype: pl.DataType, positive: object, own: str = "", others: str = ""
+) -> pl.Expr:
+    """Labels as Boolean, where the type of their column allows it; `others`: what takes labels of all classes."""
     label = by_name(column)
     if positive is not None:
         return label == label_of(name, dtype, positive, own)
@@ -88,7 +91,7 @@ def is_positive(column: str, name: str, dtype: pl.DataType, positive: object, ow
     if not dtype.is_numeric():
         raise TypeError(
             f"column {shown(name)} is {own or type_of(dtype)}, neither boolean nor 0/1: name its positive label, "
-            "positive=..."
+            f"positive=...{others}"
         )
     return label != 0
 

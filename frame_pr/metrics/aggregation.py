@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.columns import by_name, refuse_clash
 from frame_pr.inputs.masses import BESIDE, UNIT
 from frame_pr.inputs.policies import Ties
 from frame_pr.inputs.request import TOTAL_POLICIES
@@ -136,10 +135,15 @@ def asked_of(rows: Rows, names: Sequence[str], undefined: float | None = None) -
     return chosen._replace(facts=[*chosen.facts, *totals])
 
 
-def values(rows: Rows, names: Sequence[str], undefined: float | None = None) -> pl.LazyFrame:
-    """One row per group: `group` and the metrics of these names."""
-    chosen = asked_of(rows, names, undefined)
-    return finished(summed(rows, chosen), ["group"], chosen)
+def values(rows: Rows, named: Mapping[str, str], undefined: float | None = None) -> pl.LazyFrame:
+    """One row per group: `group` and the metrics that these columns are named for."""
+    chosen = asked_of(rows, list(named.values()), undefined)
+    return finished(summed(rows, chosen), ["group"], chosen).select("group", **renamed(named))
+
+
+def renamed(named: Mapping[str, str]) -> dict[str, pl.Expr]:
+    """Columns, under the names that a caller has for them."""
+    return {name: pl.col(one) for name, one in named.items()}
 
 
 def summed(rows: Rows, chosen: Asked) -> pl.LazyFrame:
@@ -246,12 +250,3 @@ def _aggregated(column: pl.Expr, one: Aggregate, *, in_order: bool) -> pl.Expr:
 
 def _named(fact: str, formulas: Sequence[pl.Expr]) -> bool:
     return any(fact in formula.meta.root_names() for formula in formulas)
-
-
-def means(groups: pl.LazyFrame, keys: Sequence[str], names: Sequence[str], undefinable: Sequence[str]) -> pl.LazyFrame:
-    """Metrics of groups, averaged over the groups that share these keys, and how many of them had no value."""
-    totals = {"groups": pl.len().cast(pl.Int64)}
-    totals |= {f"mean_{name}": pl.col(name).cast(pl.Float64).mean() for name in names}
-    totals |= {f"undefined_{name}": pl.col(name).null_count().cast(pl.Int64) for name in undefinable}
-    refuse_clash(keys, totals)
-    return groups.group_by(map(by_name, keys)).agg(**totals) if keys else groups.select(**totals)

@@ -102,6 +102,11 @@ def _read(name: str, blocks: Blocks) -> Metric:
     raise ValueError(f"no metric is named {name!r}; {_nearest(name)}")
 
 
+def is_metric(name: object) -> bool:
+    """Whether this is the name of a metric."""
+    return isinstance(name, str) and _is_name(name)
+
+
 def _nearest(name: str) -> str:
     text = re.sub(r"\s*@\s*|_at_", "@", name.strip().lower())
     if _is_name(text):

@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_pr.frames.pandas import from_pandas, to_pandas
 from frame_pr.frames.wording import shown
-from frame_pr.parts.engines import Shuffled, range_numbers, sample_rows
+from frame_pr.parts.engines import OTHER, Shuffled, range_numbers, sample_rows
 from frame_pr.parts.one_part import Call, Part, in_part, places
 from frame_pr.parts.score_ranges import range_edges
 
@@ -94,6 +94,11 @@ class DaskFrame(Shuffled):
         )
         ranged = _shuffled(frame, frame.shape[1], partial(_hashed_ranges, number))
         return partial(_collected_ranges, ranged, empty, number)
+
+    def together(self, groups: DataFrame, others: pl.DataFrame, keys: Sequence[str]) -> DataFrame:
+        """Both, one below the other."""
+        rows = to_pandas(others, keys, like=groups._meta).astype(groups._meta.dtypes)
+        return dd.concat([groups.assign(**{OTHER: False}), dd.from_pandas(rows.assign(**{OTHER: True}), npartitions=1)])
 
     def given(self, result: pl.DataFrame) -> DataFrame:
         """A small result, as a Dask frame."""

@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import polars as pl
+import polars.selectors as cs
 
 from frame_pr.parts.engines import Parts
 from frame_pr.parts.folder import part_folder
@@ -74,11 +75,16 @@ class DiskFrame(Parts):
                     tables.append(_by_range(call, part, height, most, folder))
                 done(height)
         result = pl.concat(tables)
-        return _sorted(result, call, [name for name in result.columns if name not in call.names])
+        return _sorted(result, call, [name for name in result.columns if name not in call.named])
+
+    def with_others(self, groups: pl.DataFrame, others: pl.DataFrame, call: Call, keys: Sequence[str]) -> pl.DataFrame:
+        """Groups and others, sorted."""
+        added = others.join(groups, on=cs.by_name(*keys), how="anti", nulls_equal=True)
+        return _sorted(pl.concat([groups, added]), call, keys)
 
     def averaged(self, groups: pl.DataFrame, call: Call, keys: Sequence[str], average: Part) -> pl.DataFrame:
         """Groups, averaged over those that share these keys."""
-        result = average(in_places(groups.lazy(), [*keys, *call.names]).collect())
+        result = average(in_places(groups.lazy(), [*keys, *call.named]).collect())
         return _sorted(result, call, keys) if keys else result
 
     def beside(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> pl.DataFrame:

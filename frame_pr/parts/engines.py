@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,11 +15,13 @@ from frame_pr.frames.engines import Engine
 from frame_pr.frames.kinds import find_kind
 from frame_pr.frames.wording import shown
 from frame_pr.inputs.request import Request
-from frame_pr.metrics.aggregation import means
+from frame_pr.metrics.means import Means, means_of
 from frame_pr.parts.one_part import Call, Part, places
 from frame_pr.parts.readings import Readings
 from frame_pr.parts.score_ranges import evaluated, range_of, refuse_gain
 
+OTHER = "of no row of the frame"
+"""The column that tells groups of known totals from those of the frame."""
 _SAMPLE = 1000  # rows of each part
 _COLLECTED = {"pyspark": ".toPandas()", "dask": ".compute()"}
 
@@ -43,35 +46,45 @@ class Parts(Engine):
         """One row for each value of these keys, by a function that averages the groups of a part."""
 
     @abstractmethod
+    def with_others(self, groups: Any, others: pl.DataFrame, call: Call, keys: Sequence[str]) -> Any:
+        """Rows of groups, and those of others that are not among them."""
+
+    @abstractmethod
     def beside(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> Any:
         """The frame itself, part by part, with the columns that the function makes of each part at its right."""
 
-    def evaluate(
-        self, request: Request, names: Sequence[str], mean_over: Sequence[str] | None, undefined: float | None
-    ) -> Any:
-        """Metrics per group, and with `mean_over` a second shuffle, of these, by the keys that are left."""
-        call = self._call(request, names, undefined)
+    def evaluate(self, request: Request, named: Mapping[str, str], means: Means | None, undefined: float | None) -> Any:
+        """Metrics per group, and with `means` a second shuffle, of these, by the keys that are left."""
+        call = self._call(request, named, undefined)
         empty = self.empty(call.columns())
-        result = call.of_groups(empty, mean_over)
+        result = call.of_groups(empty, means)
+        if means is None:
+            return self._all_groups(call, empty)
+        call = replace(call, named=means.columns(named))
+        keys = means.left(call.of_groups(empty).drop(list(call.named)).columns)
+        undefinable = [name for name in named if f"undefined_{name}" in result.columns]
+        average = partial(_averaged, keys=keys, names=list(call.named), undefinable=undefinable, means=means)
+        return self.averaged(self._all_groups(call, empty), call, keys, average)
+
+    def _all_groups(self, call: Call, empty: pl.DataFrame) -> Any:
+        """One row per group, of the frames of known totals, too."""
         groups = self.groups(call)
-        if mean_over is None:
+        if not (call.by and call.request.totals) or call.totals_in_rows():
             return groups
-        keys = [key for key in call.of_groups(empty).drop(names).columns if key not in mean_over]
-        undefinable = [name for name in names if f"undefined_{name}" in result.columns]
-        average = partial(_averaged, keys=keys, names=names, undefinable=undefinable)
-        return self.averaged(groups, call, keys, average)
+        others = call.of_groups(empty, all_groups=True)
+        return self.with_others(groups, others, call, [name for name in others.columns if name not in call.named])
 
     def refuse_missing(self, columns: Sequence[Any], argument: str) -> None:
         """Every column that an argument names is there."""
         refuse_missing(columns, self.columns(), argument=argument)
 
-    def with_metrics(self, request: Request, names: Sequence[str], prefix: str, undefined: float | None) -> Any:
+    def with_metrics(self, request: Request, named: Mapping[str, str], prefix: str, undefined: float | None) -> Any:
         """Every row with the metrics of its group."""
-        call = self._call(request, names, undefined)
-        refuse_taken([prefix + name for name in names], self.columns())
+        call = self._call(request, named, undefined)
+        refuse_taken([prefix + name for name in named], self.columns())
         return self.beside(call.columns(), call.by, partial(call.of_rows, prefix=prefix))
 
-    def _call(self, request: Request, names: Sequence[str], undefined: float | None) -> Call:
+    def _call(self, request: Request, named: Mapping[str, str], undefined: float | None) -> Call:
         if request.ties == "order":
             raise ValueError(
                 "ties='order' takes rows as they stand, and a shuffle moves them: give the column that orders them, "
@@ -92,7 +105,7 @@ class Parts(Engine):
                 raise TypeError(
                     f"{name} takes a frame that is sent to every part, a polars or pandas one: {way} makes it"
                 )
-        call = Call(request.with_totals(request.totals | sent), names, undefined)
+        call = Call(request.with_totals(request.totals | sent), named, undefined)
         if not call.by:
             refuse_gain(call)
         return call
@@ -114,6 +127,10 @@ class Shuffled(Parts):
         """Cut the score into ranges; what a function makes of the parts, of whole ranges, comes here."""
 
     @abstractmethod
+    def together(self, groups: Any, others: pl.DataFrame, keys: Sequence[str]) -> Any:
+        """Rows of groups and of others, told apart by a column `OTHER`."""
+
+    @abstractmethod
     def given(self, result: pl.DataFrame) -> Any:
         """A small result, as a frame of the engine."""
 
@@ -127,9 +144,15 @@ class Shuffled(Parts):
         ]
         return self.given(call.joined(results))
 
+    def with_others(self, groups: Any, others: pl.DataFrame, call: Call, keys: Sequence[str]) -> Any:
+        """A second shuffle, in which rows of one group meet."""
+        own_first = partial(_own_first, columns=[*keys, OTHER, *call.named], keys=len(keys))
+        both = type(self)(self.together(groups, others, keys))
+        return both.by_group([*keys, OTHER, *call.named], keys, own_first)
+
     def averaged(self, groups: Any, call: Call, keys: Sequence[str], average: Part) -> Any:
         """A second shuffle, by the keys that are left."""
-        return type(self)(groups).by_group([*keys, *call.names], keys, average)
+        return type(self)(groups).by_group([*keys, *call.named], keys, average)
 
 
 def sample_rows(part: pl.DataFrame) -> pl.DataFrame:
@@ -142,10 +165,16 @@ def range_numbers(part: pl.DataFrame, score: str, cuts: pl.Series, ascending: bo
     return part.select(range_of(score, cuts, ascending=ascending))
 
 
+def _own_first(part: pl.DataFrame, columns: Sequence[str], keys: int) -> pl.DataFrame:
+    names = places(columns)
+    table = part.sort(names[keys]).unique(names[:keys], keep="first", maintain_order=True) if keys else part
+    return table.rename(dict(zip(names, columns, strict=True))).drop(OTHER)
+
+
 def _averaged(
-    part: pl.DataFrame, keys: Sequence[str], names: Sequence[str], undefinable: Sequence[str]
+    part: pl.DataFrame, keys: Sequence[str], names: Sequence[str], undefinable: Sequence[str], means: Means
 ) -> pl.DataFrame:
     # The figures under their names: those of the keys may be anything.
     figures = {str(len(keys) + i): name for i, name in enumerate(names)}
-    result = means(part.rename(figures).lazy(), places(keys), names, undefinable).collect()
+    result = means_of(part.rename(figures).lazy(), places(keys), names, undefinable, means).collect()
     return result.rename(dict(zip(places(keys), keys, strict=True)))

@@ -6,7 +6,7 @@ request of a part reads them under the caller's names, in which errors and resul
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,6 +18,7 @@ from frame_pr.functions.evaluation import evaluated, evaluated_beside, sorted_by
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.rows import Rows, WayBack, rows_of
 from frame_pr.inputs.values import check_occurs, is_positive
+from frame_pr.metrics.means import Means
 
 Part = Callable[[pl.DataFrame], pl.DataFrame]
 """What is done to a part; it travels to the workers."""
@@ -29,8 +30,14 @@ class Call:
     """What the caller asked for; all columns are names."""
 
     request: Request
-    names: Sequence[str]
+    named: Mapping[str, str]
+    """New names of metrics, and the metrics."""
     undefined: float | None
+
+    @property
+    def names(self) -> list[str]:
+        """The metrics."""
+        return list(self.named.values())
 
     @property
     def by(self) -> list[str]:
@@ -74,7 +81,7 @@ class Call:
             return results[0]
         named = [one.with_columns(system=pl.lit(name)) for one, name in zip(results, self.scores, strict=True)]
         # A threshold has the type of its score.
-        return pl.concat(named, how="vertical_relaxed")[[*self.by, "system", *self.names]]
+        return pl.concat(named, how="vertical_relaxed")[[*self.by, "system", *self.named]]
 
     def in_order(self, result: pl.DataFrame, keys: Sequence[str]) -> pl.Series:
         """The places of the rows of a result, sorted by these keys."""
@@ -83,15 +90,16 @@ class Call:
         table = pl.DataFrame([result[key].alias(name) for key, name in zip(keys, named, strict=True)])
         return table.select(pl.arg_sort_by(sorted_by(named, systems))).to_series()
 
-    def of_groups(self, part: pl.DataFrame, mean_over: Sequence[str] | None = None) -> pl.DataFrame:
-        """One row per group of the part."""
-        return evaluated(self._labelled(part), self._placed, self.names, mean_over, self.undefined)
+    def of_groups(self, part: pl.DataFrame, means: Means | None = None, *, all_groups: bool = False) -> pl.DataFrame:
+        """One row per group of the part; `all_groups`: and of those that frames of known totals have."""
+        return evaluated(self._labelled(part), self._placed, self.named, means, self.undefined, all_groups=all_groups)
 
     def of_rows(self, part: pl.DataFrame, prefix: str) -> pl.DataFrame:
         """The new columns of each row of the part, in its order."""
-        # Under the names without the prefix, which the columns of a part do not have.
-        rows = evaluated_beside(self._labelled(part), self._placed, self.names, "", self.undefined)
-        return rows.select(pl.col(name).alias(prefix + name) for name in self.names)
+        # Under the names of metrics, which the columns of a part do not have.
+        metrics = {name: name for name in self.names}
+        rows = evaluated_beside(self._labelled(part), self._placed, metrics, "", self.undefined)
+        return rows.select(pl.col(of).alias(prefix + name) for name, of in self.named.items())
 
     def rows_of(
         self,

@@ -18,7 +18,7 @@ from frame_pr.inputs.masses import MASSES, bits_beside, bits_of_sum, exponent, u
 from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.sort_keys import group_limit
 from frame_pr.inputs.totals import totals_in_frame, totals_in_rows, with_totals
-from frame_pr.metrics.aggregation import Asked, asked_of, finished, per_group, summed
+from frame_pr.metrics.aggregation import Asked, asked_of, finished, per_group, renamed, summed
 from frame_pr.parts.one_part import Call, Part
 from frame_pr.ranking.blocks import START, blocks_of
 
@@ -66,7 +66,7 @@ def evaluated(call: Call, empty: pl.DataFrame, over_ranges: Callable[[Part], pl.
     if any("interpolated_precision" in one.over.meta.root_names() for one in chosen.aggregates.values()):
         known["starts"] = with_later_precision(starts, over_ranges(partial(best_precision, **known)), call)
     result = finished_groups(over_ranges(partial(summed_up, **known)), call, chosen)
-    return result.rename(dict(zip(call.keys, call.by, strict=True)))
+    return result.select(**renamed(dict(zip(call.by, call.keys, strict=True)) | {**call.named}))
 
 
 def measured(part: pl.DataFrame, call: Call) -> pl.DataFrame:
@@ -161,7 +161,7 @@ def finished_groups(sums: pl.DataFrame, call: Call, chosen: Asked) -> pl.DataFra
     coder, ranges = _numbered(sums, call.keys)
     groups = per_group(ranges, chosen.over_groups, None if call.keys else 1, _SUM, in_order=False)
     table = finished(groups, ["group"], chosen)
-    return coder.restore(table).select(*call.keys, *call.names).collect()
+    return coder.restore(table).select(*call.keys, *chosen.metrics).collect()
 
 
 def _numbered(table: pl.DataFrame, keys: list[str]) -> tuple[Coding, pl.LazyFrame]:

@@ -8,9 +8,10 @@ from io import BytesIO
 from typing import Any
 
 import polars as pl
+import polars.selectors as cs
 
 from frame_pr.frames.wording import shown
-from frame_pr.parts.engines import Shuffled, range_numbers, sample_rows
+from frame_pr.parts.engines import OTHER, Shuffled, range_numbers, sample_rows
 from frame_pr.parts.one_part import Call, Part, in_part, places
 from frame_pr.parts.score_ranges import range_edges
 
@@ -108,6 +109,14 @@ class SparkFrame(Shuffled):
         to_part = partial(_beside, number, range(empty.width), figures.to_arrow().schema.types)
         ranged = _told(_mapped(frame, None, to_part, fields), fields)
         return partial(_collected, ranged, [empty.width], pl.concat([empty, figures], how="horizontal"))
+
+    def together(self, groups: DataFrame, others: pl.DataFrame, keys: Sequence[str]) -> DataFrame:
+        """A union of both."""
+        rows = self.frame.sparkSession.createDataFrame(others.select(cs.by_name(groups.columns)).rows(), groups.schema)
+        own, other = (
+            one.selectExpr("*", f"{told} AS {_quoted(OTHER)}") for one, told in ((groups, "false"), (rows, "true"))
+        )
+        return own.union(other)
 
     def given(self, result: pl.DataFrame) -> DataFrame:
         """A small result, as a Spark frame."""

@@ -109,6 +109,11 @@ def curves_of(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, x: str = "recal
         axis: pl.col(name) if name in CURVE_COLUMNS else figure_of(name)(counts) for axis, name in (("x", x), ("y", y))
     }
     table = read.select(group.alias("group"), *CURVE_COLUMNS, **axes).sort("group", "k")
+    # Average precisions in the legend are of all steps.
+    step = pl.col("tp") - pl.when(~starts(pl.col("group"))).then(pl.col("tp").shift(1)).otherwise(0)
+    lacks = (step - pl.col("recall_step") * positives).abs() > 1e-6 * positives
+    if table.select(lacks.any()).item():
+        raise ValueError("rows of the curve are missing: plot_curve draws all that curve gave, without points=")
     rises = (pl.col("threshold") > pl.col("threshold").shift(1)) & (pl.col("group") == pl.col("group").shift(1))
     return Curves(groups, table, bool(table.select(rises.any()).item()))
 

@@ -28,7 +28,7 @@ def average_curve(
     score: Columns,
     *,
     by: Columns | None = None,
-    mean_over: str | Sequence[str] | None = None,
+    mean_over: bool | str | Sequence[str] | None = None,
     points: int = 101,
     interpolated: bool = False,
     confidence: float = 0.95,

@@ -57,7 +57,7 @@ def compare(
     score: Columns | None = None,
     *,
     by: Columns | None = None,
-    mean_over: str | Sequence[str] | None = None,
+    mean_over: bool | str | Sequence[str] | None = None,
     sampled: Literal["groups", "rows"] | None = None,
     cluster: Column | None = None,
     baseline: str | None = None,

@@ -15,7 +15,7 @@ from frame_pr.frames.engines import Engine
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.kinds import kind_of
 from frame_pr.frames.wording import shown
-from frame_pr.functions.evaluation import key_names, metric_names, refuse_no_keys, sorted_by
+from frame_pr.functions.evaluation import means_asked, metric_names, refuse_no_keys, sorted_by
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
@@ -67,9 +67,9 @@ def figures_of(
     if truth is None or score is None:
         return _brought(frame, metrics, by, {"positive": positive, "undefined": undefined, **policies}, system=system)
     names = metric_names(metrics)
-    rows, way_back = rows_of(frame, request_of(truth, score, by, positive, policies))
+    rows, way_back = rows_of(frame, request_of(truth, score, by, positive, policies), all_groups=True)
     undefinable = asked_of(rows, names, undefined).undefinable()
-    found = values(rows, names, undefined).with_columns(pl.col(names).cast(pl.Float64))
+    found = values(rows, {name: name for name in names}, undefined).with_columns(pl.col(names).cast(pl.Float64))
     return Figures(
         way_back.restore(found),
         way_back.keys,
@@ -151,9 +151,11 @@ def _is_share(name: str) -> bool:
 
 def keys_left(keys: Sequence[str], mean_over: Any) -> list[str]:
     """The keys that are not averaged over."""
-    over = [str(name) for name in key_names("mean_over", mean_over, "names of columns of by")]
-    refuse_no_keys("mean_over", over, keys)
-    return [key for key in keys if key not in over]
+    means = means_asked(mean_over, "mean")
+    if means is None:
+        return list(keys)
+    refuse_no_keys("mean_over", means.over or (), keys)
+    return means.left(keys)
 
 
 def row(

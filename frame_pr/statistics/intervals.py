@@ -27,7 +27,7 @@ def intervals(
     score: Columns | None = None,
     *,
     by: Columns | None = None,
-    mean_over: str | Sequence[str] | None = None,
+    mean_over: bool | str | Sequence[str] | None = None,
     sampled: Literal["groups", "rows"] | None = None,
     cluster: Column | None = None,
     confidence: float = 0.95,

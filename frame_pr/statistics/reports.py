@@ -10,7 +10,7 @@ import polars as pl
 from frame_pr.frames.arguments import filling
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_several
 from frame_pr.frames.frame_kind import Frame
-from frame_pr.functions.evaluation import metrics_of
+from frame_pr.functions.evaluation import means_asked, metrics_of
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
@@ -29,9 +29,10 @@ def report(
     score: Columns,
     *,
     k: int | Sequence[int] = (1, 5, 10),
-    threshold: float | None = None,
+    threshold: float | Sequence[float] | None = None,
     confidence: float | None = None,
-    mean_over: str | Sequence[str] | None = None,
+    mean_over: bool | str | Sequence[str] | None = None,
+    statistics: str | Sequence[str] = "mean",
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,
@@ -51,13 +52,17 @@ def report(
         Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
     k : int or list of int
         Cut-off ranks for precision, recall and average precision.
-    threshold : float, optional
-        Adds the figures of the confusion table at this threshold.
+    threshold : float or list of float, optional
+        Adds the figures of the confusion table at this threshold, or at each of these.
     confidence : float, optional
         Adds `low_...` and `high_...` behind each share, the bounds that `intervals` gives with this confidence: with
         `mean_over` of the means of all, else of those that have them where rows are sampled.
-    mean_over : str or list of str, optional
-        Columns of `by` to average over: the result has one row for each group of the others.
+    mean_over : True, str or list of str, optional
+        Columns of `by` to average over: the result has one row for each group of the others. True: all but `system`.
+    statistics : str or list of str
+        What is told of the groups that `mean_over` names: "mean", "median", "std" (of a sample), "min", "max",
+        quantiles such as "q25", "weighted" (the mean weighted by the positives of the group), "defined" (how many have
+        a value).
     by : str, polars expression or selector, or several; optional
         The groups. Without it, the frame is one group.
     positive : optional
@@ -100,10 +105,13 @@ def report(
     names += [f"{figure}@{one}" for figure in ("precision", "recall", "average_precision") for one in ranks]
     names += ["max_f1", "threshold@max_f1"]
     if threshold is not None:
-        cut = Threshold.of(threshold)
-        names += [f"{figure}@{cut}" for figure in rates.FIGURES if figure != "prevalence"]
+        cuts = [Threshold.of(one) for one in each("threshold", threshold)]
+        names += [f"{figure}@{cut}" for cut in cuts for figure in rates.FIGURES if figure != "prevalence"]
+    means = means_asked(mean_over, statistics)
     if confidence is None:
-        return metrics_of(frame, names, truth, score, policies, by, positive, undefined, mean_over)
+        return metrics_of(frame, names, truth, score, policies, by, positive, undefined, means)
+    if means is not None and list(means.statistics) != ["mean"]:
+        raise ValueError("confidence= is of the mean over groups: leave out statistics=, or confidence=")
     share, filled = share_of(confidence), filling("undefined", undefined)
     is_of_figures(frame, truth, score)
     if mean_over is not None:

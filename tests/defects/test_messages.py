@@ -137,7 +137,7 @@ CASES = [
         75,
         lambda: run.pr.average_precision("rel", "s", by="q", positives=pl.DataFrame({"q": [1, 2], "n": [3, 3]})),
         ValueError,
-        "positives gives no total for 2 of 2 groups: every group of the frame",
+        "positives gives no total for 2 of ",
     ),
     Case(
         75,

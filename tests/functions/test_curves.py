@@ -1,6 +1,10 @@
+from fractions import Fraction
+
 import polars as pl
 import pytest
 from compare import assert_same, near
+from hypothesis import given
+from hypothesis import strategies as st
 from oracle import figure
 from polars.testing import assert_frame_equal
 from samples import CUT_BLOCK, TEN
@@ -149,3 +153,54 @@ def test_several_scores_give_a_curve_each(kind):
     # The systems stand in the order in which they were asked for.
     assert result["system"].to_list() == ["score"] * 10 + ["flat"]
     assert result.filter(system="flat").select("threshold", "k", "tp").rows() == [(3, 10, 5)]
+
+
+# points= --------------------------------------------------------------------------------------------------------------
+
+
+def test_fewer_points_are_rows_of_the_curve(kind):
+    whole = kind.read(kind(TEN).pr.curve("relevant", "score"))
+    # Hits at ranks 1, 2, 4, 6, 10 of 10: recall 0, 1/2 and 1 are reached at 1, 4 (3/5) and 10.
+    three = kind.read(kind(TEN).pr.curve("relevant", "score", points=3))
+    assert three["k"].to_list() == [1, 4, 10]
+    assert three["precision"].to_list() == [1, 0.75, 0.5]
+    assert_same(three, whole.filter(pl.col("k").is_in([1, 4, 10])))
+    # Of eleven levels each hit is the first to reach some.
+    assert kind.read(kind(TEN).pr.curve("relevant", "score", points=11))["k"].to_list() == [1, 2, 4, 6, 10]
+
+
+def test_the_first_and_the_last_point_stay():
+    data = pl.DataFrame({"q": [1] * 4 + [2] * 3, "y": [0, 1, 0, 0, 0, 0, 0], "s": [4, 3, 2, 1, 3, 2, 1]})
+    found = data.pr.curve("y", "s", by="q", points=2)
+    assert found.select("q", "k").rows() == [(1, 1), (1, 2), (1, 4), (2, 1), (2, 3)]
+    lazy = data.lazy().pr.curve("y", "s", by="q", points=2, figures="f1")
+    assert isinstance(lazy, pl.LazyFrame)
+    assert lazy.collect_schema() == lazy.collect().schema
+
+
+@given(
+    st.lists(st.tuples(st.booleans(), st.integers(0, 9), st.sampled_from([0.5, 1.0, 2.5])), min_size=1, max_size=40),
+    st.integers(2, 12),
+    st.booleans(),
+)
+def test_points_are_the_highest_thresholds_of_their_levels(rows, points, weighted):
+    data = pl.DataFrame(rows, schema=["y", "s", "w"], orient="row").cast({"y": pl.Int8})
+    weights = {"weight": "w"} if weighted else {}
+    whole = data.pr.curve("y", "s", **weights)
+    positives = Fraction(whole["tp"][-1])
+    kept = {0, whole.height - 1}
+    for level in range(1, points) if positives else []:
+        reached = [i for i, tp in enumerate(whole["tp"]) if Fraction(tp) * (points - 1) >= level * positives]
+        kept.add(reached[0])
+    assert_same(data.pr.curve("y", "s", points=points, **weights), whole[sorted(kept)])
+
+
+@pytest.mark.parametrize("points", [1, 0, 2.5, "3", True])
+def test_points_must_be_two_or_more(points):
+    with pytest.raises(ValueError, match="points must be a whole number of at least 2, got"):
+        TEN.pr.curve("relevant", "score", points=points)
+
+
+def test_points_beside_weights_of_floats():
+    with pytest.raises(ValueError, match="points must be at most 101 where weight= is a column of floats, got 102"):
+        TEN.with_columns(w=0.5).pr.curve("relevant", "score", points=102, weight="w")

@@ -140,7 +140,7 @@ def test_values_where_a_name_is_wanted(by, pandas):
     [
         (GOOD.to_dicts(), "list"),
         (GOOD.to_dict(), "dict"),
-        (GOOD.to_arrow(), "pyarrow.lib.Table"),
+        (GOOD.to_arrow()["score"], "pyarrow.lib.ChunkedArray"),
         (GOOD["score"], "polars.series.series.Series"),
         (GOOD["score"].to_pandas(), "Series"),
         (GOOD["score"].to_numpy(), "numpy.ndarray"),
@@ -152,7 +152,7 @@ def test_values_where_a_name_is_wanted(by, pandas):
 def test_a_frame_of_another_library(other, named):
     for function, given in CALLS:
         arguments = {"truth": "relevant", "score": "score"} | given
-        with pytest.raises(TypeError, match=rf"expected a polars DataFrame or LazyFrame or a pandas .*{named}"):
+        with pytest.raises(TypeError, match=rf"expected a polars DataFrame or LazyFrame, a pandas .*{named}"):
             getattr(fp, function)(other, **arguments)
 
 

@@ -22,16 +22,18 @@ def test_known_positives(given):
         ("a", 0.2, 0.2, 0.2, 5, 6, None),
         ("b", 1.0, 0.0, 1.0, 1, 1, 1),
         ("c", 0.0, 0.0, 0.0, 2, 3, None),
+        # Of the groups of a frame none is lost.
+        *([] if given == "column" else [("z", 0.0, 0.0, 0.0, 9, 9, None)]),
     ]
     alone = fp.evaluate(
         data, ["recall@threshold=3", "specificity@threshold=3"], "y", "s", by="q", positives=known[given]
     )
-    assert alone["recall@threshold=3"].to_list() == [0.2, 0.0, 0.0]
+    assert alone["recall@threshold=3"].to_list()[:3] == [0.2, 0.0, 0.0]
 
 
 def test_known_rows_and_several_scores():
     data = pl.DataFrame({"q": ["a", "a", "b"], "y": [1, 0, 1], "s": [4, 3, 2], "t": [3, 4, 2]})
-    totals = {"positives": pl.DataFrame(TOTALS), "rows": pl.DataFrame({"q": ["b", "a"], "rows": [100, 10]})}
+    totals = {"positives": pl.DataFrame(TOTALS)[:2], "rows": pl.DataFrame({"q": ["b", "a"], "rows": [100, 10]})}
     result = fp.evaluate(data, ["average_precision", "positives", "rows"], "y", ["s", "t"], by="q", **totals)
     assert result.rows() == [
         ("a", "s", 0.2, 5, 10),
@@ -142,7 +144,7 @@ def test_a_known_sum_of_weights_that_differs_in_the_last_bits():
 @pytest.mark.parametrize("by", [None, "q"])
 def test_a_known_total_is_given_once(by, lazy):
     data = pl.DataFrame({"q": ["a", "b"], "y": [1, 0], "s": [1, 2]})
-    known = pl.DataFrame({"q": ["a", "b", "b", "z", "z"], "n": [3] * 5})
+    known = pl.DataFrame({"q": ["a", "b", "b", "z"], "n": [3] * 4})
     frame, known = data.lazy() if lazy else data, known if by else known.drop("q").head(2)
     with pytest.raises(ValueError, match="positives frame gives 1 total more than it has groups"):
         fp.average_precision(frame, "y", "s", by=by, positives=known).lazy().collect()
@@ -152,8 +154,13 @@ def test_a_known_total_of_a_key_that_the_frame_cannot_hold():
     data = pl.DataFrame({"q": pl.Series([None, 1], dtype=pl.Int8), "y": [1, 1], "s": [1, 2]})
     known = pl.DataFrame({"q": [None, 1, 300, -(2**40)], "n": [2, 4, 5, 5]})
     for frame in (data, data.lazy()):
-        result = fp.average_precision(frame, "y", "s", by="q", positives=known).lazy().collect()
-        assert result.rows() == [(None, 0.5), (1, 0.25)]
+        with pytest.raises(
+            ValueError, match=r"positives frame has 2 groups, such as \(300\), that the types of the by"
+        ):
+            fp.average_precision(frame, "y", "s", by="q", positives=known).lazy().collect()
+        # Where its groups are not added, they are those of no row.
+        beside = fp.with_metrics(frame, "average_precision", "y", "s", by="q", positives=known).lazy().collect()
+        assert beside["average_precision"].to_list() == [0.5, 0.25]
 
 
 @pytest.mark.parametrize(
@@ -173,7 +180,7 @@ def test_the_best_f_where_nothing_is_found(missing, given):
 @pytest.mark.parametrize("dtype", [pl.Int32, pl.UInt64, pl.Float64, pl.String, pl.Categorical, pl.Enum(["2", "1"])])
 def test_a_known_total_of_a_key_of_another_type(dtype):
     data = pl.DataFrame({"q": ["1", "2"], "y": [1, 1], "s": [1, 2]}).cast({"q": dtype})
-    known = pl.DataFrame({"q": [1, 2, 3], "n": [2, 4, 8]}, schema_overrides={"q": pl.Int64})
+    known = pl.DataFrame({"q": [1, 2], "n": [2, 4]}, schema_overrides={"q": pl.Int64})
     if not dtype.is_numeric():
         known = known.cast({"q": pl.String})
     for frame in (data, data.lazy()):
@@ -198,3 +205,59 @@ def test_known_totals_of_no_rows(kind, metric, score):
     assert found(data, frames) == found(data, of_columns) == found(data.clear(), frames) == [(3, 7, 0.0)]
     # Of a column without rows nothing is known.
     assert found(data.clear(), of_columns) == [(0, 0, None)]
+
+
+DETECTIONS = pl.DataFrame({"class": ["cat", "cat", "dog", "bird"], "hit": [1, 0, 1, 0], "s": [0.9, 0.8, 0.7, 0.6]})
+OBJECTS = pl.DataFrame({"class": ["cat", "dog", "owl", "bird"], "n": [2, 1, 3, 0]})
+
+
+@pytest.mark.parametrize(
+    "policies", [{}, {"ties": "expected"}, {"weight": "w"}, {"unscored": "unretrieved"}, {"gain": None}]
+)
+def test_the_groups_of_a_frame_count(kind, policies):
+    data = DETECTIONS.with_columns(w=pl.lit(1.0))
+    call = {"truth": "hit", "score": "s", "by": "class", "positives": kind(OBJECTS)} | policies
+    found = kind.read(kind(data).pr.average_precision(**call)).fill_nan(None)
+    # cat: 1 of 2 objects at rank 1. No owl of 3 was detected, and there is no bird.
+    assert found.rows() == [("bird", None), ("cat", 0.5), ("dog", 1.0), ("owl", 0.0)]
+    mean = kind.read(kind(data).pr.evaluate("average_precision", **call, mean_over="class")).row(0)
+    assert mean == (4, 0.5, 1)
+    # Missed objects as rows give the same.
+    missed = pl.DataFrame({"class": ["cat", "owl", "owl", "owl"], "hit": 1, "s": None, "w": 1.0})
+    rows = kind(pl.concat([data, missed.cast({"hit": pl.Int64, "s": pl.Float64})], how="diagonal_relaxed"))
+    call = {"truth": "hit", "score": "s", "by": "class", **policies, "unscored": "unretrieved"}
+    assert kind.read(rows.pr.evaluate("average_precision", **call, mean_over="class")).row(0) == mean
+
+
+def test_the_groups_of_a_frame_in_other_functions():
+    call = {"truth": "hit", "score": "s", "by": "class", "positives": OBJECTS}
+    table = DETECTIONS.pr.confusion(**call, threshold=0.75)
+    assert table.select("class", "k", "tp", "fn").rows() == [
+        ("bird", 0, 0, 0),
+        ("cat", 2, 1, 1),
+        ("dog", 0, 0, 1),
+        ("owl", 0, 0, 3),
+    ]
+    assert DETECTIONS.pr.report(**call, k=1)["class"].to_list() == ["bird", "cat", "dog", "owl"]
+    # There is no row of them to stand beside, and no threshold.
+    assert DETECTIONS.pr.with_metrics("rows", **call).height == 4
+    assert "owl" not in DETECTIONS.pr.curve(**call)["class"]
+    systems = DETECTIONS.with_columns(t=-pl.col("s")).pr.evaluate("positives", **call | {"score": ["s", "t"]})
+    assert systems.filter(pl.col("class") == "owl").rows() == [("owl", "s", 3), ("owl", "t", 3)]
+    lazy = DETECTIONS.lazy().pr.evaluate("rows", **call | {"positives": OBJECTS.lazy()})
+    assert lazy.collect_schema() == lazy.collect().schema
+
+
+def test_the_groups_of_a_frame_in_parts():
+    call = {"truth": "hit", "score": "s", "by": "class", "positives": OBJECTS}
+    for more in ({}, {"mean_over": "class"}):
+        known = DETECTIONS.pr.evaluate("average_precision", **call, **more)
+        for partitions in (1, 3):
+            parts = fp.partitioned(DETECTIONS, partitions=partitions, progress=False)
+            assert parts.evaluate("average_precision", **call, **more).equals(known)
+
+
+def test_two_frames_of_other_groups():
+    call = {"positives": OBJECTS, "rows": OBJECTS.with_columns(n=9).head(3)}
+    with pytest.raises(ValueError, match="rows gives no total for 1 of 4 groups"):
+        DETECTIONS.pr.evaluate("prevalence", "hit", "s", by="class", **call)

@@ -40,6 +40,8 @@ POLICIES = [
     {"by": ["model", "query"], "mean_over": "query"},
     {"by": ["model", "query"], "mean_over": ["query", "model"], "undefined": 0.5},
     {"by": ["model", "query"], "mean_over": "query", "score": ["score", "other"]},
+    {"metrics": {"AP": "average_precision", "n": "rows"}, "by": ["model", "query"]},
+    {"mean_over": True, "statistics": ["median", "std", "q25", "weighted", "defined"], "metrics": {"AP": "lift"}},
 ]
 ONE_MODE = pytest.mark.parametrize("engine", [SPARK, "dask"], indirect=True)
 

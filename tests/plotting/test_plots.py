@@ -283,3 +283,9 @@ def test_long_legend_stays_outside_the_axes_and_inside_the_figure(figsize: tuple
     assert outer.x0 <= legend.x0 < legend.x1 <= outer.x1
     assert outer.y0 <= legend.y0 < legend.y1 <= outer.y1
     assert inner.width > 100
+
+
+def test_a_curve_of_few_points_is_not_drawn():
+    data = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [5, 4, 3, 2, 1]})
+    with pytest.raises(ValueError, match=r"rows of the curve are missing: plot_curve draws all .*, without points="):
+        fp.plot_curve(fp.curve(data, "relevant", "score", points=2), ax=Figure().subplots())

@@ -233,3 +233,50 @@ def test_on_names_columns(on):
 def test_on_is_no_column_itself():
     with pytest.raises(TypeError, match="on takes the name of a column"):
         RUN.pr.join_judgments(JUDGMENTS, on=RUN["query"])
+
+
+RUNS = pl.concat([RUN.with_columns(tag=pl.lit("old")), RUN.head(2).with_columns(tag=pl.lit("new"))])
+
+
+def test_each_of_several_runs_is_joined_to_all_judgments(kind):
+    joined = kind.read(kind(RUNS).pr.join_judgments(kind(JUDGMENTS), on=ON, by="tag"))
+    assert joined.columns == ["tag", "query", "document", "score", "rank", "relevance", "judge"]
+    for tag in ("old", "new"):
+        alone = RUNS.filter(tag=tag).drop("tag").pr.join_judgments(JUDGMENTS, on=ON)
+        found = joined.filter(tag=tag).drop("tag")
+        assert_same(found, alone, dtypes=kind.name != "pandas-numpy")
+    # The run's own rows first.
+    assert joined["tag"].to_list()[: RUNS.height] == RUNS["tag"].to_list()
+
+
+def test_runs_told_apart_by_periods():
+    data = RUNS.to_pandas()
+    data["month"] = pd.PeriodIndex(["2024-01" if tag == "old" else "2024-02" for tag in data.pop("tag")], freq="M")
+    joined = data.pr.join_judgments(JUDGMENTS.to_pandas(), on=ON, by=["month"])
+    assert joined["month"].dtype == data["month"].dtype
+    # 5 of the old run and 2 of the new, and of the 5 judgments the 2 and 3 that they lack.
+    assert (
+        joined["month"].astype(str).to_list() == ["2024-01"] * 5 + ["2024-02"] * 2 + ["2024-01"] * 2 + ["2024-02"] * 3
+    )
+
+
+@pytest.mark.parametrize(
+    ("judgments", "given", "message"),
+    [
+        (
+            JUDGMENTS,
+            {},
+            r"more than one row, such as .*: keep one row of each, or of several runs name the column .*by=",
+        ),
+        (JUDGMENTS, {"by": "query"}, "by tells runs apart, and on names a document; column 'query' is in both"),
+        (JUDGMENTS, {"by": "judge"}, "no column 'judge' in the run"),
+        (
+            JUDGMENTS.with_columns(tag=1),
+            {"by": "tag"},
+            "by names columns of the run alone, and the judgments have 'tag'",
+        ),
+    ],
+)
+def test_wrong_runs(judgments, given, message):
+    with pytest.raises(ValueError, match=message):
+        RUNS.pr.join_judgments(judgments, on=ON, **given)

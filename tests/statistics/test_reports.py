@@ -132,3 +132,11 @@ def test_bounds_that_have_no_form():
         fp.report(TEN, "relevant", "score", ties="order", confidence=0.95)
     with pytest.raises(ValueError, match=r"got 95: write 0\.95"):
         fp.report(TEN, "relevant", "score", confidence=95)
+
+
+def test_several_thresholds_in_a_report():
+    both = TEN.pr.report("relevant", "score", threshold=[7, 2.5])
+    for threshold in (7, 2.5):
+        alone = TEN.pr.report("relevant", "score", threshold=threshold)
+        assert_same(both.select(alone.columns), alone)
+    assert both.columns[-1] == "kappa@threshold=2.5"

@@ -1,0 +1,163 @@
+"""How often each class was taken for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Literal
+
+import polars as pl
+
+from frame_pr.frames.arguments import one_of
+from frame_pr.frames.columns import by_name, refuse_clash, refuse_several
+from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.wording import counted, shown
+from frame_pr.inputs.labels import classes_of, listed_classes, plain_label, refuse_other_types, refuse_strangers
+from frame_pr.inputs.masses import check_masses
+from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.inputs.request import request_of
+from frame_pr.inputs.selection import Selection, selected
+from frame_pr.inputs.values import TEXTS, count_missing, refuse_text
+from frame_pr.metrics.rates import ratio
+
+_COLUMNS = ("truth", "prediction", "rows", "of_truth", "of_prediction")
+
+
+def confusion_matrix(
+    frame: Frame,
+    truth: Column,
+    prediction: Column,
+    *,
+    classes: Sequence[Any] | None = None,
+    by: Columns | None = None,
+    weight: Column | None = None,
+    unjudged: Literal["raise", "drop"] = "raise",
+) -> Frame:
+    """How often each class was taken for each: a row for every pair of classes, those that never occur, too.
+
+    `of_truth` is the share of the rows that have this truth, so the row of a class and itself has its recall there, and
+    its precision in `of_prediction`. `pivot` makes a square of it.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Rows with a label and a predicted one; never changed.
+    truth : str or polars expression
+        The labels.
+    prediction : str or polars expression
+        The predicted labels.
+    classes : list, optional
+        The labels, in the order of the result. Without it, those that the type of `truth` declares, else those that
+        occur in either column, sorted.
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
+    weight : str or polars expression; optional
+        Weights of rows, whose sums are then counted.
+    unjudged : "raise" or "drop"
+        Rows whose truth is null or NaN. "raise", the default: an error says how many. "drop": they are left out.
+
+    Returns
+    -------
+    Frame of the same kind
+        The keys, then `truth`, `prediction` (labels), `rows` (Int64; with weights their sum, Float64 where these are
+        floats), `of_truth`, `of_prediction` (Float64; null where a class is never shown, or never predicted).
+
+    Raises
+    ------
+    ValueError
+        A label is none of the classes; a truth or a prediction is missing; a column is missing, or given twice.
+    TypeError
+        The labels are of different types.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> images = pl.DataFrame({"shown": ["cat", "dog", "dog"], "predicted": ["cat", "cat", "dog"]})
+    >>> fp.confusion_matrix(images, "shown", "predicted").rows()
+    [('cat', 'cat', 1, 1.0, 0.5), ('cat', 'dog', 0, 0.0, 0.0), ('dog', 'cat', 1, 0.5, 0.5), ('dog', 'dog', 1, 0.5, 1.0)]
+    """
+    one_of("unjudged", unjudged, ("raise", "drop"))
+    labels = None if classes is None else listed_classes("classes", classes)
+    refuse_several("prediction", prediction)
+    policies: Policies = {"unjudged": unjudged} if weight is None else {"unjudged": unjudged, "weight": weight}
+    given = selected(frame, request_of(truth, prediction, by, None, policies, predicted=True), carry=False)
+    refuse_clash(given.keys.values(), _COLUMNS)
+    schema = given.frame.collect_schema()
+    of_truth, of_prediction = given.others["truth"], given.scores["0"]
+    refuse_other_types(of_truth, schema["truth"], of_prediction, schema["0"])
+    if "weight" in given.others:
+        refuse_text("weight", given.others["weight"], schema["weight"])
+    dtype, known = schema["truth"], _declared(given, schema["truth"]) if labels is None else labels
+    found = None if known is None else classes_of(of_truth, dtype, known)
+    check = partial(_checked, given=given, classes=found, drops=unjudged == "drop")
+    if given.kind.height is None:
+        rows = given.computed_later().map_batches(check, schema=schema).cache()
+    else:
+        rows = check(given.compute(given.kind.height)).lazy()
+    rows = rows.select(*given.keys, *(["weight"] if "weight" in given.others else []), **_labels(schema))
+    result = _pairs(rows, list(given.keys), found).rename(given.keys)
+    keys = list(given.keys.values())
+    result = result.select(*map(by_name, keys), *_COLUMNS)
+    if dtype in TEXTS:
+        result = result.with_columns(pl.col("truth", "prediction").cast(dtype))
+    return given.kind.give(result, keys)
+
+
+def _declared(given: Selection[Frame], dtype: pl.DataType) -> list[Any] | None:
+    """The labels that the truth is declared to have, in their order."""
+    if isinstance(dtype, pl.Enum):
+        return dtype.categories.to_list()
+    return list(given.kind.categories(given.others["truth"])) or None
+
+
+def _labels(schema: pl.Schema) -> dict[str, pl.Expr]:
+    """Both columns of labels, in one type."""
+    labels = {"truth": plain_label("truth", schema["truth"]), "prediction": plain_label("0", schema["0"])}
+    if schema["truth"] == schema["0"] or schema["truth"] in TEXTS:
+        return labels
+    common = pl.concat(
+        [pl.Series("", [], dtype=schema[one]).to_frame() for one in ("truth", "0")], how="vertical_relaxed"
+    )
+    return {name: label.cast(common.schema[""]) for name, label in labels.items()}
+
+
+def _checked(data: pl.DataFrame, given: Selection[Frame], classes: pl.Series | None, *, drops: bool) -> pl.DataFrame:
+    """The columns, whose labels are there and among the classes."""
+    ways = {"truth": "" if drops else "unjudged='drop' leaves these rows out, or fill them", "prediction": "fill them"}
+    for argument, ours in (("truth", "truth"), ("prediction", "0")):
+        name, column = given.others["truth"] if ours == "truth" else given.scores["0"], data[ours]
+        if (missing := count_missing(column)) and ways[argument]:
+            of_all = counted(data.height, "value", "values")
+            raise ValueError(f"{argument} column {shown(name)} has {missing} missing of {of_all}: {ways[argument]}")
+        if classes is not None:
+            refuse_strangers(argument, name, column, classes)
+    if "weight" in given.others:
+        check_masses("weight", given.others["weight"], data["weight"], data["truth"])
+    return data
+
+
+def _pairs(rows: pl.LazyFrame, keys: list[str], classes: pl.Series | None) -> pl.LazyFrame:
+    """All pairs of classes in each group, and the rows of each."""
+    schema = rows.collect_schema()
+    if classes is not None:
+        label = pl.LazyFrame({"label": classes.cast(schema["truth"])})
+    else:
+        sides = [rows.select(label=side).drop_nulls() for side in ("truth", "prediction")]
+        label = pl.concat(sides).unique().sort("label")
+    label = label.with_row_index("place")
+    sides = [label.select(pl.col("label").alias(one), pl.col("place").alias(f"place of {one}")) for one in _COLUMNS[:2]]
+    pairs = sides[0].join(sides[1], how="cross")
+    if keys:
+        pairs = rows.select(keys).unique().join(pairs, how="cross")
+    counted = pl.len().cast(pl.Int64)
+    if "weight" in schema:
+        counted = pl.col("weight").sum().cast(pl.Int64 if schema["weight"].is_integer() else pl.Float64)
+    counts = rows.drop_nulls("truth").group_by(*keys, "truth", "prediction").agg(rows=counted)
+    pairs = pairs.join(counts, on=[*keys, "truth", "prediction"], how="left", nulls_equal=True)
+    pairs = pairs.with_columns(pl.col("rows").fill_null(0))
+    number = pl.col("rows")
+    return pairs.with_columns(
+        of_truth=ratio(number, number.sum().over(*keys, "truth")),
+        of_prediction=ratio(number, number.sum().over(*keys, "prediction")),
+    ).sort(*keys, "place of truth", "place of prediction")

@@ -1,0 +1,136 @@
+"""A threshold for each group, from a column or a frame: which rows reach it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from frame_pr.frames.columns import by_name
+from frame_pr.frames.kinds import find_kind
+from frame_pr.frames.wording import counted, examples, shown
+from frame_pr.inputs.rows import Rows, WayBack, present
+from frame_pr.inputs.values import comparable, kept, refuse_text, type_of
+
+_GROUP = "group of the rows"  # beside keys of any name
+
+
+def predicted_by_group(rows: Rows, way_back: WayBack[Any], threshold: Any) -> tuple[Rows, pl.LazyFrame]:
+    """The rows, whose scores are 1 where they reach the threshold of their group, else 0; and `group`, `threshold`.
+
+    Of a null threshold, or without a score of its own, a row has none.
+
+    `threshold`: a frame, or the column whose values are in the rows as `threshold`.
+    """
+    if len(set(rows.score_dtypes)) > 1:
+        raise TypeError("threshold= of groups is compared with scores of one type: cast the scores to one")
+    if isinstance(threshold, (str, pl.Expr)):
+        name = threshold if isinstance(threshold, str) else threshold.meta.output_name(raise_if_undetermined=False)
+        known = _in_rows(rows, name or "threshold")
+    else:
+        known = _in_frame(rows, way_back, threshold)
+    frame = rows.frame.drop("threshold", strict=False).join(known, on="group", how="left", maintain_order="left")
+    reached = _reached(rows.score_dtypes[0], known.collect_schema()["threshold"], ascending=rows.key.ascending)
+    predicted = replace(
+        rows,
+        frame=frame.with_columns(score=reached.cast(pl.Int8)).drop("threshold"),
+        key=replace(rows.key, dtype=pl.Int8(), ascending=False),
+        score_dtypes=[pl.Int8()] * len(rows.score_dtypes),
+    )
+    return predicted, known
+
+
+def _in_rows(rows: Rows, column: str) -> pl.LazyFrame:
+    """The threshold that stands in every row of its group."""
+    dtype = rows.frame.collect_schema()["threshold"]
+
+    def check_constant(table: pl.DataFrame) -> pl.DataFrame:
+        several = (pl.col("low") != pl.col("high")) | pl.col("missing").is_between(1, pl.col("rows") - 1)
+        if bad := table.filter(several).height:
+            raise ValueError(
+                f"threshold column {shown(column)} is not one number in each group: "
+                f"{counted(bad, 'group has', 'groups have')} several"
+            )
+        return table.select("group", threshold="low")
+
+    value = pl.col("threshold").fill_nan(None) if dtype.is_float() else pl.col("threshold")
+    found = (
+        present(rows.frame)
+        .group_by("group")
+        .agg(low=value.min(), high=value.max(), missing=value.null_count(), rows=pl.len())
+    )
+    return found.map_batches(check_constant, schema={"group": pl.Int64, "threshold": dtype})
+
+
+def _in_frame(rows: Rows, way_back: WayBack[Any], threshold: Any) -> pl.LazyFrame:
+    """The threshold that a frame gives for some of the keys, or for all groups."""
+    kind = find_kind(threshold)
+    assert kind is not None
+    known = kind.read(kind.columns)
+    types = known.collect_schema()
+    keys = [key for key in way_back.keys if key in types]
+    others = [name for name in types if name not in keys]
+    if len(others) != 1:
+        raise ValueError(
+            f"threshold frame has the columns {examples(types)}: it must have some of those of by, and one more"
+        )
+    refuse_text("threshold", others[0], types[others[0]])
+    groups = rows.frame.select("group").unique()
+    groups = way_back.restore(groups.with_columns(pl.col("group").alias(_GROUP)))
+    schema = groups.collect_schema()
+    for key in keys:
+        if not comparable(types[key], schema[key]):
+            raise TypeError(
+                f"column {shown(key)} is {type_of(schema[key])} in the frame and {type_of(types[key])} in the "
+                "threshold frame: cast one of them"
+            )
+    places = [f"key{i}" for i in range(len(keys))]
+    value = by_name(others[0])
+    table = known.select(
+        *(kept(by_name(key), types[key], schema[key]).alias(place) for key, place in zip(keys, places, strict=True)),
+        threshold=value.fill_nan(None) if types[others[0]].is_float() else value,
+        given=pl.lit(True),
+    )
+    own = groups.select(_GROUP, *(by_name(key).alias(place) for key, place in zip(keys, places, strict=True)))
+    joined = own.join(table, on=places, how="left", nulls_equal=True) if keys else own.join(table, how="cross")
+    check = partial(_checked, places=places, keys=keys)
+    return joined.map_batches(check, schema={"group": pl.Int64, "threshold": types[others[0]]})
+
+
+def _checked(table: pl.DataFrame, places: list[str], keys: list[str]) -> pl.DataFrame:
+    """`group` and `threshold`, one for each."""
+    if (again := table[_GROUP].is_duplicated()).any():
+        where = f" of {shown(table.filter(again).select(places).row(0))}" if keys else ""
+        raise ValueError(f"threshold frame has several rows{where}: it must have one for each group")
+    if missing := table["given"].null_count():
+        key = table.filter(pl.col("given").is_null()).select(places).row(0)
+        raise ValueError(
+            f"threshold frame has no row for {missing} of {counted(table.height, 'group', 'groups')}, such as "
+            f"{shown(key if len(key) > 1 else key[0])}: every group of the frame needs one; a null is a threshold that "
+            "nobody knows"
+        )
+    return table.select(pl.col(_GROUP).alias("group"), "threshold")
+
+
+def _reached(dtype: pl.DataType, given: pl.DataType, *, ascending: bool) -> pl.Expr:
+    """Whether `score` is as good as `threshold`, compared as a single threshold is (`thresholds.worst_reached`)."""
+    score, threshold = pl.col("score"), pl.col("threshold")
+    if dtype.is_float():
+        own, exact = threshold.cast(dtype).cast(pl.Float64), threshold.cast(pl.Float64)
+        limit = pl.when(own.is_infinite() | (own == 0)).then(exact).otherwise(own)
+        score = score.cast(pl.Float64)
+    else:
+        unit = 10**dtype.scale if isinstance(dtype, pl.Decimal) else 1
+        if given.is_integer():
+            limit = threshold.cast(pl.Int128) * unit
+        else:
+            scaled = (threshold.cast(pl.Float64) * unit).clip(-1e30, 1e30)
+            whole = scaled.round()
+            # 0.07 is 7 hundredths, though not as a product of floats.
+            is_whole = (scaled - whole).abs() <= (whole.abs() * 1e-15 if unit > 1 else 0)
+            beyond = scaled.floor() if ascending else scaled.ceil()
+            limit = pl.when(is_whole).then(whole).otherwise(beyond).cast(pl.Int128)
+        score = score.reinterpret(dtype=pl.Int128) if isinstance(dtype, pl.Decimal) else score.cast(pl.Int128)
+    return score <= limit if ascending else score >= limit

@@ -1,0 +1,92 @@
+"""Figures of groups -> their mean, median, spread and quantiles over groups."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import polars as pl
+
+from frame_pr.frames.arguments import names_of
+from frame_pr.frames.columns import by_name, refuse_clash
+from frame_pr.frames.wording import shown
+from frame_pr.metrics.names import metric
+from frame_pr.metrics.numbers import DECIMAL
+
+STATISTICS = ("mean", "median", "std", "min", "max", "weighted", "defined")
+"""Beside these, `qN` is the quantile that N percent of the values lie below."""
+_POSITIVES = "positives of the group"  # beside the figures that a caller names
+
+
+class Means(NamedTuple):
+    """What is asked for of the groups, instead of their figures."""
+
+    over: Sequence[str] | None
+    """The keys that groups are averaged over; None: all but `system`."""
+    statistics: Sequence[str]
+    head: str
+    """What stands before the name of a mean: nothing where the caller gave the name."""
+
+    def left(self, keys: Iterable[str]) -> list[str]:
+        """The keys that are left."""
+        return [key for key in keys if (key == "system" if self.over is None else key not in self.over)]
+
+    def columns(self, named: Mapping[str, str]) -> Mapping[str, str]:
+        """The figures that are needed of each group, by the names that the caller has for them."""
+        if "weighted" not in self.statistics:
+            return named
+        for name, of in named.items():
+            if metric(of).kind == "threshold":
+                raise ValueError(f"statistics: a threshold has no 'weighted' mean, and {name} is one")
+        return {**named, _POSITIVES: "positives"}
+
+
+def checked_statistics(value: Any) -> list[str]:
+    """Names of statistics, each once."""
+    names = names_of("statistics", value, "names of statistics")
+    for name in names:
+        if name not in STATISTICS and _percent(name) is None:
+            known = ", ".join(map(repr, STATISTICS))
+            raise ValueError(f"statistics takes {known}, and quantiles such as 'q25' or 'q2.5'; got {shown(name)}")
+    return names
+
+
+def means_of(
+    groups: pl.LazyFrame, keys: Sequence[str], names: Iterable[str], undefinable: Sequence[str], means: Means
+) -> pl.LazyFrame:
+    """Statistics of the figures over the groups that share these keys, and how many of them had no value."""
+    found = [("groups", pl.len().cast(pl.Int64))]
+    for name in names:
+        if name != _POSITIVES:
+            found += [
+                ((means.head if one == "mean" else f"{one}_") + name, _statistic(name, one)) for one in means.statistics
+            ]
+    found += [(f"undefined_{name}", by_name(name).null_count().cast(pl.Int64)) for name in undefinable]
+    totals = dict(found)
+    for name in totals:
+        if [one for one, _ in found].count(name) > 1:
+            raise ValueError(f"metrics: two columns of the result would be named {shown(name)}: name one otherwise")
+    refuse_clash(keys, totals)
+    return groups.group_by(map(by_name, keys)).agg(**totals) if keys else groups.select(**totals)
+
+
+def _statistic(name: str, statistic: str) -> pl.Expr:
+    figure = by_name(name)
+    value = figure.cast(pl.Float64)
+    if statistic == "defined":
+        return figure.count().cast(pl.Int64)
+    if statistic == "weighted":
+        weight = by_name(_POSITIVES).cast(pl.Float64)
+        total = weight.filter(figure.is_not_null()).sum()
+        return pl.when(total > 0).then((value * weight).sum() / total)
+    if (percent := _percent(statistic)) is not None:
+        return value.quantile(percent / 100, "linear")
+    summary: pl.Expr = getattr(value, statistic)()
+    return summary
+
+
+def _percent(statistic: str) -> float | None:
+    number = re.fullmatch(f"q({DECIMAL})", statistic)
+    percent = float(number[1]) if number else -1.0
+    return percent if 0 <= percent <= 100 else None

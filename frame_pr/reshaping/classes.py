@@ -1,0 +1,202 @@
+"""Classes side by side -> a row for each row and class: one against the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import polars as pl
+
+from frame_pr.frames.columns import by_name, plain, plain_one, refuse_carried_as, refuse_repeats
+from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.kinds import kind_of
+from frame_pr.frames.wording import examples
+from frame_pr.inputs import values
+from frame_pr.inputs.labels import classes_of, listed_classes, plain_label, refuse_other_types, refuse_strangers
+
+
+@dataclass(frozen=True)
+class _Classes:
+    """What was asked for, with the caller's names; ours for it are `truth`, or `truth0`, `score0` and so on."""
+
+    labels: list[Any]
+    truths: list[Any]
+    """One for each class, or one of labels."""
+    scores: list[Any]
+    """One for each class, or none."""
+    prediction: Any | None
+    by_label: bool
+    """Whether the truth is a column of labels."""
+
+    def ours(self) -> dict[str, tuple[str, Any]]:
+        """Names of our own, with the argument and the caller's name."""
+        truths = ["truth"] if self.by_label else [f"truth{i}" for i in range(len(self.truths))]
+        named = {ours: ("truth", name) for ours, name in zip(truths, self.truths, strict=True)}
+        named |= {f"score{i}": ("scores", name) for i, name in enumerate(self.scores)}
+        return named | ({} if self.prediction is None else {"prediction": ("prediction", self.prediction)})
+
+    def new(self) -> list[str]:
+        """The columns of the result that are not carried."""
+        asked = {"score": bool(self.scores), "prediction": self.prediction is not None}
+        return ["class", "truth", *(name for name, given in asked.items() if given)]
+
+
+def unpivot_classes(
+    frame: Frame,
+    truth: str | Mapping[Any, str],
+    scores: Sequence[str] | Mapping[Any, str] | None = None,
+    *,
+    prediction: str | None = None,
+    classes: Sequence[Any] | None = None,
+) -> Frame:
+    """A row for each row and class, one class against the rest, for every other function of this package.
+
+    Figures of each class are then those by `class`, macro averages those with `mean_over="class"`, and micro averages
+    those of all rows together. An average weighted by how often a class is shown has `statistics="weighted"` besides.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        A row for each thing that was classified; never changed.
+    truth : str or dict of label and column
+        A column of labels; or, where a row may have several, a column of 0/1 for each label.
+    scores : list of str, or dict of label and column; optional
+        A column of scores for each class, such as its probability, named like its label, or given beside it.
+    prediction : str, optional
+        A column of predicted labels, with `scores` or without.
+    classes : list, optional
+        The labels, where there are no `scores`: those that nothing has are classes, too.
+
+    Returns
+    -------
+    Frame of the same kind
+        The frame's other columns, `class` (of the dtype of the labels), `truth` (Boolean; null where the label is), and
+        `score`, `prediction` (Boolean) where given. All rows of the first class in their order, then those of the next.
+        On pandas the index is new.
+
+    Raises
+    ------
+    ValueError
+        A label is none of the classes; a class is given twice; a column is missing, or named like one of the result.
+    TypeError
+        Labels are of other types than classes or predictions; a score is no number.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> images = pl.DataFrame({"shown": ["cat", "dog"], "cat": [0.7, 0.5], "dog": [0.3, 0.5]})
+    >>> long = fp.unpivot_classes(images, "shown", ["cat", "dog"])
+    >>> long.rows()
+    [('cat', True, 0.7), ('cat', False, 0.5), ('dog', False, 0.3), ('dog', True, 0.5)]
+    >>> long.pr.average_precision("truth", "score", by="class").rows()
+    [('cat', 1.0), ('dog', 1.0)]
+    """
+    given = _given(truth, scores, prediction, classes)
+    kind, ours = kind_of(frame), given.ours()
+    for argument, name in ours.values():
+        kind.refuse_missing([name], argument)
+    refuse_repeats([name for _, name in ours.values()])
+    carried = [name for name in kind.columns if name not in [used for _, used in ours.values()]]
+    refuse_carried_as(given.new(), carried)
+    source = kind.read([name for _, name in ours.values()])
+    source = source.select(by_name(name).alias(one) for one, (_, name) in ours.items())
+    schema = source.collect_schema()
+    labels = _labels(given, schema)
+    for one, (argument, name) in ours.items():
+        if argument == "scores":
+            values.refuse_score_type(str(name), schema[one], kind.type_of(str(name)))
+    check = partial(_checked, given=given, labels=labels)
+    source = source.map_batches(check, schema=schema) if kind.height is None else check(source.collect()).lazy()
+    table = _unpivoted(source.with_row_index("row"), given, labels)
+    # In memory it is in order already.
+    table = table.sort("place", "row") if kind.height is None else table
+    return kind.spread(table, carried, given.new())
+
+
+def _given(truth: Any, scores: Any, prediction: Any, classes: Any) -> _Classes:
+    """What the arguments say together, before the frame is looked at."""
+    columns = _by_label("scores", scores)
+    truths = _by_label("truth", truth) if isinstance(truth, Mapping) else {}
+    predicted = None if prediction is None else plain_one("prediction", prediction)
+    if truths and predicted is not None:
+        raise ValueError(
+            "prediction is a column of one label a row, and truth has a column for each: stack 0/1 columns"
+        )
+    if truths and columns and set(truths) != set(columns):
+        lack = [label for label in (*truths, *columns) if label not in truths or label not in columns]
+        raise ValueError(f"truth and scores must name the same classes; {examples(lack)} is in one of them only")
+    if not truths and not columns and predicted is None:
+        raise ValueError("unpivot_classes takes scores, prediction= or both: got none")
+    if classes is not None and (truths or columns):
+        raise ValueError("classes= names the classes where nothing else does: leave it out beside a column for each")
+    if classes is None and not (truths or columns):
+        raise ValueError("prediction alone needs classes=[...]: a label that nothing has is a class, too")
+    labels = listed_classes("classes", list(truths or columns) if classes is None else classes)
+    return _Classes(
+        labels=labels,
+        truths=list(truths.values()) or [plain_one("truth", truth)],
+        scores=[columns[label] for label in labels] if columns else [],
+        prediction=predicted,
+        by_label=not truths,
+    )
+
+
+def _by_label(argument: str, columns: Any) -> dict[Any, Any]:
+    """Columns by the label they are of, which is their name where nothing else is said."""
+    if columns is None:
+        return {}
+    if not isinstance(columns, Mapping):
+        return {name: name for name in plain(argument, columns)}
+    plain(argument, list(columns.values()))
+    return dict(columns)
+
+
+def _labels(given: _Classes, schema: pl.Schema) -> pl.Series:
+    """The classes, in the type of the labels."""
+    if not given.by_label:
+        try:
+            return pl.Series("class", given.labels)
+        except (TypeError, pl.exceptions.PolarsError):
+            raise TypeError(f"truth has labels of several types, such as {examples(given.labels)}") from None
+    if given.prediction is not None:
+        refuse_other_types(given.truths[0], schema["truth"], given.prediction, schema["prediction"])
+    return classes_of(given.truths[0], schema["truth"], given.labels)
+
+
+def _checked(data: pl.DataFrame, given: _Classes, labels: pl.Series) -> pl.DataFrame:
+    """The columns, of which each label is one of the classes."""
+    named = given.ours()
+    for ours in ("truth", "prediction"):
+        if ours in named:
+            refuse_strangers(ours, named[ours][1], data[ours], labels)
+    for ours, (argument, name) in named.items():
+        if argument == "truth" and not given.by_label:
+            values.check_labels("truth", str(name), data[ours], None, "")
+        if argument == "scores":
+            values.check_score(str(name), data[ours], "")
+    scored = [f"score{i}" for i in range(len(given.scores))]
+    if len({data.schema[one] for one in scored}) > 1:
+        values.check_common_type(list(map(str, given.scores)), data.select(scored))
+    return data
+
+
+def _unpivoted(rows: pl.LazyFrame, given: _Classes, labels: pl.Series) -> pl.LazyFrame:
+    """`row`, its `place` among the classes, and the new columns."""
+    schema = rows.collect_schema()
+    scores = [f"score{i}" for i in range(len(given.scores))]
+    common = pl.DataFrame(schema={one: schema[one] for one in scores} or {"none": pl.Null}).unpivot().schema["value"]
+    parts = []
+    for place, label in enumerate(labels):
+        new = [(plain_label(one, schema[one]) == label).alias(one) for one in ("truth", "prediction") if one in schema]
+        if not given.by_label:
+            truth = f"truth{place}"
+            new.append(values.is_positive(truth, str(given.truths[place]), schema[truth], None).alias("truth"))
+        if scores:
+            new.append(pl.col(scores[place]).cast(common).alias("score"))
+        parts.append(pl.struct(new).alias(str(place)))
+    table = rows.select("row", *parts).unpivot(index="row", variable_name="place", value_name="new").unnest("new")
+    number = pl.col("place").cast(pl.UInt32)
+    return table.with_columns(number, pl.lit(labels).gather(number).alias("class"))

@@ -1,0 +1,233 @@
+"""Lists of recommended and of relevant items -> a row for each item."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+import polars as pl
+
+from frame_pr.frames.arguments import one_of
+from frame_pr.frames.columns import by_name, plain, plain_one, refuse_carried_as, refuse_repeats
+from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.kinds import kind_of
+from frame_pr.frames.wording import counted, shown
+from frame_pr.inputs.values import type_of
+
+_PLACES = 2**32  # of one row; what is not in its list stands behind them
+_EMPTY = "drop these rows, or fill them with empty lists"
+
+
+class _Lists(NamedTuple):
+    """What the columns `truth`, `ranked0`, `scores0`, `by0` and so on are called by the caller."""
+
+    truth: str
+    ranked: list[Any]
+    scores: list[Any]
+    by: list[Any]
+
+    def ours(self) -> dict[str, tuple[str, Any]]:
+        """Names of our own, with the argument and the caller's name."""
+        named = {"truth": ("truth", self.truth)}
+        for argument, names in (("ranked", self.ranked), ("scores", self.scores), ("by", self.by)):
+            named |= {f"{argument}{i}": (argument, name) for i, name in enumerate(names)}
+        return named
+
+
+def explode_lists(
+    frame: Frame,
+    truth: str,
+    ranked: str | Sequence[str],
+    *,
+    by: str | Sequence[str],
+    scores: str | Sequence[str] | None = None,
+    duplicates: Literal["raise", "miss", "drop"] = "raise",
+) -> Frame:
+    """A row for each item of lists of ranked and of relevant items, for every other function of this package.
+
+    Items that are relevant and not in the list are rows without a score, which `unscored="unretrieved"` counts and
+    ranks nowhere. A row whose lists are both empty gives one row without an item, so that its group is counted, too.
+
+    Flags or labels beside their scores, `[1, 0, 1]` and `[.9, .8, .1]`, need no more than
+    `frame.explode("truth", "score")`.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        A row for each user, query or basket; never changed.
+    truth : str
+        A column of lists of the relevant items, in any order; repeats count once.
+    ranked : str or list of str
+        A column of lists of items, the best first. Several give a column `system`.
+    by : str or list of str
+        The columns that name a row, each row another.
+    scores : str or list of str, optional
+        A column of lists of scores beside `ranked`, or as many as there are of those. Without it, the first item of a
+        list scores -1, the second -2, and so on.
+    duplicates : "raise", "miss" or "drop"
+        An item that stands twice in a list. "raise", the default: an error names it. "miss": the second one stands in
+        its place and is a miss. "drop": the second one is left out, and those below it move up.
+
+    Returns
+    -------
+    Frame of the same kind
+        The frame's other columns, `system` if there are several, `item`, `score` (Int64, or that of `scores`; null
+        where the list lacks the item) and `truth` (Boolean). The rows of the frame in their order, each with its list,
+        and behind it the items that the list lacks. On pandas the index is new.
+
+    Raises
+    ------
+    ValueError
+        A list is null or holds a null; an item stands twice in one; `scores` has other lengths; two rows have one name;
+        a column is missing, or named like one of the result.
+    TypeError
+        A column holds no lists, or lists of another type than the relevant items.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> users = pl.DataFrame({"user": ["a", "b"], "relevant": [[2, 9], [7]], "shown": [[1, 2], [7, 8]]})
+    >>> long = fp.explode_lists(users, "relevant", "shown", by="user")
+    >>> long.rows()[:3]
+    [('a', 1, -1, False), ('a', 2, -2, True), ('a', 9, None, True)]
+    >>> call = {"by": "user", "unscored": "unretrieved"}
+    >>> long.pr.evaluate(["precision@2", "recall@2"], "truth", "score", **call).rows()
+    [('a', 0.5, 0.5), ('b', 0.5, 1.0)]
+    """
+    scored = [] if scores is None else plain("scores", scores)
+    lists = _Lists(plain_one("truth", truth), plain("ranked", ranked), scored, plain("by", by))
+    one_of("duplicates", duplicates, ("raise", "miss", "drop"))
+    if lists.scores and len(lists.scores) != len(lists.ranked):
+        raise ValueError(
+            f"scores names {counted(len(lists.scores), 'column', 'columns')} beside {len(lists.ranked)} of ranked: "
+            "give one for each"
+        )
+    kind, given = kind_of(frame), lists.ours()
+    for argument, name in given.values():
+        kind.refuse_missing([name], argument)
+    refuse_repeats([name for _, name in given.values()])
+    new = [*(["system"] if not isinstance(ranked, str) else []), "item", "score", "truth"]
+    carried = [name for name in kind.columns if name not in (lists.truth, *lists.ranked, *lists.scores)]
+    refuse_carried_as(new, carried)
+    source = kind.read([name for _, name in given.values()])
+    source = source.select(by_name(name).alias(ours) for ours, (_, name) in given.items())
+    source = _with_lists(source, lists)
+    check = partial(_checked, lists=lists, repeats=duplicates != "raise")
+    if kind.height is None:
+        source = source.map_batches(check, schema=source.collect_schema()).cache()
+    else:
+        source = check(source.collect()).lazy()
+    rows = source.with_row_index("row")
+    parts = [_rows_of(rows, i, lists, duplicates) for i in range(len(lists.ranked))]
+    table = pl.concat(parts, how="vertical_relaxed").sort("place")
+    return kind.spread(table, carried, new)
+
+
+def _with_lists(source: pl.LazyFrame, lists: _Lists) -> pl.LazyFrame:
+    """The columns, arrays as lists, those of items of one type."""
+    schema = source.collect_schema()
+    inner: dict[str, pl.DataType] = {}
+    for ours, (argument, name) in lists.ours().items():
+        dtype = schema[ours]
+        if argument == "by":
+            continue
+        if not isinstance(dtype, (pl.List, pl.Array)):
+            way = "; a text is taken apart before the call, by str.split" if dtype == pl.String else ""
+            raise TypeError(f"{argument} column {shown(name)} is {type_of(dtype)}: it must hold lists{way}")
+        if isinstance(dtype, pl.Array):
+            source = source.with_columns(pl.col(ours).arr.to_list())
+        held: Any = dtype.inner
+        if argument == "scores":
+            if not (held.is_numeric() or held == pl.Null):
+                raise TypeError(f"scores column {shown(name)} holds lists of {type_of(held)}: make numbers of them")
+        elif held != pl.Null:
+            inner[ours] = held
+    # Of nothing but empty lists, the type says nothing.
+    for ours, dtype in inner.items():
+        first, *_ = inner
+        if dtype != inner[first]:
+            one, other = (lists.ours()[name][1] for name in (first, ours))
+            raise TypeError(
+                f"{shown(one)} holds lists of {type_of(inner[first])}, and {shown(other)} of {type_of(dtype)}: cast "
+                "one of them, or no item is ever found"
+            )
+    items = next(iter(inner.values()), pl.String())
+    return source.with_columns(pl.col("truth", "^ranked[0-9]+$").cast(pl.List(items)))
+
+
+def _checked(data: pl.DataFrame, lists: _Lists, *, repeats: bool) -> pl.DataFrame:
+    """The columns, which hold lists that are there, and keys of which each stands once."""
+    for ours, (argument, name) in lists.ours().items():
+        if argument == "by":
+            continue
+        column = f"{argument} column {shown(name)}"
+        if missing := data[ours].null_count():
+            raise ValueError(f"{column} has {missing} null of {counted(data.height, 'list', 'lists')}: {_EMPTY}")
+        if argument != "scores" and (inside := _exploded(data[ours]).null_count()):
+            raise ValueError(
+                f"{column} has {counted(inside, 'null', 'nulls')} inside its lists: take them out, {_EMPTY}"
+            )
+    keys = [f"by{i}" for i in range(len(lists.by))]
+    if (again := data.select(keys).is_duplicated()).any():
+        key = data.filter(again).select(keys).row(0)
+        raise ValueError(
+            f"by names {shown(key if len(key) > 1 else key[0])} in more than one row, and their lists would be one "
+            "ranking: name another column, too, such as the visit"
+        )
+    for i, name in enumerate(lists.ranked):
+        ranked = data[f"ranked{i}"]
+        if lists.scores and (other := int((ranked.list.len() != data[f"scores{i}"].list.len()).sum())):
+            raise ValueError(
+                f"scores column {shown(lists.scores[i])} has lists of other lengths than {shown(name)} in "
+                f"{counted(other, 'row', 'rows')}: one score for each item"
+            )
+        if not repeats and (twice := ranked.list.n_unique() < ranked.list.len()).any():
+            key = data.filter(twice).select(keys).row(0)
+            items = ranked.filter(twice).head(1).explode()
+            item = items.filter(~items.is_first_distinct())[0]
+            raise ValueError(
+                f"ranked column {shown(name)} has {shown(item)} twice at {shown(key if len(key) > 1 else key[0])} "
+                f"({counted(int(twice.sum()), 'such list', 'such lists')}): duplicates='miss' counts the second as a "
+                "miss, duplicates='drop' leaves it out"
+            )
+    return data
+
+
+def _exploded(lists: pl.Series) -> pl.Series:
+    return lists.explode(empty_as_null=False, keep_nulls=False)
+
+
+def _rows_of(rows: pl.LazyFrame, system: int, lists: _Lists, duplicates: str) -> pl.LazyFrame:
+    """Of one system: `row`, its `place` among all of the result, and the new columns."""
+    ranked, truth = pl.col(f"ranked{system}"), pl.col("truth")
+    length = ranked.list.len().cast(pl.Int64)
+    shown = rows.select("row", item=ranked, at=pl.int_ranges(length), score=_scores(system, lists, length))
+    shown = shown.explode("item", "at", "score", empty_as_null=False, keep_nulls=False)
+    first = pl.struct("row", "item").is_first_distinct()
+    if duplicates == "drop":
+        shown = shown.filter(first)
+        if not lists.scores:
+            shown = shown.with_columns(score=-1 - pl.int_range(pl.len()).over("row"))
+    elif duplicates == "miss":
+        shown = shown.with_columns(first=first)
+    wanted = rows.select("row", item=truth.list.unique(maintain_order=True))
+    wanted = wanted.with_columns(wanted=pl.int_ranges(pl.col("item").list.len().cast(pl.Int64)))
+    wanted = wanted.explode("item", "wanted", empty_as_null=False, keep_nulls=False)
+    table = shown.join(wanted, on=["row", "item"], how="full", coalesce=True)
+    relevant = pl.col("wanted").is_not_null()
+    if duplicates == "miss":
+        relevant &= pl.col("first").fill_null(True)
+    table = table.with_columns(truth=relevant)
+    empty = rows.filter((truth.list.len() == 0) & (length == 0)).select("row", truth=pl.lit(False))
+    table = pl.concat([table, empty], how="diagonal")
+    place = pl.coalesce("at", pl.col("wanted") + _PLACES // 2).fill_null(0)
+    group = pl.col("row").cast(pl.Int64) * len(lists.ranked) + system
+    return table.select(
+        "row", "item", "score", "truth", place=group * _PLACES + place, system=pl.lit(str(lists.ranked[system]))
+    )
+
+
+def _scores(system: int, lists: _Lists, length: pl.Expr) -> pl.Expr:
+    return pl.col(f"scores{system}") if lists.scores else pl.int_ranges(-1, -1 - length, -1)

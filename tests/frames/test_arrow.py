@@ -1,0 +1,130 @@
+"""Tables of pyarrow go in and come out, with the numbers of polars and the types of their own keys."""
+
+from datetime import date, datetime, time, timedelta
+
+import polars as pl
+import pytest
+from compare import assert_same
+from names import CALL_IDS, CALLS
+
+import frame_pr as fp
+
+pa = pytest.importorskip("pyarrow")
+
+DATA = pl.DataFrame(
+    {
+        "query": ["a", "a", "a", "b", "b"],
+        "relevant": [1, 0, 1, 0, 1],
+        "score": [0.9, 0.8, 0.7, 0.6, 0.5],
+        "predicted": [1, 1, 0, 0, 1],
+    }
+)
+DAYS = [date(2024, 1, 1), date(2024, 1, 2)]
+TIMES = [datetime(2024, 1, 1, 12), datetime(2024, 1, 2)]
+KEYS = {
+    "string": (["a", "b"], pa.string()),
+    "large_string": (["a", "b"], pa.large_string()),
+    "dictionary": (["a", "b"], pa.dictionary(pa.int32(), pa.string())),
+    "int8": ([1, 2], pa.int8()),
+    "uint64": ([1, 2**63], pa.uint64()),
+    "bool": ([False, True], pa.bool_()),
+    "date32": (DAYS, pa.date32()),
+    "date64": (DAYS, pa.date64()),
+    "timestamp[s]": (TIMES, pa.timestamp("s")),
+    "timestamp[ns, UTC]": (TIMES, pa.timestamp("ns", "UTC")),
+    "time32": ([time(1), time(2)], pa.time32("s")),
+    "duration": ([timedelta(seconds=1), timedelta(seconds=2)], pa.duration("s")),
+    "float": ([0.5, 1.5], pa.float32()),
+    "binary": ([b"a", b"b"], pa.binary()),
+}
+
+
+@pytest.mark.parametrize(("function", "given"), CALLS, ids=CALL_IDS)
+def test_every_function(function, given):
+    given = {"truth": "relevant", "score": "score", "by": "query"} | given
+    table = DATA.to_arrow()
+    result = getattr(fp, function)(table, **given)
+    assert isinstance(result, pa.Table)
+    assert_same(pl.DataFrame(result), getattr(fp, function)(DATA, **given))
+    assert table.equals(DATA.to_arrow())
+
+
+@pytest.mark.parametrize("name", KEYS)
+def test_keys_return_in_their_types(name):
+    values, dtype = KEYS[name]
+    for keys in (values, [values[0], None]):
+        column = pa.array([keys[0], keys[0], keys[1]], type=dtype)
+        table = pa.table({"q": column, "y": pa.array([1, 0, 1]), "s": pa.array([0.3, 0.2, 0.1])})
+        result = fp.average_precision(table, "y", "s", by="q")
+        assert result.schema.field("q").type == dtype
+        # Nulls come first.
+        assert sorted(map(repr, result.column("q").to_pylist())) == sorted(
+            map(repr, pa.array(keys, type=dtype).to_pylist())
+        )
+        assert result.schema.field("average_precision").type == pa.float64()
+
+
+def test_record_batches_and_methods():
+    batch = DATA.to_arrow().to_batches()[0]
+    assert isinstance(fp.PR(batch).evaluate("rows", "relevant", "score"), pa.Table)
+    assert isinstance(fp.PR(DATA.to_arrow()).curve("relevant", "score"), pa.Table)
+
+
+def test_what_is_carried_keeps_its_type():
+    users = pa.table(
+        {
+            "user": pa.array(["u", "v"], type=pa.dictionary(pa.int8(), pa.string())),
+            "rel": pa.array([[1], []], type=pa.list_(pa.int64())),
+            "shown": pa.array([[2, 1], []], type=pa.list_(pa.int64())),
+        }
+    )
+    long = fp.explode_lists(users, "rel", "shown", by="user")
+    assert long.schema.field("user").type == users.schema.field("user").type
+    assert long.drop_columns("user").to_pylist() == [
+        {"item": 2, "score": -1, "truth": False},
+        {"item": 1, "score": -2, "truth": True},
+        {"item": None, "score": None, "truth": False},
+    ]
+    classes = fp.unpivot_classes(pa.table({"y": ["a", "b"], "a": [0.9, 0.1], "b": [0.1, 0.9]}), "y", ["a", "b"])
+    assert classes.column("truth").to_pylist() == [True, False, False, True]
+    assert fp.confusion_matrix(pa.table({"y": ["a", "b"], "p": ["a", "a"]}), "y", "p").num_rows == 4
+
+
+def test_judgments_and_totals():
+    run = pa.table({"q": pa.array(["a", "a"], pa.string()), "d": pa.array([1, 2], pa.int8()), "s": [2.0, 1.0]})
+    judged = pa.table(
+        {"q": pa.array(["a"], pa.string()), "d": pa.array([3], pa.int8()), "y": pa.array([1], pa.int16())}
+    )
+    joined = fp.join_judgments(run, judged, on=["q", "d"])
+    assert joined.column_names == ["q", "d", "s", "y"]
+    assert joined.schema.types == [pa.string(), pa.int8(), pa.float64(), pa.int16()]
+    assert joined.column("d").to_pylist() == [1, 2, 3]
+    totals = pa.table({"query": ["a", "b", "c"], "n": [4, 2, 1]})
+    result = fp.average_precision(DATA.to_arrow(), "relevant", "score", by="query", positives=totals)
+    assert result.column("query").to_pylist() == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (
+            lambda: DATA.to_arrow().to_reader(),
+            r"RecordBatchReader: it is read but once, read_all\(\) makes a table of it",
+        ),
+        (lambda: DATA.to_arrow().column("score"), "expected a polars DataFrame .* got a pyarrow.lib.ChunkedArray"),
+    ],
+)
+def test_what_is_no_table(frame, message):
+    with pytest.raises(TypeError, match=message):
+        fp.average_precision(frame(), "relevant", "score")
+
+
+def test_wrong_columns():
+    table = DATA.to_arrow()
+    with pytest.raises(TypeError, match="truth: polars expressions work on polars frames: on Arrow, give column names"):
+        fp.average_precision(table, pl.col("relevant"), "score")
+    with pytest.raises(ValueError, match="truth: no column 'rel' in the frame; did you mean 'relevant'"):
+        fp.average_precision(table, "rel", "score")
+    twice = pa.Table.from_arrays([table.column("score")] * 3, names=["s", "s", "y"])
+    with pytest.raises(ValueError, match="the frame has several columns named 's': rename them"):
+        fp.average_precision(twice, "y", "s")

@@ -1,0 +1,141 @@
+"""How often each class was taken for each, by counting on a page."""
+
+from fractions import Fraction
+
+import polars as pl
+import pytest
+from compare import assert_same, near
+
+import frame_pr as fp
+
+F = Fraction
+IMAGES = pl.DataFrame(
+    {
+        "shown": ["cat", "dog", "cat", "owl", "dog"],
+        "predicted": ["cat", "cat", "cat", "dog", "dog"],
+        "n": [1, 2, 1, 3, 1],
+    }
+)
+CLASSES = ["cat", "dog", "owl"]
+
+
+def squares(table, *columns):
+    """A row of the square for each truth."""
+    return [[table[column].to_list()[3 * i : 3 * i + 3] for i in range(3)] for column in columns]
+
+
+def test_known(kind):
+    table = kind.read(kind(IMAGES).pr.confusion_matrix("shown", "predicted")).fill_nan(None)
+    assert table["truth"].to_list() == ["cat"] * 3 + ["dog"] * 3 + ["owl"] * 3
+    assert table["prediction"].to_list() == CLASSES * 3
+    rows, of_truth, of_prediction = squares(table, "rows", "of_truth", "of_prediction")
+    # Cats are both taken for cats, one dog of two for a cat, and the owl for a dog.
+    assert rows == [[2, 0, 0], [1, 1, 0], [0, 1, 0]]
+    assert of_truth == [[1, 0, 0], [0.5, 0.5, 0], [0, 1, 0]]
+    # Nothing was taken for an owl.
+    assert of_prediction == [[near(F(2, 3)), 0, None], [near(F(1, 3)), 0.5, None], [0, 0.5, None]]
+
+
+def test_weights(kind):
+    table = kind.read(kind(IMAGES).pr.confusion_matrix("shown", "predicted", weight="n"))
+    assert squares(table, "rows") == [[[2, 0, 0], [2, 1, 0], [0, 3, 0]]]
+    assert table.schema["rows"] == pl.Int64
+    floats = IMAGES.with_columns(n=pl.col("n") / 2).pr.confusion_matrix("shown", "predicted", weight="n")
+    assert squares(floats, "rows") == [[[1, 0, 0], [1, 0.5, 0], [0, 1.5, 0]]]
+
+
+def test_groups_have_all_pairs(kind):
+    data = IMAGES.with_columns(day=pl.Series([2, 2, 1, 1, 1]))
+    table = kind.read(kind(data).pr.confusion_matrix("shown", "predicted", by="day"))
+    assert table["day"].to_list() == [1] * 9 + [2] * 9
+    # Day 1: a cat, an owl taken for a dog, a dog. Day 2: a cat, and a dog taken for one.
+    assert squares(table.filter(day=1), "rows") == [[[1, 0, 0], [0, 1, 0], [0, 1, 0]]]
+    assert squares(table.filter(day=2), "rows") == [[[1, 0, 0], [1, 0, 0], [0, 0, 0]]]
+
+
+def test_the_diagonal_is_recall_and_precision():
+    table = IMAGES.pr.confusion_matrix("shown", "predicted").filter(pl.col("truth") == pl.col("prediction"))
+    long = IMAGES.pr.unpivot_classes("shown", prediction="predicted", classes=CLASSES)
+    figures = long.pr.confusion("truth", prediction="prediction", by="class")
+    assert table["of_truth"].to_list() == figures["recall"].to_list()
+    assert table["of_prediction"].to_list() == figures["precision"].to_list()
+
+
+def test_the_order_of_classes():
+    given = IMAGES.pr.confusion_matrix("shown", "predicted", classes=["owl", "bat", "dog", "cat"])
+    assert given["truth"].unique(maintain_order=True).to_list() == ["owl", "bat", "dog", "cat"]
+    enum = pl.Enum(["dog", "owl", "cat"])
+    declared = IMAGES.with_columns(pl.col("shown").cast(enum)).pr.confusion_matrix("shown", "predicted")
+    assert declared["prediction"].to_list() == ["dog", "owl", "cat"] * 3
+    assert declared.schema["truth"] == declared.schema["prediction"] == enum
+    pd = pytest.importorskip("pandas")
+    data = IMAGES.to_pandas()
+    data["shown"] = pd.Categorical(data["shown"], categories=["owl", "dog", "cat", "bat"])
+    assert data.pr.confusion_matrix("shown", "predicted")["prediction"].to_list() == ["owl", "dog", "cat", "bat"] * 4
+
+
+def test_a_lazy_frame_stays_lazy_and_tells_its_schema():
+    for given in ({}, {"classes": CLASSES}):
+        lazy = IMAGES.lazy().pr.confusion_matrix("shown", "predicted", by="n", **given)
+        assert isinstance(lazy, pl.LazyFrame)
+        eager = IMAGES.pr.confusion_matrix("shown", "predicted", by="n", **given)
+        assert lazy.collect_schema() == eager.schema
+        for engine in ("in-memory", "streaming"):
+            assert_same(lazy.collect(engine=engine), eager)
+
+
+@pytest.mark.parametrize("types", [(pl.Int8, pl.Int64), (pl.Float64, pl.Int64), (pl.Boolean, pl.Boolean)])
+def test_labels_that_are_numbers(types):
+    data = pl.DataFrame({"y": [0, 1, 1], "p": [0, 0, 1]}).cast(dict(zip("yp", types, strict=True)))
+    assert data.pr.confusion_matrix("y", "p")["rows"].to_list() == [1, 0, 1, 1]
+
+
+def test_rows_without_a_truth():
+    data = pl.DataFrame({"y": ["a", None, "b"], "p": ["a", "b", "b"], "q": [1, 2, 1]})
+    with pytest.raises(ValueError, match="truth column 'y' has 1 missing of 3 values: unjudged='drop' leaves these"):
+        data.pr.confusion_matrix("y", "p")
+    table = data.pr.confusion_matrix("y", "p", unjudged="drop", by="q")
+    assert table.rows()[:4] == [
+        (1, "a", "a", 1, 1, 1),
+        (1, "a", "b", 0, 0, 0),
+        (1, "b", "a", 0, 0, 0),
+        (1, "b", "b", 1, 1, 1),
+    ]
+    assert table.filter(q=2)["rows"].to_list() == [0] * 4
+
+
+@pytest.mark.parametrize(
+    ("data", "given", "error", "message"),
+    [
+        ({"p": ["a", None]}, {}, ValueError, "prediction column 'p' has 1 missing of 2 values: fill them"),
+        (
+            {"p": [1, 2]},
+            {},
+            TypeError,
+            "truth column 'y' is String and prediction column 'p' is Int64: cast one of them",
+        ),
+        ({}, {"classes": ["a"]}, ValueError, "truth column 'y' has labels that are no class: 'b' 1 time"),
+        (
+            {"y": ["a", "a"]},
+            {"classes": ["a"]},
+            ValueError,
+            "prediction column 'p' has labels that are no class: 'b' 2 t",
+        ),
+        ({}, {"classes": ["a", "a"]}, ValueError, "classes has 'a' twice"),
+        ({}, {"weight": "p"}, TypeError, "weight column 'p' is String: it must be numeric"),
+        ({"w": [1, -1]}, {"weight": "w"}, ValueError, "weight column 'w' has values below 0"),
+        ({}, {"unjudged": "negative"}, ValueError, "unjudged must be 'raise' or 'drop', got 'negative'"),
+        ({"truth": [1, 2]}, {"by": "truth"}, ValueError, "by column 'truth' is named like a result column"),
+        ({}, {"prediction": ["p", "y"]}, TypeError, "prediction takes the name of one column; got a list"),
+    ],
+)
+def test_wrong_calls(data, given, error, message):
+    data = pl.DataFrame({"y": ["a", "b"], "p": ["b", "b"]} | data)
+    for frame in (data, data.lazy()):
+        with pytest.raises(error, match=message):
+            fp.confusion_matrix(frame, **{"truth": "y", "prediction": "p"} | given).lazy().collect()
+
+
+def test_confusion_of_many_classes_names_it():
+    with pytest.raises(TypeError, match=r"positive=\.\.\.; confusion_matrix and unpivot_classes take all classes"):
+        IMAGES.pr.confusion("shown", prediction="predicted")

@@ -1,0 +1,243 @@
+"""Several cuts as rows, a threshold for each group, and means of confusion tables."""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import polars as pl
+import pytest
+from compare import assert_same, near
+from hypothesis import given
+from hypothesis import strategies as st
+
+F = Fraction
+RUN = pl.DataFrame(
+    {
+        "q": ["ink"] * 4 + ["tea"] * 4 + ["pen"] * 2,
+        "y": [0, 1, 0, 1, 1, 1, 0, 1, 0, 0],
+        "s": [0.9, 0.8, 0.4, 0.3, 0.7, 0.6, 0.5, 0.2, 0.3, 0.1],
+    }
+)
+CALL = {"truth": "y", "score": "s", "by": "q"}
+CUTS = pl.DataFrame({"q": ["tea", "ink", "pen", "none"], "cut": [0.6, 0.4, None, 0.1]})
+
+
+def test_several_thresholds(kind):
+    table = kind.read(kind(RUN).pr.confusion(**CALL, threshold=[0.25, 0.5, 0.75])).fill_nan(None)
+    assert table.select("q", "threshold", "k", "tp").rows() == [
+        *[("ink", 0.25, 4, 2), ("ink", 0.5, 2, 1), ("ink", 0.75, 2, 1)],
+        *[("pen", 0.25, 1, 0), ("pen", 0.5, 0, 0), ("pen", 0.75, 0, 0)],
+        *[("tea", 0.25, 3, 2), ("tea", 0.5, 3, 2), ("tea", 0.75, 0, 0)],
+    ]
+    # Of nothing predicted, no precision; of nothing positive, no recall.
+    assert table.filter(q="pen")["precision"].to_list() == [0, None, None]
+    assert table.filter(threshold=0.75)["recall"].to_list() == [0.5, None, 0]
+
+
+def test_each_row_is_that_of_its_threshold_alone():
+    cuts = [0.75, 0.25, 0.5]
+    data = RUN.with_columns(t=1 - pl.col("s"))
+    table = data.pr.confusion("y", ["s", "t"], by="q", threshold=cuts)
+    assert table.columns[:4] == ["q", "system", "threshold", "k"]
+    for cut in cuts:
+        alone = data.pr.confusion("y", ["s", "t"], by="q", threshold=cut)
+        assert_same(table.filter(threshold=cut).drop("threshold"), alone)
+    assert table["threshold"].to_list()[:3] == cuts
+
+
+def test_thresholds_without_groups_and_of_whole_numbers():
+    assert RUN.pr.confusion("y", "s", threshold=[0.5])["threshold"].to_list() == [0.5]
+    data = RUN.with_columns(s=(pl.col("s") * 10).cast(pl.Int64))
+    table = data.pr.confusion("y", "s", threshold=[5, 2])
+    assert table.schema["threshold"] == pl.Int64
+    assert table.schema["k"] == pl.Int64
+    assert table["threshold"].to_list() == [5, 2]
+    assert data.pr.confusion("y", "s", threshold=[5, 2.5]).schema["threshold"] == pl.Float64
+
+
+def test_several_ranks(kind):
+    table = kind.read(kind(RUN).pr.confusion(**CALL, k=[1, 3]))
+    assert "threshold" not in table.columns
+    assert table.select("q", "k", "tp").rows() == [
+        *[("ink", 1, 0.0), ("ink", 3, 1.0), ("pen", 1, 0.0), ("pen", 3, 0.0), ("tea", 1, 1.0), ("tea", 3, 2.0)]
+    ]
+
+
+def test_a_lazy_frame_stays_lazy_and_tells_its_schema():
+    for cut in ({"threshold": [0.5, 0.2]}, {"k": [1, 2]}, {"threshold": CUTS}, {"threshold": CUTS.lazy()}):
+        lazy = RUN.lazy().pr.confusion(**CALL, **cut)
+        assert isinstance(lazy, pl.LazyFrame)
+        eager = RUN.pr.confusion(**CALL, **cut)
+        assert lazy.collect_schema() == eager.schema
+        assert_same(lazy.collect(), eager)
+
+
+@pytest.mark.parametrize(
+    ("cut", "message"),
+    [
+        ({"threshold": []}, "threshold is an empty list"),
+        ({"threshold": [0.5, 0.5]}, "threshold has threshold=0.5 twice"),
+        ({"threshold": [0.5, None]}, "threshold must be a number, got None"),
+        ({"threshold": [0.5, math.nan]}, "threshold must be a number, got nan"),
+        ({"k": [1, 0]}, "k must be a whole number of at least 1, got 0"),
+        ({"k": [2, 2]}, "k has 2 twice"),
+    ],
+)
+def test_wrong_cuts(cut, message):
+    with pytest.raises(ValueError, match=message):
+        RUN.pr.confusion(**CALL, **cut)
+
+
+def test_means_over_groups(kind):
+    table = kind.read(kind(RUN).pr.confusion(**CALL, threshold=0.5, mean_over="q", statistics=["mean", "max"]))
+    # ink 1 of 2, tea 2 of 3, and pen predicts nothing.
+    row = table.row(0, named=True)
+    assert row["groups"] == 3
+    assert row["mean_precision"] == near((F(1, 2) + F(2, 3)) / 2)
+    assert row["max_precision"] == near(F(2, 3))
+    assert row["mean_tp"] == 1
+    assert row["undefined_precision"] == 1
+
+
+def test_means_over_groups_at_several_cuts():
+    table = RUN.pr.confusion(**CALL, threshold=[0.5, 0.25], mean_over=True, statistics=["mean", "weighted"])
+    assert table.columns[:3] == ["threshold", "groups", "mean_k"]
+    assert table["threshold"].to_list() == [0.25, 0.5]
+    # At .5 ink has 1 of 2 positives and tea 2 of 3: weighted by these, 3 of 5.
+    assert table.filter(threshold=0.5)["weighted_recall"].item() == near(F(3, 5))
+    assert table.filter(threshold=0.5)["mean_recall"].item() == near((F(1, 2) + F(2, 3)) / 2)
+    by_rank = RUN.pr.confusion(**CALL, k=[1, 2], mean_over=True)
+    assert by_rank.columns[:3] == ["k", "groups", "mean_tp"]
+
+
+def test_macro_figures_of_predicted_classes():
+    images = pl.DataFrame({"y": ["cat", "dog", "cat", "owl", "dog"], "p": ["cat", "cat", "cat", "dog", "dog"]})
+    long = images.pr.unpivot_classes("y", prediction="p", classes=["cat", "dog", "owl"])
+    call = {"by": "class", "mean_over": "class", "statistics": ["mean", "weighted"]}
+    found = long.pr.confusion("truth", prediction="prediction", **call).row(0, named=True)
+    # F1 of 4/5, 1/2 and 0, of 2, 2 and 1 shown; precision of 2/3 and 1/2, an owl is never predicted.
+    assert found["mean_f1"] == near(F(13, 30))
+    assert found["weighted_f1"] == near(F(13, 25))
+    assert found["mean_precision"] == near(F(7, 12))
+    assert found["weighted_precision"] == near(F(7, 12))
+    filled = long.pr.confusion("truth", prediction="prediction", undefined=0.0, **call).row(0, named=True)
+    assert filled["mean_precision"] == near(F(7, 18))
+    assert filled["weighted_precision"] == near(F(7, 15))
+
+
+# a threshold for each group -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("by_column", [False, True])
+def test_a_threshold_for_each_group(kind, by_column):
+    data = RUN.join(CUTS, on="q", how="left", maintain_order="left") if by_column else RUN
+    table = kind.read(kind(data).pr.confusion(**CALL, threshold="cut" if by_column else kind(CUTS))).fill_nan(None)
+    assert table.columns[:3] == ["q", "threshold", "k"]
+    # ink .4: .9, .8, .4 with one hit of 2; tea .6: .7, .6 with two hits of 3; of pen nobody knows.
+    known = [
+        ("ink", 0.4, 3, 1, near(F(1, 3)), near(F(1, 2)), near(F(2, 5)), near(F(1, 2))),
+        ("pen", None, None, None, None, None, None, 0),
+        ("tea", 0.6, 2, 2, 1, near(F(2, 3)), near(F(4, 5)), near(F(3, 4))),
+    ]
+    assert table.select("q", "threshold", "k", "tp", "precision", "recall", "f1", "prevalence").rows() == known
+
+
+def test_what_evaluate_returned_goes_in_as_it_is():
+    cuts = RUN.pr.evaluate("threshold@recall=0.5", **CALL)
+    data = RUN.with_columns(month=pl.Series([1, 2] * 5))
+    table = data.pr.confusion("y", "s", by=["q", "month"], threshold=cuts)
+    # Each month is cut where half of all positives of the query are found.
+    assert dict(table.select("q", "threshold").rows()) == dict(cuts.rows())
+    assert table.height == 6
+    whole = data.pr.confusion("y", "s", by="q", threshold=cuts)
+    assert table.group_by("q").agg(pl.col("k").sum()).drop_nulls().filter(pl.col("q") != "pen").sort("q").rows() == (
+        whole.select("q", "k").filter(pl.col("q") != "pen").rows()
+    )
+
+
+def test_one_threshold_for_all_groups():
+    table = RUN.pr.confusion(**CALL, threshold=pl.DataFrame({"cut": [0.5]}))
+    assert_same(table.drop("threshold"), RUN.pr.confusion(**CALL, threshold=0.5))
+    alone = RUN.pr.confusion("y", "s", threshold=pl.DataFrame({"cut": [0.5]}))
+    assert_same(alone.drop("threshold"), RUN.pr.confusion("y", "s", threshold=0.5))
+
+
+def test_systems_and_policies():
+    data = RUN.with_columns(t=1 - pl.col("s"), w=pl.lit(0.5), u=pl.when(pl.col("s") > 0.2).then("s"))
+    cuts = pl.DataFrame({"system": ["s", "t"], "cut": [0.5, 0.7]})
+    table = data.pr.confusion("y", ["s", "t"], by="q", threshold=cuts, weight="w")
+    for system, cut in cuts.rows():
+        alone = data.pr.confusion("y", system, by="q", threshold=cut, weight="w")
+        assert_same(table.filter(system=system).drop("system", "threshold"), alone)
+    unknown = data.pr.confusion("y", "s", by="q", threshold=CUTS, weight="w")
+    assert unknown.filter(q="pen").select("threshold", "k", "tp", "f1").row(0) == (None, None, None, None)
+    assert unknown.select("q", "k").rows() == [("ink", 1.5), ("pen", None), ("tea", 1.0)]
+    found = data.pr.confusion("y", "u", by="q", threshold=cuts.head(1).select("cut"), unscored="unretrieved")
+    known = data.pr.confusion("y", "u", by="q", threshold=0.5, unscored="unretrieved")
+    assert_same(found.drop("threshold"), known)
+
+
+@pytest.mark.parametrize("ascending", [False, True])
+@pytest.mark.parametrize("dtype", [pl.Float32, pl.Float64, pl.Int64, pl.UInt8, pl.Decimal(6, 2)])
+@given(thresholds=st.lists(st.integers(-400, 1200).map(lambda one: one / 100), min_size=1, max_size=4))
+def test_it_is_compared_as_one_threshold_is(ascending, dtype, thresholds):
+    scores = pl.Series([0.0, 0.07, 0.7, 0.71, 1.0, 5.0, 7.25, 10.0]).cast(dtype)
+    data = pl.concat([pl.DataFrame({"q": q, "y": [1, 0] * 4, "s": scores}) for q in range(len(thresholds))])
+    cuts = pl.DataFrame({"q": range(len(thresholds)), "cut": thresholds})
+    table = data.pr.confusion("y", "s", by="q", threshold=cuts, ascending=ascending)
+    for q, cut in enumerate(thresholds):
+        alone = data.filter(q=q).pr.confusion("y", "s", threshold=cut, ascending=ascending)
+        assert_same(table.filter(q=q).drop("q", "threshold"), alone)
+
+
+@pytest.mark.parametrize("cut", [math.inf, -math.inf, 1e300, -1e300, 1e-300])
+@pytest.mark.parametrize("dtype", [pl.Float32, pl.Int64, pl.Decimal(6, 2)])
+def test_extreme_thresholds(cut, dtype):
+    data = pl.DataFrame({"y": [1, 0, 1], "s": pl.Series([-1, 0, 2]).cast(dtype)})
+    for ascending in (False, True):
+        found = data.pr.confusion("y", "s", threshold=pl.DataFrame({"cut": [cut]}), ascending=ascending)
+        assert_same(found.drop("threshold"), data.pr.confusion("y", "s", threshold=cut, ascending=ascending))
+
+
+@pytest.mark.parametrize(
+    ("threshold", "error", "message"),
+    [
+        ("cut", ValueError, "threshold column 'cut' is not one number in each group: 2 groups have several"),
+        ("text", TypeError, "threshold column 'text' is String: it must be numeric"),
+        ("nope", ValueError, "threshold: no column 'nope' in the frame"),
+        (CUTS.head(2), ValueError, "threshold frame has no row for 1 of 3 groups, such as 'pen': every group"),
+        (CUTS[[0, 1, 2, 2]], ValueError, r"threshold frame has several rows of \('pen'\): it must have one"),
+        (
+            pl.DataFrame({"cut": [1, 2]}),
+            ValueError,
+            "threshold frame has several rows: it must have one for each group",
+        ),
+        (
+            CUTS.with_columns(n=1),
+            ValueError,
+            "threshold frame has the columns 'q', 'cut', 'n': it must have some of those",
+        ),
+        (CUTS.cast({"cut": pl.String}), TypeError, "threshold column 'cut' is String: it must be numeric"),
+        (
+            CUTS.with_columns(q=pl.lit(True)),
+            TypeError,
+            "column 'q' is String in the frame and Boolean in the threshold",
+        ),
+    ],
+)
+def test_wrong_thresholds(threshold, error, message):
+    data = RUN.with_columns(cut=pl.Series([1, 2] * 4 + [1, 1]), text=pl.lit("x"))
+    for frame in (data, data.lazy()):
+        with pytest.raises(error, match=message):
+            frame.pr.confusion(**CALL, threshold=threshold).lazy().collect()
+
+
+def test_means_of_groups_that_are_cut_apart():
+    with pytest.raises(ValueError, match="mean_over= averages what is cut alike"):
+        RUN.pr.confusion(**CALL, threshold=CUTS, mean_over="q")
+
+
+def test_decimal_thresholds():
+    data = RUN.with_columns(s=pl.col("s").cast(pl.Decimal(4, 2)))
+    cuts = pl.DataFrame({"cut": [Decimal("0.70")]})
+    assert data.pr.confusion("y", "s", threshold=cuts)["k"].item() == 3

@@ -1,0 +1,252 @@
+"""Lists become rows, whose figures are those that others compute from lists."""
+
+from datetime import date
+from fractions import Fraction
+
+import polars as pl
+import pytest
+from compare import near
+from hypothesis import given
+from hypothesis import strategies as st
+
+import frame_pr as fp
+
+F = Fraction
+USERS = pl.DataFrame(
+    {
+        "user": ["a", "b", "c", "d", "e"],
+        "country": ["X", "X", "Y", "Y", "X"],
+        "shown": [[1, 2, 3, 4], [1, 1, 2, 5], [7, 8], [], []],
+        "relevant": [[2, 4, 9], [1, 2], [], [1], []],
+    }
+)
+NAMES = ["precision@3", "recall@3", "average_precision", "average_precision@3"]
+CALL = {"truth": "truth", "score": "score", "by": "user", "unscored": "unretrieved"}
+# a: hits at 2 and 4 of 3 relevant: P@3 1/3, R@3 1/3, AP (1/2 + 2/4) / 3, AP@3 (1/2) / 3.
+A = [F(1, 3), F(1, 3), F(1, 3), F(1, 6)]
+# b: as a miss in place 2, hits at 1 and 3 of 2: (1/1 + 2/3) / 2. Left out, hits at 1 and 2.
+MISS = [F(2, 3), F(1), F(5, 6), F(5, 6)]
+DROP = [F(2, 3), F(1), F(1), F(1)]
+NONE = [F(0), None, None, None]  # nothing relevant: precision 0, and the others have no value
+LOST = [F(0), F(0), F(0), F(0)]  # something relevant, nothing shown
+
+
+@pytest.mark.parametrize(("duplicates", "b"), [("miss", MISS), ("drop", DROP)])
+def test_known_figures(kind, duplicates, b):
+    long = kind(USERS).pr.explode_lists("relevant", "shown", by="user", duplicates=duplicates)
+    figures = kind.read(long.pr.evaluate(NAMES, **CALL))
+    assert figures["user"].to_list() == ["a", "b", "c", "d", "e"]
+    for row, known in zip(figures.drop("user").fill_nan(None).rows(), [A, b, NONE, LOST, NONE], strict=True):
+        assert list(row) == [near(one) for one in known]
+
+
+@pytest.mark.parametrize(
+    ("duplicates", "undefined", "known"),
+    [
+        (
+            "miss",
+            0.0,
+            [0.2, 0.266667, 0.233333, 0.2],
+        ),  # the means of the rows above, as Spark's RankingMetrics has them
+        ("drop", 0.0, [0.2, 0.266667, 0.266667, 0.233333]),
+        ("drop", None, [0.2, 0.444444, 0.444444, 0.388889]),
+    ],
+)
+def test_known_means(duplicates, undefined, known):
+    long = USERS.pr.explode_lists("relevant", "shown", by="user", duplicates=duplicates)
+    means = long.pr.evaluate(NAMES, **CALL, mean_over="user", undefined=undefined)
+    assert means["groups"].item() == 5
+    assert [round(means[f"mean_{name}"].item(), 6) for name in NAMES] == known
+    if undefined is None:
+        assert [means[f"undefined_{name}"].item() for name in NAMES[1:]] == [2, 2, 2]
+
+
+def test_rows():
+    rows = USERS.pr.explode_lists("relevant", "shown", by="user", duplicates="miss")
+    assert rows.schema == {
+        "user": pl.String,
+        "country": pl.String,
+        "item": pl.Int64,
+        "score": pl.Int64,
+        "truth": pl.Boolean,
+    }
+    assert rows.filter(user="b").rows() == [
+        ("b", "X", 1, -1, True),
+        ("b", "X", 1, -2, False),
+        ("b", "X", 2, -3, True),
+        ("b", "X", 5, -4, False),
+    ]
+    # What the list lacks stands behind it; a user of two empty lists has a row.
+    assert rows.filter(user="a").row(4) == ("a", "X", 9, None, True)
+    assert rows.filter(user="e").rows() == [("e", "X", None, None, False)]
+    dropped = USERS.pr.explode_lists("relevant", "shown", by="user", duplicates="drop")
+    assert dropped.filter(user="b")["score"].to_list() == [-1, -2, -3]
+
+
+def test_a_lazy_frame_stays_lazy_and_tells_its_schema():
+    lazy = fp.explode_lists(USERS.lazy(), "relevant", "shown", by="user", duplicates="drop")
+    assert isinstance(lazy, pl.LazyFrame)
+    eager = fp.explode_lists(USERS, "relevant", "shown", by="user", duplicates="drop")
+    assert lazy.collect_schema() == eager.schema
+    for engine in ("in-memory", "streaming"):
+        assert lazy.collect(engine=engine).equals(eager)
+
+
+def test_pandas_keeps_what_is_carried():
+    pd = pytest.importorskip("pandas")
+    data = USERS.to_pandas().assign(month=pd.period_range("2024-01", periods=5, freq="M")).set_index("country")
+    result = data.pr.explode_lists("relevant", "shown", by="user", duplicates="drop")
+    assert result.columns.to_list() == ["user", "month", "item", "score", "truth"]
+    assert result["month"].dtype == data["month"].dtype
+    assert result["truth"].dtype == bool
+
+
+def test_several_lists_are_systems():
+    data = pl.DataFrame({"u": [1, 2], "rel": [[1], [3]], "old": [[2, 1], [3]], "new": [[1], []]})
+    rows = data.pr.explode_lists("rel", ["old", "new"], by="u")
+    assert rows.rows() == [
+        (1, "old", 2, -1, False),
+        (1, "old", 1, -2, True),
+        (1, "new", 1, -1, True),
+        (2, "old", 3, -1, True),
+        (2, "new", 3, None, True),
+    ]
+    assert data.pr.explode_lists("rel", ["new"], by="u").columns == ["u", "old", "system", "item", "score", "truth"]
+
+
+def test_scores_beside_the_items():
+    data = pl.DataFrame({"u": [1], "rel": [["z", "w"]], "shown": [["x", "y", "z"]], "p": [[0.2, 0.9, 0.9]]})
+    rows = data.pr.explode_lists("rel", "shown", by="u", scores="p")
+    assert rows["score"].to_list() == [0.2, 0.9, 0.9, None]
+    found = rows.pr.evaluate(["average_precision", "precision@1"], "truth", "score", by="u", unscored="unretrieved")
+    # y and z are tied: precision 1/2 at the one of 2 relevant that is found, and half a hit in the first place.
+    assert found.row(0) == (1, 0.25, 0.5)
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [pl.String, pl.Categorical, pl.Enum(["1", "2", "3", "4", "5", "7", "8", "9"]), pl.Int8, pl.UInt64, pl.Float64],
+)
+def test_types_of_items(dtype):
+    texts = [pl.col(name).cast(pl.List(pl.String)) for name in ("shown", "relevant")]
+    data = USERS.with_columns(texts) if dtype in (pl.String, pl.Categorical, pl.Enum) else USERS
+    data = data.with_columns(pl.col("shown", "relevant").cast(pl.List(dtype)))
+    rows = data.pr.explode_lists("relevant", "shown", by="user", duplicates="drop")
+    plain = USERS.pr.explode_lists("relevant", "shown", by="user", duplicates="drop")
+    assert rows.schema["item"] == dtype
+    assert rows.drop("item").equals(plain.drop("item"))
+
+
+def test_dates_and_arrays():
+    day = date(2024, 1, 1)
+    data = pl.DataFrame({"u": [1], "rel": [[day]], "shown": [[day, date(2024, 1, 2)]]})
+    data = data.with_columns(pl.col("shown").list.to_array(2))
+    assert data.pr.explode_lists("rel", "shown", by="u")["truth"].to_list() == [True, False]
+
+
+@pytest.mark.parametrize("rel", [[[], []], [[1], []]])
+def test_lists_of_nothing(rel):
+    data = pl.DataFrame({"u": [1, 2], "rel": rel, "shown": [[], []]})
+    assert data.pr.explode_lists("rel", "shown", by="u")["truth"].to_list() == [bool(rel[0]), False]
+    for lazy in (False, True):
+        none = data.clear().lazy() if lazy else data.clear()
+        assert none.pr.explode_lists("rel", "shown", by="u").lazy().collect().height == 0
+
+
+@pytest.mark.parametrize(
+    ("columns", "given", "message"),
+    [
+        ({"shown": ["1,2", "3"]}, {}, r"ranked column 'shown' is String: it must hold lists; a text is taken apart"),
+        ({"rel": [1, 2]}, {}, r"truth column 'rel' is Int64: it must hold lists$"),
+        (
+            {"shown": [["1"], []]},
+            {},
+            "'rel' holds lists of Int64, and 'shown' of String: cast one of them, or no item is",
+        ),
+        ({"p": [["a"], ["b"]]}, {"scores": "p"}, "scores column 'p' holds lists of String: make numbers of them"),
+    ],
+)
+def test_wrong_types(columns, given, message):
+    data = pl.DataFrame({"u": [1, 2], "rel": [[1], [2]], "shown": [[1], [2]]}).with_columns(
+        pl.Series(name, values) for name, values in columns.items()
+    )
+    for frame in (data, data.lazy()):
+        with pytest.raises(TypeError, match=message):
+            frame.pr.explode_lists("rel", "shown", by="u", **given)
+
+
+@pytest.mark.parametrize(
+    ("columns", "given", "message"),
+    [
+        (
+            {"shown": [[1], None]},
+            {},
+            "ranked column 'shown' has 1 null of 2 lists: drop these rows, or fill them with empty",
+        ),
+        ({"rel": [None, None]}, {}, "truth column 'rel' has 2 null of 2 lists"),
+        ({"rel": [[1, None, None], [1]]}, {}, "truth column 'rel' has 2 nulls inside its lists: take them out"),
+        ({"shown": [[1], [4, 5, 5]]}, {}, r"ranked column 'shown' has 5 twice at 2 \(1 such list\): duplicates='miss'"),
+        (
+            {"u": [3, 3]},
+            {},
+            "by names 3 in more than one row, and their lists would be one ranking: name another column",
+        ),
+        (
+            {"p": [[0.5, 0.4], [0.1]]},
+            {"scores": "p"},
+            "scores column 'p' has lists of other lengths than 'shown' in 1 row",
+        ),
+    ],
+)
+def test_wrong_lists(columns, given, message):
+    data = pl.DataFrame({"u": [1, 2], "rel": [[1], [2]], "shown": [[1], [2]]}).with_columns(
+        pl.Series(name, values, dtype=pl.List(pl.Int64) if name == "rel" else None) for name, values in columns.items()
+    )
+    for frame in (data, data.lazy()):
+        with pytest.raises(ValueError, match=message):
+            frame.pr.explode_lists("rel", "shown", by="u", **given).lazy().collect()
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"truth": pl.col("rel")}, TypeError, r"truth takes names of columns; got a polars expression: with_columns"),
+        ({"truth": ["rel", "shown"]}, TypeError, "truth takes the name of one column; got a list"),
+        ({"ranked": "show"}, ValueError, "ranked: no column 'show' in the frame; did you mean 'shown'"),
+        ({"ranked": "rel"}, ValueError, "column 'rel' is given twice"),
+        ({"by": []}, ValueError, "by names no column"),
+        ({"scores": ["rel", "u"]}, ValueError, "scores names 2 columns beside 1 of ranked: give one for each"),
+        ({"duplicates": "keep"}, ValueError, "duplicates must be 'raise', 'miss' or 'drop', got 'keep'"),
+    ],
+)
+def test_wrong_arguments(given, error, message):
+    data = pl.DataFrame({"u": [1, 2], "rel": [[1], [2]], "shown": [[1], [2]]})
+    with pytest.raises(error, match=message):
+        data.pr.explode_lists(**{"truth": "rel", "ranked": "shown", "by": "u"} | given)
+
+
+@pytest.mark.parametrize("name", ["item", "score", "truth", "system"])
+def test_carried_columns_like_those_of_the_result(name):
+    data = pl.DataFrame({"u": [1], "rel": [[1]], "shown": [[1]], name: [1]})
+    if name == "system":  # taken only where there are several
+        assert data.pr.explode_lists("rel", "shown", by="u").columns[1] == "system"
+    with pytest.raises(ValueError, match=f"the frame has a column '{name}', as the result has one: rename it"):
+        data.pr.explode_lists("rel", ["shown"], by="u")
+
+
+ITEMS = st.lists(st.integers(0, 6), max_size=6)
+
+
+@given(st.lists(st.tuples(ITEMS, ITEMS), min_size=1, max_size=5))
+def test_any_lists(users):
+    data = pl.DataFrame(
+        {"u": range(len(users)), "rel": [rel for rel, _ in users], "shown": [shown for _, shown in users]},
+        schema_overrides={"rel": pl.List(pl.Int64), "shown": pl.List(pl.Int64)},
+    )
+    for duplicates in ("miss", "drop"):
+        rows = data.pr.explode_lists("rel", "shown", by="u", duplicates=duplicates)
+        for user, (rel, shown) in enumerate(users):
+            listed = list(dict.fromkeys(shown)) if duplicates == "drop" else shown
+            known = [(item, -1 - i, item in rel and item not in listed[:i]) for i, item in enumerate(listed)]
+            known += [(item, None, True) for item in dict.fromkeys(rel) if item not in shown]
+            assert rows.filter(u=user).drop("u").rows() == (known or [(None, None, False)])
