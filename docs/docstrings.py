@@ -38,6 +38,7 @@ TYPES = {
     "float | None": "float, optional",
     "float | Sequence[float]": "float or list of float",
     "float | Sequence[float] | None": "float or list of float, optional",
+    "int | Sequence[float] | None": "int or list of float, optional",
     "bool": "bool",
     "bool | Sequence[float]": "bool or list of float",
     "bool | str | Sequence[str]": "bool, str or list of str",

@@ -15,6 +15,7 @@ from frame_pr.functions.evaluation import evaluate, with_metrics
 from frame_pr.functions.f_beta import f_beta
 from frame_pr.functions.rankings import ndcg, reciprocal_rank, roc_auc, success_at_k
 from frame_pr.functions.reports import report
+from frame_pr.functions.tallies import tally
 from frame_pr.inputs.policies import Policies
 from frame_pr.partitions import partitioned
 from frame_pr.plotting.plots import plot, plot_curve
@@ -48,6 +49,7 @@ __all__ = [
     "report",
     "roc_auc",
     "success_at_k",
+    "tally",
     "with_curve",
     "with_metrics",
 ]

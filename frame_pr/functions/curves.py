@@ -182,10 +182,15 @@ def _figures(rows: Rows, columns: Sequence[str]) -> pl.LazyFrame:
         raise ValueError(
             "a curve has no expectation over orders: a threshold takes equal scores together, without ties="
         )
+    if rows.counted and rows.ties != "threshold":
+        raise ValueError(
+            f"with ties={rows.ties!r} a curve has a row for each row, and one with a count= stands for several: leave "
+            "out ties="
+        )
     fractional = rows.weights.fractional
     blocks = FIXED_POINT_COLUMNS if fractional else COLUMNS
     figures = {name: figure_of(name)(blocks.counts) for name in columns if name not in _READY}
     if fractional:
         figures |= {name: rates.COUNTS[name](blocks.counts) / UNIT for name in columns if name in rates.COUNTS}
-    table = with_totals(blocks_of(rows), rows.totals, in_units=fractional).filter("retrieved")
+    table = with_totals(blocks_of(rows, each_row=True), rows.totals, in_units=fractional).filter("retrieved")
     return table.with_columns(recall_step=rates.ratio(pl.col("hits"), pl.col("positives")), **figures)

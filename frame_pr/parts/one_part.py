@@ -112,8 +112,9 @@ class Call:
     def counts(self, schema: pl.Schema) -> dict[str, pl.Expr]:
         """What parts of this schema are told apart by: counts and sums over their rows, and over the positives."""
         truth, summed = self._truth(schema), {"scores": self.score}
-        if (weight := self.request.policies.get("weight")) is not None:
-            summed["weights"] = str(self.columns().index(str(weight)))
+        for name in ("weight", "count"):
+            if (column := self.request.single().get(name)) is not None:
+                summed[f"{name}s"] = str(self.columns().index(str(column)))
         found = {"rows": pl.len(), "judged": truth.count(), "positives": truth.sum()}
         found = {name: count.cast(pl.Float64) for name, count in found.items()}
         for name, column in summed.items():
