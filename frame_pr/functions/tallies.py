@@ -11,6 +11,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import is_whole, scalar, several, whole
 from frame_pr.frames.columns import by_name
+from frame_pr.frames.engines import Engine
 from frame_pr.frames.frame_kind import Frame, collected
 from frame_pr.frames.wording import shown
 from frame_pr.inputs.policies import Column, Columns, Policies
@@ -97,6 +98,11 @@ def tally(
     for name, way in _LATER.items():
         if policies.get(name) is not None:
             raise ValueError(f"tally takes no {name}=: {way}")
+    if isinstance(frame, Engine):
+        raise TypeError(
+            f"tally is not there for {frame.name}: call it on each part as it is, put the tallies together, and tally "
+            'them with count="count"'
+        )
     return tallied(frame, request, _bins(bins))
 
 

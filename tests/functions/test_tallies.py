@@ -192,3 +192,111 @@ def test_keys_and_truths_have_the_types_they_had_on_pandas():
     assert list(found["q"]) == ["b", "a"]
     assert list(found["count"]) == [2, 1]
     assert dict(found.dtypes.drop("count")) == dict(data.dtypes)
+
+
+def test_bins_of_about_equal_mass():
+    # Scores 0 to 9, and 9 four times more: bins of 14 / 3 rows begin with rows 1, 6 and 11: five 9s first.
+    data = pl.DataFrame({"y": [1, 0] * 7, "s": [*range(10), 9, 9, 9, 9]})
+    found = fp.tally(data, "y", "s", bins=3)
+    assert found.group_by("s").agg(pl.col("count").sum()).sort("s").rows() == [(0, 4), (4, 5), (9, 5)]
+    assert found["count"].sum() == 14
+    # A small score is best: the five 9s begin with row 10, in the second third; the worst one is the largest.
+    found = fp.tally(data, "y", "s", bins=3, ascending=True)
+    assert found.group_by("s").agg(pl.col("count").sum()).sort("s").rows() == [(4, 5), (9, 9)]
+
+
+def test_bins_of_each_group(kind):
+    data = pl.DataFrame({"q": [1, 1, 2, 2], "y": [1, 0, 0, 1], "s": [0.1, 0.2, 0.8, None]})
+    found = kind.read(kind(data).pr.tally("y", "s", by="q", bins=1, unscored="unretrieved"))
+    assert found.select("q", "y", "s", "count").sort("q", "y").rows() == [
+        *[(1, 0, 0.1, 1), (1, 1, 0.1, 1)],
+        *[(2, 0, 0.8, 1), (2, 1, None, 1)],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "scores", "ascending", "labels"),
+    [
+        # .7 is the float of this type that is nearest to .7, and so is reached by it.
+        (pl.Float32, [0.7, 0.69, 0.2, 0.1], False, [0.7, 0.2, 0.2, float("-inf")]),
+        (pl.Float64, [0.7, 0.71, 0.2, 0.1], True, [0.7, float("inf"), 0.2, 0.2]),
+        # No whole number lies between .2 and .7: what reaches either is 1 or more.
+        (pl.Int64, [1, 5], False, [1, 1]),
+        (pl.Int8, [-128, 0], True, [0, 0]),
+        (pl.Decimal(5, 1), ["0.7", "0.6"], False, [0.7, 0.2]),
+    ],
+)
+def test_cut_points(dtype, scores, ascending, labels):
+    data = pl.DataFrame({"s": pl.Series(scores).cast(dtype), "y": 1, "place": range(len(scores))})
+    found = fp.tally(data, "y", "s", by="place", bins=[0.7, 0.2], ascending=ascending)
+    assert found["s"].dtype == dtype
+    assert found["s"].cast(pl.Float64).to_list() == pytest.approx(labels)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_no_whole_number_is_worse_than_all_cut_points(lazy):
+    data = pl.DataFrame({"y": [1, 0], "s": [1, 2]})
+    with pytest.raises(ValueError, match="score column 's' holds 1, worse than all cut points of bins=, and no Int64"):
+        fp.tally(data.lazy() if lazy else data, "y", "s", bins=[2]).lazy().collect()
+
+
+# Not between the bounds: how many rows share a score; and what lies at a threshold, but on the edge of a bin.
+BRACKETED = [name for name in NAMES if "optimistic" in metric(name).aggregates and name != "ties"]
+BRACKETED = [name for name in BRACKETED if "threshold=" not in name and not name.startswith("threshold@")]
+# What takes equal scores whole, and then has a value that no order of them has.
+WHOLE_BLOCKS = ("average_precision", "lift", "normalized_average_precision")
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("rule", ["untied", "expected", "threshold"])
+def test_the_bounds_of_a_binned_tally_hold(rule, seed):
+    draw = random.Random(seed)
+    share, height = draw.choice([0.1, 0.4, 0.7]), draw.randint(5, 60)
+    scores = range(height) if rule == "untied" else [draw.randint(0, 9) for _ in range(height)]
+    data = pl.DataFrame({"y": [draw.random() < share for _ in scores], "s": [float(score) for score in scores]})
+    names = BRACKETED
+    if rule == "expected":
+        names = [name for name in names if "expected" in metric(name).aggregates]
+    if rule == "threshold":
+        names = [name for name in names if "@recall=" not in name or name.startswith("interpolated")]
+        names = [name for name in names if not name.startswith(WHOLE_BLOCKS)]
+    exact = fp.evaluate(data, names, "y", "s", ties="threshold" if rule == "untied" else rule).row(0, named=True)
+    for bins in (2, 5, [2, 5, 7.5, 30]):
+        tally = fp.tally(data, "y", "s", bins=bins)
+        bounds = [
+            fp.evaluate(tally, names, "y", "s", count="count", ties=ties).row(0, named=True)
+            for ties in ("pessimistic", "optimistic")
+        ]
+        for name in names:
+            values = [one[name] for one in (*bounds, exact)]
+            if None in values:
+                assert values == [None] * 3, name
+            else:
+                low, high = sorted(values[:2])  # fewer mistakes are better
+                assert low - 1e-12 <= exact[name] <= high + 1e-12, name
+
+
+def test_thresholds_on_the_edges_of_bins_are_exact():
+    data = pl.DataFrame({"y": [1, 0, 1, 1, 0], "s": [0.9, 0.8, 0.5, 0.4, 0.1]})
+    tally = fp.tally(data, "y", "s", bins=[0, 0.4, 0.8])
+    names = ["tp@threshold=0.8", "mcc@threshold=0.4", "precision@threshold=0"]
+    assert fp.evaluate(tally, names, "y", "s", count="count").equals(fp.evaluate(data, names, "y", "s"))
+
+
+def test_the_bounds_draw_together_as_bins_are_more():
+    draw = random.Random(0)
+    truth = [draw.random() < 0.3 for _ in range(20_000)]
+    data = pl.DataFrame({"y": truth, "s": [draw.gauss(float(one), 1.0) for one in truth]})
+
+    def widths(bins):
+        tally = fp.tally(data, "y", "s", bins=bins)
+        low, high = (
+            fp.evaluate(tally, ["roc_auc", "average_precision"], "y", "s", count="count", ties=ties).row(0)
+            for ties in ("pessimistic", "optimistic")
+        )
+        return [there - here for here, there in zip(low, high, strict=True)]
+
+    # A bin has a share of 1 / n of the negatives, and n of them have 1 / n of the pairs that are undecided.
+    (area, precision), (area_of_more, precision_of_more) = widths(30), widths(300)
+    assert area / area_of_more == pytest.approx(10, rel=0.05)
+    assert precision / precision_of_more > 6
