@@ -39,6 +39,7 @@ TYPES = {
     "float | Sequence[float]": "float or list of float",
     "float | Sequence[float] | None": "float or list of float, optional",
     "int | Sequence[float] | None": "int or list of float, optional",
+    "float | str": "float or str",
     "bool": "bool",
     "bool | Sequence[float]": "bool or list of float",
     "bool | str | Sequence[str]": "bool, str or list of str",
@@ -105,6 +106,7 @@ OWN = {
     "plot": ["frame", "score"],
     "plot_curve": ["frame"],
     "report": ["k", "threshold"],
+    "identify": ["score", "value"],
     "with_curve": ["score"],
     "with_metrics": ["score"],
 }

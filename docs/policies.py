@@ -81,6 +81,7 @@ WAYS: dict[str, dict[str, dict[str, Any]]] = {
         "with `k`": {"k": 2},
         "with `prediction`": {"score": None, "prediction": "predicted"},
     },
+    "identify": {"": {"value": 0.5}},
     "plot": {"without `k`": {}, "with `k`": {"k": 2}},
 }
 BY_METRIC = ("evaluate", "with_metrics")

@@ -13,6 +13,7 @@ from frame_pr.functions.confusion_tables import confusion
 from frame_pr.functions.curves import curve, with_curve
 from frame_pr.functions.evaluation import evaluate, with_metrics
 from frame_pr.functions.f_beta import f_beta
+from frame_pr.functions.identification import identify
 from frame_pr.functions.rankings import ndcg, reciprocal_rank, roc_auc, success_at_k
 from frame_pr.functions.reports import report
 from frame_pr.functions.tallies import tally
@@ -32,6 +33,7 @@ __all__ = [
     "curve",
     "evaluate",
     "f_beta",
+    "identify",
     "interpolated_average_precision",
     "join_judgments",
     "k_at_recall",

@@ -12,7 +12,17 @@ from frame_pr.expressions.namespace import ExprPR
 from frame_pr.frames.engines import Engine
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.wording import kind_of_value, shown
-from frame_pr.functions import at_rank, at_recall, confusion_tables, curves, evaluation, rankings, reports, tallies
+from frame_pr.functions import (
+    at_rank,
+    at_recall,
+    confusion_tables,
+    curves,
+    evaluation,
+    identification,
+    rankings,
+    reports,
+    tallies,
+)
 from frame_pr.functions import average_precision as ap
 from frame_pr.functions import f_beta as f
 from frame_pr.plotting import plots
@@ -74,6 +84,7 @@ class PR(Generic[Frame]):
     with_metrics = _method(evaluation.with_metrics)
     report = _method(reports.report)
     tally = _method(tallies.tally)
+    identify = _method(identification.identify)
     plot = _method(plots.plot)
     join_judgments = _method(judgments.join_judgments)
 

@@ -70,6 +70,7 @@ WRONG: dict[str, list[Any]] = {
     "int | Sequence[int]": [*NO_WHOLE, None, [0], [1, 1.5]],
     "int | Sequence[int] | None": [*NO_WHOLE, [0], [1, 1.5]],
     "float": [*NO_NUMBERS, None],
+    "float | str": ["x", "", True, float("nan"), "inf", pd.NA, RUN, SCORES, pl.col("s"), [], None, int],
     "float | None": [one for one in NO_NUMBERS if not (isinstance(one, float) and one != one)],
     "float | Sequence[float]": [*(one for one in NO_NUMBERS if one is not SCORES), None],
     "float | Sequence[float] | None": [one for one in NO_NUMBERS if one is not SCORES],
@@ -142,7 +143,7 @@ def _named(annotation: Any) -> str:
 def doors() -> Iterator[Door]:
     """All of them but those of engines, which are these functions."""
     right = {"truth": "rel", "score": "s", "metrics": "average_precision", "k": 2, "recall": 0.5, "on": ["q", "d"]}
-    right |= {"name": "rows", "figure": "precision"}
+    right |= {"name": "rows", "figure": "precision", "value": 0.5}
     more: dict[str, dict[str, Any]] = {
         "confusion": {"score": "s", "threshold": 0.5},
         "figure": {"threshold": 0.5},
