@@ -98,12 +98,11 @@ def tally(
     for name, way in _LATER.items():
         if policies.get(name) is not None:
             raise ValueError(f"tally takes no {name}=: {way}")
+    cuts = _bins(bins)
     if isinstance(frame, Engine):
-        raise TypeError(
-            f"tally is not there for {frame.name}: call it on each part as it is, put the tallies together, and tally "
-            'them with count="count"'
-        )
-    return tallied(frame, request, _bins(bins))
+        result: Frame = frame.tally(request, cuts)
+        return result
+    return tallied(frame, request, cuts)
 
 
 def tallied(frame: Frame, request: Request, bins: Bins | None) -> Frame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ from frame_pr.frames.columns import refuse_missing, refuse_taken
 from frame_pr.frames.engines import Engine
 from frame_pr.frames.kinds import find_kind
 from frame_pr.frames.wording import shown
+from frame_pr.functions.tallies import Bins
 from frame_pr.inputs.request import Request
 from frame_pr.metrics.aggregation import means
 from frame_pr.parts.one_part import Call, Part, places
@@ -39,6 +41,10 @@ class Parts(Engine):
         """One row per group."""
 
     @abstractmethod
+    def counted(self, call: Call, tallies: Call, first: Part, then: Part) -> Any:
+        """What the second function makes of what the first one makes of each part, whole groups together."""
+
+    @abstractmethod
     def averaged(self, groups: Any, call: Call, keys: Sequence[str], average: Part) -> Any:
         """One row for each value of these keys, by a function that averages the groups of a part."""
 
@@ -60,6 +66,15 @@ class Parts(Engine):
         undefinable = [name for name in names if f"undefined_{name}" in result.columns]
         average = partial(_averaged, keys=keys, names=names, undefinable=undefinable)
         return self.averaged(groups, call, keys, average)
+
+    def tally(self, request: Request, bins: Bins | None) -> Any:
+        """Rows that are alike in each part, and then in all of them: so a part sends one row for those it has."""
+        call = self._call(request, [], None)
+        policies: Any = {**request.policies, "count": "count"}
+        tallies = replace(call, request=replace(request, positive=None, policies=policies))
+        # Cut points are the same in all parts.
+        cuts, number = (bins, None) if isinstance(bins, list) else (None, bins)
+        return self.counted(call, tallies, partial(call.of_alike, bins=cuts), partial(tallies.of_alike, bins=number))
 
     def refuse_missing(self, columns: Sequence[Any], argument: str) -> None:
         """Every column that an argument names is there."""
@@ -93,7 +108,7 @@ class Parts(Engine):
                     f"{name} takes a frame that is sent to every part, a polars or pandas one: {way} makes it"
                 )
         call = Call(request.with_totals(request.totals | sent), names, undefined)
-        if not call.by:
+        if names and not call.by:
             refuse_gain(call)
         return call
 
@@ -106,8 +121,11 @@ class Shuffled(Parts):
         """Take a frame of the engine."""
 
     @abstractmethod
-    def by_group(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> Any:
-        """A frame of what the function makes of each part, whole groups of the keys, the first columns, in one part."""
+    def by_group(self, columns: Sequence[str], keys: Sequence[str], function: Part, *, shuffled: bool = True) -> Any:
+        """A frame of what the function makes of each part, whole groups of the keys, the first columns, in one part.
+
+        If not `shuffled`, the parts are those that there are.
+        """
 
     @abstractmethod
     def in_ranges(self, call: Call) -> Callable[[Part], pl.DataFrame]:
@@ -126,6 +144,11 @@ class Shuffled(Parts):
             evaluated(one, self.empty(one.columns()), readings.of(one, self.in_ranges(one))) for one in call.systems()
         ]
         return self.given(call.joined(results))
+
+    def counted(self, call: Call, tallies: Call, first: Part, then: Part) -> Any:
+        """One shuffle, of tallies."""
+        parts = type(self)(self.by_group(call.columns(), call.by, first, shuffled=False))
+        return parts.by_group(tallies.columns(), call.by, then)
 
     def averaged(self, groups: Any, call: Call, keys: Sequence[str], average: Part) -> Any:
         """A second shuffle, by the keys that are left."""

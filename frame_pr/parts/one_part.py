@@ -15,6 +15,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.functions.evaluation import evaluated, evaluated_beside, sorted_by
+from frame_pr.functions.tallies import Bins, tallied
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.rows import Rows, WayBack, rows_of
 from frame_pr.inputs.values import check_occurs, is_positive
@@ -92,6 +93,10 @@ class Call:
         # Under the names without the prefix, which the columns of a part do not have.
         rows = evaluated_beside(self._labelled(part), self._placed, self.names, "", self.undefined)
         return rows.select(pl.col(name).alias(prefix + name) for name in self.names)
+
+    def of_alike(self, part: pl.DataFrame, bins: Bins | None) -> pl.DataFrame:
+        """Rows of the part that are alike, counted; with a positive label, truths are Boolean."""
+        return tallied(self._labelled(part), self._placed, bins)
 
     def rows_of(
         self,
