@@ -122,6 +122,14 @@ def test_the_other_functions_take_counts(function):
         assert_frame_equal(found, expected, check_exact=True)
 
 
+def test_large_counts_of_fractional_weights():
+    # The unit in which weights are added up has to leave room for all rows that are counted.
+    data = pl.DataFrame({"y": [1, 0, 1], "s": [3.0, 2.0, 1.0], "w": [0.1, 0.7, 0.3], "n": [1, 10**15, 2 * 10**15]})
+    found = fp.evaluate(data, ["average_precision", "rows"], "y", "s", weight="w", count="n")
+    # Beside .7e15 negatives and .6e15 positives behind them, the first is nothing.
+    assert found.row(0) == pytest.approx((0.6 / 1.3, 1.3e15))
+
+
 def test_predictions_are_counted():
     data = pl.DataFrame({"y": [1, 0, 1], "p": [1, 1, 0], "n": [5, 2, 0]})
     found = fp.confusion(data, "y", prediction="p", count="n")
@@ -247,6 +255,7 @@ BRACKETED = [name for name in BRACKETED if "threshold=" not in name and not name
 WHOLE_BLOCKS = ("average_precision", "lift", "normalized_average_precision")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("rule", ["untied", "expected", "threshold"])
 def test_the_bounds_of_a_binned_tally_hold(rule, seed):

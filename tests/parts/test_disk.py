@@ -345,3 +345,20 @@ def test_what_parts_cannot_do():
             parted(scored(), 2).average_precision("y", "s", by="group", **{name: pl.col("P")})
     with pytest.raises(ValueError, match="no column 'z'"):
         parted(scored(), 2).average_precision("y", "z", by="group")
+
+
+@pytest.mark.parametrize("by", ["group", None])
+@pytest.mark.parametrize("policies", [{}, {"weight": "w"}, {"ties": "optimistic"}, {"ties": "expected"}], ids=str)
+def test_counted_rows_in_ranges(policies, by):
+    data = scored().with_columns(n=pl.col("place") % 3)
+    names = ["rows", "positives", "average_precision", "roc_auc", "tp@threshold=0.3", "ties"]
+    if "weight" not in policies:
+        names += ["precision@10", "average_precision@10", "bpref"]
+    if policies.get("ties") != "expected":
+        names += ["interpolated_average_precision", "k@recall=0.8"]
+    given = {"by": by, "count": "n", **policies}
+    found = parted(data, 5).evaluate(names, "y", "s", **given)
+    assert_same(found, fp.evaluate(data, names, "y", "s", **given))
+    if "weight" not in policies:
+        repeated = data.select(pl.all().repeat_by("n")).explode(pl.all(), empty_as_null=False).drop("n")
+        assert_same(found, fp.evaluate(repeated, names, "y", "s", by=by, **policies))
