@@ -37,6 +37,7 @@ def average_precision(frame: Any, **given: Any) -> Any:
 CALLS: dict[str, Callable[[Any], Any]] = {
     f"{len(REPORT)} metrics": lambda frame: fp.evaluate(frame, REPORT, "relevant", "score", by="query"),
     "`curve`": lambda frame: fp.curve(frame, "relevant", "score", by="query"),
+    "`tally`": lambda frame: fp.tally(frame, "relevant", "score", by="query"),
     "`with_curve`": lambda frame: fp.with_curve(frame, "relevant", "score", by="query"),
 }
 # Of the rows, or of a parquet file that holds them.
@@ -65,6 +66,7 @@ POLICIES: dict[str, dict[str, Any]] = {
     "`tie_break`": {"tie_break": "document"},
     "`weight`, Int64": {"weight": "whole"},
     "`weight`, Float64": {"weight": "weight"},
+    "`count`": {"count": "whole"},
     '`unscored="unretrieved"`': {"unscored": "unretrieved"},
     "`positives`": {"positives": "known"},
 }

@@ -39,6 +39,8 @@ TYPES = {
     "float | None": "float, optional",
     "float | Sequence[float]": "float or list of float",
     "float | Sequence[float] | None": "float or list of float, optional",
+    "int | Sequence[float] | None": "int or list of float, optional",
+    "float | str": "float or str",
     "bool": "bool",
     "bool | Sequence[float]": "bool or list of float",
     "bool | str | Sequence[str] | None": "True, str or list of str, optional",
@@ -126,6 +128,7 @@ OWN = {
     "plot_intervals": ["frame"],
     "plot_curve": ["frame"],
     "report": ["k", "threshold", "confidence"],
+    "identify": ["score", "value"],
     "with_curve": ["score"],
     "with_metrics": ["score"],
 }

@@ -51,6 +51,7 @@ RUN = pl.DataFrame(
 # What is tried, by how the page calls it: a value of each policy that is not its default.
 TRIALS: dict[str, dict[str, Any]] = {
     "weight=": {"weight": "times"},
+    "count=": {"count": "times"},
     "gain=": {"gain": "times"},
     "tie_break=": {"tie_break": "name"},
     "tie_break_descending=": {"tie_break": "name", "tie_break_descending": False},
@@ -80,6 +81,7 @@ WAYS: dict[str, dict[str, dict[str, Any]]] = {
         "with `k`": {"k": 2},
         "with `prediction`": {"score": None, "prediction": "predicted"},
     },
+    "identify": {"": {"value": 0.5}},
     "plot": {"without `k`": {}, "with `k`": {"k": 2}},
     "average_curve": {"": {"by": "times"}},
     "intervals": {

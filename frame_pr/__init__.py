@@ -14,7 +14,9 @@ from frame_pr.functions.confusion_tables import confusion
 from frame_pr.functions.curves import curve, with_curve
 from frame_pr.functions.evaluation import evaluate, with_metrics
 from frame_pr.functions.f_beta import f_beta
+from frame_pr.functions.identification import identify
 from frame_pr.functions.rankings import ndcg, reciprocal_rank, roc_auc, success_at_k
+from frame_pr.functions.tallies import tally
 from frame_pr.inputs.policies import Policies
 from frame_pr.partitions import partitioned
 from frame_pr.plotting.plots import plot, plot_curve
@@ -42,6 +44,7 @@ __all__ = [
     "evaluate",
     "explode_lists",
     "f_beta",
+    "identify",
     "interpolated_average_precision",
     "intervals",
     "join_judgments",
@@ -62,6 +65,7 @@ __all__ = [
     "report",
     "roc_auc",
     "success_at_k",
+    "tally",
     "unpivot_classes",
     "with_curve",
     "with_metrics",

@@ -19,7 +19,9 @@ from frame_pr.functions import (
     confusion_tables,
     curves,
     evaluation,
+    identification,
     rankings,
+    tallies,
 )
 from frame_pr.functions import average_precision as ap
 from frame_pr.functions import f_beta as f
@@ -87,6 +89,8 @@ class PR(Generic[Frame]):
     intervals = _method(intervals.intervals)
     compare = _method(comparisons.compare)
     average_curve = _method(average_curves.average_curve)
+    tally = _method(tallies.tally)
+    identify = _method(identification.identify)
     plot = _method(plots.plot)
     plot_comparison = _method(statistics_plots.plot_comparison)
     join_judgments = _method(judgments.join_judgments)

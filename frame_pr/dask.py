@@ -12,7 +12,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 
 from frame_pr.accessors import PR
-from frame_pr.functions import at_rank, at_recall, evaluation, rankings
+from frame_pr.functions import at_rank, at_recall, evaluation, rankings, tallies
 from frame_pr.functions import average_precision as ap
 from frame_pr.functions import f_beta as f
 from frame_pr.parts.dask import DaskFrame
@@ -53,6 +53,7 @@ ndcg = on_dask(rankings.ndcg)
 evaluate = on_dask(evaluation.evaluate)
 with_metrics = on_dask(evaluation.with_metrics)
 report = on_dask(reports.report)
+tally = on_dask(tallies.tally)
 
 
 @register_dataframe_accessor("pr")  # type: ignore[untyped-decorator]

@@ -52,8 +52,8 @@ def partitioned(
     Returns
     -------
     PR
-        The metrics as methods: `evaluate`, `report`, and each single metric; the other methods of `PR` refuse. A call
-        runs at once and gives a polars DataFrame, one row per group, sorted.
+        The metrics as methods: `evaluate`, `report`, `tally` and each single metric; the other methods of `PR` refuse.
+        A call runs at once and gives a polars DataFrame, sorted by the groups.
 
     Raises
     ------

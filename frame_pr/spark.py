@@ -11,7 +11,7 @@ from functools import wraps
 from typing import Any, Concatenate, ParamSpec
 
 from frame_pr.accessors import PR
-from frame_pr.functions import at_rank, at_recall, evaluation, rankings
+from frame_pr.functions import at_rank, at_recall, evaluation, rankings, tallies
 from frame_pr.functions import average_precision as ap
 from frame_pr.functions import f_beta as f
 from frame_pr.parts.spark import SparkFrame
@@ -52,6 +52,7 @@ ndcg = on_spark(rankings.ndcg)
 evaluate = on_spark(evaluation.evaluate)
 with_metrics = on_spark(evaluation.with_metrics)
 report = on_spark(reports.report)
+tally = on_spark(tallies.tally)
 
 
 def _pr(frame: DataFrame) -> PR[Any]:

@@ -80,9 +80,24 @@ WRONG: dict[str, list[Any]] = {
     "int | Sequence[int] | None": [*NO_WHOLE, [0], [1, 1.5]],
     "float": [*NO_NUMBERS, None],
     "float | Sequence[float] | Column | Any": [True, float("nan"), [], ["x"], [None], [1, 1], "nope", RUN, int],
+    "float | str": ["x", "", True, float("nan"), "inf", pd.NA, RUN, SCORES, pl.col("s"), [], None, int],
     "float | None": [one for one in NO_NUMBERS if not (isinstance(one, float) and one != one)],
     "float | Sequence[float]": [*(one for one in NO_NUMBERS if one is not SCORES), None],
     "float | Sequence[float] | None": [one for one in NO_NUMBERS if one is not SCORES],
+    "int | Sequence[float] | None": [
+        "x",
+        True,
+        0,
+        -1,
+        1.5,
+        10**400,
+        pd.NA,
+        RUN,
+        pl.col("s"),
+        [],
+        ["x"],
+        int,
+    ],
     "bool": NO_FLAGS,
     "bool | str | Sequence[str]": [5, [5], [True], pl.col("q"), RUN, ["nope"], "nope", pd.NA],
     "bool | Sequence[float]": ["x", 2, -1, 0.0, [2.0], ["x"], float("nan"), RUN, pl.col("s")],
@@ -111,7 +126,7 @@ FRAMES = ("Frame", "pl.DataFrame | pl.LazyFrame | pd.DataFrame", "pl.LazyFrame |
 # What is taken, though other arguments of the kind do not take it.
 TAKEN: dict[str, Callable[[Any], bool]] = {
     **{path: lambda value: isinstance(value, bytes) for path in ("path", "directory")},
-    **{column: lambda value: value is None for column in ("weight", "gain", "tie_break")},
+    **{column: lambda value: value is None for column in ("weight", "count", "gain", "tie_break")},
     "iso_f": lambda value: value == [] if isinstance(value, list) else False,
     "facet": lambda value: value is None,
     "average": lambda value: value is None,
@@ -146,7 +161,7 @@ def _named(annotation: Any) -> str:
 def doors() -> Iterator[Door]:
     """All of them but those of engines, which are these functions."""
     right = {"truth": "rel", "score": "s", "metrics": "average_precision", "k": 2, "recall": 0.5, "on": ["q", "d"]}
-    right |= {"name": "rows", "figure": "precision"}
+    right |= {"name": "rows", "figure": "precision", "value": 0.5}
     more: dict[str, dict[str, Any]] = {
         "confusion": {"score": "s", "threshold": 0.5},
         "figure": {"threshold": 0.5},

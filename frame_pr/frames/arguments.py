@@ -34,6 +34,7 @@ _WORDS = {
     ),
     **dict.fromkeys(("pos_label", "positive_label", "positive_class", "event_level"), "positive"),
     **dict.fromkeys(("sample_weight", "sample_weights", "weights", "case_weights"), "weight"),
+    **dict.fromkeys(("counts", "frequency", "freq", "repeats"), "count"),
     **dict.fromkeys(("gains", "grade", "grades", "relevance", "y_gain"), "gain"),
     **dict.fromkeys(("zero_division", "fill_value", "empty_target_action"), "undefined"),
     **dict.fromkeys(("tie_breaker", "tiebreak"), "tie_break"),

@@ -12,7 +12,7 @@ class Engine(ABC):
 
     name = "Spark and Dask"
     """What errors call such frames."""
-    metrics = "evaluate, report, with_metrics and the single metrics"
+    metrics = "evaluate, report, with_metrics, tally and the single metrics"
     """What there is of them."""
 
     @abstractmethod
@@ -22,3 +22,7 @@ class Engine(ABC):
     @abstractmethod
     def with_metrics(self, request: Any, named: Mapping[str, str], prefix: str, undefined: float | None) -> Any:
         """What `functions.evaluation.evaluated_beside` gives."""
+
+    @abstractmethod
+    def tally(self, request: Any, bins: Any) -> Any:
+        """What `functions.tallies.tallied` gives."""

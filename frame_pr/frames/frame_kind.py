@@ -70,15 +70,16 @@ class InMemory(FrameKind[Frame]):
     def collect_result(self, table: pl.LazyFrame) -> pl.DataFrame:
         """A result, by the engine that is the faster."""
         # The streaming engine takes 2 ms to start.
-        return _collect(table, "in-memory" if self.height < SMALL else "auto")
+        return collected(table, "in-memory" if self.height < SMALL else "auto")
 
     def collect_beside(self, table: pl.LazyFrame, new: list[str]) -> pl.DataFrame:
         """New columns, in the order of the rows."""
         # The streaming engine takes twice as long for a join that keeps the order of the rows.
-        return _collect(table.select(new), "in-memory")
+        return collected(table.select(new), "in-memory")
 
 
-def _collect(table: pl.LazyFrame, engine: Literal["in-memory", "auto"]) -> pl.DataFrame:
+def collected(table: pl.LazyFrame, engine: Literal["in-memory", "auto"]) -> pl.DataFrame:
+    """The rows of a plan; its errors are our own."""
     try:
         return table.collect(engine=engine)
     except ValueError as error:

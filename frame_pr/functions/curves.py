@@ -199,12 +199,17 @@ def curve_table(rows: Rows, columns: Sequence[str], levels: int | None = None) -
         raise ValueError(
             "a curve has no expectation over orders: a threshold takes equal scores together, without ties="
         )
+    if rows.counted and rows.ties != "threshold":
+        raise ValueError(
+            f"with ties={rows.ties!r} a curve has a row for each row, and one with a count= stands for several: leave "
+            "out ties="
+        )
     fractional = rows.weights.fractional
     blocks = FIXED_POINT_COLUMNS if fractional else COLUMNS
     figures = {name: figure_of(name)(blocks.counts) for name in columns if name not in _READY}
     if fractional:
         figures |= {name: rates.COUNTS[name](blocks.counts) / UNIT for name in columns if name in rates.COUNTS}
-    table = with_totals(blocks_of(rows), rows.totals, in_units=fractional).filter("retrieved")
+    table = with_totals(blocks_of(rows, each_row=True), rows.totals, in_units=fractional).filter("retrieved")
     if levels is not None:
         if fractional and levels > _MOST_LEVELS:
             raise ValueError(f"points must be at most {_MOST_LEVELS} where weight= is a column of floats, got {levels}")

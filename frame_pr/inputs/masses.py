@@ -42,7 +42,8 @@ class Mass(NamedTuple):
 
 
 COLUMNS = ("weight", "gain")
-"""What a caller may give of each row."""
+"""What a caller may give of each row, beside how many rows it stands for."""
+_MOST = 2**56
 
 
 BESIDE = ("gain", "judged")
@@ -117,7 +118,28 @@ def unit_of(bits: pl.Expr) -> pl.Expr:
     return (((_BITS - bits).clip(-1022, 1023) + 1023) * 2**52).reinterpret(dtype=pl.Float64)
 
 
-def check_masses(argument: str, name: str, masses: pl.Series, truth: pl.Series) -> None:
+def how_many(*, counted: bool) -> pl.Expr:
+    """The number of rows, aggregated; `counted`: where a row stands for `count` rows."""
+    return pl.col("count").sum() if counted else pl.len().cast(pl.Int64)
+
+
+def check_counts(name: str, counts: pl.Series) -> None:
+    """Counts are there, whole and not negative, and their sum fits."""
+    column, floats = f"count column {shown(name)}", counts.cast(pl.Float64).fill_nan(None)
+    if missing := floats.null_count():
+        of_all = counted(len(counts), "value", "values")
+        raise ValueError(f"{column} has {missing} missing of {of_all}: fill them, 0 stands for no row")
+    if (bad := counts.filter((floats < 0) | (floats % 1 != 0) | floats.is_infinite())).len():
+        raise ValueError(
+            f"{column} holds {shown(bad[0])}: a row stands for a whole number of rows, 0 or more; weight= takes others"
+        )
+    if floats.sum() > _MOST:
+        raise ValueError(f"{column} sums up to more than 2**56 rows: evaluate the frame in parts")
+
+
+def check_masses(
+    argument: str, name: str, masses: pl.Series, truth: pl.Series, counts: pl.Series | None = None
+) -> None:
     """Weights, or gains, are there, finite and not negative; a gain may be missing where the truth is."""
     column, lacking = f"{argument} column {shown(name)}", masses.is_null()
     if masses.dtype.is_float():
@@ -132,7 +154,7 @@ def check_masses(argument: str, name: str, masses: pl.Series, truth: pl.Series) 
     if (bad := masses.filter((floats < 0) | floats.is_infinite())).len():
         raise ValueError(f"{column} has values below 0 or infinite, such as {shown(bad[0])}: {argument}s are >= 0")
     if masses.dtype.is_integer():
-        if floats.sum() > 2**56:
+        if (floats if counts is None else floats * counts.cast(pl.Float64)).sum() > _MOST:
             raise ValueError(f"{column} sums up to more than 2**56: cast it to Float64")
     elif (odd := masses.filter((floats > 0) & ~floats.is_between(*_ENDS))).len():
         raise ValueError(

@@ -72,7 +72,7 @@ class Request:
 
     def single(self) -> dict[str, Column]:
         """The columns of which there is one each, by what they are."""
-        given: dict[str, Any] = {name: self.policies.get(name) for name in ("weight", "gain", "tie_break")}
+        given: dict[str, Any] = {name: self.policies.get(name) for name in ("weight", "count", "gain", "tie_break")}
         # A total that is no column is a frame of its own.
         given |= {name: total for name, total in self.totals.items() if isinstance(total, (str, pl.Expr))}
         given["threshold"] = self.threshold
@@ -156,6 +156,11 @@ def check_policies(given: Policies) -> None:
                 "gain= needs all rows that have one, and positives= says that some are missing: put them in with a "
                 "null score and unscored='unretrieved'"
             )
+    if given.get("count") is not None and (ties == "order" or given.get("tie_break") is not None):
+        raise ValueError(
+            f"{'tie_break=' if ties != 'order' else 'ties=' + repr(ties)} ranks rows of equal score, and a row with a "
+            "count= stands for several: ties='expected' is their mean, 'optimistic' and 'pessimistic' bound it"
+        )
     if given.get("weight") is not None and ties != "threshold":
         raise ValueError(
             f"ties={ties!r} orders rows of equal score, and weighted rows stand for several: it has no meaning with "

@@ -14,7 +14,7 @@ import polars.selectors as cs
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_taken
 from frame_pr.frames.frame_kind import Frame, FrameKind
 from frame_pr.inputs.group_codes import Recode, coding
-from frame_pr.inputs.masses import COLUMNS, Weights, bits_beside, bits_of_sum, exponent, unit_of
+from frame_pr.inputs.masses import COLUMNS, Weights, bits_beside, bits_of_sum, exponent, how_many, unit_of
 from frame_pr.inputs.policies import Ties
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.selection import canonical, selected
@@ -27,8 +27,8 @@ from frame_pr.inputs.totals import totals_in_frame, totals_in_rows, with_groups
 class Rows:
     """Rows that are to be ranked, and how.
 
-    Columns: `group` (Int64), `truth` (Boolean), `score` (null where unretrieved); `weight`, `gain` and `tie` where
-    given; `judged` where a truth may be filled in.
+    Columns: `group` (Int64), `truth` (Boolean), `score` (null where unretrieved); `weight`, `count`, `gain` and `tie`
+    where given; `judged` where a truth may be filled in.
     """
 
     frame: pl.LazyFrame
@@ -38,6 +38,8 @@ class Rows:
     ordered: bool
     """Whether rows of equal score have a place among them, `tie`."""
     weights: Weights
+    counted: bool
+    """Whether a row stands for `count` rows."""
     gains: Weights
     """How much a row is worth; without a column of it, a positive is worth one."""
     filled: bool
@@ -54,6 +56,10 @@ class Rows:
     """Where weights are fractional: `group` with its `unit`, if its rows alone do not tell it."""
     groups: int | None
     """How many groups there are, without `by`."""
+
+    def times(self, mass: pl.Expr) -> pl.Expr:
+        """A mass of the rows that a row stands for."""
+        return mass * pl.col("count") if self.counted else mass
 
     def code_reached(self, threshold: Fraction | float) -> int | pl.Expr:
         """The code of the worst score that reaches a threshold; where it depends on the system, by a row's `group`."""
@@ -116,9 +122,13 @@ def rows_of(
     if all_groups and ours and request.totals and not any(name in given.others for name in request.totals):
         source = with_groups(source, request.totals, ours)
     weighted, tie_broken = "weight" in given.others, "tie_break" in given.others
-    carried = weighted or "gain" in given.others
+    counted = "count" in given.others
+    carried = weighted or counted or "gain" in given.others
     by_gain = "gain" in given.others and request.ties in ("optimistic", "pessimistic")
     ordered = tie_broken or by_gain or request.ties == "order"
+    if counted and not carry:
+        # Only a group of which there is no row has none.
+        source = source.with_columns(pl.col("count").fill_null(1)).filter(pl.col("count") > 0)
     number = partial(coding, height=given.kind.height, in_order=carry)
     if tie_broken or by_gain:
         source = source if tie_broken else source.with_columns(tie_break="gain")
@@ -130,7 +140,7 @@ def rows_of(
     limit = group_limit(places=ordered or carried)
     coder = number(source, list(given.keys), limit=limit // len(given.scores))
     rows, restore = coder.code(source).drop(list(given.keys)), coder.restore
-    rows, drops = _counted(rows, request, list(given.scores))
+    rows, drops = _counted(rows, request, list(given.scores), carry=carry)
     if given.several:
         rows, restore = _stacked(rows, list(given.scores)), _with_system(restore, list(given.scores.values()))
     else:
@@ -149,7 +159,7 @@ def rows_of(
     if units is not None:
         known_units = coder.look_up(units.lazy().rename(ours)).select("group", "unit")
     elif weights.fractional and totals:
-        known_units = _units_beside(rows, totals)
+        known_units = _units_beside(rows, totals, counted=counted)
     ranked = Rows(
         frame=rows,
         key=SortKey(
@@ -162,6 +172,7 @@ def rows_of(
         ties=request.ties,
         ordered=ordered,
         weights=weights,
+        counted=counted,
         gains=gains,
         filled=request.unjudged == "negative",
         unretrieved=request.unscored == "unretrieved",
@@ -181,9 +192,9 @@ def rows_of(
     )
 
 
-def _units_beside(rows: pl.LazyFrame, totals: Sequence[pl.LazyFrame]) -> pl.LazyFrame:
+def _units_beside(rows: pl.LazyFrame, totals: Sequence[pl.LazyFrame], *, counted: bool) -> pl.LazyFrame:
     """The unit of each group, in which its known totals fit, too."""
-    bits = bits_of_sum(exponent(pl.col("weight")).max(), pl.len())
+    bits = bits_of_sum(exponent(pl.col("weight")).max(), how_many(counted=counted))
     sizes = rows.group_by("group").agg(bits=bits)
     for total in totals:
         sizes = sizes.join(total, on="group", how="left")
@@ -203,7 +214,7 @@ def _with_tie(coded: pl.LazyFrame, *, descending: bool) -> pl.LazyFrame:
     return coded.with_columns(tie=tie).drop("group", "tie_break")
 
 
-def _counted(rows: pl.LazyFrame, request: Request, scores: list[str]) -> tuple[pl.LazyFrame, bool]:
+def _counted(rows: pl.LazyFrame, request: Request, scores: list[str], *, carry: bool) -> tuple[pl.LazyFrame, bool]:
     """The rows, with `dropped` where some of them do not count, and whether that may be."""
     if request.unjudged == "negative":
         rows = rows.with_columns(pl.col("truth").fill_null(False), judged=pl.col("truth").is_not_null())
@@ -221,6 +232,8 @@ def _counted(rows: pl.LazyFrame, request: Request, scores: list[str]) -> tuple[p
         drops.append(pl.col("weight") == 0)
     if "absent" in rows.collect_schema():
         drops.append(pl.col("absent"))
+    if carry and "count" in request.single():
+        drops.append(pl.col("count") == 0)
     if not drops:
         return rows, False
     # They stay, without a mass, so that their group stays.

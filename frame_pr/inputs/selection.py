@@ -45,7 +45,7 @@ class Selection(Generic[Frame]):
     scores: dict[str, str]
     """`0`, `1`, ..."""
     others: dict[str, str]
-    """`truth`, and where given `weight`, `gain`, `tie_break`, `positives`, `rows`."""
+    """`truth`, and where given `weight`, `count`, `gain`, `tie_break`, `positives`, `rows`."""
     several: bool
     """Whether the scores are systems; there can be one."""
     kind: FrameKind[Frame]
@@ -116,6 +116,17 @@ def _computed(frame: pl.DataFrame, columns: dict[str, pl.Expr], arguments: dict[
 
 def canonical(given: Selection[Frame], request: Request) -> pl.LazyFrame:
     """Check what the columns hold, and make Boolean truths of it, Int64 or Float64 weights and gains."""
+    source, made = checked(given, request)
+    schema = given.frame.collect_schema()
+    floats = [*given.scores, *request.beside_columns()] if request.unscored != "raise" else []
+    floats += ["truth"] if request.unjudged != "raise" else []
+    floats += ["tie_break"] if "tie_break" in given.others else []
+    source = source.with_columns(pl.col(name).fill_nan(None) for name in floats if schema[name].is_float())
+    return source.with_columns(made)
+
+
+def checked(given: Selection[Frame], request: Request) -> tuple[pl.LazyFrame, list[pl.Expr]]:
+    """The columns as they are, with a check of what they hold, and what makes canonical ones of them."""
     schema, positive = given.frame.collect_schema(), request.positive
     truth = given.others["truth"]
     type_of = given.kind.type_of
@@ -132,9 +143,11 @@ def canonical(given: Selection[Frame], request: Request) -> pl.LazyFrame:
             values.refuse_score_type(name, schema[column], type_of(name))
     for column, name in {**given.keys, **given.others}.items():
         values.refuse_objects("by" if column in given.keys else column, name, schema[column])
-    for name in (*masses.COLUMNS, *TOTAL_POLICIES, "threshold"):
+    for name in (*masses.COLUMNS, "count", *TOTAL_POLICIES, "threshold"):
         if name in given.others:
             values.refuse_text(name, given.others[name], schema[name], type_of(given.others[name]))
+    if "count" in given.others:
+        canonical.append(pl.col("count").cast(pl.Int64))
     for name in masses.COLUMNS:
         if name in given.others:
             whole = schema[name].is_integer()
@@ -159,9 +172,12 @@ def canonical(given: Selection[Frame], request: Request) -> pl.LazyFrame:
                 f"cluster column {shown(given.others['cluster'])} has {missing} missing of {data.height}: give "
                 "each row its cluster, one of its own where it belongs to none"
             )
+        counts = data["count"] if "count" in given.others else None
+        if counts is not None:
+            masses.check_counts(given.others["count"], counts)
         for name in masses.COLUMNS:
             if name in given.others:
-                masses.check_masses(name, given.others[name], data[name], data["truth"])
+                masses.check_masses(name, given.others[name], data[name], data["truth"], counts)
         return data
 
     # Cached, as the groups are numbered from it too: it is read once, and cannot differ between two readings.
@@ -169,8 +185,4 @@ def canonical(given: Selection[Frame], request: Request) -> pl.LazyFrame:
         source = given.computed_later().map_batches(check_content, schema=schema).cache()
     else:
         source = check_content(given.compute(given.kind.height)).lazy()
-    floats = [*given.scores, *request.beside_columns()] if request.unscored != "raise" else []
-    floats += ["truth"] if request.unjudged != "raise" else []
-    floats += ["tie_break"] if "tie_break" in given.others else []
-    source = source.with_columns(pl.col(name).fill_nan(None) for name in floats if schema[name].is_float())
-    return source.with_columns(canonical)
+    return source, canonical

@@ -198,7 +198,7 @@ def _over_rows(
     for name, cut in thresholds.items():
         reached = score_reached(pl.col("score"), codes[name], rows.key.dtype, ascending=rows.key.ascending)
         found |= cut.over_rows(pl.col("truth"), reached, pl.col("weight"))
-    table = rows.frame.with_columns(weight=weight).select("group", **_columns(found))
+    table = rows.frame.with_columns(weight=rows.times(weight)).select("group", **_columns(found))
     return per_group(table, found, rows.groups, in_order=False)
 
 

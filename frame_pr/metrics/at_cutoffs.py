@@ -35,7 +35,12 @@ def _figure_at(name: re.Match[str], blocks: Blocks) -> Metric:
     return Metric(
         "mass" if is_mass else "share",
         figure_of(figure)(counts),
-        by_ties(aggregates, expected=None if at_recall or at_limit else aggregates, bounded=bounded),
+        by_ties(
+            aggregates,
+            expected=None if at_recall or at_limit else aggregates,
+            in_order=cut.aggregates_in_order(blocks) if isinstance(cut, Recall) and blocks.whole else None,
+            bounded=bounded,
+        ),
         cut=cut,
         needs=needs,
         from_0_to_1=figure not in rates.SIGNED,

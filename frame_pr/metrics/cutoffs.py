@@ -62,9 +62,7 @@ class Rank:
         if self.k == "positives":
             return positives
         if isinstance(self.k, Fraction):
-            share, whole = self.k.as_integer_ratio()
-            least = (rows.cast(pl.Int128) * share + (whole - 1)) // whole
-            return least.cast(pl.Int64).clip(lower_bound=1)
+            return _least(rows, self.k).clip(lower_bound=1)
         # As a column: polars takes a quotient by a literal for a product with its rounded inverse.
         return positives * 0 + self.k
 
@@ -139,6 +137,18 @@ class Recall:
     def aggregates(self, blocks: Blocks) -> Aggregates:
         """What the counts are made from."""
         counts = {"tp": blocks.tp, "k": blocks.k}
+        return {
+            f"{name}@{self}": Aggregate(pl.when(self.reached(blocks)).then(count), "min")
+            for name, count in counts.items()
+        }
+
+    def aggregates_in_order(self, blocks: Blocks) -> Aggregates:
+        """The same where rows come one by one, and those of a block are all positive, or none is."""
+        # The block goes on behind the row that reaches it: the first one, or the last positive that is wanted.
+        too_many = blocks.size - 1
+        if not self.needs_no_hit:
+            too_many = (blocks.tp - _least(blocks.positives, self.recall)).clip(0, too_many)
+        counts = {"tp": blocks.tp - pl.when(blocks.hits > 0).then(too_many).otherwise(0), "k": blocks.k - too_many}
         return {
             f"{name}@{self}": Aggregate(pl.when(self.reached(blocks)).then(count), "min")
             for name, count in counts.items()
@@ -227,6 +237,12 @@ def _checked_rank(k: int, text: str) -> int:
     if k >= 2**62:
         raise ValueError(f"k must be below 2**62, got {text}")
     return k
+
+
+def _least(all_of_it: pl.Expr, share: Fraction) -> pl.Expr:
+    """The smallest whole number of at least this share of another; exact."""
+    part, whole = share.as_integer_ratio()
+    return ((all_of_it.cast(pl.Int128) * part + (whole - 1)) // whole).cast(pl.Int64)
 
 
 def _has_share(part: pl.Expr, all_of_it: pl.Expr, least: Fraction, *, whole: bool) -> pl.Expr:

@@ -29,7 +29,7 @@ def _judged(name: re.Match[str], b: Blocks) -> Metric:
     k = cut.of_group(b.positives, b.rows)
     parts = {f"judged@{cut}": Aggregate(b.judged * b.share(k) / b.size)}
     value = ratio(b.number(f"judged@{cut}"), k)
-    return Metric("share", value, by_ties(parts, expected=parts), cut=cut, needs=())
+    return Metric("share", value, by_ties(parts, expected=parts, bounded=False), cut=cut, needs=())
 
 
 FAMILIES = (

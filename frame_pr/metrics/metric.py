@@ -38,15 +38,22 @@ class Metric:
 
 
 def by_ties(
-    aggregates: Aggregates, *, expected: Aggregates | None = None, bounded: bool = True
+    aggregates: Aggregates,
+    *,
+    expected: Aggregates | None = None,
+    in_order: Aggregates | None = None,
+    bounded: bool = True,
 ) -> dict[Ties, Aggregates]:
     """Aggregates of whole blocks under all meanings of equal scores, but for the expectation, which has its own.
 
-    `bounded`: whether positives first, or last, among equal scores make the metric largest, or smallest.
+    `bounded`: whether positives first, or last, among equal scores make the metric largest, or smallest. `in_order`:
+    its aggregates then, where they are not those of the expectation: the rows of a block are all positive, or none is,
+    and so have but one order, of which the expectation is the value.
     """
     found: dict[Ties, Aggregates] = {"threshold": aggregates, "order": aggregates}
     if bounded:
-        found |= {"optimistic": aggregates, "pessimistic": aggregates}
+        one_by_one = in_order or expected or aggregates
+        found |= {"optimistic": one_by_one, "pessimistic": one_by_one}
     if expected is not None:
         found["expected"] = expected
     return found

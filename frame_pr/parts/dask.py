@@ -62,12 +62,18 @@ class DaskFrame(Shuffled):
                 )
         return _part(meta, list(meta.columns))
 
-    def by_group(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
+    def by_group(
+        self, columns: Sequence[str], keys: Sequence[str], function: Part, *, shuffled: bool = True
+    ) -> DataFrame:
         """A frame of what the function makes of each part; keys have the types they had."""
         frame, empty = self._select(columns), function(self.empty(columns))
         types = {name: dtype for name, dtype in _announced(empty).items() if name not in keys}
         meta = to_pandas(empty, keys, like=frame._meta).astype(types)
-        return _shuffled(frame, len(keys), _hashed).map_partitions(partial(_by_group, function, meta), meta=meta)
+        if shuffled:
+            frame = _shuffled(frame, len(keys), _hashed)
+        else:
+            frame = frame.map_partitions(partial(_typed, meta=frame._meta), meta=frame._meta)
+        return frame.map_partitions(partial(_by_group, function, meta), meta=meta)
 
     def beside(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
         """The frame with the columns that the function makes of each part."""
@@ -124,6 +130,8 @@ def _announced(result: pl.DataFrame) -> dict[str, Any]:
             types[name] = "string[pyarrow]"
         elif dtype.is_integer():
             types[name] = str(dtype)  # pandas names its nullable integers as polars does
+        elif dtype == pl.Boolean:
+            types[name] = "boolean"
         elif dtype.is_decimal():
             types[name] = pd.ArrowDtype(result[name].to_arrow().type)
     return types

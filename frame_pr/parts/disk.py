@@ -30,7 +30,7 @@ class DiskFrame(Parts):
     """A frame, as an engine that takes one part at a time."""
 
     name = "frames in parts"
-    metrics = "evaluate, report and the single metrics"
+    metrics = "evaluate, report, tally and the single metrics"
 
     frame: pl.LazyFrame
     budget: int
@@ -82,6 +82,21 @@ class DiskFrame(Parts):
         added = others.join(groups, on=cs.by_name(*keys), how="anti", nulls_equal=True)
         return _sorted(pl.concat([groups, added]), call, keys)
 
+    def counted(self, call: Call, tallies: Call, first: Part, then: Part) -> pl.DataFrame:
+        """Tallies of parts, put together."""
+        frame = in_places(self.frame, call.columns())
+        schema, rows = frame.collect_schema(), _height(frame)
+        names, width = schema.names(), sum(map(_width, schema.dtypes()))
+        partitions = self.partitions or math.ceil(rows * (_BYTES_A_ROW + width) / self.budget)
+        if partitions <= 1 or not rows:
+            return _again(first(frame.collect()), tallies, then)
+        with part_folder(self.directory) as folder, _bar(rows, self.progress) as done:
+            tables = []
+            for part in _written(frame, pl.struct(names).hash() % partitions, folder):
+                tables.append(in_part(first, part.collect()))
+                done(_height(part))
+        return _again(pl.concat(tables), tallies, then)
+
     def averaged(self, groups: pl.DataFrame, call: Call, keys: Sequence[str], average: Part) -> pl.DataFrame:
         """Groups, averaged over those that share these keys."""
         result = average(in_places(groups.lazy(), [*keys, *call.named]).collect())
@@ -90,6 +105,10 @@ class DiskFrame(Parts):
     def beside(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> pl.DataFrame:
         """Not for rows in parts, which do not keep their order."""
         raise TypeError("with_metrics gives rows in their order, which parts do not keep: join evaluate to the rows")
+
+
+def _again(tables: pl.DataFrame, tallies: Call, then: Part) -> pl.DataFrame:
+    return then(in_places(tables.lazy(), tallies.columns()).collect())
 
 
 def _sorted(result: pl.DataFrame, call: Call, keys: Sequence[str]) -> pl.DataFrame:

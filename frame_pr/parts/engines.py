@@ -14,6 +14,7 @@ from frame_pr.frames.columns import refuse_missing, refuse_taken
 from frame_pr.frames.engines import Engine
 from frame_pr.frames.kinds import find_kind
 from frame_pr.frames.wording import shown
+from frame_pr.functions.tallies import Bins
 from frame_pr.inputs.request import Request
 from frame_pr.metrics.means import Means, means_of
 from frame_pr.parts.one_part import Call, Part, places
@@ -40,6 +41,10 @@ class Parts(Engine):
     @abstractmethod
     def groups(self, call: Call) -> Any:
         """One row per group."""
+
+    @abstractmethod
+    def counted(self, call: Call, tallies: Call, first: Part, then: Part) -> Any:
+        """What the second function makes of what the first one makes of each part, whole groups together."""
 
     @abstractmethod
     def averaged(self, groups: Any, call: Call, keys: Sequence[str], average: Part) -> Any:
@@ -74,6 +79,15 @@ class Parts(Engine):
         others = call.of_groups(empty, all_groups=True)
         return self.with_others(groups, others, call, [name for name in others.columns if name not in call.named])
 
+    def tally(self, request: Request, bins: Bins | None) -> Any:
+        """Rows that are alike in each part, and then in all of them: so a part sends one row for those it has."""
+        call = self._call(request, {}, None)
+        policies: Any = {**request.policies, "count": "count"}
+        tallies = replace(call, request=replace(request, positive=None, policies=policies))
+        # Cut points are the same in all parts.
+        cuts, number = (bins, None) if isinstance(bins, list) else (None, bins)
+        return self.counted(call, tallies, partial(call.of_alike, bins=cuts), partial(tallies.of_alike, bins=number))
+
     def refuse_missing(self, columns: Sequence[Any], argument: str) -> None:
         """Every column that an argument names is there."""
         refuse_missing(columns, self.columns(), argument=argument)
@@ -106,7 +120,7 @@ class Parts(Engine):
                     f"{name} takes a frame that is sent to every part, a polars or pandas one: {way} makes it"
                 )
         call = Call(request.with_totals(request.totals | sent), named, undefined)
-        if not call.by:
+        if named and not call.by:
             refuse_gain(call)
         return call
 
@@ -119,8 +133,11 @@ class Shuffled(Parts):
         """Take a frame of the engine."""
 
     @abstractmethod
-    def by_group(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> Any:
-        """A frame of what the function makes of each part, whole groups of the keys, the first columns, in one part."""
+    def by_group(self, columns: Sequence[str], keys: Sequence[str], function: Part, *, shuffled: bool = True) -> Any:
+        """A frame of what the function makes of each part, whole groups of the keys, the first columns, in one part.
+
+        If not `shuffled`, the parts are those that there are.
+        """
 
     @abstractmethod
     def in_ranges(self, call: Call) -> Callable[[Part], pl.DataFrame]:
@@ -149,6 +166,11 @@ class Shuffled(Parts):
         own_first = partial(_own_first, columns=[*keys, OTHER, *call.named], keys=len(keys))
         both = type(self)(self.together(groups, others, keys))
         return both.by_group([*keys, OTHER, *call.named], keys, own_first)
+
+    def counted(self, call: Call, tallies: Call, first: Part, then: Part) -> Any:
+        """One shuffle, of tallies."""
+        parts = type(self)(self.by_group(call.columns(), call.by, first, shuffled=False))
+        return parts.by_group(tallies.columns(), call.by, then)
 
     def averaged(self, groups: Any, call: Call, keys: Sequence[str], average: Part) -> Any:
         """A second shuffle, by the keys that are left."""

@@ -15,6 +15,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.functions.evaluation import evaluated, evaluated_beside, sorted_by
+from frame_pr.functions.tallies import Bins, tallied
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.rows import Rows, WayBack, rows_of
 from frame_pr.inputs.values import check_occurs, is_positive
@@ -101,6 +102,10 @@ class Call:
         rows = evaluated_beside(self._labelled(part), self._placed, metrics, "", self.undefined)
         return rows.select(pl.col(of).alias(prefix + name) for name, of in self.named.items())
 
+    def of_alike(self, part: pl.DataFrame, bins: Bins | None) -> pl.DataFrame:
+        """Rows of the part that are alike, counted; with a positive label, truths are Boolean."""
+        return tallied(self._labelled(part), self._placed, bins)
+
     def rows_of(
         self,
         part: pl.DataFrame,
@@ -120,8 +125,9 @@ class Call:
     def counts(self, schema: pl.Schema) -> dict[str, pl.Expr]:
         """What parts of this schema are told apart by: counts and sums over their rows, and over the positives."""
         truth, summed = self._truth(schema), {"scores": self.score}
-        if (weight := self.request.policies.get("weight")) is not None:
-            summed["weights"] = str(self.columns().index(str(weight)))
+        for name in ("weight", "count"):
+            if (column := self.request.single().get(name)) is not None:
+                summed[f"{name}s"] = str(self.columns().index(str(column)))
         found = {"rows": pl.len(), "judged": truth.count(), "positives": truth.sum()}
         found = {name: count.cast(pl.Float64) for name, count in found.items()}
         for name, column in summed.items():

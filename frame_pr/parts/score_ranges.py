@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from frame_pr.inputs.group_codes import Coding, coding
-from frame_pr.inputs.masses import MASSES, bits_beside, bits_of_sum, exponent, unit_of
+from frame_pr.inputs.masses import MASSES, bits_beside, bits_of_sum, exponent, how_many, unit_of
 from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.sort_keys import group_limit
 from frame_pr.inputs.totals import totals_in_frame, totals_in_rows, with_totals
@@ -73,7 +73,7 @@ def measured(part: pl.DataFrame, call: Call) -> pl.DataFrame:
     """For each range in the part: the exponent of its largest weight, its number of rows, known totals in its rows."""
     rows, way_back = call.rows_of(part, [*call.keys, RANGE], call.totals_in_rows())
     largest = exponent(pl.col("weight")).max().alias(_SUM + "exponent")
-    found = rows.frame.group_by("group").agg(largest, pl.len().cast(pl.Int64).alias(_SUM + "rows"))
+    found = rows.frame.group_by("group").agg(largest, how_many(counted=rows.counted).alias(_SUM + "rows"))
     for total in rows.totals:
         found = found.join(total, on="group", how="left")
     return way_back.restore(found).collect()

@@ -77,14 +77,16 @@ class SparkFrame(Shuffled):
         rows = self._select(columns).limit(0).toDF(*(f"c{i}" for i in range(len(columns)))).toArrow()
         return pl.DataFrame(rows.rename_columns(places(columns)))
 
-    def by_group(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
+    def by_group(
+        self, columns: Sequence[str], keys: Sequence[str], function: Part, *, shuffled: bool = True
+    ) -> DataFrame:
         """A frame of what the function makes of each part; keys have the types they had."""
         frame, empty = self._select(columns), self.empty(columns)
         figures = function(empty).drop(keys)
         self._refuse_alike(figures.columns, keys)
         to_part = partial(_by_group, function, empty, len(keys), figures.to_arrow().schema.types)
         fields = [*frame.schema.fields[: len(keys)], *_fields(figures)]
-        return _told(_mapped(frame, range(len(keys)), to_part, fields), fields)
+        return _told(_mapped(frame, range(len(keys)) if shuffled else None, to_part, fields), fields)
 
     def beside(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
         """The frame with the columns that the function makes of each part."""

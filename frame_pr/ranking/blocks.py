@@ -26,21 +26,23 @@ def blocks_of(
     *,
     steps: bool = False,
     first: bool = False,
+    each_row: bool = False,
     k_at: Mapping[str, int | pl.Expr] = MappingProxyType({}),
     beside: Sequence[str] = (),
 ) -> pl.LazyFrame:
     """Table of blocks, one row per distinct score of a group, by group and from the best score on.
 
-    With a rule that orders the rows of equal score every row is a block. Columns: `group` and `block` (see
-    `SortKey.block_of_row`); `merit` (an integer, the larger the better the score) and `threshold`; the block's own
-    `size` and `hits`; `k` and `tp` once it is taken; `ties`, how many rows since the block before it (whatever their
-    weight) share their score with another; `misses`, how many negatives there are since the block before it;
+    With a rule that orders the rows of equal score, one per group of these that the rule leaves alike. Columns: `group`
+    and `block` (see `SortKey.block_of_row`); `merit` (an integer, the larger the better the score) and `threshold`; the
+    block's own `size` and `hits`; `k` and `tp` once it is taken; `ties`, how many rows since the block before it
+    (whatever their weight) share their score with another; `misses`, how many negatives there are since then;
     `positives` and `rows`, the totals of the group as its rows have them; `first`, `last` (in its group); `retrieved`;
     where weights are fractional `unit`, in whose parts all masses are; and those of `running_figures`. Columns that
     nobody asks for cost nothing: polars drops them. Rows that are unretrieved are a last block, and those that do not
     count another, whose `merit`, `threshold`, `k` and `tp` are null.
 
     `steps`: only blocks with a positive, and the last one of every group. `first`: also the first one of every group.
+    `each_row`: with ties that put positives first or last, every row is a block, also where truths are equal.
     `k_at`: more columns, of the code of a threshold (`Rows.code_reached`) the k there as far as the block, 0 where no
     block above it reaches the threshold. `beside`: those of `masses.BESIDE` that are wanted, the block's own; a block
     that has any of them is a step, too.
@@ -54,7 +56,7 @@ def blocks_of(
 
     # Running totals over the whole frame; a block's own numbers are differences of them, and so are a group's.
     blocks = (
-        _running(rows, beside)
+        _running(rows, beside, each_row=each_row)
         .with_columns(last=ends(key.group_bits()), first=starts(key.group_bits()))
         .with_columns(difference(mass.run).alias(mass.own) for mass in MASSES)
         .with_columns(_own(name, rows).alias(name) for name in beside)
@@ -94,10 +96,12 @@ def blocks_of(
     return blocks.with_columns(**running_figures(in_ranges=rows.starts is not None))
 
 
-def _running(rows: Rows, beside: Sequence[str]) -> pl.LazyFrame:
+def _running(rows: Rows, beside: Sequence[str], *, each_row: bool) -> pl.LazyFrame:
     """Sort, and run totals down the column: `bits`, a run for each mass, `ties_run`, `retrieved`; one row per block."""
     key = rows.key
     carried = [] if rows.weights.name is None else ["weight"]
+    if rows.counted:
+        carried.append("count")
     if rows.units is not None:
         carried.append("unit")
     carried += [name for name in beside if name == "gain" or rows.filled]
@@ -119,15 +123,20 @@ def _running(rows: Rows, beside: Sequence[str]) -> pl.LazyFrame:
     table = table.with_row_index("row", 1).with_columns(**key.unpacked())
     bits = pl.col("bits")
     retrieved = key.is_retrieved() if rows.unretrieved or key.drops else pl.lit(True)
-    tied = ~(starts(bits) & ends(bits)) & retrieved
+    alone = starts(bits) & ends(bits)
+    tied = ~(alone & (pl.col("count") == 1) if rows.counted else alone) & retrieved
     if rows.weights.fractional and rows.units is None:
-        table = table.with_columns(unit=_unit("weight", key.group_bits()))
+        table = table.with_columns(unit=_unit("weight", rows))
     if "gain" in beside and rows.gains.fractional:
-        table = table.with_columns(gain_unit=_unit("gain", key.group_bits()))
-    table = table.with_columns(**_runs(rows, beside), ties_run=tied.cast(pl.Int64).cum_sum(), retrieved=retrieved)
+        table = table.with_columns(gain_unit=_unit("gain", rows))
+    table = table.with_columns(
+        **_runs(rows, beside), ties_run=rows.times(tied.cast(pl.Int64)).cum_sum(), retrieved=retrieved
+    )
+    end = ends(pl.col("place_bits") if rows.ordered else bits)
     if rows.ties in ("optimistic", "pessimistic"):
-        return table
-    return table.filter(ends(pl.col("place_bits") if rows.ordered else bits))
+        # Rows of equal score and truth need no order among them.
+        end = pl.lit(True) if each_row else end | ends(pl.col("truth"))
+    return table.filter(end)
 
 
 def _runs(rows: Rows, beside: Sequence[str]) -> dict[str, pl.Expr]:
@@ -140,14 +149,15 @@ def _runs(rows: Rows, beside: Sequence[str]) -> dict[str, pl.Expr]:
     if rows.gains.fractional:
         gain = in_units("gain", str(rows.gains.name), gain, pl.col("gain_unit"))
     summed = {"gain": gain, "judged": (judged & counts).cast(pl.Int64)}
-    runs = {f"{name}_run": summed[name].cum_sum() for name in beside}
+    runs = {f"{name}_run": rows.times(summed[name]).cum_sum() for name in beside}
     if rows.weights.fractional:
         # Over all groups they may wrap around, which differences within a group do not notice.
         weight = in_units("weight", str(rows.weights.name), weight, pl.col("unit"))
     elif rows.weights.name is None:
-        if not rows.key.drops:
+        if not (rows.key.drops or rows.counted):
             return {HITS.run: truth.cum_sum(), ROWS.run: row, **runs}
         weight = counts.cast(pl.Int64)
+    weight = rows.times(weight)
     return {HITS.run: (truth * weight).cum_sum(), ROWS.run: weight.cum_sum(), **runs}
 
 
@@ -157,11 +167,13 @@ def _own(name: str, rows: Rows) -> pl.Expr:
     return own / pl.col("gain_unit") if name == "gain" and rows.gains.fractional else own
 
 
-def _unit(column: str, group_bits: pl.Expr) -> pl.Expr:
+def _unit(column: str, rows: Rows) -> pl.Expr:
     """The unit of the weights, or gains, of each group: of the largest one and of the number of rows."""
-    end, start, row = ends(group_bits), starts(group_bits), pl.col("row").cast(pl.Int64)
+    group_bits, own = rows.key.group_bits(), rows.times(pl.lit(1, dtype=pl.Int64))
+    end, start = ends(group_bits), starts(group_bits)
+    upto = own.cum_sum() if rows.counted else pl.col("row").cast(pl.Int64)
     # A running maximum that restarts at every group, as the number of the group outweighs all exponents.
     group = start.cast(pl.Int64).cum_sum() * 2**12
     largest = pl.when(end).then((group + exponent(pl.col(column))).cum_max()).backward_fill() - group
-    size = pl.when(end).then(row).backward_fill() - pl.when(start).then(row).forward_fill() + 1
+    size = pl.when(end).then(upto).backward_fill() - pl.when(start).then(upto - own).forward_fill()
     return unit_of(bits_of_sum(largest, size))

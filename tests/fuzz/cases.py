@@ -132,7 +132,7 @@ def some_names(draw: random.Random, call: Call) -> list[str]:
             continue
         if call.fractional and "mean_over" in call.options and name.startswith("threshold@") and optimum:
             continue  # see `answers.equal`
-        not_bounded = hits or name.startswith(("npv@recall", "mcc@recall", "markedness@recall"))
+        not_bounded = hits or name.startswith(("npv@recall", "mcc@recall", "markedness@recall", "judged"))
         not_bounded |= name.startswith("threshold@") and (optimum or limit)
         not_bounded |= limit and "roc" not in name and name.partition("@")[0] not in ("tp", "fn", "recall", "fnr")
         if ties in ("optimistic", "pessimistic") and not_bounded:

@@ -55,6 +55,16 @@ def nothing_left(tmp_path, monkeypatch):
     assert [path for path in tmp_path.iterdir() if path.name.startswith("frame_pr-")] == []
 
 
+@pytest.mark.parametrize("given", [{"by": "group"}, {}, {"by": "group", "weight": "w"}, {"bins": 7}], ids=str)
+@pytest.mark.parametrize("parts", [1, 5])
+def test_a_tally_is_that_of_the_plain_call(parts, given):
+    data = scored()
+    expected = fp.tally(data, "y", "s", **given)
+    assert parted(data, parts).tally("y", "s", **given).equals(expected)
+    # Rows that are alike are in one part, and a part is a tally: a tally of them all would find nothing more.
+    assert parted(expected, parts).tally("y", "s", count="count", **given).equals(expected)
+
+
 @pytest.mark.parametrize("by", ["group", None, ["group", "w"]], ids=str)
 @pytest.mark.parametrize("parts", [1, 2, 5, 40])
 def test_every_metric_is_that_of_the_plain_call(parts, by):
@@ -335,3 +345,20 @@ def test_what_parts_cannot_do():
             parted(scored(), 2).average_precision("y", "s", by="group", **{name: pl.col("P")})
     with pytest.raises(ValueError, match="no column 'z'"):
         parted(scored(), 2).average_precision("y", "z", by="group")
+
+
+@pytest.mark.parametrize("by", ["group", None])
+@pytest.mark.parametrize("policies", [{}, {"weight": "w"}, {"ties": "optimistic"}, {"ties": "expected"}], ids=str)
+def test_counted_rows_in_ranges(policies, by):
+    data = scored().with_columns(n=pl.col("place") % 3)
+    names = ["rows", "positives", "average_precision", "roc_auc", "tp@threshold=0.3", "ties"]
+    if "weight" not in policies:
+        names += ["precision@10", "average_precision@10", "bpref"]
+    if policies.get("ties") != "expected":
+        names += ["interpolated_average_precision", "k@recall=0.8"]
+    given = {"by": by, "count": "n", **policies}
+    found = parted(data, 5).evaluate(names, "y", "s", **given)
+    assert_same(found, fp.evaluate(data, names, "y", "s", **given))
+    if "weight" not in policies:
+        repeated = data.select(pl.all().repeat_by("n")).explode(pl.all(), empty_as_null=False).drop("n")
+        assert_same(found, fp.evaluate(repeated, names, "y", "s", by=by, **policies))

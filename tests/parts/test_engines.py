@@ -76,7 +76,7 @@ def test_policies_means_and_systems(engine, given):
 ONE_AT_A_TIME = [
     (name, given)
     for name, given in CALLS
-    if name not in ("confusion", "curve", "with_curve", "with_metrics", "intervals")
+    if name not in ("confusion", "curve", "with_curve", "with_metrics", "intervals", "tally")
 ]
 
 
@@ -86,6 +86,36 @@ def test_every_function(engine, name, given):
     given = {"truth": "relevant", "score": "score", "by": "query"} | given
     result = getattr(engine.functions, name)(engine.make(DATA), **given)
     same(engine, result, getattr(fp, name)(DATA, **given), order="query")
+
+
+@ONE_MODE
+@pytest.mark.parametrize(
+    "given",
+    [
+        *({}, {"by": None}, {"by": ["model", "text"]}, {"bins": 3}, {"bins": [0, 0.5, 2], "by": None}),
+        *({"weight": "weight"}, {"count": "other"}, {"gain": "other", "by": None}, {"score": ["score", "other"]}),
+        {"score": "found", "unscored": "drop"},
+        {"truth": "judged", "unjudged": "negative"},
+    ],
+    ids=named,
+)
+def test_tallies_are_those_of_the_plain_call(engine, given):
+    given = {"truth": "relevant", "score": "score", "by": "query"} | given
+    expected = fp.tally(DATA, **given)
+    tally = engine.functions.tally(engine.make(DATA), **given)
+    same(engine, tally, expected, order=expected.columns)
+    if "bins" not in given and given["by"]:
+        plain = {name: one for name, one in given.items() if name != "count"}
+        found = tally.pr.evaluate(METRICS, count="count", **plain)
+        same(engine, found, DATA.pr.evaluate(METRICS, **given), order=given["by"])
+
+
+@ONE_MODE
+def test_tallies_of_labels_have_truths(engine):
+    given = {"score": "score", "by": "query"}
+    tally = engine.functions.tally(engine.make(DATA), "label", positive="yes", **given)
+    expected = fp.tally(DATA.with_columns(label="relevant"), "label", **given)
+    same(engine, tally, expected, order=expected.columns)
 
 
 @pytest.mark.parametrize("by", [["query"], ["model", "text"]], ids="-".join)

@@ -1,0 +1,291 @@
+"""Whose number is this: the definitions that people use, tried on one frame, and how near each comes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from decimal import Decimal, InvalidOperation
+from typing import Any, NamedTuple, Unpack
+
+import polars as pl
+
+from frame_pr.frames.arguments import real, scalar
+from frame_pr.frames.columns import by_name
+from frame_pr.frames.engines import Engine
+from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.wording import shown
+from frame_pr.functions.curves import curve
+from frame_pr.functions.evaluation import evaluated
+from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.inputs.request import Request, request_of
+from frame_pr.inputs.selection import selected
+from frame_pr.metrics.means import Means
+
+_RANKS = (5, 10, 20, 100, 1000)
+_AREAS = ("average_precision", *(f"interpolated_average_precision{points}" for points in ("", "_11", "_101")))
+_CUT = tuple(f"average_precision@{k}{divisor}" for k in _RANKS for divisor in ("", "/positives"))
+_HITS = tuple(f"average_precision@{k}/hits" for k in _RANKS)
+_NDCG = ("ndcg", *(f"ndcg@{k}" for k in _RANKS))
+_OTHERS = (*(f"{figure}@{k}" for figure in ("precision", "recall", "success") for k in _RANKS), "reciprocal_rank")
+_OTHERS += (*(f"reciprocal_rank@{k}" for k in _RANKS), "r_precision", "bpref", *_NDCG)
+_LEVELS = ("average_precision", "reciprocal_rank", "r_precision", "precision@10", "bpref")
+_KNOWN = {
+    "average_precision": "scikit-learn's average_precision_score, trec_eval's map",
+    "interpolated_average_precision": "VOC 2010",
+    "interpolated_average_precision_11": "VOC 2007",
+    "interpolated_average_precision_101": "COCO",
+    "/positives": "trec_eval's map_cut",
+    "/hits": "torchmetrics",
+}
+_TIES = {
+    "threshold": "",
+    "expected": "in expectation over the orders of equal scores",
+    "optimistic": "positives first among equal scores",
+    "pessimistic": "positives last among equal scores",
+    "order": "equal scores in the order of the rows, as ranx, VOC and COCO have them",
+    "tie_break": "equal scores by tie_break=, as trec_eval has them",
+}
+_TRAPEZOIDS = {
+    "": "from a precision of 1 at a recall of 0: scikit-learn's auc(recall, precision)",
+    "first": "from the first precision at a recall of 0: Spark's areaUnderPR",
+}
+_REFUSED = "no call, as the line between two points of the curve is no precision"
+_NEAR = 0.05  # within this of the value, the numbers that definitions round to are counted
+_LAST = 1e-9
+
+
+class _Way(NamedTuple):
+    """A way to go from groups to one number."""
+
+    words: str
+    by: bool
+    undefined: float | None
+
+
+def identify(
+    frame: Frame,
+    value: float | str,
+    truth: Column,
+    score: Column,
+    *,
+    by: Columns | None = None,
+    positive: object = None,
+    **policies: Unpack[Policies],
+) -> Frame:
+    """Which definitions give this number: those that people use, tried on the rows, the nearest first.
+
+    Average precision under each meaning of equal scores and with each divisor, interpolated over all, 11 and 101
+    points, trapezoids under the curve, ROC AUC, figures at the ranks 5, 10, 20, 100 and 1000, nDCG with the gain and
+    with 2 to its power, less 1; with `by` the mean over groups, with those without a value as 0, and of all rows as one
+    group. A definition matches if its value rounds to the digits that were given.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Scored rows; never changed.
+    value : float or str
+        The number, with the digits that it was printed with; as text, such as "0.7310", with zeros at its end.
+    truth : str or polars expression
+        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+    score : str or polars expression
+        Higher ranks earlier, unless `ascending`.
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
+    positive : optional
+        The label of `truth` that is the positive one. It need not occur where its type declares it.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`, `ties="expected"`,
+        `ties="optimistic"`, `ties="pessimistic"`, `ties="order"`, `positives=` and `rows=`.
+
+    Returns
+    -------
+    Frame of the same kind
+        `definition` (text), `value`, `difference` (Float64), `digits` (Int64; how many digits behind the point agree,
+        of those given), `chance` (Float64), `call` (text; what gives the value). Behind the matches a row says that no
+        other rounds to the number: where nothing matches, it is the first. `chance`, the same in all rows: of the
+        numbers of so many digits around this one, the share that some definition rounds to. Near 1, a match proves
+        nothing.
+
+    Raises
+    ------
+    ValueError, TypeError
+        `value` is no number; a column is missing, given twice, of the wrong type, or has missing values.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> run = pl.DataFrame({"hit": [1, 0, 1, 0, 1], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
+    >>> found = fp.identify(run, 0.7556, "hit", "score")
+    >>> found.select("value", "digits", "call").row(0)
+    (0.7555555555555555, 4, "evaluate(frame, 'average_precision', 'hit', 'score')")
+    """
+    if isinstance(frame, Engine):
+        raise TypeError(f"identify is not there for {frame.name}: give it a tally of the rows, with count=")
+    wanted, digits = _printed(value)
+    request = request_of(truth, score, by, positive, policies)
+    for name in ("ties", "weight", "positives", "rows"):
+        if policies.get(name) is not None:
+            raise ValueError(
+                f"identify takes no {name}=: " + ("it tries them all" if name == "ties" else "leave it out")
+            )
+    given = selected(frame, request, carry=False)
+    if given.several:
+        raise ValueError("score is a list: identify takes one score at a time")
+    rows: Any = given.kind.read(request.columns())
+    request = _in_text(request)
+    if given.kind.height is not None:
+        rows = rows.collect()
+    keys = list(given.keys.values())
+    ways = [_Way("", by=False, undefined=None)]
+    if keys:
+        ways = [
+            _Way("mean over the groups", by=True, undefined=None),
+            _Way("mean over the groups, those without a value as 0", by=True, undefined=0.0),
+            _Way("of all rows as one group", by=False, undefined=None),
+        ]
+    tables = [table for way in ways for table in _tried(rows, request, keys, way)]
+    found = pl.concat(tables).filter(pl.col("value").is_not_null() & pl.col("value").is_not_nan())
+    return given.kind.give(_ranked(found, wanted, digits), [])
+
+
+def _in_text(request: Request) -> Request:
+    """The request with the names as text, as which a kind of frame reads them."""
+
+    def text(item: Any) -> Any:
+        return item if isinstance(item, pl.Expr) else str(item)
+
+    columns: Any = {name: text(one) for name, one in request.single().items() if name in request.policies}
+    policies = request.policies | columns
+    scores, keys = [text(one) for one in request.scores], [text(one) for one in request.keys]
+    return replace(request, truth=text(request.truth), scores=scores, keys=keys, policies=policies)
+
+
+def _printed(value: Any) -> tuple[float, int]:
+    """A number, and how many digits behind the point it was printed with."""
+    plain = scalar(value)
+    try:
+        number = Decimal(plain.strip()) if isinstance(plain, str) else Decimal(repr(float(real("value", plain))))
+    except (InvalidOperation, OverflowError):
+        number = Decimal("nan")
+    if not number.is_finite():
+        raise ValueError(f"value must be a number, or a text such as '0.7310', got {shown(value)}")
+    exponent = number.as_tuple().exponent
+    assert isinstance(exponent, int)
+    return float(number), min(max(-exponent, 0), 15)
+
+
+def _tried(rows: Any, request: Request, keys: Sequence[str], way: _Way) -> Iterator[pl.LazyFrame]:
+    """Tables of `definition`, `call` and `value`."""
+    own = request if way.by else replace(request, keys=[])
+    for named, shown_as, words, names in _asked(own):
+        means = Means(list(keys), ["mean"], "mean_") if way.by else None
+        values = evaluated(rows, named, {name: name for name in names}, means, way.undefined).lazy()
+        columns = {str(i): by_name(f"mean_{name}" if way.by else name) for i, name in enumerate(names)}
+        definitions = [", ".join(filter(None, (_known(name), words, way.words))) for name in names]
+        calls = [_call(named, name, way, shown_as) for name in names]
+        yield _table(values.select(**columns), definitions, calls)
+    yield _trapezoids(rows, own, keys if way.by else [], way)
+
+
+def _asked(request: Request) -> Iterator[tuple[Request, dict[str, str], str, list[str]]]:
+    """Variants of what is asked for: with texts for their expressions, in words, and their names of metrics."""
+    given = request.policies
+    plain: Any = {name: one for name, one in given.items() if name not in ("gain", "tie_break", "tie_break_descending")}
+
+    def under(**more: Any) -> Request:
+        return replace(request, policies=plain | more)
+
+    everything = [*_AREAS, "roc_auc", "max_f1", *_CUT, *_HITS, *_OTHERS]
+    yield under(), {}, "", everything
+    if plain.get("unscored") == "unretrieved":
+        yield under(unscored="drop"), {}, "of what was retrieved alone", everything
+    yield under(ties="expected"), {}, _TIES["expected"], ["average_precision", *_CUT]
+    for ties in ("optimistic", "pessimistic"):
+        yield under(ties=ties), {}, _TIES[ties], list(_AREAS)
+    in_order = [*_AREAS, *_CUT, *_HITS, *_OTHERS]
+    if given.get("tie_break") is not None:
+        named = {name: one for name, one in given.items() if name.startswith("tie_break")}
+        yield under(**named), {}, _TIES["tie_break"], in_order
+    elif given.get("count") is None:
+        yield under(ties="order"), {}, _TIES["order"], in_order
+    if (gain := given.get("gain")) is not None:
+        column, text = (by_name(gain), f"pl.col({gain!r})") if isinstance(gain, str) else (gain, str(gain))
+        yield under(gain=gain), {}, "with the gain", list(_NDCG)
+        exponential = under(gain=2 ** column.cast(pl.Float64) - 1)
+        yield exponential, {"gain": f"2 ** {text}.cast(pl.Float64) - 1"}, "with 2 ** gain - 1", list(_NDCG)
+        for level in range(1, 5):
+            graded = replace(under(), truth=column >= level, positive=None)
+            yield graded, {"truth": f"{text} >= {level}"}, f"positive from a gain of {level} on", list(_LEVELS)
+
+
+def _known(name: str) -> str:
+    known = _KNOWN.get(name) or next((word for end, word in _KNOWN.items() if name.endswith(end)), "")
+    return f"{name} ({known})" if known else name
+
+
+def _call(request: Request, name: str, way: _Way, shown_as: dict[str, str]) -> str:
+    """The call of this package."""
+    given: dict[str, Any] = {"positive": request.positive, **request.policies}
+    if way.by:
+        by = request.keys[0] if len(request.keys) == 1 else list(request.keys)
+        given |= {"by": by, "mean_over": by, "undefined": way.undefined}
+    texts = {
+        word: str(one) if isinstance(one, pl.Expr) else repr(one) for word, one in given.items() if one is not None
+    }
+    texts |= {word: text for word, text in shown_as.items() if word != "truth"}
+    truth, more = (
+        shown_as.get("truth", repr(request.truth)),
+        "".join(f", {word}={text}" for word, text in texts.items()),
+    )
+    return f"evaluate(frame, {name!r}, {truth}, {request.scores[0]!r}{more})"
+
+
+def _trapezoids(rows: Any, request: Request, keys: Sequence[str], way: _Way) -> pl.LazyFrame:
+    """The areas of trapezoids under the points of the curve."""
+    plain: Any = {name: one for name, one in request.policies.items() if not name.startswith(("gain", "tie_break"))}
+    truth, score, by = request.truth, request.scores[0], list(request.keys) or None
+    table: Any = curve(rows.lazy(), truth, score, by=by, positive=request.positive, **plain)
+    group: list[Any] = [by_name(key) for key in keys] or [pl.lit(0)]
+    before, step, precision = pl.col("precision").shift(1).over(group), pl.col("recall_step"), pl.col("precision")
+    starts = {"": pl.lit(1.0), "first": precision}
+    areas = {name: step * (precision + before.fill_null(start)) / 2 for name, start in starts.items()}
+    table = table.with_columns(**{f"area {name}": area for name, area in areas.items()})
+    # A group without positives has no recall.
+    found = {f"area {name}": pl.when(step.null_count() == 0).then(pl.col(f"area {name}").sum()) for name in starts}
+    table = table.group_by(group).agg(**found)
+    filled = pl.lit(way.undefined, dtype=pl.Float64)
+    columns = {name: by_name(f"area {name}").fill_null(filled).mean() for name in starts}
+    definitions = [f"trapezoids under the precision-recall points, {_TRAPEZOIDS[name]}" for name in starts]
+    definitions = [", ".join(filter(None, (one, way.words))) for one in definitions]
+    named = {str(i): column for i, column in enumerate(columns.values())}
+    return _table(table.select(**named), definitions, [_REFUSED] * len(named))
+
+
+def _table(values: pl.LazyFrame, definitions: list[str], calls: list[str]) -> pl.LazyFrame:
+    """The values, which are one row, below each other."""
+    texts = {"definition": pl.lit(pl.Series(definitions)), "call": pl.lit(pl.Series(calls))}
+    floats = values.select(pl.all().cast(pl.Float64))
+    return floats.unpivot(variable_name="place").select(**texts, value="value")
+
+
+def _ranked(found: pl.LazyFrame, wanted: float, digits: int) -> pl.LazyFrame:
+    """The nearest first, and where matches end."""
+    half = 0.5 * 10.0**-digits
+    text = f"{wanted:.{digits}f}"
+    difference = pl.col("value") - wanted
+    agree = (-(2 * difference.abs()).log(10) + _LAST).floor().clip(0, digits).cast(pl.Int64)
+    near = pl.col("value").filter(difference.abs() <= _NEAR).round(digits).n_unique()
+    found = found.with_columns(difference=difference, digits=agree, chance=near / (2 * _NEAR * 10**digits + 1))
+    found = found.with_columns(pl.col("chance").clip(upper_bound=1.0), distance=difference.abs())
+    end = found.select(
+        definition=pl.lit(f"none, from here on: no other value rounds to {text}"),
+        call=pl.lit("", dtype=pl.String),
+        value=pl.lit(None, dtype=pl.Float64),
+        difference=pl.lit(None, dtype=pl.Float64),
+        digits=pl.lit(None, dtype=pl.Int64),
+        chance=pl.col("chance").max(),
+        distance=pl.lit(half * (1 + _LAST)),
+    )
+    table = pl.concat([found, end]).sort("distance", maintain_order=True)
+    return table.select("definition", "value", "difference", "digits", "chance", "call")

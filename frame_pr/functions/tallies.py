@@ -1,0 +1,222 @@
+"""Rows that are alike, counted: one row stands for them all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, TypeAlias, Unpack
+
+import polars as pl
+
+from frame_pr.frames.arguments import is_whole, scalar, several, whole
+from frame_pr.frames.columns import by_name
+from frame_pr.frames.engines import Engine
+from frame_pr.frames.frame_kind import Frame, collected
+from frame_pr.frames.wording import shown
+from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.inputs.request import Request, request_of
+from frame_pr.inputs.rows import rows_of
+from frame_pr.inputs.selection import Selection, checked, selected
+from frame_pr.inputs.thresholds import worst_reached
+from frame_pr.metrics.cutoffs import Threshold
+from frame_pr.metrics.numbers import number
+from frame_pr.ranking.blocks import blocks_of
+
+Bins: TypeAlias = int | list[Threshold]
+"""How many bins, or where they begin."""
+_LATER = {
+    "ties": "what equal scores mean is said where the tally is evaluated",
+    "tie_break": "it ranks the rows that a row of the tally stands for: evaluate the rows themselves",
+    "tie_break_descending": "it ranks the rows that a row of the tally stands for: evaluate the rows themselves",
+    "positives": "known totals are given where the tally is evaluated",
+    "rows": "known totals are given where the tally is evaluated",
+}
+
+
+def tally(
+    frame: Frame,
+    truth: Column,
+    score: Columns,
+    *,
+    by: Columns | None = None,
+    bins: int | Sequence[float] | None = None,
+    positive: object = None,
+    **policies: Unpack[Policies],
+) -> Frame:
+    """Rows that are alike, counted: of each group, one row for each score and truth there is.
+
+    With `count="count"` all functions take the tally in place of the rows, and their numbers are the same to the last
+    bit. Tallies of parts add up: put together, they are the tally of all rows, and `tally` of them, with
+    `count="count"`, makes equal rows one. With `bins` a row has the worst score of its bin in place of its own, and
+    `ties="optimistic"` and `ties="pessimistic"` bound what the rows have.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Scored rows; never changed.
+    truth : str or polars expression
+        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+    score : str or polars expression, or several
+        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
+    bins : int or list of float, optional
+        Scores of a group cut into at most so many bins of about as many rows each; or the cut points, the same for all
+        groups and days. A bin begins at a cut point, which belongs to the better one of two bins; a score worse than
+        all cut points becomes an infinite one, for which scores must be floats.
+    positive : optional
+        The label of `truth` that is the positive one. It need not occur where its type declares it.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `tie_break=`,
+        `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"`, `ties="order"`,
+        `positives=` and `rows=`.
+
+    Returns
+    -------
+    Frame of the same kind
+        The columns of `by`, `truth`, `score`, `weight` and `gain`, as they are, and `count` (Int64): how many rows are
+        alike in all of these. Missing scores and truths stay, also where a policy drops them. Sorted by `by`.
+
+    Raises
+    ------
+    ValueError, TypeError
+        `bins` is no such number or list; a column is missing, given twice, of the wrong type, named `count`, or has
+        missing values.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> run = pl.DataFrame({"relevant": [1, 0, 1, 1], "score": [0.9, 0.5, 0.5, 0.5]})
+    >>> fp.tally(run, "relevant", "score").rows()
+    [(0, 0.5, 1), (1, 0.9, 1), (1, 0.5, 2)]
+    >>> fp.tally(run, "relevant", "score").pr.average_precision("relevant", "score", count="count").item()
+    0.8333333333333334
+    """
+    request = request_of(truth, score, by, positive, policies)
+    for name, way in _LATER.items():
+        if policies.get(name) is not None:
+            raise ValueError(f"tally takes no {name}=: {way}")
+    cuts = _bins(bins)
+    if isinstance(frame, Engine):
+        result: Frame = frame.tally(request, cuts)
+        return result
+    return tallied(frame, request, cuts)
+
+
+def tallied(frame: Frame, request: Request, bins: Bins | None) -> Frame:
+    """What `tally` gives."""
+    given = selected(frame, request, carry=False)
+    schema, names = given.frame.collect_schema(), _names(given)
+    rows, _ = checked(given, request)
+    rows = rows.with_columns(pl.col(name).fill_nan(None) for name in given.scores if schema[name].is_float())
+    if isinstance(bins, list):
+        rows = rows.with_columns(
+            _cut(column, name, schema[column], bins, ascending=request.ascending)
+            for column, name in given.scores.items()
+        )
+    in_memory, columns, ascending = given.kind.height is not None, list(names.values()), request.ascending
+    table = _counted(rows, columns, counted="count" in given.others, in_memory=in_memory, ascending=ascending)
+    if isinstance(bins, int):
+        for column in given.scores:
+            table = _binned(table, column, list(given.keys), bins, ascending=ascending)
+        table = _counted(table, columns, counted=True, in_memory=in_memory, ascending=ascending)
+    return given.kind.give(table.select("count", **names).select(*map(by_name, names), "count"), list(names))
+
+
+def _names(given: Selection[Frame]) -> dict[str, str]:
+    """The caller's names of the columns of a tally, with ours; one that plays two parts stands once."""
+    names: dict[str, str] = {}
+    arguments = dict.fromkeys(given.keys, "by") | dict.fromkeys(given.scores, "score")
+    others = {ours: given.others[ours] for ours in ("weight", "gain") if ours in given.others}
+    columns = given.keys | {"truth": given.others["truth"]} | given.scores | others
+    for ours, name in columns.items():
+        if name == "count":
+            raise ValueError(f"column {shown(name)} is named like the one that tally adds: rename it before the call")
+        if name in names and (ours in given.arguments or names[name] in given.arguments):
+            both = " and ".join(arguments.get(one, one) for one in (names[name], ours))
+            raise ValueError(f"{both} would be one column {shown(name)} of the tally: .alias(...) gives another name")
+        names.setdefault(name, ours)
+    return names
+
+
+def _counted(
+    rows: pl.LazyFrame, columns: Sequence[str], *, counted: bool, in_memory: bool, ascending: bool
+) -> pl.LazyFrame:
+    """Rows that are alike in these columns as one, with their `count`."""
+    # Ranked by the first score, in groups of all other columns: so blocks are rows that are alike.
+    others = [column for column in columns if column != "0"]
+    policies: Policies = {"unscored": "unretrieved", "ascending": ascending}
+    if counted:
+        policies["count"] = "count"
+    rows = rows.with_columns(positive=False)
+    frame: Any = collected(rows, "in-memory") if in_memory else rows
+    ranked, way_back = rows_of(frame, request_of("positive", "0", others, None, policies))
+    blocks = blocks_of(ranked).filter(pl.col("size") > 0).select("group", "threshold", "size")
+    return way_back.restore(blocks).rename({"threshold": "0", "size": "count"})
+
+
+def _binned(table: pl.LazyFrame, score: str, keys: Sequence[str], n: int, *, ascending: bool) -> pl.LazyFrame:
+    """A tally, in which a score is the worst one of its bin: at most n of a group, of about as many rows each."""
+    group: list[Any] = [*keys] or [pl.lit(0)]
+    retrieved, worst = pl.col(score).is_not_null(), pl.col(score).max() if ascending else pl.col(score).min()
+    upto = pl.col("own").cum_sum().over(group, order_by=score, descending=not ascending, nulls_last=True)
+    table = table.with_columns(own=pl.when(retrieved).then("count").otherwise(0))
+    table = table.with_columns(before=upto - pl.col("own"), all=pl.col("own").sum().over(group))
+    # Equal scores are in the bin where the first row of them is.
+    table = table.with_columns(before=pl.col("before").min().over([*keys, score]).cast(pl.Int128))
+    table = table.with_columns(bin=pl.when(retrieved).then(pl.col("before") * n // pl.col("all")))
+    return table.with_columns(worst.over([*keys, "bin"])).drop("own", "before", "all", "bin")
+
+
+def _cut(column: str, name: str, dtype: Any, cuts: list[Threshold], *, ascending: bool) -> pl.Expr:
+    """Of each score the best cut point that it reaches, in the type of the scores."""
+    edges = {worst_reached(cut.threshold, dtype, ascending=ascending) for cut in cuts}
+    if not dtype.is_float():
+        low, high = _limits(dtype)
+        # All scores reach a cut point that lies beyond the limit of their type on one side, and none does on the other.
+        edges = {min(max(edge, low), high) for edge in edges if (edge >= low if ascending else edge <= high)}
+    known = pl.Series([_typed(edge, dtype) for edge in sorted(edges)], dtype=dtype)
+    beyond = pl.Series([float("inf" if ascending else "-inf") if dtype.is_float() else None], dtype=dtype)
+    labels = pl.concat([known, beyond] if ascending else [beyond, known])
+
+    def worst(scores: pl.Series) -> pl.Series:
+        found = labels.gather(known.search_sorted(scores, side="left" if ascending else "right"))
+        if (lost := scores.filter(found.is_null() & scores.is_not_null())).len():
+            raise ValueError(
+                f"score column {shown(name)} holds {lost[0]}, worse than all cut points of bins=, and no {dtype} is "
+                "infinite: add a cut point that all scores reach"
+            )
+        return found.zip_with(scores.is_not_null(), scores)
+
+    return pl.col(column).map_batches(worst, return_dtype=dtype, is_elementwise=True)
+
+
+def _limits(dtype: Any) -> tuple[Fraction, Fraction]:
+    """The least and the largest score of a type that is not of floats."""
+    if dtype.is_decimal():
+        most = Fraction(min(10**dtype.precision, 2**63) - 1, 10**dtype.scale)
+        return -most, most
+    low, high = pl.select(low=dtype.min(), high=dtype.max()).row(0)
+    if high >= 2**64:  # of 128 bits, 63 may be used
+        low, high = max(low, 1 - 2**63), 2**63 - 1
+    return Fraction(low), Fraction(high)
+
+
+def _typed(edge: float | Fraction, dtype: Any) -> Any:
+    if dtype.is_decimal():
+        return Decimal(int(edge * 10**dtype.scale)).scaleb(-dtype.scale)
+    return edge if dtype.is_float() else int(edge)
+
+
+def _bins(bins: Any) -> Bins | None:
+    """A number of bins, or cut points."""
+    if bins is None:
+        return None
+    wanted, plain = "a whole number of bins, or a list of cut points", scalar(bins)
+    if is_whole(plain):
+        return whole("bins", plain, least=1)
+    if not isinstance(plain, Iterable) or isinstance(plain, str):
+        raise TypeError(f"bins takes {wanted}; got {shown(bins)}")
+    return [Threshold.parse(number("bins", cut)) for cut in several("bins", plain, wanted)]

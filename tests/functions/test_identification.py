@@ -1,0 +1,102 @@
+"""Numbers of other tools, from four printed digits, by hand."""
+
+import polars as pl
+import pytest
+from samples import SIX, TEN
+
+import frame_pr as fp
+
+# Three queries: hits at ranks 1 and 3 of three; none retrieved of one; nothing to find.
+QUERIES = pl.DataFrame(
+    {
+        "q": ["a", "a", "a", "b", "c"],
+        "y": [1, 0, 1, 1, 0],
+        "s": [3.0, 2.0, 1.0, None, 1.0],
+        "g": [3, 0, 1, 2, 0],
+    }
+)
+
+
+def matches(found: pl.DataFrame) -> pl.DataFrame:
+    """What stands before the row that says where matches end."""
+    end = found["definition"].str.starts_with("none").arg_true()[0]
+    return found[:end]
+
+
+def test_the_first_match_is_a_call_that_gives_the_number(kind):
+    # (1 + 1 + 3/4 + 4/6 + 5/10) / 5 = 47/60
+    found = kind.read(kind(TEN).pr.identify(0.7833, "relevant", "score"))
+    first = found.row(0, named=True)
+    assert first["value"] == pytest.approx(47 / 60)
+    assert first["digits"] == 4
+    assert first["difference"] == pytest.approx(47 / 60 - 0.7833)
+    assert eval(first["call"], {"evaluate": fp.evaluate, "frame": TEN}).item() == first["value"]
+
+
+def test_every_call_gives_its_value():
+    found = fp.identify(QUERIES, 0.5, "y", "s", by="q", gain="g", unscored="unretrieved")
+    for row in found.filter(pl.col("call").str.starts_with("evaluate")).iter_rows(named=True):
+        result = eval(row["call"], {"evaluate": fp.evaluate, "frame": QUERIES, "pl": pl})
+        values = result.select("^mean_.*$") if "mean_over" in row["call"] else result
+        assert values.item() == pytest.approx(row["value"]), row
+
+
+@pytest.mark.parametrize(
+    ("data", "value", "definition", "given"),
+    [
+        # Ranks 1, 0, 1, 0, 1: the points (1/3, 1), (1/3, 1/2), (2/3, 2/3), (2/3, 1/2), (1, 3/5), before them (0, 1):
+        # (1 + (1/2 + 2/3) / 2 + (1/2 + 3/5) / 2) / 3.
+        (pl.DataFrame({"relevant": [1, 0, 1, 0, 1], "score": [5, 4, 3, 2, 1]}), 0.7111, "auc(recall, precision)", {}),
+        # Hits at ranks 2, 4, 5: the envelope is 3/5 at all of the 101 levels, and the plain one as well.
+        (SIX, "0.6000", "COCO", {}),
+        # Hits at ranks 2, 4 and 5 of the first five: (1/2 + 2/4 + 3/5) / 3, over the three hits among them.
+        (SIX, 0.5333, "average_precision@5/hits (torchmetrics)", {}),
+        # A hit and a miss of one score in this order, then a hit: (1 + 2/3) / 2, where together they have 1/2.
+        (pl.DataFrame({"relevant": [1, 0, 1], "score": [2, 2, 1]}), 0.8333, "order of the rows, as ranx", {}),
+        # Query a has (1 + 2/3) / 2, b and c have 0: a third of it.
+        (QUERIES, 0.2778, "trec_eval's map), mean over the groups, those without a value as 0", {"by": "q"}),
+        # Of a and b, which have something to find.
+        (QUERIES, 0.4167, "trec_eval's map), mean over the groups", {"by": "q"}),
+        # Gains 3, 0, 1 with 2 to their power less 1 are 7, 0, 1: (7 + 1/2) / (7 + 1/log2 3) of a, 0 of b.
+        (QUERIES, 0.4914, "with 2 ** gain - 1, mean over the groups", {"by": "q", "gain": "g"}),
+        # Positive from 2 on: in a the first, at rank 1, and b.
+        (QUERIES, "0.5000", "positive from a gain of 2 on, mean over the groups", {"by": "q", "gain": "g"}),
+    ],
+)
+def test_numbers_of_others(data, value, definition, given):
+    truth, score = ("y", "s") if "y" in data.columns else ("relevant", "score")
+    more = {"unscored": "unretrieved"} if "y" in data.columns else {}
+    found = matches(fp.identify(data, value, truth, score, **given, **more))
+    assert any(definition in one for one in found["definition"]), found
+    assert (found["digits"] == 4).all()
+
+
+def test_none_is_said_plainly():
+    found = fp.identify(TEN, 0.1234, "relevant", "score")
+    assert found.row(0)[0] == "none, from here on: no other value rounds to 0.1234"
+    assert found["difference"].abs()[1:].is_sorted()
+
+
+def test_a_match_of_few_digits_is_likely_by_chance():
+    data = pl.concat([TEN.with_columns(q=1), SIX.with_columns(q=2)])
+    near, far = (fp.identify(data, text, "relevant", "score", by="q")["chance"][0] for text in ("0.62", "0.6250"))
+    # Of the 11 numbers from .57 to .67 about half, and of 1,001 a few.
+    assert near > 0.3
+    assert far < 0.05
+
+
+@pytest.mark.parametrize("value", ["x", float("nan"), True, "inf", None, [1]])
+def test_what_is_no_number(value):
+    with pytest.raises(ValueError, match="value must be a number"):
+        fp.identify(TEN, value, "relevant", "score")
+
+
+def test_counts_and_tie_breaks_are_taken():
+    data = pl.DataFrame({"y": [1, 0, 1], "s": [2, 2, 1], "d": ["a", "b", "c"], "n": [2, 1, 1]})
+    # Descending by d: the miss first: (1/2 + 2/3) / 2.
+    found = matches(fp.identify(data, 0.5833, "y", "s", tie_break="d"))
+    assert any("by tie_break=" in one for one in found["definition"])
+    # Two hits and a miss of one score, then a hit: (2/3 + 2/3 + 3/4) / 3.
+    assert matches(fp.identify(data, 0.6944, "y", "s", count="n")).height
+    with pytest.raises(ValueError, match="identify takes no ties="):
+        fp.identify(data, 0.5, "y", "s", ties="order")

@@ -1,0 +1,311 @@
+"""Rows that stand for many: their figures are those of the rows, to the last bit."""
+
+import random
+
+import pandas as pd
+import polars as pl
+import pytest
+from fuzz.cases import a_call
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from names import NAMES
+from polars.testing import assert_frame_equal
+
+import frame_pr as fp
+from frame_pr.metrics.names import metric
+
+SHARED = ("by", "positive", "weight", "gain", "unscored", "unjudged", "ascending")
+# Two groups; twice a hit and a miss of one score, a row without a score and one without a truth.
+ROWS = {
+    "q": ["b", "b", "a", "a", "a", "a", "a", "a"],
+    "y": [1, 0, 1, 1, 0, 0, 1, None],
+    "s": [0.5, 0.7, 0.5, 0.5, 0.5, 0.5, None, 0.9],
+}
+MISSING = {"unscored": "unretrieved", "unjudged": "negative"}
+
+
+def test_rows_that_are_alike_are_one(kind):
+    data = pl.DataFrame(ROWS)
+    frame = kind(data)
+    found = kind.read(frame.pr.tally("y", "s", by="q", **MISSING)).select("q", "y", "s", "count")
+    expected = [("a", None, 0.9, 1), ("a", 0, 0.5, 2), ("a", 1, 0.5, 2), ("a", 1, None, 1), ("b", 0, 0.7, 1)]
+    assert sorted(found.rows(), key=str) == sorted([*expected, ("b", 1, 0.5, 1)], key=str)
+    assert found["q"].to_list() == sorted(found["q"].to_list())
+
+
+def test_a_lazy_tally_is_lazy_and_tells_its_types():
+    data = pl.DataFrame(ROWS).with_columns(pl.col("s").cast(pl.Float32), pl.col("y").cast(pl.Int8))
+    lazy = data.lazy().pr.tally("y", "s", by="q", **MISSING)
+    assert dict(lazy.collect_schema()) == {"q": pl.String, "y": pl.Int8, "s": pl.Float32, "count": pl.Int64}
+    assert lazy.collect().equals(data.pr.tally("y", "s", by="q", **MISSING))
+
+
+def three_tallies(frame, score, seed, **given):
+    """Tallies of three random parts, put together."""
+    part = pl.Series([random.Random(seed + i).randrange(3) for i in range(frame.height)], dtype=pl.Int64)
+    return pl.concat([fp.tally(frame.filter(part == i), "y", score, **given) for i in range(3)])
+
+
+@pytest.mark.parametrize("block", range(6))
+def test_tallies_of_parts_are_the_whole_for_random_calls(block):
+    tried = 0
+    for number in range(60 * block, 60 * (block + 1)):
+        call = a_call(19, number, ["polars"])
+        given = dict(call.options)
+        if "tie_break" in given or given.get("ties") == "order":
+            continue
+        for total in ("positives", "rows"):
+            if isinstance(given.get(total), str):
+                given[total] = call.frame.select(*call.keys, given[total]).unique()
+        # A part may lack the label that positive= names, unless its type declares it.
+        frame = call.frame
+        if "positive" in given:
+            frame = frame.with_columns(y=pl.col("y") == given.pop("positive"))
+        shared = {name: value for name, value in given.items() if name in SHARED}
+        tallies = three_tallies(frame, call.score, number, **shared)
+        expected = fp.evaluate(frame, call.names, "y", call.score, **given)
+        again = fp.tally(tallies, "y", call.score, count="count", **shared)
+        for found in (tallies, again):
+            figures = fp.evaluate(found, call.names, "y", call.score, count="count", **given)
+            assert_frame_equal(figures, expected, check_exact=True)
+        assert again.equals(fp.tally(frame, "y", call.score, **shared))
+        tried += 1
+    assert tried > 20
+
+
+FEW = st.lists(
+    st.tuples(
+        st.integers(0, 2), st.sampled_from([True, True, False, None]), st.sampled_from([None, 0.1, 0.2, 0.3, 0.9])
+    ),
+    min_size=1,
+    max_size=40,
+)
+
+
+@pytest.mark.slow
+@settings(max_examples=8)  # of all metrics each
+@given(FEW, st.sampled_from(["threshold", "expected", "optimistic", "pessimistic"]))
+def test_every_metric_of_a_tally_is_that_of_the_rows(rows, ties):
+    data = pl.DataFrame(rows, schema={"q": pl.Int64, "y": pl.Boolean, "s": pl.Float64}, orient="row")
+    names = [name for name in NAMES if ties in metric(name).aggregates]
+    tallies = three_tallies(data, "s", 0, by="q", **MISSING)
+    given = {"by": "q", "ties": ties, **MISSING}
+    # Each way against itself, as polars' power of one number may end in another bit than that of several.
+    ways = (fp.PR, lambda frame: fp.PR(frame.lazy()), lambda frame: fp.partitioned(frame, partitions=2, progress=False))
+    for pr in ways:
+        found = pr(tallies).evaluate(names, "y", "s", count="count", **given)
+        expected = pr(data).evaluate(names, "y", "s", **given)
+        assert_frame_equal(found.lazy().collect(), expected.lazy().collect(), check_exact=True)
+
+
+def test_a_count_repeats_a_row(kind):
+    # Ranked 1, 1, 0, 1: AP (1 + 1 + 3/4) / 3, two of the first three rows of one score.
+    data = pl.DataFrame({"y": [1, 0, 1, 1], "s": [3.0, 2.0, 1.0, 9.0], "n": [2, 1, 1, 0]})
+    names = ["rows", "positives", "ties", "average_precision", "precision@3", "k@recall=1"]
+    found = kind.read(kind(data).pr.evaluate(names, "y", "s", count="n"))
+    assert found.row(0) == (4, 3, 2, (1 + 1 + 3 / 4) / 3, 2 / 3, 4)
+
+
+@pytest.mark.parametrize("function", ["curve", "report", "confusion", "with_metrics"])
+def test_the_other_functions_take_counts(function):
+    data = pl.DataFrame({"y": [1, 0, 1, 1], "s": [3.0, 2.0, 1.0, 1.0], "n": [2, 1, 1, 3]})
+    rows = data.select(pl.all().repeat_by("n").explode(empty_as_null=True)).drop("n")
+    given = {"threshold": 2} if function == "confusion" else {}
+    if function == "with_metrics":
+        given["metrics"] = ["average_precision", "recall@2"]
+    found = getattr(data.pr, function)(truth="y", score="s", count="n", **given)
+    expected = getattr(rows.pr, function)(truth="y", score="s", **given)
+    if function == "with_metrics":
+        found, expected = found.drop("n").unique(), expected.unique()
+        assert_frame_equal(found, expected, check_row_order=False, check_exact=True)
+    else:
+        assert_frame_equal(found, expected, check_exact=True)
+
+
+def test_large_counts_of_fractional_weights():
+    # The unit in which weights are added up has to leave room for all rows that are counted.
+    data = pl.DataFrame({"y": [1, 0, 1], "s": [3.0, 2.0, 1.0], "w": [0.1, 0.7, 0.3], "n": [1, 10**15, 2 * 10**15]})
+    found = fp.evaluate(data, ["average_precision", "rows"], "y", "s", weight="w", count="n")
+    # Beside .7e15 negatives and .6e15 positives behind them, the first is nothing.
+    assert found.row(0) == pytest.approx((0.6 / 1.3, 1.3e15))
+
+
+def test_predictions_are_counted():
+    data = pl.DataFrame({"y": [1, 0, 1], "p": [1, 1, 0], "n": [5, 2, 0]})
+    found = fp.confusion(data, "y", prediction="p", count="n")
+    assert found.select("k", "tp", "fp", "fn").row(0) == (7, 5, 2, 0)
+
+
+def test_rows_of_no_count_are_not_there():
+    data = pl.DataFrame({"q": [1, 1, 2], "y": [1, 0, 1], "s": [1.0, 2.0, 3.0], "n": [3, 1, 0]})
+    found = fp.average_precision(data, "y", "s", by="q", count="n")
+    assert found.rows() == [(1, 3 / 4)]  # a miss, then three tied hits
+    assert fp.tally(data, "y", "s", by="q", count="n")["q"].to_list() == [1, 1]
+    # Beside the rows they stay.
+    assert fp.with_metrics(data, "rows", "y", "s", by="q", count="n")["rows"].to_list() == [4, 4, 0]
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        ([1, -1], "count column 'n' holds -1: a row stands for a whole number of rows, 0 or more"),
+        ([1.0, 0.5], "holds 0.5: .*weight= takes others"),
+        ([1, None], "has 1 missing of 2 values"),
+        ([1.0, float("nan")], "has 1 missing of 2 values"),
+        ([2**56, 2**56], "sums up to more than"),
+        ([1.0, float("inf")], "holds inf"),
+    ],
+)
+@pytest.mark.parametrize("lazy", [False, True])
+def test_what_is_no_count(counts, message, lazy):
+    data = pl.DataFrame({"y": [1, 0], "s": [1.0, 2.0], "n": counts})
+    with pytest.raises(ValueError, match=message):
+        fp.average_precision(data.lazy() if lazy else data, "y", "s", count="n").lazy().collect()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"ties": "order"}, "ties='order' ranks rows of equal score, and a row with a count= stands for several"),
+        ({"tie_break": "n"}, "tie_break= ranks rows of equal score"),
+    ],
+)
+def test_rows_that_stand_for_several_have_no_order(given, message):
+    data = pl.DataFrame({"y": [1, 0], "s": [1.0, 2.0], "n": [1, 1]})
+    with pytest.raises(ValueError, match=message):
+        fp.average_precision(data, "y", "s", count="n", **given)
+    with pytest.raises(ValueError, match="tally takes no "):
+        fp.tally(data, "y", "s", **given)
+
+
+def test_a_curve_has_no_row_for_each_counted_row():
+    data = pl.DataFrame({"y": [1, 0], "s": [1.0, 2.0], "n": [1, 1]})
+    with pytest.raises(ValueError, match="a curve has a row for each row"):
+        fp.curve(data, "y", "s", count="n", ties="optimistic")
+
+
+def test_a_column_that_plays_two_parts_stands_once():
+    data = pl.DataFrame({"grade": [1, 0, 1], "s": [2.0, 1.0, 2.0]})
+    assert fp.tally(data, "grade", "s", gain="grade").rows() == [(0, 1.0, 1), (1, 2.0, 2)]
+    assert fp.ndcg(fp.tally(data, "grade", "s", gain="grade"), "grade", "s", gain="grade", count="count").item() == 1
+    with pytest.raises(ValueError, match="truth and gain would be one column 'grade' of the tally"):
+        fp.tally(data, pl.col("grade") > 0, "s", gain="grade")
+    with pytest.raises(ValueError, match="column 'count' is named like the one that tally adds"):
+        fp.tally(data.rename({"s": "count"}), "grade", "count")
+
+
+def test_keys_and_truths_have_the_types_they_had_on_pandas():
+    data = pd.DataFrame({"q": pd.Categorical(["b", "a", "b"], ["b", "a"]), "y": ["x", "z", "x"], "s": [1, 2, 1]})
+    found = data.pr.tally("y", "s", by="q", positive="x")
+    assert list(found["q"]) == ["b", "a"]
+    assert list(found["count"]) == [2, 1]
+    assert dict(found.dtypes.drop("count")) == dict(data.dtypes)
+
+
+def test_bins_of_about_equal_mass():
+    # Scores 0 to 9, and 9 four times more: bins of 14 / 3 rows begin with rows 1, 6 and 11: five 9s first.
+    data = pl.DataFrame({"y": [1, 0] * 7, "s": [*range(10), 9, 9, 9, 9]})
+    found = fp.tally(data, "y", "s", bins=3)
+    assert found.group_by("s").agg(pl.col("count").sum()).sort("s").rows() == [(0, 4), (4, 5), (9, 5)]
+    assert found["count"].sum() == 14
+    # A small score is best: the five 9s begin with row 10, in the second third; the worst one is the largest.
+    found = fp.tally(data, "y", "s", bins=3, ascending=True)
+    assert found.group_by("s").agg(pl.col("count").sum()).sort("s").rows() == [(4, 5), (9, 9)]
+
+
+def test_bins_of_each_group(kind):
+    data = pl.DataFrame({"q": [1, 1, 2, 2], "y": [1, 0, 0, 1], "s": [0.1, 0.2, 0.8, None]})
+    found = kind.read(kind(data).pr.tally("y", "s", by="q", bins=1, unscored="unretrieved"))
+    assert found.select("q", "y", "s", "count").sort("q", "y").rows() == [
+        *[(1, 0, 0.1, 1), (1, 1, 0.1, 1)],
+        *[(2, 0, 0.8, 1), (2, 1, None, 1)],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "scores", "ascending", "labels"),
+    [
+        # .7 is the float of this type that is nearest to .7, and so is reached by it.
+        (pl.Float32, [0.7, 0.69, 0.2, 0.1], False, [0.7, 0.2, 0.2, float("-inf")]),
+        (pl.Float64, [0.7, 0.71, 0.2, 0.1], True, [0.7, float("inf"), 0.2, 0.2]),
+        # No whole number lies between .2 and .7: what reaches either is 1 or more.
+        (pl.Int64, [1, 5], False, [1, 1]),
+        (pl.Int8, [-128, 0], True, [0, 0]),
+        (pl.Decimal(5, 1), ["0.7", "0.6"], False, [0.7, 0.2]),
+    ],
+)
+def test_cut_points(dtype, scores, ascending, labels):
+    data = pl.DataFrame({"s": pl.Series(scores).cast(dtype), "y": 1, "place": range(len(scores))})
+    found = fp.tally(data, "y", "s", by="place", bins=[0.7, 0.2], ascending=ascending)
+    assert found["s"].dtype == dtype
+    assert found["s"].cast(pl.Float64).to_list() == pytest.approx(labels)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_no_whole_number_is_worse_than_all_cut_points(lazy):
+    data = pl.DataFrame({"y": [1, 0], "s": [1, 2]})
+    with pytest.raises(ValueError, match="score column 's' holds 1, worse than all cut points of bins=, and no Int64"):
+        fp.tally(data.lazy() if lazy else data, "y", "s", bins=[2]).lazy().collect()
+
+
+# Not between the bounds: how many rows share a score; and what lies at a threshold, but on the edge of a bin.
+BRACKETED = [name for name in NAMES if "optimistic" in metric(name).aggregates and name != "ties"]
+BRACKETED = [name for name in BRACKETED if "threshold=" not in name and not name.startswith("threshold@")]
+# What takes equal scores whole, and then has a value that no order of them has.
+WHOLE_BLOCKS = ("average_precision", "lift", "normalized_average_precision")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("rule", ["untied", "expected", "threshold"])
+def test_the_bounds_of_a_binned_tally_hold(rule, seed):
+    draw = random.Random(seed)
+    share, height = draw.choice([0.1, 0.4, 0.7]), draw.randint(5, 60)
+    scores = range(height) if rule == "untied" else [draw.randint(0, 9) for _ in range(height)]
+    data = pl.DataFrame({"y": [draw.random() < share for _ in scores], "s": [float(score) for score in scores]})
+    names = BRACKETED
+    if rule == "expected":
+        names = [name for name in names if "expected" in metric(name).aggregates]
+    if rule == "threshold":
+        names = [name for name in names if "@recall=" not in name or name.startswith("interpolated")]
+        names = [name for name in names if not name.startswith(WHOLE_BLOCKS)]
+    exact = fp.evaluate(data, names, "y", "s", ties="threshold" if rule == "untied" else rule).row(0, named=True)
+    for bins in (2, 5, [2, 5, 7.5, 30]):
+        tally = fp.tally(data, "y", "s", bins=bins)
+        bounds = [
+            fp.evaluate(tally, names, "y", "s", count="count", ties=ties).row(0, named=True)
+            for ties in ("pessimistic", "optimistic")
+        ]
+        for name in names:
+            values = [one[name] for one in (*bounds, exact)]
+            if None in values:
+                assert values == [None] * 3, name
+            else:
+                low, high = sorted(values[:2])  # fewer mistakes are better
+                assert low - 1e-12 <= exact[name] <= high + 1e-12, name
+
+
+def test_thresholds_on_the_edges_of_bins_are_exact():
+    data = pl.DataFrame({"y": [1, 0, 1, 1, 0], "s": [0.9, 0.8, 0.5, 0.4, 0.1]})
+    tally = fp.tally(data, "y", "s", bins=[0, 0.4, 0.8])
+    names = ["tp@threshold=0.8", "mcc@threshold=0.4", "precision@threshold=0"]
+    assert fp.evaluate(tally, names, "y", "s", count="count").equals(fp.evaluate(data, names, "y", "s"))
+
+
+def test_the_bounds_draw_together_as_bins_are_more():
+    draw = random.Random(0)
+    truth = [draw.random() < 0.3 for _ in range(20_000)]
+    data = pl.DataFrame({"y": truth, "s": [draw.gauss(float(one), 1.0) for one in truth]})
+
+    def widths(bins):
+        tally = fp.tally(data, "y", "s", bins=bins)
+        low, high = (
+            fp.evaluate(tally, ["roc_auc", "average_precision"], "y", "s", count="count", ties=ties).row(0)
+            for ties in ("pessimistic", "optimistic")
+        )
+        return [there - here for here, there in zip(low, high, strict=True)]
+
+    # A bin has a share of 1 / n of the negatives, and n of them have 1 / n of the pairs that are undecided.
+    (area, precision), (area_of_more, precision_of_more) = widths(30), widths(300)
+    assert area / area_of_more == pytest.approx(10, rel=0.05)
+    assert precision / precision_of_more > 6
