@@ -95,9 +95,7 @@ def refuse_policies(request: Request, names: Sequence[str], *, clusters: bool) -
         if request.policies.get(name) is not None:
             raise ValueError(f"{name}= goes with no standard error where rows are sampled: leave it out")
     if clusters and request.policies.get("count") is not None:
-        raise ValueError(
-            "count= and clusters do not go together: give the rows themselves, each of its cluster"
-        )
+        raise ValueError("count= and clusters do not go together: give the rows themselves, each of its cluster")
     if request.ties != "threshold":
         raise ValueError(f"ties={request.ties!r} goes with no standard error where rows are sampled: leave it out")
     for total in request.totals:
