@@ -309,3 +309,11 @@ def test_the_bounds_draw_together_as_bins_are_more():
     (area, precision), (area_of_more, precision_of_more) = widths(30), widths(300)
     assert area / area_of_more == pytest.approx(10, rel=0.05)
     assert precision / precision_of_more > 6
+
+
+def test_groups_that_only_their_totals_tell_of(kind):
+    data = pl.DataFrame({"c": ["cat", "cat", "dog"], "t": [1, 0, 1], "s": [0.9, 0.8, 0.7], "n": [2, 1, 0]})
+    known = kind(pl.DataFrame({"c": ["cat", "dog", "owl"], "P": [4, 3, 3]}))
+    # Of cat two of four hits stand first, both of one score: 2 / 4 at a precision of 1. Dog has no row, owl never had.
+    found = kind.read(fp.evaluate(kind(data), "average_precision", "t", "s", by="c", positives=known, count="n"))
+    assert found.rows() == [("cat", 0.5), ("dog", 0.0), ("owl", 0.0)]

@@ -186,6 +186,25 @@ def test_rows_that_stand_twice_are_one_cluster(kind):
     assert (alone["standard_error"] < 0.8 * once["standard_error"]).all()
 
 
+def test_rows_that_stand_for_many(kind):
+    data = samples(11).with_columns(n=pl.int_range(pl.len()) % 4)
+    names = ["average_precision", "roc_auc", "precision@threshold=2", "f1@threshold=2"]
+    repeated = data.select(pl.exclude("n").repeat_by("n")).explode(pl.all(), empty_as_null=False)
+    expected = fp.intervals(repeated, names, "truth", "score")
+    assert_same(kind.read(fp.intervals(kind(data), names, "truth", "score", count="n")), expected)
+    with pytest.raises(ValueError, match="count= and clusters do not go together"):
+        fp.intervals(data, names, "truth", "score", count="n", cluster="q")
+
+
+def test_groups_that_only_their_totals_tell_of(kind):
+    data = pl.DataFrame({"c": ["cat", "cat", "dog"], "truth": [1, 0, 1], "score": [0.9, 0.8, 0.7]})
+    known = kind(pl.DataFrame({"c": ["cat", "dog", "owl"], "P": [2, 1, 3]}))
+    given_ = {"by": "c", "mean_over": "c", "positives": known}
+    found = kind.read(fp.intervals(kind(data), "average_precision", "truth", "score", **given_))
+    # 1/2, 1 and 0.
+    assert found.select("value", "units", "undefined").row(0) == (near(0.5), 3, 0)
+
+
 def test_means_of_fixed_groups():
     data = samples(9, groups=4)
     names = ["average_precision", "precision@threshold=2"]
