@@ -86,7 +86,7 @@ TEXTS = {
 }
 PLOTS = {
     "facet": "Small multiples with shared axes, one for each group of these key columns; True: of all keys but "
-    "`system`.",
+    "`system`. Marks have no text there.",
     "average": "Average over these key columns: the mean of the groups' precision at each recall, the area under which "
     "is the mean of their average precisions, and the range of the middle half of the groups. True: all keys but "
     "`system`.",

@@ -22,6 +22,7 @@ _DASHED = (0, (4, 1.5))
 _DOTTED = (0, (1, 1))
 _STROKES = ("-", "-", _DASHED, _DASHED, "-.", _DOTTED, "-", _DASHED, _DOTTED, "-")
 _FAINT = 0.3
+_ROWS_IN_PANEL = 4  # of a legend, beyond which it hides the curves
 _FILL = 0.25
 BASELINE = "prevalence"
 """Label of the precision of a random ranking."""
@@ -185,7 +186,18 @@ def shrink(ax: Axes, title: str) -> None:
         "borderaxespad": 0.2,
         "borderpad": 0,
     }
-    ax.legend([handles[i] for i in shown], [labels[i] for i in shown], loc="lower left", **small)
+    named = [labels[i] for i in shown]
+    if len(named) > _ROWS_IN_PANEL:
+        named = [label.removeprefix("AP = ") for label in named]
+        small |= {"ncols": 2, "columnspacing": 0.6, "handlelength": 0.9, "handletextpad": 0.4}
+    legend = ax.legend([handles[i] for i in shown], named, loc="lower left", **small)
+    legend.set_in_layout(False)
+
+
+def shared_columns(width: float, names: Sequence[str]) -> int:
+    """How many entries of the legend above all panels stand side by side, in a figure of so many inches."""
+    longest = max(map(len, [*names, BASELINE]))
+    return max(1, min(int(width / (0.55 + 0.075 * longest)), len(names) + 1))
 
 
 def draw_shared_legend(
@@ -198,7 +210,8 @@ def draw_shared_legend(
     if options.baseline and options.y == "precision":
         handles.append(Line2D([], [], color="0.5", linestyle=":", linewidth=1, label=BASELINE))
     if handles:
-        figure.legend(handles=handles, loc="outside upper center", ncols=len(handles), fontsize="small", frameon=False)
+        columns = shared_columns(figure.get_figwidth(), names)
+        figure.legend(handles=handles, loc="outside upper center", fontsize="small", frameon=False, ncols=columns)
 
 
 def dots(ax: Axes, x: Sequence[float], y: Sequence[float], colour: Any, shape: str, label: str) -> None:

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
+_LEGEND = 2.0
+"""Inches of one more column of a legend beside the axes."""
+_LEGEND_ROW = 0.2
+"""Inches of one more row of the legend above all panels."""
 _IN_PANEL = 10
 """Curves that can be told apart in a small panel."""
 
@@ -121,7 +125,10 @@ def draw(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, options: PlotOptions
     if target.ax is None:
         import matplotlib.pyplot as plt
 
-        ax = plt.figure(layout="compressed").subplots()  # the layout that knows of square axes
+        wider = max(0, texts.legend_columns(len(drawn)) - 1)
+        width, height = plt.rcParams["figure.figsize"]
+        # The layout that knows of square axes.
+        ax = plt.figure(figsize=(width + _LEGEND * wider, height), layout="compressed").subplots()
     else:
         ax = target.ax
     names = [_name(each.key, lines) if target.label is None else target.label for each in drawn]
@@ -209,7 +216,9 @@ def _facets(curves: Sequence[DrawnCurve], panels: Sequence[str], lines: Sequence
         inside.setdefault(title, []).append(curve)
     inside = inside or {"no rows": []}
     rows, columns = _grid(len(inside))
-    figure = plt.figure(figsize=(1.7 * columns + 0.4, 1.8 * rows + 0.7), layout="compressed")
+    width = 1.7 * columns + 0.4
+    more = (len(names) if lines else 0) // artists.shared_columns(width, names if lines else [])
+    figure = plt.figure(figsize=(width, 1.8 * rows + 0.7 + _LEGEND_ROW * more), layout="compressed")
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     artists.prepare(grid.flat[0], ticks=3)  # once: each time, matplotlib goes through all axes that share theirs
     colours = []
@@ -228,7 +237,7 @@ def _facets(curves: Sequence[DrawnCurve], panels: Sequence[str], lines: Sequence
     artists.draw_shared_legend(figure, names, styles, options)
     texts.lay_out(grid.flat[0])
     for ax, members, chosen in zip(grid.flat, inside.values(), colours, strict=False):
-        texts.draw_texts(ax, members, options, chosen)
+        texts.draw_texts(ax, members, options, chosen, written=False)
         texts.move_legend(ax, options)
     return figure
 

@@ -70,7 +70,8 @@ def plot(
     y : str
         The figure up. What is an area under precision against recall, such as `rectangles`, is drawn there only.
     facet : bool, str or list of str
-        Small multiples with shared axes, one for each group of these key columns; True: of all keys but `system`.
+        Small multiples with shared axes, one for each group of these key columns; True: of all keys but `system`. Marks
+        have no text there.
     average : bool, str or list of str
         Average over these key columns: the mean of the groups' precision at each recall, the area under which is the
         mean of their average precisions, and the range of the middle half of the groups. True: all keys but `system`.
@@ -195,7 +196,8 @@ def plot_curve(
     y : str
         The figure up. What is an area under precision against recall, such as `rectangles`, is drawn there only.
     facet : bool, str or list of str
-        Small multiples with shared axes, one for each group of these key columns; True: of all keys but `system`.
+        Small multiples with shared axes, one for each group of these key columns; True: of all keys but `system`. Marks
+        have no text there.
     average : bool, str or list of str
         Average over these key columns: the mean of the groups' precision at each recall, the area under which is the
         mean of their average precisions, and the range of the middle half of the groups. True: all keys but `system`.

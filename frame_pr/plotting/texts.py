@@ -45,12 +45,20 @@ _Place = Literal[
 _BELOW: tuple[_Place, ...] = get_args(_Place)
 _ABOVE: tuple[_Place, ...] = ("upper right", "upper center", *_BELOW)
 _LONG = 6  # entries of a legend that would hide the curves
+_HIGH = 20  # entries of one beside them, in a column
 _HORIZONTAL = {1: "left", 0: "center", -1: "right"}
 _VERTICAL = {1: "bottom", 0: "center", -1: "top"}
 
 
-def draw_texts(ax: Axes, drawn: Sequence[DrawnCurve | Average], options: PlotOptions, colours: Sequence[Any]) -> None:
-    """Mark operating points and thresholds, and write beside them what they are."""
+def draw_texts(
+    ax: Axes,
+    drawn: Sequence[DrawnCurve | Average],
+    options: PlotOptions,
+    colours: Sequence[Any],
+    *,
+    written: bool = True,
+) -> None:
+    """Mark operating points and thresholds, and write beside them what they are, if they shall be `written`."""
     wanted: list[tuple[Point, str, Any]] = []
     curves = [(each, colour) for each, colour in zip(drawn, colours, strict=True) if isinstance(each, DrawnCurve)]
     for curve, colour in curves:
@@ -62,8 +70,8 @@ def draw_texts(ax: Axes, drawn: Sequence[DrawnCurve | Average], options: PlotOpt
             points = curve_frames.spaced(curve, options.threshold_labels)
             if not (options.rectangles and curve.blocks.height <= EDGES):  # which shows all thresholds
                 dots(ax, [p.x for p in points], [p.y for p in points], colour, ".", "_thresholds")
-            wanted += [(point, f"{point.threshold:.3g}", colour) for point in points]
-    if wanted:
+            wanted += [(point, _threshold(curve, point), colour) for point in points]
+    if wanted and written:
         _write(ax, wanted)
 
 
@@ -76,12 +84,22 @@ def _operating_points(curve: DrawnCurve, options: PlotOptions) -> list[tuple[Poi
         marks.append((curve_frames.at_threshold(curve, threshold), "o", f"threshold {threshold:g}"))
     for recall in options.recalls:
         point = curve.point(f"threshold@{recall}")
-        marks.append((point, "s", f"recall {float(recall.recall):g}\nthreshold {point.threshold:.3g}" if point else ""))
+        text = f"recall {float(recall.recall):g}"
+        marks.append((point, "s", f"{text}\nthreshold {_threshold(curve, point)}" if point else ""))
     for beta in options.max_f:
         point, f = curve.point(f"threshold@max_f{beta}"), curve.numbers[f"max_f{beta}"]
         text = f"max $F_{{{beta}}}$ {f:.{options.decimals}f}"
-        marks.append((point, "D", f"{text}\nthreshold {point.threshold:.3g}" if point else ""))
+        marks.append((point, "D", f"{text}\nthreshold {_threshold(curve, point)}" if point else ""))
     return [(point, shape, text) for point, shape, text in marks if point is not None]
+
+
+def _threshold(curve: DrawnCurve, point: Point) -> str:
+    """In three digits, or as many as make it the same point when it is typed in."""
+    for digits in range(3, 18):
+        text = f"{point.threshold:.{digits}g}"
+        if curve_frames.at_threshold(curve, float(text)) == point:
+            break
+    return text
 
 
 def lay_out(ax: Axes) -> None:
@@ -90,6 +108,11 @@ def lay_out(ax: Axes) -> None:
     engine = figure.get_layout_engine()
     if engine is not None:
         engine.execute(figure)
+
+
+def legend_columns(entries: int) -> int:
+    """Of a legend beside the axes, so that it is not higher than these."""
+    return -(-entries // _HIGH)
 
 
 def draw_legend(ax: Axes, title: str, options: PlotOptions) -> None:
@@ -108,11 +131,15 @@ def draw_legend(ax: Axes, title: str, options: PlotOptions) -> None:
     if rcParams["legend.fontsize"] == rcParamsDefault["legend.fontsize"]:
         settings |= {"fontsize": "small", "title_fontsize": "small", "handlelength": 1.7}
     if len(labels) > _LONG:
-        ax.legend(**{**settings, **_outside(ax)})
+        ax.legend(**{**settings, **_outside(ax, len(labels))})
     elif rcParams["legend.loc"] != "best":
         ax.legend(**settings)
     else:
-        ax.legend(loc="lower left", **settings)
+        legend = ax.legend(loc="lower left", **settings)
+        if legend.get_window_extent().width > ax.get_window_extent().width:
+            legend = ax.legend(loc="lower left", **settings | {"fontsize": "xx-small", "title_fontsize": "xx-small"})
+        # It lies on the axes, which no layout shall make smaller for it.
+        legend.set_in_layout(False)
         move_legend(ax, options)
 
 
@@ -124,14 +151,14 @@ def move_legend(ax: Axes, options: PlotOptions) -> None:
         legend.set_loc(_roomiest(ax, legend, _ABOVE if options.rectangles else _BELOW))
 
 
-def _outside(ax: Axes) -> dict[str, Any]:
+def _outside(ax: Axes, entries: int) -> dict[str, Any]:
     """Beside the axes, or below them in a figure that is not wide."""
     from matplotlib.transforms import ScaledTranslation
 
     figure = ax.figure.bbox
     if figure.width > 1.2 * figure.height:
         beyond_iso_f = 1.14 if any(artist.get_label() == ISO_F for artist in ax.collections) else 1.02
-        return {"loc": "upper left", "bbox_to_anchor": (beyond_iso_f, 1)}
+        return {"loc": "upper left", "bbox_to_anchor": (beyond_iso_f, 1), "ncols": legend_columns(entries)}
     below_label = ax.transAxes + ScaledTranslation(0, -40 / 72, ax.figure.dpi_scale_trans)
     tight = {"columnspacing": 1, "handletextpad": 0.5, "handlelength": 1.2}
     return {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "bbox_transform": below_label, "ncols": 2, **tight}
@@ -204,7 +231,7 @@ def _write(ax: Axes, wanted: Sequence[tuple[Point, str, Any]]) -> None:
             fontsize="small",
             color=colour,
             path_effects=[halo],
-        )
+        ).set_in_layout(False)
 
 
 def _beside(point: Any, size: tuple[float, float], side: tuple[int, int, float], letter: float) -> _Box:
