@@ -38,6 +38,10 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     f"{len(REPORT)} metrics": lambda frame: fp.evaluate(frame, REPORT, "relevant", "score", by="query"),
     "`curve`": lambda frame: fp.curve(frame, "relevant", "score", by="query"),
     "`tally`": lambda frame: fp.tally(frame, "relevant", "score", by="query"),
+    "`intervals`": lambda frame: fp.intervals(frame, "average_precision", "relevant", "score", by="query"),
+    "`intervals` of the mean": lambda frame: fp.intervals(
+        frame, "average_precision", "relevant", "score", by="query", mean_over="query"
+    ),
     "`with_curve`": lambda frame: fp.with_curve(frame, "relevant", "score", by="query"),
 }
 # Of the rows, or of a parquet file that holds them.

@@ -94,7 +94,7 @@ times best: 1 is linear.
 
 ## Small calls and imports
 
-A call on a frame of {small} rows. The peers' sampling and conversions are not in their calls.
+A call on a frame of {small} rows, and one of sign flips. The peers' sampling and conversions are not in their calls.
 
 {per_call}
 

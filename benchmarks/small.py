@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 
+import frame_pr as fp
 from benchmarks.calls import BASE, CALLS, average_precision
 from benchmarks.contenders import EVERYWHERE
 from benchmarks.measure import Times, import_seconds, in_turns
@@ -11,6 +13,7 @@ from benchmarks.peers import present
 
 ROWS = 10
 WITH_PANDAS = "frame_pr, after polars and pandas"
+FLIPS = "`compare` of 3 systems on 1,000 queries, 10,000 sign flips"
 
 
 def per_call(calls: int) -> dict[str, Times]:
@@ -30,7 +33,11 @@ def per_call(calls: int) -> dict[str, Times]:
     }
     runs |= {name: lambda call=call: call(rows) for name, call in CALLS.items()}
     runs |= {name: entry.run for name, entry in present(EVERYWHERE, rows).items()}
-    return in_turns(runs, calls)
+    draw = np.random.default_rng(0)
+    keys = {"query": np.arange(3_000) // 3, "system": np.arange(3_000) % 3}
+    figures = pl.DataFrame({**keys, "average_precision": draw.random(3_000)})
+    flips = {FLIPS: lambda: fp.compare(figures, "average_precision", by="query", test="permutation")}
+    return in_turns(runs, calls) | in_turns(flips, max(3, calls // 30))
 
 
 def imports(runs: int) -> dict[str, Times]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from benchmarks.calls import BASE, BESIDE, CALLS, KEYS, POLICIES
 from benchmarks.peers import OURS
 from benchmarks.results import Results
-from benchmarks.small import WITH_PANDAS
+from benchmarks.small import FLIPS, WITH_PANDAS
 
 LARGE, SMALL = ("20 x 500k", "1 x 10M"), ("100k x 100", "2M x 5")
 
@@ -54,6 +54,8 @@ def _targets(found: Results) -> Iterator[Target]:
     yield Target("18 metrics, over AP", False, 1.5, ours(next(iter(CALLS))))
     for name, limit in zip(BESIDE, (1.2, 2, 2.5, 2), strict=True):
         yield Target(f"{name}, over AP", False, limit, ours(name))
+    for name in ("`intervals`", "`intervals` of the mean"):
+        yield Target(f"{name}, over AP", False, 2, ours(name))
     yield Target("pandas, over polars", False, 1.15, ours("pandas"))
     for key in KEYS:
         yield Target(f"{key}, over an Int64 key", False, 1.5, ours(key))
@@ -61,4 +63,5 @@ def _targets(found: Results) -> Iterator[Target]:
         yield Target(f"{policy}, over the default", False, 2, ours(policy))
     yield Target("peak memory of AP, bytes a row above the input", False, 60, found.memory.get(BASE, {}))
     yield Target("AP of 10 rows, ms", False, 2, {"eager": found.per_call[BASE].median * 1e3})
+    yield Target(f"{FLIPS}, ms", False, 200, {"eager": found.per_call[FLIPS].median * 1e3})
     yield Target("`import frame_pr`, ms", False, 30, {WITH_PANDAS: found.imports[WITH_PANDAS].best * 1e3})
