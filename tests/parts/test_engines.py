@@ -234,7 +234,7 @@ def test_errors_about_rows_come_with_their_message_when_it_runs(engine):
 @ONE_MODE
 def test_what_is_there_on_polars_and_pandas_only(engine):
     for function in ("curve", "with_curve", "confusion"):
-        with pytest.raises(TypeError, match="on Spark and Dask there are evaluate, report, with_metrics and the"):
+        with pytest.raises(TypeError, match="on Spark and Dask there are evaluate, report, with_metrics, tally and"):
             call(engine.make(DATA), function, **({"k": 1} if function == "confusion" else {}))
 
 
