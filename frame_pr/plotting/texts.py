@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from frame_pr.plotting import curve_frames
@@ -165,7 +165,7 @@ def _outside(ax: Axes, entries: int) -> dict[str, Any]:
 
 
 def _roomiest(ax: Axes, legend: Legend, places: Sequence[_Place]) -> _Place:
-    drawn, axes, size = _drawn(ax), ax.get_window_extent(), legend.get_window_extent()
+    crowd, axes, size = _crowd(_drawn(ax)), ax.get_window_extent(), legend.get_window_extent()
     texts = [_Box(*text.get_window_extent().extents) for text in ax.texts]
     margin, near = size.x0 - axes.x0, ax.figure.dpi / 18  # 4 points: a line, and a little air
     right, upper = axes.x1 - margin - size.width, axes.y1 - margin - size.height
@@ -176,7 +176,7 @@ def _roomiest(ax: Axes, legend: Legend, places: Sequence[_Place]) -> _Place:
         vertical, horizontal = place.split()
         x, y = left[horizontal], low[vertical]
         box = _Box(x - near, y - near, x + size.width + near, y + size.height + near)
-        return _inside(drawn, box) + 50 * sum(box.overlaps(text) for text in texts)
+        return crowd(box) + 50 * sum(box.overlaps(text) for text in texts)
 
     return min(places, key=covered)
 
@@ -190,9 +190,24 @@ def _drawn(ax: Axes) -> tuple[Any, Any]:
     return x, y
 
 
-def _inside(drawn: tuple[Any, Any], box: _Box) -> int:
-    x, y = drawn
-    return int(((x > box.left) & (x < box.right) & (y > box.low) & (y < box.high)).sum())
+def _crowd(drawn: tuple[Any, Any]) -> Callable[[_Box], int]:
+    """How many of the points lie within a box, from sums over all pixels below and to the left of each."""
+    import numpy as np
+
+    x, y = (np.floor(pixels).astype(np.int64) for pixels in drawn)
+    if not len(x):
+        return lambda box: 0
+    left, low = x.min(), y.min()
+    counts = np.zeros((x.max() - left + 2, y.max() - low + 2), np.int64)
+    np.add.at(counts, (x - left + 1, y - low + 1), 1)
+    sums = counts.cumsum(0).cumsum(1)
+
+    def inside(box: _Box) -> int:
+        x0, x1 = (int(np.clip(edge - left, 0, sums.shape[0] - 1)) for edge in (box.left, box.right))
+        y0, y1 = (int(np.clip(edge - low, 0, sums.shape[1] - 1)) for edge in (box.low, box.high))
+        return int(sums[x1, y1] - sums[x0, y1] - sums[x1, y0] + sums[x0, y0])
+
+    return inside
 
 
 def _write(ax: Axes, wanted: Sequence[tuple[Point, str, Any]]) -> None:
@@ -203,7 +218,7 @@ def _write(ax: Axes, wanted: Sequence[tuple[Point, str, Any]]) -> None:
     halo = withStroke(linewidth=2, foreground=ax.get_facecolor())  # contours and baselines may run behind a text
     to_pixels = ax.figure.dpi / 72
     letter = FontProperties(size="small").get_size_in_points() * to_pixels
-    drawn, axes = _drawn(ax), _Box(*ax.get_window_extent().extents)
+    crowd, axes = _crowd(_drawn(ax)), _Box(*ax.get_window_extent().extents)
     taken: list[_Box] = []
 
     for point, text, colour in wanted:
@@ -212,10 +227,7 @@ def _write(ax: Axes, wanted: Sequence[tuple[Point, str, Any]]) -> None:
         size = max(map(len, lines)) * 0.64 * letter, len(lines) * 1.2 * letter
         boxes = [_beside(ax.transData.transform((point.x, point.y)), size, side, letter) for side in _SIDES]
         costs = [
-            0.1 * rank
-            + _inside(drawn, box)
-            + 50 * sum(box.overlaps(other) for other in taken)
-            + 200 * (not box.within(axes))
+            0.1 * rank + crowd(box) + 50 * sum(box.overlaps(other) for other in taken) + 200 * (not box.within(axes))
             for rank, box in enumerate(boxes)
         ]
         best = costs.index(min(costs))
