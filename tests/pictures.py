@@ -53,5 +53,9 @@ def line(ax: Any, label: str) -> Any:
 
 def rectangle_area(ax: Any) -> float:
     (found,) = [artist for artist in ax.collections if artist.get_label() == "_rectangles"]
-    corners = np.array([path.vertices[:4] for path in found.get_paths()])
-    return float(((corners[:, 2, 0] - corners[:, 0, 0]) * corners[:, 1, 1]).sum())
+    # Of each polygon by the shoelace formula, be it one rectangle or the outline of all.
+    areas = []
+    for path in found.get_paths():
+        x, y = path.vertices.T
+        areas.append(abs(np.dot(x, np.roll(y, 1)) - np.dot(y, np.roll(x, 1))) / 2)
+    return float(sum(areas))

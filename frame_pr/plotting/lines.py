@@ -22,6 +22,8 @@ _DASHED = (0, (4, 1.5))
 _DOTTED = (0, (1, 1))
 _STROKES = ("-", "-", _DASHED, _DASHED, "-.", _DOTTED, "-", _DASHED, _DOTTED, "-")
 _FAINT = 0.3
+_COARSE = thinning.STRIPS // 4
+"""Strips of an area, of which nobody sees the single steps: so that files are small."""
 _ROWS_IN_PANEL = 4  # of a legend, beyond which it hides the curves
 _FILL = 0.25
 BASELINE = "prevalence"
@@ -98,7 +100,7 @@ def draw_curve(ax: Axes, curve: DrawnCurve, name: str, options: PlotOptions, lin
         _draw_steps(ax, blocks, "precision", {**line, **_faint(line), "label": "_rest"})
         blocks = curve_frames.first_k(curve, options.k)
     if options.rectangles:
-        _draw_rectangles(ax, thinning.rectangles(blocks, options.height), line["color"])
+        _draw_rectangles(ax, thinning.rectangles(blocks, options.height, _COARSE, thinning.STRIPS), line["color"])
     if options.interpolated:
         _shade_between(ax, blocks, line["color"])
         _draw_steps(ax, blocks, options.height, {**line, "marker": "", "linestyle": _DASHED, "label": "_envelope"})
@@ -250,7 +252,7 @@ def _shade_between(ax: Axes, blocks: pl.DataFrame, colour: Any) -> None:
 
 
 def _fill_steps(ax: Axes, blocks: pl.DataFrame, low: str, high: str, colour: Any) -> None:
-    recall, heights = _vertices(blocks, low, high)
+    recall, heights = _vertices(thinning.thinned(blocks, _COARSE, thinning.STRIPS), low, high)
     ax.fill_between(recall, heights[0], heights[1], step="pre", color=colour, alpha=_FILL, linewidth=0)
 
 
@@ -268,9 +270,14 @@ def _draw_rectangles(ax: Axes, steps: pl.DataFrame, colour: Any) -> None:
 
     left, right, height = (steps[name].to_numpy() for name in ("left", "right", "height"))
     zero = np.zeros_like(height)
-    corners: Any = np.stack([left, zero, left, height, right, height, right, zero], axis=1).reshape(-1, 4, 2)
-    # Edges would paint narrow rectangles over; without them, antialiasing would show the seams.
-    edges = {"edgecolor": colour, "linewidth": 0.6} if steps.height <= EDGES else {"antialiased": False}
+    corners: Any
+    if steps.height <= EDGES:
+        corners = np.stack([left, zero, left, height, right, height, right, zero], axis=1).reshape(-1, 4, 2)
+        edges: dict[str, Any] = {"edgecolor": colour, "linewidth": 0.6}
+    else:
+        # Edges would paint narrow rectangles over, and antialiasing show the seams: one outline of all.
+        top = np.stack([left, height, right, height], axis=1).reshape(-1, 2)
+        corners, edges = [np.concatenate([[[left[0], 0.0]], top, [[right[-1], 0.0]]])], {"linewidth": 0}
     ax.add_collection(
         PolyCollection(corners, facecolor=to_rgba(colour, _FILL), label="_rectangles", **edges), autolim=False
     )
