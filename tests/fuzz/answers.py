@@ -230,6 +230,6 @@ def as_good(group: Group, f: str, threshold: Any) -> bool:
 
 def near(name: str, got: float, exact: Any) -> bool:
     """Sums of like signs have no cancellation to excuse them; where there is one, the scale is 1."""
-    signed = name.partition("@")[0] in (*ASSOCIATIONS, "roc_auc")
+    signed = name.partition("@")[0] in (*ASSOCIATIONS, "roc_auc", "normalized_average_precision")
     scale = max(abs(float(exact)), 1.0) if signed else abs(float(exact))
     return abs(got - float(exact)) <= 1e-12 * scale
