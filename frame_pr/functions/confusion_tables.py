@@ -8,9 +8,10 @@ from typing import Any, Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import filling, refuse_both, scalar
-from frame_pr.frames.columns import refuse_several
+from frame_pr.frames.columns import by_name, refuse_several
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.kinds import find_kind
+from frame_pr.frames.stacking import stacked
 from frame_pr.functions.evaluation import averaged, means_asked
 from frame_pr.inputs.group_thresholds import predicted_by_group
 from frame_pr.inputs.policies import Column, Columns, Policies
@@ -151,15 +152,14 @@ def _rows_of_cuts(
     table: pl.LazyFrame, cuts: Sequence[Rank | Threshold], carried: Sequence[str], *, several: bool
 ) -> pl.LazyFrame:
     """A row for each group and cut, of a table that has the figures of all cuts side by side."""
-    rows = [[pl.col(f"{figure}@{cut}").alias(figure) for figure in rates.FIGURES] for cut in cuts]
+    rows = [{figure: pl.col(f"{figure}@{cut}") for figure in rates.FIGURES} for cut in cuts]
     if not several:
-        return table.select("group", *carried, *rows[0])
+        return table.select("group", *carried, **rows[0])
     numbers = [read_number(cut.text) for cut in cuts if isinstance(cut, Threshold)]
     dtype = pl.Int64 if all(isinstance(one, int) and abs(one) < 2**63 for one in numbers) else pl.Float64
     for number, row in zip(numbers, rows, strict=False):  # of a rank, k tells
-        row.append(pl.lit(number, dtype=dtype).alias("threshold"))
-    listed = table.select("group", *carried, cut=pl.concat_list([pl.struct(row) for row in rows]))
-    return listed.explode("cut", empty_as_null=False, keep_nulls=False).unnest("cut")
+        row["threshold"] = pl.lit(number, dtype=dtype)
+    return stacked(table, [pl.col("group"), *map(by_name, carried)], rows)
 
 
 def _cut_by_group(rows: Rows, way_back: WayBack[Frame], threshold: Any, undefined: float | None) -> Frame:

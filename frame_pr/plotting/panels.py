@@ -55,14 +55,19 @@ def need_matplotlib() -> None:
         raise ImportError('plots need matplotlib: pip install "frame-pr[plot]"') from error
 
 
+def check_axes(ax: Any) -> None:
+    """Where to draw, if it is said."""
+    from matplotlib.axes import Axes
+
+    if ax is not None and not isinstance(ax, Axes):
+        raise TypeError(f"ax must be a matplotlib Axes, got {kind_of_value(ax)}")
+
+
 def checked(given: Mapping[str, Any], line: Mapping[str, Any]) -> tuple[PlotOptions, PlotTarget]:
     """The arguments of `plot` or `plot_curve`, by their names, if they make sense."""
     need_matplotlib()
-    from matplotlib.axes import Axes
-
     options, target = options_of(given, line), PlotTarget(**{name: given[name] for name in PlotTarget._fields})
-    if target.ax is not None and not isinstance(target.ax, Axes):
-        raise TypeError(f"ax must be a matplotlib Axes, got {kind_of_value(target.ax)}")
+    check_axes(target.ax)
     facet, average = (yes_or_key_names(name, given[name]) for name in ("facet", "average"))
     target = target._replace(facet=facet, average=average)
     _check_label(target)

@@ -10,9 +10,9 @@ from frame_pr.frames.arguments import flag, real, text, whole
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.kinds import kind_of
-from frame_pr.frames.wording import counted, did_you_mean, kind_of_value, nearest, shown
+from frame_pr.frames.wording import counted, did_you_mean, nearest, shown
 from frame_pr.inputs.policies import Column, Columns, Policies
-from frame_pr.plotting.panels import need_matplotlib, plain
+from frame_pr.plotting.panels import check_axes, need_matplotlib, plain
 from frame_pr.statistics.comparisons import compare
 from frame_pr.statistics.figures import COLUMNS, figures_of
 
@@ -78,7 +78,7 @@ def plot_intervals(
     name = None if metric is None else text("metric", metric)
     line = None if overall is None else float(real("overall", overall))
     largest_first, most = flag("sort", sort), whole("max_groups", max_groups, least=1)
-    _check_axes(ax)
+    check_axes(ax)
     table, keys, drawn = _read(frame, name)
     if table.height > most:
         rows = counted(table.height, "row", "rows")
@@ -173,7 +173,7 @@ def plot_comparison(
     ['mean difference 0.07 (-0.45 to 0.58)', 'b better: 1, worse: 1, tied: 1']
     """
     need_matplotlib()
-    _check_axes(ax)
+    check_axes(ax)
     name = text("metric", metric)
     given: dict[str, Any] = {"by": by, "positive": positive, "undefined": undefined, **policies}
     found = compare(frame, name, truth, score, baseline=baseline, confidence=confidence, **given)
@@ -203,13 +203,6 @@ def plot_comparison(
     ax.set_ylabel(f"{plain(name)}: {system} less {before}")
     ax.legend(loc="best", frameon=False)
     return ax
-
-
-def _check_axes(ax: Any) -> None:
-    from matplotlib.axes import Axes
-
-    if ax is not None and not isinstance(ax, Axes):
-        raise TypeError(f"ax must be a matplotlib Axes, got {kind_of_value(ax)}")
 
 
 def _axes(ax: Axes | None, height: float) -> Axes:

@@ -16,7 +16,7 @@ from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import refuse_undefined, request_of
 from frame_pr.inputs.rows import rows_of
 from frame_pr.statistics.bounds import of_share
-from frame_pr.statistics.figures import is_of_figures, keys_left
+from frame_pr.statistics.figures import keys_left, refuse_engine
 from frame_pr.statistics.intervals import share_of
 
 COLUMNS = ("recall", "precision", "low", "high", "lower_quartile", "upper_quartile", "groups")
@@ -89,7 +89,7 @@ def average_curve(
     refuse_undefined(policies, NULLS)
     if by is None:
         raise ValueError("average_curve needs groups, whose curves are averaged: name the grouping columns, by=...")
-    is_of_figures(frame, truth, score)
+    refuse_engine(frame)
     rows, way_back = rows_of(frame, request_of(truth, score, by, positive, policies))
     keys = list(way_back.keys[len(way_back.keys) - bool(way_back.systems) :])
     if mean_over is not None:

@@ -8,10 +8,10 @@ from dataclasses import replace
 import polars as pl
 
 from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.stacking import stacked
 from frame_pr.inputs.policies import Column
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.rows import WayBack, rows_of
-from frame_pr.statistics.figures import stacked
 from frame_pr.statistics.sampled_rows import of_rows, refuse_policies, sums_of_clusters, values_and_errors
 
 

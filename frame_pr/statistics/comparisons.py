@@ -12,13 +12,14 @@ import polars as pl
 from frame_pr.frames.arguments import filling, is_whole, one_of, whole
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_several
 from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.stacking import stacked
 from frame_pr.frames.wording import did_you_mean, nearest, shown
 from frame_pr.functions.evaluation import metric_names
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.statistics import bounds
 from frame_pr.statistics.compared_rows import compared_rows
-from frame_pr.statistics.figures import Figures, figures_of, is_of_figures, keys_left, stacked
+from frame_pr.statistics.figures import Figures, figures_of, is_of_figures, keys_left
 from frame_pr.statistics.holm import with_holm
 from frame_pr.statistics.intervals import share_of
 from frame_pr.statistics.sign_flips import UNIT, p_values

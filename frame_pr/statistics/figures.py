@@ -81,13 +81,18 @@ def figures_of(
     )
 
 
-def is_of_figures(frame: Any, truth: Any, score: Any) -> bool:
-    """Whether a call is about a frame of figures, and not of rows."""
+def refuse_engine(frame: Any) -> None:
+    """Statistics start from a frame that is here."""
     if isinstance(frame, Engine):
         raise TypeError(
             f"statistics of {frame.name} start from the figures of groups: evaluate(metrics, truth, score, by=...), "
             "then this function on what it gives, as a polars or pandas frame, without truth and score"
         )
+
+
+def is_of_figures(frame: Any, truth: Any, score: Any) -> bool:
+    """Whether a call is about a frame of figures, and not of rows."""
+    refuse_engine(frame)
     if (truth is None) != (score is None):
         given, missing = ("score", "truth") if truth is None else ("truth", "score")
         raise TypeError(f"{given} without {missing}: rows need both, and a frame of figures neither")
@@ -171,10 +176,3 @@ def row(
         "units": units.cast(pl.Int64),
         "undefined": undefined.cast(pl.Int64),
     }
-
-
-def stacked(table: pl.LazyFrame, keys: Sequence[pl.Expr], rows: Sequence[Mapping[str, pl.Expr]]) -> pl.LazyFrame:
-    """These rows of each row of a table, one below the other."""
-    # A list for each column: a list of structs takes ten times as long.
-    columns = {name: pl.concat_list(row[name] for row in rows) for name in rows[0]}
-    return table.select(*keys, **columns).explode(*columns)

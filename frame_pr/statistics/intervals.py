@@ -11,12 +11,13 @@ import polars as pl
 from frame_pr.frames.arguments import filling, one_of, real
 from frame_pr.frames.columns import by_name, refuse_clash
 from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.stacking import stacked
 from frame_pr.frames.wording import shown
 from frame_pr.functions.evaluation import metric_names
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.statistics import bounds
-from frame_pr.statistics.figures import COLUMNS, Figures, figures_of, is_of_figures, keys_left, row, stacked
+from frame_pr.statistics.figures import COLUMNS, Figures, figures_of, is_of_figures, keys_left, row
 from frame_pr.statistics.sampled_rows import intervals_of_rows
 
 

@@ -18,7 +18,7 @@ from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.names import metric
 from frame_pr.metrics.numbers import each
-from frame_pr.statistics.figures import Figures, figures_of, is_of_figures, keys_left
+from frame_pr.statistics.figures import Figures, figures_of, keys_left, refuse_engine
 from frame_pr.statistics.intervals import of_means, share_of
 from frame_pr.statistics.sampled_rows import bounds_of, has_row_error, of_rows, refuse_policies, values_and_errors
 
@@ -113,16 +113,14 @@ def report(
     if means is not None and list(means.statistics) != ["mean"]:
         raise ValueError("confidence= is of the mean over groups: leave out statistics=, or confidence=")
     share, filled = share_of(confidence), filling("undefined", undefined)
-    is_of_figures(frame, truth, score)
+    refuse_engine(frame)
     if mean_over is not None:
         figures = figures_of(frame, names, truth, score, by, positive, filled, policies)
         keys = keys_left(figures.keys, mean_over)
         table = _side_by_side(of_means(figures, keys, share), keys, figures)
         return figures.give(table.sort(figures.in_order(keys)) if keys else table, keys)
-    request, sure = (
-        request_of(truth, score, by, positive, policies),
-        [of_rows(name) for name in names if has_row_error(name)],
-    )
+    request = request_of(truth, score, by, positive, policies)
+    sure = [of_rows(name) for name in names if has_row_error(name)]
     refuse_policies(request, [one.name for one in sure], clusters=False)
     rows, way_back = rows_of(frame, request)
     table = values_and_errors(rows, sure, filled, names)

@@ -10,6 +10,7 @@ import polars as pl
 
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_several
 from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.stacking import stacked
 from frame_pr.functions.evaluation import sorted_by
 from frame_pr.inputs.policies import Column
 from frame_pr.inputs.request import Request
@@ -24,7 +25,7 @@ from frame_pr.metrics.names import metric
 from frame_pr.metrics.rates import Counts
 from frame_pr.ranking.blocks import blocks_of
 from frame_pr.statistics import bounds
-from frame_pr.statistics.figures import COLUMNS, row, stacked
+from frame_pr.statistics.figures import COLUMNS, row
 from frame_pr.statistics.row_errors import PROPORTIONS, ROW_ERRORS, Proportion, RowError
 
 
@@ -63,7 +64,7 @@ def intervals_of_rows(
     table = _each(table, chosen) if keys_left is None else _means(table, keys, chosen)
     if cluster is not None:
         own = way_back.restore(sums_of_clusters(rows, chosen, found))
-        table = _joined(table, _cluster_errors(own, keys, chosen), keys)
+        table = _joined(table, _cluster_errors(own, keys, chosen), keys, range(len(chosen)))
     if keys and (keys_left is not None or cluster is not None):
         table = table.sort(sorted_by(keys, way_back.systems))
     simple = keys_left is None and cluster is None
@@ -219,15 +220,13 @@ def _cluster_errors(own: pl.LazyFrame, keys: Sequence[str], chosen: Sequence[OfR
     return sums.group_by(map(by_name, keys)).agg(parts) if keys else sums.select(parts)
 
 
-def _joined(table: pl.LazyFrame, clusters: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-    """The means, with the errors that clusters give."""
+def _joined(table: pl.LazyFrame, clusters: pl.LazyFrame, keys: Sequence[str], places: range) -> pl.LazyFrame:
+    """The means, with the errors that clusters give, of the metrics at these places."""
     both = (
         table.join(clusters, on=list(map(by_name, keys)), how="left", nulls_equal=True)
         if keys
         else pl.concat([table, clusters], how="horizontal")
     )
-    errors = sorted(name for name in clusters.collect_schema().names() if name.startswith("sum "))
-    places = [name.removeprefix("sum ") for name in errors]
     return both.with_columns(
         pl.col("clusters").alias("n"),
         *((pl.col(f"sum {i}") / pl.col(f"groups {i}")).alias(f"error {i}") for i in places),
