@@ -48,6 +48,7 @@ html_copy_source = False
 html_sidebars = {"tutorial": []}  # a section of one page
 html_theme_options = {
     "navigation_with_keys": False,
+    "header_links_before_dropdown": 9,  # all of them
     "footer_start": ["copyright"],
     "footer_end": [],
 }
