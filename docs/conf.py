@@ -1,6 +1,10 @@
 """The Sphinx site: `make docs` builds it into docs/_build. Its pages are Markdown, the reference is the docstrings."""
 
 from importlib.metadata import version as version_of
+from pathlib import Path
+
+from docutils import nodes
+from sphinx import addnodes
 
 project = "frame_pr"
 author = "The frame_pr developers"
@@ -45,6 +49,7 @@ html_static_path = ["_static"]
 html_css_files = ["custom.css"]
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system is
 html_copy_source = False
+html_search_scorer = str(Path(__file__).with_name("search.js"))
 html_sidebars = {"tutorial": []}  # a section of one page
 html_theme_options = {
     "navigation_with_keys": False,
@@ -55,10 +60,22 @@ html_theme_options = {
 
 
 def setup(app):
-    """Methods of `.pr` are functions with the frame filled in: point to the function, do not repeat it."""
+    """What Sphinx and the theme do not do by themselves."""
     app.connect("autodoc-process-docstring", _refer_to_function, priority=100)  # before numpydoc
+    app.connect("doctree-read", _index_words)
 
 
 def _refer_to_function(_app, _what, name, _object, _options, lines):
+    """Methods of `.pr` are functions with the frame filled in: point to the function, do not repeat it."""
     if name.startswith("frame_pr.PR."):
         lines[1:] = ["", f"Parameters and result: :func:`frame_pr.{name.rpartition('.')[2]}`, its frame filled in."]
+
+
+def _index_words(app, doctree):
+    """Each name in a heading of the page Words is an entry of the index, which the search puts first."""
+    if app.env.docname == "words":
+        for section in list(doctree.findall(nodes.section))[1:]:
+            names = section[0].astext().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split(", ")
+            section.insert(
+                0, addnodes.index(entries=[("single", name, section["ids"][0], "main", None) for name in names])
+            )
