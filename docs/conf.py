@@ -1,7 +1,9 @@
 """The Sphinx site: `make docs` builds it into docs/_build. Its pages are Markdown, the reference is the docstrings."""
 
+from html import escape
 from importlib.metadata import version as version_of
 from pathlib import Path
+from textwrap import shorten
 
 from docutils import nodes
 from sphinx import addnodes
@@ -49,13 +51,16 @@ html_static_path = ["_static"]
 html_css_files = ["custom.css"]
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system is
 html_copy_source = False
+html_favicon = html_logo = "_static/logo.svg"
+html_last_updated_fmt = "%Y-%m-%d"
 html_search_scorer = str(Path(__file__).with_name("search.js"))
-html_sidebars = {"tutorial": []}  # a section of one page
+html_sidebars = {page: [] for page in ("install", "tutorial", "gallery", "words")}  # sections of one page
 html_theme_options = {
     "navigation_with_keys": False,
     "header_links_before_dropdown": 9,  # all of them
     "footer_start": ["copyright"],
-    "footer_end": [],
+    "footer_end": ["last-updated"],
+    "logo": {"text": html_title, "alt_text": ""},
 }
 
 
@@ -63,6 +68,8 @@ def setup(app):
     """What Sphinx and the theme do not do by themselves."""
     app.connect("autodoc-process-docstring", _refer_to_function, priority=100)  # before numpydoc
     app.connect("doctree-read", _index_words)
+    app.connect("html-page-context", _describe)
+    app.connect("build-finished", _list_pages)
 
 
 def _refer_to_function(_app, _what, name, _object, _options, lines):
@@ -79,3 +86,33 @@ def _index_words(app, doctree):
             section.insert(
                 0, addnodes.index(entries=[("single", name, section["ids"][0], "main", None) for name in names])
             )
+
+
+DESCRIPTIONS = {}
+
+
+def _describe(_app, page, _template, context, doctree):
+    """The first paragraph of a page says what it is, wherever a link to it is shown."""
+    paragraph = doctree and next(doctree.findall(nodes.paragraph), None)
+    if not paragraph:
+        return
+    if page == "index":
+        context["title"] = "Precision-recall figures in polars and pandas frames"
+    text = shorten(paragraph.astext(), 200, placeholder=" ...")
+    DESCRIPTIONS[page] = context["title"], text
+    tags = {"og:title": context["title"], "og:description": text, "og:type": "article", "og:site_name": project}
+    context["metatags"] += "".join(f'<meta property="{name}" content="{escape(tags[name])}" />\n' for name in tags)
+    context["metatags"] += f'<meta name="description" content="{escape(text)}" />\n'
+    context["metatags"] += '<meta name="twitter:card" content="summary" />\n'
+
+
+def _list_pages(app, exception):
+    """`llms.txt`, a list of the pages in their order, for programs that read them."""
+    if exception:
+        return
+    lines = [f"# {project}", "", f"> {DESCRIPTIONS['index'][1]}", ""]
+    for page in app.env.collect_relations():
+        if page in DESCRIPTIONS and page != "index":
+            title, text = DESCRIPTIONS[page]
+            lines.append(f"- [{title}]({page}.html): {text}")
+    Path(app.outdir, "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")

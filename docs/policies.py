@@ -18,8 +18,6 @@ from frame_pr.metrics.families import FAMILIES
 TARGET = Path(__file__).with_suffix(".md")
 HEAD = """# Which policy goes with what
 
-Made by `docs/policies.py`, which calls everything with every policy; a test holds this page to it.
-
 `Policies`, in the [reference](reference.md#classes), says what each of them does. A dash: refused, with an error
 that says why.
 
@@ -36,6 +34,8 @@ ELSEWHERE = """
 - Not together: {pairs}. Nor is `tie_break_descending=` taken without `tie_break=`.
 - Frames [in parts](scale.md), on Spark and on Dask refuse {parts} besides.
 - Expressions, `pl.col("score").pr`, take {expressions} only.
+
+Made by `docs/policies.py`, which calls everything with every policy; a test holds this page to it.
 """
 
 RUN = pl.DataFrame(

@@ -99,3 +99,15 @@ def test_pages_for_builders_come_last(find):
     (found,) = find(["polars"])
     # And the page Words as a whole, whose entries come first.
     assert {page for page, _ in found[-5:]} == {"benchmarks", "changelog", "contributing", "design", "words"}
+
+
+def test_a_page_says_in_its_head_what_it_is(site):
+    pages = [page for page in site.rglob("*.html") if "_static" not in page.parts]
+    bare = {page.stem for page in pages if '<meta name="description"' not in page.read_text(encoding="utf-8")}
+    assert bare == {"genindex", "search"}
+
+
+def test_llms_txt_lists_pages_that_are_there(site):
+    listed = re.findall(r"\]\((.*?)\)", (site / "llms.txt").read_text(encoding="utf-8"))
+    assert {"install.html", "for/search.html", "api/frame_pr.evaluate.html"} <= set(listed)
+    assert [page for page in listed if not (site / page).exists()] == []
