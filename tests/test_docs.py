@@ -1,6 +1,7 @@
 """Pages that are made from the code are what the code makes, and leave nothing out."""
 
 import inspect
+import json
 import re
 import runpy
 from pathlib import Path
@@ -50,6 +51,20 @@ def test_a_trial_that_nothing_refuses_is_not_refused():
     assert refused_by(call, {"weight=": {"weight": 1}, "none": {}}) == {"weight="}
     with pytest.raises(ZeroDivisionError):  # anything but a refusal is a defect
         refused_by(lambda **policies: 1 / 0 if policies else 1, {"weight=": {"weight": 1}})
+
+
+@pytest.mark.parametrize("name", ["search.ipynb", "classifier.ipynb"])
+def test_a_notebook_is_its_page_and_runs(name, monkeypatch):
+    pytest.importorskip("matplotlib").use("Agg")
+    notebooks = runpy.run_path(str(DOCS / "notebooks.py"))
+    text = (notebooks["EXAMPLES"] / name).read_text(encoding="utf-8")
+    assert text == notebooks["notebook"](notebooks["NOTEBOOKS"][name]), "run: python docs/notebooks.py"
+    cells = json.loads(text)["cells"]
+    names: dict[str, object] = {}
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), names)
+    assert names["ax"].get_legend() is not None
 
 
 def test_the_drawing_of_the_rooms_is_that_of_the_code():

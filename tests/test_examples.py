@@ -32,8 +32,9 @@ def output_of(example: str, *arguments: Path, warnings: str = "error") -> str:
 
 
 @pytest.fixture(scope="module")
-def digits() -> str:
-    return output_of("digits_report.py")
+def digits(tmp_path_factory: pytest.TempPathFactory) -> str:
+    # matplotlib before 3.10.8 calls pyparsing by its old names; all else would be on stderr.
+    return output_of("digits_report.py", tmp_path_factory.mktemp("digits"), warnings="ignore::DeprecationWarning")
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +87,11 @@ def test_digits_prints_the_same_rows_in_pandas(digits: str) -> None:
 def test_digits_says_who_agrees(digits: str) -> None:
     assert re.search(r"polars and pandas agree on all 100 figures and both means: largest difference \d", digits)
     assert re.search(r"scikit-learn, asked 20 times, agrees on average precision: largest difference \d", digits)
+
+
+def test_digits_leaves_a_picture_and_says_where(digits: str) -> None:
+    picture = Path(re.search(r"panel for each digit: (.*digits\.svg)\n", digits)[1])
+    assert "</svg>" in picture.read_text(encoding="utf-8")
 
 
 def test_search_ranks_real_documents_for_hundreds_of_queries(search: str) -> None:
