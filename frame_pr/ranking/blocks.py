@@ -8,11 +8,13 @@ whole-column arithmetic on a table that is ordered by group and then from the be
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
+from typing import Literal
 
 import polars as pl
 
-from frame_pr.inputs.masses import HITS, MASSES, ROWS, bits_of_sum, exponent, in_units, unit_of
+from frame_pr.inputs.masses import HITS, MASSES, ROWS, bits_of_sum, exact_unit, exponent, in_units, refuse_lost, unit_of
 from frame_pr.inputs.rows import Rows
 from frame_pr.ranking.running import difference, ends, from_last, from_start, running_figures, starts
 
@@ -125,8 +127,8 @@ def _running(rows: Rows, beside: Sequence[str], *, each_row: bool) -> pl.LazyFra
     retrieved = key.is_retrieved() if rows.unretrieved or key.drops else pl.lit(True)
     alone = starts(bits) & ends(bits)
     tied = ~(alone & (pl.col("count") == 1) if rows.counted else alone) & retrieved
-    if rows.weights.fractional and rows.units is None:
-        table = table.with_columns(unit=_unit("weight", rows))
+    if rows.weights.fractional:
+        table = table.with_columns(unit=_unit("weight", rows) if rows.units is None else _known_unit(rows))
     if "gain" in beside and rows.gains.fractional:
         table = table.with_columns(gain_unit=_unit("gain", rows))
     table = table.with_columns(
@@ -147,12 +149,12 @@ def _runs(rows: Rows, beside: Sequence[str]) -> dict[str, pl.Expr]:
     # In fixed point, as floats lose bits where a total is taken from another.
     gain = pl.col("gain")
     if rows.gains.fractional:
-        gain = in_units("gain", str(rows.gains.name), gain, pl.col("gain_unit"))
+        gain = in_units(gain, pl.col("gain_unit"))
     summed = {"gain": gain, "judged": (judged & counts).cast(pl.Int64)}
     runs = {f"{name}_run": rows.times(summed[name]).cum_sum() for name in beside}
     if rows.weights.fractional:
         # Over all groups they may wrap around, which differences within a group do not notice.
-        weight = in_units("weight", str(rows.weights.name), weight, pl.col("unit"))
+        weight = in_units(weight, pl.col("unit"))
     elif rows.weights.name is None:
         if not (rows.key.drops or rows.counted):
             return {HITS.run: truth.cum_sum(), ROWS.run: row, **runs}
@@ -167,13 +169,33 @@ def _own(name: str, rows: Rows) -> pl.Expr:
     return own / pl.col("gain_unit") if name == "gain" and rows.gains.fractional else own
 
 
-def _unit(column: str, rows: Rows) -> pl.Expr:
-    """The unit of the weights, or gains, of each group: of the largest one and of the number of rows."""
-    group_bits, own = rows.key.group_bits(), rows.times(pl.lit(1, dtype=pl.Int64))
-    end, start = ends(group_bits), starts(group_bits)
-    upto = own.cum_sum() if rows.counted else pl.col("row").cast(pl.Int64)
+def _known_unit(rows: Rows) -> pl.Expr:
+    check = partial(refuse_lost, argument="weight", name=str(rows.weights.name))
+    return pl.map_batches(["weight", "unit"], check, return_dtype=pl.Float64)
+
+
+def _unit(column: Literal["weight", "gain"], rows: Rows) -> pl.Expr:
+    """The unit of the weights, or gains, of each row: any in which all are exact, else its group's own."""
+    name = str((rows.weights if column == "weight" else rows.gains).name)
+
+    def units(columns: Sequence[pl.Series]) -> pl.Series:
+        masses, groups, *counts = columns
+        own = counts[0] if counts else pl.repeat(1, len(masses), dtype=pl.Int64, eager=True)
+        unit = exact_unit(masses, int(own.sum()))
+        if unit is not None:
+            return pl.repeat(unit, len(masses), eager=True)
+        of_groups = pl.DataFrame({"mass": masses, "group": groups, "own": own}).select(_unit_of_group())
+        return refuse_lost([masses, of_groups.to_series()], column, name)
+
+    counts = ["count"] if rows.counted else []
+    return pl.map_batches([column, rows.key.group_bits(), *counts], units, return_dtype=pl.Float64)
+
+
+def _unit_of_group() -> pl.Expr:
+    """The unit of each `group`: of the largest `mass` and of the number of rows, which are `own` in each of them."""
+    end, start, upto = ends(pl.col("group")), starts(pl.col("group")), pl.col("own").cum_sum()
     # A running maximum that restarts at every group, as the number of the group outweighs all exponents.
     group = start.cast(pl.Int64).cum_sum() * 2**12
-    largest = pl.when(end).then((group + exponent(pl.col(column))).cum_max()).backward_fill() - group
-    size = pl.when(end).then(upto).backward_fill() - pl.when(start).then(upto - own).forward_fill()
+    largest = pl.when(end).then((group + exponent(pl.col("mass"))).cum_max()).backward_fill() - group
+    size = pl.when(end).then(upto).backward_fill() - pl.when(start).then(upto - pl.col("own")).forward_fill()
     return unit_of(bits_of_sum(largest, size))
