@@ -57,17 +57,18 @@ def blocks_of(
         return pl.when("retrieved").then(value) if some_unranked else value
 
     # Running totals over the whole frame; a block's own numbers are differences of them, and so are a group's.
-    blocks = (
-        _running(rows, beside, each_row=each_row)
-        .with_columns(last=ends(key.group_bits()), first=starts(key.group_bits()))
-        .with_columns(difference(mass.run).alias(mass.own) for mass in MASSES)
-        .with_columns(_own(name, rows).alias(name) for name in beside)
+    blocks = _running(rows, beside, each_row=each_row).with_columns(
+        last=ends(key.group_bits()),
+        first=starts(key.group_bits()),
+        **{mass.own: difference(mass.run) for mass in MASSES},
+        **{name: _own(name, rows) for name in beside},
     )
     before = pl.col(ROWS.run) - pl.col(ROWS.own)
-    blocks = blocks.with_columns(group=key.group()).with_columns(
-        pl.when(key.reaches(code)).then(ROWS.run).when("first").then(before).forward_fill().alias(name)
-        for name, code in k_at.items()
-    )
+    if k_at:
+        blocks = blocks.with_columns(
+            pl.when(key.reaches(code)).then(ROWS.run).when("first").then(before).forward_fill().alias(name)
+            for name, code in k_at.items()
+        )
     if steps:
         has_some = [pl.col(name) > 0 for name in ("hits", *beside)]
         blocks = blocks.filter(pl.any_horizontal(*has_some, "last", *(["first"] if first else [])))
@@ -94,7 +95,8 @@ def blocks_of(
             *(pl.col(mass.in_all).alias(mass.total) for mass in MASSES),
             *(pl.when(pl.col(n) > 0).then(pl.col(n) + pl.col(ROWS.before)).otherwise(0).alias(n) for n in k_at),
         )
-    blocks = blocks.with_columns(if_retrieved(pl.col(mass.upto)) for mass in MASSES)
+    if some_unranked:
+        blocks = blocks.with_columns(if_retrieved(pl.col(mass.upto)) for mass in MASSES)
     return blocks.with_columns(**running_figures(in_ranges=rows.starts is not None))
 
 
