@@ -65,7 +65,8 @@ def blocks_of(
     )
     before = pl.col(ROWS.run) - pl.col(ROWS.own)
     if k_at:
-        blocks = blocks.with_columns(
+        # Codes may be of the group's system.
+        blocks = blocks.with_columns(group=key.group()).with_columns(
             pl.when(key.reaches(code)).then(ROWS.run).when("first").then(before).forward_fill().alias(name)
             for name, code in k_at.items()
         )
