@@ -163,7 +163,7 @@ def rows_of(
     ranked = Rows(
         frame=rows,
         key=SortKey(
-            dtype=rows.collect_schema()["score"],
+            dtype=rows.collect_schema()["score"] if given.several else schema["0"],
             ascending=request.ascending,
             places=ordered or carried,
             hits_first=request.ties == "optimistic",
