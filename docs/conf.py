@@ -1,7 +1,10 @@
 """The Sphinx site: `make docs` builds it into docs/_build. Its pages are Markdown, the reference is the docstrings."""
 
+from contextlib import redirect_stdout
+from doctest import DocTestParser
 from html import escape
 from importlib.metadata import version as version_of
+from io import StringIO
 from pathlib import Path
 from textwrap import shorten
 
@@ -67,6 +70,7 @@ html_theme_options = {
 def setup(app):
     """What Sphinx and the theme do not do by themselves."""
     app.connect("autodoc-process-docstring", _refer_to_function, priority=100)  # before numpydoc
+    app.connect("builder-inited", _draw_table)
     app.connect("doctree-read", _index_words)
     app.connect("html-page-context", _describe)
     app.connect("build-finished", _list_pages)
@@ -76,6 +80,19 @@ def _refer_to_function(_app, _what, name, _object, _options, lines):
     """Methods of `.pr` are functions with the frame filled in: point to the function, do not repeat it."""
     if name.startswith("frame_pr.PR."):
         lines[1:] = ["", f"Parameters and result: :func:`frame_pr.{name.rpartition('.')[2]}`, its frame filled in."]
+
+
+def _draw_table(_app):
+    """The styled table of the page of reports, by the lines of that page."""
+    page, names = Path(__file__).with_name("reports.md"), {}
+    lines = page.read_text(encoding="utf-8").partition("```{raw}")[0]
+    with redirect_stdout(StringIO()):
+        for example in DocTestParser().get_examples(lines):
+            exec(example.source, names)
+    table = page.parent / "api" / "report.html"
+    table.parent.mkdir(exist_ok=True)
+    # Where it scrolls, on a phone, it must be reached by keys.
+    table.write_text(names["html"].replace("<div ", '<div tabindex="0" ', 1), encoding="utf-8")
 
 
 def _index_words(app, doctree):
