@@ -50,5 +50,5 @@ if __name__ == "__main__":
     parser.add_argument("--narrow", action="store_true", help="figures as wide as the column of a journal")
     parser.add_argument("--grey", action="store_true", help="as a black-and-white printer shows them")
     options = parser.parse_args()
-    for page in ("gallery.md", "tutorial.md", *sorted(one.relative_to(DOCS) for one in DOCS.glob("for/*.md"))):
-        draw(DOCS / page, options.directory / Path(page).parent, options.narrow, options.grey)
+    for page in sorted(DOCS.rglob("*.md")):
+        draw(page, options.directory / page.parent.relative_to(DOCS), options.narrow, options.grey)
