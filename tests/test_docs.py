@@ -74,6 +74,14 @@ def test_the_drawing_of_the_rooms_is_that_of_the_code():
     assert (DOCS / "images" / "house.svg").read_text(encoding="utf-8") == made, "run: python docs/house.py"
 
 
+def test_the_pages_of_the_trades_are_one_click_from_the_first():
+    pages = sorted(f"for/{page.name}" for page in DOCS.glob("for/*.md"))
+    assert len(pages) == 6
+    for page in ("index.md", "who.md"):
+        linked = re.findall(r"\]\((for/[a-z]+\.md)\)", (DOCS / page).read_text(encoding="utf-8"))
+        assert sorted(linked) == pages
+
+
 def test_the_way_of_a_call_leads_through_files_that_are_there():
     section = (DOCS / "design.md").read_text(encoding="utf-8").split("\n## ")[2]
     named = re.findall(r"`([a-z_/]+\.py|[a-z_]+/)`", section)
