@@ -112,7 +112,12 @@ Each over the first row, on scores that are not tied. This is what the [design](
 
 Best and median, and of how many runs: what takes long is run less often.
 
+<details>
+<summary>The table</summary>
+
 {seconds}
+
+</details>
 """
 
 
