@@ -52,6 +52,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"frame_pr {release}"
 html_static_path = ["_static"]
 html_css_files = ["custom.css"]
+html_js_files = ["tabs.js"]
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system is
 html_copy_source = False
 html_favicon = html_logo = "_static/logo.svg"
