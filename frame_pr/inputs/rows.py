@@ -57,6 +57,11 @@ class Rows:
     groups: int | None
     """How many groups there are, without `by`."""
 
+    @property
+    def some_unranked(self) -> bool:
+        """Whether there may be rows that have no place in the ranking."""
+        return self.unretrieved or self.key.drops
+
     def times(self, mass: pl.Expr) -> pl.Expr:
         """A mass of the rows that a row stands for."""
         return mass * pl.col("count") if self.counted else mass

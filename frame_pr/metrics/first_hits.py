@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import partial
 
 import polars as pl
@@ -21,30 +20,24 @@ def _first_hit(name: re.Match[str], b: Blocks) -> Metric:
     parts = {f"first_hit_{name}": Aggregate(is_first * count) for name, count in counts.items()}
     size, hits, k = (b.number(part) for part in parts)
     taken = size if cut is None else (cut.of_group(b.positives, b.rows) - k + size).clip(0, size)
-    # A function, as polars takes a list of each group for the rows of one where it aggregates.
-    expected = partial(_expected, reciprocal=name["figure"] == "reciprocal_rank")
-    value = pl.map_batches([size, hits, k, taken], expected, return_dtype=pl.Float64, is_elementwise=True)
+    value = b.by_lists(partial(_expected, reciprocal=name["figure"] == "reciprocal_rank"), size, hits, k, taken)
     found = pl.when(b.positives > 0).then(value)
     return Metric("share", found, by_ties(parts, expected=parts), cut=cut, counts_ranks=True)
 
 
-def _expected(columns: Sequence[pl.Series], *, reciprocal: bool) -> pl.Series:
+def _expected(size: pl.Expr, hits: pl.Expr, k: pl.Expr, taken: pl.Expr, *, reciprocal: bool) -> pl.Expr:
     """Over all orders of the rows of a block, what its first hit is worth, if that is among the rows taken.
 
     It is the one after i misses with probability r/g, (r/g) (f/(g-1)), ...: each the one before times (f+1-i)/(g-i).
     """
-    size, hits, k, taken = (pl.col(name) for name in ("size", "hits", "k", "taken"))
     before, misses = k - size, size - hits
     # Lists only where an order matters. By products, as in `gains.discounts`.
     certain = taken > misses if not reciprocal else (misses == 0) & (taken > 0)
     places = pl.int_ranges(0, taken.clip(upper_bound=misses + 1) * (~certain & (misses > 0)))
     chances = ((misses + 1 - places) / (size - places)).list.eval(pl.element().cum_prod())
     if reciprocal:
-        value = certain / (before + 1) + hits / (misses + 1) * (chances / (before + 1 + places)).list.sum()
-    else:
-        value = certain + hits / (misses + 1) * chances.list.sum()
-    named = zip(("size", "hits", "k", "taken"), columns, strict=True)
-    return pl.DataFrame([column.alias(name) for name, column in named]).select(value).to_series()
+        return certain / (before + 1) + hits / (misses + 1) * (chances / (before + 1 + places)).list.sum()
+    return certain + hits / (misses + 1) * chances.list.sum()
 
 
 FAMILIES = (

@@ -50,11 +50,10 @@ def blocks_of(
     that has any of them is a step, too.
     """
     key = rows.key
-    some_unranked = rows.unretrieved or key.drops
 
     def if_retrieved(value: pl.Expr) -> pl.Expr:
         # Most frames have no other rows, and a test of every block takes its time.
-        return pl.when("retrieved").then(value) if some_unranked else value
+        return pl.when("retrieved").then(value) if rows.some_unranked else value
 
     # Running totals over the whole frame; a block's own numbers are differences of them, and so are a group's.
     blocks = _running(rows, beside, each_row=each_row).with_columns(
@@ -96,7 +95,7 @@ def blocks_of(
             *(pl.col(mass.in_all).alias(mass.total) for mass in MASSES),
             *(pl.when(pl.col(n) > 0).then(pl.col(n) + pl.col(ROWS.before)).otherwise(0).alias(n) for n in k_at),
         )
-    if some_unranked:
+    if rows.some_unranked:
         blocks = blocks.with_columns(if_retrieved(pl.col(mass.upto)) for mass in MASSES)
     return blocks.with_columns(**running_figures(in_ranges=rows.starts is not None))
 
@@ -127,7 +126,7 @@ def _running(rows: Rows, beside: Sequence[str], *, each_row: bool) -> pl.LazyFra
     # No int_range: to know how far it goes, the streaming engine would hold the whole table back.
     table = table.with_row_index("row", 1).with_columns(**key.unpacked())
     bits = pl.col("bits")
-    retrieved = key.is_retrieved() if rows.unretrieved or key.drops else pl.lit(True)
+    retrieved = key.is_retrieved() if rows.some_unranked else pl.lit(True)
     alone = starts(bits) & ends(bits)
     tied = ~(alone & (pl.col("count") == 1) if rows.counted else alone) & retrieved
     if rows.weights.fractional:
