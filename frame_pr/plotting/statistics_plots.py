@@ -12,7 +12,8 @@ from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.kinds import kind_of
 from frame_pr.frames.wording import counted, did_you_mean, nearest, shown
 from frame_pr.inputs.policies import Column, Columns, Policies
-from frame_pr.plotting.panels import check_axes, need_matplotlib, plain
+from frame_pr.plotting.panels import check_axes, need_matplotlib
+from frame_pr.plotting.texts import plain
 from frame_pr.statistics.comparisons import compare
 from frame_pr.statistics.figures import COLUMNS, figures_of
 

@@ -113,7 +113,7 @@ def test_what_belongs_to_precision_against_recall(given):
     [
         ("fprr", "x must be a figure between 0 and 1, got 'fprr'; did you mean 'fpr'?"),
         ("mcc", "x must be a figure between 0 and 1, got 'mcc'; there are precision, recall, "),
-        ("k", "x must be a figure between 0 and 1, got 'k'; there are precision, recall, "),
+        ("lift", "x must be a figure between 0 and 1, got 'lift'; there are precision, recall, "),
         ("f0", "beta must be a positive number, got 0"),
     ],
 )
