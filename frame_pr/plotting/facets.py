@@ -22,6 +22,7 @@ from frame_pr.plotting.texts import (
     in_words,
     labelled,
     name_of,
+    number,
     operating_points,
     plain,
 )
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 _WIDTH, _HEIGHT = 1.7, 1.8
-"""Inches of a panel."""
+"""Inches of a panel, with letters of 10 points."""
 _ROOM = 0.88
 """Of the width of a panel, for its title."""
 _LINE = 0.15
@@ -48,13 +49,16 @@ def draw_facets(
     target: Figure | SubFigure | None,
 ) -> Figure | SubFigure:
     """A panel for each group of the keys `panels`; two keys make rows and columns."""
+    from matplotlib import rcParams
+
     inside: dict[tuple[Any, ...], list[int]] = {}
     for i, each in enumerate(drawn):
         inside.setdefault(tuple(each.key[key] for key in panels), []).append(i)
     cells = _cells(list(inside), target)
     rows, columns = (max(numbers, default=0) + 1 for numbers in (zip(*cells, strict=True) if cells else ((), ())))
     above = legends.rows_above(max(map(len, inside.values()), default=0), options)
-    figure = target or _new_figure(rows, columns)
+    scale = rcParams["font.size"] / 10
+    figure = target or _new_figure(rows, columns, scale)
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     artists.prepare(grid[0, 0], options, drawn)  # once: each time, matplotlib goes through all axes that share theirs
     looks = looks_of(grid[0, 0], [each.key for each in drawn], lines, options)
@@ -78,11 +82,12 @@ def draw_facets(
     names = [name_of(dict(zip(panels, key, strict=True)), panels) for key in inside]
     names[:1] = [f"{plain(', '.join(panels))}: {name}" for name in names[:1]]
     counts = [count_of([drawn[i] for i in members]) for members in inside.values()]
-    room = _ROOM * (_WIDTH * figure.dpi if target is None else figure.bbox.width / columns)
-    most = _write_titles([ax for ax, _ in used], names, counts, above, room)
+    room = _ROOM * (_WIDTH * scale * figure.dpi if target is None else figure.bbox.width / columns)
+    most = _write_titles([ax for ax, _ in used], names, counts, above * scale, room)
+    artists.finish(grid[0, 0], options)
     figure.supxlabel(artists.title_of(options.x), fontsize="medium")
     figure.supylabel(artists.title_up(options), fontsize="medium")
-    more = rows * ((most - 1) * _LINE + above * legends.ROW)
+    more = scale * rows * ((most - 1) * _LINE + above * legends.ROW)
     handles = _shared_handles(grid[0, 0], [ax for ax, _ in used], looks)
     if options.legend and handles:
         more += legends.draw_shared_legend(figure, handles)
@@ -97,10 +102,11 @@ def draw_facets(
     return figure
 
 
-def _new_figure(rows: int, columns: int) -> Figure:
+def _new_figure(rows: int, columns: int, scale: float) -> Figure:
     import matplotlib.pyplot as plt
 
-    return plt.figure(figsize=(_WIDTH * columns + 0.4, _HEIGHT * rows + 0.4), layout="compressed")
+    size = (scale * (_WIDTH * columns + 0.4), scale * (_HEIGHT * rows + 0.4))
+    return plt.figure(figsize=size, layout="compressed")
 
 
 def _cells(keys: Sequence[tuple[Any, ...]], target: Figure | SubFigure | None) -> list[tuple[int, int]]:
@@ -128,10 +134,16 @@ def _label(each: DrawnCurve | Average, options: PlotOptions) -> str:
     if isinstance(each, Average):
         return numbers
     marks = [in_words(text).removeprefix("max ") for _, _, text in operating_points(each, options)]
-    return "\n".join([", ".join([numbers.replace(" = ", " ") if marks else numbers, *marks[:1]]), *marks[1:]])
+    if options.x == "threshold":
+        values = [number(point.y, options.decimals) for point, _, _ in operating_points(each, options)]
+        marks = [f"{value} at {text.rpartition(' ')[2]}" for value, text in zip(values, marks, strict=True)]
+    first = ", ".join(one for one in (numbers.replace(" = ", " ") if marks else numbers, *marks[:1]) if one)
+    return "\n".join([first, *marks[1:]])
 
 
-def _write_titles(panels: Sequence[Axes], names: Sequence[str], counts: Sequence[str], above: int, room: float) -> int:
+def _write_titles(
+    panels: Sequence[Axes], names: Sequence[str], counts: Sequence[str], above: float, room: float
+) -> int:
     """Each within so many pixels, in as many lines as it needs up to three; how many the longest has."""
     most = 1
     for ax, name, count in zip(panels, names, counts, strict=True):

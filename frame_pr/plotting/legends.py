@@ -37,6 +37,8 @@ ROW = 0.13
 """Inches of a row of it."""
 _LETTERS = 52
 """Of a line of the legend."""
+_SHORT = 22
+"""Letters of a name in a small legend."""
 _KEPT = 0.6
 """Of an axes of the caller, if a legend is to stand beside it."""
 
@@ -64,30 +66,51 @@ def draw_legend(ax: Axes, title: str, options: PlotOptions, own: bool) -> bool:
         return False
     # Not matplotlib's "best": it looks at every vertex at every drawing, and overlooks texts.
     places = _ABOVE if options.rectangles else _BELOW
-    names = [short(labels[i]) for i in order if labels[i] != BASELINE]
-    bare = {"labels": names, "handles": settings["handles"][: len(names)]}
+    last = len(labels) - sum(label == BASELINE for label in labels)
+    bare = {"handles": settings["handles"][:last], "labels": [short(labels[i], _SHORT) for i in order[:last]]}
     looks = [settings, settings | _size("x-small"), settings | _size("xx-small") | bare]
     looks.append(looks[-1] | {"ncols": 2, "columnspacing": 0.8})
     crowd = crowd_of(ax)
     for look in looks[: 1 if own else None]:
         legend = ax.legend(loc="lower left", **look)
         found = _free(ax, legend, places, crowd)
-        if found is not None:
+        if found is not None or _hopeless(ax, legend):
             break
-    else:
+    if found is None:
         figure = ax.figure.canvas.figure
         if own:
             _widen(ax, settings)
             return False
         if (len(figure.axes) == 1 or figure.get_layout_engine() is None) and _beside(ax, looks[1]):
             return True
-        crowd = crowd_of(ax)
-        legend = ax.legend(loc="lower left", **looks[-1])
-        found = min(places, key=_covered(ax, legend, crowd))
+        legend = _cut(ax, looks[-1] | {"labels": [short(labels[i], _SHORT // 2) for i in order[:last]]})
+        found = min(places, key=_covered(ax, legend, crowd_of(ax)))
     legend.set_loc(found)
     # It lies on the axes, which no layout shall make smaller for it.
     legend.set_in_layout(False)
     return False
+
+
+def _hopeless(ax: Axes, legend: Any) -> bool:
+    """Whether it is too high for the axes also in two columns of the smallest letters."""
+    size, axes = extent(legend), extent(ax)
+    return (size.high - size.low) * 0.35 > axes.high - axes.low
+
+
+def _cut(ax: Axes, settings: dict[str, Any]) -> Any:
+    """What is inside the axes of a legend that has no room at all, and how many entries are left out."""
+    legend, axes = ax.legend(loc="lower left", **settings), extent(ax)
+    size, entries = extent(legend), len(settings["labels"])
+    if size.right > axes.right:
+        settings = settings | {"ncols": 1}
+        legend = ax.legend(loc="lower left", **settings)
+        size = extent(legend)
+    share = (axes.high - axes.low) / (size.high - size.low)
+    if share < 1:
+        kept = max(1, int(entries * share) - 2)
+        settings = settings | {"handles": settings["handles"][:kept], "labels": settings["labels"][:kept]}
+        legend = ax.legend(loc="lower left", **settings | {"title": f"{kept} of {entries}"})
+    return legend
 
 
 def _size(name: str) -> dict[str, Any]:
@@ -119,6 +142,11 @@ def _beside(ax: Axes, settings: Mapping[str, Any]) -> bool:
     from matplotlib.transforms import ScaledTranslation
 
     figure, slot = ax.figure.canvas.figure, ax.get_position(original=True)
+    old = ax.get_legend()
+    if old is not None:
+        old.remove()
+    _put(ax, slot)
+    lay_out(ax)
     before = extent(ax)
     below_label = ax.transAxes + ScaledTranslation(0, -40 / 72, figure.dpi_scale_trans)
     below = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "bbox_transform": below_label}

@@ -70,6 +70,13 @@ def prepare(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve | Averag
             ax.set_xscale("log")
 
 
+def finish(ax: Axes, options: PlotOptions) -> None:
+    """Limits that what is drawn decides."""
+    if options.y == "lift":
+        ax.autoscale(axis="y")
+        ax.set_ylim(bottom=0)
+
+
 def curves_in(ax: Axes) -> int:
     """How many curves are there already: the next one takes the next colour."""
     named = [line for line in ax.get_lines() if line.get_gid() is None and line.get_label() != BASELINE]

@@ -76,7 +76,7 @@ class PlotOptions:
     @property
     def y_limits(self) -> tuple[float | None, float | None]:
         """Of the axis up."""
-        return (0.0, None) if self.y == "lift" else (-0.02, 1.02)
+        return (None, None) if self.y == "lift" else (-0.02, 1.02)
 
     @property
     def is_pr(self) -> bool:

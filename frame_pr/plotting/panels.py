@@ -167,6 +167,7 @@ def draw(
         explain_looks(ax, drawn, looks, lines, options)
         labels, title = ["_curve"] * len(drawn), ""
     draw_content(ax, drawn, labels, looks, options)
+    artists.finish(ax, options)
     lay_out(ax)
     notes = draw_marks(ax, drawn, options, [look.line["color"] for look in looks])
     write_notes(ax, notes)

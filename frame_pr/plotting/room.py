@@ -16,6 +16,10 @@ _NEAR = 4
 """Points between a text and a line: half of the line, and a little air."""
 
 
+_EVERY, _LONGEST = 3, 5000
+"""Pixels from one point of a curve to the next, and how many points a straight line has at most."""
+
+
 class Box(NamedTuple):
     """Pixels."""
 
@@ -63,9 +67,8 @@ def crowd_of(ax: Axes) -> Callable[[Box], int]:
     """How many of the points along all curves lie within a box, from sums over all pixels to the left and below."""
     import numpy as np
 
-    curves = [_along(line) for line in ax.get_lines() if line.get_label() not in BACKGROUND]
-    drawn = ax.transData.transform(np.concatenate([np.empty((0, 2)), *curves]))
-    pixels = np.floor(drawn[np.isfinite(drawn).all(axis=1)]).astype(np.int64)
+    curves = [along(ax, line) for line in ax.get_lines() if line.get_label() not in BACKGROUND]
+    pixels = np.floor(np.concatenate([np.empty((0, 2)), *curves])).astype(np.int64)
     inside = extent(ax).wider(1)
     x, y = pixels[
         (pixels[:, 0] >= inside.left)
@@ -88,19 +91,21 @@ def crowd_of(ax: Axes) -> Callable[[Box], int]:
     return crowd
 
 
-def _along(line: Any) -> Any:
-    """Points along the steps, or the straight lines, of a curve, so near to each other that a text meets one."""
+def along(ax: Axes, line: Any) -> Any:
+    """Pixels along a curve, so near to each other that no text falls between two of them."""
     import numpy as np
 
-    vertices = line.get_path().vertices
-    x, y = vertices[:: 1 + len(vertices) // 2000].T
+    x, y = np.asarray(line.get_xydata(), dtype=float).T
     if line.get_drawstyle() == "steps-pre":
-        corners = np.column_stack([np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]])
+        x, y = np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]
     elif line.get_drawstyle() == "steps-post":
-        corners = np.column_stack([np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]])
-    else:
-        corners = np.column_stack([x, y])
+        x, y = np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
+    corners = ax.transData.transform(np.column_stack([x, y]))
+    corners = corners[np.isfinite(corners).all(axis=1)]
     if len(corners) < 2:
         return corners
-    way = np.linspace(0, 1, 30 if len(corners) > 40 else 300)[:, None, None]
-    return (corners[:-1] * (1 - way) + corners[1:] * way).reshape(-1, 2)
+    way = np.diff(corners, axis=0)
+    parts = np.ceil(np.abs(way).max(axis=1) / _EVERY).clip(1, _LONGEST).astype(np.int64)
+    place = np.arange(parts.sum()) - np.repeat(parts.cumsum() - parts, parts)
+    between = np.repeat(corners[:-1], parts, axis=0) + np.repeat(way / parts[:, None], parts, axis=0) * place[:, None]
+    return np.concatenate([between, corners[-1:]])

@@ -121,11 +121,11 @@ def labelled(name: str, *numbers: str) -> str:
     return f"{name} ({', '.join(numbers)})" if name else ", ".join(numbers)
 
 
-def short(label: str) -> str:
+def short(label: str, letters: int) -> str:
     """Of a label its name, cut in the middle, and its figures, without their title and without counts."""
     found = re.fullmatch(r"(?s)(.*?) ?\(?(?:mean |interpolated )*\S+ = ([\d.e-]+.*?)\)?", label)
     name, numbers = (found[1], found[2]) if found else (label.removeprefix("max "), "")
-    return f"{fitted(name, 22)} {re.sub(r', (P = [^)]*|[^a-z]* groups.*)$', '', numbers)}".strip()
+    return f"{fitted(name, letters)} {re.sub(r', (P = [^)]*|[^a-z]* groups.*)$', '', numbers)}".strip()
 
 
 def fitted(text: str, letters: int) -> str:
