@@ -170,6 +170,7 @@ def doors() -> Iterator[Door]:
         "figure": {"threshold": 0.5},
         "plot_curve": {},
         "plot_intervals": {},
+        "plot_confusion": {},
         "plot_comparison": {"metric": "average_precision", "truth": "rel", "score": ["s", "d"], "by": "q"},
         "partitioned": {},
         "intervals": {"truth": "rel", "score": "s"},
@@ -248,6 +249,8 @@ def call(door: Door, wrong: dict[str, Any], kind: str) -> Any:
             value = value if frame in wrong else fp.curve(made(kind), "rel", "s", by=by)
         if door.name == "plot_intervals":
             value = value if frame in wrong else fp.intervals(made(kind), "average_precision", "rel", "s", by="q")
+        if door.name == "plot_confusion":
+            value = value if frame in wrong else fp.confusion(made(kind), "rel", "s", threshold=0.5)
         if door.name == "partitioned":
             parts = door.function(value if frame in wrong else RUN, **{"progress": False} | given)
             return parts.average_precision("rel", "s", by="q")

@@ -15,11 +15,21 @@ _COLOURS = ("#0072B2", "#E69F00", "#00906A", "#C44E00", "#D284B0", "#56B4E9")
 STROKES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), "-.", (0, (8, 2)), (0, (3, 1, 1, 1, 1, 1)))
 """Of groups beside systems, and of curves after the seventh."""
 DASHED = STROKES[1]
+MIDDLE = 0.18
+"""The luminance from which on black is read better than white."""
 
 
 def ink(ax: Axes) -> str:
     """The colour of letters: black, or white on a dark ground."""
     return "black" if _is_light(ax) else "white"
+
+
+def shine(colour: Any) -> float:
+    """The relative luminance of a colour, as the guidelines for contrast have it."""
+    from matplotlib.colors import to_rgb
+
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+    return sum(share * one for share, one in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 def grey(ax: Axes, level: float) -> str:
@@ -71,7 +81,6 @@ def _is_light(ax: Axes) -> bool:
     from matplotlib.colors import to_rgba
 
     for ground in (ax.get_facecolor(), ax.figure.get_facecolor()):
-        red, green, blue, opaque = to_rgba(ground)
-        if opaque > 0:
-            return 0.2126 * red + 0.7152 * green + 0.0722 * blue > 0.5
+        if to_rgba(ground)[3] > 0:
+            return shine(ground) > MIDDLE
     return True

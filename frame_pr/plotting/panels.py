@@ -62,6 +62,15 @@ def check_axes(ax: Any) -> None:
         raise TypeError(f"ax must be a matplotlib Axes, got {kind_of_value(ax)}")
 
 
+def new_axes(ax: Axes | None, size: tuple[float, float] = (6.4, 4.0)) -> Axes:
+    """The caller's, or one on a new figure of so many inches."""
+    if ax is not None:
+        return ax
+    from matplotlib import pyplot as plt
+
+    return plt.figure(figsize=size, layout="constrained").subplots()
+
+
 def checked(given: Mapping[str, Any], line: Mapping[str, Any]) -> tuple[PlotOptions, PlotTarget]:
     """The arguments of `plot` or `plot_curve`, by their names, if they make sense."""
     need_matplotlib()

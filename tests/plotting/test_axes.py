@@ -132,7 +132,9 @@ def test_figures_against_the_threshold():
     best = fp.evaluate(TEXTBOOK, ["threshold@max_f1", "max_f1"], "relevant", "score").row(0)
     marks = [mark.get_xydata()[0].tolist() for mark in ax.get_lines() if mark.get_label() == "_mark"]
     at = f"@threshold={best[0]}"
-    wanted = fp.evaluate(TEXTBOOK, [f"{name}{at}" for name in ("precision", "recall", "f1")], "relevant", "score").row(0)
+    wanted = fp.evaluate(TEXTBOOK, [f"{name}{at}" for name in ("precision", "recall", "f1")], "relevant", "score").row(
+        0
+    )
     assert marks == [pytest.approx([best[0], value]) for value in wanted]
     assert {text.get_text() for text in ax.texts} == {f"{value:.2f}" for value in wanted}
     assert labels(ax) == ["Precision", "Recall", "F1", f"max F1 {best[1]:.2f} at {best[0]:g}"]
