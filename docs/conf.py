@@ -1,6 +1,9 @@
 """The Sphinx site: `make docs` builds it into docs/_build. Its pages are Markdown, the reference is the docstrings."""
 
 from importlib.metadata import version as version_of
+from pathlib import Path
+
+from docutils import nodes
 
 project = "frame_pr"
 author = "The frame_pr developers"
@@ -56,8 +59,29 @@ html_theme_options = {
 def setup(app):
     """Methods of `.pr` are functions with the frame filled in: point to the function, do not repeat it."""
     app.connect("autodoc-process-docstring", _refer_to_function, priority=100)  # before numpydoc
+    app.connect("doctree-read", _light_and_dark, priority=100)  # before Sphinx collects the pictures
 
 
 def _refer_to_function(_app, _what, name, _object, _options, lines):
     if name.startswith("frame_pr.PR."):
         lines[1:] = ["", f"Parameters and result: :func:`frame_pr.{name.rpartition('.')[2]}`, its frame filled in."]
+
+
+def _light_and_dark(app, doctree):
+    """Of a picture `x.svg` with an `x-dark.svg` each is shown where it fits, and in full size by a click."""
+    page = Path(app.env.docname)
+    for image in list(doctree.findall(nodes.image)):
+        own = Path(image["uri"])
+        dark = own.with_stem(f"{own.stem}-dark")
+        if own.suffix != ".svg" or not Path(app.srcdir, page.parent, dark).exists():
+            continue
+        pair = []
+        for path, scheme in ((own, "only-light"), (dark, "only-dark")):
+            shown = image.deepcopy()
+            shown["uri"] = path.as_posix()
+            shown["classes"].append(scheme)
+            if not isinstance(image.parent, nodes.reference):  # a thumbnail leads elsewhere
+                whole = "../" * (len(page.parts) - 1) + f"_images/{path.name}"
+                shown = nodes.reference("", "", shown, refuri=whole, classes=[scheme])
+            pair.append(shown)
+        image.replace_self(pair)

@@ -68,7 +68,7 @@ def plot_confusion(frame: Frame, /, *, ax: Axes | None = None) -> Axes:
     image = ax.imshow(shares, cmap="Blues", vmin=0, vmax=1)
     names = [plain("(null)" if one is None else str(one)) for one in classes]
     ticks: Any = range(len(classes))
-    long = max(map(len, names), default=0) > 5
+    long = max(map(len, names), default=0) > 8
     ax.set_xticks(ticks, names, rotation=45 if long else 0, ha="right" if long else "center", rotation_mode="anchor")
     ax.set_yticks(ticks, names)
     ax.set(xlabel="Prediction", ylabel="Truth")
@@ -77,7 +77,7 @@ def plot_confusion(frame: Frame, /, *, ax: Axes | None = None) -> Axes:
         size = "small" if len(classes) <= 6 else "x-small"
         for i, (rows, share) in enumerate(table.select("rows", "of_truth").iter_rows()):
             count = f"{rows:,}" if isinstance(rows, int) else f"{rows:,.1f}"
-            written = count if share is None else f"{count}\n{share:.0%}"
+            written = count if share is None or (not rows and len(classes) > 2) else f"{count}\n{share:.0%}"
             ground = "white" if share is None else image.cmap(share)
             colour = "black" if shine(ground) > MIDDLE else "white"
             ax.text(i % len(classes), i // len(classes), written, ha="center", va="center", color=colour, fontsize=size)

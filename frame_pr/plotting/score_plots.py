@@ -114,5 +114,5 @@ def plot_scores(
     order = sorted(range(len(labels)), key=lambda i: ("positives" not in labels[i], "negatives" not in labels[i]))
     legend = {"handles": [handles[i] for i in order], "labels": [labels[i] for i in order]}
     # Above the histograms, which leave no place free.
-    ax.legend(**legend, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(labels), frameon=False, fontsize="small")
+    ax.legend(**legend, loc="lower left", bbox_to_anchor=(0, 1), frameon=False, fontsize="small")
     return ax

@@ -13,7 +13,7 @@ from frame_pr.frames.kinds import kind_of
 from frame_pr.frames.wording import counted, did_you_mean, nearest, shown
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.metrics.names import is_metric
-from frame_pr.plotting.colours import grey, style
+from frame_pr.plotting.colours import grey, ink, palette, style
 from frame_pr.plotting.curve_frames import numbered
 from frame_pr.plotting.panels import check_axes, need_matplotlib, new_axes
 from frame_pr.plotting.texts import in_legend, plain
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _HEIGHT = 0.28
 """Inches of a line of `plot_intervals`."""
-_OVERALL, _BARS = "0.45", "0.7"
 _ASIDE = 0.25
 """Of a line, between the intervals of two systems."""
 
@@ -111,10 +110,10 @@ def plot_intervals(
     mean = table["value"].mean()
     where = mean if line is None else line
     if isinstance(where, float):
-        ax.axvline(where, color=_OVERALL, linestyle=":", linewidth=1, zorder=1)
+        ax.axvline(where, color=grey(ax, 0.4), linestyle=":", linewidth=1, zorder=1)
         label = f"{'mean' if line is None else 'overall'} {where:.2f}"
         above = {"xycoords": ("data", "axes fraction"), "xytext": (0, 3), "textcoords": "offset points"}
-        ax.annotate(label, (where, 1), ha="center", va="bottom", color=_OVERALL, **above)  # type: ignore[arg-type]
+        ax.annotate(label, (where, 1), ha="center", va="bottom", color=grey(ax, 0.4), **above)  # type: ignore[arg-type]
     ax.set_xlabel(drawn)
     ax.margins(y=min(0.1, 0.6 / max(1, len(places))))
     return ax
@@ -122,7 +121,8 @@ def plot_intervals(
 
 def _dots(ax: Axes, table: pl.DataFrame, systems: list[Any]) -> None:
     """A dot for each row, with its interval; of several systems, in a colour each, joined where there is none."""
-    spans = table.group_by("place").agg(low=pl.col("value").min(), high=pl.col("value").max()).drop_nulls()
+    spans = table.group_by("place").agg(low=pl.col("value").min(), high=pl.col("value").max())
+    spans = spans.drop_nulls().sort("place")
     joined = bool(systems) and table["low"].null_count() == table.height
     if joined:
         ax.hlines(spans["place"], spans["low"], spans["high"], color=grey(ax, 0.7), linewidth=2, zorder=1)
@@ -225,14 +225,14 @@ def plot_comparison(
     ax = new_axes(ax)
     system, before = plain(str(row["system"])), plain(str(row["baseline"]))
     counts = f"{system} better: {row['wins']:,}, worse: {row['losses']:,}, tied: {row['ties']:,}"
-    ax.bar(range(1, differences.len() + 1), differences.to_list(), width=1.0, color=_BARS, label=counts)
+    ax.bar(range(1, differences.len() + 1), differences.to_list(), width=1.0, color=grey(ax, 0.7), label=counts)
     if row["difference"] is not None:
         label = f"mean difference {row['difference']:.2f}"
         if row["low"] is not None:
-            ax.axhspan(row["low"], row["high"], alpha=0.25, linewidth=0)
+            ax.axhspan(row["low"], row["high"], color=palette(ax)[0], alpha=0.25, linewidth=0)
             label += f" ({row['low']:.2f} to {row['high']:.2f})"
-        ax.axhline(row["difference"], linewidth=1.5, label=label)
-    ax.axhline(0, color="0", linewidth=0.8)
+        ax.axhline(row["difference"], color=palette(ax)[0], linewidth=1.5, label=label)
+    ax.axhline(0, color=ink(ax), linewidth=0.8)
     ax.set_xlabel(f"{counted(differences.len(), 'group', 'groups')}, the largest difference first")
     ax.set_ylabel(f"{plain(name)}: {system} less {before}")
     ax.legend(loc="best", frameon=False)
