@@ -75,6 +75,7 @@ def setup(app):
     app.connect("doctree-read", _index_words)
     app.connect("html-page-context", _describe)
     app.connect("build-finished", _list_pages)
+    app.connect("doctree-read", _light_and_dark, priority=100)  # before Sphinx collects the pictures
 
 
 def _refer_to_function(_app, _what, name, _object, _options, lines):
@@ -134,3 +135,23 @@ def _list_pages(app, exception):
             title, text = DESCRIPTIONS[page]
             lines.append(f"- [{title}]({page}.html): {text}")
     Path(app.outdir, "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _light_and_dark(app, doctree):
+    """Of a picture `x.svg` with an `x-dark.svg` each is shown where it fits, and in full size by a click."""
+    page = Path(app.env.docname)
+    for image in list(doctree.findall(nodes.image)):
+        own = Path(image["uri"])
+        dark = own.with_stem(f"{own.stem}-dark")
+        if own.suffix != ".svg" or not Path(app.srcdir, page.parent, dark).exists():
+            continue
+        pair = []
+        for path, scheme in ((own, "only-light"), (dark, "only-dark")):
+            shown = image.deepcopy()
+            shown["uri"] = path.as_posix()
+            shown["classes"].append(scheme)
+            if not isinstance(image.parent, nodes.reference):  # a thumbnail leads elsewhere
+                whole = "../" * (len(page.parts) - 1) + f"_images/{path.name}"
+                shown = nodes.reference("", "", shown, refuri=whole, classes=[scheme])
+            pair.append(shown)
+        image.replace_self(pair)

@@ -143,11 +143,11 @@ def _ways(name: str) -> list[tuple[str, set[str]]]:
 
 def _call(pr: Any, name: str, given: dict[str, Any]) -> Callable[..., Any]:
     given = {"truth": "relevant", "score": "score"} | given
-    if name != "plot":
+    if not name.startswith("plot"):
         return lambda **policies: getattr(pr, name)(**given, **policies)
     from matplotlib.figure import Figure  # one that no window shows, and that nobody has to close
 
-    return lambda **policies: pr.plot(**given, **policies, ax=Figure().subplots())
+    return lambda **policies: getattr(pr, name)(**given, **policies, ax=Figure().subplots())
 
 
 def refused_by(call: Callable[..., Any], trials: dict[str, dict[str, Any]] = TRIALS) -> set[str]:

@@ -3,8 +3,10 @@
 import re
 import subprocess
 import sys
+from html import escape
 from pathlib import Path
 
+import matplotlib as mpl
 import pandas as pd
 import polars as pl
 import pytest
@@ -15,6 +17,7 @@ import frame_pr
 pytestmark = pytest.mark.slow
 
 README = Path(__file__).parents[1] / "README.md"
+CONSTRAINTS = Path(__file__).parents[1] / "constraints.txt"
 GALLERY = Path(__file__).parents[1] / "docs" / "gallery.md"
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
@@ -158,10 +161,29 @@ def test_search_walks_down_one_query(search: str) -> None:
 def test_gallery_draws_every_picture_of_its_page(tmp_path: Path) -> None:
     # matplotlib before 3.10.8 calls pyparsing by its old names; all else would be on stderr.
     output_of("gallery.py", tmp_path, warnings="ignore::DeprecationWarning")
-    drawn = {picture.relative_to(tmp_path).as_posix() for picture in tmp_path.rglob("*.png")}
-    shown = set(re.findall(r"!\[[^]]*\]\((.*?)\)", GALLERY.read_text(encoding="utf-8")))
-    assert len(shown) >= 8
-    assert shown <= drawn
+    page = GALLERY.read_text(encoding="utf-8")
+    shown = re.findall(r"^!\[([^]]*)\]\((.*?)\.svg\)", page, re.MULTILINE)
+    assert len(shown) >= 26
+    for alt, name in shown:
+        # A thumbnail leads to it.
+        assert f"]({name}.svg) " in page
+        assert len(alt) > 30  # what is to be seen
+        for path in (f"{name}.svg", f"{name}-dark.svg"):
+            drawn, kept = ((folder / path).read_text(encoding="utf-8") for folder in (tmp_path, GALLERY.parent))
+            assert f"<title>{escape(alt, quote=False)}</title>" in drawn
+            # Another matplotlib has other margins.
+            if f"matplotlib=={mpl.__version__}\n" in CONSTRAINTS.read_text(encoding="utf-8"):
+                assert alike(drawn, kept), f"{path} is another picture than its lines draw: python examples/gallery.py"
+
+
+def alike(drawn: str, kept: str) -> bool:
+    """Whether they have the same elements, at most two points apart: another machine may round otherwise."""
+    drawn, kept = (re.sub(r"\b[mpC][0-9a-f]{8,}|#h?[0-9a-f]{6,}", "", text) for text in (drawn, kept))
+    number = re.compile(r"-?\d+\.?\d*")
+    if number.sub("", drawn) != number.sub("", kept):
+        return False
+    pairs = zip(number.findall(drawn), number.findall(kept), strict=True)
+    return all(abs(float(one) - float(other)) < 2 for one, other in pairs)
 
 
 TABLE = re.search(r"\| you want \| you write \|\n.*?\n\n", README.read_text(encoding="utf-8"), flags=re.DOTALL)[0]
