@@ -58,10 +58,10 @@ html_copy_source = False
 html_favicon = html_logo = "_static/logo.svg"
 html_last_updated_fmt = "%Y-%m-%d"
 html_search_scorer = str(Path(__file__).with_name("search.js"))
-html_sidebars = {page: [] for page in ("install", "tutorial", "gallery", "words")}  # sections of one page
+html_sidebars = {page: [] for page in ("tutorial", "gallery", "words")}  # sections of one page
 html_theme_options = {
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 9,  # all of them
+    "header_links_before_dropdown": 8,  # all of them
     "footer_start": ["copyright"],
     "footer_end": ["last-updated"],
     "logo": {"text": html_title, "alt_text": ""},
