@@ -110,7 +110,7 @@ def metrics_of(
 ) -> Frame:
     """What `evaluate` gives; every function that is one of a few metrics ends here, with its policies in one."""
     named, request = metrics_named(metrics), request_of(truth, score, by, positive, policies)
-    filled = filling("undefined", undefined)
+    filled, means = filling("undefined", undefined), means and means.of(named)
     if isinstance(frame, Engine):
         result: Frame = frame.evaluate(request, named, means, filled)
         return result
