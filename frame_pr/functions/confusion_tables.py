@@ -10,7 +10,7 @@ import polars as pl
 from frame_pr.frames.arguments import filling, refuse_both, scalar
 from frame_pr.frames.columns import by_name, refuse_several
 from frame_pr.frames.frame_kind import Frame
-from frame_pr.frames.kinds import find_kind
+from frame_pr.frames.kinds import find_kind, read_stream
 from frame_pr.frames.stacking import stacked
 from frame_pr.functions.evaluation import averaged, means_asked
 from frame_pr.inputs.group_thresholds import predicted_by_group
@@ -114,6 +114,7 @@ def confusion(
     if k is not None and policies.get("weight") is not None:
         raise ValueError("k= cuts at a rank, and weighted rows have none: give threshold=, or leave out weight=")
     filled, means = filling("undefined", undefined), means_asked(mean_over, statistics)
+    threshold = read_stream(threshold)
     column = threshold if isinstance(threshold, (str, pl.Expr)) else None
     by_group = column is not None or find_kind(threshold) is not None
     if by_group and means is not None:
