@@ -20,6 +20,7 @@ from frame_pr.inputs.rows import Rows, WayBack, rows_of
 from frame_pr.metrics import rates
 from frame_pr.metrics.aggregation import asked_of, values
 from frame_pr.metrics.cutoffs import Rank, Threshold
+from frame_pr.metrics.means import Statistic
 from frame_pr.metrics.numbers import each, read_number
 
 
@@ -33,7 +34,7 @@ def confusion(
     prediction: Column | None = None,
     by: Columns | None = None,
     mean_over: bool | str | Sequence[str] | None = None,
-    statistics: str | Sequence[str] = "mean",
+    statistics: Statistic | str | Sequence[Statistic | str] = "mean",
     positive: object = None,
     undefined: float | None = None,
     **policies: Unpack[Policies],

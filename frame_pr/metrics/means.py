@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import polars as pl
 
@@ -14,7 +14,8 @@ from frame_pr.frames.wording import shown
 from frame_pr.metrics.names import metric
 from frame_pr.metrics.numbers import DECIMAL
 
-STATISTICS = ("mean", "median", "std", "min", "max", "weighted", "defined")
+Statistic: TypeAlias = Literal["mean", "median", "std", "min", "max", "weighted", "defined"]
+STATISTICS = get_args(Statistic)
 """Beside these, `qN` is the quantile that N percent of the values lie below."""
 _PART, _LARGE = 2.0**-600, 1e150
 _POSITIVES = "positives of the group"  # beside the figures that a caller names

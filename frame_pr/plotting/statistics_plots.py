@@ -12,6 +12,7 @@ from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.kinds import kind_of, read_stream
 from frame_pr.frames.wording import counted, did_you_mean, nearest, shown
 from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.metrics.completion import MetricName
 from frame_pr.plotting.panels import check_axes, need_matplotlib, plain
 from frame_pr.statistics.comparisons import compare
 from frame_pr.statistics.figures import COLUMNS, figures_of
@@ -108,7 +109,7 @@ def plot_intervals(
 def plot_comparison(
     frame: Frame,
     /,
-    metric: str,
+    metric: MetricName,
     truth: Column | None = None,
     score: Columns | None = None,
     *,
