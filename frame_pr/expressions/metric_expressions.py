@@ -15,7 +15,7 @@ from frame_pr.metrics.aggregates import Blocks
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.names import metric
 
-_FIELDS = Blocks(pl.field, all_retrieved=True)
+_FIELDS = Blocks(pl.field, one_group=True)
 
 
 _NO_POLICIES = "an expression takes no policies: the function of the same name does"

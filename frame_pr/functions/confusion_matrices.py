@@ -83,7 +83,7 @@ def confusion_matrix(
     policies: Policies = {"unjudged": unjudged} if weight is None else {"unjudged": unjudged, "weight": weight}
     given = selected(frame, request_of(truth, prediction, by, None, policies, predicted=True), carry=False)
     refuse_clash(given.keys.values(), _COLUMNS)
-    schema = given.frame.collect_schema()
+    schema = given.schema
     of_truth, of_prediction = given.others["truth"], given.scores["0"]
     refuse_other_types(of_truth, schema["truth"], of_prediction, schema["0"])
     if "weight" in given.others:

@@ -108,7 +108,7 @@ def tally(
 def tallied(frame: Frame, request: Request, bins: Bins | None) -> Frame:
     """What `tally` gives."""
     given = selected(frame, request, carry=False)
-    schema, names = given.frame.collect_schema(), _names(given)
+    schema, names = given.schema, _names(given)
     rows, _ = checked(given, request)
     rows = rows.with_columns(pl.col(name).fill_nan(None) for name in given.scores if schema[name].is_float())
     if isinstance(bins, list):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import ceil, frexp, log2
 from typing import NamedTuple
 
 import polars as pl
@@ -14,6 +15,8 @@ _BITS = 118
 """Bits of the sum of all weights of a group, where they are floats; a hundred times as much still fits an Int128."""
 _PRECISION = 40
 """Bits that the smallest of them has at least: a relative error of 1e-12."""
+_DIGITS = 53
+"""Bits of a float."""
 _ENDS = 1e-100, 1e100
 """The weights that are taken, beside 0."""
 
@@ -79,21 +82,28 @@ class Weights:
         return pl.Float64() if self.fractional else pl.Int64()
 
 
-def in_units(argument: str, name: str, mass: pl.Expr, unit: pl.Expr) -> pl.Expr:
-    """Weights, or gains, as whole numbers, of which the smallest must have some bits left."""
+def in_units(mass: pl.Expr, unit: pl.Expr) -> pl.Expr:
+    """Weights, or gains, as whole numbers."""
+    return (mass * unit).cast(pl.Int128)
 
-    def check(columns: Sequence[pl.Series]) -> pl.Series:
-        masses, units = columns
-        whole = units.cast(pl.Int128)
-        if (lost := (masses > 0) & (whole < 2**_PRECISION)).any():
-            value = masses.filter(lost)[0]
-            raise ValueError(
-                f"{argument} column {shown(name)} has a value of {value!r} in a group of {argument}s, or of a known "
-                "total, so much larger that sums would not be exact: drop the smallest, or take them apart"
-            )
-        return whole
 
-    return pl.map_batches([mass, mass * unit], check, return_dtype=pl.Int128)
+def refuse_lost(columns: Sequence[pl.Series], argument: str, name: str) -> pl.Series:
+    """The units of weights, or gains, of which the smallest must have some bits left."""
+    masses, units = columns
+    if (lost := (masses > 0) & (masses * units < 2**_PRECISION)).any():
+        value = masses.filter(lost)[0]
+        raise ValueError(
+            f"{argument} column {shown(name)} has a value of {value!r} in a group of {argument}s, or of a known "
+            "total, so much larger that sums would not be exact: drop the smallest, or take them apart"
+        )
+    return units
+
+
+def exact_unit(masses: pl.Series, rows: int) -> float | None:
+    """The unit in which all of these fit, and the sum of so many, without the loss of a bit; None if there is none."""
+    ends = [frexp(end)[1] for end in (masses.filter(masses > 0).min(), masses.max()) if isinstance(end, float)]
+    bits = max(ends, default=0) + ceil(log2(max(rows, 1)))
+    return 2.0 ** (_BITS - bits) if bits - min(ends, default=bits) + _DIGITS <= _BITS else None
 
 
 def exponent(weight: pl.Expr) -> pl.Expr:

@@ -57,6 +57,11 @@ class Rows:
     groups: int | None
     """How many groups there are, without `by`."""
 
+    @property
+    def some_unranked(self) -> bool:
+        """Whether there may be rows that have no place in the ranking."""
+        return self.unretrieved or self.key.drops
+
     def times(self, mass: pl.Expr) -> pl.Expr:
         """A mass of the rows that a row stands for."""
         return mass * pl.col("count") if self.counted else mass
@@ -163,7 +168,7 @@ def rows_of(
     ranked = Rows(
         frame=rows,
         key=SortKey(
-            dtype=rows.collect_schema()["score"],
+            dtype=rows.collect_schema()["score"] if given.several else schema["0"],
             ascending=request.ascending,
             places=ordered or carried,
             hits_first=request.ties == "optimistic",

@@ -55,6 +55,11 @@ class Selection(Generic[Frame]):
         """The columns, not computed yet."""
         return self.source.select(**self.columns)
 
+    @cached_property
+    def schema(self) -> pl.Schema:
+        """The types of the columns."""
+        return self.frame.collect_schema()
+
     def compute(self, height: int) -> pl.DataFrame:
         """The columns of a frame in memory, of so many rows."""
         return computed(self.frame, self.source, self.columns, self.arguments, height)
@@ -67,7 +72,7 @@ class Selection(Generic[Frame]):
         read = needed(self.source, self.columns.values())
         return self.source.select(map(by_name, read)).map_batches(
             compute,
-            schema=self.frame.collect_schema(),
+            schema=self.schema,
             predicate_pushdown=False,
             projection_pushdown=False,
             slice_pushdown=False,
@@ -117,17 +122,18 @@ def _computed(frame: pl.DataFrame, columns: dict[str, pl.Expr], arguments: dict[
 def canonical(given: Selection[Frame], request: Request) -> pl.LazyFrame:
     """Check what the columns hold, and make Boolean truths of it, Int64 or Float64 weights and gains."""
     source, made = checked(given, request)
-    schema = given.frame.collect_schema()
+    schema = given.schema
     floats = [*given.scores, *request.beside_columns()] if request.unscored != "raise" else []
     floats += ["truth"] if request.unjudged != "raise" else []
     floats += ["tie_break"] if "tie_break" in given.others else []
-    source = source.with_columns(pl.col(name).fill_nan(None) for name in floats if schema[name].is_float())
+    if floats := [name for name in floats if schema[name].is_float()]:
+        source = source.with_columns(pl.col(floats).fill_nan(None))
     return source.with_columns(made)
 
 
 def checked(given: Selection[Frame], request: Request) -> tuple[pl.LazyFrame, list[pl.Expr]]:
     """The columns as they are, with a check of what they hold, and what makes canonical ones of them."""
-    schema, positive = given.frame.collect_schema(), request.positive
+    schema, positive = given.schema, request.positive
     truth = given.others["truth"]
     type_of = given.kind.type_of
     others = "; confusion_matrix and unpivot_classes take all classes" if request.predicted else ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
@@ -18,7 +18,7 @@ class Blocks:
     """
 
     def __init__(
-        self, number: Callable[[str], pl.Expr], *, whole: bool = True, graded: bool = False, all_retrieved: bool = False
+        self, number: Callable[[str], pl.Expr], *, whole: bool = True, graded: bool = False, one_group: bool = False
     ) -> None:
         self.number = number
         """Any of them by its name, and the aggregates of the metric itself."""
@@ -27,8 +27,8 @@ class Blocks:
         self.hits, self.size, self.tp, self.k = number("hits"), number("size"), number("tp"), number("k")
         self.ties, self.threshold = number("ties"), number("threshold")
         self.interpolated_precision, self.judged = number("interpolated_precision"), number("judged")
-        self.all_retrieved = all_retrieved
-        """Whether no positive can be missing from the blocks."""
+        self.one_group = one_group
+        """Whether they are of a group inside an expression, where no positive can be missing from the blocks."""
         self.graded = graded
         """Whether rows have a gain of their own; else that of a positive is 1."""
         self.gain = number("gain") if graded else self.hits
@@ -42,6 +42,18 @@ class Blocks:
     def constant(self, number: int) -> pl.Expr:
         """A whole number as a column: polars takes a quotient by a literal for a product with its rounded inverse."""
         return self.positives * 0 + number
+
+    def by_lists(self, formula: Callable[..., pl.Expr], *numbers: pl.Expr) -> pl.Expr:
+        """A formula of numbers of the group that makes lists on its way."""
+        if not self.one_group:
+            return formula(*numbers)
+
+        def value(columns: Sequence[pl.Series]) -> pl.Series:
+            table = pl.DataFrame([column.alias(str(place)) for place, column in enumerate(columns)])
+            return table.select(formula(*map(pl.col, table.columns))).to_series()
+
+        # There polars takes such a list for the rows of the group. The function is called once, of all groups.
+        return pl.map_batches(list(numbers), value, return_dtype=pl.Float64, is_elementwise=True)
 
     def share(self, k: int | pl.Expr) -> pl.Expr:
         """Rows among the first k. A block that the cut falls in has no order, so its hits are shared out evenly."""

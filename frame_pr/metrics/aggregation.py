@@ -161,10 +161,12 @@ def summed(rows: Rows, chosen: Asked) -> pl.LazyFrame:
         needs_first = {"never": False, "without hits": hits_may_lack, "always": True}
         first = any(needs_first[one.first_block] for one in metrics)
         k_at = {f"k@{name}": code for name, code in codes.items()}
-        if "retrieved_rows" in chosen.facts:
+        if "retrieved_rows" in chosen.facts and rows.some_unranked:
             # The threshold that all scores reach.
             k_at["retrieved_k"] = rows.code_reached(inf if rows.key.ascending else -inf)
         blocks = blocks_of(rows, steps=True, first=first, k_at=k_at, beside=chosen.beside)
+        if not rows.some_unranked:
+            blocks = blocks.with_columns(retrieved_k="k")
         blocks = with_totals(blocks, rows.totals if named else [], in_units=in_units)
         sums = over_blocks(blocks, chosen, rows.groups)
     # A group without rows has no block for its totals to stand in.

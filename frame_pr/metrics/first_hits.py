@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import polars as pl
 
@@ -12,26 +13,31 @@ from frame_pr.metrics.metric import Family, Metric, by_ties
 
 
 def _first_hit(name: re.Match[str], b: Blocks) -> Metric:
-    """Of the first block with a hit, over all orders of its rows.
+    cut = None if name["k"] is None else Rank.parse(name["k"])
+    is_first = (b.tp == b.hits) & (b.hits > 0)
+    # Of the first block with a hit; of a group without one they are 0.
+    counts = {"size": b.size, "hits": b.hits, "k": b.k}
+    parts = {f"first_hit_{name}": Aggregate(is_first * count) for name, count in counts.items()}
+    size, hits, k = (b.number(part) for part in parts)
+    taken = size if cut is None else (cut.of_group(b.positives, b.rows) - k + size).clip(0, size)
+    value = b.by_lists(partial(_expected, reciprocal=name["figure"] == "reciprocal_rank"), size, hits, k, taken)
+    found = pl.when(b.positives > 0).then(value)
+    return Metric("share", found, by_ties(parts, expected=parts), cut=cut, counts_ranks=True)
+
+
+def _expected(size: pl.Expr, hits: pl.Expr, k: pl.Expr, taken: pl.Expr, *, reciprocal: bool) -> pl.Expr:
+    """Over all orders of the rows of a block, what its first hit is worth, if that is among the rows taken.
 
     It is the one after i misses with probability r/g, (r/g) (f/(g-1)), ...: each the one before times (f+1-i)/(g-i).
     """
-    cut = None if name["k"] is None else Rank.parse(name["k"])
-    before, misses = b.k - b.size, b.size - b.hits
-    taken = b.size if cut is None else b.share(cut.of_group(b.positives, b.rows))
-    first = (b.tp == b.hits) & (b.hits > 0)
-    reciprocal = name["figure"] == "reciprocal_rank"
+    before, misses = k - size, size - hits
     # Lists only where an order matters. By products, as in `gains.discounts`.
     certain = taken > misses if not reciprocal else (misses == 0) & (taken > 0)
-    places = pl.int_ranges(0, taken.clip(upper_bound=misses + 1) * (first & ~certain & (misses > 0)))
-    chances = ((misses + 1 - places) / (b.size - places)).list.eval(pl.element().cum_prod())
+    places = pl.int_ranges(0, taken.clip(upper_bound=misses + 1) * (~certain & (misses > 0)))
+    chances = ((misses + 1 - places) / (size - places)).list.eval(pl.element().cum_prod())
     if reciprocal:
-        value = certain / (before + 1) + b.hits / (misses + 1) * (chances / (before + 1 + places)).list.sum()
-    else:
-        value = certain + b.hits / (misses + 1) * chances.list.sum()
-    parts = {name[0]: Aggregate(first * value)}
-    found = pl.when(b.positives > 0).then(b.number(name[0]))
-    return Metric("share", found, by_ties(parts, expected=parts), cut=cut, counts_ranks=True)
+        return certain / (before + 1) + hits / (misses + 1) * (chances / (before + 1 + places)).list.sum()
+    return certain + hits / (misses + 1) * chances.list.sum()
 
 
 FAMILIES = (

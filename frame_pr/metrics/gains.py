@@ -19,7 +19,7 @@ def discounts(before: pl.Expr, upto: pl.Expr) -> pl.Expr:
     # Lists only where rows are tied. By products: where groups are in no order, polars 2.1 mixes up the rows of a
     # `when` of which a branch is made of lists.
     sums = pl.int_ranges(before + 2, before + 2 + ranks * tied).list.eval(1 / pl.element().log(2)).list.sum()
-    return sums + (ranks == 1) / (upto + 1).clip(lower_bound=2).log(2)
+    return sums + pl.when(ranks == 1).then(1 / (upto + 1).log(2)).otherwise(0.0)
 
 
 def _dcg(b: Blocks, k: pl.Expr | None) -> Aggregate:
@@ -28,7 +28,8 @@ def _dcg(b: Blocks, k: pl.Expr | None) -> Aggregate:
 
 
 def _first(rank: pl.Expr, k: pl.Expr | None) -> pl.Expr:
-    return rank if k is None else rank.clip(upper_bound=k)
+    # In half the time of `clip`.
+    return rank if k is None else pl.min_horizontal(rank, k)
 
 
 def _gain(name: re.Match[str], b: Blocks) -> Metric:
@@ -44,7 +45,7 @@ def _gain(name: re.Match[str], b: Blocks) -> Metric:
     else:
         # Each hit at the rank that it has among the hits, in the same order: so a perfect ranking has exactly 1.
         parts[f"ideal{at}"] = Aggregate(discounts(_first(b.tp - b.hits, k), _first(b.tp, k)))
-        if not b.all_retrieved:
+        if not b.one_group:
             found = b.number("retrieved_positives").fill_null(0)
             ideal = ideal + discounts(_first(found, k), _first(b.positives, k))
     # The same sum in two orders may differ by a last bit.

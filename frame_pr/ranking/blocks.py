@@ -8,11 +8,13 @@ whole-column arithmetic on a table that is ordered by group and then from the be
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
+from typing import Literal
 
 import polars as pl
 
-from frame_pr.inputs.masses import HITS, MASSES, ROWS, bits_of_sum, exponent, in_units, unit_of
+from frame_pr.inputs.masses import HITS, MASSES, ROWS, bits_of_sum, exact_unit, exponent, in_units, refuse_lost, unit_of
 from frame_pr.inputs.rows import Rows
 from frame_pr.ranking.running import difference, ends, from_last, from_start, running_figures, starts
 
@@ -48,24 +50,25 @@ def blocks_of(
     that has any of them is a step, too.
     """
     key = rows.key
-    some_unranked = rows.unretrieved or key.drops
 
     def if_retrieved(value: pl.Expr) -> pl.Expr:
         # Most frames have no other rows, and a test of every block takes its time.
-        return pl.when("retrieved").then(value) if some_unranked else value
+        return pl.when("retrieved").then(value) if rows.some_unranked else value
 
     # Running totals over the whole frame; a block's own numbers are differences of them, and so are a group's.
-    blocks = (
-        _running(rows, beside, each_row=each_row)
-        .with_columns(last=ends(key.group_bits()), first=starts(key.group_bits()))
-        .with_columns(difference(mass.run).alias(mass.own) for mass in MASSES)
-        .with_columns(_own(name, rows).alias(name) for name in beside)
+    blocks = _running(rows, beside, each_row=each_row).with_columns(
+        last=ends(key.group_bits()),
+        first=starts(key.group_bits()),
+        **{mass.own: difference(mass.run) for mass in MASSES},
+        **{name: _own(name, rows) for name in beside},
     )
     before = pl.col(ROWS.run) - pl.col(ROWS.own)
-    blocks = blocks.with_columns(group=key.group()).with_columns(
-        pl.when(key.reaches(code)).then(ROWS.run).when("first").then(before).forward_fill().alias(name)
-        for name, code in k_at.items()
-    )
+    if k_at:
+        # Codes may be of the group's system.
+        blocks = blocks.with_columns(group=key.group()).with_columns(
+            pl.when(key.reaches(code)).then(ROWS.run).when("first").then(before).forward_fill().alias(name)
+            for name, code in k_at.items()
+        )
     if steps:
         has_some = [pl.col(name) > 0 for name in ("hits", *beside)]
         blocks = blocks.filter(pl.any_horizontal(*has_some, "last", *(["first"] if first else [])))
@@ -92,7 +95,8 @@ def blocks_of(
             *(pl.col(mass.in_all).alias(mass.total) for mass in MASSES),
             *(pl.when(pl.col(n) > 0).then(pl.col(n) + pl.col(ROWS.before)).otherwise(0).alias(n) for n in k_at),
         )
-    blocks = blocks.with_columns(if_retrieved(pl.col(mass.upto)) for mass in MASSES)
+    if rows.some_unranked:
+        blocks = blocks.with_columns(if_retrieved(pl.col(mass.upto)) for mass in MASSES)
     return blocks.with_columns(**running_figures(in_ranges=rows.starts is not None))
 
 
@@ -122,11 +126,11 @@ def _running(rows: Rows, beside: Sequence[str], *, each_row: bool) -> pl.LazyFra
     # No int_range: to know how far it goes, the streaming engine would hold the whole table back.
     table = table.with_row_index("row", 1).with_columns(**key.unpacked())
     bits = pl.col("bits")
-    retrieved = key.is_retrieved() if rows.unretrieved or key.drops else pl.lit(True)
+    retrieved = key.is_retrieved() if rows.some_unranked else pl.lit(True)
     alone = starts(bits) & ends(bits)
     tied = ~(alone & (pl.col("count") == 1) if rows.counted else alone) & retrieved
-    if rows.weights.fractional and rows.units is None:
-        table = table.with_columns(unit=_unit("weight", rows))
+    if rows.weights.fractional:
+        table = table.with_columns(unit=_unit("weight", rows) if rows.units is None else _known_unit(rows))
     if "gain" in beside and rows.gains.fractional:
         table = table.with_columns(gain_unit=_unit("gain", rows))
     table = table.with_columns(
@@ -147,12 +151,12 @@ def _runs(rows: Rows, beside: Sequence[str]) -> dict[str, pl.Expr]:
     # In fixed point, as floats lose bits where a total is taken from another.
     gain = pl.col("gain")
     if rows.gains.fractional:
-        gain = in_units("gain", str(rows.gains.name), gain, pl.col("gain_unit"))
+        gain = in_units(gain, pl.col("gain_unit"))
     summed = {"gain": gain, "judged": (judged & counts).cast(pl.Int64)}
     runs = {f"{name}_run": rows.times(summed[name]).cum_sum() for name in beside}
     if rows.weights.fractional:
         # Over all groups they may wrap around, which differences within a group do not notice.
-        weight = in_units("weight", str(rows.weights.name), weight, pl.col("unit"))
+        weight = in_units(weight, pl.col("unit"))
     elif rows.weights.name is None:
         if not (rows.key.drops or rows.counted):
             return {HITS.run: truth.cum_sum(), ROWS.run: row, **runs}
@@ -167,13 +171,33 @@ def _own(name: str, rows: Rows) -> pl.Expr:
     return own / pl.col("gain_unit") if name == "gain" and rows.gains.fractional else own
 
 
-def _unit(column: str, rows: Rows) -> pl.Expr:
-    """The unit of the weights, or gains, of each group: of the largest one and of the number of rows."""
-    group_bits, own = rows.key.group_bits(), rows.times(pl.lit(1, dtype=pl.Int64))
-    end, start = ends(group_bits), starts(group_bits)
-    upto = own.cum_sum() if rows.counted else pl.col("row").cast(pl.Int64)
+def _known_unit(rows: Rows) -> pl.Expr:
+    check = partial(refuse_lost, argument="weight", name=str(rows.weights.name))
+    return pl.map_batches(["weight", "unit"], check, return_dtype=pl.Float64)
+
+
+def _unit(column: Literal["weight", "gain"], rows: Rows) -> pl.Expr:
+    """The unit of the weights, or gains, of each row: any in which all are exact, else its group's own."""
+    name = str((rows.weights if column == "weight" else rows.gains).name)
+
+    def units(columns: Sequence[pl.Series]) -> pl.Series:
+        masses, groups, *counts = columns
+        own = counts[0] if counts else pl.repeat(1, len(masses), dtype=pl.Int64, eager=True)
+        unit = exact_unit(masses, int(own.sum()))
+        if unit is not None:
+            return pl.repeat(unit, len(masses), eager=True)
+        of_groups = pl.DataFrame({"mass": masses, "group": groups, "own": own}).select(_unit_of_group())
+        return refuse_lost([masses, of_groups.to_series()], column, name)
+
+    counts = ["count"] if rows.counted else []
+    return pl.map_batches([column, rows.key.group_bits(), *counts], units, return_dtype=pl.Float64)
+
+
+def _unit_of_group() -> pl.Expr:
+    """The unit of each `group`: of the largest `mass` and of the number of rows, which are `own` in each of them."""
+    end, start, upto = ends(pl.col("group")), starts(pl.col("group")), pl.col("own").cum_sum()
     # A running maximum that restarts at every group, as the number of the group outweighs all exponents.
     group = start.cast(pl.Int64).cum_sum() * 2**12
-    largest = pl.when(end).then((group + exponent(pl.col(column))).cum_max()).backward_fill() - group
-    size = pl.when(end).then(upto).backward_fill() - pl.when(start).then(upto - own).forward_fill()
+    largest = pl.when(end).then((group + exponent(pl.col("mass"))).cum_max()).backward_fill() - group
+    size = pl.when(end).then(upto).backward_fill() - pl.when(start).then(upto - pl.col("own")).forward_fill()
     return unit_of(bits_of_sum(largest, size))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import polars as pl
 
 
@@ -51,6 +53,7 @@ def suffix_sum(term: pl.Expr) -> pl.Expr:
     return (from_last(run) - run.shift(1, fill_value=0)).cast(pl.Float64) / unit
 
 
+@cache
 def running_figures(*, in_ranges: bool) -> dict[str, pl.Expr]:
     """Columns of blocks that follow from their `tp` and `k`, and from those of the blocks above or below them.
 
