@@ -9,7 +9,7 @@ from typing import Any, get_args
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.arguments import flag, one_of, refuse_unknown
+from frame_pr.frames.arguments import flag, one_of, refuse_unknown, scalar
 from frame_pr.frames.columns import listed, refuse_repeats, refuse_several
 from frame_pr.frames.kinds import find_kind, read_stream
 from frame_pr.frames.wording import kind_of_value
@@ -113,6 +113,7 @@ def request_of(
 ) -> Request:
     """Check and put together what a caller gave."""
     check_policies(policies)
+    score = scalar(score)
     keys, scores = [] if by is None else listed("by", by), listed("prediction" if predicted else "score", score)
     if not scores:
         raise ValueError("score names no column: give the name of the score column, or a list of names")
