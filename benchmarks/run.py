@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
+from benchmarks import lists, tallies
 from benchmarks.calls import COLUMNS, variations
 from benchmarks.data import SHAPES, generate, with_variations
 from benchmarks.measure import Times
@@ -52,8 +53,10 @@ def measure(shapes: Sequence[str], rows: int, rounds: int, sizes: Sequence[int],
             memory.setdefault(name, {})[shape] = peak
     say("growth")
     grown = {shape: growth(shape, sizes, path) for shape in GROWING}
+    say("lists and tallies")
+    reshaped = lists.measured(rows // 100, rounds) | tallies.measured(max(sizes), max(1, rows // 20_000), rounds)
     say("small calls and imports")
-    found = Results(times, memory, grown, per_call(calls), imports(calls // 30))
+    found = Results(times, memory, grown, per_call(calls), imports(calls // 30), reshaped)
     say("done")
     return found
 

@@ -44,7 +44,12 @@ TYPES = {
     "bool": "bool",
     "bool | Sequence[float]": "bool or list of float",
     "bool | str | Sequence[str] | None": "True, str or list of str, optional",
-    "str | Sequence[str] | Mapping[str, str]": "str or list of str, or dict of new name and metric",
+    "MetricName": "str",
+    "MetricName | Sequence[MetricName]": "str or list of str",
+    "MetricName | Sequence[MetricName] | Mapping[str, MetricName]": (
+        "str or list of str, or dict of new name and metric"
+    ),
+    "Statistic | str | Sequence[Statistic | str]": "str or list of str",
     "bool | str | Sequence[str]": "bool, str or list of str",
     "Literal['raise', 'miss', 'drop']": '"raise", "miss" or "drop"',
     "Literal['min', 'positives', 'hits']": '"min", "positives" or "hits"',

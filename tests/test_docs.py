@@ -21,6 +21,12 @@ def test_the_table_of_metrics_is_that_of_the_code():
     assert (DOCS / "metrics.md").read_text(encoding="utf-8") == made, "run: python docs/metrics.py"
 
 
+def test_the_names_that_editors_offer_are_those_of_the_code():
+    script = runpy.run_path(str(DOCS / "completion.py"))
+    assert '"precision@10",' in script["module"]()
+    assert script["TARGET"].read_text(encoding="utf-8") == script["module"](), "run: python docs/completion.py"
+
+
 def test_the_table_of_policies_is_that_of_the_code():
     # Of the same run of the script as the docstrings', which say the same.
     policies = DOCSTRINGS["POLICIES"]

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple, get_args
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.arguments import flag, one_of, refuse_unknown
+from frame_pr.frames.arguments import flag, one_of, refuse_unknown, scalar
 from frame_pr.frames.columns import listed, refuse_repeats, refuse_several
-from frame_pr.frames.kinds import find_kind
+from frame_pr.frames.kinds import find_kind, read_stream
 from frame_pr.frames.wording import kind_of_value
 from frame_pr.inputs.policies import Column, Columns, Policies, Ties
 
@@ -111,11 +111,13 @@ def request_of(
 ) -> Request:
     """Check and put together what a caller gave."""
     check_policies(policies)
+    score = scalar(score)
     keys, scores = [] if by is None else listed("by", by), listed("prediction" if predicted else "score", score)
     if not scores:
         raise ValueError("score names no column: give the name of the score column, or a list of names")
     several = len(scores) > 1 or scores[0] is not score or cs.is_selector(score)
     request = Request(truth, scores, several, keys, positive, policies, predicted, threshold)
+    request = request.with_totals({name: read_stream(total) for name, total in request.totals.items()})
     for name, item in request.single().items():
         refuse_several(name, item)
     for name, total in request.totals.items():

@@ -37,6 +37,10 @@ class Parts(Engine):
     def empty(self, columns: Sequence[str]) -> pl.DataFrame:
         """A part of these columns without rows, of the types that the parts have."""
 
+    def categories(self, column: str) -> Sequence[Any]:
+        """The labels that a column declares beside its type, be they in its rows or not."""
+        return ()
+
     @abstractmethod
     def groups(self, call: Call) -> Any:
         """One row per group."""
@@ -118,7 +122,8 @@ class Parts(Engine):
                 raise TypeError(
                     f"{name} takes a frame that is sent to every part, a polars or pandas one: {way} makes it"
                 )
-        call = Call(request.with_totals(request.totals | sent), named, undefined)
+        request = request.with_totals(request.totals | sent)
+        call = Call(request, named, undefined, self.categories(str(request.truth)))
         if named and not call.by:
             refuse_gain(call)
         return call

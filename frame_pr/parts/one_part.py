@@ -32,6 +32,8 @@ class Call(NamedTuple):
     named: Mapping[str, str]
     """New names of metrics, and the metrics."""
     undefined: float | None
+    categories: Sequence[Any] = ()
+    """The labels that the frame declares of its truth, be they in its rows or not."""
 
     @property
     def names(self) -> list[str]:
@@ -143,7 +145,7 @@ class Call(NamedTuple):
         """The positive label is one of the frame, of whose parts these are the `labels`."""
         if self.request.positive is not None and not labels["hits"].sum():
             known = labels["labels"].explode().unique()
-            check_occurs(str(self.request.truth), known, self.request.positive)
+            check_occurs(str(self.request.truth), known, self.request.positive, self.categories)
 
     @cached_property
     def _placed(self) -> Request:

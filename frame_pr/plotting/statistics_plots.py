@@ -9,9 +9,10 @@ import polars as pl
 from frame_pr.frames.arguments import flag, real, text, whole
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.frame_kind import Frame
-from frame_pr.frames.kinds import kind_of
+from frame_pr.frames.kinds import kind_of, read_stream
 from frame_pr.frames.wording import counted, did_you_mean, nearest, shown
 from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.metrics.completion import MetricName
 from frame_pr.plotting.panels import check_axes, need_matplotlib, plain
 from frame_pr.statistics.comparisons import compare
 from frame_pr.statistics.figures import COLUMNS, figures_of
@@ -108,7 +109,7 @@ def plot_intervals(
 def plot_comparison(
     frame: Frame,
     /,
-    metric: str,
+    metric: MetricName,
     truth: Column | None = None,
     score: Columns | None = None,
     *,
@@ -174,7 +175,7 @@ def plot_comparison(
     """
     need_matplotlib()
     check_axes(ax)
-    name = text("metric", metric)
+    name, frame = text("metric", metric), read_stream(frame)
     given: dict[str, Any] = {"by": by, "positive": positive, "undefined": undefined, **policies}
     found = compare(frame, name, truth, score, baseline=baseline, confidence=confidence, **given)
     (row, *others) = kind_of(found).read(list(kind_of(found).columns)).collect().iter_rows(named=True)
