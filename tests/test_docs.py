@@ -1,6 +1,7 @@
 """Pages that are made from the code are what the code makes, and leave nothing out."""
 
 import inspect
+import json
 import re
 import runpy
 from pathlib import Path
@@ -67,11 +68,33 @@ def test_a_trial_that_nothing_refuses_is_not_refused():
         refused_by(lambda **policies: 1 / 0 if policies else 1, {"weight=": {"weight": 1}})
 
 
+@pytest.mark.parametrize("name", ["search.ipynb", "classifier.ipynb"])
+def test_a_notebook_is_its_page_and_runs(name, monkeypatch):
+    pytest.importorskip("matplotlib").use("Agg")
+    notebooks = runpy.run_path(str(DOCS / "notebooks.py"))
+    text = (notebooks["EXAMPLES"] / name).read_text(encoding="utf-8")
+    assert text == notebooks["notebook"](notebooks["NOTEBOOKS"][name]), "run: python docs/notebooks.py"
+    cells = json.loads(text)["cells"]
+    names: dict[str, object] = {}
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), names)
+    assert names["ax"].get_legend() is not None
+
+
 def test_the_drawing_of_the_rooms_is_that_of_the_code():
     made = runpy.run_path(str(DOCS / "house.py"))["picture"]()
     assert ">ranking</text>" in made
     assert ">accessors.py</text>" in made
     assert (DOCS / "images" / "house.svg").read_text(encoding="utf-8") == made, "run: python docs/house.py"
+
+
+def test_the_pages_of_the_trades_are_one_click_from_the_first():
+    pages = sorted(f"for/{page.name}" for page in DOCS.glob("for/*.md"))
+    assert len(pages) == 6
+    for page in ("index.md", "who.md"):
+        linked = re.findall(r"\]\((for/[a-z]+\.md)\)", (DOCS / page).read_text(encoding="utf-8"))
+        assert sorted(linked) == pages
 
 
 def test_the_way_of_a_call_leads_through_files_that_are_there():
