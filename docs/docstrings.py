@@ -97,7 +97,7 @@ PLOTS = {
     "`system`. Two keys make rows and columns. Marks are told above the panel.",
     "average": "Average over these key columns: the mean of the groups' precision at each recall, the area under which "
     "is the mean of their average precisions, and how they `spread`. True: all keys but `system`; beside `facet`, "
-    "other keys than there.",
+    'other keys than there. With `x="k"`, the mean of the figure at each rank.',
     "rectangles": "Fill the rectangle under each step: their area is the average precision printed. Points mark the "
     "thresholds.",
     "interpolated": "Add the envelope, the max precision at this or any later threshold, and shade what it adds. "
