@@ -92,6 +92,13 @@ times best: 1 is linear.
 
 {growth}
 
+## Lists and tallies
+
+A user for every 100 of the rows above, with a list of 20 items and one of 5 that are relevant. Rows and scores of
+tallies are random, one in ten is a positive, and no scores are tied; the last row has as many rows as the tally.
+
+{reshaped}
+
 ## Small calls and imports
 
 A call on a frame of {small} rows, and one of sign flips. The peers' sampling and conversions are not in their calls.
@@ -150,6 +157,10 @@ def page(found: Results, rows: int, rounds: int) -> str:
         imports=_table(
             ["import", "best, ms", "median, ms"],
             ([name, _number(t.best * 1e3), _number(t.median * 1e3)] for name, t in found.imports.items()),
+        ),
+        reshaped=_table(
+            ["call", "best, s", "median, s"],
+            ([name, _number(t.best), _number(t.median)] for name, t in found.reshaped.items()),
         ),
         sorts=_ratios(times["sorts"], next(iter(next(iter(times["sorts"].values()))))),
         seconds=_seconds(times),

@@ -19,6 +19,8 @@ class Results(NamedTuple):
     """Seconds and bytes a row, by shape and number of rows."""
     per_call: dict[str, Times]
     imports: dict[str, Times]
+    reshaped: dict[str, Times]
+    """Of lists, and of tallies: frames of other shapes."""
 
     def ratios(self, section: str, name: str, base: str, shapes: Iterable[str]) -> dict[str, float]:
         """Best run over best run, where both have been measured."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
+from benchmarks import lists, summary, tallies
 from benchmarks.calls import COLUMNS, variations
 from benchmarks.data import SHAPES, generate, with_variations
 from benchmarks.measure import Times
@@ -21,7 +22,6 @@ from benchmarks.results import Results
 from benchmarks.small import imports, per_call
 from benchmarks.sorting import sorts
 
-PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 GROWING = ("100k x 100", "1 x 10M")
 
 
@@ -52,8 +52,10 @@ def measure(shapes: Sequence[str], rows: int, rounds: int, sizes: Sequence[int],
             memory.setdefault(name, {})[shape] = peak
     say("growth")
     grown = {shape: growth(shape, sizes, path) for shape in GROWING}
+    say("lists and tallies")
+    reshaped = lists.measured(rows // 100, rounds) | tallies.measured(max(sizes), max(1, rows // 20_000), rounds)
     say("small calls and imports")
-    found = Results(times, memory, grown, per_call(calls), imports(calls // 30))
+    found = Results(times, memory, grown, per_call(calls), imports(calls // 30), reshaped)
     say("done")
     return found
 
@@ -78,4 +80,5 @@ def main() -> None:
     if options.quick or options.rows:
         print(made)
     else:
-        PAGE.write_text(made, encoding="utf-8")
+        summary.PAGE.write_text(made, encoding="utf-8")
+        summary.main()

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 import frame_pr as fp
-from benchmarks.measure import in_turns
+from benchmarks.measure import Times, in_turns
 
 GRID = [i / 100 for i in range(101)]
 
@@ -24,6 +26,23 @@ def generated(rows: int, groups: int) -> pl.DataFrame:
     )
 
 
+def measured(rows: int, groups: int, rounds: int) -> dict[str, Times]:
+    """Average precision of the rows, of their tally on a grid, and of as many rows that are no tally."""
+    data = generated(rows, groups)
+    columns = {"truth": "hit", "score": "score", "by": "group"}
+    binned = fp.tally(data, **columns, bins=GRID)
+    few = data.head(binned.height)
+    size = f"{binned.height:,}"
+    runs: dict[str, Callable[[], Any]] = {
+        f"average precision of {rows:,} rows": lambda: fp.average_precision(data, **columns),
+        "`tally` of them": lambda: fp.tally(data, **columns).height,
+        "`tally` of them, in 101 bins": lambda: fp.tally(data, **columns, bins=GRID).height,
+        f"average precision of the {size} rows of that": lambda: fp.average_precision(binned, **columns, count="count"),
+        f"average precision of {size} other rows": lambda: fp.average_precision(few, **columns),
+    }
+    return in_turns(runs, rounds)
+
+
 def main() -> None:
     """Print the best of a few rounds."""
     parser = argparse.ArgumentParser(description="Tallies against the rows.")
@@ -31,18 +50,7 @@ def main() -> None:
     parser.add_argument("--groups", type=int, default=500)
     parser.add_argument("--rounds", type=int, default=3)
     given = parser.parse_args()
-    data = generated(given.rows, given.groups)
-    columns = {"truth": "hit", "score": "score", "by": "group"}
-    binned = fp.tally(data, **columns, bins=GRID)
-    runs = {
-        "average precision": lambda: fp.average_precision(data, **columns),
-        "tally": lambda: fp.tally(data, **columns).height,
-        "tally, in 101 bins": lambda: fp.tally(data, **columns, bins=GRID).height,
-        f"average precision of the {binned.height:,} rows of these bins": lambda: fp.average_precision(
-            binned, **columns, count="count"
-        ),
-    }
-    for name, times in in_turns(runs, given.rounds).items():
+    for name, times in measured(given.rows, given.groups, given.rounds).items():
         print(f"{times.best:8.3f} s  {name}")
 
 

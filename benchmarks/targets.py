@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from benchmarks import lists
 from benchmarks.calls import BASE, BESIDE, CALLS, KEYS, POLICIES
 from benchmarks.peers import OURS
 from benchmarks.results import Results
@@ -56,6 +57,11 @@ def _targets(found: Results) -> Iterator[Target]:
         yield Target(f"{name}, over AP", False, limit, ours(name))
     for name in ("`intervals`", "`intervals` of the mean"):
         yield Target(f"{name}, over AP", False, 2, ours(name))
+    yield Target("`tally`, over AP", False, 1.1, ours("`tally`"))
+    *_, tally, plain = found.reshaped.values()
+    yield Target("AP of a tally, over AP of as many rows", False, 1.5, {"a tally": tally.best / plain.best})
+    listed = found.reshaped[lists.ROWS].best / found.reshaped[lists.IN_PANDAS].best
+    yield Target("`explode_lists`, over the same in pandas", False, 1 / 3, {"lists": listed})
     yield Target("pandas, over polars", False, 1.15, ours("pandas"))
     for key in KEYS:
         yield Target(f"{key}, over an Int64 key", False, 1.5, ours(key))

@@ -44,7 +44,12 @@ TYPES = {
     "bool": "bool",
     "bool | Sequence[float]": "bool or list of float",
     "bool | str | Sequence[str] | None": "True, str or list of str, optional",
-    "str | Sequence[str] | Mapping[str, str]": "str or list of str, or dict of new name and metric",
+    "MetricName": "str",
+    "MetricName | Sequence[MetricName]": "str or list of str",
+    "MetricName | Sequence[MetricName] | Mapping[str, MetricName]": (
+        "str or list of str, or dict of new name and metric"
+    ),
+    "Statistic | str | Sequence[Statistic | str]": "str or list of str",
     "bool | str | Sequence[str]": "bool, str or list of str",
     "Literal['raise', 'miss', 'drop']": '"raise", "miss" or "drop"',
     "Literal['min', 'positives', 'hits']": '"min", "positives" or "hits"',
@@ -92,7 +97,7 @@ PLOTS = {
     "`system`. Two keys make rows and columns. Marks are told above the panel.",
     "average": "Average over these key columns: the mean of the groups' precision at each recall, the area under which "
     "is the mean of their average precisions, and how they `spread`. True: all keys but `system`; beside `facet`, "
-    "other keys than there.",
+    'other keys than there. With `x="k"`, the mean of the figure at each rank.',
     "rectangles": "Fill the rectangle under each step: their area is the average precision printed. Points mark the "
     "thresholds.",
     "interpolated": "Add the envelope, the max precision at this or any later threshold, and shade what it adds. "

@@ -11,6 +11,7 @@ import polars as pl
 from frame_pr.expressions.namespace import ExprPR
 from frame_pr.frames.engines import Engine
 from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.kinds import read_stream
 from frame_pr.frames.wording import kind_of_value, shown
 from frame_pr.functions import (
     at_rank,
@@ -50,7 +51,8 @@ class PR(Generic[Frame]):
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed. A Table of pyarrow, too, as every function takes one.
+        Scored rows; never changed. A Table of pyarrow, too, and a stream of Arrow, such as a DuckDB relation, as every
+        function takes them; a stream is read once, when this is made.
 
     Examples
     --------
@@ -64,7 +66,7 @@ class PR(Generic[Frame]):
     """
 
     def __init__(self, frame: Frame) -> None:
-        self._frame = frame
+        self._frame: Frame = read_stream(frame)
 
     average_precision = _method(ap.average_precision)
     interpolated_average_precision = _method(ap.interpolated_average_precision)

@@ -174,7 +174,7 @@ class Group:
         if "max_f" in name:
             f = [(self.figure(name.rpartition("max_")[2], tp, k), score) for score, k, tp in self.curve]
             best = max((value for value, _ in f), default=0)
-            return next((score for value, score in f if value == best), None) if cut else best
+            return next((score for value, score in f if float(value) == float(best)), None) if cut else best
         if head == "interpolated_average_precision":
             steps = zip(blocks, self.curve, strict=True)
             return sum(hits * self.best(tp) for (_, hits), (_, _, tp) in steps) / Fraction(self.positives)
@@ -219,7 +219,10 @@ class Group:
         return self.figure(head, kept[-1][2], kept[-1][1]) if kept else self.figure(head, 0, 0)
 
     def best_threshold(self, name, *, at):
-        """The best of all thresholds and of predicting nothing, or the highest threshold that is better than that."""
+        """The best of all thresholds and of predicting nothing, or the highest threshold that is better than that.
+
+        Figures are compared as the floats that they are given as: sums of decimals are equal there.
+        """
         if name == "max_informedness":
             values = [(self.figure("informedness", tp, k), score) for score, k, tp in self.curve]
             if self.positives == 0 or self.rows == self.positives:
@@ -232,7 +235,9 @@ class Group:
         if nothing is None:
             return None
         least = min([nothing, *(cost for cost, _ in costs)])
-        return next((s for cost, s in costs if cost == least < nothing), None) if at else least
+        if not at:
+            return least
+        return next((s for cost, s in costs if float(cost) == float(least) < float(nothing)), None)
 
     def best(self, least):
         """The largest precision where so many hits, at least, are taken; 0 where nowhere."""

@@ -70,4 +70,5 @@ def test_the_whole_run_makes_a_page(tmp_path: Path, monkeypatch):
     for name in (peers.OURS, "`df.sort(by, score)`", "scikit-learn per group", "pandas `groupby.apply`"):
         assert name in ran
         assert f"| {name} |" in made
+    assert "| `tally` of them, in 101 bins |" in made
     assert "| AP of 10 rows, ms | <= 2 | eager: " in made

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import frame_pr
+from benchmarks import summary
 
 DOCS = Path(__file__).parents[1] / "docs"
 DOCSTRINGS = runpy.run_path(str(DOCS / "docstrings.py"))
@@ -20,6 +21,20 @@ def test_the_table_of_metrics_is_that_of_the_code():
     assert "`average_precision`" in made
     assert "`kappa`" in made
     assert (DOCS / "metrics.md").read_text(encoding="utf-8") == made, "run: python docs/metrics.py"
+
+
+def test_the_names_that_editors_offer_are_those_of_the_code():
+    script = runpy.run_path(str(DOCS / "completion.py"))
+    assert '"precision@10",' in script["module"]()
+    assert script["TARGET"].read_text(encoding="utf-8") == script["module"](), "run: python docs/completion.py"
+
+
+@pytest.mark.parametrize("target", summary.SENTENCES, ids=lambda path: path.name)
+def test_what_is_said_of_speed_is_what_was_measured(target):
+    page, text = (path.read_text(encoding="utf-8") for path in (summary.PAGE, target))
+    assert summary.rewritten(text, summary.SENTENCES[target], page) == text, "run: python -m benchmarks.summary"
+    # Another measurement is another sentence.
+    assert summary.rewritten(text, summary.SENTENCES[target], re.sub(r"\b0\.\d+ s", "0.9 s", page)) != text
 
 
 def test_the_table_of_policies_is_that_of_the_code():

@@ -26,6 +26,9 @@ def functions(eager: pl.DataFrame, lazy: pl.LazyFrame, pandas: pd.DataFrame) -> 
     assert_type(fp.with_curve(pandas, "truth", "score"), pd.DataFrame)
     assert_type(fp.evaluate(eager, ["rows", "lift"], "truth", "score", by="query", mean_over="query"), pl.DataFrame)
     assert_type(fp.evaluate(lazy, {"MAP": "lift"}, "truth", "score", mean_over=True, statistics=["q25"]), pl.LazyFrame)
+    metrics = [f"precision@{k}" for k in (1, 5)]  # any text may be a metric's name, and lists of text names of them
+    assert_type(fp.evaluate(eager, metrics, "truth", "score", mean_over=True, statistics="q2.5"), pl.DataFrame)
+    assert_type(fp.evaluate(eager, dict.fromkeys(metrics, "lift"), "truth", "score"), pl.DataFrame)
     assert_type(fp.confusion_matrix(pandas, "shown", "predicted", classes=["a", "b"]), pd.DataFrame)
     assert_type(fp.explode_lists(eager, "relevant", ["old", "new"], by="user"), pl.DataFrame)
     assert_type(fp.unpivot_classes(lazy, "shown", {"a": "p_a", "b": "p_b"}), pl.LazyFrame)

@@ -12,6 +12,7 @@ from frame_pr.frames.arguments import advice, flag
 from frame_pr.frames.wording import did_you_mean, nearest, shown
 from frame_pr.inputs.policies import Column, Policies
 from frame_pr.metrics.aggregates import Blocks
+from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.names import metric
 
 _FIELDS = Blocks(pl.field, one_group=True)
@@ -37,7 +38,7 @@ class MetricExpressions:
             raise AttributeError(f".pr of an expression has no {shown(name)}, {hint}", name=name, obj=self)
 
     def metric(
-        self, truth: Column, name: str, *, positive: object = None, ascending: bool = False, **others: Never
+        self, truth: Column, name: MetricName, *, positive: object = None, ascending: bool = False, **others: Never
     ) -> pl.Expr:
         """Any metric by its name, as `evaluate` takes it.
 

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
+from frame_pr.frames.arguments import scalar
 from frame_pr.frames.wording import counted, did_you_mean, examples, first_line, kind_of_value, nearest, shown
 
 
@@ -34,9 +35,11 @@ def refuse_missing(names: Sequence[Any], available: Sequence[Any], where: str = 
 
 def listed(argument: str, value: Any) -> list[Any]:
     """One column or several, as a list."""
-    wanted = "the name of a column, or several"
+    wanted, value = "the name of a column, or several", scalar(value)
     _refuse_data(argument, value, wanted)
     items = list(value) if isinstance(value, Iterable) and not isinstance(value, (str, pl.Expr)) else [value]
+    # Names of pandas columns may be numbers, and a list of numpy's gives these.
+    items = [scalar(item) for item in items]
     for item in items:
         _refuse_data(argument, item, wanted)
         if not _is_name(item) or isinstance(item, bool):
@@ -72,7 +75,7 @@ def refuse_carried_as(new: Iterable[str], carried: Iterable[Any]) -> None:
 
 def refuse_several(argument: str, value: Any) -> None:
     """One column, and not its values."""
-    wanted = "the name of one column"
+    wanted, value = "the name of one column", scalar(value)
     _refuse_data(argument, value, wanted)
     # Of a tuple the frame tells whether it is the name of one.
     if isinstance(value, bool) or (isinstance(value, Iterable) and not isinstance(value, (str, tuple, pl.Expr))):

@@ -10,16 +10,17 @@ import polars as pl
 from frame_pr.frames.arguments import filling, refuse_both, scalar
 from frame_pr.frames.columns import by_name, refuse_several
 from frame_pr.frames.frame_kind import Frame
-from frame_pr.frames.kinds import find_kind
+from frame_pr.frames.kinds import find_kind, read_stream
 from frame_pr.frames.stacking import stacked
 from frame_pr.functions.evaluation import averaged, means_asked
 from frame_pr.inputs.group_thresholds import predicted_by_group
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import check_policies, request_of
-from frame_pr.inputs.rows import Rows, WayBack, rows_of
+from frame_pr.inputs.rows import rows_of
 from frame_pr.metrics import rates
 from frame_pr.metrics.aggregation import asked_of, values
 from frame_pr.metrics.cutoffs import Rank, Threshold
+from frame_pr.metrics.means import Statistic
 from frame_pr.metrics.numbers import each, read_number
 
 
@@ -33,7 +34,7 @@ def confusion(
     prediction: Column | None = None,
     by: Columns | None = None,
     mean_over: bool | str | Sequence[str] | None = None,
-    statistics: str | Sequence[str] = "mean",
+    statistics: Statistic | str | Sequence[Statistic | str] = "mean",
     positive: object = None,
     undefined: float | None = None,
     **policies: Unpack[Policies],
@@ -83,7 +84,8 @@ def confusion(
         The keys, with `threshold` where several or one for each group are given, then `k, tp, fp, fn, tn` (Int64; at a
         rank all but `k` are Float64, as a block of equal scores may be shared; with weights see `Policies`) and
         `precision, recall, specificity, npv, fpr, fnr, fdr, accuracy, f1, mcc, informedness, markedness, kappa,
-        prevalence` (Float64; null where a denominator is 0). With `mean_over`, what `evaluate` gives of them.
+        prevalence` (Float64; null where a denominator is 0). With `mean_over`, what `evaluate` gives of them; a group
+        whose threshold is null is among the undefined.
 
     Raises
     ------
@@ -114,26 +116,27 @@ def confusion(
     if k is not None and policies.get("weight") is not None:
         raise ValueError("k= cuts at a rank, and weighted rows have none: give threshold=, or leave out weight=")
     filled, means = filling("undefined", undefined), means_asked(mean_over, statistics)
+    threshold = read_stream(threshold)
     column = threshold if isinstance(threshold, (str, pl.Expr)) else None
     by_group = column is not None or find_kind(threshold) is not None
-    if by_group and means is not None:
-        raise ValueError("mean_over= averages what is cut alike, and threshold= cuts each group by itself: give one")
-    cuts = [] if by_group else _cuts(threshold, k)
+    cuts = [Threshold.of(1)] if by_group else _cuts(threshold, k)
     scores: Any = score if prediction is None else prediction
     request = request_of(truth, scores, by, positive, policies, predicted=prediction is not None, threshold=column)
     rows, way_back = rows_of(frame, request, all_groups=True)
-    if by_group:
-        return _cut_by_group(rows, way_back, threshold, filled)
-    several = isinstance(scalar(k if threshold is None else threshold), Iterable)
+    several = not by_group and isinstance(scalar(k if threshold is None else threshold), Iterable)
     key = [] if not several else ["threshold"] if k is None else ["k"]
     figures = {f"{figure}@{cut}": f"{figure}@{cut}" for cut in cuts for figure in rates.FIGURES}
     named = figures if means is None else means.columns(figures)
     carried = [name for name in named if name not in figures]
-    table = _rows_of_cuts(values(rows, named, filled), cuts, carried, several=several)
+    if by_group:
+        rows, known = predicted_by_group(rows, way_back, threshold)
+        table = _where_known(_rows_of_cuts(values(rows, named, filled), cuts, carried, several=False), known)
+    else:
+        table = _rows_of_cuts(values(rows, named, filled), cuts, carried, several=several)
     if means is None:
-        return way_back.result(table, list(dict.fromkeys([*key, *rates.FIGURES])))
+        return way_back.result(table, list(dict.fromkeys([*(["threshold"] if by_group else key), *rates.FIGURES])))
     lack = asked_of(rows, list(figures), filled).undefinable()
-    undefinable = [figure for figure in rates.FIGURES if f"{figure}@{cuts[0]}" in lack]
+    undefinable = [figure for figure in rates.FIGURES if by_group or f"{figure}@{cuts[0]}" in lack]
     columns = [name for name in (*rates.FIGURES, *carried) if name not in key]
     return averaged(way_back, table, columns, undefinable, means, key)
 
@@ -162,11 +165,8 @@ def _rows_of_cuts(
     return stacked(table, [pl.col("group"), *map(by_name, carried)], rows)
 
 
-def _cut_by_group(rows: Rows, way_back: WayBack[Frame], threshold: Any, undefined: float | None) -> Frame:
-    """The confusion table at the threshold of each group, null where that is."""
-    predicted, known = predicted_by_group(rows, way_back, threshold)
-    table = values(predicted, {figure: f"{figure}@threshold=1" for figure in rates.FIGURES}, undefined)
+def _where_known(table: pl.LazyFrame, known: pl.LazyFrame) -> pl.LazyFrame:
+    """The table with the threshold of each group; where that is null, so is what is cut there."""
     table = table.join(known, on="group", how="left", maintain_order="left")
     cut = [figure for figure in rates.FIGURES if figure != "prevalence"]
-    table = table.with_columns(pl.when(pl.col("threshold").is_not_null()).then(pl.col(cut)))
-    return way_back.result(table, ["threshold", *rates.FIGURES])
+    return table.with_columns(pl.when(pl.col("threshold").is_not_null()).then(pl.col(cut)))

@@ -16,19 +16,20 @@ from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import WayBack, rows_of
 from frame_pr.metrics.aggregation import asked_of, values
-from frame_pr.metrics.means import Means, checked_statistics, means_of
+from frame_pr.metrics.completion import MetricName
+from frame_pr.metrics.means import Means, Statistic, checked_statistics, means_of
 from frame_pr.metrics.names import is_metric, metric
 
 
 def evaluate(
     frame: Frame,
-    metrics: str | Sequence[str] | Mapping[str, str],
+    metrics: MetricName | Sequence[MetricName] | Mapping[str, MetricName],
     truth: Column,
     score: Columns,
     *,
     by: Columns | None = None,
     mean_over: bool | str | Sequence[str] | None = None,
-    statistics: str | Sequence[str] = "mean",
+    statistics: Statistic | str | Sequence[Statistic | str] = "mean",
     positive: object = None,
     undefined: float | None = None,
     **policies: Unpack[Policies],
@@ -99,7 +100,7 @@ def evaluate(
 
 def metrics_of(
     frame: Frame,
-    metrics: str | Sequence[str] | Mapping[str, str],
+    metrics: MetricName | Sequence[MetricName] | Mapping[str, MetricName],
     truth: Column,
     score: Columns,
     policies: Policies,
@@ -110,7 +111,7 @@ def metrics_of(
 ) -> Frame:
     """What `evaluate` gives; every function that is one of a few metrics ends here, with its policies in one."""
     named, request = metrics_named(metrics), request_of(truth, score, by, positive, policies)
-    filled = filling("undefined", undefined)
+    filled, means = filling("undefined", undefined), means and means.of(named)
     if isinstance(frame, Engine):
         result: Frame = frame.evaluate(request, named, means, filled)
         return result
@@ -119,7 +120,7 @@ def metrics_of(
 
 def with_metrics(
     frame: Frame,
-    metrics: str | Sequence[str] | Mapping[str, str],
+    metrics: MetricName | Sequence[MetricName] | Mapping[str, MetricName],
     truth: Column,
     score: Column,
     *,

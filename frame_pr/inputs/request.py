@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.arguments import flag, one_of, refuse_unknown
+from frame_pr.frames.arguments import flag, one_of, refuse_unknown, scalar
 from frame_pr.frames.columns import listed, refuse_repeats, refuse_several
-from frame_pr.frames.kinds import find_kind
+from frame_pr.frames.kinds import find_kind, read_stream
 from frame_pr.frames.wording import kind_of_value
 from frame_pr.inputs.policies import Column, Columns, Policies, Ties
 
@@ -22,8 +21,7 @@ ARGUMENTS = ("by", "positive", "undefined", *Policies.__annotations__)
 """The arguments that most functions take by name."""
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """The columns that a call is about, and the policies by which."""
 
     truth: Column
@@ -98,7 +96,7 @@ class Request:
     def with_totals(self, totals: dict[str, Any]) -> Request:
         """The same with these known totals, and no others."""
         others: Any = {name: value for name, value in self.policies.items() if name not in TOTAL_POLICIES}
-        return replace(self, policies=others | totals)
+        return self._replace(policies=others | totals)
 
 
 def request_of(
@@ -113,11 +111,13 @@ def request_of(
 ) -> Request:
     """Check and put together what a caller gave."""
     check_policies(policies)
+    score = scalar(score)
     keys, scores = [] if by is None else listed("by", by), listed("prediction" if predicted else "score", score)
     if not scores:
         raise ValueError("score names no column: give the name of the score column, or a list of names")
     several = len(scores) > 1 or scores[0] is not score or cs.is_selector(score)
     request = Request(truth, scores, several, keys, positive, policies, predicted, threshold)
+    request = request.with_totals({name: read_stream(total) for name, total in request.totals.items()})
     for name, item in request.single().items():
         refuse_several(name, item)
     for name, total in request.totals.items():

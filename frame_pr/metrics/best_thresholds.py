@@ -12,7 +12,7 @@ from frame_pr.metrics import rates
 from frame_pr.metrics.aggregates import Aggregate, Blocks
 from frame_pr.metrics.metric import Family, Metric, by_ties
 from frame_pr.metrics.numbers import DECIMAL, read_beta, read_decimal
-from frame_pr.metrics.rates import Counts, f_beta, ratio
+from frame_pr.metrics.rates import SMALL, Counts, exact_ratio, f_beta, ratio
 
 _DIGITS = 10**15
 
@@ -49,12 +49,12 @@ def _min_cost(name: re.Match[str], blocks: Blocks) -> Metric:
     scale = 2.0 ** max(0, ceil(log2(ratio_of_costs)) + 1)
 
     def cost(counts: Counts) -> pl.Expr:
-        if not counts.whole:
+        if not counts.whole and missed + false >= SMALL:
             total = rates.fp(counts).cast(pl.Float64) + rates.fn(counts).cast(pl.Float64) * float(ratio_of_costs)
             return ratio(total, counts.rows) / scale
-        one = pl.lit(1, dtype=pl.Int128)
+        one, quotient = pl.lit(1, dtype=pl.Int128), ratio if counts.whole else exact_ratio
         total = one * rates.fp(counts) * false + one * rates.fn(counts) * missed
-        return ratio(total, one * counts.rows * false) / scale
+        return quotient(total, one * counts.rows * false) / scale
 
     least = f"min_cost{text}"
     found = {least: Aggregate(cost(blocks.counts), "least")}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import polars as pl
 
@@ -14,8 +14,10 @@ from frame_pr.frames.wording import shown
 from frame_pr.metrics.names import metric
 from frame_pr.metrics.numbers import DECIMAL
 
-STATISTICS = ("mean", "median", "std", "min", "max", "weighted", "defined")
+Statistic: TypeAlias = Literal["mean", "median", "std", "min", "max", "weighted", "defined"]
+STATISTICS = get_args(Statistic)
 """Beside these, `qN` is the quantile that N percent of the values lie below."""
+_PART, _LARGE = 2.0**-600, 1e150
 _POSITIVES = "positives of the group"  # beside the figures that a caller names
 
 
@@ -27,17 +29,23 @@ class Means(NamedTuple):
     statistics: Sequence[str]
     head: str
     """What stands before the name of a mean: nothing where the caller gave the name."""
+    thresholds: frozenset[str] = frozenset()
+    """The figures that are thresholds, and so of any size."""
 
     def left(self, keys: Iterable[str]) -> list[str]:
         """The keys that are left."""
         return [key for key in keys if (key == "system" if self.over is None else key not in self.over)]
 
+    def of(self, named: Mapping[str, str]) -> Means:
+        """The same, of these metrics."""
+        return self._replace(thresholds=frozenset(name for name, of in named.items() if metric(of).kind == "threshold"))
+
     def columns(self, named: Mapping[str, str]) -> Mapping[str, str]:
         """The figures that are needed of each group, by the names that the caller has for them."""
         if "weighted" not in self.statistics:
             return named
-        for name, of in named.items():
-            if metric(of).kind == "threshold":
+        for name in named:
+            if name in self.thresholds:
                 raise ValueError(f"statistics: a threshold has no 'weighted' mean, and {name} is one")
         return {**named, _POSITIVES: "positives"}
 
@@ -60,7 +68,11 @@ def means_of(
     for name in names:
         if name != _POSITIVES:
             found += [
-                ((means.head if one == "mean" else f"{one}_") + name, _statistic(name, one)) for one in means.statistics
+                (
+                    (means.head if one == "mean" else f"{one}_") + name,
+                    _statistic(name, one, large=name in means.thresholds),
+                )
+                for one in means.statistics
             ]
     found += [(f"undefined_{name}", by_name(name).null_count().cast(pl.Int64)) for name in undefinable]
     totals = dict(found)
@@ -71,7 +83,7 @@ def means_of(
     return groups.group_by(map(by_name, keys)).agg(**totals) if keys else groups.select(**totals)
 
 
-def _statistic(name: str, statistic: str) -> pl.Expr:
+def _statistic(name: str, statistic: str, *, large: bool) -> pl.Expr:
     figure = by_name(name)
     value = figure.cast(pl.Float64)
     if statistic == "defined":
@@ -80,10 +92,19 @@ def _statistic(name: str, statistic: str) -> pl.Expr:
         weight = by_name(_POSITIVES).cast(pl.Float64)
         total = weight.filter(figure.is_not_null()).sum()
         return pl.when(total > 0).then((value * weight).sum() / total)
-    if (percent := _percent(statistic)) is not None:
-        return value.quantile(percent / 100, "linear")
-    summary: pl.Expr = getattr(value, statistic)()
-    return summary
+    summary = _summary(value, statistic)
+    if not large:
+        return summary
+    # A sum of numbers near the largest is infinite, as is a square or a difference; of small parts of them it is not.
+    # On the streaming engine, a spread beyond that may come out as 0.
+    fits = value.abs().max() < _LARGE if statistic == "std" else summary.is_finite()
+    return pl.when(fits).then(summary).otherwise(_summary(value * _PART, statistic) / _PART)
+
+
+def _summary(value: pl.Expr, statistic: str) -> pl.Expr:
+    percent = _percent(statistic)
+    found: pl.Expr = getattr(value, statistic)() if percent is None else value.quantile(percent / 100, "linear")
+    return found
 
 
 def _percent(statistic: str) -> float | None:

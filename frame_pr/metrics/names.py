@@ -43,7 +43,7 @@ _NOTES = {
     "gini": "it is 2 * roc_auc - 1",
     "auc": "under the ROC curve, or under the precision-recall curve",
 }
-_HEADS = (
+HEADS = (
     *rates.RATES,
     "average_precision",
     "interpolated_average_precision",
@@ -124,7 +124,7 @@ def _nearest(name: str) -> str:
     if meant:
         return f"the nearest names are {', '.join(n for one in meant.split(', ') for n in _with_cut(one, tail))}{note}"
     # By itself: with a long cut behind them, all heads are alike.
-    heads = difflib.get_close_matches(head, _HEADS, n=len(_HEADS))
+    heads = difflib.get_close_matches(head, HEADS, n=len(HEADS))
     names = dict.fromkeys(n for one in heads for n in (one, *_with_cut(one, tail)) if _is_name(n))
     if near := difflib.get_close_matches(f"{head}@{tail}" if tail else head, names, n=3):
         return f"the nearest names are {', '.join(near)}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable
+from fractions import Fraction
 from typing import NamedTuple
 
 import polars as pl
@@ -29,10 +30,26 @@ class Counts(NamedTuple):
 
 Figure = Callable[[Counts], pl.Expr]
 
+SMALL = 2**7
+"""Masses in fixed point, and counts of an Int64, may be multiplied by any number below this."""
+_LIMB = 2**60
+
 
 def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
     """Quotient as Float64, null where the denominator is 0."""
     return pl.when(denominator != 0).then(numerator.cast(pl.Float64) / denominator.cast(pl.Float64))
+
+
+def exact_ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
+    """The same of masses in fixed point, correctly rounded: so equal quotients are equal floats."""
+    n, d = numerator.cast(pl.Int128), denominator.cast(pl.Int128)
+    about = ratio(n, d)
+    # What is left of n if the bits of that float, a whole number of 1 / parts, are taken times d: a few d, and so it
+    # is right although the products wrap around.
+    bits = about.reinterpret(dtype=pl.Int64)
+    parts = ((2098 - bits // 2**52) * 2**52).reinterpret(dtype=pl.Float64)
+    left = n * parts.cast(pl.Int128, strict=False) - d * (bits % 2**52 + 2**52).cast(pl.Int128)
+    return pl.when(n > 0).then(about + ratio(left, d) / parts).fill_null(about)
 
 
 def fp(c: Counts) -> pl.Expr:
@@ -92,11 +109,16 @@ def accuracy(c: Counts) -> pl.Expr:
 
 def f_beta(beta: float) -> Figure:
     """`(1 + beta^2) tp / (beta^2 positives + k)`: recall counts beta times as much as precision."""
-    # A float, as a whole number times a count may be more than an Int64 holds.
+    whole, parts = (Fraction(str(beta)) ** 2).as_integer_ratio()
     # Beyond these the F is the recall, or the precision, in all its digits, and the products would be infinite, or 0.
     square = min(max(float(beta), 1e-50), 1e50) ** 2
 
     def f(c: Counts) -> pl.Expr:
+        # Of whole numbers, where they fit: so an F that two thresholds share is the same float.
+        if whole + parts < (2**70 if c.whole else SMALL):
+            one = pl.lit(1, dtype=pl.Int64 if whole + parts < SMALL else pl.Int128)
+            quotient = ratio if c.whole else exact_ratio
+            return quotient(one * (whole + parts) * c.tp, one * whole * c.positives + one * parts * c.k)
         return ratio((1 + square) * c.tp, square * c.positives + c.k)
 
     f.__doc__ = f_beta.__doc__
@@ -104,11 +126,24 @@ def f_beta(beta: float) -> Figure:
 
 
 def _association(c: Counts) -> pl.Expr:
-    if not c.whole:
-        return _product(c.tp, tn(c)) - _product(fp(c), fn(c))
-    # tp tn - fp fn, without its cancellation: counts are multiplied as Int128, where they are no floats.
+    """`tp tn - fp fn`, without its cancellation: `tp rows - positives k`, of whole numbers."""
     one = pl.lit(1, dtype=pl.Int128)
-    return (one * c.tp * c.rows - one * c.positives * c.k).cast(pl.Float64)
+    if c.whole:
+        return (one * c.tp * c.rows - one * c.positives * c.k).cast(pl.Float64)
+    # In fixed point the products are too long, and so they are made of halves, as by hand.
+    (tp, t), (rows, n), (positives, p), (k, r) = (
+        (m // _LIMB, m & (_LIMB - 1)) for m in (c.tp, c.rows, c.positives, c.k)
+    )
+    carry, low = _carried(t * n - p * r)
+    carry, middle = _carried(tp * n + t * rows - positives * r - p * k + carry)
+    high = tp * rows - positives * k + carry
+    return (high.cast(pl.Float64) * _LIMB + middle.cast(pl.Float64)) * _LIMB + low.cast(pl.Float64)
+
+
+def _carried(digit: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """What is carried to the next digit, and what is left, of either sign."""
+    carry = (digit + _LIMB // 2) // _LIMB
+    return carry, digit - carry * _LIMB
 
 
 def _product(a: pl.Expr, b: pl.Expr) -> pl.Expr:

@@ -62,6 +62,11 @@ class DaskFrame(Shuffled):
                 )
         return _part(meta, list(meta.columns))
 
+    def categories(self, column: str) -> list[Any]:
+        """Those that Dask knows."""
+        (dtype,) = self._select([column])._meta.dtypes
+        return list(dtype.categories) if _is_known(dtype) else []
+
     def by_group(
         self, columns: Sequence[str], keys: Sequence[str], function: Part, *, shuffled: bool = True
     ) -> DataFrame:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -38,6 +37,10 @@ class Parts(Engine):
     def empty(self, columns: Sequence[str]) -> pl.DataFrame:
         """A part of these columns without rows, of the types that the parts have."""
 
+    def categories(self, column: str) -> Sequence[Any]:
+        """The labels that a column declares beside its type, be they in its rows or not."""
+        return ()
+
     @abstractmethod
     def groups(self, call: Call) -> Any:
         """One row per group."""
@@ -65,7 +68,7 @@ class Parts(Engine):
         result = call.of_groups(empty, means)
         if means is None:
             return self._all_groups(call, empty)
-        call = replace(call, named=means.columns(named))
+        call = call._replace(named=means.columns(named))
         keys = means.left(call.of_groups(empty).drop(list(call.named)).columns)
         undefinable = [name for name in named if f"undefined_{name}" in result.columns]
         average = partial(_averaged, keys=keys, names=list(call.named), undefinable=undefinable, means=means)
@@ -83,7 +86,7 @@ class Parts(Engine):
         """Rows that are alike in each part, and then in all of them: so a part sends one row for those it has."""
         call = self._call(request, {}, None)
         policies: Any = {**request.policies, "count": "count"}
-        tallies = replace(call, request=replace(request, positive=None, policies=policies))
+        tallies = call._replace(request=request._replace(positive=None, policies=policies))
         # Cut points are the same in all parts.
         cuts, number = (bins, None) if isinstance(bins, list) else (None, bins)
         return self.counted(call, tallies, partial(call.of_alike, bins=cuts), partial(tallies.of_alike, bins=number))
@@ -119,7 +122,8 @@ class Parts(Engine):
                 raise TypeError(
                     f"{name} takes a frame that is sent to every part, a polars or pandas one: {way} makes it"
                 )
-        call = Call(request.with_totals(request.totals | sent), named, undefined)
+        request = request.with_totals(request.totals | sent)
+        call = Call(request, named, undefined, self.categories(str(request.truth)))
         if named and not call.by:
             refuse_gain(call)
         return call

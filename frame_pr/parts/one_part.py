@@ -7,9 +7,8 @@ request of a part reads them under the caller's names, in which errors and resul
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 import polars.selectors as cs
@@ -26,14 +25,15 @@ Part = Callable[[pl.DataFrame], pl.DataFrame]
 _LABELS = 10  # of each part, for an error to name
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(NamedTuple):
     """What the caller asked for; all columns are names."""
 
     request: Request
     named: Mapping[str, str]
     """New names of metrics, and the metrics."""
     undefined: float | None
+    categories: Sequence[Any] = ()
+    """The labels that the frame declares of its truth, be they in its rows or not."""
 
     @property
     def names(self) -> list[str]:
@@ -71,10 +71,10 @@ class Call:
         others = [[other for other in self.scores if other != score] for score in self.scores]
         drops = self.request.unscored == "drop"
         alone = [
-            replace(self.request, scores=[score], several=False, beside=beside if drops else [])
+            self.request._replace(scores=[score], several=False, beside=beside if drops else [])
             for score, beside in zip(self.scores, others, strict=True)
         ]
-        return [replace(self, request=request) for request in alone]
+        return [self._replace(request=request) for request in alone]
 
     def joined(self, results: Sequence[pl.DataFrame]) -> pl.DataFrame:
         """The results of the systems, put together."""
@@ -115,7 +115,7 @@ class Call:
         units: pl.DataFrame | None = None,
     ) -> tuple[Rows, WayBack[pl.DataFrame]]:
         """The canonical rows of the part, grouped by these columns of it, with these known totals."""
-        request = replace(self._placed, keys=list(keys)).with_totals(totals)
+        request = self._placed._replace(keys=list(keys)).with_totals(totals)
         return rows_of(self._labelled(part), request, starts=starts, units=units)
 
     def totals_in_rows(self) -> dict[str, Any]:
@@ -145,7 +145,7 @@ class Call:
         """The positive label is one of the frame, of whose parts these are the `labels`."""
         if self.request.positive is not None and not labels["hits"].sum():
             known = labels["labels"].explode().unique()
-            check_occurs(str(self.request.truth), known, self.request.positive)
+            check_occurs(str(self.request.truth), known, self.request.positive, self.categories)
 
     @cached_property
     def _placed(self) -> Request:
@@ -154,8 +154,7 @@ class Call:
         request = self.request
         given = request.single().items()
         others: Any = {name: at[str(column)] for name, column in given if name in request.policies}
-        return replace(
-            request,
+        return request._replace(
             truth=at[str(request.truth)],
             scores=[at[score] for score in self.scores],
             beside=[at[str(score)] for score in request.beside],

@@ -44,7 +44,7 @@ _KEPT = 0.6
 
 
 def draw_legend(ax: Axes, title: str, options: PlotOptions, own: bool) -> bool:
-    """Inside where it covers nothing, smaller if need be; else beside the axes, and whether these are smaller for it.
+    """Inside where it covers nothing, smaller if need be, else beside the axes; and whether it took room for that.
 
     A figure of its `own` becomes wider instead.
     """
@@ -67,7 +67,12 @@ def draw_legend(ax: Axes, title: str, options: PlotOptions, own: bool) -> bool:
     # Not matplotlib's "best": it looks at every vertex at every drawing, and overlooks texts.
     places = _ABOVE if options.rectangles else _BELOW
     last = len(labels) - sum(label == BASELINE for label in labels)
-    bare = {"handles": settings["handles"][:last], "labels": [short(labels[i], _SHORT) for i in order[:last]]}
+    bare: dict[str, Any] = {
+        "handles": settings["handles"][:last],
+        "labels": [short(labels[i], _SHORT) for i in order[:last]],
+    }
+    if title and options.area is not None:
+        bare["title"] = f"{title}, {options.area[0]}"
     looks = [settings, settings | _size("x-small"), settings | _size("xx-small") | bare]
     looks.append(looks[-1] | {"ncols": 2, "columnspacing": 0.8})
     crowd = crowd_of(ax)
@@ -84,7 +89,9 @@ def draw_legend(ax: Axes, title: str, options: PlotOptions, own: bool) -> bool:
         if (len(figure.axes) == 1 or figure.get_layout_engine() is None) and _beside(ax, looks[1]):
             return True
         legend = _cut(ax, looks[-1] | {"labels": [short(labels[i], _SHORT // 2) for i in order[:last]]})
-        found = min(places, key=_covered(ax, legend, crowd_of(ax)))
+        legend.set_loc(min(places, key=_covered(ax, legend, crowd_of(ax))))
+        legend.set_in_layout(False)
+        return True
     legend.set_loc(found)
     # It lies on the axes, which no layout shall make smaller for it.
     legend.set_in_layout(False)

@@ -122,9 +122,12 @@ def draw_average(
     ax: Axes, average: Average, label: str, options: PlotOptions, line: dict[str, Any], averages: int
 ) -> None:
     """The mean of many groups' curves, and how these spread; one of so many averages."""
-    if average.mean is None:
+    if not average.strips.height:
         ax.plot([], [], label=label, **line)
         return
+    if not options.is_pr:
+        # At ranks, which are points.
+        line = {"drawstyle": "default", **line}
     if options.spread == "groups":
         _draw_groups(ax, average, line)
     elif options.spread is not None:
@@ -134,7 +137,7 @@ def draw_average(
             for edge in (low, high):
                 _draw_steps(ax, band, edge, {**line, "marker": "", "linewidth": 0.6, "alpha": 0.6, "label": "_edge"})
         elif band.height:
-            _fill_steps(ax, band, low, high, line["color"])
+            _fill_steps(ax, band, low, high, line["color"], steps=options.is_pr)
     if options.spread is not None:
         words, thin = SPREADS[options.spread][2], averages > _BANDS or options.spread == "groups"
         explain(ax, words, **({"linewidth": 0.7} if thin else {"linewidth": 6, "alpha": _FILL}))
@@ -219,9 +222,10 @@ def _faint(line: dict[str, Any]) -> dict[str, Any]:
 
 def _draw_steps(ax: Axes, blocks: pl.DataFrame, height: str, line: dict[str, Any]) -> None:
     """Each threshold's precision back to the recall before it, which is how the area under the curve is summed."""
-    recall, (precision,) = _vertices(blocks, height)
+    steps = line.get("drawstyle") != "default"
+    recall, (precision,) = _vertices(blocks, height, start=steps)
     # The left end of the first step is no threshold: it gets no marker.
-    ax.plot(recall, precision, drawstyle="steps-pre", **{"markevery": slice(1, None), **line})
+    ax.plot(recall, precision, **{"drawstyle": "steps-pre", "markevery": slice(int(steps), None), **line})
 
 
 def _draw_line(ax: Axes, blocks: pl.DataFrame, options: PlotOptions, line: dict[str, Any]) -> None:
@@ -247,9 +251,11 @@ def _draw_groups(ax: Axes, average: Average, line: dict[str, Any]) -> None:
     recall = average.strips["recall"].to_numpy()
     import numpy as np
 
-    left = np.concatenate([[0.0], recall[:-1]])
-    x = np.column_stack([left, recall]).ravel()
-    steps = [np.column_stack([x, np.repeat(one, 2)]) for one in heights]
+    x = np.column_stack([np.concatenate([[0.0], recall[:-1]]), recall]).ravel()
+    if line.get("drawstyle") == "default":
+        steps = [np.column_stack([recall, one]) for one in heights]
+    else:
+        steps = [np.column_stack([x, np.repeat(one, 2)]) for one in heights]
     ax.add_collection(
         LineCollection(steps, colors=[line["color"]], linewidths=0.6, alpha=0.25, zorder=1, label="_groups"),
         autolim=False,
@@ -260,15 +266,17 @@ def _shade_between(ax: Axes, blocks: pl.DataFrame, colour: Any) -> None:
     _fill_steps(ax, blocks, "precision", "interpolated_precision", colour)
 
 
-def _fill_steps(ax: Axes, blocks: pl.DataFrame, low: str, high: str, colour: Any) -> None:
-    recall, heights = _vertices(thinning.thinned(blocks, _COARSE, thinning.STRIPS), low, high)
-    ax.fill_between(recall, heights[0], heights[1], step="pre", color=colour, alpha=_FILL, linewidth=0)
+def _fill_steps(ax: Axes, blocks: pl.DataFrame, low: str, high: str, colour: Any, steps: bool = True) -> None:
+    recall, heights = _vertices(thinning.thinned(blocks, _COARSE, thinning.STRIPS), low, high, start=steps)
+    ax.fill_between(
+        recall, heights[0], heights[1], step="pre" if steps else None, color=colour, alpha=_FILL, linewidth=0
+    )
 
 
-def _vertices(blocks: pl.DataFrame, *heights: str) -> tuple[Any, list[Any]]:
+def _vertices(blocks: pl.DataFrame, *heights: str, start: bool = True) -> tuple[Any, list[Any]]:
     shown = thinning.thinned(blocks)
-    start = shown.head(1).with_columns(recall=pl.lit(0.0))
-    shown = pl.concat([start, shown])
+    if start:
+        shown = pl.concat([shown.head(1).with_columns(recall=pl.lit(0.0)), shown])
     return shown["recall"].to_numpy(), [shown[height].to_numpy() for height in heights]
 
 

@@ -195,7 +195,7 @@ def refuse_with_axes(options: PlotOptions, average: bool) -> None:
         "interpolated": options.interpolated,
         "k": options.k,
         "iso_f": options.iso_f,
-        "average": average,
+        "average": average and options.x != "k",
     }
     for name, value in asked.items():
         if value and not options.is_pr:

@@ -22,6 +22,7 @@ from frame_pr.plotting.options import (
     refuse_with_axes,
     yes_or_key_names,
 )
+from frame_pr.plotting.rank_averages import averages_at_ranks
 from frame_pr.plotting.room import lay_out
 from frame_pr.plotting.texts import draw_marks, in_legend, name_of, write_notes
 
@@ -146,11 +147,15 @@ def draw(
     lines = [key for key in keys if key not in (*over, *panels)]
     _refuse_too_many(curves.keys, lines, panels, target, len(options.figures))
     drawn: Sequence[DrawnCurve | Average]
-    if over:
+    if over and options.x == "k":
+        drawn = averages_at_ranks(curves, over, options.figures)
+    elif over:
         drawn = curve_frames.averages_of(curves, over, options.height)
     else:
         _refuse_unreached(curves, options)
         drawn = curve_frames.drawn_curves(curves, options.metrics, options.figures)
+    # A key that has one value tells no curves apart.
+    lines = [key for key in lines if curves.keys[key].n_unique() > 1] or lines
     if len(options.figures) > 1:
         lines.append(FIGURE)
     if panels:
@@ -181,8 +186,8 @@ def draw(
     notes = draw_marks(ax, drawn, options, [look.line["color"] for look in looks])
     write_notes(ax, notes)
     if legends.draw_legend(ax, title, options, own) and notes:
-        # It took room from the axes, in which the notes have to find theirs again.
-        write_notes(ax, notes)
+        # It took room from the axes, or from the notes, which have to find theirs again.
+        write_notes(ax, notes, ax.get_legend())
         legends.draw_legend(ax, title, options, own)
     return ax
 

@@ -83,7 +83,7 @@ def plot(
     average : bool, str or list of str
         Average over these key columns: the mean of the groups' precision at each recall, the area under which is the
         mean of their average precisions, and how they `spread`. True: all keys but `system`; beside `facet`, other keys
-        than there.
+        than there. With `x="k"`, the mean of the figure at each rank.
     rectangles : bool
         Fill the rectangle under each step: their area is the average precision printed. Points mark the thresholds.
     interpolated : bool
@@ -231,7 +231,7 @@ def plot_curve(
     average : bool, str or list of str
         Average over these key columns: the mean of the groups' precision at each recall, the area under which is the
         mean of their average precisions, and how they `spread`. True: all keys but `system`; beside `facet`, other keys
-        than there.
+        than there. With `x="k"`, the mean of the figure at each rank.
     rectangles : bool
         Fill the rectangle under each step: their area is the average precision printed. Points mark the thresholds.
     interpolated : bool

@@ -9,9 +9,10 @@ import polars as pl
 from frame_pr.frames.arguments import flag, real, text, whole
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.frame_kind import Frame
-from frame_pr.frames.kinds import kind_of
+from frame_pr.frames.kinds import kind_of, read_stream
 from frame_pr.frames.wording import counted, did_you_mean, nearest, shown
 from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.names import is_metric
 from frame_pr.plotting.colours import grey, ink, palette, style
 from frame_pr.plotting.curve_frames import numbered
@@ -142,7 +143,7 @@ def _dots(ax: Axes, table: pl.DataFrame, systems: list[Any]) -> None:
 def plot_comparison(
     frame: Frame,
     /,
-    metric: str,
+    metric: MetricName,
     truth: Column | None = None,
     score: Columns | None = None,
     *,
@@ -208,7 +209,7 @@ def plot_comparison(
     """
     need_matplotlib()
     check_axes(ax)
-    name = text("metric", metric)
+    name, frame = text("metric", metric), read_stream(frame)
     given: dict[str, Any] = {"by": by, "positive": positive, "undefined": undefined, **policies}
     found = compare(frame, name, truth, score, baseline=baseline, confidence=confidence, **given)
     (row, *others) = kind_of(found).read(list(kind_of(found).columns)).collect().iter_rows(named=True)

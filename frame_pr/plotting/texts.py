@@ -81,11 +81,11 @@ def number(value: float, decimals: int) -> str:
 
 def figures_in_label(each: DrawnCurve | Average, options: PlotOptions) -> list[str]:
     """The areas of a curve, or the mean of those of an average."""
+    if options.area is None:
+        return []
     if isinstance(each, Average):
         kind = "mean interpolated AP" if options.interpolated else "mean AP"
         return [f"{kind} undefined" if each.mean is None else f"{kind} = {number(each.mean, options.decimals)}"]
-    if options.area is None:
-        return []
     title, metric = options.area
     area = each.numbers[metric]
     if area is None:
@@ -123,8 +123,10 @@ def labelled(name: str, *numbers: str) -> str:
 
 def short(label: str, letters: int) -> str:
     """Of a label its name, cut in the middle, and its figures, without their title and without counts."""
+    if label.startswith("max F"):
+        return label.removeprefix("max ")
     found = re.fullmatch(r"(?s)(.*?) ?\(?(?:mean |interpolated )*\S+ = ([\d.e-]+.*?)\)?", label)
-    name, numbers = (found[1], found[2]) if found else (label.removeprefix("max "), "")
+    name, numbers = (found[1], found[2]) if found else (label, "")
     return f"{fitted(name, letters)} {re.sub(r', (P = [^)]*|[^a-z]* groups.*)$', '', numbers)}".strip()
 
 
@@ -203,10 +205,10 @@ def _trimmed(text: str) -> str:
     return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
-def write_notes(ax: Axes, notes: Sequence[Note]) -> None:
+def write_notes(ax: Axes, notes: Sequence[Note], legend: Any = None) -> None:
     """Put each text on that side of its point where it covers no line, no point and none of the texts before it.
 
-    What finds no room stands in the legend.
+    What finds no room, with a legend where it is, stands in that.
     """
     from matplotlib.patheffects import withStroke
 
@@ -218,7 +220,7 @@ def write_notes(ax: Axes, notes: Sequence[Note]) -> None:
     letter = float(sample.get_fontsize()) * to_pixels
     crowd, axes = crowd_of(ax), extent(ax)
     small = min(axes.right - axes.left, axes.high - axes.low) < _SMALL * ax.figure.dpi
-    taken: list[Box] = []
+    taken = [] if legend is None else [extent(legend)]
     points = [ax.transData.transform((note.point.x, note.point.y)) for note in notes]
 
     for note, place in zip(notes, points, strict=True):

@@ -10,7 +10,7 @@ import polars as pl
 from frame_pr.frames.arrow import ArrowFrame
 from frame_pr.frames.columns import by_name, listed, plain, refuse_missing
 from frame_pr.frames.frame_kind import Frame, FrameKind
-from frame_pr.frames.kinds import find_kind
+from frame_pr.frames.kinds import find_kind, read_stream
 from frame_pr.frames.pandas import PandasFrame, from_pandas
 from frame_pr.frames.polars import PolarsFrame, PolarsLazyFrame
 from frame_pr.frames.wording import counted, examples, kind_of_value, shown
@@ -73,6 +73,7 @@ def join_judgments(
         raise ValueError(f"on takes the names of columns that both frames have, each once; got {shown(on)}")
     if both := [name for name in runs if name in keys]:
         raise ValueError(f"by tells runs apart, and on names a document; column {shown(both[0])} is in both")
+    run, judgments = read_stream(run), read_stream(judgments)
     kinds = find_kind(run), find_kind(judgments)
     if kinds[0] is None or type(kinds[0]) is not type(kinds[1]):
         found = [kind_of_value(frame) for frame in (run, judgments)]

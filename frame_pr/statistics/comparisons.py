@@ -17,6 +17,7 @@ from frame_pr.frames.wording import did_you_mean, nearest, shown
 from frame_pr.functions.evaluation import metric_names
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
+from frame_pr.metrics.completion import MetricName
 from frame_pr.statistics import bounds
 from frame_pr.statistics.compared_rows import compared_rows
 from frame_pr.statistics.figures import Figures, figures_of, is_of_figures, keys_left
@@ -53,7 +54,7 @@ _REFUSED = {
 
 def compare(
     frame: Frame,
-    metrics: str | Sequence[str],
+    metrics: MetricName | Sequence[MetricName],
     truth: Column | None = None,
     score: Columns | None = None,
     *,

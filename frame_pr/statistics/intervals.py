@@ -16,6 +16,7 @@ from frame_pr.frames.wording import shown
 from frame_pr.functions.evaluation import metric_names
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
+from frame_pr.metrics.completion import MetricName
 from frame_pr.statistics import bounds
 from frame_pr.statistics.figures import COLUMNS, Figures, figures_of, is_of_figures, keys_left, row
 from frame_pr.statistics.sampled_rows import intervals_of_rows
@@ -23,7 +24,7 @@ from frame_pr.statistics.sampled_rows import intervals_of_rows
 
 def intervals(
     frame: Frame,
-    metrics: str | Sequence[str],
+    metrics: MetricName | Sequence[MetricName],
     truth: Column | None = None,
     score: Columns | None = None,
     *,

@@ -16,6 +16,7 @@ from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
 from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import Rank, Threshold
+from frame_pr.metrics.means import Statistic
 from frame_pr.metrics.names import metric
 from frame_pr.metrics.numbers import each
 from frame_pr.statistics.figures import Figures, figures_of, keys_left, refuse_engine
@@ -32,7 +33,7 @@ def report(
     threshold: float | Sequence[float] | None = None,
     confidence: float | None = None,
     mean_over: bool | str | Sequence[str] | None = None,
-    statistics: str | Sequence[str] = "mean",
+    statistics: Statistic | str | Sequence[Statistic | str] = "mean",
     by: Columns | None = None,
     positive: object = None,
     undefined: float | None = None,

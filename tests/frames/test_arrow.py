@@ -104,19 +104,49 @@ def test_judgments_and_totals():
     assert result.column("query").to_pylist() == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize(
-    ("frame", "message"),
-    [
-        (
-            lambda: DATA.to_arrow().to_reader(),
-            r"RecordBatchReader: it is read but once, read_all\(\) makes a table of it",
-        ),
-        (lambda: DATA.to_arrow().column("score"), "expected a polars DataFrame .* got a pyarrow.lib.ChunkedArray"),
-    ],
-)
-def test_what_is_no_table(frame, message):
-    with pytest.raises(TypeError, match=message):
-        fp.average_precision(frame(), "relevant", "score")
+@pytest.mark.parametrize(("function", "given"), CALLS, ids=CALL_IDS)
+def test_a_stream_gives_what_polars_gives(function, given):
+    given = {"truth": "relevant", "score": "score", "by": "query"} | given
+    result = getattr(fp, function)(DATA.to_arrow().to_reader(), **given)
+    assert_same(result, getattr(fp, function)(DATA, **given))
+
+
+def test_a_stream_is_read_once():
+    reader = DATA.to_arrow().to_reader()
+    assert fp.average_precision(reader, "relevant", "score").height == 1
+    with pytest.raises(ValueError, match="the stream of a RecordBatchReader has no rows: it may have been read before"):
+        fp.average_precision(reader, "relevant", "score")
+    run = fp.PR(DATA.to_arrow().to_reader())
+    assert_same(run.average_precision("relevant", "score"), DATA.pr.average_precision("relevant", "score"))
+    assert run.curve("relevant", "score").height == 5
+
+
+def test_streams_beside_a_frame():
+    totals = pl.DataFrame({"query": ["a", "b", "c"], "n": [4, 2, 1]})
+    cuts = pl.DataFrame({"query": ["a", "b"], "cut": [0.75, 0.55]})
+    run, judged = DATA.select("query", "score"), DATA.select("query", "score", "relevant")
+    calls = [
+        lambda of: fp.average_precision(DATA, "relevant", "score", by="query", positives=of(totals)),
+        lambda of: fp.confusion(DATA, "relevant", "score", by="query", threshold=of(cuts)),
+        lambda of: fp.join_judgments(of(run), of(judged), on=["query", "score"]),
+    ]
+    for call in calls:
+        assert_same(call(lambda frame: frame.to_arrow().to_reader()), call(lambda frame: frame))
+
+
+@pytest.mark.parametrize("given", [lambda: DATA.to_arrow().column("score"), lambda: DATA["score"]])
+def test_an_array_is_no_table(given):
+    with pytest.raises(TypeError, match=r"expected a polars DataFrame .* got a "):
+        fp.average_precision(given(), "relevant", "score")
+
+
+def test_a_stream_that_cannot_be_read():
+    class Broken:
+        def __arrow_c_stream__(self, requested_schema=None):
+            raise RuntimeError("released")
+
+    with pytest.raises(TypeError, match="the stream of a Broken cannot be read: released"):
+        fp.average_precision(Broken(), "y", "s")
 
 
 def test_wrong_columns():

@@ -297,6 +297,16 @@ def test_column_labels_that_are_no_text():
     assert result.to_numpy().tolist() == [[1.0, 1.0], [2.0, 0.5]]
 
 
+def test_names_that_are_numbers_of_numpy():
+    # pd.DataFrame(model.predict_proba(rows), columns=model.classes_) has such names.
+    classes = np.array([0, 1])
+    frame = pd.DataFrame([[0.9, 0.1], [0.2, 0.8], [0.6, 0.4]], columns=classes).assign(shown=[0, 1, 1])
+    long = frame.pr.unpivot_classes("shown", list(classes))
+    assert long["class"].tolist() == [0, 0, 0, 1, 1, 1]
+    assert frame.pr.average_precision("shown", classes[1]).iat[0, 0] == 1
+    assert frame.pr.average_precision("shown", list(classes))["system"].tolist() == ["0", "1"]
+
+
 def test_the_same_label_twice():
     frame = pd.DataFrame([[1, 0, 0.5], [0, 1, 0.25]], columns=["relevant", "relevant", "score"])
     with pytest.raises(ValueError, match="the frame has 2 columns named 'relevant': rename them before the call"):

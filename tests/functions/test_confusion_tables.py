@@ -142,6 +142,20 @@ def test_a_threshold_for_each_group(kind, by_column):
     assert table.select("q", "threshold", "k", "tp", "precision", "recall", "f1", "prevalence").rows() == known
 
 
+def test_means_over_groups_that_have_thresholds_of_their_own(kind):
+    call = {"threshold": kind(CUTS), "mean_over": "q", "statistics": ["mean", "weighted", "defined"]}
+    found = kind.read(kind(RUN).pr.confusion(**CALL, **call)).row(0, named=True)
+    # As in the table above: of pen, whose threshold is null, nothing is counted.
+    assert [found[name] for name in ("groups", "defined_k", "undefined_k", "undefined_f1")] == [3, 2, 1, 1]
+    assert found["mean_k"] == near(F(5, 2))
+    assert found["mean_precision"] == near(F(2, 3))
+    assert found["weighted_precision"] == near((F(1, 3) * 2 + 1 * 3) / 5)
+    assert found["mean_prevalence"] == near((F(1, 2) + F(3, 4)) / 3)
+    assert not [name for name in found if "threshold" in name]
+    by_system = RUN.with_columns(t="s").pr.confusion("y", ["s", "t"], by="q", threshold=CUTS, mean_over="q")
+    assert by_system.select("system", "mean_k").rows() == [("s", 2.5), ("t", 2.5)]
+
+
 def test_what_evaluate_returned_goes_in_as_it_is():
     cuts = RUN.pr.evaluate("threshold@recall=0.5", **CALL)
     data = RUN.with_columns(month=pl.Series([1, 2] * 5))
@@ -230,11 +244,6 @@ def test_wrong_thresholds(threshold, error, message):
     for frame in (data, data.lazy()):
         with pytest.raises(error, match=message):
             frame.pr.confusion(**CALL, threshold=threshold).lazy().collect()
-
-
-def test_means_of_groups_that_are_cut_apart():
-    with pytest.raises(ValueError, match="mean_over= averages what is cut alike"):
-        RUN.pr.confusion(**CALL, threshold=CUTS, mean_over="q")
 
 
 def test_decimal_thresholds():

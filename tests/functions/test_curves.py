@@ -1,3 +1,4 @@
+import random
 from fractions import Fraction
 
 import polars as pl
@@ -193,6 +194,19 @@ def test_points_are_the_highest_thresholds_of_their_levels(rows, points, weighte
         reached = [i for i, tp in enumerate(whole["tp"]) if Fraction(tp) * (points - 1) >= level * positives]
         kept.add(reached[0])
     assert_same(data.pr.curve("y", "s", points=points, **weights), whole[sorted(kept)])
+
+
+def test_points_of_a_long_curve_are_its_interpolated_average():
+    # 20,000 rows, 996 of them positive: the first of each level has the precision that the eleven-point average takes.
+    draw = random.Random(11)
+    hits = set(draw.sample(range(20_000), 996))
+    rows = [(int(i in hits), draw.gauss(i in hits, 1)) for i in range(20_000)]
+    data = pl.DataFrame(rows, schema=["y", "s"], orient="row")
+    few = data.pr.curve("y", "s", points=11)
+    assert few.height == 12  # the last threshold is one more
+    assert data.pr.curve("y", "s").height == 20_000
+    levels = [few.filter(pl.col("tp") * 10 >= 996 * i)["interpolated_precision"][0] for i in range(11)]
+    assert sum(levels) / 11 == data.pr.interpolated_average_precision("y", "s", points=11).item()
 
 
 @pytest.mark.parametrize("points", [1, 0, 2.5, "3", True])

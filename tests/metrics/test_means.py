@@ -53,6 +53,28 @@ def test_known(kind):
     ]
 
 
+LARGEST = 1.7976931348623157e308
+
+
+@pytest.mark.parametrize(
+    ("thresholds", "mean", "median", "std", "q75"),
+    [
+        ([LARGEST, LARGEST], LARGEST, LARGEST, 0, LARGEST),
+        ([LARGEST, -LARGEST], 0, 0, math.inf, LARGEST / 2),  # 1.27 times the largest
+        ([1e200, 3e200], 2e200, 2e200, 2e200 / math.sqrt(2), 2.5e200),
+        ([-LARGEST, -LARGEST, math.inf], math.inf, -LARGEST, None, math.inf),
+        ([1.0, math.inf], math.inf, math.inf, None, math.inf),
+    ],
+)
+def test_thresholds_of_any_size(kind, thresholds, mean, median, std, q75):
+    data = pl.DataFrame({"q": range(len(thresholds)), "y": [True] * len(thresholds), "s": thresholds})
+    found = kind.read(
+        kind(data).pr.evaluate("threshold@recall=1", **CALL, mean_over="q", statistics=["mean", "median", "std", "q75"])
+    )
+    told = [None if value != value else value for value in found.row(0)[1:5]]  # pandas knows no NaN beside a null
+    assert [None if value is None else pytest.approx(value) for value in told] == [mean, median, std, q75]
+
+
 def test_quantiles_are_linear():
     # 0, 1/4, 1/2, 1: between the first two, q10 is at .3 of the way.
     found = of_values([0, 0.25, 0.5, 1], ["q10", "q25", "median", "q90", "std", "q0", "q100"])

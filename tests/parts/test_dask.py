@@ -55,6 +55,18 @@ def test_every_kind_of_pandas_columns(backend):
         assert_same(pl.from_pandas(computed).sort(by), expected, dtypes=False)
 
 
+@pytest.mark.parametrize("by", ["query", None], ids=str)
+def test_a_declared_label_that_does_not_occur(by):
+    data = DATA.select("query", "score").to_pandas()
+    frame = frame_of(data.assign(y=pd.Categorical(["ham"] * len(data), categories=["ham", "spam"])))
+    result = frame.pr.evaluate(["positives", "average_precision"], "y", "score", by=by, positive="spam").compute()
+    assert result["positives"].eq(0).all()
+    assert result["average_precision"].isna().all()
+    if by is None:
+        with pytest.raises(ValueError, match="truth column 'y' has no 'eggs', it holds 'ham'"):
+            frame.pr.evaluate("rows", "y", "score", positive="eggs").compute()
+
+
 def test_missing_scores_and_truths_are_missing():
     # Dask's own reading of object columns and NaN: a missing value of any kind is one for the policies.
     for missing in (np.nan, None, pd.NA):

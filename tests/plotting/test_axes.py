@@ -182,3 +182,28 @@ def test_a_million_thresholds_against_the_rank_are_thinned_on_its_scale():
     x = vertices(fp.plot(run, "relevant", "score", x="k", y="precision"))[:, 0]
     assert len(x) < 20_000
     assert list(x[:100]) == list(range(1, 101))  # a tenth of a logarithmic axis
+
+
+@pytest.mark.parametrize("figure", ["precision", "recall", "f1"])
+def test_means_at_ranks_are_those_of_evaluate(figure):
+    # Ties, a group without positives, and groups of other lengths.
+    run = random_run(rows=150, groups=4).with_columns(pl.col("relevant") & (pl.col("query") != 2))
+    ax = fp.plot(run, "relevant", "score", by="query", average=True, x="k", y=figure)
+    means = dict(vertices(ax))
+    ranks = [1, 2, 7, 30, int(max(means))]
+    names = [f"{figure}@{rank}" for rank in ranks]
+    wanted = fp.evaluate(run, names, "relevant", "score", by="query", mean_over="query")
+    assert [means[rank] for rank in ranks] == pytest.approx([wanted[f"mean_{name}"].item() for name in names])
+    assert labels(ax)[0] == "4 groups"
+
+
+def test_means_of_several_figures_and_systems_at_ranks():
+    run = random_run(rows=900).with_columns(other=-pl.col("score"))
+    given = {"by": "query", "average": True, "x": "k"}
+    ax = fp.plot(run, "relevant", ["score", "other"], y=["precision", "recall"], **given)
+    drawn = [one for one in ax.get_lines() if one.get_label() == "_curve"]
+    assert len(drawn) == 4
+    per_rank = fp.evaluate(run, "recall@5", "relevant", "other", by="query", mean_over="query")["mean_recall@5"].item()
+    assert per_rank in [pytest.approx(one.get_ydata()[4]) for one in drawn]
+    with pytest.raises(ValueError, match="x='k' averages at ranks, and the rows of this curve are weighted"):
+        fp.plot(run.with_columns(w=0.5), "relevant", "score", weight="w", **given)

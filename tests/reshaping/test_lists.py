@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import polars as pl
 import pytest
-from compare import near
+from compare import assert_same, near
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,6 +38,17 @@ def test_known_figures(kind, duplicates, b):
     assert figures["user"].to_list() == ["a", "b", "c", "d", "e"]
     for row, known in zip(figures.drop("user").fill_nan(None).rows(), [A, b, NONE, LOST, NONE], strict=True):
         assert list(row) == [near(one) for one in known]
+
+
+def test_many_lists_are_as_a_few(kind, monkeypatch):
+    users = USERS.with_columns(popular=pl.lit([1, 2]))
+
+    def rows():
+        return kind.read(kind(users).pr.explode_lists("relevant", ["shown", "popular"], by="user", duplicates="miss"))
+
+    few = rows()
+    monkeypatch.setattr("frame_pr.reshaping.lists._MANY", 0)  # from which on another engine is the faster
+    assert_same(rows(), few)
 
 
 @pytest.mark.parametrize(
