@@ -150,7 +150,9 @@ def _light_and_dark(app, doctree):
             shown = image.deepcopy()
             shown["uri"] = path.as_posix()
             shown["classes"].append(scheme)
-            if not isinstance(image.parent, nodes.reference):  # a thumbnail leads elsewhere
+            if isinstance(image.parent, nodes.reference):  # a thumbnail leads elsewhere, and its name stands below it
+                shown["alt"] = ""
+            else:
                 whole = "../" * (len(page.parts) - 1) + f"_images/{path.name}"
                 shown = nodes.reference("", "", shown, refuri=whole, classes=[scheme])
             pair.append(shown)
