@@ -22,6 +22,7 @@ from frame_pr.inputs.thresholds import worst_reached
 from frame_pr.metrics.cutoffs import Threshold
 from frame_pr.metrics.numbers import number
 from frame_pr.ranking.blocks import blocks_of
+from frame_pr.ranking.running import ends, from_start, starts
 
 Bins: TypeAlias = int | list[Threshold]
 """How many bins, or where they begin."""
@@ -159,15 +160,22 @@ def _counted(
 
 def _binned(table: pl.LazyFrame, score: str, keys: Sequence[str], n: int, *, ascending: bool) -> pl.LazyFrame:
     """A tally, in which a score is the worst one of its bin: at most n of a group, of about as many rows each."""
-    group: list[Any] = [*keys] or [pl.lit(0)]
-    retrieved, worst = pl.col(score).is_not_null(), pl.col(score).max() if ascending else pl.col(score).min()
-    upto = pl.col("own").cum_sum().over(group, order_by=score, descending=not ascending, nulls_last=True)
-    table = table.with_columns(own=pl.when(retrieved).then("count").otherwise(0))
-    table = table.with_columns(before=upto - pl.col("own"), all=pl.col("own").sum().over(group))
+    order = dict.fromkeys(keys, False) | {score: not ascending}
+    table = table.sort(list(order), descending=list(order.values()), nulls_last=True)
+    retrieved, group = pl.col(score).is_not_null(), pl.struct(keys).rle_id() if keys else pl.lit(0)
+    table = table.with_columns(
+        group=group, block=pl.struct(list(order)).rle_id(), own=pl.when(retrieved).then("count").otherwise(0)
+    )
+    upto = pl.col("own").cum_sum()
+    table = table.with_columns(upto=upto, before=upto - pl.col("own"))
+    first = from_start(pl.col("before"))
     # Equal scores are in the bin where the first row of them is.
-    table = table.with_columns(before=pl.col("before").min().over([*keys, score]).cast(pl.Int128))
-    table = table.with_columns(bin=pl.when(retrieved).then(pl.col("before") * n // pl.col("all")))
-    return table.with_columns(worst.over([*keys, "bin"])).drop("own", "before", "all", "bin")
+    before = pl.when(starts(pl.col("block"))).then("before").forward_fill() - first
+    of_all = pl.when(ends(pl.col("group"))).then("upto").backward_fill() - first
+    table = table.with_columns(bin=pl.when(retrieved).then(before.cast(pl.Int128) * n // of_all))
+    last = ends(pl.col("group")) | ends(pl.col("bin"))
+    worst = pl.when(last).then(score).backward_fill()
+    return table.with_columns(pl.when(retrieved).then(worst)).drop("group", "block", "own", "upto", "before", "bin")
 
 
 def _cut(column: str, name: str, dtype: Any, cuts: list[Threshold], *, ascending: bool) -> pl.Expr:

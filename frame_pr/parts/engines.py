@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -68,7 +69,7 @@ class Parts(Engine):
         result = call.of_groups(empty, means)
         if means is None:
             return self._all_groups(call, empty)
-        call = call._replace(named=means.columns(named))
+        call = replace(call, named=means.columns(named))
         keys = means.left(call.of_groups(empty).drop(list(call.named)).columns)
         undefinable = [name for name in named if f"undefined_{name}" in result.columns]
         average = partial(_averaged, keys=keys, names=list(call.named), undefinable=undefinable, means=means)
@@ -86,7 +87,7 @@ class Parts(Engine):
         """Rows that are alike in each part, and then in all of them: so a part sends one row for those it has."""
         call = self._call(request, {}, None)
         policies: Any = {**request.policies, "count": "count"}
-        tallies = call._replace(request=request._replace(positive=None, policies=policies))
+        tallies = replace(call, request=request._replace(positive=None, policies=policies))
         # Cut points are the same in all parts.
         cuts, number = (bins, None) if isinstance(bins, list) else (None, bins)
         return self.counted(call, tallies, partial(call.of_alike, bins=cuts), partial(tallies.of_alike, bins=number))

@@ -7,8 +7,9 @@ request of a part reads them under the caller's names, in which errors and resul
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 import polars.selectors as cs
@@ -25,7 +26,8 @@ Part = Callable[[pl.DataFrame], pl.DataFrame]
 _LABELS = 10  # of each part, for an error to name
 
 
-class Call(NamedTuple):
+@dataclass(frozen=True)
+class Call:
     """What the caller asked for; all columns are names."""
 
     request: Request
@@ -74,7 +76,7 @@ class Call(NamedTuple):
             self.request._replace(scores=[score], several=False, beside=beside if drops else [])
             for score, beside in zip(self.scores, others, strict=True)
         ]
-        return [self._replace(request=request) for request in alone]
+        return [replace(self, request=request) for request in alone]
 
     def joined(self, results: Sequence[pl.DataFrame]) -> pl.DataFrame:
         """The results of the systems, put together."""

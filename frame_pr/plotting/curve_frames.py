@@ -31,7 +31,7 @@ STRIPS = 100
 CONFIDENCE = 0.95
 FIGURE = "\0figure"
 """The key of curves that show several figures of a group."""
-_AXES: dict[str, Any] = {
+AXES: dict[str, Any] = {
     "share": lambda counts: ratio(counts.k, counts.rows),
     "lift": lambda counts: ratio(precision(counts), prevalence(counts)),
 }
@@ -126,7 +126,7 @@ def curves_of(
     counts = Counts(pl.col("tp"), pl.col("k"), positives, positives + negatives)
     # The columns that are there stay as they are.
     axes = {
-        axis: pl.col(name) if name in CURVE_COLUMNS else (_AXES.get(name) or figure_of(name))(counts)
+        axis: pl.col(name) if name in CURVE_COLUMNS else (AXES.get(name) or figure_of(name))(counts)
         for axis, name in {"x": x, **{f"y{i or ''}": name for i, name in enumerate(figures)}}.items()
     }
     table = read.select(group.alias("group"), *CURVE_COLUMNS, **axes).sort("group", "k")

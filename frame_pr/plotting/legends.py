@@ -86,7 +86,8 @@ def draw_legend(ax: Axes, title: str, options: PlotOptions, own: bool) -> bool:
         if own:
             _widen(ax, settings)
             return False
-        if (len(figure.axes) == 1 or figure.get_layout_engine() is None) and _beside(ax, looks[1]):
+        may = len(figure.axes) == 1 or figure.get_layout_engine() is None
+        if may and any(_beside(ax, look) for look in looks[1:3]):
             return True
         legend = _cut(ax, looks[-1] | {"labels": [short(labels[i], _SHORT // 2) for i in order[:last]]})
         legend.set_loc(min(places, key=_covered(ax, legend, crowd_of(ax))))
@@ -167,24 +168,33 @@ def _beside(ax: Axes, settings: Mapping[str, Any]) -> bool:
             columns = -int(-(size.high - size.low) // (before.high - before.low))
         if columns > 1:
             legend = ax.legend(**settings, **way, ncols=columns, columnspacing=1)
+        size = extent(legend)
+        wanted, there = (
+            (size.high - size.low, before.high - before.low)
+            if way is below
+            else (size.right - size.left, before.right - before.left)
+        )
+        if wanted > (1 - _KEPT) * there:
+            legend.remove()
+            continue
         if figure.get_layout_engine() is None:
             # No layout makes room: this axes does, in its own place.
-            size, place = extent(legend), slot.transformed(figure.transSubfigure)
-            over, under = max(0.0, size.right - place.x1), max(0.0, 2 - size.low) if way is below else 0.0
-            over = over if way is not below else 0.0
+            place = slot.transformed(figure.transSubfigure)
+            over = 0.0 if way is below else max(0.0, size.right - place.x1)
+            under = max(0.0, 2 - size.low) if way is below else 0.0
             kept = (slot.width - over / figure.bbox.width, slot.height - under / figure.bbox.height)
             _put(ax, (slot.x0, slot.y1 - kept[1], *kept))
         lay_out(ax)
         after = extent(ax)
-        kept_share = min(
+        shares = (
             (after.right - after.left) / (before.right - before.left),
             (after.high - after.low) / (before.high - before.low),
         )
-        if kept_share >= _KEPT and extent(legend).within(extent(figure)):
+        if min(shares) >= _KEPT and extent(legend).within(extent(figure)):
             return True
+        legend.remove()
         _put(ax, slot)
-    legend.set_in_layout(False)
-    lay_out(ax)
+        lay_out(ax)
     return False
 
 
