@@ -1,9 +1,21 @@
 """The same output of every test and every example in the docs, whatever the terminal and the settings of polars."""
 
 import os
+import sys
+from collections.abc import Iterator
+
+import pytest
 
 # Before polars is imported: some of its variables are read then. The number of threads changes no output.
 for name in [name for name in os.environ if name.startswith("POLARS_") and name != "POLARS_MAX_THREADS"]:
     del os.environ[name]
 # The widths that polars and pandas fall back to without a terminal. `pytest -s` has one.
 os.environ |= {"COLUMNS": "80", "LINES": "24", "POLARS_TABLE_WIDTH": "100"}
+
+
+@pytest.fixture(autouse=True)
+def _no_figure_left() -> Iterator[None]:
+    """Pages draw more pictures than matplotlib likes to have open, and leave them."""
+    yield
+    if "matplotlib.pyplot" in sys.modules:
+        sys.modules["matplotlib.pyplot"].close("all")

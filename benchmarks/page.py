@@ -119,7 +119,12 @@ Each over the first row, on scores that are not tied. This is what the [design](
 
 Best and median, and of how many runs: what takes long is run less often.
 
+<details>
+<summary>The table</summary>
+
 {seconds}
+
+</details>
 """
 
 
@@ -137,7 +142,7 @@ def page(found: Results, rows: int, rounds: int) -> str:
         suites=_suites(times["suites"]),
         variations=_ratios(times["variations"], BASE),
         memory=_table(
-            ["", *times["tied"]],
+            ["case", *times["tied"]],
             (
                 [name, *(_number(by_shape.get(shape)) for shape in times["tied"])]
                 for name, by_shape in found.memory.items()
@@ -196,7 +201,7 @@ def _ratios(by_shape: Mapping[str, Mapping[str, Times]], base: str, mark_losses:
             number = _marked(ratio) if mark_losses else _number(ratio)
             row.append(f"{times[base].best:.3g} s" if name == base else number)
         cells.append(row)
-    return _table(["", *by_shape], cells)
+    return _table(["case", *by_shape], cells)
 
 
 def _suites(by_shape: Mapping[str, Mapping[str, Times]]) -> str:
@@ -205,7 +210,7 @@ def _suites(by_shape: Mapping[str, Mapping[str, Times]]) -> str:
         what = name.partition(", ")[2]
         found = [(times.get(what), times.get(name)) for times in by_shape.values()]
         cells.append([name, *(_marked(theirs.best / ours.best if ours and theirs else None) for ours, theirs in found)])
-    return _table(["", *by_shape], cells)
+    return _table(["case", *by_shape], cells)
 
 
 def _seconds(times: Mapping[str, Mapping[str, Mapping[str, Times]]]) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmarks import lists, tallies
+from benchmarks import lists, summary, tallies
 from benchmarks.calls import COLUMNS, variations
 from benchmarks.data import SHAPES, generate, with_variations
 from benchmarks.measure import Times
@@ -22,7 +22,6 @@ from benchmarks.results import Results
 from benchmarks.small import imports, per_call
 from benchmarks.sorting import sorts
 
-PAGE = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 GROWING = ("100k x 100", "1 x 10M")
 
 
@@ -81,4 +80,5 @@ def main() -> None:
     if options.quick or options.rows:
         print(made)
     else:
-        PAGE.write_text(made, encoding="utf-8")
+        summary.PAGE.write_text(made, encoding="utf-8")
+        summary.main()

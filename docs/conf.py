@@ -1,6 +1,15 @@
 """The Sphinx site: `make docs` builds it into docs/_build. Its pages are Markdown, the reference is the docstrings."""
 
+from contextlib import redirect_stdout
+from doctest import DocTestParser
+from html import escape
 from importlib.metadata import version as version_of
+from io import StringIO
+from pathlib import Path
+from textwrap import shorten
+
+from docutils import nodes
+from sphinx import addnodes
 
 project = "frame_pr"
 author = "The frame_pr developers"
@@ -43,21 +52,106 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"frame_pr {release}"
 html_static_path = ["_static"]
 html_css_files = ["custom.css"]
+html_js_files = ["tabs.js"]
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system is
 html_copy_source = False
-html_sidebars = {"tutorial": []}  # a section of one page
+html_favicon = html_logo = "_static/logo.svg"
+html_last_updated_fmt = "%Y-%m-%d"
+html_search_scorer = str(Path(__file__).with_name("search.js"))
+html_sidebars = {page: [] for page in ("tutorial", "gallery", "words")}  # sections of one page
 html_theme_options = {
     "navigation_with_keys": False,
+    "header_links_before_dropdown": 8,  # all of them
     "footer_start": ["copyright"],
-    "footer_end": [],
+    "footer_end": ["last-updated"],
+    "logo": {"text": html_title, "alt_text": ""},
 }
 
 
 def setup(app):
-    """Methods of `.pr` are functions with the frame filled in: point to the function, do not repeat it."""
+    """What Sphinx and the theme do not do by themselves."""
     app.connect("autodoc-process-docstring", _refer_to_function, priority=100)  # before numpydoc
+    app.connect("builder-inited", _draw_table)
+    app.connect("doctree-read", _index_words)
+    app.connect("html-page-context", _describe)
+    app.connect("build-finished", _list_pages)
+    app.connect("doctree-read", _light_and_dark, priority=100)  # before Sphinx collects the pictures
 
 
 def _refer_to_function(_app, _what, name, _object, _options, lines):
+    """Methods of `.pr` are functions with the frame filled in: point to the function, do not repeat it."""
     if name.startswith("frame_pr.PR."):
         lines[1:] = ["", f"Parameters and result: :func:`frame_pr.{name.rpartition('.')[2]}`, its frame filled in."]
+
+
+def _draw_table(_app):
+    """The styled table of the page of reports, by the lines of that page."""
+    page, names = Path(__file__).with_name("reports.md"), {}
+    lines = page.read_text(encoding="utf-8").partition("```{raw}")[0]
+    with redirect_stdout(StringIO()):
+        for example in DocTestParser().get_examples(lines):
+            exec(example.source, names)
+    table = page.parent / "api" / "report.html"
+    table.parent.mkdir(exist_ok=True)
+    # Where it scrolls, on a phone, it must be reached by keys.
+    table.write_text(names["html"].replace("<div ", '<div tabindex="0" ', 1), encoding="utf-8")
+
+
+def _index_words(app, doctree):
+    """Each name in a heading of the page Words is an entry of the index, which the search puts first."""
+    if app.env.docname == "words":
+        for section in list(doctree.findall(nodes.section))[1:]:
+            names = section[0].astext().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split(", ")
+            section.insert(
+                0, addnodes.index(entries=[("single", name, section["ids"][0], "main", None) for name in names])
+            )
+
+
+DESCRIPTIONS = {}
+
+
+def _describe(_app, page, _template, context, doctree):
+    """The first paragraph of a page says what it is, wherever a link to it is shown."""
+    paragraph = doctree and next(doctree.findall(nodes.paragraph), None)
+    if not paragraph:
+        return
+    if page == "index":
+        context["title"] = "Precision-recall figures in polars and pandas frames"
+    text = shorten(paragraph.astext(), 200, placeholder=" ...")
+    DESCRIPTIONS[page] = context["title"], text
+    tags = {"og:title": context["title"], "og:description": text, "og:type": "article", "og:site_name": project}
+    context["metatags"] += "".join(f'<meta property="{name}" content="{escape(tags[name])}" />\n' for name in tags)
+    context["metatags"] += f'<meta name="description" content="{escape(text)}" />\n'
+    context["metatags"] += '<meta name="twitter:card" content="summary" />\n'
+
+
+def _list_pages(app, exception):
+    """`llms.txt`, a list of the pages in their order, for programs that read them."""
+    if exception:
+        return
+    lines = [f"# {project}", "", f"> {DESCRIPTIONS['index'][1]}", ""]
+    for page in app.env.collect_relations():
+        if page in DESCRIPTIONS and page != "index":
+            title, text = DESCRIPTIONS[page]
+            lines.append(f"- [{title}]({page}.html): {text}")
+    Path(app.outdir, "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _light_and_dark(app, doctree):
+    """Of a picture `x.svg` with an `x-dark.svg` each is shown where it fits, and in full size by a click."""
+    page = Path(app.env.docname)
+    for image in list(doctree.findall(nodes.image)):
+        own = Path(image["uri"])
+        dark = own.with_stem(f"{own.stem}-dark")
+        if own.suffix != ".svg" or not Path(app.srcdir, page.parent, dark).exists():
+            continue
+        pair = []
+        for path, scheme in ((own, "only-light"), (dark, "only-dark")):
+            shown = image.deepcopy()
+            shown["uri"] = path.as_posix()
+            shown["classes"].append(scheme)
+            if not isinstance(image.parent, nodes.reference):  # a thumbnail leads elsewhere
+                whole = "../" * (len(page.parts) - 1) + f"_images/{path.name}"
+                shown = nodes.reference("", "", shown, refuri=whole, classes=[scheme])
+            pair.append(shown)
+        image.replace_self(pair)

@@ -58,6 +58,9 @@ TYPES = {
     "Literal['t', 'permutation']": '"t" or "permutation"',
     "Literal['holm'] | None": '"holm" or None',
     "Axes | None": "matplotlib Axes, optional",
+    "Figure | SubFigure | None": "matplotlib Figure or SubFigure, optional",
+    "Mapping[Any, Any] | None": "dict, optional",
+    "Literal['quartiles', 'interval', 'groups'] | None": '"quartiles", "interval", "groups" or None',
     "Any": "",
 }
 TEXTS = {
@@ -91,10 +94,10 @@ TEXTS = {
 }
 PLOTS = {
     "facet": "Small multiples with shared axes, one for each group of these key columns; True: of all keys but "
-    "`system`. Marks have no text there.",
+    "`system`. Two keys make rows and columns. Marks are told above the panel.",
     "average": "Average over these key columns: the mean of the groups' precision at each recall, the area under which "
-    "is the mean of their average precisions, and the range of the middle half of the groups. True: all keys but "
-    "`system`.",
+    "is the mean of their average precisions, and how they `spread`. True: all keys but `system`; beside `facet`, "
+    'other keys than there. With `x="k"`, the mean of the figure at each rank.',
     "rectangles": "Fill the rectangle under each step: their area is the average precision printed. Points mark the "
     "thresholds.",
     "interpolated": "Add the envelope, the max precision at this or any later threshold, and shade what it adds. "
@@ -110,6 +113,12 @@ PLOTS = {
     "baseline": "Draw the prevalence, the mean precision of random rankings at any rank, as a faint line.",
     "decimals": "Of the numbers in the legend.",
     "label": "The name of the curve, if it is one curve.",
+    "spread": "Around an average: the middle half of the groups, the interval of their mean (see `average_curve`), or "
+    "the single groups. Of three averages and more, the edges of the first two.",
+    "colors": "Colours by the name of a system; without several of these, of a group. Names that are not drawn may be "
+    "there.",
+    "legend": "Whether to draw it.",
+    "figure": "Where to draw panels, with `facet`. Without it, on a new figure.",
     "max_groups": "How many curves one axes may hold, 10 by default; with `facet`, how many panels, 48 by default.",
     "ax": "Where to draw. Without it, on a new figure.",
     "**options": "Ties, weights, missing values and known totals: see `frame_pr.Policies`. REFUSED All others are "
@@ -130,7 +139,9 @@ OWN = {
     "partitioned": ["frame"],
     "plot": ["frame", "score"],
     "plot_comparison": ["frame", "truth", "score"],
+    "plot_confusion": ["frame"],
     "plot_intervals": ["frame"],
+    "plot_scores": ["frame", "score", "threshold"],
     "plot_curve": ["frame"],
     "report": ["k", "threshold", "confidence"],
     "identify": ["score", "value"],

@@ -8,8 +8,6 @@ from frame_pr.metrics.families import FAMILIES
 TARGET = Path(__file__).with_suffix(".md")
 HEAD = """# Every metric, by name
 
-Made by `docs/metrics.py` from the code; a test holds this page to it.
-
 These names are what `evaluate` takes and what result columns are called. P and N are the positives and the rows of a
 group; a threshold takes the k rows that score at least as much, of which tp are positive; a step is a threshold at
 which recall rises, by d/P. K, T, R and B stand for numbers: `precision@10`, `f0.5@threshold=0.5`, `k@recall=0.8`,
@@ -23,6 +21,9 @@ FIGURE above is one of these, or `fB` for another beta. A group with fewer than 
 figure whose denominator is 0 is null.
 
 """
+FOOT = """
+Made by `docs/metrics.py` from the code; a test holds this page to it.
+"""
 
 
 def page() -> str:
@@ -31,7 +32,7 @@ def page() -> str:
     counts = [("k", "rows predicted positive"), ("tp", "of these, positive")]
     counts += [(name, _first_line(rates.COUNTS[name])) for name in ("fp", "fn", "tn")]
     figures = [(name, _first_line(figure)) for name, figure in rates.RATES.items()]
-    return HEAD + _table("name", names) + FIGURES + _table("figure", counts + figures)
+    return HEAD + _table("name", names) + FIGURES + _table("figure", counts + figures) + FOOT
 
 
 def _first_line(figure: rates.Figure) -> str:

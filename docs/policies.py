@@ -18,8 +18,6 @@ from frame_pr.metrics.families import FAMILIES
 TARGET = Path(__file__).with_suffix(".md")
 HEAD = """# Which policy goes with what
 
-Made by `docs/policies.py`, which calls everything with every policy; a test holds this page to it.
-
 `Policies`, in the [reference](reference.md#classes), says what each of them does. A dash: refused, with an error
 that says why.
 
@@ -36,6 +34,8 @@ ELSEWHERE = """
 - Not together: {pairs}. Nor is `tie_break_descending=` taken without `tie_break=`.
 - Frames [in parts](scale.md), on Spark and on Dask refuse {parts} besides.
 - Expressions, `pl.col("score").pr`, take {expressions} only.
+
+Made by `docs/policies.py`, which calls everything with every policy; a test holds this page to it.
 """
 
 RUN = pl.DataFrame(
@@ -143,11 +143,11 @@ def _ways(name: str) -> list[tuple[str, set[str]]]:
 
 def _call(pr: Any, name: str, given: dict[str, Any]) -> Callable[..., Any]:
     given = {"truth": "relevant", "score": "score"} | given
-    if name != "plot":
+    if not name.startswith("plot"):
         return lambda **policies: getattr(pr, name)(**given, **policies)
     from matplotlib.figure import Figure  # one that no window shows, and that nobody has to close
 
-    return lambda **policies: pr.plot(**given, **policies, ax=Figure().subplots())
+    return lambda **policies: getattr(pr, name)(**given, **policies, ax=Figure().subplots())
 
 
 def refused_by(call: Callable[..., Any], trials: dict[str, dict[str, Any]] = TRIALS) -> set[str]:

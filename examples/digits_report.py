@@ -3,7 +3,16 @@
 Each of scikit-learn's 1797 images shows one of ten digits. Half of them train a logistic regression and a decision
 tree; on the other half, each model gives every image ten scores, one per digit. So every digit is a group of its own:
 does its score rank the images that show this digit above the others?
+
+Usage: python examples/digits_report.py [directory], where the curves are drawn as digits.svg, by default here.
 """
+
+import sys
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")  # files only: needs no screen
 
 import numpy as np
 import pandas as pd
@@ -112,6 +121,10 @@ def main() -> None:
         f"scikit-learn, asked {len(peer)} times, agrees on average precision:",
         largest_difference(per_digit["average_precision"].to_numpy(), np.array(peer)),
     )
+
+    picture = Path(*sys.argv[1:2], "digits.svg").resolve()
+    scores.pr.plot("is_digit", "score", by=["digit", "model"], facet="digit").savefig(picture)
+    print(f"\nThe curves, a panel for each digit: {picture}")
 
 
 if __name__ == "__main__":

@@ -19,7 +19,9 @@ from frame_pr.functions.rankings import ndcg, reciprocal_rank, roc_auc, success_
 from frame_pr.functions.tallies import tally
 from frame_pr.inputs.policies import Policies
 from frame_pr.partitions import partitioned
+from frame_pr.plotting.confusion_plots import plot_confusion
 from frame_pr.plotting.plots import plot, plot_curve
+from frame_pr.plotting.score_plots import plot_scores
 from frame_pr.plotting.statistics_plots import plot_comparison, plot_intervals
 from frame_pr.reshaping.classes import unpivot_classes
 from frame_pr.reshaping.lists import explode_lists
@@ -53,8 +55,10 @@ __all__ = [
     "partitioned",
     "plot",
     "plot_comparison",
+    "plot_confusion",
     "plot_curve",
     "plot_intervals",
+    "plot_scores",
     "precision_at_k",
     "precision_at_recall",
     "r_precision",

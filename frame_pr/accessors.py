@@ -26,7 +26,7 @@ from frame_pr.functions import (
 )
 from frame_pr.functions import average_precision as ap
 from frame_pr.functions import f_beta as f
-from frame_pr.plotting import plots, statistics_plots
+from frame_pr.plotting import plots, score_plots, statistics_plots
 from frame_pr.reshaping import classes, lists
 from frame_pr.search import judgments
 from frame_pr.statistics import average_curves, comparisons, intervals, reports
@@ -94,6 +94,7 @@ class PR(Generic[Frame]):
     tally = _method(tallies.tally)
     identify = _method(identification.identify)
     plot = _method(plots.plot)
+    plot_scores = _method(score_plots.plot_scores)
     plot_comparison = _method(statistics_plots.plot_comparison)
     join_judgments = _method(judgments.join_judgments)
     explode_lists = _method(lists.explode_lists)

@@ -43,7 +43,7 @@ def labels(ax: Any) -> list[str]:
 
 
 def curves(ax: Any) -> list[Any]:
-    return [line for line in ax.get_lines() if not line.get_label().startswith(("_", "prevalence"))]
+    return [line for line in ax.get_lines() if line.get_gid() is None and not line.get_label().startswith("_")]
 
 
 def line(ax: Any, label: str) -> Any:

@@ -1,6 +1,7 @@
 """Pages that are made from the code are what the code makes, and leave nothing out."""
 
 import inspect
+import json
 import re
 import runpy
 from pathlib import Path
@@ -8,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import frame_pr
+from benchmarks import summary
 
 DOCS = Path(__file__).parents[1] / "docs"
 DOCSTRINGS = runpy.run_path(str(DOCS / "docstrings.py"))
@@ -25,6 +27,14 @@ def test_the_names_that_editors_offer_are_those_of_the_code():
     script = runpy.run_path(str(DOCS / "completion.py"))
     assert '"precision@10",' in script["module"]()
     assert script["TARGET"].read_text(encoding="utf-8") == script["module"](), "run: python docs/completion.py"
+
+
+@pytest.mark.parametrize("target", summary.SENTENCES, ids=lambda path: path.name)
+def test_what_is_said_of_speed_is_what_was_measured(target):
+    page, text = (path.read_text(encoding="utf-8") for path in (summary.PAGE, target))
+    assert summary.rewritten(text, summary.SENTENCES[target], page) == text, "run: python -m benchmarks.summary"
+    # Another measurement is another sentence.
+    assert summary.rewritten(text, summary.SENTENCES[target], re.sub(r"\b0\.\d+ s", "0.9 s", page)) != text
 
 
 def test_the_table_of_policies_is_that_of_the_code():
@@ -58,11 +68,33 @@ def test_a_trial_that_nothing_refuses_is_not_refused():
         refused_by(lambda **policies: 1 / 0 if policies else 1, {"weight=": {"weight": 1}})
 
 
+@pytest.mark.parametrize("name", ["search.ipynb", "classifier.ipynb"])
+def test_a_notebook_is_its_page_and_runs(name, monkeypatch):
+    pytest.importorskip("matplotlib").use("Agg")
+    notebooks = runpy.run_path(str(DOCS / "notebooks.py"))
+    text = (notebooks["EXAMPLES"] / name).read_text(encoding="utf-8")
+    assert text == notebooks["notebook"](notebooks["NOTEBOOKS"][name]), "run: python docs/notebooks.py"
+    cells = json.loads(text)["cells"]
+    names: dict[str, object] = {}
+    for cell in cells:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), names)
+    assert names["ax"].get_legend() is not None
+
+
 def test_the_drawing_of_the_rooms_is_that_of_the_code():
     made = runpy.run_path(str(DOCS / "house.py"))["picture"]()
     assert ">ranking</text>" in made
     assert ">accessors.py</text>" in made
     assert (DOCS / "images" / "house.svg").read_text(encoding="utf-8") == made, "run: python docs/house.py"
+
+
+def test_the_pages_of_the_trades_are_one_click_from_the_first():
+    pages = sorted(f"for/{page.name}" for page in DOCS.glob("for/*.md"))
+    assert len(pages) == 6
+    for page in ("index.md", "who.md"):
+        linked = re.findall(r"\]\((for/[a-z]+\.md)\)", (DOCS / page).read_text(encoding="utf-8"))
+        assert sorted(linked) == pages
 
 
 def test_the_way_of_a_call_leads_through_files_that_are_there():

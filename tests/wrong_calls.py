@@ -128,6 +128,9 @@ WRONG: dict[str, list[Any]] = {
     "Sequence[Any] | None": [{"x": 1}, RUN, [], ["x"], ["x", "x"], [None], pl.col("lab"), 5],
     "Literal['raise', 'negative', 'drop']": NO_WORDS,
     "Axes | None": [5, "x", [5], True],
+    "Figure | SubFigure | None": [5, "x", [5], True],
+    "Mapping[Any, Any] | None": [5, "x", True, ["red"], {"a": "no colour"}, {"a": 5}, RUN, pd.NA, float("nan")],
+    "Literal['quartiles', 'interval', 'groups'] | None": NO_WORDS,
     "pl.Expr": [5, "s", None, RUN, ["s"]],
     "Frame": [5, "x", None, [1], RUN["s"], RUN.group_by("q"), pl.col("s"), pd.NA, float("nan")],
     "object": [OBJECT, RUN, {1}, [OBJECT], len],
@@ -180,6 +183,7 @@ def doors() -> Iterator[Door]:
         "figure": {"threshold": 0.5},
         "plot_curve": {},
         "plot_intervals": {},
+        "plot_confusion": {},
         "plot_comparison": {"metric": "average_precision", "truth": "rel", "score": ["s", "d"], "by": "q"},
         "partitioned": {},
         "intervals": {"truth": "rel", "score": "s"},
@@ -258,6 +262,8 @@ def call(door: Door, wrong: dict[str, Any], kind: str) -> Any:
             value = value if frame in wrong else fp.curve(made(kind), "rel", "s", by=by)
         if door.name == "plot_intervals":
             value = value if frame in wrong else fp.intervals(made(kind), "average_precision", "rel", "s", by="q")
+        if door.name == "plot_confusion":
+            value = value if frame in wrong else fp.confusion(made(kind), "rel", "s", threshold=0.5)
         if door.name == "partitioned":
             parts = door.function(value if frame in wrong else RUN, **{"progress": False} | given)
             return parts.average_precision("rel", "s", by="q")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Unpack
 
 import polars as pl
@@ -169,7 +168,7 @@ def with_curve(
             )
     rows, way_back = rows_of(frame, request_of(truth, score, by, positive, policies), carry=True)
     numbered = way_back.carried.with_columns(block=rows.key.block_of_row())
-    return replace(way_back, carried=numbered).beside(curve_table(rows, columns), "block", columns, put)
+    return way_back._replace(carried=numbered).beside(curve_table(rows, columns), "block", columns, put)
 
 
 def _others(figures: str | Sequence[str]) -> list[str]:

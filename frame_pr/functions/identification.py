@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple, Unpack
 
@@ -158,7 +157,7 @@ def _in_text(request: Request) -> Request:
     columns: Any = {name: text(one) for name, one in request.single().items() if name in request.policies}
     policies = request.policies | columns
     scores, keys = [text(one) for one in request.scores], [text(one) for one in request.keys]
-    return replace(request, truth=text(request.truth), scores=scores, keys=keys, policies=policies)
+    return request._replace(truth=text(request.truth), scores=scores, keys=keys, policies=policies)
 
 
 def _printed(value: Any) -> tuple[float, int]:
@@ -177,7 +176,7 @@ def _printed(value: Any) -> tuple[float, int]:
 
 def _tried(rows: Any, request: Request, keys: Sequence[str], way: _Way) -> Iterator[pl.LazyFrame]:
     """Tables of `definition`, `call` and `value`."""
-    own = request if way.by else replace(request, keys=[])
+    own = request if way.by else request._replace(keys=[])
     for named, shown_as, words, names in _asked(own):
         means = Means(list(keys), ["mean"], "mean_") if way.by else None
         values = evaluated(rows, named, {name: name for name in names}, means, way.undefined).lazy()
@@ -194,7 +193,7 @@ def _asked(request: Request) -> Iterator[tuple[Request, dict[str, str], str, lis
     plain: Any = {name: one for name, one in given.items() if name not in ("gain", "tie_break", "tie_break_descending")}
 
     def under(**more: Any) -> Request:
-        return replace(request, policies=plain | more)
+        return request._replace(policies=plain | more)
 
     everything = [*_AREAS, "roc_auc", "max_f1", *_CUT, *_HITS, *_OTHERS]
     yield under(), {}, "", everything
@@ -215,7 +214,7 @@ def _asked(request: Request) -> Iterator[tuple[Request, dict[str, str], str, lis
         exponential = under(gain=2 ** column.cast(pl.Float64) - 1)
         yield exponential, {"gain": f"2 ** {text}.cast(pl.Float64) - 1"}, "with 2 ** gain - 1", list(_NDCG)
         for level in range(1, 5):
-            graded = replace(under(), truth=column >= level, positive=None)
+            graded = under()._replace(truth=column >= level, positive=None)
             yield graded, {"truth": f"{text} >= {level}"}, f"positive from a gain of {level} on", list(_LEVELS)
 
 

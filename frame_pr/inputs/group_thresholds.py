@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -33,10 +32,9 @@ def predicted_by_group(rows: Rows, way_back: WayBack[Any], threshold: Any) -> tu
         known = _in_frame(rows, way_back, threshold)
     frame = rows.frame.drop("threshold", strict=False).join(known, on="group", how="left", maintain_order="left")
     reached = _reached(rows.score_dtypes[0], known.collect_schema()["threshold"], ascending=rows.key.ascending)
-    predicted = replace(
-        rows,
+    predicted = rows._replace(
         frame=frame.with_columns(score=reached.cast(pl.Int8)).drop("threshold"),
-        key=replace(rows.key, dtype=pl.Int8(), ascending=False),
+        key=rows.key._replace(dtype=pl.Int8(), ascending=False),
         score_dtypes=[pl.Int8()] * len(rows.score_dtypes),
     )
     return predicted, known

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import ceil, frexp, log2
 from typing import NamedTuple
 
@@ -61,8 +60,7 @@ UNIT = pl.col("unit").fill_null(2.0**40)
 """What a plain number is multiplied by in fixed point; a group without rows has no own."""
 
 
-@dataclass(frozen=True)
-class Weights:
+class Weights(NamedTuple):
     """How much a row counts, or how much it is worth."""
 
     name: str | None

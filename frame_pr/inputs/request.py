@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import polars as pl
 import polars.selectors as cs
@@ -22,8 +21,7 @@ ARGUMENTS = ("by", "positive", "undefined", *Policies.__annotations__)
 """The arguments that most functions take by name."""
 
 
-@dataclass(frozen=True)
-class Request:
+class Request(NamedTuple):
     """The columns that a call is about, and the policies by which."""
 
     truth: Column
@@ -98,7 +96,7 @@ class Request:
     def with_totals(self, totals: dict[str, Any]) -> Request:
         """The same with these known totals, and no others."""
         others: Any = {name: value for name, value in self.policies.items() if name not in TOTAL_POLICIES}
-        return replace(self, policies=others | totals)
+        return self._replace(policies=others | totals)
 
 
 def request_of(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Generic
+from typing import Generic, NamedTuple
 
 import polars as pl
 import polars.selectors as cs
@@ -23,8 +22,7 @@ from frame_pr.inputs.thresholds import codes_reached
 from frame_pr.inputs.totals import totals_in_frame, totals_in_rows, with_groups
 
 
-@dataclass(frozen=True)
-class Rows:
+class Rows(NamedTuple):
     """Rows that are to be ranked, and how.
 
     Columns: `group` (Int64), `truth` (Boolean), `score` (null where unretrieved); `weight`, `count`, `gain` and `tie`
@@ -71,8 +69,7 @@ class Rows:
         return codes_reached(threshold, self.score_dtypes, self.key.dtype, ascending=self.key.ascending)
 
 
-@dataclass(frozen=True)
-class WayBack(Generic[Frame]):
+class WayBack(NamedTuple, Generic[Frame]):
     """From tables with a `group` to frames with the caller's keys, of the caller's kind."""
 
     kind: FrameKind[Frame]

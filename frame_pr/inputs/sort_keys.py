@@ -5,7 +5,7 @@ The only file that knows how many bits each of them has.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -51,8 +51,7 @@ def group_limit(*, places: bool) -> int:
     return _GROUPS_BESIDE_PLACES if places else _GROUPS
 
 
-@dataclass(frozen=True)
-class SortKey:
+class SortKey(NamedTuple):
     """How the keys of rows are laid out: an Int128 of group, score, place among equal scores where asked for, truth."""
 
     dtype: pl.DataType

@@ -6,9 +6,8 @@ Each says what it needs of the blocks of a group, and gives the confusion table 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -21,8 +20,7 @@ RANK = rf"(?:[0-9]+|{DECIMAL}%)"
 """How a rank is written: a number of rows, or their share."""
 
 
-@dataclass(frozen=True)
-class Rank:
+class Rank(NamedTuple):
     """The first k rows. A group with fewer is filled up with misses."""
 
     k: int | Fraction | Literal["positives"]
@@ -67,8 +65,7 @@ class Rank:
         return positives * 0 + self.k
 
 
-@dataclass(frozen=True)
-class Threshold:
+class Threshold(NamedTuple):
     """The rows that score at least as much."""
 
     threshold: Fraction | float
@@ -105,8 +102,7 @@ class Threshold:
         return {f"tp@{self}": Aggregate((truth & reached) * weight), f"k@{self}": Aggregate(reached * weight)}
 
 
-@dataclass(frozen=True)
-class Recall:
+class Recall(NamedTuple):
     """The rows at the highest threshold whose recall is at least this."""
 
     recall: Fraction
@@ -164,8 +160,7 @@ class Recall:
         return self.recall == 0
 
 
-@dataclass(frozen=True)
-class Limit:
+class Limit(NamedTuple):
     """The rows at the step of the largest recall of those within a limit of another rate; none where there is none."""
 
     rate: Literal["precision", "fpr"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 import polars as pl
@@ -14,8 +13,7 @@ from frame_pr.metrics.aggregates import Aggregates, Blocks
 from frame_pr.metrics.cutoffs import Cutoff
 
 
-@dataclass(frozen=True)
-class Metric:
+class Metric(NamedTuple):
     """One metric, by its parts."""
 
     kind: Literal["share", "count", "mass", "threshold"]

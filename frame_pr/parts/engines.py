@@ -87,7 +87,7 @@ class Parts(Engine):
         """Rows that are alike in each part, and then in all of them: so a part sends one row for those it has."""
         call = self._call(request, {}, None)
         policies: Any = {**request.policies, "count": "count"}
-        tallies = replace(call, request=replace(request, positive=None, policies=policies))
+        tallies = replace(call, request=request._replace(positive=None, policies=policies))
         # Cut points are the same in all parts.
         cuts, number = (bins, None) if isinstance(bins, list) else (None, bins)
         return self.counted(call, tallies, partial(call.of_alike, bins=cuts), partial(tallies.of_alike, bins=number))

@@ -73,7 +73,7 @@ class Call:
         others = [[other for other in self.scores if other != score] for score in self.scores]
         drops = self.request.unscored == "drop"
         alone = [
-            replace(self.request, scores=[score], several=False, beside=beside if drops else [])
+            self.request._replace(scores=[score], several=False, beside=beside if drops else [])
             for score, beside in zip(self.scores, others, strict=True)
         ]
         return [replace(self, request=request) for request in alone]
@@ -117,7 +117,7 @@ class Call:
         units: pl.DataFrame | None = None,
     ) -> tuple[Rows, WayBack[pl.DataFrame]]:
         """The canonical rows of the part, grouped by these columns of it, with these known totals."""
-        request = replace(self._placed, keys=list(keys)).with_totals(totals)
+        request = self._placed._replace(keys=list(keys)).with_totals(totals)
         return rows_of(self._labelled(part), request, starts=starts, units=units)
 
     def totals_in_rows(self) -> dict[str, Any]:
@@ -156,8 +156,7 @@ class Call:
         request = self.request
         given = request.single().items()
         others: Any = {name: at[str(column)] for name, column in given if name in request.policies}
-        return replace(
-            request,
+        return request._replace(
             truth=at[str(request.truth)],
             scores=[at[score] for score in self.scores],
             beside=[at[str(score)] for score in request.beside],

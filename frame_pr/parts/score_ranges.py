@@ -7,7 +7,6 @@ better scores began: it is told how many rows and positives they have, and its s
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -93,7 +92,7 @@ def units_of(sizes: pl.DataFrame, call: Call) -> pl.DataFrame:
 def counted(part: pl.DataFrame, call: Call, units: pl.DataFrame | None) -> pl.DataFrame:
     """For each range in the part: its rows and positives, and the known totals of its group where a column has them."""
     rows, way_back = call.rows_of(part, [*call.keys, RANGE], call.totals_in_rows(), units=units)
-    alone = replace(rows, totals=[])
+    alone = rows._replace(totals=[])
     found = {_SUM + name: name for name in TOTAL_POLICIES}
     table = summed(alone, asked_of(alone, TOTAL_POLICIES)).select("group", **found)
     for total in rows.totals:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,7 +19,7 @@ from frame_pr.inputs.values import type_of
 from frame_pr.metrics.aggregates import hits_among
 from frame_pr.metrics.aggregation import asked, finished, over_blocks
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS
-from frame_pr.metrics.rates import Counts, figure_of
+from frame_pr.metrics.rates import Counts, figure_of, precision, prevalence, ratio
 from frame_pr.ranking.running import difference, ends, from_last, from_start, starts
 from frame_pr.statistics.average_curves import averages, heights_of
 
@@ -28,6 +28,14 @@ if TYPE_CHECKING:
 
 STRIPS = 100
 """Strips of recall within which the curves of all groups are averaged."""
+CONFIDENCE = 0.95
+FIGURE = "\0figure"
+"""The key of curves that show several figures of a group."""
+AXES: dict[str, Any] = {
+    "share": lambda counts: ratio(counts.k, counts.rows),
+    "lift": lambda counts: ratio(precision(counts), prevalence(counts)),
+}
+"""What no column is, but an axis may be."""
 
 
 class Curves(NamedTuple):
@@ -36,8 +44,8 @@ class Curves(NamedTuple):
     keys: pl.DataFrame
     """A row per group, in the order in which they appear."""
     table: pl.DataFrame
-    """`group`, a row number of `keys`; the columns of `curve`; `x` and `y`, the figures of the axes. By group, and from
-    the strictest threshold on."""
+    """`group`, a row number of `keys`; the columns of `curve`; `x` and `y`, the figures of the axes, and `y1` and so
+    on, where there are several up. By group, and from the strictest threshold on."""
     ascending: bool
     """Whether a small score is best; told by a curve of two thresholds."""
 
@@ -64,6 +72,11 @@ class DrawnCurve:
         share: float | None = self.numbers["prevalence"]
         return share
 
+    @property
+    def drawn(self) -> bool:
+        """Whether it has a curve: of some figures, not without positives or negatives."""
+        return bool(self.blocks["x"].is_not_null().any() and self.blocks["y"].is_not_null().any())
+
     def point(self, threshold: str) -> Point | None:
         """Where the metric of this name puts it."""
         place = self.numbers[threshold]
@@ -78,8 +91,15 @@ class Point:
     x: float
     y: float
 
+    @property
+    def drawn(self) -> bool:
+        """Whether both figures have a value there."""
+        return self.x is not None and self.y is not None
 
-def curves_of(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, x: str = "recall", y: str = "precision") -> Curves:
+
+def curves_of(
+    frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, x: str = "recall", figures: Sequence[str] = ("precision",)
+) -> Curves:
     """Read the frame that `curve` gave, in whatever order; the columns before `threshold` are its keys."""
     kind = find_kind(frame)
     if kind is None:
@@ -106,7 +126,8 @@ def curves_of(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, x: str = "recal
     counts = Counts(pl.col("tp"), pl.col("k"), positives, positives + negatives)
     # The columns that are there stay as they are.
     axes = {
-        axis: pl.col(name) if name in CURVE_COLUMNS else figure_of(name)(counts) for axis, name in (("x", x), ("y", y))
+        axis: pl.col(name) if name in CURVE_COLUMNS else (AXES.get(name) or figure_of(name))(counts)
+        for axis, name in {"x": x, **{f"y{i or ''}": name for i, name in enumerate(figures)}}.items()
     }
     table = read.select(group.alias("group"), *CURVE_COLUMNS, **axes).sort("group", "k")
     # Average precisions in the legend are of all steps.
@@ -160,13 +181,20 @@ def numbers_of(curves: Curves, names: Sequence[str]) -> pl.DataFrame:
     return finished(over_blocks(blocks, chosen, curves.keys.height), ["group"], chosen).collect()
 
 
-def drawn_curves(curves: Curves, names: Sequence[str]) -> list[DrawnCurve]:
-    """Those of all groups, with the metrics of these names."""
+def drawn_curves(curves: Curves, names: Sequence[str], figures: Sequence[str] = ("precision",)) -> list[DrawnCurve]:
+    """Those of all groups, with the metrics of these names; of several figures, a curve each."""
     numbers = numbers_of(curves, names).rows(named=True)
     bounds = curves.table["group"].search_sorted(pl.Series(range(len(numbers) + 1)))
-    return [
+    drawn = [
         DrawnCurve(key, curves.table[start:end], curves.ascending, own)
         for key, own, (start, end) in zip(curves.keys.rows(named=True), numbers, pairwise(bounds), strict=True)
+    ]
+    if len(figures) == 1:
+        return drawn
+    return [
+        replace(one, key=one.key | {FIGURE: name}, blocks=one.blocks.with_columns(y=pl.col(f"y{i or ''}")))
+        for one in drawn
+        for i, name in enumerate(figures)
     ]
 
 
@@ -218,6 +246,8 @@ class Average:
     without_positives: int
     mean: float | None
     prevalence: float | None
+    members: pl.DataFrame
+    """`height`, of all levels of all groups in turn."""
 
 
 def averages_of(curves: Curves, over: Sequence[str], height: str) -> list[Average]:
@@ -228,11 +258,16 @@ def averages_of(curves: Curves, over: Sequence[str], height: str) -> list[Averag
     defined = groups.filter(pl.col(area).is_not_null())
     table = curves.table.lazy().with_columns(precision=pl.col(height))
     heights = heights_of(table, STRIPS + 1, interpolated=False).join(defined.lazy().select("group", "line"), on="group")
-    strips = averages(heights, ["line"], STRIPS + 1, 0.95).sort("line", "recall").collect()
+    heights = heights.sort("group", "level").collect().lazy()
+    strips = averages(heights, ["line"], STRIPS + 1, CONFIDENCE).sort("line", "recall").collect()
+    members = heights.collect()
     result = []
     for number, key in enumerate(lines.rows(named=True)):
         mine, of_line = defined.filter(line=number), int((line == number).sum())
         if of_line:
-            means: Any = (mine[name].mean() for name in (area, "prevalence"))
-            result.append(Average(key, strips.filter(line=number), mine.height, of_line - mine.height, *means))
+            mean, share = mine.select(pl.col(area, "prevalence").mean()).row(0)
+            own = members.filter(line=number).select("height")
+            result.append(
+                Average(key, strips.filter(line=number), mine.height, of_line - mine.height, mean, share, own)
+            )
     return result

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from frame_pr.frames.arguments import advice, flag, one_of, real, scalar, text, whole
+from frame_pr.frames.arguments import advice, flag, names_of, one_of, real, scalar, text, whole
 from frame_pr.frames.wording import did_you_mean, first_line, nearest, shown
 from frame_pr.functions.evaluation import key_names, refuse_no_keys
 from frame_pr.metrics.cutoffs import Rank, Recall, Threshold
@@ -16,7 +16,22 @@ from frame_pr.metrics.rates import RATES, SIGNED, figure_of
 
 ISO_F = (0.2, 0.4, 0.6, 0.8)
 """Levels of F that `iso_f=True` draws."""
+SPREADS = {
+    "quartiles": ("lower_quartile", "upper_quartile", "middle half of the groups"),
+    "interval": ("low", "high", "95 % interval of the mean"),
+    "groups": ("", "", "single groups"),
+}
+"""What may be drawn around an average: two columns of `average_curve`, and what the legend calls it."""
+X_ONLY, Y_ONLY = ("threshold", "k", "share"), ("lift",)
+"""What an axis may be, beside figures of the confusion table: the score, the rank, k/N, precision/prevalence."""
 _MOST_DECIMALS = 20
+_ELSEWHERE = {
+    "figsize": "it belongs to the figure: give ax= of yours, with facet= figure=",
+    "title": "it is a method: plot(...).set_title(...), of facets suptitle",
+    "xlim": "it is a method: plot(...).set_xlim(...)",
+    "ylim": "it is a method: plot(...).set_ylim(...)",
+    **dict.fromkeys(("palette", "cmap", "colours", "color_discrete_map"), "colors={name: colour} chooses by name"),
+}
 
 
 @dataclass(frozen=True)
@@ -24,8 +39,8 @@ class PlotOptions:
     """What is drawn of each group, and how."""
 
     x: str = "recall"
-    y: str = "precision"
-    """The figures of the axes."""
+    figures: tuple[str, ...] = ("precision",)
+    """Along the axis, and up."""
     rectangles: bool = False
     interpolated: bool = False
     points: int | None = None
@@ -41,17 +56,52 @@ class PlotOptions:
     decimals: int = 2
     counts: bool = True
     """Whether the legend has the number of positives."""
+    spread: str | None = "quartiles"
+    """Around an average."""
+    legend: bool = True
+    colors: Mapping[str, Any] = field(default_factory=dict)
+    """Those that are chosen, by the name of the system, or of the group."""
     line: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def y(self) -> str:
+        """The figure up; of several, the first."""
+        return self.figures[0]
+
+    @property
+    def x_limits(self) -> tuple[float | None, float | None]:
+        """Of the axis along, with room for a line along the edges."""
+        return (None, None) if self.x in ("threshold", "k") else (-0.02, 1.02)
+
+    @property
+    def y_limits(self) -> tuple[float | None, float | None]:
+        """Of the axis up."""
+        return (None, None) if self.y == "lift" else (-0.02, 1.02)
 
     @property
     def is_pr(self) -> bool:
         """Whether it is the precision-recall curve, in steps, whose area is an average precision."""
-        return (self.x, self.y) == ("recall", "precision")
+        return (self.x, self.figures) == ("recall", ("precision",))
+
+    @property
+    def is_square(self) -> bool:
+        """Whether both axes go from 0 to 1, and a figure of its own has them as long."""
+        return None not in (*self.x_limits, *self.y_limits)
 
     @property
     def is_roc(self) -> bool:
         """Whether it is the ROC curve, in straight lines, under which is the area of that name."""
-        return (self.x, self.y) == ("fpr", "recall")
+        return (self.x, self.figures) == ("fpr", ("recall",))
+
+    @property
+    def is_gain(self) -> bool:
+        """Whether it is the gain: how many positives are among so many rows."""
+        return (self.x, self.figures) == ("share", ("recall",))
+
+    @property
+    def has_chance(self) -> bool:
+        """Whether a random ranking has a line of its own, and not its prevalence."""
+        return self.is_roc or self.is_gain or self.figures == ("lift",)
 
     @property
     def area(self) -> tuple[str, str] | None:
@@ -98,8 +148,8 @@ def options_of(given: Mapping[str, Any], line: Mapping[str, Any]) -> PlotOptions
         raise ValueError("beta= is that of the contours: give iso_f=, too; mark='max_f2' marks the best F2")
     _check_line(line, [name for name in given if name not in ("frame", "line", "options")])
     return PlotOptions(
-        x=_axis("x", given["x"]),
-        y=_axis("y", given["y"]),
+        x=_axis("x", given["x"], X_ONLY),
+        figures=tuple(_axis("y", name, Y_ONLY) for name in names_of("y", given["y"], "names of figures")),
         rectangles=rectangles,
         interpolated=bool(interpolated or points),
         points=points,
@@ -112,6 +162,9 @@ def options_of(given: Mapping[str, Any], line: Mapping[str, Any]) -> PlotOptions
         threshold_labels=whole("threshold_labels", given["threshold_labels"], least=0),
         baseline=baseline,
         decimals=_decimals(given["decimals"]),
+        spread=one_of("spread", given["spread"], (*SPREADS, None)),
+        legend=flag("legend", given["legend"]),
+        colors=_colors(given["colors"]),
         line=dict(line),
     )
 
@@ -142,7 +195,7 @@ def refuse_with_axes(options: PlotOptions, average: bool) -> None:
         "interpolated": options.interpolated,
         "k": options.k,
         "iso_f": options.iso_f,
-        "average": average,
+        "average": average and options.x != "k",
     }
     for name, value in asked.items():
         if value and not options.is_pr:
@@ -171,9 +224,11 @@ def yes_or_key_names(argument: str, value: Any) -> bool | list[Any]:
     return key_names(argument, value, "True, or names of columns of by")
 
 
-def _axis(argument: str, name: Any) -> str:
+def _axis(argument: str, name: Any, more: Sequence[str]) -> str:
     figure = text(argument, name)
-    shares = [one for one in RATES if one not in SIGNED]
+    if figure in more:
+        return figure
+    shares = [*(one for one in RATES if one not in SIGNED), *more]
     if figure not in shares and not re.fullmatch(f"f{DECIMAL}", figure):
         near = nearest(figure, shares, cutoff=0.6)
         hint = did_you_mean(near) if near else f"there are {', '.join(shares)}, and f with any beta"
@@ -212,6 +267,20 @@ def _decimals(value: Any) -> int:
     return decimals
 
 
+def _colors(value: Any) -> dict[str, Any]:
+    """Colours by the name of what has them, which need not be in this picture."""
+    from matplotlib.colors import is_color_like
+
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise TypeError(f"colors takes a dict of name and colour, such as {{'old': '0.5'}}; got {shown(value)}")
+    for name, colour in value.items():
+        if not is_color_like(colour):
+            raise ValueError(f"colors: {shown(colour)}, of {shown(name)}, is no colour that matplotlib knows")
+    return {str(name): colour for name, colour in value.items()}
+
+
 def _check_line(line: Mapping[str, Any], arguments: Sequence[str]) -> None:
     """Matplotlib would notice a wrong keyword only after the curve is computed, or when it draws."""
     from matplotlib.cbook import normalize_kwargs
@@ -221,7 +290,11 @@ def _check_line(line: Mapping[str, Any], arguments: Sequence[str]) -> None:
     for name, value in line.items():
         (known,) = normalize_kwargs({name: value}, Line2D)
         if not hasattr(Line2D, f"set_{known}"):
-            hint = advice(name, arguments) or "further keywords are properties of matplotlib's Line2D"
+            hint = (
+                _ELSEWHERE.get(name)
+                or advice(name, arguments)
+                or "further keywords are properties of matplotlib's Line2D"
+            )
             raise TypeError(f"plot has no argument {shown(name)}; {hint}")
         try:
             Line2D([], [], **{known: value})
@@ -230,5 +303,9 @@ def _check_line(line: Mapping[str, Any], arguments: Sequence[str]) -> None:
             if known in ("zorder", "picker", "pickradius") and not isinstance(value, bool):
                 real(name, value)
         except (AttributeError, TypeError, ValueError) as error:
+            if known == "color" and isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value):
+                raise ValueError(
+                    f"{name} is one colour for all curves; colors={{name: colour}} chooses by name"
+                ) from None
             found = f"{name}={shown(value)} is no value of this property of matplotlib's lines"
             raise type(error)(f"{found}: {first_line(error)}") from None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
@@ -15,6 +15,7 @@ from frame_pr.inputs.request import request_of
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 # What was given is handed on as `locals()`, taken first of all: the options stand in two signatures, which is enough.
 
@@ -31,7 +32,7 @@ def plot(
     by: Columns | None = None,
     positive: object = None,
     x: str = "recall",
-    y: str = "precision",
+    y: str | Sequence[str] = "precision",
     facet: bool | str | Sequence[str] = False,
     average: bool | str | Sequence[str] = False,
     rectangles: bool = False,
@@ -48,7 +49,11 @@ def plot(
     decimals: int = 2,
     label: str | None = None,
     max_groups: int | None = None,
+    spread: Literal["quartiles", "interval", "groups"] | None = "quartiles",
+    colors: Mapping[Any, Any] | None = None,
+    legend: bool = True,
     ax: Axes | None = None,
+    figure: Figure | SubFigure | None = None,
     **options: Any,
 ) -> Axes | Any:
     """Precision-recall curves, one per group, with average precision and positives in the legend.
@@ -66,15 +71,19 @@ def plot(
     positive : optional
         The label of `truth` that is the positive one. It need not occur where its type declares it.
     x : str
-        The figure along: any of `confusion` between 0 and 1, such as "fpr", with `y="recall"` the ROC curve.
-    y : str
-        The figure up. What is an area under precision against recall, such as `rectangles`, is drawn there only.
+        The figure along: any of `confusion` between 0 and 1, such as "fpr"; "threshold", "k", or "share" (k of all
+        rows).
+    y : str or list of str
+        The figure up, also "lift" (precision over prevalence); several give a curve each, in a colour each. ROC is
+        `x="fpr", y="recall"`, gain `x="share", y="recall"`. What is an area under precision against recall, such as
+        `rectangles`, is drawn there only.
     facet : bool, str or list of str
-        Small multiples with shared axes, one for each group of these key columns; True: of all keys but `system`. Marks
-        have no text there.
+        Small multiples with shared axes, one for each group of these key columns; True: of all keys but `system`. Two
+        keys make rows and columns. Marks are told above the panel.
     average : bool, str or list of str
         Average over these key columns: the mean of the groups' precision at each recall, the area under which is the
-        mean of their average precisions, and the range of the middle half of the groups. True: all keys but `system`.
+        mean of their average precisions, and how they `spread`. True: all keys but `system`; beside `facet`, other keys
+        than there. With `x="k"`, the mean of the figure at each rank.
     rectangles : bool
         Fill the rectangle under each step: their area is the average precision printed. Points mark the thresholds.
     interpolated : bool
@@ -104,8 +113,17 @@ def plot(
         The name of the curve, if it is one curve.
     max_groups : int, optional
         How many curves one axes may hold, 10 by default; with `facet`, how many panels, 48 by default.
+    spread : "quartiles", "interval", "groups" or None
+        Around an average: the middle half of the groups, the interval of their mean (see `average_curve`), or the
+        single groups. Of three averages and more, the edges of the first two.
+    colors : dict, optional
+        Colours by the name of a system; without several of these, of a group. Names that are not drawn may be there.
+    legend : bool
+        Whether to draw it.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
+    figure : matplotlib Figure or SubFigure, optional
+        Where to draw panels, with `facet`. Without it, on a new figure.
     **options
         Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`; with `k`,
         `weight=`. All others are properties of the lines: `color`, `linewidth`, `linestyle`, `alpha` and so on.
@@ -132,6 +150,11 @@ def plot(
     Drawn in steps, as average precision sums them: a line slanted from point to point would promise precision that no
     threshold has. No point (recall 0, precision 1) is invented. A group without positives is named in the legend. The
     ROC curve is drawn in straight lines, from (0, 0) to (1, 1), as its area has a tie count as half.
+
+    Colour is the system, stroke the group; where there are not several of both, colour is what there is. A legend that
+    finds no room on the curves stands beside them, for which a new figure becomes wider; in axes of the caller it
+    becomes smaller first. All else is matplotlib's: `set_title`, `set_xlim`, `set_yscale` of what is returned, style
+    sheets.
 
     A curve of more than 100,000 thresholds is thinned: each strip of recall 1/4096 wide keeps its first, last, lowest
     and highest, which moves nothing by more than half a pixel on axes up to 2048 pixels wide, and its rectangles are
@@ -165,7 +188,7 @@ def plot_curve(
     frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame,
     *,
     x: str = "recall",
-    y: str = "precision",
+    y: str | Sequence[str] = "precision",
     facet: bool | str | Sequence[str] = False,
     average: bool | str | Sequence[str] = False,
     rectangles: bool = False,
@@ -182,7 +205,11 @@ def plot_curve(
     decimals: int = 2,
     label: str | None = None,
     max_groups: int | None = None,
+    spread: Literal["quartiles", "interval", "groups"] | None = "quartiles",
+    colors: Mapping[Any, Any] | None = None,
+    legend: bool = True,
     ax: Axes | None = None,
+    figure: Figure | SubFigure | None = None,
     **line: Any,
 ) -> Axes | Any:
     """Draw a frame that `curve` gave: as `plot`, for a curve at hand or made with other options.
@@ -192,15 +219,19 @@ def plot_curve(
     frame : polars DataFrame or LazyFrame, pandas DataFrame
         What `curve` gave; its columns before `threshold` are the keys of the groups. Never changed.
     x : str
-        The figure along: any of `confusion` between 0 and 1, such as "fpr", with `y="recall"` the ROC curve.
-    y : str
-        The figure up. What is an area under precision against recall, such as `rectangles`, is drawn there only.
+        The figure along: any of `confusion` between 0 and 1, such as "fpr"; "threshold", "k", or "share" (k of all
+        rows).
+    y : str or list of str
+        The figure up, also "lift" (precision over prevalence); several give a curve each, in a colour each. ROC is
+        `x="fpr", y="recall"`, gain `x="share", y="recall"`. What is an area under precision against recall, such as
+        `rectangles`, is drawn there only.
     facet : bool, str or list of str
-        Small multiples with shared axes, one for each group of these key columns; True: of all keys but `system`. Marks
-        have no text there.
+        Small multiples with shared axes, one for each group of these key columns; True: of all keys but `system`. Two
+        keys make rows and columns. Marks are told above the panel.
     average : bool, str or list of str
         Average over these key columns: the mean of the groups' precision at each recall, the area under which is the
-        mean of their average precisions, and the range of the middle half of the groups. True: all keys but `system`.
+        mean of their average precisions, and how they `spread`. True: all keys but `system`; beside `facet`, other keys
+        than there. With `x="k"`, the mean of the figure at each rank.
     rectangles : bool
         Fill the rectangle under each step: their area is the average precision printed. Points mark the thresholds.
     interpolated : bool
@@ -230,8 +261,17 @@ def plot_curve(
         The name of the curve, if it is one curve.
     max_groups : int, optional
         How many curves one axes may hold, 10 by default; with `facet`, how many panels, 48 by default.
+    spread : "quartiles", "interval", "groups" or None
+        Around an average: the middle half of the groups, the interval of their mean (see `average_curve`), or the
+        single groups. Of three averages and more, the edges of the first two.
+    colors : dict, optional
+        Colours by the name of a system; without several of these, of a group. Names that are not drawn may be there.
+    legend : bool
+        Whether to draw it.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
+    figure : matplotlib Figure or SubFigure, optional
+        Where to draw panels, with `facet`. Without it, on a new figure.
     **line
         Properties of the lines: `color`, `linewidth`, `linestyle`, `alpha` and so on.
 

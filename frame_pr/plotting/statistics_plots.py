@@ -13,7 +13,11 @@ from frame_pr.frames.kinds import kind_of, read_stream
 from frame_pr.frames.wording import counted, did_you_mean, nearest, shown
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.metrics.completion import MetricName
-from frame_pr.plotting.panels import check_axes, need_matplotlib, plain
+from frame_pr.metrics.names import is_metric
+from frame_pr.plotting.colours import grey, ink, palette, style
+from frame_pr.plotting.curve_frames import numbered
+from frame_pr.plotting.panels import check_axes, need_matplotlib, new_axes
+from frame_pr.plotting.texts import in_legend, plain
 from frame_pr.statistics.comparisons import compare
 from frame_pr.statistics.figures import COLUMNS, figures_of
 
@@ -22,7 +26,8 @@ if TYPE_CHECKING:
 
 _HEIGHT = 0.28
 """Inches of a line of `plot_intervals`."""
-_OVERALL, _BARS = "0.45", "0.7"
+_ASIDE = 0.25
+"""Of a line, between the intervals of two systems."""
 
 
 def plot_intervals(
@@ -35,18 +40,20 @@ def plot_intervals(
     max_groups: int = 60,
     ax: Axes | None = None,
 ) -> Axes:
-    """A dot with its interval for each row of what `intervals` gave: what reviews call a forest plot.
+    """A dot with its interval for each group of what `intervals` gave: what reviews call a forest plot.
+
+    Also of figures without intervals, such as `evaluate` gave: dots of two systems are then joined by a line.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        What `intervals` gave, with keys; never changed.
+        What `intervals` gave, with keys; or what `evaluate` gave, whose keys stand before its metrics. Never changed.
     metric : str, optional
-        Which metric, where the frame has several.
+        Which metric, where the frame has several; of a frame of figures, its column.
     overall : float, optional
         A value to draw as a line, such as that of all rows. Without it, the mean of the values that are drawn.
     sort : bool
-        The largest value on top; else in the order of the frame.
+        The largest value on top, of several systems their mean; else in the order of the frame.
     max_groups : int
         How many rows the picture may hold.
     ax : matplotlib Axes, optional
@@ -55,7 +62,8 @@ def plot_intervals(
     Returns
     -------
     matplotlib Axes
-        With a dot, and where there are bounds a whisker, for each row; the number of units beside its name.
+        With a dot, and where there are bounds a whisker, for each row, of each `system` in a colour; beside its name
+        the number of units, of figures that of `positives`, if they are there.
 
     Raises
     ------
@@ -81,29 +89,55 @@ def plot_intervals(
     largest_first, most = flag("sort", sort), whole("max_groups", max_groups, least=1)
     check_axes(ax)
     table, keys, drawn = _read(frame, name)
-    if table.height > most:
-        rows = counted(table.height, "row", "rows")
-        raise ValueError(f"{rows} are too many to read: filter them, or max_groups={table.height}")
+    several = len(keys) > 1 and "system" in keys
+    systems = table["system"].unique(maintain_order=True).to_list() if several else []
+    rows = [key for key in keys if not systems or key != "system"]
+    table = table.with_columns(mean=pl.col("value").mean().over(numbered(table, rows)[1]))
     if largest_first:
-        table = table.sort("value", descending=True, nulls_last=True, maintain_order=True)
-    ax = _axes(ax, 1.2 + _HEIGHT * table.height)
-    places = list(range(table.height))[::-1]
-    numbers = table.select(pl.col("value", "low", "high").fill_null(float("nan")))
-    ax.hlines(places, numbers["low"].to_list(), numbers["high"].to_list(), linewidth=1.5)
-    ax.plot(numbers["value"].to_list(), places, "o", markersize=5)
-    names = pl.concat_str([by_name(key).cast(pl.String).fill_null("null") for key in keys], separator=", ")
-    named = table.select(names.alias("name"), "units").iter_rows()
-    ax.set_yticks(places, [f"{plain(one)}  ({n:,})" for one, n in named])
+        table = table.sort("mean", descending=True, nulls_last=True, maintain_order=True)
+    places, number = numbered(table, rows)
+    if len(places) > most:
+        many = counted(len(places), "row", "rows")
+        raise ValueError(f"{many} are too many to read: filter them, or max_groups={len(places)}")
+    ax = new_axes(ax, (6.4, 1.2 + _HEIGHT * len(places)))
+    table = table.with_columns(place=len(places) - 1 - number)
+    _dots(ax, table, systems)
+    named = table.unique("place", maintain_order=True).with_columns(
+        name=pl.concat_str([by_name(key).cast(pl.String).fill_null("null") for key in rows], separator=", ")
+    )
+    ticks = named["place"].to_list()
+    units = [f"  ({n:,})" if n is not None else "" for n in named["units"]]
+    ax.set_yticks(ticks, [f"{plain(one)}{n}" for one, n in zip(named["name"], units, strict=True)])
     mean = table["value"].mean()
     where = mean if line is None else line
     if isinstance(where, float):
-        ax.axvline(where, color=_OVERALL, linestyle=":", linewidth=1, zorder=1)
+        ax.axvline(where, color=grey(ax, 0.4), linestyle=":", linewidth=1, zorder=1)
         label = f"{'mean' if line is None else 'overall'} {where:.2f}"
         above = {"xycoords": ("data", "axes fraction"), "xytext": (0, 3), "textcoords": "offset points"}
-        ax.annotate(label, (where, 1), ha="center", va="bottom", color=_OVERALL, **above)  # type: ignore[arg-type]
+        ax.annotate(label, (where, 1), ha="center", va="bottom", color=grey(ax, 0.4), **above)  # type: ignore[arg-type]
     ax.set_xlabel(drawn)
-    ax.margins(y=min(0.1, 0.6 / max(1, table.height)))
+    ax.margins(y=min(0.1, 0.6 / max(1, len(places))))
     return ax
+
+
+def _dots(ax: Axes, table: pl.DataFrame, systems: list[Any]) -> None:
+    """A dot for each row, with its interval; of several systems, in a colour each, joined where there is none."""
+    spans = table.group_by("place").agg(low=pl.col("value").min(), high=pl.col("value").max())
+    spans = spans.drop_nulls().sort("place")
+    joined = bool(systems) and table["low"].null_count() == table.height
+    if joined:
+        ax.hlines(spans["place"], spans["low"], spans["high"], color=grey(ax, 0.7), linewidth=2, zorder=1)
+    for number, system in enumerate(systems or [None]):
+        own = table.filter(pl.col("system") == system) if systems else table
+        own = own.select("place", pl.col("value", "low", "high").fill_null(float("nan")))
+        aside = 0.0 if joined or not systems else _ASIDE * ((len(systems) - 1) / 2 - number)
+        places = [place + aside for place in own["place"]]
+        colour = style(ax, number, None)["color"]
+        ax.hlines(places, own["low"].to_list(), own["high"].to_list(), color=colour, linewidth=1.5)
+        label = "" if system is None else in_legend(plain(str(system)))
+        ax.plot(own["value"].to_list(), places, "o", markersize=5, color=colour, label=label)
+    if systems:
+        ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False, fontsize="small")
 
 
 def plot_comparison(
@@ -189,34 +223,28 @@ def plot_comparison(
     )
     both = old.join(new, on=keys, nulls_equal=True).select(pl.col("system") - pl.col("baseline"))
     differences = both.drop_nulls().collect().to_series().sort(descending=True)
-    ax = _axes(ax, 4.0)
+    ax = new_axes(ax)
     system, before = plain(str(row["system"])), plain(str(row["baseline"]))
     counts = f"{system} better: {row['wins']:,}, worse: {row['losses']:,}, tied: {row['ties']:,}"
-    ax.bar(range(1, differences.len() + 1), differences.to_list(), width=1.0, color=_BARS, label=counts)
+    ax.bar(range(1, differences.len() + 1), differences.to_list(), width=1.0, color=grey(ax, 0.7), label=counts)
     if row["difference"] is not None:
         label = f"mean difference {row['difference']:.2f}"
         if row["low"] is not None:
-            ax.axhspan(row["low"], row["high"], alpha=0.25, linewidth=0)
+            ax.axhspan(row["low"], row["high"], color=palette(ax)[0], alpha=0.25, linewidth=0)
             label += f" ({row['low']:.2f} to {row['high']:.2f})"
-        ax.axhline(row["difference"], linewidth=1.5, label=label)
-    ax.axhline(0, color="0", linewidth=0.8)
+        ax.axhline(row["difference"], color=palette(ax)[0], linewidth=1.5, label=label)
+    ax.axhline(0, color=ink(ax), linewidth=0.8)
     ax.set_xlabel(f"{counted(differences.len(), 'group', 'groups')}, the largest difference first")
     ax.set_ylabel(f"{plain(name)}: {system} less {before}")
     ax.legend(loc="best", frameon=False)
     return ax
 
 
-def _axes(ax: Axes | None, height: float) -> Axes:
-    if ax is not None:
-        return ax
-    from matplotlib import pyplot as plt
-
-    return plt.figure(figsize=(6.4, height), layout="constrained").subplots()
-
-
 def _read(frame: Any, metric: str | None) -> tuple[pl.DataFrame, list[str], str]:
     """The rows of one metric, the keys and its name."""
     kind = kind_of(frame)
+    if metric is not None and "metric" not in kind.columns and metric in kind.columns:
+        return _read_figures(kind, metric)
     missing = [name for name in COLUMNS if name not in kind.columns]
     if missing:
         raise ValueError(f"plot_intervals draws a frame that intervals gave, and this one has no column {missing[0]!r}")
@@ -234,3 +262,20 @@ def _read(frame: Any, metric: str | None) -> tuple[pl.DataFrame, list[str], str]
         raise ValueError(f"metric={shown(metric)} is not in the frame; {hint}")
     chosen = metric if metric is not None else metrics[0] if metrics else ""
     return table.filter(pl.col("metric") == chosen), names, plain(chosen)
+
+
+def _read_figures(kind: Any, metric: str) -> tuple[pl.DataFrame, list[str], str]:
+    """The same of a frame of figures, which has no bounds; what stands before the first metric is a key."""
+    names = list(map(str, kind.columns))
+    keys = names[: next(i for i, name in enumerate(names) if name == metric or is_metric(name))]
+    if not keys:
+        raise ValueError("plot_intervals draws a row for each group: evaluate(..., by=...), without mean_over")
+    units = ["positives"] if "positives" in names else []
+    table = kind.read([*keys, metric, *units]).select(map(by_name, [*keys, metric, *units])).collect()
+    if not table[metric].dtype.is_numeric():
+        raise TypeError(f"metric={shown(metric)} is a column of {table[metric].dtype}: figures are numbers")
+    none = pl.lit(None, pl.Float64)
+    number = by_name(units[0]) if units else pl.lit(None, pl.Int64)
+    value = by_name(metric).cast(pl.Float64).fill_nan(None)
+    table = table.select(*map(by_name, keys), value=value, low=none, high=none, units=number)
+    return table, keys, plain(metric)

@@ -1,83 +1,180 @@
-"""Operating points, threshold labels and the legend: each where it covers least."""
+"""Names, numbers, operating points and threshold labels: what is written of curves, and where it covers nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+import datetime as dt
+import math
+import re
+from collections.abc import Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from frame_pr.plotting import curve_frames
-from frame_pr.plotting.curve_frames import Average, DrawnCurve, Point
-from frame_pr.plotting.lines import BACKGROUND, BASELINE, EDGES, ISO_F, SPREAD, dots
+from frame_pr.plotting.colours import grey, ink
+from frame_pr.plotting.curve_frames import FIGURE, Average, DrawnCurve, Point
+from frame_pr.plotting.lines import EDGES, dots, explain, title_of
 from frame_pr.plotting.options import PlotOptions
+from frame_pr.plotting.room import BASELINE, Box, crowd_of, extent, near
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.legend import Legend
 
 
-class _Box(NamedTuple):
-    """Pixels."""
+class Note(NamedTuple):
+    """What shall stand beside a point."""
 
-    left: float
-    low: float
-    right: float
-    high: float
-
-    def overlaps(self, other: _Box) -> bool:
-        return self.left < other.right and other.left < self.right and self.low < other.high and other.low < self.high
-
-    def within(self, other: _Box) -> bool:
-        return (
-            self.left >= other.left and self.right <= other.right and self.low >= other.low and self.high <= other.high
-        )
+    point: Point
+    text: str
+    colour: Any
+    mark: Any
+    """The line that the point is, or None."""
 
 
 # Right (1) or left (-1) of the point, above (1) or below (-1) it, and how far, in heights of a letter.
 _SIDES = [
     (h, v, far)
-    for far in (0.6, 1.5, 3.0, 5.0)
+    for far in (0.6, 1.5, 3.0, 5.0, 8.0)
     for h, v in ((1, 1), (-1, -1), (1, 0), (0, 1), (-1, 0), (0, -1), (1, -1), (-1, 1))
 ]
-_Place = Literal[
-    "lower left", "upper right", "lower right", "center left", "center right", "lower center", "upper center"
-]
-# Of the legend, the best first: below curves that are good, above those that are not, or that are filled.
-_BELOW: tuple[_Place, ...] = get_args(_Place)
-_ABOVE: tuple[_Place, ...] = ("upper right", "upper center", *_BELOW)
-_LONG = 6  # entries of a legend that would hide the curves
-_HIGH = 20  # entries of one beside them, in a column
+_LED = 1.5
+"""Heights of a letter from which on a line leads from a text to its point."""
+_SMALL = 1.7
+"""Inches of an axes in which notes of marks would cover too much."""
+_FOREIGN = 6
+"""What it costs, in sides, to stand nearer to the point of another curve."""
 _HORIZONTAL = {1: "left", 0: "center", -1: "right"}
 _VERTICAL = {1: "bottom", 0: "center", -1: "top"}
 
 
-def draw_texts(
-    ax: Axes,
-    drawn: Sequence[DrawnCurve | Average],
-    options: PlotOptions,
-    colours: Sequence[Any],
-    *,
-    written: bool = True,
-) -> None:
-    """Mark operating points and thresholds, and write beside them what they are, if they shall be `written`."""
-    wanted: list[tuple[Point, str, Any]] = []
+def plain(name: str) -> str:
+    """A name of the caller's data, of which matplotlib would make mathematics between two dollars."""
+    return name.replace("$", r"\$")
+
+
+def name_of(key: dict[str, Any], names: Sequence[str]) -> str:
+    """The values of these keys."""
+    # A zero-width space: matplotlib leaves labels that begin with an underscore out of legends.
+    return in_legend(plain(", ".join(title_of(key[name]) if name == FIGURE else _value(key[name]) for name in names)))
+
+
+def in_legend(name: str) -> str:
+    """A name with which matplotlib does not leave a curve out of the legend."""
+    return f"\u200b{name}" if name.startswith("_") else name
+
+
+def _value(value: Any) -> str:
+    """A key as people write it."""
+    if value is None:
+        return "(null)"
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    if isinstance(value, dt.datetime) and value.time() == dt.time():
+        return str(value.date())
+    return str(value)
+
+
+def number(value: float, decimals: int) -> str:
+    """In so many decimals, or in two digits where these would be zeros."""
+    text = f"{value:.{decimals}f}"
+    return f"{value:.2g}" if value and not float(text) else text
+
+
+def figures_in_label(each: DrawnCurve | Average, options: PlotOptions) -> list[str]:
+    """The areas of a curve, or the mean of those of an average."""
+    if options.area is None:
+        return []
+    if isinstance(each, Average):
+        kind = "mean interpolated AP" if options.interpolated else "mean AP"
+        return [f"{kind} undefined" if each.mean is None else f"{kind} = {number(each.mean, options.decimals)}"]
+    title, metric = options.area
+    area = each.numbers[metric]
+    if area is None:
+        return [f"{title} undefined"]
+    texts = [f"{title} = {number(area, options.decimals)}"]
+    if options.interpolated:
+        kind = "interpolated" if options.points is None else f"{options.points}-point"
+        texts.append(f"{kind} {number(each.numbers[options.interpolated_average_precision], options.decimals)}")
+    return texts
+
+
+def count_of(members: Sequence[DrawnCurve | Average]) -> str:
+    """`P = 120`, or a range; of averages, how many groups they have."""
+    counts = sorted({each.groups if isinstance(each, Average) else each.positives for each in members})
+    text = " to ".join(_count(n) for n in ([counts[0], counts[-1]] if len(counts) > 1 else counts))
+    if not isinstance(members[0], Average):
+        return f"P = {text}"
+    undefined = max(each.without_positives for each in members if isinstance(each, Average))
+    return f"{text} groups" + (f", {undefined:,} undefined" if undefined else "")
+
+
+def _count(positives: Any) -> str:
+    if positives == math.floor(positives):
+        return f"{positives:,.0f}"
+    return f"{positives:,.1f}" if positives >= 1 else f"{positives:.2g}"
+
+
+def labelled(name: str, *numbers: str) -> str:
+    """The name of a curve, and its numbers."""
+    numbers = tuple(one for one in numbers if one)
+    if not numbers:
+        return name
+    return f"{name} ({', '.join(numbers)})" if name else ", ".join(numbers)
+
+
+def short(label: str, letters: int) -> str:
+    """Of a label its name, cut in the middle, and its figures, without their title and without counts."""
+    if label.startswith("max F"):
+        return label.removeprefix("max ")
+    found = re.fullmatch(r"(?s)(.*?) ?\(?(?:mean |interpolated )*\S+ = ([\d.e-]+.*?)\)?", label)
+    name, numbers = (found[1], found[2]) if found else (label, "")
+    return f"{fitted(name, letters)} {re.sub(r', (P = [^)]*|[^a-z]* groups.*)$', '', numbers)}".strip()
+
+
+def fitted(text: str, letters: int) -> str:
+    """Cut in the middle, to so many letters; a dollar stays one."""
+    whole = text.replace(r"\$", "$")
+    if len(whole) <= letters:
+        return text
+    half = (letters - 1) // 2
+    return plain(f"{whole[: letters - 1 - half]}…{whole[-half:]}")
+
+
+def draw_marks(
+    ax: Axes, drawn: Sequence[DrawnCurve | Average], options: PlotOptions, colours: Sequence[Any]
+) -> list[Note]:
+    """Mark operating points and thresholds; gives what shall be written beside them."""
+    notes: list[Note] = []
     curves = [(each, colour) for each, colour in zip(drawn, colours, strict=True) if isinstance(each, DrawnCurve)]
+    told = set()
     for curve, colour in curves:
-        for point, shape, text in _operating_points(curve, options):
-            dots(ax, [point.x], [point.y], colour, shape, "_mark")
-            wanted.append((point, text, colour))
+        for point, shape, text in operating_points(curve, options):
+            mark = dots(ax, [point.x], [point.y], colour, shape, "_mark")
+            mark.set_gid("mark")
+            if options.x == "threshold":
+                # One line across all figures that are drawn, with their values on it.
+                if (place := (point.x, text)) not in told:
+                    told.add(place)
+                    ax.axvline(point.x, color=grey(ax, 0.5), linewidth=0.8, zorder=1, label=f"_{BASELINE}")
+                    explain(ax, in_words(text), linestyle="-", linewidth=0.8)
+                text = number(point.y, options.decimals)
+            notes.append(Note(point, text, colour, mark))
     for curve, colour in curves:
-        if options.threshold_labels and curve.positives:
+        if options.threshold_labels and curve.drawn:
             points = curve_frames.spaced(curve, options.threshold_labels)
             if not (options.rectangles and curve.blocks.height <= EDGES):  # which shows all thresholds
                 dots(ax, [p.x for p in points], [p.y for p in points], colour, ".", "_thresholds")
-            wanted += [(point, _threshold(curve, point), colour) for point in points]
-    if wanted and written:
-        _write(ax, wanted)
+            notes += [Note(point, _threshold(curve, point), colour, None) for point in points]
+    return notes
 
 
-def _operating_points(curve: DrawnCurve, options: PlotOptions) -> list[tuple[Point, str, str]]:
+def in_words(text: str) -> str:
+    """An operating point in one line."""
+    return text.replace("\nthreshold", " at")
+
+
+def operating_points(curve: DrawnCurve, options: PlotOptions) -> list[tuple[Point, str, str]]:
     """Where, the shape of the marker, and the text."""
-    if not curve.positives:
+    if not curve.drawn:
         return []
     marks = []
     for threshold in options.thresholds:
@@ -88,175 +185,90 @@ def _operating_points(curve: DrawnCurve, options: PlotOptions) -> list[tuple[Poi
         marks.append((point, "s", f"{text}\nthreshold {_threshold(curve, point)}" if point else ""))
     for beta in options.max_f:
         point, f = curve.point(f"threshold@max_f{beta}"), curve.numbers[f"max_f{beta}"]
-        text = f"max $F_{{{beta}}}$ {f:.{options.decimals}f}"
+        text = f"max F{beta} {number(f or 0, options.decimals)}"
         marks.append((point, "D", f"{text}\nthreshold {_threshold(curve, point)}" if point else ""))
-    return [(point, shape, text) for point, shape, text in marks if point is not None]
+    return [(point, shape, text) for point, shape, text in marks if point is not None and point.drawn]
 
 
 def _threshold(curve: DrawnCurve, point: Point) -> str:
-    """In three digits, or as many as make it the same point when it is typed in."""
+    """In three digits, or as many as make it the same point when it is typed in; cut to what lets the point in."""
+    exact, cut = Decimal(repr(point.threshold)), ROUND_CEILING if curve.ascending else ROUND_FLOOR
     for digits in range(3, 18):
-        text = f"{point.threshold:.{digits}g}"
-        if curve_frames.at_threshold(curve, float(text)) == point:
-            break
-    return text
+        near = (Context(digits, rounding).plus(exact) for rounding in (ROUND_HALF_EVEN, cut))
+        for text in (f"{one:.{digits}g}" for one in near):
+            if curve_frames.at_threshold(curve, float(text)) == point:
+                return _trimmed(text)
+    return f"{point.threshold:.17g}"
 
 
-def lay_out(ax: Axes) -> None:
-    """Give the axes the size that they will have, where the figure's layout decides it: texts look for room in it."""
-    figure = ax.figure.canvas.figure
-    engine = figure.get_layout_engine()
-    if engine is not None:
-        engine.execute(figure)
+def _trimmed(text: str) -> str:
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
-def legend_columns(entries: int) -> int:
-    """Of a legend beside the axes, so that it is not higher than these."""
-    return -(-entries // _HIGH)
+def write_notes(ax: Axes, notes: Sequence[Note], legend: Any = None) -> None:
+    """Put each text on that side of its point where it covers no line, no point and none of the texts before it.
 
-
-def draw_legend(ax: Axes, title: str, options: PlotOptions) -> None:
-    """Inside, or beside the axes when it is long."""
-    from matplotlib import rcParams, rcParamsDefault
-
-    handles, labels = ax.get_legend_handles_labels()
-    if not labels:
-        ax.set_title("no rows")
-        return
-    last = [SPREAD, BASELINE]
-    order = sorted(range(len(labels)), key=lambda i: last.index(labels[i]) if labels[i] in last else -1)
-    settings: dict[str, Any] = {"handles": [handles[i] for i in order], "labels": [labels[i] for i in order]}
-    if title:
-        settings["title"] = title
-    if rcParams["legend.fontsize"] == rcParamsDefault["legend.fontsize"]:
-        settings |= {"fontsize": "small", "title_fontsize": "small", "handlelength": 1.7}
-    if len(labels) > _LONG:
-        ax.legend(**{**settings, **_outside(ax, len(labels))})
-    elif rcParams["legend.loc"] != "best":
-        ax.legend(**settings)
-    else:
-        legend = ax.legend(loc="lower left", **settings)
-        if legend.get_window_extent().width > ax.get_window_extent().width:
-            legend = ax.legend(loc="lower left", **settings | {"fontsize": "xx-small", "title_fontsize": "xx-small"})
-        # It lies on the axes, which no layout shall make smaller for it.
-        legend.set_in_layout(False)
-        move_legend(ax, options)
-
-
-def move_legend(ax: Axes, options: PlotOptions) -> None:
-    """From the lower left to where it covers least."""
-    # Not matplotlib's "best": it looks at every vertex at every drawing, and overlooks texts.
-    legend = ax.get_legend()
-    if legend is not None:
-        legend.set_loc(_roomiest(ax, legend, _ABOVE if options.rectangles else _BELOW))
-
-
-def _outside(ax: Axes, entries: int) -> dict[str, Any]:
-    """Beside the axes, or below them in a figure that is not wide."""
-    from matplotlib.transforms import ScaledTranslation
-
-    figure = ax.figure.bbox
-    if figure.width > 1.2 * figure.height:
-        beyond_iso_f = 1.14 if any(artist.get_label() == ISO_F for artist in ax.collections) else 1.02
-        return {"loc": "upper left", "bbox_to_anchor": (beyond_iso_f, 1), "ncols": legend_columns(entries)}
-    below_label = ax.transAxes + ScaledTranslation(0, -40 / 72, ax.figure.dpi_scale_trans)
-    tight = {"columnspacing": 1, "handletextpad": 0.5, "handlelength": 1.2}
-    return {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "bbox_transform": below_label, "ncols": 2, **tight}
-
-
-def _roomiest(ax: Axes, legend: Legend, places: Sequence[_Place]) -> _Place:
-    crowd, axes, size = _crowd(_drawn(ax)), ax.get_window_extent(), legend.get_window_extent()
-    texts = [_Box(*text.get_window_extent().extents) for text in ax.texts]
-    margin, near = size.x0 - axes.x0, ax.figure.dpi / 18  # 4 points: a line, and a little air
-    right, upper = axes.x1 - margin - size.width, axes.y1 - margin - size.height
-    left = {"left": size.x0, "center": (size.x0 + right) / 2, "right": right}
-    low = {"lower": size.y0, "center": (size.y0 + upper) / 2, "upper": upper}
-
-    def covered(place: _Place) -> int:
-        vertical, horizontal = place.split()
-        x, y = left[horizontal], low[vertical]
-        box = _Box(x - near, y - near, x + size.width + near, y + size.height + near)
-        return crowd(box) + 50 * sum(box.overlaps(text) for text in texts)
-
-    return min(places, key=covered)
-
-
-def _drawn(ax: Axes) -> tuple[Any, Any]:
-    """Points along all curves, in pixels: x and y."""
-    import numpy as np
-
-    curves = [_along(line.get_path().vertices) for line in ax.get_lines() if line.get_label() not in BACKGROUND]
-    x, y = ax.transData.transform(np.concatenate([np.empty((0, 2)), *curves])).T.copy()
-    return x, y
-
-
-def _crowd(drawn: tuple[Any, Any]) -> Callable[[_Box], int]:
-    """How many of the points lie within a box, from sums over all pixels below and to the left of each."""
-    import numpy as np
-
-    x, y = (np.floor(pixels).astype(np.int64) for pixels in drawn)
-    if not len(x):
-        return lambda box: 0
-    left, low = x.min(), y.min()
-    counts = np.zeros((x.max() - left + 2, y.max() - low + 2), np.int64)
-    np.add.at(counts, (x - left + 1, y - low + 1), 1)
-    sums = counts.cumsum(0).cumsum(1)
-
-    def inside(box: _Box) -> int:
-        x0, x1 = (int(np.clip(edge - left, 0, sums.shape[0] - 1)) for edge in (box.left, box.right))
-        y0, y1 = (int(np.clip(edge - low, 0, sums.shape[1] - 1)) for edge in (box.low, box.high))
-        return int(sums[x1, y1] - sums[x0, y1] - sums[x1, y0] + sums[x0, y0])
-
-    return inside
-
-
-def _write(ax: Axes, wanted: Sequence[tuple[Point, str, Any]]) -> None:
-    """Put each text on that side of its point where it overlaps least with lines, points and the texts before it."""
-    from matplotlib.font_manager import FontProperties
+    What finds no room, with a legend where it is, stands in that.
+    """
     from matplotlib.patheffects import withStroke
 
     halo = withStroke(linewidth=2, foreground=ax.get_facecolor())  # contours and baselines may run behind a text
     to_pixels = ax.figure.dpi / 72
-    letter = FontProperties(size="small").get_size_in_points() * to_pixels
-    crowd, axes = _crowd(_drawn(ax)), _Box(*ax.get_window_extent().extents)
-    taken: list[_Box] = []
+    for text in [text for text in ax.texts if text.get_gid() == "note"]:
+        text.remove()
+    sample = ax.text(0, 0, "threshold", fontsize="small")
+    letter = float(sample.get_fontsize()) * to_pixels
+    crowd, axes = crowd_of(ax), extent(ax)
+    small = min(axes.right - axes.left, axes.high - axes.low) < _SMALL * ax.figure.dpi
+    taken = [] if legend is None else [extent(legend)]
+    points = [ax.transData.transform((note.point.x, note.point.y)) for note in notes]
 
-    for point, text, colour in wanted:
-        # An estimate: the true width is known only once the figure is laid out.
-        lines = text.replace("$F_{", "F").replace("}$", "").split("\n")
-        size = max(map(len, lines)) * 0.64 * letter, len(lines) * 1.2 * letter
-        boxes = [_beside(ax.transData.transform((point.x, point.y)), size, side, letter) for side in _SIDES]
-        costs = [
-            0.1 * rank + crowd(box) + 50 * sum(box.overlaps(other) for other in taken) + 200 * (not box.within(axes))
-            for rank, box in enumerate(boxes)
-        ]
-        best = costs.index(min(costs))
-        taken.append(boxes[best])
-        h, v, far = _SIDES[best]
-        ax.annotate(
-            text,
-            (point.x, point.y),
+    for note, place in zip(notes, points, strict=True):
+        sample.set_text(note.text)
+        size = sample.get_window_extent()
+        best, least = None, math.inf
+        for rank, side in enumerate([] if small and note.mark is not None else _SIDES):
+            box = _beside(place, (size.width, size.height), side, letter)
+            if rank >= least or not box.within(axes) or any(box.overlaps(other) for other in taken):
+                continue
+            if crowd(box.wider(near(ax) / 2)):
+                continue
+            cost = rank + _FOREIGN * any(_gap(box, other) < _gap(box, place) for other in points)
+            if cost < least:
+                best, least = (side, box), cost
+        if best is None:
+            if note.mark is not None:
+                note.mark.set_label(in_words(note.text))
+            continue
+        if note.mark is not None:
+            note.mark.set_label("_mark")
+        (h, v, far), box = best
+        taken.append(box)
+        leader = {"arrowstyle": "-", "color": note.colour, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 3}
+        written = ax.annotate(
+            note.text,
+            (note.point.x, note.point.y),
             xytext=(h * far * letter / to_pixels, v * far * letter / to_pixels),
             textcoords="offset points",
             horizontalalignment=_HORIZONTAL[h],
             verticalalignment=_VERTICAL[v],
             fontsize="small",
-            color=colour,
+            color=ink(ax),
             path_effects=[halo],
-        ).set_in_layout(False)
+            arrowprops=leader if far >= _LED else None,
+        )
+        written.set_gid("note")
+        written.set_in_layout(False)
+    sample.remove()
 
 
-def _beside(point: Any, size: tuple[float, float], side: tuple[int, int, float], letter: float) -> _Box:
+def _beside(point: Any, size: tuple[float, float], side: tuple[int, int, float], letter: float) -> Box:
     (x, y), (width, height), (h, v, far) = point, size, side
     left, low = x + h * far * letter - width * (1 - h) / 2, y + v * far * letter - height * (1 - v) / 2
-    return _Box(left, low, left + width, low + height)
+    return Box(left, low, left + width, low + height)
 
 
-def _along(vertices: Any) -> Any:
-    """Points along the steps through these vertices, near enough to one another for a text to meet one."""
-    import numpy as np
-
-    x, y = vertices[:: 1 + len(vertices) // 2000].T
-    corners = np.column_stack([np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]])
-    way = np.linspace(0, 1, 30)[:, None, None]
-    return (corners[:-1] * (1 - way) + corners[1:] * way).reshape(-1, 2)
+def _gap(box: Box, point: Any) -> float:
+    """From a point to a box."""
+    x, y = point
+    return math.hypot(max(box.left - x, 0, x - box.right), max(box.low - y, 0, y - box.high))

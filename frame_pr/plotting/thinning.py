@@ -12,9 +12,16 @@ STRIPS = 4096
 
 
 def thinned(
-    blocks: pl.DataFrame, strips: int = STRIPS, at_most: int = ALL, x: str = "recall", y: str = "precision"
+    blocks: pl.DataFrame,
+    strips: int = STRIPS,
+    at_most: int = ALL,
+    x: str = "recall",
+    y: str = "precision",
+    logarithmic: bool = False,
 ) -> pl.DataFrame:
     """The first, last, lowest and highest threshold in every strip of recall, or of another figure, 1/strips wide.
+
+    Figures that do not lie between 0 and 1 are cut from their lowest to their highest.
 
     Within a strip, the line through these four covers the same heights as the line through all; from strip to strip it
     joins the same two neighbours. So every point of either line has a point of the other at its own height, less than a
@@ -23,7 +30,10 @@ def thinned(
     if blocks.height <= at_most:
         return blocks
     row, height = pl.col("row"), pl.col(y)
-    strip = (pl.col(x) * strips).floor().cast(pl.Int32)
+    along = pl.col(x).cast(pl.Float64).log() if logarithmic else pl.col(x).cast(pl.Float64)
+    if x == "x":
+        along = (along - along.min()) / (along.max() - along.min())
+    strip = (along * strips).floor().fill_nan(0).cast(pl.Int32)
     kept = (
         blocks.lazy()
         .select(height, strip=strip)

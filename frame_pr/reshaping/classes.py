@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -17,8 +16,7 @@ from frame_pr.inputs import values
 from frame_pr.inputs.labels import classes_of, listed_classes, plain_label, refuse_other_types, refuse_strangers
 
 
-@dataclass(frozen=True)
-class _Classes:
+class _Classes(NamedTuple):
     """What was asked for, with the caller's names; ours for it are `truth`, or `truth0`, `score0` and so on."""
 
     labels: list[Any]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic
+from typing import Any, Generic, NamedTuple
 
 import polars as pl
 
@@ -26,8 +25,7 @@ COLUMNS = ("metric", "value", "low", "high", "standard_error", "units", "undefin
 """Those of intervals, beside the keys."""
 
 
-@dataclass(frozen=True)
-class Figures(Generic[Frame]):
+class Figures(NamedTuple, Generic[Frame]):
     """A table with a row per unit, and the way back to the caller's kind of frame."""
 
     table: pl.LazyFrame

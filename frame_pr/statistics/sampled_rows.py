@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import polars as pl
@@ -55,7 +54,7 @@ def intervals_of_rows(
     refuse_policies(request, names, clusters=cluster is not None)
     if cluster is not None:
         refuse_several("cluster", cluster)
-        request = replace(request, cluster=cluster)
+        request = request._replace(cluster=cluster)
     rows, way_back = rows_of(frame, request, carry=False)
     keys = list(way_back.keys) if keys_left is None else keys_left(way_back.keys)
     refuse_clash(keys, COLUMNS)

@@ -113,10 +113,97 @@ def test_what_belongs_to_precision_against_recall(given):
     [
         ("fprr", "x must be a figure between 0 and 1, got 'fprr'; did you mean 'fpr'?"),
         ("mcc", "x must be a figure between 0 and 1, got 'mcc'; there are precision, recall, "),
-        ("k", "x must be a figure between 0 and 1, got 'k'; there are precision, recall, "),
+        ("lift", "x must be a figure between 0 and 1, got 'lift'; there are precision, recall, "),
         ("f0", "beta must be a positive number, got 0"),
     ],
 )
 def test_figures_that_no_axis_has(x, message):
     with pytest.raises(ValueError, match=message.replace("?", r"\?")):
         fp.plot(TEXTBOOK, "relevant", "score", x=x, y="recall")
+
+
+def test_figures_against_the_threshold():
+    ax = fp.plot(TEXTBOOK, "relevant", "score", x="threshold", y=["precision", "recall", "f1"], mark="max_f1")
+    table = fp.curve(TEXTBOOK, "relevant", "score", figures="f1")
+    for drawn, figure in zip(curves(ax), ("precision", "recall", "f1"), strict=True):
+        assert drawn.get_xydata() == pytest.approx(table.select("threshold", figure).to_numpy())
+        # A threshold takes the rows from it on: up to the next lower one, the figures are its own.
+        assert drawn.get_drawstyle() == "steps-post"
+    best = fp.evaluate(TEXTBOOK, ["threshold@max_f1", "max_f1"], "relevant", "score").row(0)
+    marks = [mark.get_xydata()[0].tolist() for mark in ax.get_lines() if mark.get_label() == "_mark"]
+    at = f"@threshold={best[0]}"
+    wanted = fp.evaluate(TEXTBOOK, [f"{name}{at}" for name in ("precision", "recall", "f1")], "relevant", "score").row(
+        0
+    )
+    assert marks == [pytest.approx([best[0], value]) for value in wanted]
+    assert {text.get_text() for text in ax.texts} == {f"{value:.2f}" for value in wanted}
+    assert labels(ax) == ["Precision", "Recall", "F1", f"max F1 {best[1]:.2f} at {best[0]:g}"]
+    assert ax.get_legend().get_title().get_text() == "P = 5"
+
+
+def test_figures_by_rank():
+    ax = fp.plot(TEXTBOOK, "relevant", "score", x="k", y="precision")
+    wanted = [fp.precision_at_k(TEXTBOOK, "relevant", "score", k=k).item() for k in range(1, 11)]
+    assert vertices(ax).tolist() == [[k, pytest.approx(value)] for k, value in enumerate(wanted, 1)]
+    assert ax.get_xscale() == "linear"
+    assert ax.get_xlabel() == "Rank k"
+    many = random_run(rows=2000).with_columns(score=pl.int_range(pl.len()))
+    assert fp.plot(many, "relevant", "score", x="k", y="recall").get_xscale() == "log"
+
+
+def test_gain_and_lift():
+    table = fp.curve(TEXTBOOK, "relevant", "score")
+    gain = fp.plot(TEXTBOOK, "relevant", "score", x="share", y="recall")
+    wanted = table.select(pl.col("k") / 10, "recall").to_numpy()
+    assert vertices(gain) == pytest.approx(np.array([[0, 0], *wanted]))
+    # At random, and perfect: the half that is positive comes first.
+    chance = [one.get_xydata().tolist() for one in gain.get_lines() if one.get_label() == "_prevalence"]
+    assert chance == [[[0, 0], [1, 1]], [[0, 0], [0.5, 1], [1, 1]]]
+    lift = fp.plot(TEXTBOOK, "relevant", "score", x="share", y="lift")
+    assert vertices(lift) == pytest.approx(table.select(pl.col("k") / 10, pl.col("precision") / 0.5).to_numpy())
+    assert lift.get_ylim()[0] == 0
+    assert lift.get_ylim()[1] > 2
+
+
+def test_several_figures_in_panels_and_of_several_systems():
+    run = random_run(groups=2).with_columns(other=-pl.col("score"))
+    given = {"x": "threshold", "y": ["precision", "recall"]}
+    figure = fp.plot(run, "relevant", "score", by="query", facet=True, **given)
+    assert [len([one for one in ax.get_lines() if one.get_gid() is None]) for ax in figure.axes] == [2, 2]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["Precision", "Recall"]
+    ax = fp.plot(run, "relevant", ["score", "other"], **given)
+    assert [text.partition(" (")[0] for text in labels(ax)] == ["score", "other", "Precision", "Recall"]
+
+
+def test_a_million_thresholds_against_the_rank_are_thinned_on_its_scale():
+    n = 200_000
+    rng = np.random.default_rng(0)
+    run = pl.DataFrame({"relevant": rng.random(n) < 0.2, "score": rng.permutation(n)})
+    x = vertices(fp.plot(run, "relevant", "score", x="k", y="precision"))[:, 0]
+    assert len(x) < 20_000
+    assert list(x[:100]) == list(range(1, 101))  # a tenth of a logarithmic axis
+
+
+@pytest.mark.parametrize("figure", ["precision", "recall", "f1"])
+def test_means_at_ranks_are_those_of_evaluate(figure):
+    # Ties, a group without positives, and groups of other lengths.
+    run = random_run(rows=150, groups=4).with_columns(pl.col("relevant") & (pl.col("query") != 2))
+    ax = fp.plot(run, "relevant", "score", by="query", average=True, x="k", y=figure)
+    means = dict(vertices(ax))
+    ranks = [1, 2, 7, 30, int(max(means))]
+    names = [f"{figure}@{rank}" for rank in ranks]
+    wanted = fp.evaluate(run, names, "relevant", "score", by="query", mean_over="query")
+    assert [means[rank] for rank in ranks] == pytest.approx([wanted[f"mean_{name}"].item() for name in names])
+    assert labels(ax)[0] == "4 groups"
+
+
+def test_means_of_several_figures_and_systems_at_ranks():
+    run = random_run(rows=900).with_columns(other=-pl.col("score"))
+    given = {"by": "query", "average": True, "x": "k"}
+    ax = fp.plot(run, "relevant", ["score", "other"], y=["precision", "recall"], **given)
+    drawn = [one for one in ax.get_lines() if one.get_label() == "_curve"]
+    assert len(drawn) == 4
+    per_rank = fp.evaluate(run, "recall@5", "relevant", "other", by="query", mean_over="query")["mean_recall@5"].item()
+    assert per_rank in [pytest.approx(one.get_ydata()[4]) for one in drawn]
+    with pytest.raises(ValueError, match="x='k' averages at ranks, and the rows of this curve are weighted"):
+        fp.plot(run.with_columns(w=0.5), "relevant", "score", weight="w", **given)

@@ -47,11 +47,13 @@ def test_facets_share_axes_and_hold_every_group() -> None:
     run = random_run(groups=7, rows=2000).with_columns(other=-pl.col("score"))
     figure = fp.plot(run, "relevant", ["score", "other"], by="query", facet=True, mark="max_f1")
     panels = [ax for ax in figure.axes if ax.axison]
-    assert [ax.get_title().split(" (")[0] for ax in panels] == [f"query {query}" for query in range(7)]
+    assert [ax.get_title().split(" (")[0] for ax in panels] == ["query: 0", *map(str, range(1, 7))]
     assert all(len(curves(ax)) == 2 for ax in panels)
     assert {ax.get_xlim() for ax in panels} == {panels[0].get_xlim()}
     per_query = fp.evaluate(run, "average_precision", "relevant", "score", by="query")["average_precision"]
-    assert [labels(ax)[0] for ax in panels] == [f"AP = {ap:.2f}" for ap in per_query]
+    best = fp.evaluate(run, "max_f1", "relevant", "score", by="query")["max_f1"]
+    for ax, ap, f1 in zip(panels, per_query, best, strict=True):
+        assert labels(ax)[0].startswith(f"AP {ap:.2f}, F1 {f1:.2f} at ")
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["score", "other", "prevalence"]
     render(figure)
 
@@ -89,7 +91,8 @@ def test_average_is_vertical_and_its_area_is_the_mean() -> None:
         word = "mean interpolated AP" if interpolated else "mean AP"
         undefined = mean[f"undefined_{kind}"].item()
         count = f"{mean['groups'].item() - undefined} groups, {undefined} undefined"
-        assert labels(ax)[0] == f"score ({word} = {mean[f'mean_{kind}'].item():.2f}, {count})"
+        assert labels(ax)[0] == f"score ({word} = {mean[f'mean_{kind}'].item():.2f})"
+        assert ax.get_legend().get_title().get_text() == f"system ({count})"
         assert len(curves(ax)) == 2
 
 

@@ -111,3 +111,63 @@ def test_two_systems_only():
         fp.plot_comparison(three, "m", by="q", ax=axes())
     with pytest.raises(TypeError, match="ax must be a matplotlib Axes, got"):
         fp.plot_comparison(FIGURES, "m", by="q", ax=5)
+
+
+def figures_of_two() -> pl.DataFrame:
+    rng = np.random.default_rng(1)
+    n = 4000
+    truth = rng.random(n) < 0.3
+    scores = {"old": truth + rng.normal(size=n), "new": 1.5 * truth + rng.normal(size=n)}
+    run = pl.DataFrame({"g": rng.integers(0, 40, n), "t": truth, **scores})
+    return run.pr.evaluate(["average_precision", "positives"], "t", ["old", "new"], by="g")
+
+
+def test_figures_without_intervals_are_dots_joined_by_a_line(kind):
+    figures = figures_of_two()
+    ax = fp.plot_intervals(kind(figures), metric="average_precision", ax=axes())
+    means = figures.group_by("g").agg(pl.col("average_precision").mean(), pl.col("positives").first())
+    best = means.sort("average_precision", descending=True).select("g", "positives").rows()
+    ticks = dict(zip(ax.get_yticks().tolist(), [text.get_text() for text in ax.get_yticklabels()], strict=True))
+    assert [ticks[place] for place in sorted(ticks, reverse=True)] == [f"{g}  ({n})" for g, n in best]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["old", "new"]
+    dots = {one.get_label(): one for one in ax.get_lines() if one.get_label() in ("old", "new")}
+    for system, drawn in dots.items():
+        own = dict(figures.filter(system=system).select("g", "average_precision").iter_rows())
+        for value, place in drawn.get_xydata():
+            assert value == near(own[int(ticks[place].split()[0])])
+    joined = ax.collections[0].get_segments()
+    assert len(joined) == 40
+
+
+def test_intervals_of_two_systems_stand_side_by_side():
+    rng = np.random.default_rng(1)
+    run = pl.DataFrame(
+        {"g": np.arange(600) % 3, "t": rng.random(600) < 0.4, "a": rng.random(600), "b": rng.random(600)}
+    )
+    ax = fp.plot_intervals(fp.intervals(run, "average_precision", "t", ["a", "b"], by="g"), ax=axes())
+    heights = [one.get_ydata() for one in ax.get_lines() if one.get_label() in ("a", "b")]
+    assert [sorted(one) for one in heights] == [[0.125, 1.125, 2.125], [-0.125, 0.875, 1.875]]
+    assert len(ax.get_yticklabels()) == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "sentence"),
+    [
+        (
+            {"metric": "recall"},
+            ValueError,
+            "plot_intervals draws a frame that intervals gave, and this one has no column",
+        ),
+        (
+            {"frame": figures_of_two().select("average_precision")},
+            ValueError,
+            "plot_intervals draws a row for each group",
+        ),
+        ({"metric": "word"}, TypeError, "metric='word' is a column of String: figures are numbers"),
+    ],
+)
+def test_what_is_no_frame_of_figures(change, error, sentence):
+    given = {"frame": figures_of_two().with_columns(word=pl.lit("x")), "metric": "average_precision"} | change
+    with pytest.raises(error) as raised:
+        fp.plot_intervals(given.pop("frame"), **given, ax=axes())
+    assert str(raised.value).startswith(sentence)

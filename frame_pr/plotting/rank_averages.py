@@ -1,0 +1,75 @@
+"""Figures by rank, averaged over many groups: what `plot(x="k", average=...)` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import polars as pl
+
+from frame_pr.metrics.rates import Counts, figure_of, ratio
+from frame_pr.plotting.curve_frames import AXES, CONFIDENCE, FIGURE, Average, Curves, numbered
+from frame_pr.ranking.running import starts
+from frame_pr.statistics.average_curves import averages
+
+_RANKS = 200
+"""Ranks at which the figures are averaged, at most: as they lie on a logarithmic axis."""
+
+
+def averages_at_ranks(curves: Curves, over: Sequence[str], figures: Sequence[str]) -> list[Average]:
+    """The mean of each figure of the first k rows of each group, which are filled up with misses."""
+    if not curves.table["k"].dtype.is_integer():
+        raise ValueError("x='k' averages at ranks, and the rows of this curve are weighted and have none: leave it out")
+    lines, line = numbered(curves.keys, [key for key in curves.keys.columns if key not in over])
+    ranks = _ranks(cast("int", curves.table["k"].max() or 0))
+    at = _at_ranks(curves.table, ranks)
+    at = at.with_columns(line=line.gather(at["group"]))
+    counts = Counts(pl.col("tp"), pl.col("rank"), pl.col("positives"), pl.col("rows"))
+    shares = at.unique("group").group_by("line").agg(ratio(pl.col("positives"), pl.col("rows")).mean())
+    share = dict(shares.iter_rows())
+    result = []
+    for figure in figures:
+        heights = at.select("group", "line", level="rank", height=(AXES.get(figure) or figure_of(figure))(counts))
+        strips = averages(heights.lazy().drop_nulls("height"), ["line"], 2, CONFIDENCE).sort("line", "recall").collect()
+        for number, key in enumerate(lines.rows(named=True)):
+            named = key | {FIGURE: figure} if len(figures) > 1 else key
+            own = heights.filter(line=number)
+            groups = own["group"].n_unique()
+            strip = strips.filter(line=number)
+            result.append(Average(named, strip, groups, 0, None, share.get(number), own.select("height")))
+    return result
+
+
+def _ranks(most: int) -> list[int]:
+    if most <= _RANKS:
+        return list(range(1, most + 1))
+    return sorted({round(most ** (i / _RANKS)) for i in range(_RANKS + 1)})
+
+
+def _at_ranks(table: pl.DataFrame, ranks: Sequence[int]) -> pl.DataFrame:
+    """`group`, `rank`, `tp` among the first so many rows, `positives` and `rows`."""
+    blocks = table.select(
+        "group",
+        "tp",
+        rank=pl.col("k").cast(pl.Int64),
+        positives=pl.col("tp") + pl.col("fn"),
+        rows=pl.col("k") + pl.col("fn") + pl.col("tn"),
+    )
+    first = starts(pl.col("group"))
+    size, hits = (pl.col(name) - pl.when(first).then(0).otherwise(pl.col(name).shift(1)) for name in ("rank", "tp"))
+    blocks = blocks.with_columns(end="rank", size=size, hits=hits)
+    every = pl.DataFrame({"rank": ranks}, schema={"rank": pl.Int64})
+    whole = blocks.group_by("group", maintain_order=True).agg(
+        pl.col("positives", "rows").last(), all=pl.col("tp").last()
+    )
+    wanted = whole.join(every, how="cross", maintain_order="left_right")
+    found = wanted.join_asof(
+        blocks.select("group", "rank", "tp", "end", "size", "hits"),
+        on="rank",
+        by="group",
+        strategy="forward",
+        check_sortedness=False,
+    )
+    # A block that the cut falls in gives a share of its hits; behind the last one there are misses only.
+    within = pl.col("tp") - pl.col("hits") * (pl.col("end") - pl.col("rank")) / pl.col("size")
+    return found.select("group", "rank", "positives", "rows", tp=within.fill_null(pl.col("all")))

