@@ -60,7 +60,8 @@ _SENTENCES = {
 
 def scalar(value: Any) -> Any:
     """The number that an array without dimensions is."""
-    return value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value
+    dimensions = getattr(value, "ndim", None)  # of a column of Spark, a column
+    return value.item() if isinstance(dimensions, int) and dimensions == 0 and hasattr(value, "item") else value
 
 
 def flag(argument: str, value: Any) -> bool:

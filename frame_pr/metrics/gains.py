@@ -28,8 +28,8 @@ def _dcg(b: Blocks, k: pl.Expr | None) -> Aggregate:
 
 
 def _first(rank: pl.Expr, k: pl.Expr | None) -> pl.Expr:
-    # In half the time of `clip`.
-    return rank if k is None else pl.min_horizontal(rank, k)
+    # In half the time of `clip`; of rows that are not ranked, null is no rank, and not the smaller one.
+    return rank if k is None else pl.when(rank.is_not_null()).then(pl.min_horizontal(rank, k))
 
 
 def _gain(name: re.Match[str], b: Blocks) -> Metric:

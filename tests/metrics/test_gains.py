@@ -275,3 +275,11 @@ def test_weighted_rows_have_no_rank(name):
 def test_names_that_cannot_be(name, fault):
     with pytest.raises(ValueError, match=fault):
         call(TEN, "evaluate", metrics=name)
+
+
+@pytest.mark.parametrize("policies", [{"unscored": "unretrieved"}, {"unscored": "drop"}])
+def test_a_cut_beyond_rows_that_are_not_ranked(kind, policies):
+    data = pl.DataFrame({"q": [1, 1, 2], "y": [1, 0, 1], "s": [0.5, None, None], "g": [3, 0, 2]})
+    call = {"truth": "y", "score": "s", "by": "q", "gain": "g", **policies}
+    found = kind.read(kind(data).pr.evaluate(["dcg@2", "dcg@10", "dcg@50%", "dcg"], **call))
+    assert found.drop("q").rows() == [(3.0,) * 4, (0.0,) * 4]
