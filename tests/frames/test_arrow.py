@@ -158,3 +158,12 @@ def test_wrong_columns():
     twice = pa.Table.from_arrays([table.column("score")] * 3, names=["s", "s", "y"])
     with pytest.raises(ValueError, match="the frame has several columns named 's': rename them"):
         fp.average_precision(twice, "y", "s")
+
+
+def test_a_dictionary_of_large_texts():
+    # As polars gives categories; pyarrow before 16 makes none of a list.
+    data = pl.DataFrame({"q": ["b", "a", "b"], "y": [1, 1, 0], "s": [3, 2, 1]}).cast({"q": pl.Categorical})
+    frame = data.to_pandas(use_pyarrow_extension_array=True)
+    result = frame.pr.evaluate("rows", "y", "s", by="q")
+    assert result["q"].dtype == frame["q"].dtype
+    assert sorted(zip(result["q"], result["rows"], strict=True)) == [("a", 1), ("b", 2)]

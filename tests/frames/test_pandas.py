@@ -393,12 +393,3 @@ def test_other_columns_named_like_results_do_not_give_them_their_type():
     data = data.assign(rows=["a", "b"], system=[7, 7])
     result = data.pr.evaluate(["rows", "average_precision"], "relevant", ["score"], by="q")
     assert result.to_dict("records") == [{"q": 1, "system": "score", "rows": 2, "average_precision": 0.5}]
-
-
-def test_a_dictionary_of_large_texts():
-    # As polars gives categories; pyarrow before 16 makes none of a list.
-    data = pl.DataFrame({"q": ["b", "a", "b"], "y": [1, 1, 0], "s": [3, 2, 1]}).cast({"q": pl.Categorical})
-    frame = data.to_pandas(use_pyarrow_extension_array=True)
-    result = frame.pr.evaluate("rows", "y", "s", by="q")
-    assert result["q"].dtype == frame["q"].dtype
-    assert sorted(zip(result["q"], result["rows"], strict=True)) == [("a", 1), ("b", 2)]

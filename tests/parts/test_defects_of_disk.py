@@ -1,0 +1,102 @@
+"""Defects of parts on disk that were found once: each of these tests failed before its mend."""
+
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import polars as pl
+import pytest
+
+import frame_pr as fp
+from frame_pr.parts import disk
+
+pytestmark = [pytest.mark.slow, pytest.mark.versions]
+
+RUN = pl.DataFrame({"q": [1, 1, 2, 2], "t": [1, 0, 0, 1], "s": [4.0, 3, 2, 1], "w": [1.0, 2, 3, 4], "P": [9] * 4})
+
+
+# the directory of parts --------------------------------------------------------------------------------------------
+
+WRITING = """
+import signal, sys, polars as pl, frame_pr as fp
+# Where the tests run in the background, these are ignored from the start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+for one in (signal.SIGTERM, signal.SIGHUP):
+    signal.signal(one, signal.SIG_DFL)
+run = pl.select(g=pl.int_range(2_000_000) % 50_000, y=pl.int_range(2_000_000) % 3 == 0, s=pl.int_range(2_000_000).sin())
+print("ready", flush=True)
+fp.partitioned(run, partitions=90, directory=sys.argv[1], progress=False).average_precision("y", "s", by="g")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of Posix")
+@pytest.mark.parametrize(
+    ("name", "wait"), [("SIGINT", 0.0), ("SIGINT", 0.1), ("SIGTERM", 0.0), ("SIGTERM", 0.02), ("SIGHUP", 0.02)]
+)
+def test_a_signal_leaves_no_parts(tmp_path, name, wait):
+    number = getattr(signal, name)
+    command = [sys.executable, "-c", WRITING, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        running.stdout.readline()
+        while not list(tmp_path.glob("*/*")):
+            assert running.poll() is None
+        time.sleep(wait)
+        running.send_signal(number)
+        errors = running.communicate(timeout=60)[1]
+    assert list(tmp_path.iterdir()) == []
+    if name == "SIGINT":
+        assert "KeyboardInterrupt" in errors
+    else:
+        assert running.returncode == 128 + number
+
+
+def test_signals_of_the_caller_are_left_alone():
+    def theirs(*_):
+        raise AssertionError
+
+    before = signal.signal(signal.SIGTERM, theirs)
+    try:
+        fp.partitioned(RUN, partitions=2, progress=False).average_precision("t", "s", by="q")
+        assert signal.getsignal(signal.SIGTERM) is theirs
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    fp.partitioned(RUN, partitions=2, progress=False).average_precision("t", "s", by="q")
+    assert signal.getsignal(signal.SIGTERM) == before
+    assert signal.set_wakeup_fd(-1) == -1
+
+
+def test_a_home_directory(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    made = []
+    real = disk.part_folder
+    monkeypatch.setattr(disk, "part_folder", lambda directory: made.append(directory) or real(directory))
+    fp.partitioned(RUN, partitions=2, directory="~", progress=False).average_precision("t", "s", by="q")
+    assert made == [tmp_path]
+
+
+@pytest.mark.parametrize("size", [4, "4B", "1023KiB", np.int64(16), "0.5MiB"], ids=str)
+def test_a_budget_that_was_meant_in_gibibytes(size):
+    with pytest.raises(ValueError, match=r"memory_budget=.* bytes, and 1MiB is the least: 4 GiB are '4GiB'"):
+        fp.partitioned(RUN, memory_budget=size)
+
+
+@pytest.mark.parametrize("size", ["1.5.2GiB", ".GiB", True, np.True_, "GiB", 4.0e9, math.inf, None], ids=str)
+def test_budgets_that_are_none(size):
+    with pytest.raises(ValueError, match="memory_budget must be a size such as '4GiB'"):
+        fp.partitioned(RUN, memory_budget=size)
+
+
+def test_numbers_of_parts():
+    for number in (3, np.int64(3), np.uint8(3)):
+        parted = fp.partitioned(RUN, partitions=number, progress=False)
+        assert parted.average_precision("t", "s", by="q").height == 2
+    for number in (True, np.True_, 2.0, "2", 0, np.int64(-1)):
+        with pytest.raises(ValueError, match="partitions must be a whole number of at least 1"):
+            fp.partitioned(RUN, partitions=number)
+    for directory in (3, 2.5, ["parts"]):
+        with pytest.raises(TypeError, match="directory must be text or a path, got"):
+            fp.partitioned(RUN, directory=directory)
