@@ -19,8 +19,6 @@ pytestmark = [pytest.mark.slow, pytest.mark.versions]
 RUN = pl.DataFrame({"q": [1, 1, 2, 2], "t": [1, 0, 0, 1], "s": [4.0, 3, 2, 1], "w": [1.0, 2, 3, 4], "P": [9] * 4})
 
 
-# the directory of parts --------------------------------------------------------------------------------------------
-
 WRITING = """
 import signal, sys, polars as pl, frame_pr as fp
 # Where the tests run in the background, these are ignored from the start.
