@@ -8,9 +8,6 @@ from io import StringIO
 from pathlib import Path
 from textwrap import shorten
 
-from docutils import nodes
-from sphinx import addnodes
-
 project = "frame_pr"
 author = "The frame_pr developers"
 project_copyright = author
@@ -99,6 +96,9 @@ def _draw_table(_app):
 
 def _index_words(app, doctree):
     """Each name in a heading of the page Words is an entry of the index, which the search puts first."""
+    from docutils import nodes  # here, as the tests read this file where Sphinx is not
+    from sphinx import addnodes
+
     if app.env.docname == "words":
         for section in list(doctree.findall(nodes.section))[1:]:
             names = section[0].astext().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split(", ")
@@ -112,6 +112,8 @@ DESCRIPTIONS = {}
 
 def _describe(_app, page, _template, context, doctree):
     """The first paragraph of a page says what it is, wherever a link to it is shown."""
+    from docutils import nodes
+
     paragraph = doctree and next(doctree.findall(nodes.paragraph), None)
     if not paragraph:
         return
@@ -139,6 +141,8 @@ def _list_pages(app, exception):
 
 def _light_and_dark(app, doctree):
     """Of a picture `x.svg` with an `x-dark.svg` each is shown where it fits, and in full size by a click."""
+    from docutils import nodes
+
     page = Path(app.env.docname)
     for image in list(doctree.findall(nodes.image)):
         own = Path(image["uri"])

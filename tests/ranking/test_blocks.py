@@ -1,5 +1,4 @@
 import math
-from dataclasses import replace
 
 import polars as pl
 import pytest
@@ -16,7 +15,7 @@ INFINITY = math.inf
 def table_of(rows: pl.DataFrame, **given) -> pl.DataFrame:
     """The blocks of canonical rows, whose groups are numbers already."""
     ranked, _ = rows_of(rows, request_of("truth", "score", None, None, {}))
-    return blocks_of(replace(ranked, frame=rows.lazy()), **given).collect()
+    return blocks_of(ranked._replace(frame=rows.lazy()), **given).collect()
 
 
 @pytest.mark.parametrize(("dtype", "ascending"), SCORES, ids=SCORE_IDS)

@@ -1,4 +1,3 @@
-from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -82,7 +81,7 @@ def samples(seed: int, groups: int = 1, size: int = 30) -> pl.DataFrame:
 
 def d_of_rows(data: pl.DataFrame, name: str, **policies) -> list[float]:
     """The D of each row, each of which is a cluster."""
-    request = replace(request_of("truth", "score", None, None, policies), cluster="row")
+    request = request_of("truth", "score", None, None, policies)._replace(cluster="row")
     rows, _ = rows_of(data.with_row_index("row"), request)
     chosen = [of_rows(name)]
     found = sums_of_clusters(rows, chosen, values_and_errors(rows, chosen, None))
