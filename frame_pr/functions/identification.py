@@ -41,7 +41,7 @@ _TIES = {
     "expected": "in expectation over the orders of equal scores",
     "optimistic": "positives first among equal scores",
     "pessimistic": "positives last among equal scores",
-    "order": "equal scores in the order of the rows, as ranx, VOC and COCO have them",
+    "order": "equal scores in the order of the rows, as VOC and COCO have them, and ranx where there are at most 15",
     "tie_break": "equal scores by tie_break=, as trec_eval has them",
 }
 _TRAPEZOIDS = {

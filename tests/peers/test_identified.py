@@ -65,10 +65,12 @@ def test_the_divisor_of_torchmetrics():
 
 @pytest.mark.peers
 @pytest.mark.filterwarnings("ignore")  # numba compiles, and warns of what it finds in ranx
-def test_the_order_of_ties_of_ranx():
+@pytest.mark.parametrize("seed", [1, 2, 7])
+def test_the_order_of_ties_of_ranx(seed):
     ranx = pytest.importorskip("ranx")
-    data = classified(5).with_columns(d=pl.format("d{}", pl.int_range(pl.len())))
+    # Of more than 15 documents, its sort leaves equal scores in an order of its own.
+    data = classified(seed).head(15).with_columns(s=pl.col("s").round(1), d=pl.format("d{}", pl.int_range(15)))
     qrels = ranx.Qrels({"q": {d: int(y) for d, y in data.select("d", "y").rows()}})
     value = ranx.evaluate(qrels, ranx.Run({"q": dict(data.select("d", "s").rows())}), "map")
     found = matches(data, f"{value:.4f}", "y", "s")
-    assert any("order of the rows, as ranx" in one for one in found), found
+    assert any("and ranx where" in one for one in found), found
