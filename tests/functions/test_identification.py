@@ -52,7 +52,7 @@ def test_every_call_gives_its_value():
         # Hits at ranks 2, 4 and 5 of the first five: (1/2 + 2/4 + 3/5) / 3, over the three hits among them.
         (SIX, 0.5333, "average_precision@5/hits (torchmetrics)", {}),
         # A hit and a miss of one score in this order, then a hit: (1 + 2/3) / 2, where together they have 1/2.
-        (pl.DataFrame({"relevant": [1, 0, 1], "score": [2, 2, 1]}), 0.8333, "order of the rows, as ranx", {}),
+        (pl.DataFrame({"relevant": [1, 0, 1], "score": [2, 2, 1]}), 0.8333, "order of the rows, as VOC", {}),
         # Query a has (1 + 2/3) / 2, b and c have 0: a third of it.
         (QUERIES, 0.2778, "trec_eval's map), mean over the groups, those without a value as 0", {"by": "q"}),
         # Of a and b, which have something to find.
