@@ -17,7 +17,7 @@ def _first_hit(name: re.Match[str], b: Blocks) -> Metric:
     is_first = (b.tp == b.hits) & (b.hits > 0)
     # Of the first block with a hit; of a group without one they are 0.
     counts = {"size": b.size, "hits": b.hits, "k": b.k}
-    parts = {f"first_hit_{name}": Aggregate(is_first * count) for name, count in counts.items()}
+    parts = {f"first_hit_{count}": Aggregate(is_first * of_block) for count, of_block in counts.items()}
     size, hits, k = (b.number(part) for part in parts)
     taken = size if cut is None else (cut.of_group(b.positives, b.rows) - k + size).clip(0, size)
     value = b.by_lists(partial(_expected, reciprocal=name["figure"] == "reciprocal_rank"), size, hits, k, taken)

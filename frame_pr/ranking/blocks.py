@@ -182,12 +182,12 @@ def _unit(column: Literal["weight", "gain"], rows: Rows) -> pl.Expr:
 
     def units(columns: Sequence[pl.Series]) -> pl.Series:
         masses, groups, *counts = columns
-        own = counts[0] if counts else pl.repeat(1, len(masses), dtype=pl.Int64, eager=True)
-        unit = exact_unit(masses, int(own.sum()))
+        unit = exact_unit(masses, int(counts[0].sum()) if counts else len(masses))
         if unit is not None:
             return pl.repeat(unit, len(masses), eager=True)
-        of_groups = pl.DataFrame({"mass": masses, "group": groups, "own": own}).select(_unit_of_group())
-        return refuse_lost([masses, of_groups.to_series()], column, name)
+        table = pl.DataFrame({"mass": masses, "group": groups})
+        table = table.with_columns(own=counts[0] if counts else pl.lit(1, dtype=pl.Int64))
+        return refuse_lost([masses, table.select(_unit_of_group()).to_series()], column, name)
 
     counts = ["count"] if rows.counted else []
     return pl.map_batches([column, rows.key.group_bits(), *counts], units, return_dtype=pl.Float64)
