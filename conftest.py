@@ -15,7 +15,7 @@ os.environ |= {"COLUMNS": "80", "LINES": "24", "POLARS_TABLE_WIDTH": "100"}
 
 @pytest.fixture(autouse=True)
 def _no_figure_left() -> Iterator[None]:
-    """Pages draw more pictures than matplotlib likes to have open, and leave them."""
+    """Pages, and tests of plots, draw more pictures than matplotlib likes to have open, and leave them."""
     yield
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")

@@ -1,25 +1,16 @@
 """What a picture shows, read back from it, and runs to draw."""
 
 import io
-from collections.abc import Iterator
 from typing import Any
 
 import matplotlib
-import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
-import pytest
 from matplotlib.figure import Figure
 
 matplotlib.use("Agg")
 
 TEXTBOOK = pl.DataFrame({"relevant": [1, 1, 0, 1, 0, 1, 0, 0, 0, 1], "score": [s / 10 for s in range(10, 0, -1)]})
-
-
-@pytest.fixture(autouse=True)
-def no_figure_left() -> Iterator[None]:
-    yield
-    plt.close("all")
 
 
 def axes() -> Any:

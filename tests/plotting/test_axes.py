@@ -3,16 +3,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from pictures import (
-    TEXTBOOK,
-    axes,
-    curves,
-    labels,
-    line,
-    no_figure_left,  # noqa: F401  fixture
-    random_run,
-    render,
-)
+from pictures import TEXTBOOK, axes, curves, labels, line, random_run, render
 
 import frame_pr as fp
 

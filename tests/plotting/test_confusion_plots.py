@@ -1,7 +1,7 @@
 import polars as pl
 import pytest
 from matplotlib.colors import to_rgb
-from pictures import axes, no_figure_left, random_run, render  # noqa: F401  fixture
+from pictures import axes, random_run, render
 
 import frame_pr as fp
 

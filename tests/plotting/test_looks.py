@@ -7,15 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 from matplotlib.colors import to_rgb
-from pictures import (
-    axes,
-    curves,
-    labels,
-    line,
-    no_figure_left,  # noqa: F401  fixture
-    random_run,
-    render,
-)
+from pictures import axes, curves, labels, line, random_run, render
 
 import frame_pr as fp
 from frame_pr.plotting import colours

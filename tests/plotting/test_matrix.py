@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
 import pytest
-from pictures import no_figure_left, render  # noqa: F401  fixture
+from pictures import render
 
 import frame_pr as fp
 from frame_pr.plotting.room import Box, along, extent

@@ -5,14 +5,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from pictures import (
-    axes,
-    curves,
-    labels,
-    no_figure_left,  # noqa: F401  fixture
-    random_run,
-    render,
-)
+from pictures import axes, curves, labels, random_run, render
 
 import frame_pr as fp
 

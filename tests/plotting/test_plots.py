@@ -3,22 +3,12 @@ import sys
 from typing import Any
 
 import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
 import pytest
 from matplotlib.figure import Figure
-from pictures import (
-    TEXTBOOK,
-    axes,
-    curves,
-    labels,
-    line,
-    no_figure_left,  # noqa: F401  fixture
-    plt,
-    random_run,
-    rectangle_area,
-    render,
-)
+from pictures import TEXTBOOK, axes, curves, labels, line, random_run, rectangle_area, render
 
 import frame_pr as fp
 

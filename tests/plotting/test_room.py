@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
-from pictures import axes, no_figure_left, render  # noqa: F401  fixture
+from pictures import axes, render
 
 import frame_pr as fp
 

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 from compare import near
-from pictures import axes, no_figure_left  # noqa: F401  fixture
+from pictures import axes
 
 import frame_pr as fp
 

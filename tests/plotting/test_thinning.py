@@ -1,14 +1,7 @@
 import numpy as np
 import polars as pl
 import pytest
-from pictures import (
-    axes,
-    curves,
-    no_figure_left,  # noqa: F401  fixture
-    random_run,
-    rectangle_area,
-    render,
-)
+from pictures import axes, curves, random_run, rectangle_area, render
 
 import frame_pr as fp
 from frame_pr.plotting import thinning
