@@ -26,18 +26,23 @@ def _ap_to_rank(b: Blocks, k: pl.Expr) -> Aggregate:
 
 
 def _expected_ap(b: Blocks, k: pl.Expr | None = None) -> Aggregate:
-    """The same in expectation over all orders of the rows of a block.
+    """The same in expectation over all orders of the rows of a block."""
+    taken = b.size if k is None else b.share(k)
+    tied = _expected_sum(b.hits, b.size, taken, hits_before=b.tp - b.hits, before=b.k - b.size)
+    # An untied row has one order: no slope, no need for logarithms, and no last bit lost by them.
+    return Aggregate(pl.when(b.size > 1).then(tied).otherwise(b.hits * taken * b.tp / b.k))
+
+
+def _expected_sum(hits: pl.Expr, size: pl.Expr, taken: pl.Expr, hits_before: pl.Expr, before: pl.Expr) -> pl.Expr:
+    """The sum of precision over the hits among the first of the rows of a block, on average over all their orders.
 
     The j-th of its g rows is a hit with probability r/g, and then the precision there counts it, the tp0 before the
     block and (j-1)(r-1)/(g-1) of the other hits: (tp0 + 1 + (j-1) slope) / (n0 + j), that is
     slope plus a multiple of 1/(n0 + j).
     """
-    before, taken = b.k - b.size, b.size if k is None else b.share(k)
-    slope = (b.hits - 1) / (b.size - 1)
-    harmonic = (b.tp - b.hits + 1 - slope * (before + 1)) * harmonic_difference(before, taken)
-    tied = b.hits / b.size * (harmonic + slope * taken)
-    # An untied row has one order: no slope, no need for logarithms, and no last bit lost by them.
-    return Aggregate(pl.when(b.size > 1).then(tied).otherwise(b.hits * taken * b.tp / b.k))
+    slope = (hits - 1) / (size - 1)
+    harmonic = (hits_before + 1 - slope * (before + 1)) * harmonic_difference(before, taken)
+    return hits / size * (harmonic + slope * taken)
 
 
 def _average_precision(_: re.Match[str], b: Blocks) -> Metric:
@@ -78,13 +83,10 @@ def _interpolated_average_precision(name: re.Match[str], b: Blocks) -> Metric:
 
 
 def _chance(b: Blocks) -> pl.Expr:
-    """The expected average precision of a random order of the rows.
-
-    At a place j there is a hit with probability P/N, and then 1 + (j-1) (P-1)/(N-1) hits as far as there, on average.
-    """
-    rows = b.rows.cast(pl.Float64)
-    slope = ratio(b.positives - 1, b.rows - 1).fill_null(0.0)
-    return pl.when(b.positives > 0).then(slope + (1 - slope) * harmonic_difference(b.rows * 0, rows) / rows)
+    """The expected average precision of one block of all rows: the same formula, so the same to the last bit."""
+    none = b.rows * 0
+    whole = _expected_sum(b.positives, b.rows, b.rows, hits_before=none, before=none)
+    return pl.when(b.rows > 1).then(ratio(whole, b.positives)).when(b.positives > 0).then(1.0)
 
 
 def _chance_average_precision(_: re.Match[str], b: Blocks) -> Metric:

@@ -98,7 +98,7 @@ def averaged(names: list[str], groups: list[dict[str, Any]]) -> dict[str, Any]:
         numbers = endless or [Fraction(value) for value in there]
         found[f"mean_{name}"] = sum(numbers) / len(numbers) if numbers else None
         # Of large numbers of both signs the mean has the last bits of the largest.
-        found[f"scale of mean_{name}"] = max(map(abs, numbers), default=0)
+        found[f"scale of mean_{name}"] = max(map(abs, numbers), default=0) if not signed(name) else 1
         found[f"undefined_{name}"] = len(groups) - len(there)
     return found
 
@@ -233,6 +233,10 @@ def as_good(group: Group, threshold: Any) -> bool:
 
 def near(name: str, got: float, exact: Any) -> bool:
     """Sums of like signs have no cancellation to excuse them; where there is one, the scale is 1."""
-    signed = name.partition("@")[0] in (*ASSOCIATIONS, "roc_auc", "normalized_average_precision")
-    scale = max(abs(float(exact)), 1.0) if signed else abs(float(exact))
+    scale = max(abs(float(exact)), 1.0) if signed(name) else abs(float(exact))
     return abs(got - float(exact)) <= 1e-12 * scale
+
+
+def signed(name: str) -> bool:
+    """Whether a value is a difference."""
+    return name.partition("@")[0] in (*ASSOCIATIONS, "roc_auc", "normalized_average_precision")

@@ -12,6 +12,8 @@ from names import call
 from rankings import BOTH_CLASSES, RANKINGS, WITH_A_HIT, values
 from samples import CUT_BLOCK, LATE_BLOCK, SIX, TEN, ranked
 
+import frame_pr as fp
+
 
 @pytest.mark.parametrize(
     ("data", "name", "value"),
@@ -134,6 +136,14 @@ def test_known_answers_of_normalized_average_precision(kind):
     assert_known(kind, ranked(1, 0, 0, 0, 0), "normalized_average_precision", 1)
     # Without negatives chance is as good as can be.
     assert_known(kind, ranked(1, 1), "normalized_average_precision", None)
+
+
+@pytest.mark.parametrize(("positives", "rows"), [(1, 9), (2, 3), (7, 100), (999, 1000)])
+def test_one_block_of_all_rows_is_no_better_than_chance(kind, positives, rows):
+    # Not by a last bit: it is 0, and not -2e-17.
+    data = ranked(*[1] * positives, *[0] * (rows - positives)).with_columns(score=pl.lit(0.5))
+    result = kind.read(fp.evaluate(kind(data), "normalized_average_precision", "relevant", "score", ties="expected"))
+    assert result.item() == 0
 
 
 @pytest.mark.slow
