@@ -115,16 +115,20 @@ def _running(rows: Rows, beside: Sequence[str], *, each_row: bool) -> pl.LazyFra
     frame = frame.with_row_index("row") if by_index else frame
     place = key.place_of_row() if by_index else pl.col("tie") if rows.ordered else None
     packed = key.pack(place)
-    # In the same time as the sort of a frame, and with less memory.
-    in_order = packed.map_batches(lambda keys: keys.sort(), return_dtype=pl.Int128)
     if by_index:
+        # In the same time as the sort of a frame, and with less memory.
+        in_order = packed.map_batches(lambda keys: keys.sort(), return_dtype=pl.Int128)
         table = frame.select(*carried, key=in_order).with_columns(pl.col(carried).gather(key.row()))
     elif carried:
         table = frame.select(*carried, key=packed).sort("key")
     else:
-        table = frame.select(key=in_order)
-    # No int_range: to know how far it goes, the streaming engine would hold the whole table back.
-    table = table.with_row_index("row", 1).with_columns(**key.unpacked())
+        in_order = packed.map_batches(partial(_in_order, each_row=each_row), return_dtype=pl.Struct(_IN_ORDER))
+        table = frame.select(key=in_order).unnest("key").with_columns(count=difference("row"))
+        rows = rows._replace(counted=True)
+    if carried:
+        # No int_range: to know how far it goes, the streaming engine would hold the whole table back.
+        table = table.with_columns(row=pl.col("count").cum_sum()) if rows.counted else table.with_row_index("row", 1)
+    table = table.with_columns(**key.unpacked())
     bits = pl.col("bits")
     retrieved = key.is_retrieved() if rows.some_unranked else pl.lit(True)
     alone = starts(bits) & ends(bits)
@@ -143,8 +147,25 @@ def _running(rows: Rows, beside: Sequence[str], *, each_row: bool) -> pl.LazyFra
     return table.filter(end)
 
 
+_IN_ORDER: dict[str, pl.DataType] = {"key": pl.Int128(), "row": pl.Int64()}
+_LOOKED_AT = 2**16
+"""At so many keys is looked before all of them are sorted."""
+
+
+def _in_order(keys: pl.Series, *, each_row: bool) -> pl.Series:
+    """The keys in order, and how many there are as far as each: equal ones once, where there are few others."""
+    few = False
+    if len(keys) > 2 * _LOOKED_AT and not each_row:
+        few = keys.sample(_LOOKED_AT, with_replacement=True, seed=0).n_unique() < 0.6 * _LOOKED_AT
+    if few:
+        counted = keys.to_frame("key").lazy().group_by("key").agg(row=pl.len().cast(pl.Int64)).sort("key")
+        return counted.with_columns(pl.col("row").cum_sum()).collect(engine="streaming").to_struct()
+    row = pl.int_range(1, len(keys) + 1, eager=True)
+    return pl.DataFrame({"key": keys.sort(), "row": row}).to_struct()
+
+
 def _runs(rows: Rows, beside: Sequence[str]) -> dict[str, pl.Expr]:
-    """Running totals of hits and of rows, which are numbered from 1 in `row`, and of what is `beside`."""
+    """Running totals of hits and of rows, which `row` is one of, and of what is `beside`."""
     truth, row, weight = pl.col("truth"), pl.col("row").cast(pl.Int64), pl.col("weight")
     counts = rows.key.counts() if rows.key.drops else row > 0
     judged = pl.col("judged") if rows.filled else row > 0
@@ -158,8 +179,8 @@ def _runs(rows: Rows, beside: Sequence[str]) -> dict[str, pl.Expr]:
         # Over all groups they may wrap around, which differences within a group do not notice.
         weight = in_units(weight, pl.col("unit"))
     elif rows.weights.name is None:
-        if not (rows.key.drops or rows.counted):
-            return {HITS.run: truth.cum_sum(), ROWS.run: row, **runs}
+        if not rows.key.drops:
+            return {HITS.run: rows.times(truth).cum_sum(), ROWS.run: row, **runs}
         weight = counts.cast(pl.Int64)
     weight = rows.times(weight)
     return {HITS.run: (truth * weight).cum_sum(), ROWS.run: weight.cum_sum(), **runs}

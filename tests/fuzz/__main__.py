@@ -10,7 +10,7 @@ from itertools import count
 from multiprocessing import get_context
 
 from fuzz.calls import ENGINES
-from fuzz.trying import shown, tried, warnings_are_errors
+from fuzz.trying import prepared, shown, tried
 
 AT_ONCE = 100  # calls
 
@@ -33,7 +33,7 @@ def main() -> None:
         return
     cases, failed, start = 0, Counter(), time.monotonic()
     chunks = (range(i, i + AT_ONCE) for i in count(0, AT_ONCE))
-    with ProcessPoolExecutor(given.jobs, get_context("spawn"), warnings_are_errors) as pool:
+    with ProcessPoolExecutor(given.jobs, get_context("spawn"), prepared) as pool:
         running = [pool.submit(tried, given.seed, next(chunks), given.engines) for _ in range(given.jobs + 1)]
         while cases < wanted:
             done, wrong = running.pop(0).result()

@@ -2,6 +2,7 @@
 
 import warnings
 
+from frame_pr.ranking import blocks
 from fuzz import answers
 from fuzz.answers import Difference, differences, groups_of
 from fuzz.calls import code
@@ -10,8 +11,9 @@ from fuzz.shrink import shrunk
 from fuzz.started import started
 
 
-def warnings_are_errors() -> None:
-    """As in the tests."""
+def prepared() -> None:
+    """Warnings are errors, as in the tests; rows are counted before they are sorted in small frames, too."""
+    blocks._LOOKED_AT = 4
     warnings.simplefilter("error")
     warnings.filterwarnings("ignore", "unclosed <socket", ResourceWarning)
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)

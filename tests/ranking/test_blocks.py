@@ -7,6 +7,7 @@ from samples import SCORE_IDS, SCORES
 
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
+from frame_pr.ranking import blocks
 from frame_pr.ranking.blocks import blocks_of
 
 INFINITY = math.inf
@@ -85,3 +86,31 @@ def test_the_order_of_the_rows_does_not_matter():
     for seed in range(5):
         shuffled = ROWS.sample(fraction=1, shuffle=True, seed=seed)
         assert table_of(shuffled).equals(expected)
+
+
+@pytest.mark.parametrize("drops", [False, True])
+@pytest.mark.parametrize("ties", ["threshold", "optimistic", "pessimistic", "expected", "order"])
+def test_rows_that_are_counted_before_they_are_sorted_are_the_same_blocks(monkeypatch, ties, drops):
+    # Two groups of three scores: six keys, or a dozen with their truths.
+    number = pl.int_range(300)
+    rows = pl.select(group=number % 2, score=number % 3, truth=number % 7 < 3, dropped=number % 5 == 0, tie=number)
+    ranked, _ = rows_of(rows, request_of("truth", "score", None, None, {"ties": ties}))
+    ranked = ranked._replace(frame=rows.lazy(), key=ranked.key._replace(drops=drops))
+    every_row = [False, True] if ties in ("optimistic", "pessimistic") else [False]
+    sorted_whole = [blocks_of(ranked, each_row=each_row).collect() for each_row in every_row]
+    monkeypatch.setattr(blocks, "_LOOKED_AT", 100)
+    for each_row, expected in zip(every_row, sorted_whole, strict=True):
+        found = blocks_of(ranked, each_row=each_row).collect()
+        assert found.drop("count").equals(expected.drop("count"))  # of a key, not of a block
+        assert len(expected) == 300 or not each_row
+
+
+@pytest.mark.parametrize(("keys", "counted"), [(1, True), (20, True), (500, False), (1000, False)])
+@pytest.mark.parametrize("each_row", [False, True])
+def test_rows_are_counted_first_where_few_keys_are_seen(monkeypatch, keys, counted, each_row):
+    monkeypatch.setattr(blocks, "_LOOKED_AT", 100)
+    given = pl.Series([i * 7 % keys for i in range(1000)], dtype=pl.Int128)
+    found = blocks._in_order(given, each_row=each_row).struct.unnest()
+    assert len(found) == (keys if counted and not each_row else 1000)
+    assert found["key"].is_sorted()
+    assert found["row"].to_list()[-1] == 1000
