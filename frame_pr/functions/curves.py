@@ -17,7 +17,7 @@ from frame_pr.inputs.totals import with_totals
 from frame_pr.metrics import rates
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS
 from frame_pr.metrics.rates import figure_of
-from frame_pr.ranking.blocks import blocks_of
+from frame_pr.ranking.blocks import block_of_row, blocks_of
 from frame_pr.ranking.running import ends, starts
 
 CURVE_COLUMNS = (
@@ -166,9 +166,9 @@ def with_curve(
             raise ValueError(
                 f"with_curve gives rows the figures at their own score: it takes equal scores together, without {name}="
             )
-    rows, way_back = rows_of(frame, request_of(truth, score, by, positive, policies), carry=True)
-    numbered = way_back.carried.with_columns(block=rows.key.block_of_row())
-    return way_back._replace(carried=numbered).beside(curve_table(rows, columns), "block", columns, put)
+    request = request_of(truth, score, by, positive, policies)
+    rows, way_back = rows_of(frame, request, carry=True, placed=True)
+    return way_back.beside(curve_table(rows, columns), columns, put, place=block_of_row(rows))
 
 
 def _others(figures: str | Sequence[str]) -> list[str]:

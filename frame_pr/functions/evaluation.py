@@ -224,7 +224,7 @@ def evaluated_beside(
 ) -> Frame:
     """What `with_metrics` gives."""
     rows, way_back = rows_of(frame, request, carry=True)
-    return way_back.beside(values(rows, named, undefined), "group", list(named), prefix)
+    return way_back.beside(values(rows, named, undefined), list(named), prefix)
 
 
 def means_asked(mean_over: Any, statistics: Any, *, named: bool = False) -> Means | None:

@@ -11,7 +11,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_taken
-from frame_pr.frames.frame_kind import Frame, FrameKind
+from frame_pr.frames.frame_kind import Frame, FrameKind, InMemory
 from frame_pr.inputs.group_codes import Recode, coding
 from frame_pr.inputs.masses import COLUMNS, Weights, bits_beside, bits_of_sum, exponent, how_many, unit_of
 from frame_pr.inputs.policies import Ties
@@ -91,12 +91,25 @@ class WayBack(NamedTuple, Generic[Frame]):
         """A result, as a frame of the caller's kind."""
         return self.kind.give(result, [key for key in keys if not (self.systems and key == "system")])
 
-    def beside(self, table: pl.LazyFrame, on: str, columns: Sequence[str], prefix: str) -> Frame:
-        """The caller's rows, in their order, each with these columns of the row of the table that it matches."""
-        new = {prefix + name: name for name in columns}
+    def beside(self, table: pl.LazyFrame, columns: Sequence[str], prefix: str, place: pl.Expr | None = None) -> Frame:
+        """The caller's rows, in their order, each with these columns of a row of the table.
+
+        The one that has its `group`; or that at its `place`.
+        """
+        new = {prefix + name: pl.col(name) for name in columns}
         refuse_taken(new, self.kind.columns)
-        table = table.select(on, **{name: pl.col(column) for name, column in new.items()})
-        return self.kind.beside(self.carried.join(table, on=on, how="left", maintain_order="left"), list(new))
+        if place is None:
+            table = table.select("group", **new)
+            return self.kind.beside(self.carried.join(table, on="group", how="left", maintain_order="left"), list(new))
+        # A join by the score would take several times as long, and the rows of two plans need not be in one order.
+        placed, table = self.carried.with_columns(place=place), table.select(**new)
+        if isinstance(self.kind, InMemory):
+            places = self.kind.collect_result(placed.select("place")).to_series()
+            table = self.kind.collect_result(table).rechunk().select(pl.all().gather(places)).lazy()
+        else:
+            both = pl.concat([placed, table], how="horizontal_extend")
+            table = both.with_columns(pl.col(list(new)).gather("place"))
+        return self.kind.beside(table, list(new))
 
 
 def rows_of(
@@ -104,13 +117,15 @@ def rows_of(
     request: Request,
     *,
     carry: bool = False,
+    placed: bool = False,
     all_groups: bool = False,
     starts: pl.DataFrame | None = None,
     units: pl.DataFrame | None = None,
 ) -> tuple[Rows, WayBack[Frame]]:
     """Check a frame and bring it into canonical form; several scores become a last key, `system`.
 
-    `carry`: the rows keep their order, and have what their kind carries. `all_groups`: the groups of frames that give
+    `carry`: the rows keep their order, and have what their kind carries. `placed`: keys have room for the places of
+    rows. `all_groups`: the groups of frames that give
     known totals are there, too. `starts`: a frame of the columns of `by` and
     those of `blocks.START`. `units`: one of the columns of `by` and `unit`, the unit of the larger group.
     """
@@ -139,7 +154,7 @@ def rows_of(
         source = _with_tie(places.code(source), descending=descending)
     elif ordered:
         source = source.with_row_index("tie")
-    limit = group_limit(places=ordered or carried)
+    limit = group_limit(places=ordered or carried or placed)
     coder = number(source, list(given.keys), limit=limit // len(given.scores))
     rows, restore = coder.code(source).drop(list(given.keys)), coder.restore
     rows, drops = _counted(rows, request, list(given.scores), carry=carry)

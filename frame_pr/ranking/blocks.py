@@ -16,6 +16,7 @@ import polars as pl
 
 from frame_pr.inputs.masses import HITS, MASSES, ROWS, bits_of_sum, exact_unit, exponent, in_units, refuse_lost, unit_of
 from frame_pr.inputs.rows import Rows
+from frame_pr.inputs.sort_keys import PLACES
 from frame_pr.ranking.running import difference, ends, from_last, from_start, running_figures, starts
 
 START = (*(mass.before for mass in MASSES), *(mass.in_all for mass in MASSES), "later_precision")
@@ -100,9 +101,41 @@ def blocks_of(
     return blocks.with_columns(**running_figures(in_ranges=rows.starts is not None))
 
 
+def block_of_row(rows: Rows) -> pl.Expr:
+    """Where the block of each row is among all that are retrieved, by group and from the best score on; else null."""
+    retrieved = pl.col("score").is_not_null()
+    if rows.key.drops:
+        retrieved &= ~pl.col("dropped")
+    block = rows.key.block_of_row()
+    block = pl.when(retrieved).then(block) if rows.some_unranked else block
+    return block.map_batches(_dense_rank, return_dtype=pl.UInt32)
+
+
+def _dense_rank(blocks: pl.Series) -> pl.Series:
+    """The place of each value among the distinct ones, from 0 on; null of null."""
+    table = blocks.to_frame("block").lazy()
+    if _few(blocks):
+        places = table.unique().drop_nulls().sort("block").with_row_index("place").collect(engine="streaming")
+        return table.join(places.lazy(), on="block", how="left", maintain_order="left").collect()["place"]
+    # Integers that hold the number of their row are sorted in a third of the time of numbers beside them.
+    table = table.with_row_index("row")
+    table = table.drop_nulls() if blocks.null_count() else table
+    packed = table.select(pl.col("block") * PLACES + pl.col("row")).collect(engine="streaming").to_series().sort()
+    table = (
+        packed.to_frame("block")
+        .lazy()
+        .select(
+            row=(pl.col("block") & (PLACES - 1)).cast(pl.UInt32),
+            place=starts(pl.col("block") & -PLACES).cast(pl.UInt32).cum_sum() - 1,
+        )
+    )
+    row, place = table.collect(engine="streaming")
+    return pl.repeat(None, len(blocks), dtype=pl.UInt32, eager=True).scatter(row, place)
+
+
 def _running(rows: Rows, beside: Sequence[str], *, each_row: bool) -> pl.LazyFrame:
     """Sort, and run totals down the column: `bits`, a run for each mass, `ties_run`, `retrieved`; one row per block."""
-    key = rows.key
+    key, by_truth = rows.key, rows.ties in ("optimistic", "pessimistic")
     carried = [] if rows.weights.name is None else ["weight"]
     if rows.counted:
         carried.append("count")
@@ -122,7 +155,9 @@ def _running(rows: Rows, beside: Sequence[str], *, each_row: bool) -> pl.LazyFra
     elif carried:
         table = frame.select(*carried, key=packed).sort("key")
     else:
-        in_order = packed.map_batches(partial(_in_order, each_row=each_row), return_dtype=pl.Struct(_IN_ORDER))
+        in_order = packed.map_batches(
+            partial(_in_order, each_row=by_truth and each_row), return_dtype=pl.Struct(_IN_ORDER)
+        )
         table = frame.select(key=in_order).unnest("key").with_columns(count=difference("row"))
         rows = rows._replace(counted=True)
     if carried:
@@ -141,7 +176,7 @@ def _running(rows: Rows, beside: Sequence[str], *, each_row: bool) -> pl.LazyFra
         **_runs(rows, beside), ties_run=rows.times(tied.cast(pl.Int64)).cum_sum(), retrieved=retrieved
     )
     end = ends(pl.col("place_bits") if rows.ordered else bits)
-    if rows.ties in ("optimistic", "pessimistic"):
+    if by_truth:
         # Rows of equal score and truth need no order among them.
         end = pl.lit(True) if each_row else end | ends(pl.col("truth"))
     return table.filter(end)
@@ -149,19 +184,23 @@ def _running(rows: Rows, beside: Sequence[str], *, each_row: bool) -> pl.LazyFra
 
 _IN_ORDER: dict[str, pl.DataType] = {"key": pl.Int128(), "row": pl.Int64()}
 _LOOKED_AT = 2**16
-"""At so many keys is looked before all of them are sorted."""
+"""So many keys are looked at before all of them are sorted."""
 
 
 def _in_order(keys: pl.Series, *, each_row: bool) -> pl.Series:
     """The keys in order, and how many there are as far as each: equal ones once, where there are few others."""
-    few = False
-    if len(keys) > 2 * _LOOKED_AT and not each_row:
-        few = keys.sample(_LOOKED_AT, with_replacement=True, seed=0).n_unique() < 0.6 * _LOOKED_AT
-    if few:
+    if not each_row and _few(keys):
         counted = keys.to_frame("key").lazy().group_by("key").agg(row=pl.len().cast(pl.Int64)).sort("key")
         return counted.with_columns(pl.col("row").cum_sum()).collect(engine="streaming").to_struct()
     row = pl.int_range(1, len(keys) + 1, eager=True)
     return pl.DataFrame({"key": keys.sort(), "row": row}).to_struct()
+
+
+def _few(keys: pl.Series) -> bool:
+    """Whether there are so few distinct ones among many that it pays to look for them before a sort."""
+    if len(keys) <= 2 * _LOOKED_AT:
+        return False
+    return keys.sample(_LOOKED_AT, with_replacement=True, seed=0).n_unique() < 0.6 * _LOOKED_AT
 
 
 def _runs(rows: Rows, beside: Sequence[str]) -> dict[str, pl.Expr]:

@@ -11,6 +11,7 @@ from polars.testing import assert_frame_equal
 from samples import CUT_BLOCK, TEN
 
 import frame_pr as fp
+from frame_pr.ranking import blocks
 
 COLUMNS = ["threshold", "k", "tp", "fp", "fn", "tn", "precision", "recall", "recall_step", "interpolated_precision"]
 
@@ -118,6 +119,41 @@ def test_with_curve_is_the_curve_joined_to_the_rows(kind):
     assert result.columns == [*data.columns, *COLUMNS[1:], "f1"]
     curve = data.pr.curve("relevant", "score", by="q", figures=["f1"]).rename({"threshold": "score"})
     assert_same(result, data.join(curve, on=["q", "score"], how="left", maintain_order="left"), dtypes=False)
+
+
+@pytest.mark.parametrize("looked_at", [2, 2**16], ids=["few", "many"])
+@pytest.mark.parametrize("ascending", [False, True])
+@pytest.mark.parametrize(
+    "policies",
+    [
+        {"unscored": "drop", "unjudged": "drop"},
+        {"unscored": "unretrieved", "unjudged": "negative"},
+        {"unscored": "unretrieved", "unjudged": "drop", "weight": "w"},
+        {"unscored": "drop", "unjudged": "negative", "weight": "f"},
+        {"unscored": "unretrieved", "unjudged": "drop", "count": "w"},
+    ],
+)
+def test_rows_have_the_figures_of_their_own_score(kind, monkeypatch, policies, ascending, looked_at):
+    # Rows without a score and rows that do not count have none.
+    monkeypatch.setattr(blocks, "_LOOKED_AT", looked_at)
+    i = pl.int_range(120)
+    data = pl.select(
+        q=i * 7 % 4,
+        relevant=pl.when(i % 11 != 3).then(i * 13 % 17 < 6),
+        score=pl.when(i % 13 != 5).then((i * 31 % 9) / 8),
+        w=i % 4,
+        f=(i % 5) / 4,
+    )
+    given = {"by": "q", "ascending": ascending, **policies}
+    result = kind.read(kind(data).pr.with_curve("relevant", "score", **given))
+    curve = data.pr.curve("relevant", "score", **given).with_columns(score="threshold").drop("threshold")
+    expected = data.join(curve, on=["q", "score"], how="left", maintain_order="left")
+    gone = pl.lit(False) if policies["unjudged"] == "negative" else pl.col("relevant").is_null()
+    for mass in ("weight", "count"):
+        gone |= pl.col(policies[mass]) == 0 if mass in policies else pl.lit(False)
+    expected = expected.with_columns(pl.when(~gone).then(pl.col(COLUMNS[1:])))
+    assert_same(result, expected, dtypes=False)
+    assert 0 < expected["k"].null_count() < 60
 
 
 def test_with_curve_joins_both_zeros():
