@@ -98,11 +98,11 @@ def coding(frame: pl.LazyFrame, keys: list[str], *, limit: int, height: int | No
     groups = frame.select(keys)
     if digits:
         groups = groups.filter(~pl.all_horizontal(digit.inside() for digit in digits).all())
-    groups = groups.unique().sort(keys).with_row_index("number").with_columns(pl.col("number").cast(pl.Int64))
+    groups = groups.group_by(keys).agg().sort(keys).with_row_index("number").with_columns(pl.col("number").cast(pl.Int64))
     groups = groups.map_batches(partial(_below, limit=limit), schema=groups.collect_schema())
     beside, matched = nan, on
     if height is not None and height >= SMALL:
-        groups = groups.collect().lazy()
+        groups = groups.collect(engine="streaming").lazy()
         key_hash = pl.struct(keys).hash()
         if groups.select(key_hash.is_unique().all()).collect().item():
             # Integers are joined in a fraction of the time that texts take.
