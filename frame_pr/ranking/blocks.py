@@ -113,57 +113,43 @@ def block_of_row(rows: Rows) -> pl.Expr:
 
 def _dense_rank(blocks: pl.Series) -> pl.Series:
     """The place of each value among the distinct ones, from 0 on; null of null."""
-    table = blocks.to_frame("block").lazy()
-    if _few(blocks):
+    table, block = blocks.to_frame("block").lazy(), pl.col("block")
+    if _few(blocks.alias("block"), block):
         places = table.unique().drop_nulls().sort("block").with_row_index("place").collect(engine="streaming")
         return table.join(places.lazy(), on="block", how="left", maintain_order="left").collect()["place"]
     # Integers that hold the number of their row are sorted in a third of the time of numbers beside them.
     table = table.with_row_index("row")
     table = table.drop_nulls() if blocks.null_count() else table
-    packed = table.select(pl.col("block") * PLACES + pl.col("row")).collect(engine="streaming").to_series().sort()
-    table = (
-        packed.to_frame("block")
-        .lazy()
-        .select(
-            row=(pl.col("block") & (PLACES - 1)).cast(pl.UInt32),
-            place=starts(pl.col("block") & -PLACES).cast(pl.UInt32).cum_sum() - 1,
-        )
-    )
-    row, place = table.collect(engine="streaming")
-    return pl.repeat(None, len(blocks), dtype=pl.UInt32, eager=True).scatter(row, place)
+    packed = table.select(block * PLACES + pl.col("row")).collect(engine="streaming").to_series().sort()
+    place = starts(block & -PLACES).cast(pl.UInt32).cum_sum() - 1
+    table = packed.to_frame("block").lazy().select((block & (PLACES - 1)).cast(pl.UInt32).alias("row"), place=place)
+    return pl.repeat(None, len(blocks), dtype=pl.UInt32, eager=True).scatter(*table.collect(engine="streaming"))
 
 
 def _running(rows: Rows, beside: Sequence[str], *, each_row: bool) -> pl.LazyFrame:
     """Sort, and run totals down the column: `bits`, a run for each mass, `ties_run`, `retrieved`; one row per block."""
     key, by_truth = rows.key, rows.ties in ("optimistic", "pessimistic")
-    carried = [] if rows.weights.name is None else ["weight"]
-    if rows.counted:
-        carried.append("count")
-    if rows.units is not None:
-        carried.append("unit")
-    carried += [name for name in beside if name == "gain" or rows.filled]
-    # A sort beside other columns takes twice as long as a plain one and a gather by the index that it carries.
-    by_index = bool(carried) and key.places and not rows.ordered
+    masses = _masses(rows, beside)
+    fractional = any(dtype.is_float() for _, dtype in masses.values())
     frame = rows.frame if rows.units is None else rows.frame.join(rows.units, on="group", how="left")
+    by_index = key.places and not rows.ordered
     frame = frame.with_row_index("row") if by_index else frame
-    place = key.place_of_row() if by_index else pl.col("tie") if rows.ordered else None
-    packed = key.pack(place)
+    columns = [key.pack(key.place_of_row() if by_index else pl.col("tie") if rows.ordered else None).alias("key")]
+    columns += [mass.alias(name) for name, (mass, _) in masses.items()]
+    columns += [pl.col("count")] if rows.counted else []
+    alike = not (fractional or (each_row and by_truth))
+    in_order = partial(_in_order, alike=alike, row=key.row() if by_index else None)
+    dtypes = {name: dtype for name, (_, dtype) in masses.items()}
+    dtypes = {"key": pl.Int128(), **dtypes, "count" if rows.counted else "row": pl.Int64()}
+    table = frame.select(key=pl.map_batches(columns, in_order, return_dtype=pl.Struct(dtypes))).unnest("key")
     if by_index:
         # In the same time as the sort of a frame, and with less memory.
-        in_order = packed.map_batches(lambda keys: keys.sort(), return_dtype=pl.Int128)
-        table = frame.select(*carried, key=in_order).with_columns(pl.col(carried).gather(key.row()))
-    elif carried:
-        table = frame.select(*carried, key=packed).sort("key")
-    else:
-        in_order = packed.map_batches(
-            partial(_in_order, each_row=by_truth and each_row), return_dtype=pl.Struct(_IN_ORDER)
-        )
-        table = frame.select(key=in_order).unnest("key").with_columns(count=difference("row"))
+        carried = pl.col([name for name in dtypes if name not in ("key", "row")])
+        table = table.with_columns(carried.gather(key.row()))
+    row, count = pl.col("count").cum_sum(), difference("row")
+    table = table.with_columns(**{"row": row} if rows.counted else {"count": count}, **key.unpacked())
+    if not fractional:
         rows = rows._replace(counted=True)
-    if carried:
-        # No int_range: to know how far it goes, the streaming engine would hold the whole table back.
-        table = table.with_columns(row=pl.col("count").cum_sum()) if rows.counted else table.with_row_index("row", 1)
-    table = table.with_columns(**key.unpacked())
     bits = pl.col("bits")
     retrieved = key.is_retrieved() if rows.some_unranked else pl.lit(True)
     alone = starts(bits) & ends(bits)
@@ -182,47 +168,70 @@ def _running(rows: Rows, beside: Sequence[str], *, each_row: bool) -> pl.LazyFra
     return table.filter(end)
 
 
-_IN_ORDER: dict[str, pl.DataType] = {"key": pl.Int128(), "row": pl.Int64()}
+def _masses(rows: Rows, beside: Sequence[str]) -> dict[str, tuple[pl.Expr, pl.DataType]]:
+    """What goes along with the keys, and its type: whole ones of all rows that a row stands for, floats of one."""
+    found: dict[str, tuple[pl.Expr, pl.DataType]] = {}
+    for name, weights in (("weight", rows.weights), ("gain", rows.gains)):
+        if weights.name is not None and (name == "weight" or name in beside):
+            mass = pl.col(name)
+            found[name] = (mass, pl.Float64()) if weights.fractional else (rows.times(mass), pl.Int64())
+    if rows.units is not None:
+        found["unit"] = pl.col("unit"), pl.Float64()
+    if rows.filled and "judged" in beside:
+        judged = pl.col("judged") & ~pl.col("dropped") if rows.key.drops else pl.col("judged")
+        found["judged"] = rows.times(judged.cast(pl.Int64)), pl.Int64()
+    return found
+
+
 _LOOKED_AT = 2**16
 """So many keys are looked at before all of them are sorted."""
 
 
-def _in_order(keys: pl.Series, *, each_row: bool) -> pl.Series:
-    """The keys in order, and how many there are as far as each: equal ones once, where there are few others."""
-    if not each_row and _few(keys):
-        counted = keys.to_frame("key").lazy().group_by("key").agg(row=pl.len().cast(pl.Int64)).sort("key")
-        return counted.with_columns(pl.col("row").cum_sum()).collect(engine="streaming").to_struct()
-    row = pl.int_range(1, len(keys) + 1, eager=True)
-    return pl.DataFrame({"key": keys.sort(), "row": row}).to_struct()
+def _in_order(columns: Sequence[pl.Series], *, alike: bool, row: pl.Expr | None) -> pl.Series:
+    """The keys in order, what goes along with them, and the `count` of each where one is given.
+
+    Else, in `row`, how many rows there are as far as each. `alike`: rows of equal keys may be taken together, and are
+    where there are few others. `row`: where a key holds the number of its row, to fetch by it what goes along.
+    """
+    keys, *others = columns
+    table, number = pl.DataFrame(columns), pl.int_range(1, pl.len() + 1)
+    counted = "count" in table.columns
+    own = pl.col("key") if row is None else pl.col("key") - row.cast(pl.Int128) * 2
+    if alike and _few(keys, own):
+        count = {} if counted else {"row": pl.len().cast(pl.Int64)}
+        groups = table.lazy().group_by(own).agg(pl.exclude("key").sum(), **count).sort("key")
+        table = groups.collect(engine="streaming")
+        table = table if counted else table.with_columns(pl.col("row").cum_sum())
+        return table.with_columns(own if row is None else own + (number - 1) * 2).to_struct()
+    table = table.sort("key") if others and row is None else table.with_columns(keys.sort())
+    return (table if counted else table.with_columns(row=number)).to_struct()
 
 
-def _few(keys: pl.Series) -> bool:
+def _few(keys: pl.Series, own: pl.Expr) -> bool:
     """Whether there are so few distinct ones among many that it pays to look for them before a sort."""
     if len(keys) <= 2 * _LOOKED_AT:
         return False
-    return keys.sample(_LOOKED_AT, with_replacement=True, seed=0).n_unique() < 0.6 * _LOOKED_AT
+    seen = keys.sample(_LOOKED_AT, with_replacement=True, seed=0).to_frame().select(own.n_unique()).item()
+    return bool(seen < 0.6 * _LOOKED_AT)
 
 
 def _runs(rows: Rows, beside: Sequence[str]) -> dict[str, pl.Expr]:
-    """Running totals of hits and of rows, which `row` is one of, and of what is `beside`."""
-    truth, row, weight = pl.col("truth"), pl.col("row").cast(pl.Int64), pl.col("weight")
-    counts = rows.key.counts() if rows.key.drops else row > 0
-    judged = pl.col("judged") if rows.filled else row > 0
+    """Running totals of hits and of rows, and of what is `beside`."""
+    counts = rows.times(rows.key.counts().cast(pl.Int64)) if rows.key.drops else difference("row")
     # In fixed point, as floats lose bits where a total is taken from another.
-    gain = pl.col("gain")
-    if rows.gains.fractional:
-        gain = in_units(gain, pl.col("gain_unit"))
-    summed = {"gain": gain, "judged": (judged & counts).cast(pl.Int64)}
-    runs = {f"{name}_run": rows.times(summed[name]).cum_sum() for name in beside}
+    gain = rows.times(in_units(pl.col("gain"), pl.col("gain_unit"))) if rows.gains.fractional else pl.col("gain")
+    summed = {"gain": gain, "judged": pl.col("judged") if rows.filled else counts}
+    runs = {f"{name}_run": summed[name].cum_sum() for name in beside}
     if rows.weights.fractional:
         # Over all groups they may wrap around, which differences within a group do not notice.
-        weight = in_units(weight, pl.col("unit"))
-    elif rows.weights.name is None:
-        if not rows.key.drops:
-            return {HITS.run: rows.times(truth).cum_sum(), ROWS.run: row, **runs}
-        weight = counts.cast(pl.Int64)
-    weight = rows.times(weight)
-    return {HITS.run: (truth * weight).cum_sum(), ROWS.run: weight.cum_sum(), **runs}
+        weight = rows.times(in_units(pl.col("weight"), pl.col("unit")))
+    elif rows.weights.name is not None:
+        weight = pl.col("weight")
+    elif rows.key.drops:
+        weight = counts
+    else:
+        return {HITS.run: rows.times(pl.col("truth")).cum_sum(), ROWS.run: pl.col("row"), **runs}
+    return {HITS.run: (pl.col("truth") * weight).cum_sum(), ROWS.run: weight.cum_sum(), **runs}
 
 
 def _own(name: str, rows: Rows) -> pl.Expr:

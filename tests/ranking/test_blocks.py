@@ -105,12 +105,23 @@ def test_rows_that_are_counted_before_they_are_sorted_are_the_same_blocks(monkey
         assert len(expected) == 300 or not each_row
 
 
-@pytest.mark.parametrize(("keys", "counted"), [(1, True), (20, True), (500, False), (1000, False)])
-@pytest.mark.parametrize("each_row", [False, True])
-def test_rows_are_counted_first_where_few_keys_are_seen(monkeypatch, keys, counted, each_row):
+@pytest.mark.parametrize("row", [None, (pl.col("key") % 2**12 // 2).cast(pl.UInt32)], ids=["alone", "with its row"])
+@pytest.mark.parametrize("alike", [False, True])
+@pytest.mark.parametrize(("keys", "few"), [(1, True), (20, True), (500, False), (1000, False)])
+def test_rows_are_counted_first_where_few_keys_are_seen(monkeypatch, keys, few, alike, row):
     monkeypatch.setattr(blocks, "_LOOKED_AT", 100)
-    given = pl.Series([i * 7 % keys for i in range(1000)], dtype=pl.Int128)
-    found = blocks._in_order(given, each_row=each_row).struct.unnest()
-    assert len(found) == (keys if counted and not each_row else 1000)
-    assert found["key"].is_sorted()
-    assert found["row"].to_list()[-1] == 1000
+    number = pl.int_range(1000)
+    key = (number * 7 % keys).cast(pl.Int128) * 2**12
+    data = pl.select(key=key if row is None else key + number * 2, weight=number, count=number % 3)
+    expected = data.group_by(pl.col("key") // 2**12).sum().sort("key")
+    for columns in (["key"], ["key", "weight"], ["key", "weight", "count"]):
+        found = blocks._in_order(data[columns].get_columns(), alike=alike, row=row).struct.unnest()
+        assert found.columns == [*columns, *([] if "count" in columns else ["row"])]
+        assert len(found) == (keys if few and alike else 1000)
+        assert found["key"].is_sorted()
+        if row is not None:
+            found = found.with_columns(pl.col(columns[1:]).gather(row))
+        if "row" in found:
+            assert found["row"].to_list()[-1] == 1000
+        found = found.group_by(pl.col("key") // 2**12).agg(pl.col(columns[1:]).sum()).sort("key")
+        assert found.equals(expected.select(columns))
