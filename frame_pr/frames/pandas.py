@@ -67,7 +67,7 @@ class PandasFrame(InMemory["pd.DataFrame"]):
         """The frame itself, index and all, and the new columns."""
         import pandas as pd
 
-        columns = self.collect_beside(table, new).to_pandas()
+        columns = to_pandas(self.collect_beside(table, new), [], like=self.frame)
         return pd.concat([self.frame, columns.set_axis(self.frame.index)], axis=1)
 
     def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> pd.DataFrame:
@@ -76,7 +76,7 @@ class PandasFrame(InMemory["pd.DataFrame"]):
 
         made = self.collect_beside(table, ["row", *new])
         rows = self.frame[list(carried)].take(made["row"].to_numpy()).reset_index(drop=True)
-        return pd.concat([rows, made.drop("row").to_pandas()], axis=1)
+        return pd.concat([rows, to_pandas(made.drop("row"), [], like=self.frame)], axis=1)
 
 
 def from_pandas(frame: pd.DataFrame, columns: Sequence[Hashable]) -> pl.DataFrame:
@@ -133,6 +133,8 @@ def to_pandas(result: pl.DataFrame, keys: Sequence[str], *, like: pd.DataFrame) 
     for column in result:
         label = labels.get(column.name, column.name)
         dtype = dtypes.get(column.name)
+        if dtype is None and _lost_in_floats(column):
+            dtype = pd.api.types.pandas_dtype(str(column.dtype))  # pandas names its nullable integers as polars does
         if dtype is None:
             columns[label] = column.to_pandas()
         elif isinstance(dtype, pd.ArrowDtype) and dtype.type is pd.CategoricalDtype.type:
@@ -154,6 +156,14 @@ def to_pandas(result: pl.DataFrame, keys: Sequence[str], *, like: pd.DataFrame) 
         places = result.select(keys).with_columns(codes).select(pl.arg_sort_by(keys, maintain_order=True))
         frame = frame.take(places.to_series().to_numpy()).reset_index(drop=True)
     return frame
+
+
+def _lost_in_floats(column: pl.Series) -> bool:
+    """Whether whole numbers stand beside a missing one, for which numpy makes floats of them, and these are others."""
+    if column.dtype not in (pl.Int64, pl.UInt64) or not column.null_count():
+        return False
+    back = column.cast(pl.Float64).cast(column.dtype, strict=False)
+    return not back.eq_missing(column).all()
 
 
 def _dictionary(column: pl.Series, dtype: Any) -> Any:

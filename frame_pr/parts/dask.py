@@ -108,16 +108,14 @@ class DaskFrame(Shuffled):
 
     def together(self, groups: DataFrame, others: pl.DataFrame, keys: Sequence[str]) -> DataFrame:
         """Both, one below the other."""
-        rows = to_pandas(others, keys, like=groups._meta).astype(groups._meta.dtypes)
+        rows = to_pandas(others, others.columns, like=groups._meta)
         return dd.concat([groups.assign(**{OTHER: False}), dd.from_pandas(rows.assign(**{OTHER: True}), npartitions=1)])
 
     def given(self, result: pl.DataFrame) -> DataFrame:
         """A small result, as a Dask frame."""
-        return dd.from_delayed(
-            [dask.delayed(result.to_pandas().astype(_announced(result)))],
-            meta=result.clear().to_pandas().astype(_announced(result)),
-            verify_meta=False,
-        )
+        meta = result.clear().to_pandas().astype(_announced(result))
+        part = dask.delayed(to_pandas(result, result.columns, like=meta))
+        return dd.from_delayed([part], meta=meta, verify_meta=False)
 
     def _select(self, columns: Sequence[str]) -> DataFrame:
         return self.frame[self._labels(columns)]

@@ -321,3 +321,12 @@ def test_a_total_that_is_a_frame_of_the_engine():
         TypeError, match=r"positives takes a frame that is sent to every part.*: \.compute\(\) makes it"
     ):
         frame.pr.average_precision("t", "s", by="q", positives=frame)
+
+
+@pytest.mark.parametrize("largest", [2**53 + 1, 2**63 - 1])
+@pytest.mark.parametrize("by", [None, "q"])
+def test_whole_numbers_beside_a_missing_one_are_no_floats(largest, by):
+    # One system has no threshold at which it costs less than none, the other has its largest score.
+    frame = pd.DataFrame({"q": [1, 1], "y": [0, 1], "a": [5, 5], "b": [0, largest]})
+    result = computed(fp.dask.evaluate(parts(frame), "threshold@min_cost1", "y", ["a", "b"], by=by))
+    assert result["threshold@min_cost1"].tolist() == [pd.NA, largest]
