@@ -13,6 +13,7 @@ from frame_pr.plotting.colours import grey
 from frame_pr.plotting.contents import Look, draw_content, looks_of
 from frame_pr.plotting.curve_frames import Average, DrawnCurve
 from frame_pr.plotting.options import PlotOptions
+from frame_pr.plotting.overlaps import show_hidden
 from frame_pr.plotting.room import BASELINE, lay_out
 from frame_pr.plotting.texts import (
     count_of,
@@ -50,13 +51,14 @@ def draw_facets(
 ) -> Figure | SubFigure:
     """A panel for each group of the keys `panels`; two keys make rows and columns."""
     from matplotlib import rcParams
+    from matplotlib.lines import Line2D
 
     inside: dict[tuple[Any, ...], list[int]] = {}
     for i, each in enumerate(drawn):
         inside.setdefault(tuple(each.key[key] for key in panels), []).append(i)
     cells = _cells(list(inside), target)
     rows, columns = (max(numbers, default=0) + 1 for numbers in (zip(*cells, strict=True) if cells else ((), ())))
-    above = legends.rows_above(max(map(len, inside.values()), default=0), options)
+    most = max(map(len, inside.values()), default=0)
     scale = rcParams["font.size"] / 10
     figure = target or _new_figure(rows, columns, scale)
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
@@ -83,22 +85,31 @@ def draw_facets(
     names[:1] = [f"{plain(', '.join(panels))}: {name}" for name in names[:1]]
     counts = [count_of([drawn[i] for i in members]) for members in inside.values()]
     room = _ROOM * (_WIDTH * scale * figure.dpi if target is None else figure.bbox.width / columns)
-    most = _write_titles([ax for ax, _ in used], names, counts, above * scale, room)
     artists.finish(grid[0, 0], options)
     figure.supxlabel(artists.title_of(options.x), fontsize="medium")
     figure.supylabel(artists.title_up(options), fontsize="medium")
-    more = scale * rows * ((most - 1) * _LINE + above * legends.ROW)
-    handles = _shared_handles(grid[0, 0], [ax for ax, _ in used], looks)
-    if options.legend and handles:
-        more += legends.draw_shared_legend(figure, handles)
-    if target is None:
-        whole = grid[0, 0].figure.canvas.figure
-        whole.set_figheight(whole.get_figheight() + more)
-    lay_out(grid[0, 0])
+    whole, axes = grid[0, 0].figure.canvas.figure, [ax for ax, _ in used]
+    told = figures_in_label(drawn[0], options) if drawn else []
+    what = [text.removesuffix(" undefined").partition(" = ")[0] for text in told[:1]]
+    high, handles = whole.get_figheight(), _shared_handles(grid[0, 0], axes, looks)
+    legend = None
+    for above in legends.rows_above(most, options):
+        lines_of_titles = _write_titles(axes, names, counts, above * scale, room)
+        more = scale * rows * ((lines_of_titles - 1) * _LINE + above * legends.ROW)
+        if options.legend and handles:
+            if legend is not None:
+                legend.remove()
+            bare = [Line2D([], [], linestyle="", label=f"figures: {one}") for one in what if 0 < above < most]
+            legend = legends.draw_shared_legend(figure, [*handles, *bare])
+            more += legend.get_window_extent().height / figure.dpi
+        if target is None:
+            whole.set_figheight(high + more)
+        lay_out(grid[0, 0])
+        if not options.legend or not legends.draw_panel_legends(axes, above, options):
+            break
     for ax, members in used:
+        show_hidden(ax)
         draw_marks(ax, [drawn[i] for i in members], options, [looks[i].line["color"] for i in members])
-    if options.legend:
-        legends.draw_panel_legends([ax for ax, _ in used], above, options)
     return figure
 
 

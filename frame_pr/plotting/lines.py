@@ -146,7 +146,12 @@ def draw_average(
 
 def draw_baselines(ax: Axes, shares: Sequence[tuple[float | None, Any]]) -> None:
     """The precision of a random ranking: a faint line for every prevalence, grey if there is but one."""
-    different = {round(share, 2): (share, colour) for share, colour in shares if share}
+    different: dict[float, tuple[float, Any]] = {}
+    for share, colour in shares:
+        if share:
+            _, other = different.setdefault(round(share, 2), (share, colour))
+            if other != colour:  # that of a group, whose systems have a colour each
+                different[round(share, 2)] = (share, grey(ax, 0.5))
     before: list[Any] = [line.get_ydata() for line in ax.get_lines() if line.get_label() == f"_{BASELINE}"]
     if different:
         explain(ax, BASELINE, linestyle=":")
@@ -196,7 +201,7 @@ def draw_iso_f(ax: Axes, options: PlotOptions, labelled: bool = True) -> None:
                 fontsize="small",
                 color=grey(ax, 0.35),
                 annotation_clip=False,
-            )
+            ).set_gid(ISO_F)
     ax.add_collection(
         LineCollection(contours, colors=grey(ax, 0.6), linewidths=0.7, zorder=0.5, label=ISO_F), autolim=False
     )

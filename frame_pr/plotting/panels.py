@@ -22,6 +22,7 @@ from frame_pr.plotting.options import (
     refuse_with_axes,
     yes_or_key_names,
 )
+from frame_pr.plotting.overlaps import CURVE, show_hidden
 from frame_pr.plotting.rank_averages import averages_at_ranks
 from frame_pr.plotting.room import lay_out
 from frame_pr.plotting.texts import draw_marks, in_legend, name_of, write_notes
@@ -179,10 +180,11 @@ def draw(
     labels, title = labels_of(ax, drawn, names, lines, options)
     if looks and looks[0].group is not None:
         explain_looks(ax, drawn, looks, lines, options)
-        labels, title = ["_curve"] * len(drawn), ""
+        labels, title = [CURVE] * len(drawn), ""
     draw_content(ax, drawn, labels, looks, options)
     artists.finish(ax, options)
     lay_out(ax)
+    show_hidden(ax)
     notes = draw_marks(ax, drawn, options, [look.line["color"] for look in looks])
     write_notes(ax, notes)
     if legends.draw_legend(ax, title, options, own) and notes:

@@ -144,7 +144,8 @@ def test_sampled_levels_use_whole_numbers() -> None:
 
 def test_operating_points_stand_where_evaluate_finds_them() -> None:
     run = random_run()
-    ax = fp.plot(run, "relevant", "score", threshold=0.75, recall=[0.5, 0.9], mark=["max_f1", "max_f0.5"], ax=axes())
+    asked: Any = {"threshold": 0.75, "recall": [0.5, 0.9], "mark": ["max_f1", "max_f0.5"]}
+    ax = fp.plot(run, "relevant", "score", **asked, ax=Figure(figsize=(6, 6)).subplots())
     marks = [tuple(dot.get_xydata()[0]) for dot in ax.get_lines() if dot.get_label() == "_mark"]
     numbers = fp.evaluate(run, ["threshold@max_f1", "threshold@max_f0.5", "max_f1"], "relevant", "score").row(0)
     cuts = ["threshold=0.75", "recall=0.5", "recall=0.9", *(f"threshold={t}" for t in numbers[:2])]
