@@ -26,6 +26,7 @@ from frame_pr.plotting.texts import (
     number,
     operating_points,
     plain,
+    titles_of,
 )
 
 if TYPE_CHECKING:
@@ -86,8 +87,9 @@ def draw_facets(
     counts = [count_of([drawn[i] for i in members]) for members in inside.values()]
     room = _ROOM * (_WIDTH * scale * figure.dpi if target is None else figure.bbox.width / columns)
     artists.finish(grid[0, 0], options)
-    figure.supxlabel(artists.title_of(options.x), fontsize="medium")
-    figure.supylabel(artists.title_up(options), fontsize="medium")
+    along, up = titles_of(options)
+    figure.supxlabel(along, fontsize="medium")
+    figure.supylabel(up, fontsize="medium")
     whole, axes = grid[0, 0].figure.canvas.figure, [ax for ax, _ in used]
     told = figures_in_label(drawn[0], options) if drawn else []
     what = [text.removesuffix(" undefined").partition(" = ")[0] for text in told[:1]]

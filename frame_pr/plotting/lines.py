@@ -43,11 +43,6 @@ def title_of(figure: str) -> str:
     return titles.get(figure, figure.capitalize())
 
 
-def title_up(options: PlotOptions) -> str:
-    """What the axis up is called."""
-    return title_of(options.y) if len(options.figures) == 1 else "Figure"
-
-
 def prepare(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve | Average]) -> None:
     """Limits, with room for a line along the edges, and ticks; for all axes that share theirs with these."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
@@ -243,6 +238,12 @@ def _draw_line(ax: Axes, blocks: pl.DataFrame, options: PlotOptions, line: dict[
     if options.is_roc or options.is_gain:
         x, y = [0.0, *x], [0.0, *y]
         line = {"markevery": slice(1, None), **line}
+    if options.is_gain:
+        import numpy as np
+
+        tenths = [i / 10 for i in range(1, 11)]
+        dots(ax, tenths, np.interp(tenths, x, y).tolist(), line["color"], ".", "_tenths")
+        explain(ax, "tenths of the rows", linestyle="", marker=".")
     if options.is_roc:
         x, y = [*x, 1.0], [*y, 1.0]
     ax.plot(x, y, **{"drawstyle": "steps-post" if options.x == "threshold" else "default", **line})

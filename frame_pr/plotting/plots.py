@@ -51,6 +51,7 @@ def plot(
     max_groups: int | None = None,
     spread: Literal["quartiles", "interval", "groups"] | None = "quartiles",
     colors: Mapping[Any, Any] | None = None,
+    highlight: int | str | Sequence[Any] | None = None,
     legend: bool = True,
     ax: Axes | None = None,
     figure: Figure | SubFigure | None = None,
@@ -118,6 +119,9 @@ def plot(
         single groups. Of three averages and more, the edges of the first two.
     colors : dict, optional
         Colours by the name of a system; without several of these, of a group. Names that are not drawn may be there.
+    highlight : int, str or list, optional
+        Names of curves, or how many of the best and of the worst: these have colours and names, all others are thin and
+        grey, and there may be 200 of them.
     legend : bool
         Whether to draw it.
     ax : matplotlib Axes, optional
@@ -207,6 +211,7 @@ def plot_curve(
     max_groups: int | None = None,
     spread: Literal["quartiles", "interval", "groups"] | None = "quartiles",
     colors: Mapping[Any, Any] | None = None,
+    highlight: int | str | Sequence[Any] | None = None,
     legend: bool = True,
     ax: Axes | None = None,
     figure: Figure | SubFigure | None = None,
@@ -266,6 +271,9 @@ def plot_curve(
         single groups. Of three averages and more, the edges of the first two.
     colors : dict, optional
         Colours by the name of a system; without several of these, of a group. Names that are not drawn may be there.
+    highlight : int, str or list, optional
+        Names of curves, or how many of the best and of the worst: these have colours and names, all others are thin and
+        grey, and there may be 200 of them.
     legend : bool
         Whether to draw it.
     ax : matplotlib Axes, optional

@@ -14,7 +14,7 @@ from frame_pr.plotting import curve_frames
 from frame_pr.plotting.colours import grey, ink
 from frame_pr.plotting.curve_frames import FIGURE, Average, DrawnCurve, Point
 from frame_pr.plotting.lines import EDGES, dots, explain, title_of
-from frame_pr.plotting.options import PlotOptions
+from frame_pr.plotting.options import X_ONLY, PlotOptions
 from frame_pr.plotting.room import BASELINE, Box, crowd_of, extent, near
 
 if TYPE_CHECKING:
@@ -47,6 +47,8 @@ _FOREIGN = 6
 """What it costs, in sides, to stand nearer to the point of another curve."""
 _CROSSED = len(_SIDES)
 """The same, for a line that runs through another text: what can stand in the legend goes there instead."""
+_LABEL = 20
+"""Letters of a label beside an axis."""
 _HORIZONTAL = {1: "left", 0: "center", -1: "right"}
 _VERTICAL = {1: "bottom", 0: "center", -1: "top"}
 
@@ -62,9 +64,22 @@ def name_of(key: dict[str, Any], names: Sequence[str]) -> str:
     return in_legend(plain(", ".join(title_of(key[name]) if name == FIGURE else _value(key[name]) for name in names)))
 
 
+def titles_of(options: PlotOptions) -> tuple[str, str]:
+    """What the axes are called, along, with the label that is positive, if the caller said it; and up."""
+    along, up = title_of(options.x), title_of(options.y) if len(options.figures) == 1 else "Figure"
+    if options.positive is not None and options.x not in X_ONLY:
+        along = f"{along} (positive: {fitted(plain(options.positive), _LABEL)})"
+    return along, up
+
+
 def in_legend(name: str) -> str:
     """A name with which matplotlib does not leave a curve out of the legend."""
     return f"\u200b{name}" if name.startswith("_") else name
+
+
+def written(name: str) -> str:
+    """The name that a caller knows."""
+    return name.removeprefix("\u200b").replace(r"\$", "$")
 
 
 def _value(value: Any) -> str:
