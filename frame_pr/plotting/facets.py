@@ -133,10 +133,10 @@ def _cells(keys: Sequence[tuple[Any, ...]], target: Figure | SubFigure | None) -
 
 
 def _columns(panels: int, target: Figure | SubFigure | None) -> int:
-    """Few cells left empty, not far from square; in a figure of the caller, panels that are."""
+    """Few cells left empty, not far from square; in a figure of the caller, the largest panels."""
     if target is not None:
-        box = target.bbox
-        return max(1, min(panels, round(sqrt(panels * box.width / box.height))))
+        wide, high = target.bbox.width, target.bbox.height
+        return max(range(1, max(1, panels) + 1), key=lambda n: min(wide / n, high / ceil(panels / n)))
     least = max(1, ceil(sqrt(panels)))
     return min(range(least, min(panels, least + 2) + 1), key=lambda n: (-panels % n, n), default=1)
 

@@ -157,7 +157,8 @@ def plot(
 
     Colour is the system, stroke the group; where there are not several of both, colour is what there is. A legend that
     finds no room on the curves stands beside them, for which a new figure becomes wider; in axes of the caller it
-    becomes smaller first. All else is matplotlib's: `set_title`, `set_xlim`, `set_yscale` of what is returned, style
+    becomes smaller first; in panels it stands above them. A curve that lies on a later one is wider there, so that both
+    are seen. All else is matplotlib's: `set_title`, `set_xlim`, `set_yscale` of what is returned, style
     sheets.
 
     A curve of more than 100,000 thresholds is thinned: each strip of recall 1/4096 wide keeps its first, last, lowest

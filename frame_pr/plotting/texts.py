@@ -177,6 +177,8 @@ def draw_marks(
                     ax.axvline(point.x, color=grey(ax, 0.5), linewidth=0.8, zorder=1, label=f"_{BASELINE}")
                     explain(ax, in_words(text), linestyle="-", linewidth=0.8)
                 text = number(point.y, options.decimals)
+                if FIGURE in curve.key:
+                    text = f"{title_of(curve.key[FIGURE])} {text}"
             notes.append(Note(point, text, colour, mark))
     for curve, colour in curves:
         if options.threshold_labels and curve.drawn:

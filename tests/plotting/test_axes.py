@@ -127,7 +127,8 @@ def test_figures_against_the_threshold():
         0
     )
     assert marks == [pytest.approx([best[0], value]) for value in wanted]
-    assert {text.get_text() for text in ax.texts} == {f"{value:.2f}" for value in wanted}
+    written = zip(("Precision", "Recall", "F1"), wanted, strict=True)
+    assert {text.get_text() for text in ax.texts} == {f"{name} {value:.2f}" for name, value in written}
     assert labels(ax) == ["Precision", "Recall", "F1", f"max F1 {best[1]:.2f} at {best[0]:g}"]
     assert ax.get_legend().get_title().get_text() == "P = 5"
 
