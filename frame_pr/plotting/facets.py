@@ -39,6 +39,10 @@ _ROOM = 0.88
 """Of the width of a panel, for its title."""
 _LINE = 0.15
 """Inches of a line of small letters."""
+_ROW_LETTERS = 18
+"""Of the name of a row, beside it."""
+_CONTOUR = 50
+"""Points that the names of contours take beside a panel."""
 _GRID = 48
 """Panels that rows and columns of two keys may make."""
 
@@ -82,8 +86,11 @@ def draw_facets(
     if not used:
         grid[0, 0].set_axis_on()
         artists.say(grid[0, 0], "no rows")
-    names = [name_of(dict(zip(panels, key, strict=True)), panels) for key in inside]
-    names[:1] = [f"{plain(', '.join(panels))}: {name}" for name in names[:1]]
+    if _is_grid(list(inside)):
+        names = _write_margins(dict(zip(cells, inside, strict=True)), grid, panels, options)
+    else:
+        names = [name_of(dict(zip(panels, key, strict=True)), panels) for key in inside]
+        names[:1] = [f"{plain(', '.join(panels))}: {name}" for name in names[:1]]
     counts = [count_of([drawn[i] for i in members]) for members in inside.values()]
     room = _ROOM * (_WIDTH * scale * figure.dpi if target is None else figure.bbox.width / columns)
     artists.finish(grid[0, 0], options)
@@ -124,12 +131,42 @@ def _new_figure(rows: int, columns: int, scale: float) -> Figure:
 
 def _cells(keys: Sequence[tuple[Any, ...]], target: Figure | SubFigure | None) -> list[tuple[int, int]]:
     """Row and column of each panel: by the values of two keys, else in reading order."""
-    if keys and len(keys[0]) == 2:
+    if _is_grid(keys):
         down, along = ([*dict.fromkeys(key[i] for key in keys)] for i in (0, 1))
-        if len(down) * len(along) <= max(_GRID, len(keys)) and min(len(down), len(along)) > 1:
-            return [(down.index(a), along.index(b)) for a, b in keys]
+        return [(down.index(a), along.index(b)) for a, b in keys]
     columns = _columns(len(keys), target)
     return [divmod(i, columns) for i in range(len(keys))]
+
+
+def _is_grid(keys: Sequence[tuple[Any, ...]]) -> bool:
+    """Whether there are two keys, of several values each, that leave not too many holes."""
+    if not keys or len(keys[0]) != 2:
+        return False
+    down, along = (len({key[i] for key in keys}) for i in (0, 1))
+    return down * along <= max(_GRID, len(keys)) and min(down, along) > 1
+
+
+def _write_margins(
+    keys: dict[tuple[int, int], tuple[Any, ...]], grid: Any, panels: Sequence[str], options: PlotOptions
+) -> list[str]:
+    """The first key at the right of the rows; gives what stands above the panels: the second, on top of the columns."""
+    named = {
+        cell: [name_of({name: one}, [name]) for name, one in zip(panels, key, strict=True)]
+        for cell, key in keys.items()
+    }
+    top = {column: min(row for row, other in keys if other == column) for _, column in keys}
+    end = {row: max(column for other, column in keys if other == row) for row, _ in keys}
+    for row, column in end.items():
+        name = f"{plain(panels[0])}: " * (row == 0) + fitted(named[row, column][0], _ROW_LETTERS)
+        # Beside the names of contours, which the first row has.
+        away = _CONTOUR if options.iso_f and row == 0 else 4
+        look: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "fontsize": "small"}
+        grid[row, column].annotate(name, (1, 0.5), xytext=(away, 0), rotation=270, va="center", **look)
+    first = min(top)
+    return [
+        (f"{plain(panels[1])}: " * (column == first) + named[row, column][1]) * (row == top[column])
+        for row, column in keys
+    ]
 
 
 def _columns(panels: int, target: Figure | SubFigure | None) -> int:
