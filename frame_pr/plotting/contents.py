@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from frame_pr.plotting import lines as artists
+from frame_pr.plotting.axes_and_names import plain, written
 from frame_pr.plotting.colours import grey, numbered, style
 from frame_pr.plotting.curve_frames import FIGURE, Average, DrawnCurve
 from frame_pr.plotting.options import PlotOptions
-from frame_pr.plotting.texts import count_of, figures_in_label, labelled, name_of, plain, written
+from frame_pr.plotting.texts import count_of, figures_in_label, labelled, name_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

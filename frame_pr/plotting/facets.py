@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from frame_pr.plotting import legends
 from frame_pr.plotting import lines as artists
+from frame_pr.plotting.axes_and_names import plain
 from frame_pr.plotting.colours import grey
 from frame_pr.plotting.contents import Look, draw_content, looks_of
 from frame_pr.plotting.curve_frames import Average, DrawnCurve
@@ -25,7 +26,6 @@ from frame_pr.plotting.texts import (
     name_of,
     number,
     operating_points,
-    plain,
     titles_of,
 )
 

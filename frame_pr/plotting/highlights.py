@@ -7,11 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from frame_pr.frames.wording import did_you_mean, nearest, shown
+from frame_pr.plotting.axes_and_names import written
 from frame_pr.plotting.colours import grey
 from frame_pr.plotting.curve_frames import Average, DrawnCurve
 from frame_pr.plotting.lines import draw_curve, explain
 from frame_pr.plotting.options import PlotOptions
-from frame_pr.plotting.texts import name_of, written
+from frame_pr.plotting.texts import name_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,6 +11,7 @@ from frame_pr.frames.arguments import text, whole
 from frame_pr.frames.wording import kind_of_value, shown
 from frame_pr.plotting import curve_frames, legends
 from frame_pr.plotting import lines as artists
+from frame_pr.plotting.axes_and_names import check_axes, in_legend, need_matplotlib
 from frame_pr.plotting.contents import draw_content, explain_looks, labels_of, looks_of
 from frame_pr.plotting.curve_frames import FIGURE, Average, Curves, DrawnCurve
 from frame_pr.plotting.facets import draw_facets
@@ -26,7 +27,7 @@ from frame_pr.plotting.options import (
 from frame_pr.plotting.overlaps import CURVE, show_hidden
 from frame_pr.plotting.rank_averages import averages_at_ranks
 from frame_pr.plotting.room import lay_out
-from frame_pr.plotting.texts import draw_marks, in_legend, name_of, titles_of, write_notes
+from frame_pr.plotting.texts import draw_marks, name_of, titles_of, write_notes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -51,31 +52,6 @@ class PlotTarget(NamedTuple):
     label: str | None
     max_groups: int | None
     figure: Figure | SubFigure | None
-
-
-def need_matplotlib() -> None:
-    """Say how to install it, before anything is computed."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError('plots need matplotlib: pip install "frame-pr[plot]"') from error
-
-
-def check_axes(ax: Any) -> None:
-    """Where to draw, if it is said."""
-    from matplotlib.axes import Axes
-
-    if ax is not None and not isinstance(ax, Axes):
-        raise TypeError(f"ax must be a matplotlib Axes, got {kind_of_value(ax)}")
-
-
-def new_axes(ax: Axes | None, size: tuple[float, float] = (6.4, 4.0)) -> Axes:
-    """The caller's, or one on a new figure of so many inches."""
-    if ax is not None:
-        return ax
-    from matplotlib import pyplot as plt
-
-    return plt.figure(figsize=size, layout="constrained").subplots()
 
 
 def checked(given: Mapping[str, Any], line: Mapping[str, Any]) -> tuple[PlotOptions, PlotTarget]:

@@ -14,10 +14,9 @@ from frame_pr.frames.wording import counted, did_you_mean, nearest, shown
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.names import is_metric
+from frame_pr.plotting.axes_and_names import check_axes, in_legend, need_matplotlib, new_axes, plain
 from frame_pr.plotting.colours import grey, ink, palette, style
 from frame_pr.plotting.curve_frames import numbered
-from frame_pr.plotting.panels import check_axes, need_matplotlib, new_axes
-from frame_pr.plotting.texts import in_legend, plain
 from frame_pr.statistics.comparisons import compare
 from frame_pr.statistics.figures import COLUMNS, figures_of
 from frame_pr.statistics.intervals import share_of

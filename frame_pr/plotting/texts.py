@@ -11,6 +11,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from frame_pr.plotting import curve_frames
+from frame_pr.plotting.axes_and_names import in_legend, plain
 from frame_pr.plotting.colours import grey, ink
 from frame_pr.plotting.curve_frames import FIGURE, Average, DrawnCurve, Point
 from frame_pr.plotting.lines import EDGES, dots, explain, title_of
@@ -53,11 +54,6 @@ _HORIZONTAL = {1: "left", 0: "center", -1: "right"}
 _VERTICAL = {1: "bottom", 0: "center", -1: "top"}
 
 
-def plain(name: str) -> str:
-    """A name of the caller's data, of which matplotlib would make mathematics between two dollars."""
-    return name.replace("$", r"\$")
-
-
 def name_of(key: dict[str, Any], names: Sequence[str]) -> str:
     """The values of these keys."""
     # A zero-width space: matplotlib leaves labels that begin with an underscore out of legends.
@@ -70,16 +66,6 @@ def titles_of(options: PlotOptions) -> tuple[str, str]:
     if options.positive is not None and options.x not in X_ONLY:
         along = f"{along} (positive: {fitted(plain(options.positive), _LABEL)})"
     return along, up
-
-
-def in_legend(name: str) -> str:
-    """A name with which matplotlib does not leave a curve out of the legend."""
-    return f"\u200b{name}" if name.startswith("_") else name
-
-
-def written(name: str) -> str:
-    """The name that a caller knows."""
-    return name.removeprefix("\u200b").replace(r"\$", "$")
 
 
 def _value(value: Any) -> str:
