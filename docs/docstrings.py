@@ -60,6 +60,7 @@ TYPES = {
     "Axes | None": "matplotlib Axes, optional",
     "Figure | SubFigure | None": "matplotlib Figure or SubFigure, optional",
     "Mapping[Any, Any] | None": "dict, optional",
+    "int | str | Sequence[Any] | None": "int, str or list, optional",
     "Literal['quartiles', 'interval', 'groups'] | None": '"quartiles", "interval", "groups" or None',
     "Any": "",
 }
@@ -117,6 +118,8 @@ PLOTS = {
     "the single groups. Of three averages and more, the edges of the first two.",
     "colors": "Colours by the name of a system; without several of these, of a group. Names that are not drawn may be "
     "there.",
+    "highlight": "Names of curves, or how many of the best and of the worst: these have colours and names, all others "
+    "are thin and grey, and there may be 200 of them.",
     "legend": "Whether to draw it.",
     "figure": "Where to draw panels, with `facet`. Without it, on a new figure.",
     "max_groups": "How many curves one axes may hold, 10 by default; with `facet`, how many panels, 48 by default.",

@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from html import escape
+from inspect import signature
 from pathlib import Path
 
 import matplotlib as mpl
@@ -185,6 +186,15 @@ def test_a_thumbnail_leads_to_each_picture_of_the_gallery() -> None:
     shown = re.findall(r"^!\[[^]]*\]\((.*?\.svg)\)", page, re.MULTILINE)
     assert len(shown) >= 26
     assert [name for name in shown if f"]({name}) " not in page] == []
+
+
+def test_every_option_of_plot_is_in_the_gallery() -> None:
+    page = GALLERY.read_text(encoding="utf-8")
+    options = [*signature(frame_pr.plot).parameters][3:-1]
+    assert len(options) > 25
+    missing = [name for name in options if not re.search(rf'[(, `]{name}=|"{name}": ', page)]
+    # These are for all functions.
+    assert missing == ["positive"]
 
 
 def alike(drawn: str, kept: str) -> bool:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from frame_pr.plotting import lines as artists
+from frame_pr.plotting.axes_and_names import plain, written
 from frame_pr.plotting.colours import grey, numbered, style
 from frame_pr.plotting.curve_frames import FIGURE, Average, DrawnCurve
 from frame_pr.plotting.options import PlotOptions
-from frame_pr.plotting.texts import count_of, figures_in_label, labelled, name_of, plain
+from frame_pr.plotting.texts import count_of, figures_in_label, labelled, name_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,7 +41,7 @@ def looks_of(
         hue = [name_of(key, lines) for key in keys]
     return [
         Look(
-            style(ax, first + number, stroke if both else None, options.colors.get(_bare(name)), options.line),
+            style(ax, first + number, stroke if both else None, options.colors.get(written(name)), options.line),
             name,
             of if both else None,
         )
@@ -105,8 +106,3 @@ def explain_looks(
         values = [figures_in_label(each, options)[0].rpartition(" = ")[2] or "-" for each in own] if told else []
         label = labelled(f"{group}  {', '.join(values)}".rstrip(), count_of(own))
         ax.plot([], [], color=grey(ax, 0.4), linestyle=stroke, label=label)[0].set_gid("block")
-
-
-def _bare(name: str) -> str:
-    """The name that a caller knows."""
-    return name.removeprefix("\u200b").replace(r"\$", "$")

@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from frame_pr.plotting import legends
 from frame_pr.plotting import lines as artists
+from frame_pr.plotting.axes_and_names import plain
 from frame_pr.plotting.colours import grey
 from frame_pr.plotting.contents import Look, draw_content, looks_of
 from frame_pr.plotting.curve_frames import Average, DrawnCurve
 from frame_pr.plotting.options import PlotOptions
+from frame_pr.plotting.overlaps import show_hidden
 from frame_pr.plotting.room import BASELINE, lay_out
 from frame_pr.plotting.texts import (
     count_of,
@@ -24,7 +26,7 @@ from frame_pr.plotting.texts import (
     name_of,
     number,
     operating_points,
-    plain,
+    titles_of,
 )
 
 if TYPE_CHECKING:
@@ -37,6 +39,10 @@ _ROOM = 0.88
 """Of the width of a panel, for its title."""
 _LINE = 0.15
 """Inches of a line of small letters."""
+_ROW_LETTERS = 18
+"""Of the name of a row, beside it."""
+_CONTOUR = 50
+"""Points that the names of contours take beside a panel."""
 _GRID = 48
 """Panels that rows and columns of two keys may make."""
 
@@ -50,13 +56,14 @@ def draw_facets(
 ) -> Figure | SubFigure:
     """A panel for each group of the keys `panels`; two keys make rows and columns."""
     from matplotlib import rcParams
+    from matplotlib.lines import Line2D
 
     inside: dict[tuple[Any, ...], list[int]] = {}
     for i, each in enumerate(drawn):
         inside.setdefault(tuple(each.key[key] for key in panels), []).append(i)
     cells = _cells(list(inside), target)
     rows, columns = (max(numbers, default=0) + 1 for numbers in (zip(*cells, strict=True) if cells else ((), ())))
-    above = legends.rows_above(max(map(len, inside.values()), default=0), options)
+    most = max(map(len, inside.values()), default=0)
     scale = rcParams["font.size"] / 10
     figure = target or _new_figure(rows, columns, scale)
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
@@ -79,26 +86,39 @@ def draw_facets(
     if not used:
         grid[0, 0].set_axis_on()
         artists.say(grid[0, 0], "no rows")
-    names = [name_of(dict(zip(panels, key, strict=True)), panels) for key in inside]
-    names[:1] = [f"{plain(', '.join(panels))}: {name}" for name in names[:1]]
+    if _is_grid(list(inside)):
+        names = _write_margins(dict(zip(cells, inside, strict=True)), grid, panels, options)
+    else:
+        names = [name_of(dict(zip(panels, key, strict=True)), panels) for key in inside]
+        names[:1] = [f"{plain(', '.join(panels))}: {name}" for name in names[:1]]
     counts = [count_of([drawn[i] for i in members]) for members in inside.values()]
     room = _ROOM * (_WIDTH * scale * figure.dpi if target is None else figure.bbox.width / columns)
-    most = _write_titles([ax for ax, _ in used], names, counts, above * scale, room)
     artists.finish(grid[0, 0], options)
-    figure.supxlabel(artists.title_of(options.x), fontsize="medium")
-    figure.supylabel(artists.title_up(options), fontsize="medium")
-    more = scale * rows * ((most - 1) * _LINE + above * legends.ROW)
-    handles = _shared_handles(grid[0, 0], [ax for ax, _ in used], looks)
-    if options.legend and handles:
-        more += legends.draw_shared_legend(figure, handles)
-    if target is None:
-        whole = grid[0, 0].figure.canvas.figure
-        whole.set_figheight(whole.get_figheight() + more)
-    lay_out(grid[0, 0])
+    along, up = titles_of(options)
+    figure.supxlabel(along, fontsize="medium")
+    figure.supylabel(up, fontsize="medium")
+    whole, axes = grid[0, 0].figure.canvas.figure, [ax for ax, _ in used]
+    told = figures_in_label(drawn[0], options) if drawn else []
+    what = [text.removesuffix(" undefined").partition(" = ")[0] for text in told[:1]]
+    high, handles = whole.get_figheight(), _shared_handles(grid[0, 0], axes, looks)
+    legend = None
+    for above in legends.rows_above(most, options):
+        lines_of_titles = _write_titles(axes, names, counts, above * scale, room)
+        more = scale * rows * ((lines_of_titles - 1) * _LINE + above * legends.ROW)
+        if options.legend and handles:
+            if legend is not None:
+                legend.remove()
+            bare = [Line2D([], [], linestyle="", label=f"figures: {one}") for one in what if 0 < above < most]
+            legend = legends.draw_shared_legend(figure, [*handles, *bare])
+            more += legend.get_window_extent().height / figure.dpi
+        if target is None:
+            whole.set_figheight(high + more)
+        lay_out(grid[0, 0])
+        if not options.legend or not legends.draw_panel_legends(axes, above, options):
+            break
     for ax, members in used:
+        show_hidden(ax)
         draw_marks(ax, [drawn[i] for i in members], options, [looks[i].line["color"] for i in members])
-    if options.legend:
-        legends.draw_panel_legends([ax for ax, _ in used], above, options)
     return figure
 
 
@@ -111,19 +131,49 @@ def _new_figure(rows: int, columns: int, scale: float) -> Figure:
 
 def _cells(keys: Sequence[tuple[Any, ...]], target: Figure | SubFigure | None) -> list[tuple[int, int]]:
     """Row and column of each panel: by the values of two keys, else in reading order."""
-    if keys and len(keys[0]) == 2:
+    if _is_grid(keys):
         down, along = ([*dict.fromkeys(key[i] for key in keys)] for i in (0, 1))
-        if len(down) * len(along) <= max(_GRID, len(keys)) and min(len(down), len(along)) > 1:
-            return [(down.index(a), along.index(b)) for a, b in keys]
+        return [(down.index(a), along.index(b)) for a, b in keys]
     columns = _columns(len(keys), target)
     return [divmod(i, columns) for i in range(len(keys))]
 
 
+def _is_grid(keys: Sequence[tuple[Any, ...]]) -> bool:
+    """Whether there are two keys, of several values each, that leave not too many holes."""
+    if not keys or len(keys[0]) != 2:
+        return False
+    down, along = (len({key[i] for key in keys}) for i in (0, 1))
+    return down * along <= max(_GRID, len(keys)) and min(down, along) > 1
+
+
+def _write_margins(
+    keys: dict[tuple[int, int], tuple[Any, ...]], grid: Any, panels: Sequence[str], options: PlotOptions
+) -> list[str]:
+    """The first key at the right of the rows; gives what stands above the panels: the second, on top of the columns."""
+    named = {
+        cell: [name_of({name: one}, [name]) for name, one in zip(panels, key, strict=True)]
+        for cell, key in keys.items()
+    }
+    top = {column: min(row for row, other in keys if other == column) for _, column in keys}
+    end = {row: max(column for other, column in keys if other == row) for row, _ in keys}
+    for row, column in end.items():
+        name = f"{plain(panels[0])}: " * (row == 0) + fitted(named[row, column][0], _ROW_LETTERS)
+        # Beside the names of contours, which the first row has.
+        away = _CONTOUR if options.iso_f and row == 0 else 4
+        look: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "fontsize": "small"}
+        grid[row, column].annotate(name, (1, 0.5), xytext=(away, 0), rotation=270, va="center", **look)
+    first = min(top)
+    return [
+        (f"{plain(panels[1])}: " * (column == first) + named[row, column][1]) * (row == top[column])
+        for row, column in keys
+    ]
+
+
 def _columns(panels: int, target: Figure | SubFigure | None) -> int:
-    """Few cells left empty, not far from square; in a figure of the caller, panels that are."""
+    """Few cells left empty, not far from square; in a figure of the caller, the largest panels."""
     if target is not None:
-        box = target.bbox
-        return max(1, min(panels, round(sqrt(panels * box.width / box.height))))
+        wide, high = target.bbox.width, target.bbox.height
+        return max(range(1, max(1, panels) + 1), key=lambda n: min(wide / n, high / ceil(panels / n)))
     least = max(1, ceil(sqrt(panels)))
     return min(range(least, min(panels, least + 2) + 1), key=lambda n: (-panels % n, n), default=1)
 

@@ -29,9 +29,9 @@ _Place = Literal[
 # The best first: below curves that are good, above those that are not, or that are filled.
 _BELOW: tuple[_Place, ...] = get_args(_Place)
 _ABOVE: tuple[_Place, ...] = ("upper right", "upper center", *_BELOW)
-ROWS_INSIDE = 4
+_ROWS_INSIDE = 4
 """Of the legend of a panel, beyond which it hides the curves."""
-ACROSS = 4
+_ACROSS = 4
 """Entries side by side in the legend above a panel."""
 ROW = 0.13
 """Inches of a row of it."""
@@ -132,17 +132,23 @@ def _widen(ax: Axes, settings: Mapping[str, Any]) -> None:
     while extent(legend).high - extent(legend).low > axes.high - axes.low:
         columns += 1
         legend = ax.legend(**settings, **_right(ax), ncols=columns, columnspacing=1)
-    size = extent(legend)
     around = ax.get_tightbbox()
-    left = axes.left - (0 if around is None else around.x0)
-    width = left + 1.04 * (axes.right - axes.left) + size.right - size.left
+    width = extent(legend).right - (0 if around is None else around.x0)
     figure.set_figwidth(max(figure.get_figwidth(), width / figure.dpi + 0.2))
     lay_out(ax)
 
 
 def _right(ax: Axes) -> dict[str, Any]:
-    beyond_iso_f = 1.14 if any(artist.get_label() == ISO_F for artist in ax.collections) else 1.02
-    return {"loc": "upper left", "bbox_to_anchor": (beyond_iso_f, 1), "borderaxespad": 0}
+    from matplotlib.transforms import ScaledTranslation
+
+    ends = [extent(text).right - extent(ax).right for text in ax.texts if text.get_gid() == ISO_F]
+    inches = ScaledTranslation(max(ends, default=0) / ax.figure.dpi + 0.08, 0, ax.figure.dpi_scale_trans)
+    return {
+        "loc": "upper left",
+        "bbox_to_anchor": (1, 1),
+        "bbox_transform": ax.transAxes + inches,
+        "borderaxespad": 0,
+    }
 
 
 def _beside(ax: Axes, settings: Mapping[str, Any]) -> bool:
@@ -231,16 +237,26 @@ def _free(ax: Axes, legend: Any, places: Sequence[_Place], crowd: Any) -> _Place
     return next((place for place in places if not covered(place)), None)
 
 
-def rows_above(curves: int, options: PlotOptions) -> int:
-    """Rows of legends that stand above their panels, as they would hide the curves; 0 where they stand inside."""
+def rows_above(curves: int, options: PlotOptions) -> list[int]:
+    """Rows of legends that stand above their panels, to be tried in turn; 0: inside, where they may hide a curve."""
     marks = len(options.max_f) + len(options.recalls) + len(options.thresholds)
     if marks:
-        return curves * marks
-    return -(-curves // ACROSS) if curves > ROWS_INSIDE else 0
+        return [curves * marks]
+    rows = -(-curves // _across(options))
+    return [rows] if curves > _ROWS_INSIDE else [0, rows]
 
 
-def draw_panel_legends(panels: Sequence[Axes], rows: int, options: PlotOptions) -> None:
-    """Above each panel, or inside: all in the same corner, but where that would cover a curve."""
+def _across(options: PlotOptions) -> int:
+    return 1 if options.interpolated else _ACROSS
+
+
+def bare(label: str) -> str:
+    """The figure alone, where it is said elsewhere what it is."""
+    return label.rpartition(" = ")[2] if " = " in label else "-"
+
+
+def draw_panel_legends(panels: Sequence[Axes], rows: int, options: PlotOptions) -> bool:
+    """Above each panel, or inside: all in the same corner, but where that would cover a curve; and whether some do."""
     small: dict[str, Any] = {"fontsize": "x-small", "edgecolor": "none", "borderaxespad": 0.2, "borderpad": 0}
     small |= {"handlelength": 1.2, "framealpha": 0.8}
     found = []
@@ -251,8 +267,8 @@ def draw_panel_legends(panels: Sequence[Axes], rows: int, options: PlotOptions) 
             continue
         named, look = [labels[i] for i in shown], dict(small)
         if rows:
-            across = ACROSS if len(shown) > ROWS_INSIDE and rows < len(shown) else 1
-            named = [label.removeprefix("AP = ") for label in named] if across > 1 else named
+            across = _across(options) if rows < len(shown) else 1
+            named = [bare(label) for label in named] if across > 1 else named
             look |= {"ncols": across, "columnspacing": 0.6, "handlelength": 0.9, "handletextpad": 0.4}
             look |= {"loc": "lower left", "bbox_to_anchor": (0, 1), "labelspacing": 0.2, "frameon": False}
         else:
@@ -270,10 +286,12 @@ def draw_panel_legends(panels: Sequence[Axes], rows: int, options: PlotOptions) 
         for (legend, _), cost in zip(found, costs, strict=True):
             free = [i for i in best if not cost[i]]
             legend.set_loc(places[free[0] if free else min(best, key=lambda i: cost[i])])
+        return any(min(cost) for cost in costs)
+    return False
 
 
-def draw_shared_legend(figure: Figure | SubFigure, handles: Sequence[Any]) -> float:
-    """Above all panels, in as many columns as fit; gives its height in inches."""
+def draw_shared_legend(figure: Figure | SubFigure, handles: Sequence[Any]) -> Any:
+    """Above all panels, in as many columns as fit."""
     settings: dict[str, Any] = {
         "handles": handles,
         "loc": "outside upper center",
@@ -287,6 +305,6 @@ def draw_shared_legend(figure: Figure | SubFigure, handles: Sequence[Any]) -> fl
         size = legend.get_window_extent()
         share = size.width / figure.bbox.width
         if most == 1 or share <= 0.97:
-            return float(size.height / figure.dpi)
+            return legend
         legend.remove()
         most = max(1, min(most - 1, int(most / share)))

@@ -43,11 +43,6 @@ def title_of(figure: str) -> str:
     return titles.get(figure, figure.capitalize())
 
 
-def title_up(options: PlotOptions) -> str:
-    """What the axis up is called."""
-    return title_of(options.y) if len(options.figures) == 1 else "Figure"
-
-
 def prepare(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve | Average]) -> None:
     """Limits, with room for a line along the edges, and ticks; for all axes that share theirs with these."""
     from matplotlib.ticker import FuncFormatter, MaxNLocator
@@ -146,7 +141,12 @@ def draw_average(
 
 def draw_baselines(ax: Axes, shares: Sequence[tuple[float | None, Any]]) -> None:
     """The precision of a random ranking: a faint line for every prevalence, grey if there is but one."""
-    different = {round(share, 2): (share, colour) for share, colour in shares if share}
+    different: dict[float, tuple[float, Any]] = {}
+    for share, colour in shares:
+        if share:
+            _, other = different.setdefault(round(share, 2), (share, colour))
+            if other != colour:  # that of a group, whose systems have a colour each
+                different[round(share, 2)] = (share, grey(ax, 0.5))
     before: list[Any] = [line.get_ydata() for line in ax.get_lines() if line.get_label() == f"_{BASELINE}"]
     if different:
         explain(ax, BASELINE, linestyle=":")
@@ -196,7 +196,7 @@ def draw_iso_f(ax: Axes, options: PlotOptions, labelled: bool = True) -> None:
                 fontsize="small",
                 color=grey(ax, 0.35),
                 annotation_clip=False,
-            )
+            ).set_gid(ISO_F)
     ax.add_collection(
         LineCollection(contours, colors=grey(ax, 0.6), linewidths=0.7, zorder=0.5, label=ISO_F), autolim=False
     )
@@ -238,6 +238,12 @@ def _draw_line(ax: Axes, blocks: pl.DataFrame, options: PlotOptions, line: dict[
     if options.is_roc or options.is_gain:
         x, y = [0.0, *x], [0.0, *y]
         line = {"markevery": slice(1, None), **line}
+    if options.is_gain:
+        import numpy as np
+
+        tenths = [i / 10 for i in range(1, 11)]
+        dots(ax, tenths, np.interp(tenths, x, y).tolist(), line["color"], ".", "_tenths")
+        explain(ax, "tenths of the rows", linestyle="", marker=".")
     if options.is_roc:
         x, y = [*x, 1.0], [*y, 1.0]
     ax.plot(x, y, **{"drawstyle": "steps-post" if options.x == "threshold" else "default", **line})

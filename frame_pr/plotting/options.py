@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from frame_pr.frames.arguments import advice, flag, names_of, one_of, real, scalar, text, whole
+from frame_pr.frames.arguments import advice, flag, names_of, one_of, real, scalar, several, text, whole
 from frame_pr.frames.wording import did_you_mean, first_line, nearest, shown
 from frame_pr.functions.evaluation import key_names, refuse_no_keys
 from frame_pr.metrics.cutoffs import Rank, Recall, Threshold
@@ -58,6 +58,10 @@ class PlotOptions:
     """Whether the legend has the number of positives."""
     spread: str | None = "quartiles"
     """Around an average."""
+    highlight: int | tuple[str, ...] | None = None
+    """The names of the curves that have colours, or how many of the best and of the worst."""
+    positive: str | None = None
+    """The label that the caller said is positive."""
     legend: bool = True
     colors: Mapping[str, Any] = field(default_factory=dict)
     """Those that are chosen, by the name of the system, or of the group."""
@@ -163,6 +167,8 @@ def options_of(given: Mapping[str, Any], line: Mapping[str, Any]) -> PlotOptions
         baseline=baseline,
         decimals=_decimals(given["decimals"]),
         spread=one_of("spread", given["spread"], (*SPREADS, None)),
+        highlight=_highlight(given["highlight"]),
+        positive=None if given.get("positive") is None else str(scalar(given["positive"])),
         legend=flag("legend", given["legend"]),
         colors=_colors(given["colors"]),
         line=dict(line),
@@ -246,6 +252,20 @@ def _beta_of(name: Any) -> str:
     if match is None:
         raise ValueError(f"mark must be the name of a best point, such as 'max_f1' or 'max_f0.5', got {shown(name)}")
     return f_of(float(match[1]))[1:]
+
+
+def _highlight(value: Any) -> int | tuple[str, ...] | None:
+    """A number of curves, or names, which on pandas and of numbers need not be texts."""
+    if value is None:
+        return None
+    plain = scalar(value)
+    if isinstance(plain, (int, float)):
+        return whole("highlight", plain, least=1)
+    names = several("highlight", value, "names of curves, or how many")
+    for name in names:
+        if not isinstance(scalar(name), (str, int, float)):
+            raise TypeError(f"highlight takes names of curves, or how many; got {shown(name)}")
+    return tuple(dict.fromkeys(str(scalar(name)) for name in names))
 
 
 def _levels(iso_f: Any) -> tuple[float, ...]:

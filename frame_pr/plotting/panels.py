@@ -11,9 +11,11 @@ from frame_pr.frames.arguments import text, whole
 from frame_pr.frames.wording import kind_of_value, shown
 from frame_pr.plotting import curve_frames, legends
 from frame_pr.plotting import lines as artists
+from frame_pr.plotting.axes_and_names import check_axes, in_legend, need_matplotlib
 from frame_pr.plotting.contents import draw_content, explain_looks, labels_of, looks_of
 from frame_pr.plotting.curve_frames import FIGURE, Average, Curves, DrawnCurve
 from frame_pr.plotting.facets import draw_facets
+from frame_pr.plotting.highlights import draw_others, highlighted
 from frame_pr.plotting.options import (
     PlotOptions,
     keys_of,
@@ -22,9 +24,10 @@ from frame_pr.plotting.options import (
     refuse_with_axes,
     yes_or_key_names,
 )
+from frame_pr.plotting.overlaps import CURVE, show_hidden
 from frame_pr.plotting.rank_averages import averages_at_ranks
 from frame_pr.plotting.room import lay_out
-from frame_pr.plotting.texts import draw_marks, in_legend, name_of, write_notes
+from frame_pr.plotting.texts import draw_marks, name_of, titles_of, write_notes
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +35,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 
+_IN_AXES = 10
+"""Curves that can be told apart."""
+_BEHIND = 200
+"""Curves of which some are named."""
 _IN_PANEL = 10
 """Curves that can be told apart in a small panel."""
 
@@ -45,31 +52,6 @@ class PlotTarget(NamedTuple):
     label: str | None
     max_groups: int | None
     figure: Figure | SubFigure | None
-
-
-def need_matplotlib() -> None:
-    """Say how to install it, before anything is computed."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError('plots need matplotlib: pip install "frame-pr[plot]"') from error
-
-
-def check_axes(ax: Any) -> None:
-    """Where to draw, if it is said."""
-    from matplotlib.axes import Axes
-
-    if ax is not None and not isinstance(ax, Axes):
-        raise TypeError(f"ax must be a matplotlib Axes, got {kind_of_value(ax)}")
-
-
-def new_axes(ax: Axes | None, size: tuple[float, float] = (6.4, 4.0)) -> Axes:
-    """The caller's, or one on a new figure of so many inches."""
-    if ax is not None:
-        return ax
-    from matplotlib import pyplot as plt
-
-    return plt.figure(figsize=size, layout="constrained").subplots()
 
 
 def checked(given: Mapping[str, Any], line: Mapping[str, Any]) -> tuple[PlotOptions, PlotTarget]:
@@ -87,6 +69,9 @@ def checked(given: Mapping[str, Any], line: Mapping[str, Any]) -> tuple[PlotOpti
         raise ValueError(
             "facet=True draws every group and average= their mean: leave out one of the two, or name the keys of both"
         )
+    for name in ("facet", "average"):
+        if options.highlight is not None and getattr(target, name):
+            raise ValueError(f"highlight= names some of many curves in one axes: leave it out, or {name}=")
     refuse_with_axes(options, bool(target.average))
     if target.average:
         refuse_with_average(options)
@@ -145,7 +130,7 @@ def draw(
         if key in over:
             raise ValueError(f"facet= and average= both name {key!r}: a panel shows a group, or its mean")
     lines = [key for key in keys if key not in (*over, *panels)]
-    _refuse_too_many(curves.keys, lines, panels, target, len(options.figures))
+    _refuse_too_many(curves.keys, lines, panels, target, options)
     drawn: Sequence[DrawnCurve | Average]
     if over and options.x == "k":
         drawn = averages_at_ranks(curves, over, options.figures)
@@ -162,6 +147,9 @@ def draw(
         return draw_facets(drawn, panels, lines, options, target.figure)
     if target.label is not None and len(drawn) != 1:
         raise ValueError(f"label= names one curve, and there are {len(drawn)}: leave it out")
+    drawn, others = highlighted(drawn, lines, options)
+    if others and len(drawn) > (target.max_groups or _IN_AXES):
+        raise ValueError(f"highlight= names {len(drawn)} curves, more than can be told apart ({_IN_AXES}): name fewer")
     own = target.ax is None
     if target.ax is None:
         import matplotlib.pyplot as plt
@@ -175,14 +163,16 @@ def draw(
     names = [name_of(each.key, lines) if target.label is None else in_legend(target.label) for each in drawn]
     looks = looks_of(ax, [each.key for each in drawn], lines, options, artists.curves_in(ax))
     artists.prepare(ax, options, drawn)
-    ax.set(xlabel=artists.title_of(options.x), ylabel=artists.title_up(options))
+    ax.set(**dict(zip(("xlabel", "ylabel"), titles_of(options), strict=True)))
     labels, title = labels_of(ax, drawn, names, lines, options)
     if looks and looks[0].group is not None:
         explain_looks(ax, drawn, looks, lines, options)
-        labels, title = ["_curve"] * len(drawn), ""
+        labels, title = [CURVE] * len(drawn), ""
+    draw_others(ax, others, options)
     draw_content(ax, drawn, labels, looks, options)
     artists.finish(ax, options)
     lay_out(ax)
+    show_hidden(ax)
     notes = draw_marks(ax, drawn, options, [look.line["color"] for look in looks])
     write_notes(ax, notes)
     if legends.draw_legend(ax, title, options, own) and notes:
@@ -193,11 +183,11 @@ def draw(
 
 
 def _refuse_too_many(
-    keys: pl.DataFrame, lines: Sequence[str], panels: Sequence[str], target: PlotTarget, figures: int
+    keys: pl.DataFrame, lines: Sequence[str], panels: Sequence[str], target: PlotTarget, options: PlotOptions
 ) -> None:
     n_lines, n_panels = (keys[[*names]].n_unique() if names else 1 for names in (lines, panels))
-    n_lines *= figures
-    most = target.max_groups or (48 if panels else 10)
+    n_lines *= len(options.figures)
+    most = target.max_groups or (48 if panels else _IN_AXES if options.highlight is None else _BEHIND)
     ways = "choose groups with a filter"
     if n_panels > most:
         raise ValueError(f"facet= gives {n_panels} panels, more than max_groups={most}: {ways}, or raise max_groups=")
@@ -207,7 +197,10 @@ def _refuse_too_many(
             "keys"
         )
     if not panels and n_lines > most:
-        other = "" if not keys.columns else "facet=True draws small multiples, average=True their mean; or "
+        ways_on = (
+            "facet=True draws small multiples, average=True their mean, highlight=3 names the best and the worst; or "
+        )
+        other = ways_on if keys.columns else ""
         raise ValueError(
             f"{n_lines} curves are more than can be told apart in one axes ({most}): {other}{ways}, or raise "
             "max_groups="

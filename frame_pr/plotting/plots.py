@@ -51,6 +51,7 @@ def plot(
     max_groups: int | None = None,
     spread: Literal["quartiles", "interval", "groups"] | None = "quartiles",
     colors: Mapping[Any, Any] | None = None,
+    highlight: int | str | Sequence[Any] | None = None,
     legend: bool = True,
     ax: Axes | None = None,
     figure: Figure | SubFigure | None = None,
@@ -118,6 +119,9 @@ def plot(
         single groups. Of three averages and more, the edges of the first two.
     colors : dict, optional
         Colours by the name of a system; without several of these, of a group. Names that are not drawn may be there.
+    highlight : int, str or list, optional
+        Names of curves, or how many of the best and of the worst: these have colours and names, all others are thin and
+        grey, and there may be 200 of them.
     legend : bool
         Whether to draw it.
     ax : matplotlib Axes, optional
@@ -153,7 +157,8 @@ def plot(
 
     Colour is the system, stroke the group; where there are not several of both, colour is what there is. A legend that
     finds no room on the curves stands beside them, for which a new figure becomes wider; in axes of the caller it
-    becomes smaller first. All else is matplotlib's: `set_title`, `set_xlim`, `set_yscale` of what is returned, style
+    becomes smaller first; in panels it stands above them. A curve that lies on a later one is wider there, so that both
+    are seen. All else is matplotlib's: `set_title`, `set_xlim`, `set_yscale` of what is returned, style
     sheets.
 
     A curve of more than 100,000 thresholds is thinned: each strip of recall 1/4096 wide keeps its first, last, lowest
@@ -207,6 +212,7 @@ def plot_curve(
     max_groups: int | None = None,
     spread: Literal["quartiles", "interval", "groups"] | None = "quartiles",
     colors: Mapping[Any, Any] | None = None,
+    highlight: int | str | Sequence[Any] | None = None,
     legend: bool = True,
     ax: Axes | None = None,
     figure: Figure | SubFigure | None = None,
@@ -266,6 +272,9 @@ def plot_curve(
         single groups. Of three averages and more, the edges of the first two.
     colors : dict, optional
         Colours by the name of a system; without several of these, of a group. Names that are not drawn may be there.
+    highlight : int, str or list, optional
+        Names of curves, or how many of the best and of the worst: these have colours and names, all others are thin and
+        grey, and there may be 200 of them.
     legend : bool
         Whether to draw it.
     ax : matplotlib Axes, optional

@@ -91,7 +91,7 @@ def crowd_of(ax: Axes) -> Callable[[Box], int]:
     return crowd
 
 
-def along(ax: Axes, line: Any) -> Any:
+def along(ax: Axes, line: Any, every: int = _EVERY) -> Any:
     """Pixels along a curve, so near to each other that no text falls between two of them."""
     import numpy as np
 
@@ -105,7 +105,7 @@ def along(ax: Axes, line: Any) -> Any:
     if len(corners) < 2:
         return corners
     way = np.diff(corners, axis=0)
-    parts = np.ceil(np.abs(way).max(axis=1) / _EVERY).clip(1, _LONGEST).astype(np.int64)
+    parts = np.ceil(np.abs(way).max(axis=1) / every).clip(1, _LONGEST).astype(np.int64)
     place = np.arange(parts.sum()) - np.repeat(parts.cumsum() - parts, parts)
     between = np.repeat(corners[:-1], parts, axis=0) + np.repeat(way / parts[:, None], parts, axis=0) * place[:, None]
     return np.concatenate([between, corners[-1:]])

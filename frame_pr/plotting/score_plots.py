@@ -10,9 +10,9 @@ from frame_pr.frames.arguments import real, whole
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.functions.curves import curve
 from frame_pr.inputs.policies import Column, Policies
+from frame_pr.plotting.axes_and_names import check_axes, need_matplotlib, new_axes
 from frame_pr.plotting.colours import grey, palette
 from frame_pr.plotting.curve_frames import curves_of
-from frame_pr.plotting.panels import check_axes, need_matplotlib, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import flag, real, text, whole
+from frame_pr.frames.arguments import filling, flag, real, text, whole
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.kinds import kind_of, read_stream
@@ -14,18 +14,20 @@ from frame_pr.frames.wording import counted, did_you_mean, nearest, shown
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.names import is_metric
+from frame_pr.plotting.axes_and_names import check_axes, in_legend, need_matplotlib, new_axes, plain
 from frame_pr.plotting.colours import grey, ink, palette, style
 from frame_pr.plotting.curve_frames import numbered
-from frame_pr.plotting.panels import check_axes, need_matplotlib, new_axes
-from frame_pr.plotting.texts import in_legend, plain
 from frame_pr.statistics.comparisons import compare
 from frame_pr.statistics.figures import COLUMNS, figures_of
+from frame_pr.statistics.intervals import share_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _HEIGHT = 0.28
 """Inches of a line of `plot_intervals`."""
+_BARS = 4000
+"""Differences that are drawn; of more, every second or third, and so on."""
 _ASIDE = 0.25
 """Of a line, between the intervals of two systems."""
 
@@ -205,17 +207,28 @@ def plot_comparison(
     ... )
     >>> ax = fp.plot_comparison(figures, "ap", by="q", ax=Figure().subplots())
     >>> ax.get_legend_handles_labels()[1]
-    ['mean difference 0.07 (-0.45 to 0.58)', 'b better: 1, worse: 1, tied: 1']
+    ['b better: 1, worse: 1, tied: 1', 'mean difference 0.07 (-0.45 to 0.58)']
     """
     need_matplotlib()
     check_axes(ax)
     name, frame = text("metric", metric), read_stream(frame)
-    given: dict[str, Any] = {"by": by, "positive": positive, "undefined": undefined, **policies}
+    share_of(confidence)
+    given: dict[str, Any] = {"by": by, "positive": positive, "undefined": filling("undefined", undefined), **policies}
+    if truth is not None and score is not None and by is not None:
+        ranked = figures_of(frame, name, truth, score, by, positive, given["undefined"], policies)
+        if len(ranked.systems) > 1:
+            # From here on a frame of figures: they are compared, and drawn, and shall be ranked once.
+            of_groups: Any = ranked.table.collect()
+            frame, truth, score = of_groups, None, None
+            given = {"by": [key for key in ranked.keys if key != "system"]}
+            baseline = ranked.systems[0] if baseline is None and len(ranked.systems) == 2 else baseline
     found = compare(frame, name, truth, score, baseline=baseline, confidence=confidence, **given)
     (row, *others) = kind_of(found).read(list(kind_of(found).columns)).collect().iter_rows(named=True)
     if others:
         raise ValueError("plot_comparison draws two systems, and there are more: name two of them")
-    figures = figures_of(frame, name, truth, score, by, positive, undefined, policies, system=True)
+    by, positive, undefined = (given.pop(one, None) for one in ("by", "positive", "undefined"))
+    left: Any = given
+    figures = figures_of(frame, name, truth, score, by, positive, undefined, left, system=True)
     keys = [by_name(key) for key in figures.keys if key != "system"]
     old, new = (
         figures.table.filter(pl.col("system") == row[side]).select(*keys, by_name(name).alias(side))
@@ -226,7 +239,10 @@ def plot_comparison(
     ax = new_axes(ax)
     system, before = plain(str(row["system"])), plain(str(row["baseline"]))
     counts = f"{system} better: {row['wins']:,}, worse: {row['losses']:,}, tied: {row['ties']:,}"
-    ax.bar(range(1, differences.len() + 1), differences.to_list(), width=1.0, color=grey(ax, 0.7), label=counts)
+    # One outline: a bar for each of ten thousand would take matplotlib most of a minute.
+    every = -(-differences.len() // _BARS) or 1
+    edges = [*(place + 0.5 for place in range(0, differences.len(), every)), differences.len() + 0.5]
+    ax.stairs(differences.gather_every(every), edges, fill=True, color=grey(ax, 0.7), label=counts)
     if row["difference"] is not None:
         label = f"mean difference {row['difference']:.2f}"
         if row["low"] is not None:

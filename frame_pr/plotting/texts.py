@@ -7,13 +7,15 @@ import math
 import re
 from collections.abc import Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from itertools import product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from frame_pr.plotting import curve_frames
+from frame_pr.plotting.axes_and_names import in_legend, plain
 from frame_pr.plotting.colours import grey, ink
 from frame_pr.plotting.curve_frames import FIGURE, Average, DrawnCurve, Point
 from frame_pr.plotting.lines import EDGES, dots, explain, title_of
-from frame_pr.plotting.options import PlotOptions
+from frame_pr.plotting.options import X_ONLY, PlotOptions
 from frame_pr.plotting.room import BASELINE, Box, crowd_of, extent, near
 
 if TYPE_CHECKING:
@@ -33,22 +35,23 @@ class Note(NamedTuple):
 # Right (1) or left (-1) of the point, above (1) or below (-1) it, and how far, in heights of a letter.
 _SIDES = [
     (h, v, far)
-    for far in (0.6, 1.5, 3.0, 5.0, 8.0)
+    for far in (0.6, 1.5, 2.2, 3.0, 4.0, 5.0, 6.5, 8.0)
     for h, v in ((1, 1), (-1, -1), (1, 0), (0, 1), (-1, 0), (0, -1), (1, -1), (-1, 1))
 ]
+_PARTS = 20
+"""Of a line to a text, to see what it crosses."""
 _LED = 1.5
 """Heights of a letter from which on a line leads from a text to its point."""
 _SMALL = 1.7
 """Inches of an axes in which notes of marks would cover too much."""
 _FOREIGN = 6
 """What it costs, in sides, to stand nearer to the point of another curve."""
+_CROSSED = len(_SIDES)
+"""The same, for a line that runs through another text: what can stand in the legend goes there instead."""
+_LABEL = 20
+"""Letters of a label beside an axis."""
 _HORIZONTAL = {1: "left", 0: "center", -1: "right"}
 _VERTICAL = {1: "bottom", 0: "center", -1: "top"}
-
-
-def plain(name: str) -> str:
-    """A name of the caller's data, of which matplotlib would make mathematics between two dollars."""
-    return name.replace("$", r"\$")
 
 
 def name_of(key: dict[str, Any], names: Sequence[str]) -> str:
@@ -57,9 +60,12 @@ def name_of(key: dict[str, Any], names: Sequence[str]) -> str:
     return in_legend(plain(", ".join(title_of(key[name]) if name == FIGURE else _value(key[name]) for name in names)))
 
 
-def in_legend(name: str) -> str:
-    """A name with which matplotlib does not leave a curve out of the legend."""
-    return f"\u200b{name}" if name.startswith("_") else name
+def titles_of(options: PlotOptions) -> tuple[str, str]:
+    """What the axes are called, along, with the label that is positive, if the caller said it; and up."""
+    along, up = title_of(options.x), title_of(options.y) if len(options.figures) == 1 else "Figure"
+    if options.positive is not None and options.x not in X_ONLY:
+        along = f"{along} (positive: {fitted(plain(options.positive), _LABEL)})"
+    return along, up
 
 
 def _value(value: Any) -> str:
@@ -157,6 +163,8 @@ def draw_marks(
                     ax.axvline(point.x, color=grey(ax, 0.5), linewidth=0.8, zorder=1, label=f"_{BASELINE}")
                     explain(ax, in_words(text), linestyle="-", linewidth=0.8)
                 text = number(point.y, options.decimals)
+                if FIGURE in curve.key:
+                    text = f"{title_of(curve.key[FIGURE])} {text}"
             notes.append(Note(point, text, colour, mark))
     for curve, colour in curves:
         if options.threshold_labels and curve.drawn:
@@ -221,6 +229,7 @@ def write_notes(ax: Axes, notes: Sequence[Note], legend: Any = None) -> None:
     crowd, axes = crowd_of(ax), extent(ax)
     small = min(axes.right - axes.left, axes.high - axes.low) < _SMALL * ax.figure.dpi
     taken = [] if legend is None else [extent(legend)]
+    leaders: list[Any] = []
     points = [ax.transData.transform((note.point.x, note.point.y)) for note in notes]
 
     for note, place in zip(notes, points, strict=True):
@@ -233,7 +242,11 @@ def write_notes(ax: Axes, notes: Sequence[Note], legend: Any = None) -> None:
                 continue
             if crowd(box.wider(near(ax) / 2)):
                 continue
-            cost = rank + _FOREIGN * any(_gap(box, other) < _gap(box, place) for other in points)
+            line = _leader(place, box) if side[2] >= _LED else []
+            crosses = any(not _gap(*one) for one in [*product(taken, line), *((box, point) for point in leaders)])
+            if crosses and note.mark is not None:
+                continue
+            cost = rank + _CROSSED * crosses + _FOREIGN * any(_gap(box, other) < _gap(box, place) for other in points)
             if cost < least:
                 best, least = (side, box), cost
         if best is None:
@@ -244,6 +257,7 @@ def write_notes(ax: Axes, notes: Sequence[Note], legend: Any = None) -> None:
             note.mark.set_label("_mark")
         (h, v, far), box = best
         taken.append(box)
+        leaders += _leader(place, box) if far >= _LED else []
         leader = {"arrowstyle": "-", "color": note.colour, "linewidth": 0.8, "shrinkA": 0, "shrinkB": 3}
         written = ax.annotate(
             note.text,
@@ -266,6 +280,12 @@ def _beside(point: Any, size: tuple[float, float], side: tuple[int, int, float],
     (x, y), (width, height), (h, v, far) = point, size, side
     left, low = x + h * far * letter - width * (1 - h) / 2, y + v * far * letter - height * (1 - v) / 2
     return Box(left, low, left + width, low + height)
+
+
+def _leader(point: Any, box: Box) -> list[tuple[float, float]]:
+    """Along the line from a point to the middle of a text."""
+    (x, y), to = point, ((box.left + box.right) / 2, (box.low + box.high) / 2)
+    return [(x + share * (to[0] - x), y + share * (to[1] - y)) for share in (i / _PARTS for i in range(_PARTS))]
 
 
 def _gap(box: Box, point: Any) -> float:

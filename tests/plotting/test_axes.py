@@ -127,7 +127,8 @@ def test_figures_against_the_threshold():
         0
     )
     assert marks == [pytest.approx([best[0], value]) for value in wanted]
-    assert {text.get_text() for text in ax.texts} == {f"{value:.2f}" for value in wanted}
+    written = zip(("Precision", "Recall", "F1"), wanted, strict=True)
+    assert {text.get_text() for text in ax.texts} == {f"{name} {value:.2f}" for name, value in written}
     assert labels(ax) == ["Precision", "Recall", "F1", f"max F1 {best[1]:.2f} at {best[0]:g}"]
     assert ax.get_legend().get_title().get_text() == "P = 5"
 
@@ -198,3 +199,27 @@ def test_means_of_several_figures_and_systems_at_ranks():
     assert per_rank in [pytest.approx(one.get_ydata()[4]) for one in drawn]
     with pytest.raises(ValueError, match="x='k' averages at ranks, and the rows of this curve are weighted"):
         fp.plot(run.with_columns(w=0.5), "relevant", "score", weight="w", **given)
+
+
+def test_the_axis_says_which_label_is_positive():
+    run = TEXTBOOK.with_columns(
+        relevant=pl.when(pl.col("relevant") == 1).then(pl.lit("price $5")).otherwise(pl.lit("no"))
+    )
+    for given, title in (
+        ({}, r"Recall (positive: price \$5)"),
+        ({"x": "fpr", "y": "recall"}, r"False positive rate (positive: price \$5)"),
+        ({"x": "k"}, "Rank k"),
+    ):
+        ax = fp.plot(run, "relevant", "score", positive="price $5", **given, ax=axes())
+        assert ax.get_xlabel() == title
+    figure = fp.plot(run.with_columns(g=1), "relevant", "score", by="g", positive="price $5", facet=True)
+    assert figure.get_supxlabel() == r"Recall (positive: price \$5)"
+
+
+def test_tenths_of_the_rows_on_a_gain():
+    # Ten rows, positives at ranks 1, 2, 4, 6 and 10: among the first 3 of 10, two of five.
+    ax = fp.plot(TEXTBOOK, "relevant", "score", x="share", y="recall", ax=axes())
+    found = line(ax, "_tenths")
+    np.testing.assert_allclose(found.get_xdata(), [i / 10 for i in range(1, 11)])
+    np.testing.assert_allclose(found.get_ydata(), [0.2, 0.4, 0.4, 0.6, 0.6, 0.8, 0.8, 0.8, 0.8, 1.0])
+    assert "tenths of the rows" in labels(ax)

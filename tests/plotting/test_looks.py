@@ -248,3 +248,11 @@ def test_keys_are_written_as_people_do():
     days = rows.with_columns(query=pl.lit("2024-01-01").str.to_datetime())
     figure = fp.plot(days, "relevant", "score", by="query", facet=True)
     assert figure.axes[0].get_title().split() == ["query:", "2024-01-01", "P", "=", "2"]
+
+
+def test_baselines_of_groups_have_no_colour_of_a_system():
+    rows = pl.concat([run(1).with_columns(query=pl.lit("a")), run(1).with_columns(query=pl.lit("b"), relevant=True)])
+    ax = rows.pr.plot("relevant", SYSTEMS, by="query")
+    drawn = [line for line in ax.get_lines() if line.get_label() == "_prevalence"]
+    assert len(drawn) == 2
+    assert {line.get_color() for line in drawn} == {"0.5"}

@@ -107,3 +107,21 @@ def test_average_where_recall_never_reaches_1() -> None:
     ax = fp.plot(run, "relevant", "score", by="query", average=True, unscored="unretrieved", ax=axes())
     x, y = curves(ax)[0].get_xydata().T
     np.testing.assert_allclose(y[1:], np.where(x[1:] < 0.505, 1.0, 0.0), atol=1e-12)
+
+
+def test_two_keys_stand_at_the_margins_once() -> None:
+    run = random_run(rows=2000).with_columns(fold=pl.int_range(pl.len()) % 2)
+    # One of the six panels is not there.
+    run = run.filter((pl.col("fold") != 0) | (pl.col("query") != 2))
+    figure = fp.plot(run, "relevant", "score", by=["fold", "query"], facet=True)
+    render(figure)
+    panels = [ax for ax in figure.axes if ax.axison]
+    counts = run.group_by("fold", "query", maintain_order=True).agg(pl.col("relevant").sum()).sort("fold", "query")
+    first, *names = ["query: 0", "1", "", "", "2"]
+    assert [ax.get_title() for ax in panels] == [
+        f"{name} (P = {n})" if name else f"P = {n}" for name, n in zip([first, *names], counts["relevant"], strict=True)
+    ]
+    beside = {text.get_text(): text.get_window_extent() for ax in panels for text in ax.texts}
+    assert list(beside) == ["fold: 0", "1"]
+    assert all(box.x1 <= figure.bbox.x1 for box in beside.values())
+    assert beside["1"].x0 > max(ax.get_window_extent().x1 for ax in panels)

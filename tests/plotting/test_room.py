@@ -3,9 +3,11 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
+from matplotlib.text import Text
 from pictures import axes, render
 
 import frame_pr as fp
+from frame_pr.plotting.room import Box
 
 
 def run(groups: int, systems: int) -> pl.DataFrame:
@@ -59,7 +61,9 @@ def test_a_shared_legend_stays_within_the_figure():
     (legend,) = figure.legends
     assert legend.get_window_extent().x0 >= 0
     assert legend.get_window_extent().x1 <= figure.bbox.x1
-    assert len(legend.get_texts()) == 9
+    # The systems, the baseline, and what the figures above the panels are.
+    assert len(legend.get_texts()) == 10
+    assert legend.get_texts()[-1].get_text() == "figures: AP"
 
 
 def test_a_threshold_that_is_typed_in_is_the_same_point():
@@ -72,3 +76,52 @@ def test_a_threshold_that_is_typed_in_is_the_same_point():
     assert typed == best[1]
     # In three digits all of them were 1.
     assert len({float(text) for text in written[1:]}) == 5
+
+
+def test_a_panel_whose_curves_leave_no_corner_has_its_legend_above():
+    figure = plt.figure(figsize=(5, 4))
+    run(6, 3).pr.plot("t", ["s0", "s1", "s2"], by="g", facet=True, figure=figure)
+    render(figure)
+    for ax in figure.axes:
+        legend, axes_box = ax.get_legend().get_window_extent(), ax.get_window_extent()
+        assert legend.y0 >= axes_box.y1 - 1
+        assert legend.width <= axes_box.width
+        assert all(len(text.get_text()) == len("0.43") for text in ax.get_legend().get_texts())
+    assert figure.legends[0].get_texts()[-1].get_text() == "figures: AP"
+
+
+def test_a_legend_of_the_caller_stays():
+    figure = plt.figure(figsize=(5, 4))
+    own = figure.legend(handles=[plt.Line2D([], [])], labels=["mine"])
+    run(6, 3).pr.plot("t", ["s0", "s1", "s2"], by="g", facet=True, figure=figure)
+    assert own in figure.legends
+
+
+def test_no_line_to_a_text_runs_through_another():
+    scores = [f"s{i}" for i in range(6)]
+    ax = run(1, 6).pr.plot("t", scores, mark="max_f1", recall=0.3, iso_f=True)
+    render(ax.figure)
+    notes = [text for text in ax.texts if text.get_gid() == "note"]
+    boxes = [Box(*Text.get_window_extent(note).extents) for note in notes]
+    led = 0
+    for note, own in zip(notes, boxes, strict=True):
+        if note.arrow_patch is None:
+            continue
+        led += 1
+        end, start = ax.transData.transform(note.xy), ((own.left + own.right) / 2, (own.low + own.high) / 2)
+        for x, y in np.linspace(start, end, 200):
+            others = (other.wider(-2) for other in boxes if other is not own)
+            assert not any(Box(x, y, x, y).within(other) for other in others)
+    assert led > 2
+
+
+def test_the_legend_keeps_clear_of_the_names_of_contours():
+    with plt.rc_context({"font.size": 18}):
+        ax = run(1, 5).pr.plot("t", [f"s{i}" for i in range(5)], mark="max_f1", iso_f=True)
+        render(ax.figure)
+    legend, size = ax.get_legend().get_window_extent(), inches(ax)
+    names = [text for text in ax.texts if text.get_text().startswith(("F1", "0."))]
+    assert len(names) == 4
+    assert all(name.get_window_extent().x1 < legend.x0 for name in names)
+    # Neither has taken room from the axes.
+    assert min(size) > 3

@@ -86,11 +86,13 @@ def test_what_is_no_frame_of_intervals(change, sentence):
 def test_differences_the_largest_first():
     ax = fp.plot_comparison(FIGURES, "m", by="q", baseline="old", ax=axes())
     # The fourth has one value only.
-    assert [bar.get_height() for bar in ax.patches[:3]] == [near(0.3), near(0.0), near(-0.1)]
+    values, edges, _ = ax.patches[0].get_data()
+    assert list(values) == [near(0.3), near(0.0), near(-0.1)]
+    assert list(edges) == [0.5, 1.5, 2.5, 3.5]
     row = fp.compare(FIGURES, "m", by="q", baseline="old").row(0, named=True)
     assert ax.get_legend_handles_labels()[1] == [
-        f"mean difference {row['difference']:.2f} ({row['low']:.2f} to {row['high']:.2f})",
         "new better: 1, worse: 1, tied: 1",
+        f"mean difference {row['difference']:.2f} ({row['low']:.2f} to {row['high']:.2f})",
     ]
     assert ax.get_ylabel() == "m: new less old"
 
@@ -101,8 +103,36 @@ def test_of_rows_and_of_their_figures(kind):
     of_rows = fp.plot_comparison(kind(run), "average_precision", "t", ["a", "b"], by="q", ax=axes())
     figures = fp.evaluate(kind(run), "average_precision", "t", ["a", "b"], by="q")
     of_figures = fp.plot_comparison(figures, "average_precision", by="q", ax=axes())
-    heights = [[bar.get_height() for bar in ax.containers[0]] for ax in (of_rows, of_figures)]
+    heights = [ax.patches[0].get_data().values.tolist() for ax in (of_rows, of_figures)]
     assert heights[0] == heights[1] == sorted(heights[0], reverse=True)
+
+
+def test_rows_are_ranked_once():
+    read = []
+
+    def seen(rows: pl.DataFrame) -> pl.DataFrame:
+        read.append(rows.height)
+        return rows
+
+    rng = np.random.default_rng(1)
+    run = pl.DataFrame({"q": np.arange(60) % 6, "t": rng.random(60) < 0.4, "a": rng.random(60), "b": rng.random(60)})
+    lazy = run.lazy().map_batches(seen)
+    lazy.pr.evaluate("average_precision", "t", ["a", "b"], by="q").collect()
+    once = len(read)
+    fp.plot_comparison(lazy, "average_precision", "t", ["a", "b"], by="q", baseline="b", ax=axes())
+    assert len(read) == 2 * once
+
+
+def test_of_ten_thousand_groups_some_are_drawn():
+    n = 10_001
+    run = pl.DataFrame(
+        {"q": [*range(n)] * 2, "system": ["a"] * n + ["b"] * n, "m": [0.0] * n + [i / n for i in range(n)]}
+    )
+    ax = fp.plot_comparison(run, "m", by="q", ax=axes())
+    values, edges, _ = ax.patches[0].get_data()
+    # 10,001 / 4,000, rounded up: every third.
+    assert (len(values), edges[:2].tolist(), edges[-1]) == (3334, [0.5, 3.5], n + 0.5)
+    assert values == pytest.approx([(n - 1 - i) / n for i in range(0, n, 3)])
 
 
 def test_two_systems_only():
