@@ -20,7 +20,8 @@ COLUMNS = ("query", "relevant", "score")
 REPORT = ["average_precision", "interpolated_average_precision", "interpolated_average_precision_11", "r_precision"]
 REPORT += ["lift", "ties", "rows", "positives", "prevalence", "precision@1", "precision@5", "precision@10", "recall@5"]
 REPORT += ["recall@10", "average_precision@10", "max_f1", "threshold@max_f1", "f1@threshold=0.5"]
-BASE = "average precision"
+BASE, CURVES = "average precision", "`with_curve`"
+UNTIED, COARSE = "no tied scores", "scores of two digits"
 RANKS = ["average_precision", "roc_auc", "reciprocal_rank", "ndcg@10", "success@10"]
 THIRTY = [*REPORT[:4], *RANKS[1:], "roc_auc@fpr=0.1", "ndcg", "ndcg@20", "success@1", "bpref", "rbp0.8", "lift", "ties"]
 THIRTY += ["precision@5", "precision@10", "recall@10", "average_precision@10", "max_f1", "threshold@max_f1"]
@@ -42,7 +43,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "`intervals` of the mean": lambda frame: fp.intervals(
         frame, "average_precision", "relevant", "score", by="query", mean_over="query"
     ),
-    "`with_curve`": lambda frame: fp.with_curve(frame, "relevant", "score", by="query"),
+    CURVES: lambda frame: fp.with_curve(frame, "relevant", "score", by="query"),
 }
 # Of the rows, or of a parquet file that holds them.
 FRAMES: dict[str, Callable[[pl.DataFrame, Path], Any]] = {
@@ -60,7 +61,8 @@ BESIDE: dict[str, tuple[list[str], dict[str, Any]]] = {
 KEYS: dict[str, dict[str, Any]] = {"a String key": {"by": "name"}, "two Int64 keys": {"by": ["half", "side"]}}
 DATA: dict[str, dict[str, Any]] = {
     "Float32 scores": {"score": "single"},
-    "no tied scores": {"score": "distinct"},
+    UNTIED: {"score": "distinct"},
+    COARSE: {"score": "coarse"},
     "half are positives": {"truth": "often"},
 }
 POLICIES: dict[str, dict[str, Any]] = {

@@ -45,6 +45,7 @@ def with_variations(data: pl.DataFrame) -> pl.DataFrame:
         # No two alike, and exact in 32 bits up to 2**24 rows: some peers hold scores as Float32.
         distinct=pl.Series(draw.permutation(rows) / 2 ** math.ceil(math.log2(rows))),
         single=pl.col("score").cast(pl.Float32),
+        coarse=pl.col("score").round(2),
         often=pl.Series(draw.random(rows) < 0.5),
         name="query_" + query.cast(pl.String),
         half=query // 2,

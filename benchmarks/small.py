@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import polars as pl
 
@@ -13,6 +15,7 @@ from benchmarks.peers import present
 
 ROWS = 10
 WITH_PANDAS = "frame_pr, after polars and pandas"
+PANELS = "`plot` of 80 panels, saved as SVG"
 FLIPS = "`compare` of 3 systems on 1,000 queries, 10,000 sign flips"
 
 
@@ -37,7 +40,20 @@ def per_call(calls: int) -> dict[str, Times]:
     keys = {"query": np.arange(3_000) // 3, "system": np.arange(3_000) % 3}
     figures = pl.DataFrame({**keys, "average_precision": draw.random(3_000)})
     flips = {FLIPS: lambda: fp.compare(figures, "average_precision", by="query", test="permutation")}
-    return in_turns(runs, calls) | in_turns(flips, max(3, calls // 30))
+    return in_turns(runs, calls) | in_turns(flips, max(3, calls // 30)) | in_turns({PANELS: _panels}, 3)
+
+
+def _panels() -> None:
+    """Two systems, 300 rows to a panel."""
+    import matplotlib.pyplot as plt
+
+    draw = np.random.default_rng(0)
+    rows = pl.DataFrame({"group": np.arange(24_000) // 300, "hit": draw.random(24_000) < 0.2})
+    rows = rows.with_columns(new=pl.Series(draw.random(24_000)), old=pl.Series(draw.random(24_000)))
+    figure = fp.plot(rows, "hit", ["new", "old"], by="group", facet=True, max_groups=80)
+    with io.BytesIO() as file:
+        figure.savefig(file, format="svg")
+    plt.close(figure)
 
 
 def imports(runs: int) -> dict[str, Times]:

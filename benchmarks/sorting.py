@@ -6,6 +6,8 @@ import polars as pl
 
 from benchmarks.measure import Times, in_turns
 
+PACKED = "packed: one Int128, as a Series (what we do)"
+
 
 def ways(data: pl.DataFrame) -> dict[str, pl.LazyFrame]:
     """Each way, as a plan; those that sort end with the rows of a group together and in order."""
@@ -24,7 +26,7 @@ def ways(data: pl.DataFrame) -> dict[str, pl.LazyFrame]:
     in_order = data.select("query", "score").sort("query").lazy()
     by_order, by_query = (table.group_by("query", maintain_order=True) for table in (in_order, rows))
     return {
-        "packed: one Int128, as a Series (what we do)": packed.select(alone),
+        PACKED: packed.select(alone),
         "packed, as a frame": packed.sort("key"),
         "packed with an index, a column fetched by it": indexed.with_columns(key=alone).with_columns(
             pl.col("weight").gather(index)
