@@ -3,7 +3,7 @@
 import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
-from pictures import axes, render
+from pictures import axes, lay_out
 
 import frame_pr as fp
 
@@ -22,7 +22,7 @@ def inches(ax) -> tuple[float, float]:
 
 def test_marks_do_not_shrink_panels():
     figure = run(6, 3).pr.plot("t", ["s0", "s1", "s2"], by="g", facet=True, mark="max_f1")
-    render(figure)
+    lay_out(figure)
     for ax in figure.axes:
         assert min(inches(ax)) > 1.3
         assert not ax.texts
@@ -34,7 +34,7 @@ def test_marks_do_not_shrink_an_axes_of_the_caller():
     figure, grid = plt.subplots(2, 3, figsize=(6, 4), layout="constrained")
     for ax in grid.flat:
         run(1, 2).pr.plot("t", ["s0", "s1"], mark="max_f1", ax=ax)
-    render(figure)
+    lay_out(figure)
     assert min(min(inches(ax)) for ax in grid.flat) > 1
     # The legend is no wider than the axes.
     for ax in grid.flat:
@@ -43,7 +43,7 @@ def test_marks_do_not_shrink_an_axes_of_the_caller():
 
 def test_a_long_legend_stays_within_the_figure():
     ax = run(40, 1).pr.plot("t", "s0", by="g", max_groups=40)
-    render(ax.figure)
+    lay_out(ax.figure)
     legend = ax.get_legend()
     assert len(legend.get_texts()) == 41
     box, figure = legend.get_window_extent(), ax.figure.bbox
@@ -55,7 +55,7 @@ def test_a_long_legend_stays_within_the_figure():
 
 def test_a_shared_legend_stays_within_the_figure():
     figure = run(3, 8).pr.plot("t", [f"s{i}" for i in range(8)], by="g", facet=True)
-    render(figure)
+    lay_out(figure)
     (legend,) = figure.legends
     assert legend.get_window_extent().x0 >= 0
     assert legend.get_window_extent().x1 <= figure.bbox.x1
