@@ -13,6 +13,13 @@ for name in [name for name in os.environ if name.startswith("POLARS_") and name 
 os.environ |= {"COLUMNS": "80", "LINES": "24", "POLARS_TABLE_WIDTH": "100"}
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """The page of all pictures is drawn anew, and compared with its files, by a slow test: `make check` skips both."""
+    if item.path.name == "gallery.md":
+        item.add_marker(pytest.mark.slow)
+        item.add_marker(pytest.mark.versions)
+
+
 @pytest.fixture(autouse=True)
 def _no_figure_left() -> Iterator[None]:
     """Pages, and tests of plots, draw more pictures than matplotlib likes to have open, and leave them."""
