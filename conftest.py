@@ -1,5 +1,6 @@
 """The same output of every test and every example in the docs, whatever the terminal and the settings of polars."""
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -18,6 +19,12 @@ def pytest_itemcollected(item: pytest.Item) -> None:
     if item.path.name == "gallery.md":
         item.add_marker(pytest.mark.slow)
         item.add_marker(pytest.mark.versions)
+
+
+def pytest_collection_finish() -> None:
+    """Garbage is looked for in what tests make, and not each time among all modules and thousands of tests."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
