@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 help:
 	@echo "make demo      run the example (the first run makes $(VENV))"
-	@echo "make check     run lint, the fast tests and the doctests"
+	@echo "make check     run lint, the fast tests and the doctests; what is marked slow is in make test only"
 	@echo "make test      run everything: lint, tests, doctests; but for what needs the extra peers"
 	@echo "make fuzz      10^5 random cases against an exact oracle; CASES=10^6, SEED=7, ENGINES='spark' for others"
 	@echo "make lint      ruff, mypy and the order of the rooms only"
@@ -44,8 +44,9 @@ docs: $(DEV)
 	$(BIN)/sphinx-build -q -E -W --keep-going docs docs/_build
 	@echo "docs/_build/index.html"
 
+# Of two processes, each is a thread.
 check: lint
-	$(BIN)/python -m pytest -m "not slow" --numprocesses=2
+	POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -m "not slow" --numprocesses=2
 
 # With loadgroup, the tests that share a JVM or a cluster run in one process.
 test: lint

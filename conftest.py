@@ -1,5 +1,6 @@
 """The same output of every test and every example in the docs, whatever the terminal and the settings of polars."""
 
+import gc
 import os
 import sys
 from collections.abc import Iterator
@@ -11,6 +12,19 @@ for name in [name for name in os.environ if name.startswith("POLARS_") and name 
     del os.environ[name]
 # The widths that polars and pandas fall back to without a terminal. `pytest -s` has one.
 os.environ |= {"COLUMNS": "80", "LINES": "24", "POLARS_TABLE_WIDTH": "100"}
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """The page of all pictures is drawn anew, and compared with its files, by a slow test: `make check` skips both."""
+    if item.path.name == "gallery.md":
+        item.add_marker(pytest.mark.slow)
+        item.add_marker(pytest.mark.versions)
+
+
+def pytest_collection_finish() -> None:
+    """Garbage is looked for in what tests make, and not each time among all modules and thousands of tests."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

@@ -101,7 +101,8 @@ tallies are random, one in ten is a positive, and no scores are tied; the last r
 
 ## Small calls and imports
 
-A call on a frame of {small} rows, one of sign flips and a picture. The peers' sampling and conversions are not in their calls.
+A call on a frame of {small} rows, one of sign flips and a picture. The peers' sampling and conversions are not in their
+calls.
 
 {per_call}
 

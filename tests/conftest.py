@@ -13,7 +13,7 @@ hypothesis.settings.load_profile("repeatable")
 
 
 # Those whose results are made in a way that another has, too, are left out by `make check`.
-SELDOM = ("streaming", "pandas-nullable")
+SELDOM = ("streaming", "pandas-nullable", "pandas-arrow")
 EVERY = [pytest.param(kind, id=kind.name, marks=[pytest.mark.slow] if kind.name in SELDOM else []) for kind in KINDS]
 
 

@@ -67,8 +67,9 @@ def spark_session() -> Iterator[Any]:
         "spark.connect.grpc.binding.port": port,
         "spark.executorEnv.POLARS_MAX_THREADS": "1",
         "spark.sql.session.timeZone": "UTC",
-        # More partitions than some keys have groups, and none of them put together.
-        "spark.sql.shuffle.partitions": 4,
+        # More partitions than some keys have groups, and none of them put together. Each is a task, which takes a
+        # hundred times as long as its rows.
+        "spark.sql.shuffle.partitions": 3,
         "spark.sql.adaptive.coalescePartitions.enabled": "false",
         # The session is too short for the second compiler.
         "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
@@ -127,9 +128,10 @@ def on_spark(session: Any) -> Running:
     """Spark, Classic or Connect."""
     import frame_pr.spark
 
-    def make(data: pl.DataFrame, parts: int = 3) -> Any:
-        rows = data.to_arrow(compat_level=pl.CompatLevel.oldest())
-        return session.createDataFrame(rows).repartition(parts)
+    def make(data: pl.DataFrame, parts: int | None = None) -> Any:
+        frame = session.createDataFrame(data.to_arrow(compat_level=pl.CompatLevel.oldest()))
+        # Of two cores, it has two parts; more of them are another shuffle.
+        return frame.repartition(parts) if parts else frame
 
     name = "spark-connect" if ".connect." in type(session).__module__ else "spark"
     return Running(name, frame_pr.spark, make, lambda result: pl.DataFrame(result.toArrow()))

@@ -21,6 +21,11 @@ def render(figure: Any) -> None:
     figure.savefig(io.BytesIO())
 
 
+def lay_out(figure: Any) -> None:
+    """All in its place, to be measured: half of the time of pixels."""
+    figure.draw_without_rendering()
+
+
 def random_run(rows: int = 400, groups: int = 3, seed: int = 0) -> pl.DataFrame:
     """Scores with many ties."""
     rng = np.random.default_rng(seed)

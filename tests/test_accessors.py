@@ -10,6 +10,7 @@ import pytest
 from compare import assert_same
 from names import CALL_IDS, CALLS, call
 from polars.testing import assert_frame_equal
+from seldom import slow
 
 import frame_pr as fp
 
@@ -238,7 +239,10 @@ def test_importing_the_package_imports_no_optional_library_and_no_engine():
     run(f"import sys, frame_pr; assert not {optional} & set(sys.modules)", "-W", "error")
 
 
-@pytest.mark.parametrize("absent", [["pandas"], ["pyarrow"], ["matplotlib"], ["pandas", "pyarrow", "matplotlib"]])
+OPTIONAL = ["pandas", "pyarrow", "matplotlib"]
+
+
+@pytest.mark.parametrize("absent", [OPTIONAL, *slow(*([name] for name in OPTIONAL))])
 def test_the_package_works_where_a_library_is_absent(absent):
     # None in sys.modules makes an import fail as if the library were not installed. Warnings are no errors here: pandas
     # 2.2 warns of itself where pyarrow is absent.

@@ -71,4 +71,4 @@ def test_the_whole_run_makes_a_page(tmp_path: Path, monkeypatch):
         assert name in ran
         assert f"| {name} |" in made
     assert "| `tally` of them, in 101 bins |" in made
-    assert "| AP of 10 rows, ms | <= 2 | eager: " in made
+    assert "| AP of 10 rows, ms | <= 1 | eager: " in made

@@ -37,6 +37,9 @@ def test_what_is_said_of_speed_is_what_was_measured(target):
     assert summary.rewritten(text, summary.SENTENCES[target], re.sub(r"\b0\.\d+ s", "0.9 s", page)) != text
 
 
+# One process makes both: what functions refuse is tried once.
+@pytest.mark.slow
+@pytest.mark.xdist_group("policies")
 def test_the_table_of_policies_is_that_of_the_code():
     # Of the same run of the script as the docstrings', which say the same.
     policies = DOCSTRINGS["POLICIES"]
@@ -111,6 +114,8 @@ def test_every_public_name_is_in_the_reference():
     assert sorted(name for name in listed if name in frame_pr.__all__) == sorted(frame_pr.__all__)
 
 
+@pytest.mark.slow
+@pytest.mark.xdist_group("policies")
 def test_shared_parameters_are_described_as_the_script_says():
     assert list(DOCSTRINGS["changed"]()) == [], "run: python docs/docstrings.py"
 

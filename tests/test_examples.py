@@ -16,6 +16,8 @@ from polars.testing import assert_frame_equal
 import frame_pr
 
 pytestmark = pytest.mark.slow
+# One process runs each of these examples, once.
+DIGITS, SEARCH = pytest.mark.xdist_group("digits"), pytest.mark.xdist_group("search")
 
 README = Path(__file__).parents[1] / "README.md"
 CONSTRAINTS = Path(__file__).parents[1] / "constraints.txt"
@@ -61,6 +63,7 @@ DIGITS_HEADER = ("digit", "model", "AP", "interpolated AP", "P@10", "best F1", "
 MODELS = ("decision tree", "logistic regression")
 
 
+@DIGITS
 def test_digits_has_a_row_for_every_digit_and_model(digits: str) -> None:
     rows = table(digits, *DIGITS_HEADER)
     assert [(row[0], row[1]) for row in rows] == [(str(digit), model) for digit in range(10) for model in MODELS]
@@ -70,6 +73,7 @@ def test_digits_has_a_row_for_every_digit_and_model(digits: str) -> None:
         assert all(0 <= share <= 1 for share in shares)
 
 
+@DIGITS
 def test_digits_map_is_the_mean_of_the_rows_above_it(digits: str) -> None:
     rows = table(digits, *DIGITS_HEADER)
     means = table(digits, "model", "groups", "mean_average_precision", "undefined_average_precision")
@@ -81,6 +85,7 @@ def test_digits_map_is_the_mean_of_the_rows_above_it(digits: str) -> None:
         assert float(mean) == pytest.approx(sum(of_model) / 10, abs=0.001)
 
 
+@DIGITS
 def test_digits_prints_the_same_rows_in_pandas(digits: str) -> None:
     in_pandas = digits.partition("In pandas")[2]
     printed = [tuple(line.split()) for line in in_pandas.splitlines()]
@@ -88,16 +93,19 @@ def test_digits_prints_the_same_rows_in_pandas(digits: str) -> None:
         assert tuple(" ".join(row).split()) in printed
 
 
+@DIGITS
 def test_digits_says_who_agrees(digits: str) -> None:
     assert re.search(r"polars and pandas agree on all 100 figures and both means: largest difference \d", digits)
     assert re.search(r"scikit-learn, asked 20 times, agrees on average precision: largest difference \d", digits)
 
 
+@DIGITS
 def test_digits_leaves_a_picture_and_says_where(digits: str) -> None:
     picture = Path(re.search(r"panel for each digit: (.*digits\.svg)\n", digits)[1])
     assert "</svg>" in picture.read_text(encoding="utf-8")
 
 
+@SEARCH
 def test_search_ranks_real_documents_for_hundreds_of_queries(search: str) -> None:
     rows, queries, documents = (
         int(number.replace(",", ""))
@@ -108,6 +116,7 @@ def test_search_ranks_real_documents_for_hundreds_of_queries(search: str) -> Non
     assert documents > 300
 
 
+@SEARCH
 def test_search_report_compares_three_systems(search: str) -> None:
     rows = table(search, "figure", "bm25", "tfidf", "char_ngrams")
     report = {row[0]: [float(figure) for figure in row[1:]] for row in rows}
@@ -126,6 +135,7 @@ def test_search_report_compares_three_systems(search: str) -> None:
     assert bm25 > tfidf
 
 
+@SEARCH
 def test_search_areas_average_to_the_whole(search: str) -> None:
     rows = table(search, "area", "groups", "bm25", "tfidf", "char_ngrams")
     assert {row[0] for row in rows} == {"numpy", "linalg", "fft", "random"}
@@ -138,6 +148,7 @@ def test_search_areas_average_to_the_whole(search: str) -> None:
         assert weighted == pytest.approx(float(overall[1 + system]), abs=0.001)
 
 
+@SEARCH
 def test_search_shows_where_two_systems_differ(search: str) -> None:
     rows = table(search, "query", "bm25_average_precision", "tfidf_average_precision", "gap")
     gaps = [float(row[3]) for row in rows]
@@ -148,6 +159,7 @@ def test_search_shows_where_two_systems_differ(search: str) -> None:
         assert gap == pytest.approx(float(row[1]) - float(row[2]), abs=0.0021)
 
 
+@SEARCH
 def test_search_walks_down_one_query(search: str) -> None:
     rows = table(search, "document", "relevant", "bm25", "k", "tp", "precision", "recall")
     assert len(rows) == 8

@@ -245,7 +245,7 @@ def wrong_values(argument: str, kind: str) -> list[Any]:
 
 def made(kind: str, data: pl.DataFrame = RUN) -> Any:
     """The frame of a call, of a kind."""
-    return {"polars": data, "lazy": data.lazy(), "pandas": data.to_pandas()}[kind]
+    return data if kind == "polars" else data.lazy() if kind == "lazy" else data.to_pandas()
 
 
 def call(door: Door, wrong: dict[str, Any], kind: str) -> Any:

@@ -11,10 +11,24 @@ import frame_pr as fp
 from frame_pr.accessors import PR
 
 pytest.importorskip("matplotlib").use("agg")
-CASES = [(door, argument) for door in doors() for argument in door.kinds]
+ALWAYS = ("evaluate", "confusion", "plot", "intervals")
 
 
-@pytest.mark.parametrize(("door", "argument"), CASES, ids=[f"{door.name}-{argument}" for door, argument in CASES])
+def seldom(door: Door, argument: str) -> bool:
+    """A policy is checked by the same code wherever it is one."""
+    return argument in fp.Policies.__annotations__ and door.name not in ALWAYS
+
+
+CASES = [
+    pytest.param(
+        door, argument, id=f"{door.name}-{argument}", marks=[pytest.mark.slow] if seldom(door, argument) else []
+    )
+    for door in doors()
+    for argument in door.kinds
+]
+
+
+@pytest.mark.parametrize(("door", "argument"), CASES)
 def test_every_argument(door, argument):
     kind = door.kinds[argument]
     assert kind in WRONG or kind in FRAMES, f"tests/wrong_calls.py has no wrong values for {kind}"

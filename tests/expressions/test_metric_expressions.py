@@ -4,6 +4,7 @@ import polars as pl
 import pytest
 from names import GOOD, NAMES
 from samples import groups
+from seldom import slow
 
 import frame_pr as fp
 from frame_pr import ExprPR
@@ -25,7 +26,7 @@ def assert_bits(found: pl.DataFrame, expected: pl.DataFrame) -> None:
     assert [name for name in right if left[name] != right[name]] == []
 
 
-@pytest.mark.parametrize("lazy", [False, True])
+@pytest.mark.parametrize("lazy", [False, *slow(True)])
 def test_every_name_in_agg(lazy):
     data = groups()
     frame = data.lazy() if lazy else data
@@ -33,18 +34,20 @@ def test_every_name_in_agg(lazy):
     assert_bits(found, fp.evaluate(data, NAMES, "relevant", "score", by="q"))
 
 
+@pytest.mark.slow
 def test_every_name_in_select():
     data = groups()
     assert_bits(data.select(EXPRESSIONS), fp.evaluate(data, NAMES, "relevant", "score"))
 
 
+@pytest.mark.slow
 def test_every_name_over_groups():
     data = groups()
     found = data.with_columns(expression.over("q") for expression in EXPRESSIONS)
     assert_bits(found, fp.with_metrics(data, NAMES, "relevant", "score", by="q"))
 
 
-@pytest.mark.parametrize("zeros", [[-0.0, 0.0], [0.0, -0.0], [-0.0, -0.0]])
+@pytest.mark.parametrize("zeros", [[-0.0, 0.0], *slow([0.0, -0.0], [-0.0, -0.0])])
 def test_the_two_zeros_are_one_score(zeros):
     data = pl.DataFrame({"relevant": [1, 0, 1, 0, 1], "score": [1.0, *zeros, -1.0, -2.0]})
     found = data.select(EXPRESSIONS)
@@ -55,6 +58,7 @@ def test_the_two_zeros_are_one_score(zeros):
     assert named.hex() == (0.0).hex()
 
 
+@pytest.mark.slow
 def test_a_positive_label():
     found = GOOD.select(ExprPR(pl.col("score")).metric("label", name, positive="yes") for name in NAMES)
     assert_bits(found, fp.evaluate(GOOD, NAMES, "label", "score", positive="yes"))

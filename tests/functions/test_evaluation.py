@@ -35,6 +35,7 @@ def test_one_name_needs_no_list(kind):
     assert kind.read(kind(TEN).pr.evaluate("positives", "relevant", "score")).rows() == [(5,)]
 
 
+@pytest.mark.slow  # the names that have a method are compared so on every kind, in the tests of families
 def test_metrics_asked_together_are_those_asked_alone():
     # They share a ranking and sums, so that one could stand in the way of another.
     data = groups()

@@ -33,6 +33,7 @@ def test_the_first_match_is_a_call_that_gives_the_number(kind):
     assert eval(first["call"], {"evaluate": fp.evaluate, "frame": TEN}).item() == first["value"]
 
 
+@pytest.mark.slow
 def test_every_call_gives_its_value():
     found = fp.identify(QUERIES, 0.5, "y", "s", by="q", gain="g", unscored="unretrieved")
     for row in found.filter(pl.col("call").str.starts_with("evaluate")).iter_rows(named=True):
@@ -56,9 +57,12 @@ def test_every_call_gives_its_value():
         # Query a has (1 + 2/3) / 2, b and c have 0: a third of it.
         (QUERIES, 0.2778, "trec_eval's map), mean over the groups, those without a value as 0", {"by": "q"}),
         # Of a and b, which have something to find.
-        (QUERIES, 0.4167, "trec_eval's map), mean over the groups", {"by": "q"}),
+        pytest.param(*(QUERIES, 0.4167, "trec_eval's map), mean over the groups", {"by": "q"}), marks=pytest.mark.slow),
         # Gains 3, 0, 1 with 2 to their power less 1 are 7, 0, 1: (7 + 1/2) / (7 + 1/log2 3) of a, 0 of b.
-        (QUERIES, 0.4914, "with 2 ** gain - 1, mean over the groups", {"by": "q", "gain": "g"}),
+        pytest.param(
+            *(QUERIES, 0.4914, "with 2 ** gain - 1, mean over the groups", {"by": "q", "gain": "g"}),
+            marks=pytest.mark.slow,
+        ),
         # Positive from 2 on: in a the first, at rank 1, and b.
         (QUERIES, "0.5000", "positive from a gain of 2 on, mean over the groups", {"by": "q", "gain": "g"}),
     ],

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from compare import assert_same, near
 from names import CALL_IDS, CALLS, call
+from seldom import slow
 
 from frame_pr.inputs import group_codes
 from frame_pr.inputs.group_codes import coding
@@ -60,7 +61,7 @@ def with_null(keys: pl.Series) -> pl.Series:
     return pl.concat([pl.Series([None], dtype=keys.dtype), keys])
 
 
-@pytest.mark.parametrize("engine", ["eager", "eager, large", "in-memory", "streaming"])
+@pytest.mark.parametrize("engine", ["eager", "eager, large", "in-memory", *slow("streaming")])
 @pytest.mark.parametrize("keys", [*KEYS, *map(with_null, KEYS)], ids=[*IDS, *(f"{one} and null" for one in IDS)])
 def test_keys_of_every_dtype(keys, engine, monkeypatch):
     data, ap = rows_of(keys)

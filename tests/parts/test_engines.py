@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from compare import assert_same
-from engines import DATA, METRICS, SPARK
+from engines import CLUSTER, CONNECT, DATA, METRICS, SPARK
 from names import CALLS, NAMES, call
 
 import frame_pr as fp
@@ -23,25 +23,28 @@ KEYS += [["model", "text"], ["date", "flag"]]
 
 POLICIES = [
     {"ties": "expected", "metrics": ["rows", "average_precision", "precision@3"]},
-    {"ties": "optimistic", "metrics": ["rows", "average_precision", "precision@3"]},
     {"tie_break": "row"},
     {"weight": "weight"},
     {"score": "found", "unscored": "drop"},
-    {"truth": "judged", "unjudged": "negative"},
     {"truth": "judged", "unjudged": "drop"},
     # Query 5 has no positive, so that a part may hold no "yes".
     {"truth": "label", "positive": "yes"},
     {"positives": "twenty", "rows": "forty"},
     {"positives": TOTALS.drop("forty"), "rows": TOTALS.drop("twenty").lazy()},
-    {"positives": TOTALS.drop("forty").to_pandas()},
-    {"undefined": 0.0},
     {"score": ["score", "other"]},
     {"mean_over": "query"},
-    {"by": ["model", "query"], "mean_over": "query"},
     {"by": ["model", "query"], "mean_over": ["query", "model"], "undefined": 0.5},
     {"by": ["model", "query"], "mean_over": "query", "score": ["score", "other"]},
     {"metrics": {"AP": "average_precision", "n": "rows"}, "by": ["model", "query"]},
     {"mean_over": True, "statistics": ["median", "std", "q25", "weighted", "defined"], "metrics": {"AP": "lift"}},
+]
+# On Dask only: each goes to the parts as one of those above does.
+ALIKE = [
+    {"ties": "optimistic", "metrics": ["rows", "average_precision", "precision@3"]},
+    {"truth": "judged", "unjudged": "negative"},
+    {"positives": TOTALS.drop("forty").to_pandas()},
+    {"undefined": 0.0},
+    {"by": ["model", "query"], "mean_over": "query"},
 ]
 ONE_MODE = pytest.mark.parametrize("engine", [SPARK, "dask"], indirect=True)
 
@@ -52,19 +55,35 @@ def named(given):
     )
 
 
+def one_mode(cases, seldom=(), ids=named):
+    """On Spark, where a call takes a second, without those that reach the parts in the way of another."""
+    on_spark = [pytest.param("spark", one, id=f"{ids(one)}-spark", marks=SPARK.marks) for one in cases]
+    on_dask = [pytest.param("dask", one, id=f"{ids(one)}-dask") for one in (*cases, *seldom)]
+    return pytest.mark.parametrize(("engine", "given"), [*on_spark, *on_dask], indirect=["engine"])
+
+
 def same(engine, result, expected, *, order):
     assert_same(engine.read(result).sort(order), expected.sort(order))
 
 
+@ONE_MODE
 @pytest.mark.parametrize("by", KEYS, ids="-".join)
 def test_every_metric_by_keys_of_every_type(engine, by):
-    names = NAMES if by in (["query"], ["model", "text"]) and engine.name in ("spark", "dask") else METRICS
+    check_keys(engine, by, NAMES if by in (["query"], ["model", "text"]) else METRICS)
+
+
+@pytest.mark.parametrize("by", [["query"], sorted({name for keys in KEYS for name in keys})], ids=["one", "all"])
+@pytest.mark.parametrize("engine", [CONNECT, CLUSTER], indirect=True)
+def test_keys_of_every_type_at_once_in_the_other_modes(engine, by):
+    check_keys(engine, by, METRICS)
+
+
+def check_keys(engine, by, names):
     given = {"metrics": names, "score": "found", "unscored": "unretrieved", "by": by}
     same(engine, call(engine.make(DATA), "evaluate", **given), call(DATA, "evaluate", **given), order=by)
 
 
-@ONE_MODE
-@pytest.mark.parametrize("given", POLICIES, ids=named)
+@one_mode(POLICIES, ALIKE)
 def test_policies_means_and_systems(engine, given):
     data = DATA.with_columns(twenty=pl.lit(20), forty=pl.lit(40))
     given = {"by": "query", "metrics": METRICS} | given
@@ -78,26 +97,23 @@ ONE_AT_A_TIME = [
     for name, given in CALLS
     if name not in ("confusion", "curve", "with_curve", "with_metrics", "intervals", "tally")
 ]
+LAST = [*dict(ONE_AT_A_TIME).items()]
 
 
-@ONE_MODE
-@pytest.mark.parametrize(("name", "given"), ONE_AT_A_TIME, ids=str)
-def test_every_function(engine, name, given):
+@one_mode(LAST, [one for one in ONE_AT_A_TIME if one not in LAST], ids=str)
+def test_every_function(engine, given):
+    name, given = given
     given = {"truth": "relevant", "score": "score", "by": "query"} | given
     result = getattr(engine.functions, name)(engine.make(DATA), **given)
     same(engine, result, getattr(fp, name)(DATA, **given), order="query")
 
 
-@ONE_MODE
-@pytest.mark.parametrize(
-    "given",
+@one_mode(
     [
         *({}, {"by": None}, {"by": ["model", "text"]}, {"bins": 3}, {"bins": [0, 0.5, 2], "by": None}),
-        *({"weight": "weight"}, {"count": "other"}, {"gain": "other", "by": None}, {"score": ["score", "other"]}),
-        {"score": "found", "unscored": "drop"},
-        {"truth": "judged", "unjudged": "negative"},
+        *({"count": "other"}, {"gain": "other", "by": None}, {"score": ["score", "other"]}),
     ],
-    ids=named,
+    [{"weight": "weight"}, {"score": "found", "unscored": "drop"}, {"truth": "judged", "unjudged": "negative"}],
 )
 def test_tallies_are_those_of_the_plain_call(engine, given):
     given = {"truth": "relevant", "score": "score", "by": "query"} | given
@@ -150,7 +166,9 @@ def test_one_group_with_every_metric(engine):
     same(engine, call(engine.make(DATA), "evaluate", **given), call(DATA, "evaluate", **given), order="rows")
 
 
-WITHOUT_GROUPS = [one for one in POLICIES if not {"by", "mean_over", "positives", "rows"} & set(one)]
+WITHOUT_GROUPS, ALIKE_WITHOUT = (
+    [one for one in some if not {"by", "mean_over", "positives", "rows"} & set(one)] for some in (POLICIES, ALIKE)
+)
 # Of one group, a total is one number.
 WITHOUT_GROUPS += [
     {"positives": "many"},
@@ -159,8 +177,7 @@ WITHOUT_GROUPS += [
 ]
 
 
-@ONE_MODE
-@pytest.mark.parametrize("given", WITHOUT_GROUPS, ids=named)
+@one_mode(WITHOUT_GROUPS, ALIKE_WITHOUT)
 def test_one_group(engine, given):
     data, given = DATA.with_columns(many=pl.lit(200)), {"metrics": METRICS} | given
     expected = call(data, "evaluate", **given)

@@ -107,20 +107,20 @@ def test_labels_are_the_numbers_of_evaluate() -> None:
     run = random_run()
     wanted = ["average_precision", "interpolated_average_precision", "positives"]
     wanted += [f"interpolated_average_precision_{n}" for n in (11, 101)] + [f"average_precision@{k}" for k in (3, 20)]
-    for row in fp.evaluate(run, wanted, "relevant", "score", by="query").iter_rows(named=True):
-        head, tail = f"{row['query']} (", f", P = {row['positives']})"
-        ap = f"AP = {row['average_precision']:.6f}"
-        cases = [
-            ({}, ap),
-            ({"interpolated": True}, f"{ap}, interpolated {row['interpolated_average_precision']:.6f}"),
-            ({"points": 11}, f"{ap}, 11-point {row['interpolated_average_precision_11']:.6f}"),
-            ({"points": 101}, f"{ap}, 101-point {row['interpolated_average_precision_101']:.6f}"),
-            ({"k": 3}, f"AP@3 = {row['average_precision@3']:.6f}"),
-            ({"k": 20}, f"AP@20 = {row['average_precision@20']:.6f}"),
-        ]
-        for options, numbers in cases:
-            ax = fp.plot(run, "relevant", "score", by="query", decimals=6, **options)
-            assert head + numbers + tail in labels(ax)
+    rows = fp.evaluate(run, wanted, "relevant", "score", by="query").rows(named=True)
+    ap = "AP = {average_precision:.6f}"
+    cases: list[tuple[dict[str, Any], str]] = [
+        ({}, ap),
+        ({"interpolated": True}, f"{ap}, interpolated {{interpolated_average_precision:.6f}}"),
+        ({"points": 11}, f"{ap}, 11-point {{interpolated_average_precision_11:.6f}}"),
+        ({"points": 101}, f"{ap}, 101-point {{interpolated_average_precision_101:.6f}}"),
+        ({"k": 3}, "AP@3 = {average_precision@3:.6f}"),
+        ({"k": 20}, "AP@20 = {average_precision@20:.6f}"),
+    ]
+    for options, numbers in cases:
+        ax = fp.plot(run, "relevant", "score", by="query", decimals=6, **options)
+        for row in rows:
+            assert f"{{query}} ({numbers}, P = {{positives}})".format(**row) in labels(ax)
 
 
 def test_cut_off_emphasises_what_is_left_of_it() -> None:

@@ -4,7 +4,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
 from matplotlib.text import Text
-from pictures import axes, render
+from pictures import axes, lay_out
 
 import frame_pr as fp
 from frame_pr.plotting.room import Box
@@ -24,7 +24,7 @@ def inches(ax) -> tuple[float, float]:
 
 def test_marks_do_not_shrink_panels():
     figure = run(6, 3).pr.plot("t", ["s0", "s1", "s2"], by="g", facet=True, mark="max_f1")
-    render(figure)
+    lay_out(figure)
     for ax in figure.axes:
         assert min(inches(ax)) > 1.3
         assert not ax.texts
@@ -36,7 +36,7 @@ def test_marks_do_not_shrink_an_axes_of_the_caller():
     figure, grid = plt.subplots(2, 3, figsize=(6, 4), layout="constrained")
     for ax in grid.flat:
         run(1, 2).pr.plot("t", ["s0", "s1"], mark="max_f1", ax=ax)
-    render(figure)
+    lay_out(figure)
     assert min(min(inches(ax)) for ax in grid.flat) > 1
     # The legend is no wider than the axes.
     for ax in grid.flat:
@@ -45,7 +45,7 @@ def test_marks_do_not_shrink_an_axes_of_the_caller():
 
 def test_a_long_legend_stays_within_the_figure():
     ax = run(40, 1).pr.plot("t", "s0", by="g", max_groups=40)
-    render(ax.figure)
+    lay_out(ax.figure)
     legend = ax.get_legend()
     assert len(legend.get_texts()) == 41
     box, figure = legend.get_window_extent(), ax.figure.bbox
@@ -57,7 +57,7 @@ def test_a_long_legend_stays_within_the_figure():
 
 def test_a_shared_legend_stays_within_the_figure():
     figure = run(3, 8).pr.plot("t", [f"s{i}" for i in range(8)], by="g", facet=True)
-    render(figure)
+    lay_out(figure)
     (legend,) = figure.legends
     assert legend.get_window_extent().x0 >= 0
     assert legend.get_window_extent().x1 <= figure.bbox.x1
@@ -81,7 +81,7 @@ def test_a_threshold_that_is_typed_in_is_the_same_point():
 def test_a_panel_whose_curves_leave_no_corner_has_its_legend_above():
     figure = plt.figure(figsize=(5, 4))
     run(6, 3).pr.plot("t", ["s0", "s1", "s2"], by="g", facet=True, figure=figure)
-    render(figure)
+    lay_out(figure)
     for ax in figure.axes:
         legend, axes_box = ax.get_legend().get_window_extent(), ax.get_window_extent()
         assert legend.y0 >= axes_box.y1 - 1
@@ -100,7 +100,7 @@ def test_a_legend_of_the_caller_stays():
 def test_no_line_to_a_text_runs_through_another():
     scores = [f"s{i}" for i in range(6)]
     ax = run(1, 6).pr.plot("t", scores, mark="max_f1", recall=0.3, iso_f=True)
-    render(ax.figure)
+    lay_out(ax.figure)
     notes = [text for text in ax.texts if text.get_gid() == "note"]
     boxes = [Box(*Text.get_window_extent(note).extents) for note in notes]
     led = 0
@@ -118,7 +118,7 @@ def test_no_line_to_a_text_runs_through_another():
 def test_the_legend_keeps_clear_of_the_names_of_contours():
     with plt.rc_context({"font.size": 18}):
         ax = run(1, 5).pr.plot("t", [f"s{i}" for i in range(5)], mark="max_f1", iso_f=True)
-        render(ax.figure)
+        lay_out(ax.figure)
     legend, size = ax.get_legend().get_window_extent(), inches(ax)
     names = [text for text in ax.texts if text.get_text().startswith(("F1", "0."))]
     assert len(names) == 4

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from influences import FIGURES, derivative
 from scipy import stats
+from seldom import slow
 from statsmodels.stats.multitest import multipletests
 
 import frame_pr as fp
@@ -88,7 +89,7 @@ def test_all_flips_are_those_of_an_enumeration(differences):
     assert found == (None if len(set(differences)) == 1 and some else expected)
 
 
-@pytest.mark.parametrize("n", [21, 60])
+@pytest.mark.parametrize("n", [21, *slow(60)])
 def test_drawn_flips_are_near_those_of_scipy(n):
     differences = np.random.default_rng(n).normal(0.15, 0.5, n).round(3)
     found = compared(*differences, test="permutation", resamples=20_000)["p_value"]
