@@ -132,7 +132,11 @@ def test_plots_of_groups(name):
     for given in ({}, {"average": True}, {"facet": True}):
         drawn = [fp.plot_curve(frame, **given) for frame in (curve, plain)]
         axes = [one.get_axes() if given.get("facet") else [one] for one in drawn]
-        lines, expected = ([line.get_xydata().tolist() for ax in one for line in ax.lines] for one in axes)
+        # What is drawn wider below, where curves lie on each other, is measured in pixels beside a legend of its width.
+        lines, expected = (
+            [line.get_xydata().tolist() for ax in one for line in ax.lines if line.get_label() != "_below"]
+            for one in axes
+        )
         assert lines == expected
         assert lines
     assert fp.plot_curve(curve, average=name).get_title() == ""
