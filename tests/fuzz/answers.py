@@ -98,7 +98,7 @@ def averaged(names: list[str], groups: list[dict[str, Any]]) -> dict[str, Any]:
         numbers = endless or [Fraction(value) for value in there]
         found[f"mean_{name}"] = sum(numbers) / len(numbers) if numbers else None
         # Of large numbers of both signs the mean has the last bits of the largest.
-        found[f"scale of mean_{name}"] = max(map(abs, numbers), default=0) if not signed(name) else 1
+        found[f"scale of mean_{name}"] = max([*map(abs, numbers), signed(name)])
         found[f"undefined_{name}"] = len(groups) - len(there)
     return found
 
