@@ -17,7 +17,7 @@ from frame_pr.inputs.totals import with_totals
 from frame_pr.metrics import rates
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS
 from frame_pr.metrics.rates import figure_of
-from frame_pr.ranking.blocks import block_of_row, blocks_of
+from frame_pr.ranking.blocks import blocks_of, place_of_block
 from frame_pr.ranking.running import ends, starts
 
 CURVE_COLUMNS = (
@@ -168,7 +168,7 @@ def with_curve(
             )
     request = request_of(truth, score, by, positive, policies)
     rows, way_back = rows_of(frame, request, carry=True, placed=True)
-    return way_back.beside(curve_table(rows, columns), columns, put, place=block_of_row(rows))
+    return way_back.beside(curve_table(rows, columns), columns, put, place=place_of_block(rows))
 
 
 def _others(figures: str | Sequence[str]) -> list[str]:

@@ -98,9 +98,8 @@ def coding(frame: pl.LazyFrame, keys: list[str], *, limit: int, height: int | No
     groups = frame.select(keys)
     if digits:
         groups = groups.filter(~pl.all_horizontal(digit.inside() for digit in digits).all())
-    groups = (
-        groups.group_by(keys).agg().sort(keys).with_row_index("number").with_columns(pl.col("number").cast(pl.Int64))
-    )
+    groups = groups.group_by(keys).agg().sort(keys).with_row_index("number")
+    groups = groups.with_columns(pl.col("number").cast(pl.Int64))
     groups = groups.map_batches(partial(_below, limit=limit), schema=groups.collect_schema())
     beside, matched = nan, on
     if height is not None and height >= SMALL:

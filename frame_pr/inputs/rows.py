@@ -125,9 +125,8 @@ def rows_of(
     """Check a frame and bring it into canonical form; several scores become a last key, `system`.
 
     `carry`: the rows keep their order, and have what their kind carries. `placed`: keys have room for the places of
-    rows. `all_groups`: the groups of frames that give
-    known totals are there, too. `starts`: a frame of the columns of `by` and
-    those of `blocks.START`. `units`: one of the columns of `by` and `unit`, the unit of the larger group.
+    rows. `all_groups`: the groups of frames that give known totals are there, too. `starts`: a frame of the columns of
+    `by` and those of `blocks.START`. `units`: one of the columns of `by` and `unit`, the unit of the larger group.
     """
     given = selected(frame, request, carry=carry)
     source = canonical(given, request)

@@ -250,7 +250,7 @@ def _across(options: PlotOptions) -> int:
     return 1 if options.interpolated else _ACROSS
 
 
-def bare(label: str) -> str:
+def _bare(label: str) -> str:
     """The figure alone, where it is said elsewhere what it is."""
     return label.rpartition(" = ")[2] if " = " in label else "-"
 
@@ -268,7 +268,7 @@ def draw_panel_legends(panels: Sequence[Axes], rows: int, options: PlotOptions) 
         named, look = [labels[i] for i in shown], dict(small)
         if rows:
             across = _across(options) if rows < len(shown) else 1
-            named = [bare(label) for label in named] if across > 1 else named
+            named = [_bare(label) for label in named] if across > 1 else named
             look |= {"ncols": across, "columnspacing": 0.6, "handlelength": 0.9, "handletextpad": 0.4}
             look |= {"loc": "lower left", "bbox_to_anchor": (0, 1), "labelspacing": 0.2, "frameon": False}
         else:

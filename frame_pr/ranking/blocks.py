@@ -101,7 +101,7 @@ def blocks_of(
     return blocks.with_columns(**running_figures(in_ranges=rows.starts is not None))
 
 
-def block_of_row(rows: Rows) -> pl.Expr:
+def place_of_block(rows: Rows) -> pl.Expr:
     """Where the block of each row is among all that are retrieved, by group and from the best score on; else null."""
     retrieved = pl.col("score").is_not_null()
     if rows.key.drops:
@@ -113,8 +113,9 @@ def block_of_row(rows: Rows) -> pl.Expr:
 
 def _dense_rank(blocks: pl.Series) -> pl.Series:
     """The place of each value among the distinct ones, from 0 on; null of null."""
-    table, block = blocks.to_frame("block").lazy(), pl.col("block")
-    if _few(blocks.alias("block"), block):
+    frame, block = blocks.to_frame("block"), pl.col("block")
+    table = frame.lazy()
+    if _few(frame, block):
         places = table.unique().drop_nulls().sort("block").with_row_index("place").collect(engine="streaming")
         return table.join(places.lazy(), on="block", how="left", maintain_order="left").collect()["place"]
     # Integers that hold the number of their row are sorted in a third of the time of numbers beside them.
@@ -197,7 +198,7 @@ def _in_order(columns: Sequence[pl.Series], *, alike: bool, row: pl.Expr | None)
     table, number = pl.DataFrame(columns), pl.int_range(1, pl.len() + 1)
     counted = "count" in table.columns
     own = pl.col("key") if row is None else pl.col("key") - row.cast(pl.Int128) * 2
-    if alike and _few(keys, own):
+    if alike and _few(table, own):
         count = {} if counted else {"row": pl.len().cast(pl.Int64)}
         groups = table.lazy().group_by(own).agg(pl.exclude("key").sum(), **count).sort("key")
         table = groups.collect(engine="streaming")
@@ -207,11 +208,11 @@ def _in_order(columns: Sequence[pl.Series], *, alike: bool, row: pl.Expr | None)
     return (table if counted else table.with_columns(row=number)).to_struct()
 
 
-def _few(keys: pl.Series, own: pl.Expr) -> bool:
+def _few(table: pl.DataFrame, own: pl.Expr) -> bool:
     """Whether there are so few distinct ones among many that it pays to look for them before a sort."""
-    if len(keys) <= 2 * _LOOKED_AT:
+    if len(table) <= 2 * _LOOKED_AT:
         return False
-    seen = keys.sample(_LOOKED_AT, with_replacement=True, seed=0).to_frame().select(own.n_unique()).item()
+    seen = table.sample(_LOOKED_AT, with_replacement=True, seed=0).select(own.n_unique()).item()
     return bool(seen < 0.6 * _LOOKED_AT)
 
 

@@ -393,14 +393,3 @@ def test_other_columns_named_like_results_do_not_give_them_their_type():
     data = data.assign(rows=["a", "b"], system=[7, 7])
     result = data.pr.evaluate(["rows", "average_precision"], "relevant", ["score"], by="q")
     assert result.to_dict("records") == [{"q": 1, "system": "score", "rows": 2, "average_precision": 0.5}]
-
-
-@pytest.mark.parametrize("largest", [2**53 + 1, 2**63 - 1])
-def test_whole_numbers_that_floats_do_not_hold_stay_whole_beside_a_missing_one(largest):
-    # Group 1 has no threshold at which it costs less than none, group 2 has its largest score.
-    frame = pd.DataFrame({"q": [1, 1, 2, 2], "y": [0, 1, 0, 1], "s": [5, 5, 0, largest]})
-    result = frame.pr.evaluate("threshold@min_cost1", "y", "s", by="q")
-    assert result["threshold@min_cost1"].tolist() == [pd.NA, largest]
-    assert frame.pr.with_metrics("threshold@min_cost1", "y", "s", by="q").iloc[3, 3] == largest
-    small = frame.assign(s=[5, 5, 0, 2**53])
-    assert small.pr.evaluate("threshold@min_cost1", "y", "s", by="q")["threshold@min_cost1"].dtype == "float64"

@@ -28,6 +28,7 @@ def main() -> None:
     base, _, power = given.cases.partition("^")
     wanted = int(base) ** int(power or 1)
     print(f"seed {given.seed}, {wanted:,} cases on {', '.join(given.engines)}", flush=True)
+    prepared()
     if given.call is not None:
         print(shown(given.seed, given.call, given.engines))
         return

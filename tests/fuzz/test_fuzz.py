@@ -2,6 +2,7 @@
 
 import pytest
 
+from frame_pr.ranking import blocks
 from fuzz.trying import shown, tried
 
 pytestmark = [pytest.mark.slow, pytest.mark.versions]
@@ -11,7 +12,9 @@ CASES |= {"partitioned": 100, "dask": 50}
 
 
 @pytest.mark.parametrize(("seed", "engine"), list(enumerate(CASES)))
-def test_every_value_is_the_exact_one(seed, engine):
+def test_every_value_is_the_exact_one(monkeypatch, seed, engine):
+    # Rows are counted before they are sorted in small frames, too, where few of a sample differ.
+    monkeypatch.setattr(blocks, "_LOOKED_AT", 4)
     cases = number = 0
     while cases < CASES[engine]:
         done, wrong = tried(seed, range(number, number + 20), [engine])

@@ -1,5 +1,6 @@
 from fractions import Fraction
 
+import pandas as pd
 import polars as pl
 import pytest
 from compare import assert_known, assert_same, near
@@ -169,3 +170,14 @@ def test_names_that_cannot_be(name, fault):
 def test_the_best_over_orders_has_no_mean(name):
     with pytest.raises(ValueError, match=f"{name} has no closed form in expectation"):
         call(TEN, "evaluate", metrics=name, ties="expected")
+
+
+@pytest.mark.parametrize("largest", [2**53 + 1, 2**63 - 1])
+def test_whole_numbers_that_floats_do_not_hold_stay_whole_beside_a_missing_one(largest):
+    # Group 1 has no threshold at which it costs less than none, group 2 has its largest score.
+    frame = pd.DataFrame({"q": [1, 1, 2, 2], "y": [0, 1, 0, 1], "s": [5, 5, 0, largest]})
+    result = frame.pr.evaluate("threshold@min_cost1", "y", "s", by="q")
+    assert result["threshold@min_cost1"].tolist() == [pd.NA, largest]
+    assert frame.pr.with_metrics("threshold@min_cost1", "y", "s", by="q").iloc[3, 3] == largest
+    small = frame.assign(s=[5, 5, 0, 2**53])
+    assert small.pr.evaluate("threshold@min_cost1", "y", "s", by="q")["threshold@min_cost1"].dtype == "float64"
