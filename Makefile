@@ -19,7 +19,7 @@ help:
 	@echo "make lint      ruff, mypy and the order of the rooms only"
 	@echo "make docs      build the pages into docs/_build"
 	@echo "make package   build wheel and sdist into dist/, check them, try the wheel in empty environments"
-	@echo "make bench     measure, and write docs/benchmarks.md; QUICK=1 prints it, for few rows; FULL=1 adds 10^8 rows"
+	@echo "make bench     measure, and write docs/benchmarks.md; QUICK=1 prints it, for few rows; FULL=1 adds 10^8 and 10^9 rows"
 	@echo "make clean     remove $(VENV), caches and builds"
 
 # What the examples, the tests and the benchmarks need: each made once, and again when one of these files changes.

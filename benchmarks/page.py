@@ -99,6 +99,13 @@ tallies are random, one in ten is a positive, and no scores are tied; the last r
 
 {reshaped}
 
+## More rows than memory
+
+`benchmarks/scale.py`: eight metrics, from parquet files to parquet files. A process for each; memory is that of all of
+its processes. Engines are started before, by a call on a thousand rows. [More](scale.md#measured).
+
+{scaled}
+
 ## Small calls and imports
 
 A call on a frame of {small} rows, one of sign flips and a picture. The peers' sampling and conversions are not in their
@@ -162,6 +169,14 @@ def page(found: Results, rows: int, rounds: int) -> str:
         reshaped=_table(
             ["call", "best, s", "median, s"],
             ([name, _number(t.best), _number(t.median)] for name, t in found.reshaped.items()),
+        ),
+        scaled=_table(
+            ["case", "way", "s", "peak, GiB"],
+            (
+                [case, way, f"{taken.seconds:.1f}", _number(taken.peak)]
+                for case, ways in found.scaled.items()
+                for way, taken in ways.items()
+            ),
         ),
         sorts=_ratios(times["sorts"], next(iter(next(iter(times["sorts"].values()))))),
         seconds=_seconds(times),

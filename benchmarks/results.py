@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from benchmarks.measure import Times
+from benchmarks.scale import Taken
 
 
 class Results(NamedTuple):
@@ -21,6 +22,8 @@ class Results(NamedTuple):
     imports: dict[str, Times]
     reshaped: dict[str, Times]
     """Of lists, and of tallies: frames of other shapes."""
+    scaled: dict[str, dict[str, Taken]]
+    """In parts and on engines, by case and way."""
 
     def ratios(self, section: str, name: str, base: str, shapes: Iterable[str]) -> dict[str, float]:
         """Best run over best run, where both have been measured."""

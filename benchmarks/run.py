@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmarks import lists, summary, tallies
+from benchmarks import lists, scale, summary, tallies
 from benchmarks.calls import COLUMNS, variations
 from benchmarks.data import SHAPES, generate, with_variations
 from benchmarks.measure import Times
@@ -25,7 +25,9 @@ from benchmarks.sorting import sorts
 GROWING = ("100k x 100", "1 x 10M")
 
 
-def measure(shapes: Sequence[str], rows: int, rounds: int, sizes: Sequence[int], calls: int, folder: Path) -> Results:
+def measure(
+    shapes: Sequence[str], rows: int, rounds: int, sizes: Sequence[int], calls: int, folder: Path, *, engines: bool
+) -> Results:
     """The whole run; says on stderr where it is."""
     path = folder / "rows.parquet"
     sections: dict[str, Callable[[pl.DataFrame], dict[str, Times]]] = {
@@ -54,8 +56,10 @@ def measure(shapes: Sequence[str], rows: int, rounds: int, sizes: Sequence[int],
     grown = {shape: growth(shape, sizes, path) for shape in GROWING}
     say("lists and tallies")
     reshaped = lists.measured(rows // 100, rounds) | tallies.measured(max(sizes), max(1, rows // 20_000), rounds)
+    say("in parts, and on engines")
+    scaled = scale.cases(rows, str(folder), larger=max(sizes) > rows, engines=engines)
     say("small calls and imports")
-    found = Results(times, memory, grown, per_call(calls), imports(calls // 30), reshaped)
+    found = Results(times, memory, grown, per_call(calls), imports(calls // 30), reshaped, scaled)
     say("done")
     return found
 
@@ -67,7 +71,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int)
     size = parser.add_mutually_exclusive_group()
     size.add_argument("--quick", action="store_true", help="few rows; the page is printed, not written")
-    size.add_argument("--full", action="store_true", help="let the rows grow to 10^8, which takes several GB")
+    size.add_argument("--full", action="store_true", help="10^8 rows in memory, 10^9 on the disk, of 30 GB")
     options = parser.parse_args()
     quick = options.quick
     rows = options.rows or (100_000 if quick else 10_000_000)
@@ -75,7 +79,7 @@ def main() -> None:
     shapes = [shape for shape in SHAPES if not quick or shape != "20 x 500k"]
     sizes = [10**power for power in range(5, 7 if quick else 9 if options.full else 8)]
     with tempfile.TemporaryDirectory() as folder:
-        found = measure(shapes, rows, rounds, sizes, 90 if quick else 300, Path(folder))
+        found = measure(shapes, rows, rounds, sizes, 90 if quick else 300, Path(folder), engines=not quick)
     made = page(found, rows, rounds)
     if options.quick or options.rows:
         print(made)

@@ -2,21 +2,24 @@
 
 Run:  python benchmarks/scale.py [--rows 10000000 100000000] [--one-group] [--ways WAY ...] [--folder FOLDER]
 
-Prints Markdown. Rows are read from parquet files (100 to a group, in random order) and results are written to some, so
-that nobody's rows are in memory beforehand. Every way runs in a process of its own, on two cores. Memory is the largest
-sum of the resident sizes of that process and its children, ten times a second. Results are checked against the first.
+Prints Markdown. Rows are read from parquet files (a million in each, 100 to a group, in random order) and results are
+written to some, so that nobody's rows are in memory beforehand. Every way runs in a process of its own, on two cores.
+Engines are started by a call on some of the rows, and both times are told. Memory is the largest sum of the resident
+sizes of that process and its children, ten times a second. Results are checked against the first.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -25,19 +28,20 @@ import psutil
 METRICS = ["average_precision", "interpolated_average_precision", "r_precision", "precision@10", "recall@10"]
 METRICS += ["average_precision@10", "max_f1", "f1@threshold=0.5"]
 ASKED = {"metrics": METRICS, "truth": "relevant", "score": "score"}
-FILE = 10_000_000  # rows, at most
+GROUP_SIZE, FEW = 100, 10
+FILE = 1_000_000  # rows
 BUDGET = "2GiB"
 
 
-def generate(rows: int, folder: Path) -> None:
-    """Rows in random order, 100 to a group on average, one in ten positive, scores of four digits."""
+def generate(rows: int, folder: Path, group_size: int) -> None:
+    """Rows in random order, so many to a group on average, one in ten positive, scores of four digits."""
     folder.mkdir()
     draw = np.random.default_rng(0)
     for first in range(0, rows, FILE):
         size = min(FILE, rows - first)
-        data = {"query": draw.integers(0, rows // 100, size), "relevant": draw.random(size) < 0.1}
+        data = {"query": draw.integers(0, rows // group_size, size), "relevant": draw.random(size) < 0.1}
         data["score"] = np.round(draw.random(size), 4)
-        pl.DataFrame(data).write_parquet(folder / f"{first // FILE:03}.parquet")
+        pl.DataFrame(data).write_parquet(folder / f"{first // FILE:04}.parquet")
 
 
 def in_memory(source: str, result: str, by: str | None) -> float:
@@ -61,8 +65,10 @@ def on_spark(source: str, result: str, by: str | None) -> float:
     import frame_pr.spark
 
     session = spark_session()
+    rows = session.read.parquet(source)
+    frame_pr.spark.evaluate(rows.limit(1_000), **ASKED, by="query").collect()
     start = time.perf_counter()
-    frame_pr.spark.evaluate(session.read.parquet(source), **ASKED, by=by).write.parquet(result)
+    frame_pr.spark.evaluate(rows, **ASKED, by=by).write.parquet(result)
     taken = time.perf_counter() - start
     session.stop()
     return taken
@@ -74,10 +80,13 @@ def tallied_on_spark(source: str, result: str, by: str | None) -> float:
     import frame_pr.spark
 
     session = spark_session()
+    rows = session.read.parquet(source)
+    frame_pr.spark.evaluate(rows.limit(1_000), **ASKED, by="query").collect()
     start = time.perf_counter()
-    tally = frame_pr.spark.tally(session.read.parquet(source), ASKED["truth"], ASKED["score"], by=by)
-    rows = pl.DataFrame(tally.toArrow())
-    fp.evaluate(rows, **ASKED, by=by, count="count").write_parquet(Path(result) / "all.parquet", mkdir=True)
+    tally = frame_pr.spark.tally(rows, ASKED["truth"], ASKED["score"], by=by)
+    fp.evaluate(pl.DataFrame(tally.toArrow()), **ASKED, by=by, count="count").write_parquet(
+        Path(result) / "all.parquet", mkdir=True
+    )
     taken = time.perf_counter() - start
     session.stop()
     return taken
@@ -96,9 +105,7 @@ def spark_session() -> Any:
     builder = SparkSession.builder.master("local[2]")
     for option, value in options.items():
         builder = builder.config(f"spark.{option}", value)
-    session = builder.getOrCreate()
-    session.range(2).count()
-    return session
+    return builder.getOrCreate()
 
 
 def on_dask(source: str, result: str, by: str | None) -> float:
@@ -108,8 +115,9 @@ def on_dask(source: str, result: str, by: str | None) -> float:
     import frame_pr.dask
 
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster, Client(cluster):
-        start = time.perf_counter()
         run = dask.dataframe.read_parquet(source, dtype_backend="pyarrow")
+        frame_pr.dask.evaluate(run.partitions[:2], **ASKED, by="query").compute()
+        start = time.perf_counter()
         frame_pr.dask.evaluate(run, **ASKED, by=by).to_parquet(result)
         return time.perf_counter() - start
 
@@ -121,10 +129,47 @@ WAYS = {
     "Spark, local[2], a tally first": tallied_on_spark,
     "Dask, LocalCluster 2x1": on_dask,
 }
+IN_MEMORY, IN_PARTS, SPARK, _, DASK = WAYS
 
 
-def measured(way: str, source: Path, result: Path, by: str) -> tuple[float, float, float]:
-    """Seconds of the call, seconds with the start of the engine, and GiB, of one way in a process of its own."""
+class Taken(NamedTuple):
+    """What one way took."""
+
+    seconds: float
+    with_start: float
+    """Seconds, with the start of the process and of the engine."""
+    peak: float
+    """GiB, of all processes."""
+
+
+def runs(rows: int, group_size: int | None, ways: Sequence[str], folder: str | None) -> Iterator[tuple[str, Taken]]:
+    """Each way, in a process of its own, and what it took; without a size of groups, all rows are one ranking."""
+    with tempfile.TemporaryDirectory(dir=folder) as temporary:
+        source, first = Path(temporary) / "run", pl.DataFrame()
+        generate(rows, source, group_size or GROUP_SIZE)
+        for number, way in enumerate(ways):
+            result = Path(temporary) / f"result{number}"
+            yield way, _run(way, source, result, "query" if group_size else "")
+            found = pl.read_parquet(result / "*.parquet")
+            first = first if number else found
+            same(first, found)
+
+
+def cases(rows: int, folder: str, *, larger: bool, engines: bool) -> dict[str, dict[str, Taken]]:
+    """Ten times so many rows in parts, and `larger`, a hundred times; on the engines so many, in small groups."""
+    large = (10 * rows, 100 * rows) if larger else (10 * rows,)
+    asked = {(many, size): [IN_PARTS] for size in (GROUP_SIZE, None) for many in large}
+    java = [SPARK] if os.environ.get("JAVA_HOME") or shutil.which("java") else []
+    asked[rows, FEW] = [IN_MEMORY, *java, DASK] if engines else [IN_MEMORY]
+    return {case(*which): dict(runs(*which, ways, folder)) for which, ways in asked.items()}
+
+
+def case(rows: int, group_size: int | None) -> str:
+    """The name of one."""
+    return f"{rows:,} rows, {f'{group_size} a group' if group_size else 'one group'}"
+
+
+def _run(way: str, source: Path, result: Path, by: str) -> Taken:
     start, peak = time.perf_counter(), 0
     command = [sys.executable, __file__, "--way", way, str(source), str(result), by]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
@@ -142,7 +187,7 @@ def measured(way: str, source: Path, result: Path, by: str) -> tuple[float, floa
         output = process.stdout.read()
     if process.returncode:
         raise SystemExit(f"{way} failed")
-    return float(output.splitlines()[-1]), time.perf_counter() - start, peak / 2**30
+    return Taken(float(output.splitlines()[-1]), time.perf_counter() - start, peak / 2**30)
 
 
 def children(parent: psutil.Process) -> list[psutil.Process]:
@@ -168,6 +213,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rows", type=int, nargs="+", default=[10_000_000, 100_000_000])
     parser.add_argument("--folder", help="where the rows and the results are written; else the system's temporary one")
+    parser.add_argument("--group-size", type=int, default=GROUP_SIZE, help="rows, on average")
     parser.add_argument("--one-group", action="store_true", help="all rows are one ranking")
     parser.add_argument(
         "--ways", nargs="+", default=list(WAYS), choices=list(WAYS), metavar="WAY", help=", ".join(WAYS)
@@ -183,17 +229,10 @@ def main() -> None:
     print(f"polars {pl.__version__}, {len(os.sched_getaffinity(0))} cores, {len(METRICS)} metrics\n")
     print("| rows | way | s | s, with the engine's start | peak memory, GiB |")
     print("| --- | --- | --- | --- | --- |")
+    group_size = None if options.one_group else options.group_size
     for rows in options.rows:
-        with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-            source, first = Path(folder) / "run", pl.DataFrame()
-            generate(rows, source)
-            for number, way in enumerate(options.ways):
-                result = Path(folder) / f"result{number}"
-                taken, whole, peak = measured(way, source, result, "" if options.one_group else "query")
-                print(f"| {rows:,} | {way} | {taken:.1f} | {whole:.1f} | {peak:.2f} |", flush=True)
-                found = pl.read_parquet(result / "*.parquet")
-                first = first if number else found
-                same(first, found)
+        for way, taken in runs(rows, group_size, options.ways, options.folder):
+            print(f"| {rows:,} | {way} | {taken.seconds:.1f} | {taken.with_start:.1f} | {taken.peak:.2f} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from benchmarks import lists
 from benchmarks.calls import BASE, BESIDE, CALLS, COARSE, CURVES, KEYS, POLICIES, UNTIED
 from benchmarks.peers import CURVE, OURS
 from benchmarks.results import Results
+from benchmarks.scale import DASK, FEW, GROUP_SIZE, IN_MEMORY, IN_PARTS, SPARK, case
 from benchmarks.small import FLIPS, PANELS, WITH_PANDAS
 from benchmarks.sorting import PACKED
 
@@ -89,6 +90,12 @@ def _targets(found: Results) -> Iterator[Target]:
         yield Target(f"{key}, over an Int64 key", False, 1.5, ours(key))
     for policy in POLICIES:
         yield Target(f"{policy}, over the default", False, 1.2 if policy.startswith("`weight`") else 2, ours(policy))
+    in_parts = {one: ways[IN_PARTS].seconds for one, ways in found.scaled.items() if IN_PARTS in ways}
+    limits = {case(10**8, GROUP_SIZE): 9, case(10**9, GROUP_SIZE): 110, case(10**9, None): 40}
+    yield from _each(f"8 metrics, {IN_PARTS}, s", in_parts, limits)
+    few = found.scaled.get(case(10**7, FEW), {})
+    engines = {way: taken.seconds / few[IN_MEMORY].seconds for way, taken in few.items()}
+    yield from _each(f"8 metrics of {case(10**7, FEW)}, over those in memory", engines, {SPARK: 6, DASK: 3})
     yield Target("peak memory of AP, bytes a row above the input", False, 60, found.memory.get(BASE, {}))
     yield Target("AP of 10 rows, ms", False, 1, {"eager": found.per_call[BASE].median * 1e3})
     yield Target(f"{FLIPS}, ms", False, 200, {"eager": found.per_call[FLIPS].median * 1e3})

@@ -16,12 +16,12 @@ import polars.selectors as cs
 
 from frame_pr.parts.engines import Parts
 from frame_pr.parts.folder import part_folder
-from frame_pr.parts.one_part import Call, Part, in_part, in_places
+from frame_pr.parts.one_part import Call, Part, in_part, in_places, places
 from frame_pr.parts.readings import Readings
 from frame_pr.parts.score_ranges import RANGE, evaluated, range_edges, range_of, refuse_gain
 
 _BYTES_A_ROW = 160  # at the peak, beside the rows themselves; benchmarks/scale.py measures it
-_SAMPLE = 100_000
+_SAMPLE = 1_000_000  # rows, at most
 _PART = "part"  # polars drops a column of this name; those of a part are named by their places
 
 
@@ -138,9 +138,14 @@ def _by_range(call: Call, frame: pl.LazyFrame, rows: int, most: int, folder: Pat
     results, readings, columns = [], Readings(), call.columns()
     for one in call.systems():
         part = in_places(frame, [str(columns.index(column)) for column in one.columns()])
-        sample = part.select(score=one.score).with_row_index("row")
-        sample = sample.filter(pl.col("row") % max(1, rows // _SAMPLE) == 0)
-        cuts = range_edges(sample.collect(engine="streaming")["score"], math.ceil(1.2 * rows / max(1, most)))
+        sample = part.with_row_index("row").filter(pl.col("row") % math.ceil(rows / min(rows, most, _SAMPLE)) == 0)
+        sampled = sample.drop("row").collect(engine="streaming")
+        # As many rows are like none of the sample as are in it like no other (Good 1953).
+        alone = sampled.filter(sampled.is_unique()).height / sampled.height
+        if alone * rows <= most and (alike := _of_alike(one, part)) is not None:
+            results.append(alike)
+            continue
+        cuts = range_edges(sampled[one.score], math.ceil(1.2 * rows / max(1, most)))
         with TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as below:
             parts = _written(
                 part.with_columns(range_of(one.score, cuts, ascending=call.request.ascending)),
@@ -155,6 +160,24 @@ def _by_range(call: Call, frame: pl.LazyFrame, rows: int, most: int, folder: Pat
             over = over_ranges if call.by else readings.of(one, over_ranges)
             results.append(evaluated(one, part.collect_schema().to_frame(), over))
     return call.joined(results)
+
+
+def _of_alike(call: Call, part: pl.LazyFrame) -> pl.DataFrame | None:
+    """One row per group, of which rows that are alike are counted first; none where they cannot be."""
+    if (counting := call.counting()) is None:
+        return None
+    names = call.columns()
+    number = {name: pl.col(str(place)) for place, name in enumerate(names)}
+    alike = part.group_by(places(names)).agg(count=pl.len().cast(pl.Int64))
+    columns = [number.get(name, pl.col("count")) for name in counting.columns()]
+    whole = alike.select(column.alias(place) for column, place in zip(columns, places(columns), strict=True))
+    table = whole.collect(engine="streaming")
+    try:
+        if not call.by:  # else it may stand in other parts
+            _refuse_label([table.lazy()], counting)
+        return counting.of_groups(table)
+    except ValueError:
+        return None  # what is wrong is told of the rows themselves
 
 
 def _written(frame: pl.LazyFrame, part: pl.Expr, folder: Path) -> list[pl.LazyFrame]:

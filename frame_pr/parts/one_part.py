@@ -78,6 +78,14 @@ class Call:
         ]
         return [replace(self, request=request) for request in alone]
 
+    def counting(self) -> Call | None:
+        """The same of rows that stand for others, whose number is in one more column; none where rows do already."""
+        policies: Any = self.request.policies
+        if any(policies.get(name) is not None for name in ("count", "tie_break")):
+            return None
+        name = "count" + max(self.columns(), key=len)  # longer than all names
+        return replace(self, request=self.request._replace(policies=policies | {"count": name}))
+
     def joined(self, results: Sequence[pl.DataFrame]) -> pl.DataFrame:
         """The results of the systems, put together."""
         if not self.request.several:

@@ -263,6 +263,39 @@ def test_no_more_rows_than_fit_are_taken_at_once(monkeypatch):
     assert max(heights) <= math.ceil(1.5 * 600 / 4)
 
 
+@pytest.mark.parametrize(
+    "given",
+    [{}, {"weight": "w"}, {"unscored": "unretrieved", "ascending": True}, {"ties": "expected"}, {"positives": "P"}],
+    ids=str,
+)
+@pytest.mark.parametrize("by", ["group", None])
+def test_rows_that_are_alike_are_counted_first(given, by, monkeypatch):
+    # Six scores, one of them zero of either sign, and a column that is named like a count.
+    score = pl.when(pl.col("place") % 6 > 0).then(pl.col("place") % 6 / 4)
+    score = score.otherwise(pl.col("place") % 4 * 0.0 - 0.0) if given.get("unscored") is None else score
+    data = scored().with_columns(s=score).rename({"y": "count", "group": "count" * 3 if by is None else "group"})
+    names = ["rows", "positives", "average_precision", "roc_auc", "ties"]
+    names += ["max_f1", "threshold@recall=0.9"] if given.get("ties") is None else []
+    monkeypatch.setattr(disk, "range_edges", None)
+    assert_same(
+        parted(data, 4).evaluate(names, "count", "s", by=by, **given),
+        fp.evaluate(data, names, "count", "s", by=by, **given),
+    )
+    two = data.with_columns(other=pl.col("place") % 5)
+    if given.get("unscored") is None:
+        result = parted(two, 4).evaluate(names[:3], "count", ["s", "other"], by=by, **given)
+        assert_same(result, fp.evaluate(two, names[:3], "count", ["s", "other"], by=by, **given))
+
+
+def test_what_is_wrong_with_rows_that_are_alike_is_told_of_the_rows():
+    data = scored().with_columns(s=pl.when(pl.col("place") % 50 > 0).then(pl.col("place") % 3))
+    with pytest.raises(ValueError, match="score column 's' has 12 missing"):
+        fp.partitioned(data, partitions=2, progress=False).average_precision("y", "s")
+    labels = data.with_columns(y=pl.lit("x"))
+    with pytest.raises(ValueError, match="has no 'z', it holds 'x'"):
+        parted(labels, 2).average_precision("y", "s", positive="z", unscored="drop")
+
+
 def test_cuts_never_part_equal_scores():
     scores = pl.Series("s", [0.5] * 50 + [0.25] * 30 + [1.0] * 20 + [None])
     cuts = range_edges(scores, 10)
