@@ -111,7 +111,9 @@ def tallied(frame: Frame, request: Request, bins: Bins | None) -> Frame:
     given = selected(frame, request, carry=False)
     schema, names = given.schema, _names(given)
     rows, _ = checked(given, request)
-    rows = rows.with_columns(pl.col(name).fill_nan(None) for name in given.scores if schema[name].is_float())
+    # A score that is neither cut nor a key is filled where it is ranked.
+    filled = [name for name in given.scores if schema[name].is_float() and (name != "0" or isinstance(bins, list))]
+    rows = rows.with_columns(pl.col(filled).fill_nan(None)) if filled else rows
     if isinstance(bins, list):
         rows = rows.with_columns(
             _cut(column, name, schema[column], bins, ascending=request.ascending)

@@ -131,13 +131,14 @@ def _physical(dtype: pl.DataType) -> type[pl.DataType]:
 
 def _observed(frame: pl.LazyFrame, schema: pl.Schema, limit: int) -> list[Digit]:
     """Digits for the values that there are, or none where these are too far apart."""
-    integers = [pl.col(key).cast(_physical(dtype)) for key, dtype in schema.items()]
-    low = [integer.min().name.prefix("low ") for integer in integers]
-    ends = frame.select(*low, *(integer.max() for integer in integers)).collect(engine="in-memory").row(0)
+    physical = {key: _physical(dtype) for key, dtype in schema.items()}
+    low = [pl.col(key).min().cast(dtype).name.prefix("low ") for key, dtype in physical.items()]
+    high = [pl.col(key).max().cast(dtype) for key, dtype in physical.items()]
+    ends = frame.select(*low, *high).collect(engine="in-memory").row(0)
     lowest, highest = ends[: len(schema)], ends[len(schema) :]
     digits = [
-        Digit(key, dtype, low, high - low + 2) if low is not None else Digit(key, dtype, 0, 2)
-        for (key, dtype), low, high in zip(schema.items(), lowest, highest, strict=True)
+        Digit(key, dtype, least, most - least + 2) if least is not None else Digit(key, dtype, 0, 2)
+        for (key, dtype), least, most in zip(schema.items(), lowest, highest, strict=True)
     ]
     return digits if prod(digit.base for digit in digits) <= limit else []
 
