@@ -156,7 +156,8 @@ def _counted(
     rows = rows.with_columns(positive=False)
     frame: Any = collected(rows, "in-memory") if in_memory else rows
     ranked, way_back = rows_of(frame, request_of("positive", "0", others, None, policies))
-    blocks = blocks_of(ranked).filter(pl.col("size") > 0).select("group", "threshold", "size")
+    blocks = blocks_of(ranked).select("group", "threshold", "size")
+    blocks = blocks.filter(pl.col("size") > 0) if counted else blocks
     return way_back.restore(blocks).rename({"threshold": "0", "size": "count"})
 
 
