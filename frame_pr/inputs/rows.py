@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from functools import partial
 from typing import Generic, NamedTuple
 
@@ -18,7 +17,6 @@ from frame_pr.inputs.policies import Ties
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.selection import canonical, selected
 from frame_pr.inputs.sort_keys import PLACES, SortKey, group_limit
-from frame_pr.inputs.thresholds import codes_reached
 from frame_pr.inputs.totals import totals_in_frame, totals_in_rows, with_groups
 
 
@@ -44,8 +42,6 @@ class Rows(NamedTuple):
     """Whether there may be rows without a truth of their own, which are not `judged`."""
     unretrieved: bool
     """Whether there may be rows that are not retrieved."""
-    score_dtypes: Sequence[pl.DataType]
-    """The types that the scores had, one for each system."""
     totals: list[pl.LazyFrame]
     """`group` with the known `positives`, and with the known `rows`, where given."""
     starts: pl.LazyFrame | None
@@ -63,10 +59,6 @@ class Rows(NamedTuple):
     def times(self, mass: pl.Expr) -> pl.Expr:
         """A mass of the rows that a row stands for."""
         return mass * pl.col("count") if self.counted else mass
-
-    def code_reached(self, threshold: Fraction | float) -> int | pl.Expr:
-        """The code of the worst score that reaches a threshold; where it depends on the system, by a row's `group`."""
-        return codes_reached(threshold, self.score_dtypes, self.key.dtype, ascending=self.key.ascending)
 
 
 class WayBack(NamedTuple, Generic[Frame]):
@@ -184,6 +176,7 @@ def rows_of(
             places=ordered or carried,
             hits_first=request.ties == "optimistic",
             drops=drops,
+            own_dtypes=[schema[column] for column in given.scores],
         ),
         ties=request.ties,
         ordered=ordered,
@@ -192,7 +185,6 @@ def rows_of(
         gains=gains,
         filled=request.unjudged == "negative",
         unretrieved=request.unscored == "unretrieved",
-        score_dtypes=[schema[column] for column in given.scores],
         totals=totals,
         starts=None if starts is None else coder.look_up(starts.lazy().rename(ours)),
         units=known_units,

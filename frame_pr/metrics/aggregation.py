@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import inf
 from typing import NamedTuple
 
 import polars as pl
@@ -13,7 +12,7 @@ from frame_pr.inputs.policies import Ties
 from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.sort_keys import SortKey, largest_by, parts_of_largest, smallest_by
-from frame_pr.inputs.thresholds import score_reached
+from frame_pr.inputs.thresholds import code_reached
 from frame_pr.inputs.totals import with_totals
 from frame_pr.metrics.aggregates import Aggregate, Aggregates, Blocks
 from frame_pr.metrics.cutoffs import Rank, Threshold
@@ -150,7 +149,7 @@ def summed(rows: Rows, chosen: Asked) -> pl.LazyFrame:
     """One row per group, sorted: `group`, the facts and the aggregates that the metrics are formulas of."""
     metrics, in_units = chosen.metrics.values(), rows.weights.fractional
     thresholds = {str(one.cut): one.cut for one in metrics if isinstance(one.cut, Threshold)}
-    codes = {name: rows.code_reached(cut.threshold) for name, cut in thresholds.items()}
+    codes = {name: code_reached(cut.threshold, rows.key) for name, cut in thresholds.items()}
     plain = all(isinstance(one.cut, Threshold) or not one.aggregates[rows.ties] for one in metrics)
     # Known totals are put in where they are first needed: in blocks only if an aggregate names them there.
     named = any(_named(fact, [part.over for part in chosen.aggregates.values()]) for fact in FACTS)
@@ -160,10 +159,9 @@ def summed(rows: Rows, chosen: Asked) -> pl.LazyFrame:
         hits_may_lack = bool(rows.unretrieved or rows.totals or rows.starts is not None)
         needs_first = {"never": False, "without hits": hits_may_lack, "always": True}
         first = any(needs_first[one.first_block] for one in metrics)
-        k_at = {f"k@{name}": code for name, code in codes.items()}
+        k_at = {f"k@{name}": rows.key.reaches(code) for name, code in codes.items()}
         if "retrieved_rows" in chosen.facts and rows.some_unranked:
-            # The threshold that all scores reach.
-            k_at["retrieved_k"] = rows.code_reached(inf if rows.key.ascending else -inf)
+            k_at["retrieved_k"] = rows.key.is_retrieved()
         blocks = blocks_of(rows, steps=True, first=first, k_at=k_at, beside=chosen.beside)
         if not rows.some_unranked:
             blocks = blocks.with_columns(retrieved_k="k")
@@ -198,8 +196,7 @@ def _over_rows(
         weight = (~pl.col("dropped")).cast(pl.Int64) if rows.key.drops else pl.lit(1, dtype=pl.Int64)
     found = {name: FACTS[name].over_rows for name in chosen.facts}
     for name, cut in thresholds.items():
-        reached = score_reached(pl.col("score"), codes[name], rows.key.dtype, ascending=rows.key.ascending)
-        found |= cut.over_rows(pl.col("truth"), reached, pl.col("weight"))
+        found |= cut.over_rows(pl.col("truth"), rows.key.score_reaches(codes[name]), pl.col("weight"))
     table = rows.frame.with_columns(weight=rows.times(weight)).select("group", **_columns(found))
     return per_group(table, found, rows.groups, in_order=False)
 
