@@ -46,9 +46,9 @@ def blocks_of(
 
     `steps`: only blocks with a positive, and the last one of every group. `first`: also the first one of every group.
     `each_row`: with ties that put positives first or last, every row is a block, also where truths are equal.
-    `k_at`: more columns, of what holds from the best score down to some threshold (`SortKey.reaches`) the k there as far
-    as the block, 0 where no block above it reaches the threshold. `beside`: those of `masses.BESIDE` that are wanted, the block's own; a block
-    that has any of them is a step, too.
+    `k_at`: more columns, of which blocks reach a threshold (`SortKey.reaches`) the k there as far as the block, 0 where
+    no block above it does. `beside`: those of `masses.BESIDE` that are wanted, the block's own; a block that has any of
+    them is a step, too.
     """
     key = rows.key
 
