@@ -148,9 +148,9 @@ def renamed(named: Mapping[str, str]) -> dict[str, pl.Expr]:
 def summed(rows: Rows, chosen: Asked) -> pl.LazyFrame:
     """One row per group, sorted: `group`, the facts and the aggregates that the metrics are formulas of."""
     metrics, in_units = chosen.metrics.values(), rows.weights.fractional
-    # Nothing but thresholds and facts needs no ranking.
-    plain = all(isinstance(one.cut, Threshold) or not one.aggregates[rows.ties] for one in metrics)
-    plain = plain and rows.starts is None and not in_units
+    # Thresholds and facts need no ranking.
+    at_thresholds = all(isinstance(one.cut, Threshold) or not one.aggregates[rows.ties] for one in metrics)
+    plain = at_thresholds and rows.starts is None and not in_units
     thresholds = {str(one.cut): one.cut for one in metrics if isinstance(one.cut, Threshold)}
     reaches = rows.key.score_reaches if plain else rows.key.reaches
     reached = {name: reaches(code_reached(cut.threshold, rows.key)) for name, cut in thresholds.items()}
