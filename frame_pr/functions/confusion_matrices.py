@@ -91,11 +91,9 @@ def confusion_matrix(
     dtype, known = schema["truth"], _declared(given, schema["truth"]) if labels is None else labels
     found = None if known is None else classes_of(of_truth, dtype, known)
     check = partial(_checked, given=given, classes=found, drops=unjudged == "drop")
-    if given.kind.height is None:
-        rows = given.computed_later().map_batches(check, schema=schema).cache()
-    else:
-        rows = check(given.compute(given.kind.height)).lazy()
-    rows = rows.select(*given.keys, *(["weight"] if "weight" in given.others else []), **_labels(schema))
+    rows = given.compute(check).select(
+        *given.keys, *(["weight"] if "weight" in given.others else []), **_labels(schema)
+    )
     result = _pairs(rows, list(given.keys), found).rename(given.keys)
     keys = list(given.keys.values())
     result = result.select(*map(by_name, keys), *_COLUMNS)

@@ -192,12 +192,15 @@ def evaluated(
 ) -> Frame:
     """What `evaluate` gives; `all_groups`: of the groups of frames that give known totals, too."""
     rows, way_back = rows_of(frame, request, all_groups=all_groups)
+    columns, lack = named, list[str]()
+    if means is not None:
+        lack = asked_of(rows, list(named.values()), undefined).undefinable()
+        columns = means.columns(named)
+    table = values(rows, columns, undefined)
     if means is None:
-        return way_back.result(values(rows, named, undefined), list(named))
-    lack = asked_of(rows, list(named.values()), undefined).undefinable()
-    named_too = means.columns(named)
+        return way_back.result(table, list(columns))
     undefinable = [name for name, of in named.items() if of in lack]
-    return averaged(way_back, values(rows, named_too, undefined), list(named_too), undefinable, means)
+    return averaged(way_back, table, list(columns), undefinable, means)
 
 
 def averaged(

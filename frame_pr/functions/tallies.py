@@ -14,10 +14,11 @@ from frame_pr.frames.columns import by_name
 from frame_pr.frames.engines import Engine
 from frame_pr.frames.frame_kind import Frame, collected
 from frame_pr.frames.wording import shown
+from frame_pr.inputs.canonical import checked
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.inputs.selection import Selection, checked, selected
+from frame_pr.inputs.selection import Selection, selected
 from frame_pr.inputs.thresholds import worst_reached
 from frame_pr.metrics.cutoffs import Threshold
 from frame_pr.metrics.numbers import number

@@ -23,7 +23,7 @@ def predicted_by_group(rows: Rows, way_back: WayBack[Any], threshold: Any) -> tu
 
     `threshold`: a frame, or the column whose values are in the rows as `threshold`.
     """
-    if len(set(rows.score_dtypes)) > 1:
+    if len(set(rows.key.own_dtypes)) > 1:
         raise TypeError("threshold= of groups is compared with scores of one type: cast the scores to one")
     if isinstance(threshold, (str, pl.Expr)):
         name = threshold if isinstance(threshold, str) else threshold.meta.output_name(raise_if_undetermined=False)
@@ -31,11 +31,10 @@ def predicted_by_group(rows: Rows, way_back: WayBack[Any], threshold: Any) -> tu
     else:
         known = _in_frame(rows, way_back, threshold)
     frame = rows.frame.drop("threshold", strict=False).join(known, on="group", how="left", maintain_order="left")
-    reached = _reached(rows.score_dtypes[0], known.collect_schema()["threshold"], ascending=rows.key.ascending)
+    reached = _reached(rows.key.own_dtypes[0], known.collect_schema()["threshold"], ascending=rows.key.ascending)
     predicted = rows._replace(
         frame=frame.with_columns(score=reached.cast(pl.Int8)).drop("threshold"),
-        key=rows.key._replace(dtype=pl.Int8(), ascending=False),
-        score_dtypes=[pl.Int8()] * len(rows.score_dtypes),
+        key=rows.key._replace(dtype=pl.Int8(), ascending=False, own_dtypes=[pl.Int8()] * len(rows.key.own_dtypes)),
     )
     return predicted, known
 

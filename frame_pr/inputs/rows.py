@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from functools import partial
 from typing import Generic, NamedTuple
 
@@ -12,14 +11,14 @@ import polars.selectors as cs
 
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_taken
 from frame_pr.frames.frame_kind import Frame, FrameKind, InMemory
+from frame_pr.inputs.canonical import canonical
 from frame_pr.inputs.group_codes import Recode, coding
-from frame_pr.inputs.masses import COLUMNS, Weights, bits_beside, bits_of_sum, exponent, how_many, unit_of
+from frame_pr.inputs.masses import COLUMNS, Weights, how_many
 from frame_pr.inputs.policies import Ties
 from frame_pr.inputs.request import Request
-from frame_pr.inputs.selection import canonical, selected
+from frame_pr.inputs.selection import selected
 from frame_pr.inputs.sort_keys import PLACES, SortKey, group_limit
-from frame_pr.inputs.thresholds import codes_reached
-from frame_pr.inputs.totals import totals_in_frame, totals_in_rows, with_groups
+from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, units_beside
 
 
 class Rows(NamedTuple):
@@ -44,8 +43,6 @@ class Rows(NamedTuple):
     """Whether there may be rows without a truth of their own, which are not `judged`."""
     unretrieved: bool
     """Whether there may be rows that are not retrieved."""
-    score_dtypes: Sequence[pl.DataType]
-    """The types that the scores had, one for each system."""
     totals: list[pl.LazyFrame]
     """`group` with the known `positives`, and with the known `rows`, where given."""
     starts: pl.LazyFrame | None
@@ -63,10 +60,6 @@ class Rows(NamedTuple):
     def times(self, mass: pl.Expr) -> pl.Expr:
         """A mass of the rows that a row stands for."""
         return mass * pl.col("count") if self.counted else mass
-
-    def code_reached(self, threshold: Fraction | float) -> int | pl.Expr:
-        """The code of the worst score that reaches a threshold; where it depends on the system, by a row's `group`."""
-        return codes_reached(threshold, self.score_dtypes, self.key.dtype, ascending=self.key.ascending)
 
 
 class WayBack(NamedTuple, Generic[Frame]):
@@ -134,9 +127,15 @@ def rows_of(
         source = source.with_row_index("cluster")
     schema = source.collect_schema()
     ours = {name: column for column, name in given.keys.items()}
-    # What a column says of a group, only its rows do.
-    if all_groups and ours and request.totals and not any(name in given.others for name in request.totals):
-        source = with_groups(source, request.totals, ours)
+    apart = {
+        name: totals_frame(total, name, ours, schema)
+        for name, total in request.totals.items()
+        if name not in given.others
+    }
+    # A row that is absent stands for each group of these frames, as it would be lost; a column has no other groups.
+    if all_groups and ours and apart and len(apart) == len(request.totals):
+        absent = [total.groups.with_columns(absent=pl.lit(True)) for total in apart.values()]
+        source = pl.concat([source.with_columns(absent=pl.lit(False)), *absent], how="diagonal")
     weighted, tie_broken = "weight" in given.others, "tie_break" in given.others
     counted = "count" in given.others
     carried = weighted or counted or "gain" in given.others
@@ -166,16 +165,16 @@ def rows_of(
     )
     groups = None if ours else len(given.scores)
     totals = [
-        totals_in_rows(rows, name, given.others[name], weights.dtype, groups)
-        if name in given.others
-        else totals_in_frame(total, name, ours, schema, coder, len(given.scores), weights.dtype)
-        for name, total in request.totals.items()
+        totals_in_frame(apart[name], name, coder, len(given.scores), weights.dtype)
+        if name in apart
+        else totals_in_rows(rows, name, given.others[name], weights.dtype, groups)
+        for name in request.totals
     ]
     known_units = None
     if units is not None:
         known_units = coder.look_up(units.lazy().rename(ours)).select("group", "unit")
     elif weights.fractional and totals:
-        known_units = _units_beside(rows, totals, counted=counted)
+        known_units = units_beside(rows, totals, how_many(counted=counted))
     ranked = Rows(
         frame=rows,
         key=SortKey(
@@ -184,6 +183,7 @@ def rows_of(
             places=ordered or carried,
             hits_first=request.ties == "optimistic",
             drops=drops,
+            own_dtypes=[schema[column] for column in given.scores],
         ),
         ties=request.ties,
         ordered=ordered,
@@ -192,7 +192,6 @@ def rows_of(
         gains=gains,
         filled=request.unjudged == "negative",
         unretrieved=request.unscored == "unretrieved",
-        score_dtypes=[schema[column] for column in given.scores],
         totals=totals,
         starts=None if starts is None else coder.look_up(starts.lazy().rename(ours)),
         units=known_units,
@@ -206,16 +205,6 @@ def rows_of(
         restore=lambda table: restore(table).rename(given.keys),
         carried=rows,
     )
-
-
-def _units_beside(rows: pl.LazyFrame, totals: Sequence[pl.LazyFrame], *, counted: bool) -> pl.LazyFrame:
-    """The unit of each group, in which its known totals fit, too."""
-    bits = bits_of_sum(exponent(pl.col("weight")).max(), how_many(counted=counted))
-    sizes = rows.group_by("group").agg(bits=bits)
-    for total in totals:
-        sizes = sizes.join(total, on="group", how="left")
-    names = [name for name in sizes.collect_schema().names() if name not in ("group", "bits")]
-    return sizes.select("group", unit=unit_of(bits_beside(pl.col("bits"), names)))
 
 
 def present(rows: pl.LazyFrame) -> pl.LazyFrame:

@@ -1,7 +1,8 @@
-"""The columns that the caller named, under names of our own, checked."""
+"""The columns that the caller named, under names of our own."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Generic
@@ -20,15 +21,8 @@ from frame_pr.frames.columns import (
 )
 from frame_pr.frames.frame_kind import Frame, FrameKind
 from frame_pr.frames.kinds import kind_of
-from frame_pr.frames.wording import shown
-from frame_pr.inputs import masses, values
-from frame_pr.inputs.request import TOTAL_POLICIES, Request
-
-_UNSCORED = (
-    "unscored='unretrieved' counts these rows but ranks them nowhere, unscored='drop' leaves them out, or fill them"
-)
-_UNJUDGED = "unjudged='negative' counts these rows as negatives, unjudged='drop' leaves them out, or fill them"
-_UNPREDICTED = "drop these rows, or fill them, before the call"
+from frame_pr.inputs.request import Request
+from frame_pr.inputs.values import refuse_carried
 
 
 @dataclass(frozen=True)
@@ -60,23 +54,23 @@ class Selection(Generic[Frame]):
         """The types of the columns."""
         return self.frame.collect_schema()
 
-    def compute(self, height: int) -> pl.DataFrame:
-        """The columns of a frame in memory, of so many rows."""
-        return computed(self.frame, self.source, self.columns, self.arguments, height)
-
-    def computed_later(self) -> pl.LazyFrame:
-        """The columns, where what cannot be computed is told of when the result is collected."""
-        if not self.arguments:
-            return self.frame
-        compute = partial(_computed, columns=self.columns, arguments=self.arguments)
-        read = needed(self.source, self.columns.values())
-        return self.source.select(map(by_name, read)).map_batches(
-            compute,
-            schema=self.schema,
-            predicate_pushdown=False,
-            projection_pushdown=False,
-            slice_pushdown=False,
-        )
+    def compute(self, check: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.LazyFrame:
+        """The columns, past a check of what they hold: now where the frame is in memory, else when it is collected."""
+        if self.kind.height is not None:
+            return check(computed(self.frame, self.source, self.columns, self.arguments, self.kind.height)).lazy()
+        table = self.frame
+        if self.arguments:
+            compute = partial(_computed, columns=self.columns, arguments=self.arguments)
+            read = needed(self.source, self.columns.values())
+            table = self.source.select(map(by_name, read)).map_batches(
+                compute,
+                schema=self.schema,
+                predicate_pushdown=False,
+                projection_pushdown=False,
+                slice_pushdown=False,
+            )
+        # Cached, as the groups are numbered from it too: it is read once, and cannot differ between two readings.
+        return table.map_batches(check, schema=self.schema).cache()
 
 
 def selected(frame: Frame, request: Request, *, carry: bool) -> Selection[Frame]:
@@ -86,7 +80,7 @@ def selected(frame: Frame, request: Request, *, carry: bool) -> Selection[Frame]
         kind.refuse_missing(items, argument)
     source = kind.read(request.columns())
     if carry and kind.carried:
-        values.refuse_carried(source.collect_schema())
+        refuse_carried(source.collect_schema())
     by, of_truth, of_scores, *_ = given
     keys, scores = (expanded(source, argument, given[argument]) for argument in (by, of_scores))
     single = {name: expanded_one(source, name, item) for name, item in request.single().items()}
@@ -117,78 +111,3 @@ def selected(frame: Frame, request: Request, *, carry: bool) -> Selection[Frame]
 def _computed(frame: pl.DataFrame, columns: dict[str, pl.Expr], arguments: dict[str, str]) -> pl.DataFrame:
     source = frame.lazy()
     return computed(source.select(**columns), source, columns, arguments, frame.height)
-
-
-def canonical(given: Selection[Frame], request: Request) -> pl.LazyFrame:
-    """Check what the columns hold, and make Boolean truths of it, Int64 or Float64 weights and gains."""
-    source, made = checked(given, request)
-    schema = given.schema
-    floats = [*given.scores, *request.beside_columns()] if request.unscored != "raise" else []
-    floats += ["truth"] if request.unjudged != "raise" else []
-    floats += ["tie_break"] if "tie_break" in given.others else []
-    if floats := [name for name in floats if schema[name].is_float()]:
-        source = source.with_columns(pl.col(floats).fill_nan(None))
-    return source.with_columns(made)
-
-
-def checked(given: Selection[Frame], request: Request) -> tuple[pl.LazyFrame, list[pl.Expr]]:
-    """The columns as they are, with a check of what they hold, and what makes canonical ones of them."""
-    schema, positive = given.schema, request.positive
-    truth = given.others["truth"]
-    type_of = given.kind.type_of
-    others = "; confusion_matrix and unpivot_classes take all classes" if request.predicted else ""
-    canonical = [values.is_positive("truth", truth, schema["truth"], positive, type_of(truth), others)]
-    labels = {name: values.label_of_prediction(schema[name], schema["truth"], positive) for name in given.scores}
-    categories = {name: given.kind.categories(name) for name in (truth, *given.scores.values())}
-    for column, name in given.scores.items():
-        if request.predicted:
-            canonical.append(
-                values.is_positive(column, name, schema[column], labels[column], type_of(name)).cast(pl.Int8)
-            )
-        else:
-            values.refuse_score_type(name, schema[column], type_of(name))
-    for column, name in {**given.keys, **given.others}.items():
-        values.refuse_objects("by" if column in given.keys else column, name, schema[column])
-    for name in (*masses.COLUMNS, "count", *TOTAL_POLICIES, "threshold"):
-        if name in given.others:
-            values.refuse_text(name, given.others[name], schema[name], type_of(given.others[name]))
-    if "count" in given.others:
-        canonical.append(pl.col("count").cast(pl.Int64))
-    for name in masses.COLUMNS:
-        if name in given.others:
-            whole = schema[name].is_integer()
-            canonical.append(pl.col(name).cast(pl.Int64) if whole else pl.col(name).cast(pl.Float64).fill_nan(None))
-
-    def check_content(data: pl.DataFrame) -> pl.DataFrame:
-        ways = _UNJUDGED if request.unjudged == "raise" else ""
-        values.check_labels("truth", truth, data["truth"], positive, ways)
-        if positive is not None:
-            values.check_occurs(truth, data["truth"], positive, categories[truth])
-        for column, name in given.scores.items():
-            if request.predicted:
-                values.check_labels("prediction", name, data[column], labels[column], _UNPREDICTED)
-                if labels[column] is not None:
-                    values.check_shared(name, data[column], truth, data["truth"], categories)
-            else:
-                values.check_score(name, data[column], _UNSCORED if request.unscored == "raise" else "")
-        if not request.predicted and len({schema[column] for column in given.scores}) > 1:
-            values.check_common_type(list(given.scores.values()), data.select(given.scores.keys()))
-        if "cluster" in given.others and (missing := data["cluster"].null_count()):
-            raise ValueError(
-                f"cluster column {shown(given.others['cluster'])} has {missing} missing of {data.height}: give "
-                "each row its cluster, one of its own where it belongs to none"
-            )
-        counts = data["count"] if "count" in given.others else None
-        if counts is not None:
-            masses.check_counts(given.others["count"], counts)
-        for name in masses.COLUMNS:
-            if name in given.others:
-                masses.check_masses(name, given.others[name], data[name], data["truth"], counts)
-        return data
-
-    # Cached, as the groups are numbered from it too: it is read once, and cannot differ between two readings.
-    if given.kind.height is None:
-        source = given.computed_later().map_batches(check_content, schema=schema).cache()
-    else:
-        source = check_content(given.compute(given.kind.height)).lazy()
-    return source, canonical

@@ -5,6 +5,7 @@ The only file that knows how many bits each of them has.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import polars as pl
@@ -63,6 +64,8 @@ class SortKey(NamedTuple):
     """Whether positives come before negatives, where nothing else decides."""
     drops: bool
     """Whether there may be rows that do not count, told by a column `dropped`."""
+    own_dtypes: Sequence[pl.DataType] = ()
+    """The types that the scores had, one for each system."""
 
     @property
     def _room(self) -> int:
@@ -79,6 +82,12 @@ class SortKey(NamedTuple):
         if self.drops:
             rank = pl.when("dropped").then(pl.lit(_DROPPED, dtype=pl.Int128)).otherwise(rank)
         return pl.col("group").cast(pl.Int128) * _SCORES + rank
+
+    def score_reaches(self, code: int | pl.Expr) -> pl.Expr:
+        """Whether the score of a row is as good as that of this code, or better; null where there is none."""
+        own = score_code(pl.col("score"), self.dtype)
+        limit = pl.lit(code, dtype=pl.Int128) if isinstance(code, int) else code
+        return own <= limit if self.ascending else own >= limit
 
     def pack(self, place: pl.Expr | None = None) -> pl.Expr:
         """The key of a row of `group`, `truth` and `score`, and of its place if keys have one."""

@@ -3,38 +3,28 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
 from fractions import Fraction
 from math import ceil, floor, inf, isinf, nextafter
 
 import polars as pl
 
-from frame_pr.inputs.sort_keys import score_code
+from frame_pr.inputs.sort_keys import SortKey
 
 _FORMATS = {pl.Float16: "e", pl.Float32: "f", pl.Float64: "d"}
 
 
-def codes_reached(
-    threshold: Fraction | float, own: Sequence[pl.DataType], common: pl.DataType, *, ascending: bool
-) -> int | pl.Expr:
+def code_reached(threshold: Fraction | float, key: SortKey) -> int | pl.Expr:
     """The code (`sort_keys.score_code`) of the worst score that reaches the threshold.
 
     Scores that are whole or decimal are compared exactly. Floats are compared in their own type, in which 0.1 is as
-    near to 0.1 as it gets; a threshold that this type would make infinite, or 0, is compared exactly, too. `own`: the
-    types of the scores, one for each system; `common`: that of the one column which holds them all. Where it is not the
-    same for all systems, it is an expression of `group`, whose number tells the system.
+    near to 0.1 as it gets; a threshold that this type would make infinite, or 0, is compared exactly, too. Where the
+    code is not the same for all systems, it is an expression of `group`, whose number tells the system.
     """
-    codes = [_code(worst_reached(threshold, dtype, ascending=ascending), common, ascending=ascending) for dtype in own]
+    worst = [worst_reached(threshold, dtype, ascending=key.ascending) for dtype in key.own_dtypes]
+    codes = [_code(value, key.dtype, ascending=key.ascending) for value in worst]
     if len(set(codes)) == 1:
         return codes[0]
-    return pl.lit(pl.Series(codes, dtype=pl.Int128)).gather(pl.col("group") % len(own))
-
-
-def score_reached(score: pl.Expr, code: int | pl.Expr, dtype: pl.DataType, *, ascending: bool) -> pl.Expr:
-    """Whether a score is as good as that of this code, or better; null where there is none."""
-    own = score_code(score, dtype)
-    limit = pl.lit(code, dtype=pl.Int128) if isinstance(code, int) else code
-    return own <= limit if ascending else own >= limit
+    return pl.lit(pl.Series(codes, dtype=pl.Int128)).gather(pl.col("group") % len(codes))
 
 
 def worst_reached(threshold: Fraction | float, dtype: pl.DataType, *, ascending: bool) -> float | Fraction:

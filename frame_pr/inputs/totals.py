@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -12,7 +12,7 @@ from frame_pr.frames.columns import by_name, refuse_missing
 from frame_pr.frames.kinds import find_kind
 from frame_pr.frames.wording import counted, examples, kind_of_value, shown
 from frame_pr.inputs.group_codes import Coding
-from frame_pr.inputs.masses import UNIT
+from frame_pr.inputs.masses import UNIT, bits_beside, bits_of_sum, exponent, unit_of
 from frame_pr.inputs.values import comparable, kept, refuse_text, type_of
 
 
@@ -42,8 +42,19 @@ def totals_in_rows(
     return found.map_batches(check_constant, schema={"group": pl.Int64, name: dtype})
 
 
-def _read(frame: Any, name: str, keys: Mapping[str, str]) -> tuple[pl.LazyFrame, str]:
-    """A frame of totals, and the name of their column."""
+class FrameOfTotals(NamedTuple):
+    """A total that a frame of its own gives, under names of our own: keys in the types of the rows', and itself."""
+
+    column: str
+    """The caller's name of the total."""
+    known: pl.LazyFrame
+    """Without groups whose keys these types do not hold."""
+    groups: pl.LazyFrame
+    """The keys alone, where such a group is an error, as it would be lost."""
+
+
+def totals_frame(frame: Any, name: str, keys: Mapping[str, str], schema: pl.Schema) -> FrameOfTotals:
+    """Read a frame of totals; `keys`: the caller's names of them, with our own."""
     kind = find_kind(frame)
     if kind is None:
         raise TypeError(
@@ -59,47 +70,45 @@ def _read(frame: Any, name: str, keys: Mapping[str, str]) -> tuple[pl.LazyFrame,
         raise ValueError(f"{name} frame has the columns {examples(columns)}: it must have those of by, and one more")
     (column,) = others
     refuse_text(name, column, types[column])
-    return known, column
-
-
-def _typed_keys(
-    known: pl.LazyFrame, name: str, keys: Mapping[str, str], schema: pl.Schema
-) -> tuple[dict[str, pl.Expr], pl.Expr]:
-    """The keys of a frame of totals in the types of the rows', and whether these hold them."""
-    types = known.collect_schema()
     for key, code in keys.items():
         if not comparable(types[key], schema[code]):
             raise TypeError(
                 f"column {shown(key)} is {type_of(schema[code])} in the frame and {type_of(types[key])} in the {name} "
                 "frame: cast one of them"
             )
-    # Named apart from the keys of the rows until the join is done.
     typed = {code: kept(by_name(key), types[key], schema[code]) for key, code in keys.items()}
-    held = [by_name(key).is_null() | typed[code].is_not_null() for key, code in keys.items()]
-    return typed, pl.all_horizontal(held) if held else pl.lit(True)
+    each_held = (by_name(key).is_null() | typed[code].is_not_null() for key, code in keys.items())
+    held = pl.all_horizontal(pl.lit(True), *each_held)
+    given = {f"given {code}": by_name(key) for key, code in keys.items()}
+
+    def check_held(table: pl.DataFrame) -> pl.DataFrame:
+        if (lost := table.filter(~pl.col("held"))).height:
+            key = shown(lost.select("^given .*$").row(0))
+            raise ValueError(
+                f"{name} frame has {counted(lost.height, 'group', 'groups')}, such as {key}, that the types of the "
+                "by columns do not hold: cast these, or leave out such groups"
+            )
+        return table.drop("^given .*$", "held")
+
+    groups = known.select(**typed, **given, held=held)
+    return FrameOfTotals(
+        column=column,
+        known=known.filter(held).select(by_name(column).alias(name), **typed),
+        groups=groups.map_batches(check_held, schema=known.select(**typed).collect_schema()),
+    )
 
 
-def totals_in_frame(
-    frame: Any,
-    name: str,
-    keys: dict[str, str],
-    schema: pl.Schema,
-    coder: Coding,
-    systems: int,
-    dtype: pl.DataType,
-) -> pl.LazyFrame:
-    """A total that a frame of its own gives for every group: its key columns, and one more."""
-    known, column = _read(frame, name, keys)
+def totals_in_frame(total: FrameOfTotals, name: str, coder: Coding, systems: int, dtype: pl.DataType) -> pl.LazyFrame:
+    """A total that a frame of its own gives for every group; `systems`: how many have the same total."""
 
     def check_totals(table: pl.DataFrame) -> pl.DataFrame:
         if more := table.height - table["group"].n_unique():
             totals = counted(more, "total", "totals")
             raise ValueError(f"{name} frame gives {totals} more than it has groups: it must have one row for each")
-        return table.select("group", _typed(name, column, table[name], dtype))
+        return table.select("group", _typed(name, total.column, table[name], dtype))
 
-    typed, held = _typed_keys(known, name, keys, schema)
-    coded = coder.look_up(known.filter(held).select(by_name(column).alias(name), **typed))
-    coded = coded.select("group", name).map_batches(check_totals, schema={"group": pl.Int64, name: dtype})
+    coded = coder.look_up(total.known).select("group", name)
+    coded = coded.map_batches(check_totals, schema={"group": pl.Int64, name: dtype})
     system = pl.int_ranges(systems, dtype=pl.Int64)
     return (
         coded.select(name, system=system, group="group")
@@ -108,31 +117,13 @@ def totals_in_frame(
     )
 
 
-def with_groups(source: pl.LazyFrame, totals: Mapping[str, Any], keys: dict[str, str]) -> pl.LazyFrame:
-    """The rows, and one that is `absent` for each group of the frames that give totals: so no group of theirs is lost.
-
-    A key that the rows' type does not hold is an error here, as its group would be lost.
-    """
-    schema = source.collect_schema()
-    frames = [source.with_columns(absent=pl.lit(False))]
-    for name, frame in totals.items():
-        known, _ = _read(frame, name, keys)
-        typed, held = _typed_keys(known, name, keys, schema)
-        given = {f"given {code}": by_name(key) for key, code in keys.items()}
-
-        def check_held(table: pl.DataFrame, name: str = name) -> pl.DataFrame:
-            if (lost := table.filter(~pl.col("held"))).height:
-                key = shown(lost.select("^given .*$").row(0))
-                raise ValueError(
-                    f"{name} frame has {counted(lost.height, 'group', 'groups')}, such as {key}, that the types of the "
-                    "by columns do not hold: cast these, or leave out such groups"
-                )
-            return table.drop("^given .*$", "held")
-
-        groups = known.select(**typed, **given, held=held)
-        frames.append(groups.map_batches(check_held, schema=known.select(**typed).collect_schema()))
-    added = [one.with_columns(absent=pl.lit(True)) for one in frames[1:]]
-    return pl.concat([frames[0], *added], how="diagonal")
+def units_beside(rows: pl.LazyFrame, totals: Sequence[pl.LazyFrame], how_many: pl.Expr) -> pl.LazyFrame:
+    """The unit of each group, which has so many rows, in which its known totals fit, too."""
+    sizes = rows.group_by("group").agg(bits=bits_of_sum(exponent(pl.col("weight")).max(), how_many))
+    for total in totals:
+        sizes = sizes.join(total, on="group", how="left")
+    names = [name for name in sizes.collect_schema().names() if name not in ("group", "bits")]
+    return sizes.select("group", unit=unit_of(bits_beside(pl.col("bits"), names)))
 
 
 def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame], *, in_units: bool) -> pl.LazyFrame:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import inf
 from typing import NamedTuple
 
 import polars as pl
@@ -13,7 +12,7 @@ from frame_pr.inputs.policies import Ties
 from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.sort_keys import SortKey, largest_by, parts_of_largest, smallest_by
-from frame_pr.inputs.thresholds import score_reached
+from frame_pr.inputs.thresholds import code_reached
 from frame_pr.inputs.totals import with_totals
 from frame_pr.metrics.aggregates import Aggregate, Aggregates, Blocks
 from frame_pr.metrics.cutoffs import Rank, Threshold
@@ -149,59 +148,50 @@ def renamed(named: Mapping[str, str]) -> dict[str, pl.Expr]:
 def summed(rows: Rows, chosen: Asked) -> pl.LazyFrame:
     """One row per group, sorted: `group`, the facts and the aggregates that the metrics are formulas of."""
     metrics, in_units = chosen.metrics.values(), rows.weights.fractional
+    # Thresholds and facts need no ranking.
+    at_thresholds = all(isinstance(one.cut, Threshold) or not one.aggregates[rows.ties] for one in metrics)
+    plain = at_thresholds and rows.starts is None and not in_units
     thresholds = {str(one.cut): one.cut for one in metrics if isinstance(one.cut, Threshold)}
-    codes = {name: rows.code_reached(cut.threshold) for name, cut in thresholds.items()}
-    plain = all(isinstance(one.cut, Threshold) or not one.aggregates[rows.ties] for one in metrics)
+    reaches = rows.key.score_reaches if plain else rows.key.reaches
+    reached = {name: reaches(code_reached(cut.threshold, rows.key)) for name, cut in thresholds.items()}
     # Known totals are put in where they are first needed: in blocks only if an aggregate names them there.
     named = any(_named(fact, [part.over for part in chosen.aggregates.values()]) for fact in FACTS)
-    if plain and rows.starts is None and not in_units:
-        sums = _over_rows(rows, chosen, thresholds, codes).sort("group")
+    if plain:
+        weight = pl.col("weight")
+        if rows.weights.name is None:
+            weight = (~pl.col("dropped")).cast(pl.Int64) if rows.key.drops else pl.lit(1, dtype=pl.Int64)
+        table = rows.frame.with_columns(weight=rows.times(weight))
+        found = {name: FACTS[name].over_rows for name in chosen.facts}
+        for name, cut in thresholds.items():
+            found |= cut.over_rows(pl.col("truth"), reached[name], pl.col("weight"))
     else:
         hits_may_lack = bool(rows.unretrieved or rows.totals or rows.starts is not None)
         needs_first = {"never": False, "without hits": hits_may_lack, "always": True}
         first = any(needs_first[one.first_block] for one in metrics)
-        k_at = {f"k@{name}": code for name, code in codes.items()}
+        k_at = {f"k@{name}": one for name, one in reached.items()}
         if "retrieved_rows" in chosen.facts and rows.some_unranked:
-            # The threshold that all scores reach.
-            k_at["retrieved_k"] = rows.code_reached(inf if rows.key.ascending else -inf)
-        blocks = blocks_of(rows, steps=True, first=first, k_at=k_at, beside=chosen.beside)
+            k_at["retrieved_k"] = rows.key.is_retrieved()
+        table = blocks_of(rows, steps=True, first=first, k_at=k_at, beside=chosen.beside)
         if not rows.some_unranked:
-            blocks = blocks.with_columns(retrieved_k="k")
-        blocks = with_totals(blocks, rows.totals if named else [], in_units=in_units)
-        sums = over_blocks(blocks, chosen, rows.groups)
+            table = table.with_columns(retrieved_k="k")
+        table = with_totals(table, rows.totals if named else [], in_units=in_units)
+        found = chosen.over_groups
+    sums = aggregated(table, found, rows.groups, in_order=not plain)
+    sums = sums.sort("group") if plain else sums
     # A group without rows has no block for its totals to stand in.
     sums = sums if named and rows.groups is None else with_totals(sums, rows.totals, in_units=in_units)
-    return _with_ideals(sums, rows, chosen) if chosen.ideals else sums
+    if not chosen.ideals:
+        return sums
+    best = best_blocks(rows)
+    return _with_ideals(sums, best, chosen.ideals)
 
 
-def _with_ideals(sums: pl.LazyFrame, rows: Rows, chosen: Asked) -> pl.LazyFrame:
-    """The sums, and those over blocks in the best order of gains."""
-    blocks, found = best_blocks(rows), chosen.ideals
+def _with_ideals(sums: pl.LazyFrame, best: pl.LazyFrame, found: Aggregates) -> pl.LazyFrame:
+    """The sums, and these over blocks in the best order of gains."""
     if facts := [fact for fact in FACTS if _named(fact, [one.over for one in found.values()])]:
-        blocks = blocks.join(sums.select("group", *facts), on="group", how="left", maintain_order="left")
-    ideals = per_group(blocks.select("group", **_columns(found)), found, None, in_order=True)
+        best = best.join(sums.select("group", *facts), on="group", how="left", maintain_order="left")
+    ideals = aggregated(best, found)
     return sums.join(ideals, on="group", how="left", maintain_order="left").with_columns(pl.col(found).fill_null(0.0))
-
-
-def over_blocks(blocks: pl.LazyFrame, chosen: Asked, groups: int | None = None) -> pl.LazyFrame:
-    """One row per group, sorted: what is found over a table of blocks, by group and from the best score on."""
-    found = chosen.over_groups
-    return per_group(blocks.select("group", **_columns(found)), found, groups, in_order=True)
-
-
-def _over_rows(
-    rows: Rows, chosen: Asked, thresholds: Mapping[str, Threshold], codes: Mapping[str, int | pl.Expr]
-) -> pl.LazyFrame:
-    """The same over plain rows, in no order: where nothing but thresholds and facts is asked for."""
-    weight = pl.col("weight")
-    if rows.weights.name is None:
-        weight = (~pl.col("dropped")).cast(pl.Int64) if rows.key.drops else pl.lit(1, dtype=pl.Int64)
-    found = {name: FACTS[name].over_rows for name in chosen.facts}
-    for name, cut in thresholds.items():
-        reached = score_reached(pl.col("score"), codes[name], rows.key.dtype, ascending=rows.key.ascending)
-        found |= cut.over_rows(pl.col("truth"), reached, pl.col("weight"))
-    table = rows.frame.with_columns(weight=rows.times(weight)).select("group", **_columns(found))
-    return per_group(table, found, rows.groups, in_order=False)
 
 
 def finished(sums: pl.LazyFrame, keys: Sequence[str], chosen: Asked) -> pl.LazyFrame:
@@ -220,6 +210,15 @@ def finished(sums: pl.LazyFrame, keys: Sequence[str], chosen: Asked) -> pl.LazyF
     return sums.with_columns(**made).select(*keys, **values)
 
 
+def aggregated(
+    table: pl.LazyFrame, found: Aggregates, groups: int | None = None, *, in_order: bool = True
+) -> pl.LazyFrame:
+    """One row per group, sorted if the table is: `group` and these aggregates, over blocks or plain rows."""
+    # Columns first: polars shares what several of them have in common, and aggregates plain columns fastest.
+    columns = {name: _HOW[one.how][0](one.over) if one.how in _HOW else one.over for name, one in found.items()}
+    return per_group(table.select("group", **columns), found, groups, in_order=in_order)
+
+
 def per_group(
     table: pl.LazyFrame, found: Aggregates, groups: int | None, prefix: str = "", *, in_order: bool
 ) -> pl.LazyFrame:
@@ -235,11 +234,6 @@ def per_group(
     every = pl.LazyFrame({"group": range(groups)}, schema={"group": pl.Int64})
     zero = [name for name, one in found.items() if one.how == "sum" or (name in FACTS and name != "unit")]
     return every.join(table, on="group", how="left", maintain_order="left").with_columns(pl.col(zero).fill_null(0))
-
-
-def _columns(found: Aggregates) -> dict[str, pl.Expr]:
-    # Columns first: polars shares what several of them have in common, and aggregates plain columns fastest.
-    return {name: _HOW[one.how][0](one.over) if one.how in _HOW else one.over for name, one in found.items()}
 
 
 def _aggregated(column: pl.Expr, one: Aggregate, *, in_order: bool) -> pl.Expr:

@@ -16,7 +16,7 @@ from frame_pr.inputs.group_codes import Coding, coding
 from frame_pr.inputs.masses import MASSES, bits_beside, bits_of_sum, exponent, how_many, unit_of
 from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.sort_keys import group_limit
-from frame_pr.inputs.totals import totals_in_frame, totals_in_rows, with_totals
+from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, with_totals
 from frame_pr.metrics.aggregation import Asked, asked_of, finished, per_group, renamed, summed
 from frame_pr.parts.one_part import Call, Part
 from frame_pr.ranking.blocks import START, blocks_of
@@ -126,7 +126,7 @@ def _known(ranges: pl.DataFrame, call: Call, coder: Coding, dtype: pl.DataType) 
     return [
         totals_in_rows(coder.code(ranges.lazy()), name, value, dtype)
         if isinstance(value, str)
-        else totals_in_frame(value, name, keys, ranges.schema, coder, 1, dtype)
+        else totals_in_frame(totals_frame(value, name, keys, ranges.schema), name, coder, 1, dtype)
         for name, value in call.request.totals.items()
     ]
 

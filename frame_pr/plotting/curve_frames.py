@@ -17,7 +17,7 @@ from frame_pr.inputs.masses import MASSES, exponent, unit_of
 from frame_pr.inputs.sort_keys import SortKey
 from frame_pr.inputs.values import type_of
 from frame_pr.metrics.aggregates import hits_among
-from frame_pr.metrics.aggregation import asked, finished, over_blocks
+from frame_pr.metrics.aggregation import aggregated, asked, finished
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS
 from frame_pr.metrics.rates import Counts, figure_of, precision, prevalence, ratio
 from frame_pr.ranking.running import difference, ends, from_last, from_start, starts
@@ -178,7 +178,7 @@ def numbers_of(curves: Curves, names: Sequence[str]) -> pl.DataFrame:
     blocks = blocks.with_columns(own).filter((pl.col("hits") > 0) | pl.col("first"))
     key = SortKey(pl.Int64(), ascending=False, places=False, hits_first=False, drops=False)
     chosen = asked(names, key, blocks=COLUMNS if whole else FIXED_POINT_COLUMNS)
-    return finished(over_blocks(blocks, chosen, curves.keys.height), ["group"], chosen).collect()
+    return finished(aggregated(blocks, chosen.over_groups, curves.keys.height), ["group"], chosen).collect()
 
 
 def drawn_curves(curves: Curves, names: Sequence[str], figures: Sequence[str] = ("precision",)) -> list[DrawnCurve]:

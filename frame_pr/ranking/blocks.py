@@ -30,7 +30,7 @@ def blocks_of(
     steps: bool = False,
     first: bool = False,
     each_row: bool = False,
-    k_at: Mapping[str, int | pl.Expr] = MappingProxyType({}),
+    k_at: Mapping[str, pl.Expr] = MappingProxyType({}),
     beside: Sequence[str] = (),
 ) -> pl.LazyFrame:
     """Table of blocks, one row per distinct score of a group, by group and from the best score on.
@@ -46,9 +46,9 @@ def blocks_of(
 
     `steps`: only blocks with a positive, and the last one of every group. `first`: also the first one of every group.
     `each_row`: with ties that put positives first or last, every row is a block, also where truths are equal.
-    `k_at`: more columns, of the code of a threshold (`Rows.code_reached`) the k there as far as the block, 0 where no
-    block above it reaches the threshold. `beside`: those of `masses.BESIDE` that are wanted, the block's own; a block
-    that has any of them is a step, too.
+    `k_at`: more columns, of which blocks reach a threshold (`SortKey.reaches`) the k there as far as the block, 0 where
+    no block above it does. `beside`: those of `masses.BESIDE` that are wanted, the block's own; a block that has any of
+    them is a step, too.
     """
     key = rows.key
 
@@ -67,8 +67,8 @@ def blocks_of(
     if k_at:
         # Codes may be of the group's system.
         blocks = blocks.with_columns(group=key.group()).with_columns(
-            pl.when(key.reaches(code)).then(ROWS.run).when("first").then(before).forward_fill().alias(name)
-            for name, code in k_at.items()
+            pl.when(reached).then(ROWS.run).when("first").then(before).forward_fill().alias(name)
+            for name, reached in k_at.items()
         )
     if steps:
         has_some = [pl.col(name) > 0 for name in ("hits", *beside)]

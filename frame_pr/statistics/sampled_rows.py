@@ -14,7 +14,7 @@ from frame_pr.functions.evaluation import sorted_by
 from frame_pr.inputs.policies import Column
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.rows import Rows, WayBack, rows_of
-from frame_pr.inputs.thresholds import score_reached
+from frame_pr.inputs.thresholds import code_reached
 from frame_pr.metrics.aggregation import asked_of, finished, summed
 from frame_pr.metrics.cutoffs import Threshold
 from frame_pr.metrics.group_facts import FACTS
@@ -189,9 +189,7 @@ def sums_of_clusters(rows: Rows, chosen: Sequence[OfRows], groups: pl.LazyFrame)
         elif one.proportion is not None:
             reached = pl.lit(True)
             if one.threshold is not None:
-                code = rows.code_reached(one.threshold.threshold)
-                reached = score_reached(pl.col("score"), code, rows.key.dtype, ascending=rows.key.ascending)
-                reached = reached.fill_null(False)
+                reached = rows.key.score_reaches(code_reached(one.threshold.threshold, rows.key)).fill_null(False)
             parts[f"part {i}"] = one.proportion.part(truth, reached)
             parts[f"whole {i}"] = one.proportion.whole(truth, reached)
     if sides:
