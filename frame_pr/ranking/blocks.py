@@ -141,14 +141,12 @@ def _running(rows: Rows, beside: Sequence[str], *, each_row: bool) -> pl.LazyFra
     alike = not (fractional or (each_row and by_truth))
     in_order = partial(_in_order, alike=alike, row=key.row() if by_index else None)
     dtypes = {name: dtype for name, (_, dtype) in masses.items()}
-    dtypes = {"key": pl.Int128(), **dtypes, "count" if rows.counted else "row": pl.Int64()}
+    dtypes = {"key": pl.Int128(), **dtypes, "count": pl.Int64()}
     table = frame.select(key=pl.map_batches(columns, in_order, return_dtype=pl.Struct(dtypes))).unnest("key")
     if by_index:
         # In the same time as the sort of a frame, and with less memory.
-        carried = pl.col([name for name in dtypes if name not in ("key", "row")])
-        table = table.with_columns(carried.gather(key.row()))
-    row, count = pl.col("count").cum_sum(), difference("row")
-    table = table.with_columns(**{"row": row} if rows.counted else {"count": count}, **key.unpacked())
+        table = table.with_columns(pl.col([*masses, *(["count"] if rows.counted else [])]).gather(key.row()))
+    table = table.with_columns(row=pl.col("count").cum_sum(), **key.unpacked())
     if not fractional:
         rows = rows._replace(counted=True)
     bits = pl.col("bits")
@@ -189,23 +187,22 @@ _LOOKED_AT = 2**16
 
 
 def _in_order(columns: Sequence[pl.Series], *, alike: bool, row: pl.Expr | None) -> pl.Series:
-    """The keys in order, what goes along with them, and the `count` of each where one is given.
+    """The keys in order, what goes along with them, and the `count` of each.
 
-    Else, in `row`, how many rows there are as far as each. `alike`: rows of equal keys may be taken together, and are
-    where there are few others. `row`: where a key holds the number of its row, to fetch by it what goes along.
+    `alike`: rows of equal keys may be taken together, and are where there are few others. `row`: where a key holds the
+    number of its row, to fetch by it what goes along.
     """
     keys, *others = columns
-    table, number = pl.DataFrame(columns), pl.int_range(1, pl.len() + 1)
+    table = pl.DataFrame(columns)
     counted = "count" in table.columns
     own = pl.col("key") if row is None else pl.col("key") - row.cast(pl.Int128) * 2
     if alike and _few(table, own):
-        count = {} if counted else {"row": pl.len().cast(pl.Int64)}
+        count = {} if counted else {"count": pl.len().cast(pl.Int64)}
         groups = table.lazy().group_by(own).agg(pl.exclude("key").sum(), **count).sort("key")
         table = groups.collect(engine="streaming")
-        table = table if counted else table.with_columns(pl.col("row").cum_sum())
-        return table.with_columns(own if row is None else own + (number - 1) * 2).to_struct()
+        return table.with_columns(own if row is None else own + pl.int_range(pl.len()) * 2).to_struct()
     table = table.sort("key") if others and row is None else table.with_columns(keys.sort())
-    return (table if counted else table.with_columns(row=number)).to_struct()
+    return (table if counted else table.with_columns(count=pl.lit(1, dtype=pl.Int64))).to_struct()
 
 
 def _few(table: pl.DataFrame, own: pl.Expr) -> bool:
@@ -218,7 +215,7 @@ def _few(table: pl.DataFrame, own: pl.Expr) -> bool:
 
 def _runs(rows: Rows, beside: Sequence[str]) -> dict[str, pl.Expr]:
     """Running totals of hits and of rows, and of what is `beside`."""
-    counts = rows.times(rows.key.counts().cast(pl.Int64)) if rows.key.drops else difference("row")
+    counts = rows.times(rows.key.counts().cast(pl.Int64)) if rows.key.drops else pl.col("count")
     # In fixed point, as floats lose bits where a total is taken from another.
     gain = rows.times(in_units(pl.col("gain"), pl.col("gain_unit"))) if rows.gains.fractional else pl.col("gain")
     summed = {"gain": gain, "judged": pl.col("judged") if rows.filled else counts}
