@@ -71,8 +71,8 @@ def spark_session() -> Iterator[Any]:
         # hundred times as long as its rows.
         "spark.sql.shuffle.partitions": 3,
         "spark.sql.adaptive.coalescePartitions.enabled": "false",
-        # The session is too short for the second compiler.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+        # The session is too short for the second compiler, and its garbage too little for collectors side by side.
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }

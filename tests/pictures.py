@@ -26,6 +26,14 @@ def lay_out(figure: Any) -> None:
     figure.draw_without_rendering()
 
 
+def set_sizes(figure: Any) -> None:
+    """The axes in their places, as drawing would set them, and nothing drawn."""
+    if engine := figure.get_layout_engine():
+        engine.execute(figure)
+    for ax in figure.axes:
+        ax.apply_aspect()
+
+
 def random_run(rows: int = 400, groups: int = 3, seed: int = 0) -> pl.DataFrame:
     """Scores with many ties."""
     rng = np.random.default_rng(seed)

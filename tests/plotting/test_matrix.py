@@ -9,7 +9,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
 import pytest
-from pictures import lay_out
+from pictures import lay_out, set_sizes
 
 import frame_pr as fp
 from frame_pr.plotting.room import Box, along, extent
@@ -105,7 +105,7 @@ def faults(systems: int, groups: int, marks: bool, place: str, name: str) -> lis
             if (what, other) != ("label", "label") and box.wider(-0.5).overlaps(another.wider(-0.5)):
                 found.append(f"a {what} covers a {other}")
     bare_figure, bare = drawn(systems, groups, False, place, name, legend=False)
-    lay_out(bare_figure)
+    set_sizes(bare_figure)
     for ax, without in zip(panels, bare, strict=True):
         sizes = [(box.right - box.left) * (box.high - box.low) for box in (extent(ax), extent(without))]
         if sizes[0] < 0.8**2 * sizes[1]:
