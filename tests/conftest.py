@@ -17,7 +17,7 @@ hypothesis.settings.load_profile("repeatable")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Let the collector of garbage pass over modules and thousands of tests, which stay: a sixth of all time else."""
+    """Let the collector of garbage pass over modules and thousands of tests, which stay."""
     gc.disable()
     collected = yield
     gc.freeze()
