@@ -297,6 +297,9 @@ def fits(call: Call) -> bool:
             lacking += [pl.Categorical, pl.Enum, pl.Decimal, *(pl.Boolean for key in call.keys if schema[key] in gaps)]
         if engine == "spark":
             lacking += [pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64]
+            # Spark makes instants of them, and totals of naive ones are refused there.
+            totals = any(isinstance(call.options.get(name), pl.DataFrame) for name in ("positives", "rows"))
+            lacking += [pl.Datetime] if totals else []
         return not any(dtype in lacking for dtype in schema.values())
     if engine == "numpy":
         held = [pl.Boolean, pl.String, *FLOATS, pl.Datetime, *(dtype for dtype in INTEGERS if "128" not in str(dtype))]
