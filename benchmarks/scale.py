@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,14 +65,10 @@ def in_parts(source: str, result: str, by: str | None) -> float:
 def on_spark(source: str, result: str, by: str | None) -> float:
     import frame_pr.spark
 
-    session = spark_session()
-    rows = session.read.parquet(source)
-    frame_pr.spark.evaluate(rows.limit(1_000), **ASKED, by="query").collect()
+    rows = rows_on_spark(source)
     start = time.perf_counter()
     frame_pr.spark.evaluate(rows, **ASKED, by=by).write.parquet(result)
-    taken = time.perf_counter() - start
-    session.stop()
-    return taken
+    return time.perf_counter() - start
 
 
 def tallied_on_spark(source: str, result: str, by: str | None) -> float:
@@ -79,21 +76,20 @@ def tallied_on_spark(source: str, result: str, by: str | None) -> float:
     import frame_pr as fp
     import frame_pr.spark
 
-    session = spark_session()
-    rows = session.read.parquet(source)
-    frame_pr.spark.evaluate(rows.limit(1_000), **ASKED, by="query").collect()
+    rows = rows_on_spark(source)
     start = time.perf_counter()
     tally = frame_pr.spark.tally(rows, ASKED["truth"], ASKED["score"], by=by)
     fp.evaluate(pl.DataFrame(tally.toArrow()), **ASKED, by=by, count="count").write_parquet(
         Path(result) / "all.parquet", mkdir=True
     )
-    taken = time.perf_counter() - start
-    session.stop()
-    return taken
+    return time.perf_counter() - start
 
 
-def spark_session() -> Any:
+def rows_on_spark(source: str) -> Any:
+    """The rows, of a session in which a call on some of them has started the workers; it ends with the process."""
     from pyspark.sql import SparkSession
+
+    import frame_pr.spark
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     options = {"driver.memory": "2g", "ui.enabled": "false"}
@@ -105,7 +101,9 @@ def spark_session() -> Any:
     builder = SparkSession.builder.master("local[2]")
     for option, value in options.items():
         builder = builder.config(f"spark.{option}", value)
-    return builder.getOrCreate()
+    rows = builder.getOrCreate().read.parquet(source)
+    frame_pr.spark.evaluate(rows.limit(1_000), **ASKED, by="query").collect()
+    return rows
 
 
 def on_dask(source: str, result: str, by: str | None) -> float:
@@ -142,14 +140,22 @@ class Taken(NamedTuple):
     """GiB, of all processes."""
 
 
-def runs(rows: int, group_size: int | None, ways: Sequence[str], folder: str | None) -> Iterator[tuple[str, Taken]]:
-    """Each way, in a process of its own, and what it took; without a size of groups, all rows are one ranking."""
+@contextmanager
+def generated(rows: int, group_size: int, folder: str | None) -> Iterator[Path]:
+    """Rows on a disk, in a folder that is removed."""
     with tempfile.TemporaryDirectory(dir=folder) as temporary:
-        source, first = Path(temporary) / "run", pl.DataFrame()
-        generate(rows, source, group_size or GROUP_SIZE)
+        source = Path(temporary) / "run"
+        generate(rows, source, group_size)
+        yield source
+
+
+def runs(source: Path, ways: Sequence[str], by: str) -> Iterator[tuple[str, Taken]]:
+    """Each way, in a process of its own, and what it took; without `by`, all rows are one ranking."""
+    first = pl.DataFrame()
+    with tempfile.TemporaryDirectory(dir=source.parent) as results:
         for number, way in enumerate(ways):
-            result = Path(temporary) / f"result{number}"
-            yield way, _run(way, source, result, "query" if group_size else "")
+            result = Path(results) / str(number)
+            yield way, _run(way, source, result, by)
             found = pl.read_parquet(result / "*.parquet")
             first = first if number else found
             same(first, found)
@@ -157,11 +163,15 @@ def runs(rows: int, group_size: int | None, ways: Sequence[str], folder: str | N
 
 def cases(rows: int, folder: str, *, larger: bool, engines: bool) -> dict[str, dict[str, Taken]]:
     """Ten times so many rows in parts, and `larger`, a hundred times; on the engines so many, in small groups."""
-    large = (10 * rows, 100 * rows) if larger else (10 * rows,)
-    asked = {(many, size): [IN_PARTS] for size in (GROUP_SIZE, None) for many in large}
+    found = {}
+    for many in (10 * rows, 100 * rows) if larger else (10 * rows,):
+        with generated(many, GROUP_SIZE, folder) as source:
+            found[case(many, GROUP_SIZE)] = dict(runs(source, [IN_PARTS], "query"))
+            found[case(many, None)] = dict(runs(source, [IN_PARTS], ""))
     java = [SPARK] if os.environ.get("JAVA_HOME") or shutil.which("java") else []
-    asked[rows, FEW] = [IN_MEMORY, *java, DASK] if engines else [IN_MEMORY]
-    return {case(*which): dict(runs(*which, ways, folder)) for which, ways in asked.items()}
+    with generated(rows, FEW, folder) as source:
+        found[case(rows, FEW)] = dict(runs(source, [IN_MEMORY, *java, DASK] if engines else [IN_MEMORY], "query"))
+    return found
 
 
 def case(rows: int, group_size: int | None) -> str:
@@ -229,10 +239,11 @@ def main() -> None:
     print(f"polars {pl.__version__}, {len(os.sched_getaffinity(0))} cores, {len(METRICS)} metrics\n")
     print("| rows | way | s | s, with the engine's start | peak memory, GiB |")
     print("| --- | --- | --- | --- | --- |")
-    group_size = None if options.one_group else options.group_size
     for rows in options.rows:
-        for way, taken in runs(rows, group_size, options.ways, options.folder):
-            print(f"| {rows:,} | {way} | {taken.seconds:.1f} | {taken.with_start:.1f} | {taken.peak:.2f} |", flush=True)
+        with generated(rows, options.group_size, options.folder) as source:
+            for way, taken in runs(source, options.ways, "" if options.one_group else "query"):
+                seconds = f"{taken.seconds:.1f} | {taken.with_start:.1f}"
+                print(f"| {rows:,} | {way} | {seconds} | {taken.peak:.2f} |", flush=True)
 
 
 if __name__ == "__main__":

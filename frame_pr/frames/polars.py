@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.frame_kind import SMALL, FrameKind, InMemory
+from frame_pr.frames.frame_kind import FrameKind, InMemory
 
 
 class PolarsFrame(InMemory[pl.DataFrame]):
@@ -20,8 +20,8 @@ class PolarsFrame(InMemory[pl.DataFrame]):
         super().__init__(frame, frame.columns, frame.height)
 
     def read(self, items: Sequence[Any]) -> pl.LazyFrame:
-        """All of the frame; in one piece where it is small, as every step takes its time for each of them."""
-        return (self.frame.rechunk() if self.height < SMALL else self.frame).lazy()
+        """All of the frame."""
+        return self.frame.lazy()
 
     def give(self, table: pl.LazyFrame, keys: Sequence[str]) -> pl.DataFrame:
         """The result, collected."""

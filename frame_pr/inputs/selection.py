@@ -19,7 +19,7 @@ from frame_pr.frames.columns import (
     refuse_clash,
     refuse_repeats,
 )
-from frame_pr.frames.frame_kind import Frame, FrameKind
+from frame_pr.frames.frame_kind import SMALL, Frame, FrameKind
 from frame_pr.frames.kinds import kind_of
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.values import refuse_carried
@@ -56,8 +56,10 @@ class Selection(Generic[Frame]):
 
     def compute(self, check: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.LazyFrame:
         """The columns, past a check of what they hold: now where the frame is in memory, else when it is collected."""
-        if self.kind.height is not None:
-            return check(computed(self.frame, self.source, self.columns, self.arguments, self.kind.height)).lazy()
+        if (height := self.kind.height) is not None:
+            data = computed(self.frame, self.source, self.columns, self.arguments, height)
+            # Small frames in one piece, as every step takes its time for each of the pieces.
+            return check(data.rechunk() if height < SMALL else data).lazy()
         table = self.frame
         if self.arguments:
             compute = partial(_computed, columns=self.columns, arguments=self.arguments)

@@ -166,12 +166,10 @@ def _of_alike(call: Call, part: pl.LazyFrame) -> pl.DataFrame | None:
     """One row per group, of which rows that are alike are counted first; none where they cannot be."""
     if (counting := call.counting()) is None:
         return None
-    names = call.columns()
-    number = {name: pl.col(str(place)) for place, name in enumerate(names)}
-    alike = part.group_by(places(names)).agg(count=pl.len().cast(pl.Int64))
-    columns = [number.get(name, pl.col("count")) for name in counting.columns()]
-    whole = alike.select(column.alias(place) for column, place in zip(columns, places(columns), strict=True))
-    table = whole.collect(engine="streaming")
+    named = dict(zip(places(call.columns()), call.columns(), strict=True))
+    alike = part.group_by(list(named)).agg(number=pl.len().cast(pl.Int64))
+    alike = alike.rename({**named, "number": str(counting.request.policies["count"])})
+    table = in_places(alike, counting.columns()).collect(engine="streaming")
     try:
         if not call.by:  # else it may stand in other parts
             _refuse_label([table.lazy()], counting)
