@@ -2,6 +2,7 @@
 
 from frame_pr.accessors import PR, register
 from frame_pr.expressions.namespace import ExprPR
+from frame_pr.frames.wording import DataWarning
 from frame_pr.functions.at_rank import precision_at_k, r_precision, recall_at_k
 from frame_pr.functions.at_recall import k_at_recall, precision_at_recall
 from frame_pr.functions.average_precision import (
@@ -34,6 +35,7 @@ from frame_pr.statistics.reports import report
 
 __all__ = [
     "PR",
+    "DataWarning",
     "ExprPR",
     "Policies",
     "average_curve",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from collections.abc import Iterable, Sequence
 from datetime import date, time, timedelta
 from decimal import Decimal
@@ -18,6 +20,18 @@ _LONGEST = 80  # characters of a value
 _EXAMPLES = 5  # values shown in an error
 _DIGITS = 40  # Python takes its time for the digits of a number, and writes no more than 4300
 _PLAIN = (str, bytes, int, float, complex, Decimal, Fraction, date, time, timedelta, PurePath, type(None))
+
+
+class DataWarning(UserWarning):
+    """The data or the arguments look like a mistake, and the result may still be what was meant."""
+
+
+def warn(message: str) -> None:
+    """Warn of data that look like a mistake; the warning names the caller's line, outside of this package."""
+    package, level, frame = __name__.partition(".")[0], 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, DataWarning, stacklevel=level)
 
 
 def shown(value: Any) -> str:
