@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from frame_pr.metrics import rates
-from frame_pr.metrics.families import FAMILIES
+from frame_pr.metrics.names import FAMILIES
 
 TARGET = Path(__file__).with_suffix(".md")
 HEAD = """# Every metric, by name

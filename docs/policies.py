@@ -13,7 +13,7 @@ import polars as pl
 import frame_pr
 from frame_pr.inputs.policies import Ties
 from frame_pr.metrics import rates
-from frame_pr.metrics.families import FAMILIES
+from frame_pr.metrics.names import FAMILIES
 
 TARGET = Path(__file__).with_suffix(".md")
 HEAD = """# Which policy goes with what

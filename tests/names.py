@@ -2,9 +2,11 @@
 
 import polars as pl
 
-COUNTS = ["k", "tp", "fp", "fn", "tn"]
-RATES = ["precision", "recall", "specificity", "npv", "fpr", "fnr", "fdr", "accuracy", "f1"]
-RATES += ["mcc", "informedness", "markedness", "kappa", "prevalence"]
+from frame_pr.metrics import rates
+
+COUNTS = [*rates.COUNTS]
+CONFUSION = [*rates.CONFUSION]
+RATES = [name for name in rates.RATES if name not in COUNTS]
 FIGURES = [*COUNTS, *RATES]
 
 CUTS = ["1", "3", "10", "threshold=0", "threshold=0.5", "threshold=-inf", "threshold=1e300"]
@@ -12,7 +14,7 @@ CUTS += ["recall=0", "recall=0.3", "recall=0.8", "recall=1", "20%", "100%", "0.1
 CUTS += ["precision=0.1", "precision=0.6", "precision=1", "fpr=0", "fpr=0.3", "fpr=1"]
 
 TOTALS = ["rows", "positives", "prevalence", "ties"]
-AREAS = ["average_precision", "lift", "interpolated_average_precision"]
+AREAS = ["average_precision", "average_precision_lift", "interpolated_average_precision"]
 AREAS += ["interpolated_average_precision_11", "interpolated_average_precision_101", "r_precision"]
 AT_K = [f"average_precision@{k}{divisor}" for k in (1, 3, 10) for divisor in ("", "/positives", "/hits")]
 BEST = [f"{head}max_f{beta}" for beta in ("1", "0.5", "2") for head in ("", "threshold@")]

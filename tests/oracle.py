@@ -36,6 +36,9 @@ def figure(name, tp, k, positives, rows):
     if name in sums:
         pair = [over(*shares[one]) for one in sums[name]]
         return None if None in pair else sum(pair) - 1
+    if name == "lift":
+        # The share of positives among the predicted, over the share of positives among all.
+        return over(Fraction(tp) * rows, Fraction(k) * positives)
     if name == "kappa":
         chance = Fraction((tp + fp) * (tp + fn) + (tn + fp) * (tn + fn)) / rows**2
         return over(Fraction(tp + tn) / rows - chance, 1 - chance)
@@ -148,7 +151,8 @@ class Group:
         at_rank = sum(hits for _, hits in self.first(rank)) if rank else None
         if rank and head != "average_precision":
             # A group with fewer rows is filled up with misses.
-            return self.figure(head, at_rank, rank, max(self.rows, rank + self.positives - at_rank))
+            filled = max(self.rows, rank + self.positives - at_rank)
+            return self.figure(head, at_rank, rank, self.rows if head == "lift" else filled)
         if cut.startswith("threshold="):
             reached = [(tp, k) for score, k, tp in self.curve if self.reaches(score, cut[10:])]
             return self.figure(head, *(reached or [(0, 0)])[-1])
@@ -158,7 +162,7 @@ class Group:
             return None
         if head == "chance_average_precision":
             return self.expected_area(self.rows, [(self.rows, self.positives)]) / self.positives
-        if head in ("average_precision", "lift", "normalized_average_precision"):
+        if head in ("average_precision", "average_precision_lift", "normalized_average_precision"):
             if self.apart == "expected":
                 area = self.expected_area(rank or self.rows, blocks)
             else:
@@ -168,7 +172,7 @@ class Group:
             if head == "normalized_average_precision":
                 chance = self.value("chance_average_precision")
                 return over(value - chance, 1 - chance)
-            return value * self.rows / self.positives if head == "lift" else value
+            return value * self.rows / self.positives if head == "average_precision_lift" else value
         if name == "r_precision":
             return Fraction(sum(hits for _, hits in self.first(self.positives))) / self.positives
         if "max_f" in name:

@@ -10,7 +10,7 @@ from frame_pr.expressions.metric_expressions import MetricExpressions
 from frame_pr.frames.arguments import refuse_both
 from frame_pr.inputs.policies import Column
 from frame_pr.metrics.cutoffs import Rank, Recall, Threshold
-from frame_pr.metrics.rates import figure_of
+from frame_pr.metrics.rates import rate_of
 
 
 class AtCutoffs(MetricExpressions):
@@ -215,7 +215,7 @@ class AtCutoffs(MetricExpressions):
         0.6666666666666666
         """
         refuse_both("figure", {"threshold": threshold, "k": k, "recall": recall})
-        figure_of(figure)
+        rate_of(figure)
         cuts = ((Threshold, threshold), (Rank, k), (Recall, recall))
         (cut,) = (kind.of(value) for kind, value in cuts if value is not None)
         return self.metric(truth, f"{figure}@{cut}", positive=positive, ascending=ascending, **others)

@@ -11,6 +11,7 @@ from frame_pr.expressions.checks import checked, single
 from frame_pr.frames.arguments import advice, flag
 from frame_pr.frames.wording import did_you_mean, nearest, shown
 from frame_pr.inputs.policies import Column, Policies
+from frame_pr.inputs.tie_rules import DEFAULT_TIES
 from frame_pr.metrics.aggregates import Blocks
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.names import metric
@@ -79,8 +80,8 @@ class MetricExpressions:
         without_ranking = group.without_ranking(stated.cut)
         parts = {name: fact for name, fact in group.facts().items() if name in named.value.meta.root_names()}
         parts["checked"] = checked(self._score, expression_of(truth), positive)
-        for part, one in stated.aggregates["threshold"].items():
-            columns = set(named.aggregates["threshold"][part].over.meta.root_names())
+        for part, one in stated.aggregates[DEFAULT_TIES].items():
+            columns = set(named.aggregates[DEFAULT_TIES][part].over.meta.root_names())
             if part in without_ranking:
                 parts[part] = without_ranking[part]()
                 continue

@@ -17,6 +17,7 @@ from frame_pr.inputs.group_thresholds import predicted_by_group
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import check_policies, request_of
 from frame_pr.inputs.rows import rows_of
+from frame_pr.inputs.tie_rules import DEFAULT_TIES, TIES
 from frame_pr.metrics import rates
 from frame_pr.metrics.aggregation import asked_of, values
 from frame_pr.metrics.cutoffs import Rank, Threshold
@@ -109,7 +110,7 @@ def confusion(
     check_policies(policies)
     if prediction is not None:
         refuse_several("prediction", prediction)
-        ranks = {"ties": policies.get("ties", "threshold") != "threshold", "ascending": policies.get("ascending")}
+        ranks = {"ties": not TIES[policies.get("ties", DEFAULT_TIES)].together, "ascending": policies.get("ascending")}
         ranks["tie_break"] = policies.get("tie_break") is not None
         if ranking := [name for name, is_given in ranks.items() if is_given]:
             raise ValueError(f"{ranking[0]}= is about the ranking of rows: predicted classes have no ranking")
@@ -125,7 +126,7 @@ def confusion(
     rows, way_back = rows_of(frame, request, all_groups=True)
     several = not by_group and isinstance(scalar(k if threshold is None else threshold), Iterable)
     key = [] if not several else ["threshold"] if k is None else ["k"]
-    figures = {f"{figure}@{cut}": f"{figure}@{cut}" for cut in cuts for figure in rates.FIGURES}
+    figures = {f"{figure}@{cut}": f"{figure}@{cut}" for cut in cuts for figure in rates.CONFUSION}
     named = figures if means is None else means.columns(figures)
     carried = [name for name in named if name not in figures]
     if by_group:
@@ -134,10 +135,10 @@ def confusion(
     else:
         table = _rows_of_cuts(values(rows, named, filled), cuts, carried, several=several)
     if means is None:
-        return way_back.result(table, list(dict.fromkeys([*(["threshold"] if by_group else key), *rates.FIGURES])))
+        return way_back.result(table, list(dict.fromkeys([*(["threshold"] if by_group else key), *rates.CONFUSION])))
     lack = asked_of(rows, list(figures), filled).undefinable()
-    undefinable = [figure for figure in rates.FIGURES if by_group or f"{figure}@{cuts[0]}" in lack]
-    columns = [name for name in (*rates.FIGURES, *carried) if name not in key]
+    undefinable = [figure for figure in rates.CONFUSION if by_group or f"{figure}@{cuts[0]}" in lack]
+    columns = [name for name in (*rates.CONFUSION, *carried) if name not in key]
     return averaged(way_back, table, columns, undefinable, means, key)
 
 
@@ -155,7 +156,7 @@ def _rows_of_cuts(
     table: pl.LazyFrame, cuts: Sequence[Rank | Threshold], carried: Sequence[str], *, several: bool
 ) -> pl.LazyFrame:
     """A row for each group and cut, of a table that has the figures of all cuts side by side."""
-    rows = [{figure: pl.col(f"{figure}@{cut}") for figure in rates.FIGURES} for cut in cuts]
+    rows = [{figure: pl.col(f"{figure}@{cut}") for figure in rates.CONFUSION} for cut in cuts]
     if not several:
         return table.select("group", *carried, **rows[0])
     numbers = [read_number(cut.text) for cut in cuts if isinstance(cut, Threshold)]
@@ -168,5 +169,5 @@ def _rows_of_cuts(
 def _where_known(table: pl.LazyFrame, known: pl.LazyFrame) -> pl.LazyFrame:
     """The table with the threshold of each group; where that is null, so is what is cut there."""
     table = table.join(known, on="group", how="left", maintain_order="left")
-    cut = [figure for figure in rates.FIGURES if figure != "prevalence"]
-    return table.with_columns(pl.when(pl.col("threshold").is_not_null()).then(pl.col(cut)))
+    at_threshold = pl.col(rates.CONFUSION_AT_CUTOFF)
+    return table.with_columns(pl.when(pl.col("threshold").is_not_null()).then(at_threshold))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -13,10 +13,11 @@ from frame_pr.inputs.masses import UNIT
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import check_policies, refuse_undefined, request_of
 from frame_pr.inputs.rows import Rows, rows_of
+from frame_pr.inputs.tie_rules import TIES
 from frame_pr.inputs.totals import with_totals
 from frame_pr.metrics import rates
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS
-from frame_pr.metrics.rates import figure_of
+from frame_pr.metrics.rates import rate_of
 from frame_pr.ranking.blocks import blocks_of, place_of_block
 from frame_pr.ranking.running import ends, starts
 
@@ -161,8 +162,8 @@ def with_curve(
     columns, put = [*CURVE_COLUMNS[1:], *_others(figures)], text("prefix", prefix)
     check_policies(policies)
     for name in ("ties", "tie_break"):
-        given = policies.get(name)
-        if given is not None and not (isinstance(given, str) and given == "threshold" and name == "ties"):
+        value: Any = policies.get(name)
+        if value is not None and not (name == "ties" and TIES[value].together):
             raise ValueError(
                 f"with_curve gives rows the figures at their own score: it takes equal scores together, without {name}="
             )
@@ -177,7 +178,7 @@ def _others(figures: str | Sequence[str]) -> list[str]:
     names = names_of("figures", figures, "names of figures")
     for name in names:
         if name not in CURVE_COLUMNS:
-            figure_of(name)
+            rate_of(name)
     return [name for name in names if name not in CURVE_COLUMNS]
 
 
@@ -194,20 +195,21 @@ def curve_table(rows: Rows, columns: Sequence[str], levels: int | None = None) -
     """`group` and these columns of its curve, by group and from the best score on."""
     if rows.gains.name is not None:
         raise ValueError("gain= is what dcg and ndcg add up, and a curve has neither: leave it out")
-    if rows.ties == "expected":
+    rule = TIES[rows.ties]
+    if rule.averages:
         raise ValueError(
             "a curve has no expectation over orders: a threshold takes equal scores together, without ties="
         )
-    if rows.counted and rows.ties != "threshold":
+    if rows.counted and not rule.together:
         raise ValueError(
             f"with ties={rows.ties!r} a curve has a row for each row, and one with a count= stands for several: leave "
             "out ties="
         )
     fractional = rows.weights.fractional
     blocks = FIXED_POINT_COLUMNS if fractional else COLUMNS
-    figures = {name: figure_of(name)(blocks.counts) for name in columns if name not in _READY}
+    figures = {name: rate_of(name).formula(blocks.counts) for name in columns if name not in _READY}
     if fractional:
-        figures |= {name: rates.COUNTS[name](blocks.counts) / UNIT for name in columns if name in rates.COUNTS}
+        figures |= {name: rate_of(name).formula(blocks.counts) / UNIT for name in columns if name in rates.COUNTS}
     table = with_totals(blocks_of(rows, each_row=True), rows.totals, in_units=fractional).filter("retrieved")
     if levels is not None:
         if fractional and levels > _MOST_LEVELS:

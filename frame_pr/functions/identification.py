@@ -18,6 +18,7 @@ from frame_pr.functions.evaluation import evaluated
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.selection import selected
+from frame_pr.inputs.tie_rules import TIES
 from frame_pr.metrics.means import Means
 
 _RANKS = (5, 10, 20, 100, 1000)
@@ -36,14 +37,7 @@ _KNOWN = {
     "/positives": "trec_eval's map_cut",
     "/hits": "torchmetrics",
 }
-_TIES = {
-    "threshold": "",
-    "expected": "in expectation over the orders of equal scores",
-    "optimistic": "positives first among equal scores",
-    "pessimistic": "positives last among equal scores",
-    "order": "equal scores in the order of the rows, as VOC and COCO have them, and ranx where there are at most 15",
-    "tie_break": "equal scores by tie_break=, as trec_eval has them",
-}
+_TIE_BREAK = "equal scores by tie_break=, as trec_eval has them"
 _TRAPEZOIDS = {
     "": "from a precision of 1 at a recall of 0: scikit-learn's auc(recall, precision)",
     "first": "from the first precision at a recall of 0: Spark's areaUnderPR",
@@ -199,15 +193,14 @@ def _asked(request: Request) -> Iterator[tuple[Request, dict[str, str], str, lis
     yield under(), {}, "", everything
     if plain.get("unscored") == "unretrieved":
         yield under(unscored="drop"), {}, "of what was retrieved alone", everything
-    yield under(ties="expected"), {}, _TIES["expected"], ["average_precision", *_CUT]
-    for ties in ("optimistic", "pessimistic"):
-        yield under(ties=ties), {}, _TIES[ties], list(_AREAS)
     in_order = [*_AREAS, *_CUT, *_HITS, *_OTHERS]
+    names = {"all orders": ["average_precision", *_CUT], "truth": [*_AREAS], "rows": in_order}
+    for ties, rule in TIES.items():
+        if not rule.together and not (rule.by_row and (given.get("tie_break") or given.get("count")) is not None):
+            yield under(ties=ties), {}, rule.definition, names[rule.orders]
     if given.get("tie_break") is not None:
         named = {name: one for name, one in given.items() if name.startswith("tie_break")}
-        yield under(**named), {}, _TIES["tie_break"], in_order
-    elif given.get("count") is None:
-        yield under(ties="order"), {}, _TIES["order"], in_order
+        yield under(**named), {}, _TIE_BREAK, in_order
     if (gain := given.get("gain")) is not None:
         column, text = (by_name(gain), f"pl.col({gain!r})") if isinstance(gain, str) else (gain, str(gain))
         yield under(gain=gain), {}, "with the gain", list(_NDCG)

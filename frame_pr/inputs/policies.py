@@ -7,9 +7,10 @@ from typing import Any, Literal, TypeAlias, TypedDict
 
 import polars as pl
 
+from frame_pr.inputs.tie_rules import Ties
+
 Column: TypeAlias = str | pl.Expr
 Columns: TypeAlias = Column | Sequence[Column]
-Ties: TypeAlias = Literal["threshold", "expected", "optimistic", "pessimistic", "order"]
 
 
 class Policies(TypedDict, total=False):

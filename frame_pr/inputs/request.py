@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import polars as pl
 import polars.selectors as cs
@@ -12,7 +12,8 @@ from frame_pr.frames.arguments import flag, one_of, refuse_unknown, scalar
 from frame_pr.frames.columns import listed, refuse_repeats, refuse_several
 from frame_pr.frames.kinds import find_kind, read_stream
 from frame_pr.frames.wording import kind_of_value
-from frame_pr.inputs.policies import Column, Columns, Policies, Ties
+from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.inputs.tie_rules import BOUNDS, DEFAULT_TIES, TIES, TieRule, Ties
 
 _ENGINES = ("pyspark.", "dask.")
 TOTAL_POLICIES = ("positives", "rows")
@@ -45,7 +46,12 @@ class Request(NamedTuple):
     @property
     def ties(self) -> Ties:
         """What equal scores mean."""
-        return self.policies.get("ties", "threshold")
+        return self.policies.get("ties", DEFAULT_TIES)
+
+    @property
+    def tie_rule(self) -> TieRule:
+        """The record of `ties`."""
+        return TIES[self.ties]
 
     @property
     def ascending(self) -> bool:
@@ -136,12 +142,13 @@ def refuse_undefined(policies: Policies, advice: str) -> None:
 def check_policies(given: Policies) -> None:
     """Policies are such as there are, and go together."""
     refuse_unknown(given, Policies.__annotations__, ARGUMENTS)
-    ties = one_of("ties", given.get("ties", "threshold"), get_args(Ties))
+    ties: Ties = one_of("ties", given.get("ties", DEFAULT_TIES), tuple(TIES))
+    rule = TIES[ties]
     for name in ("ascending", "tie_break_descending"):
         flag(name, given.get(name, False))
     one_of("unscored", given.get("unscored", "raise"), ("raise", "unretrieved", "drop"))
     one_of("unjudged", given.get("unjudged", "raise"), ("raise", "negative", "drop"))
-    if given.get("tie_break") is not None and ties != "threshold":
+    if given.get("tie_break") is not None and not rule.together:
         raise ValueError(f"tie_break ranks the rows of equal score, and ties={ties!r} too: give one of the two")
     if "tie_break_descending" in given and given.get("tie_break") is None:
         raise ValueError(
@@ -156,12 +163,12 @@ def check_policies(given: Policies) -> None:
                 "gain= needs all rows that have one, and positives= says that some are missing: put them in with a "
                 "null score and unscored='unretrieved'"
             )
-    if given.get("count") is not None and (ties == "order" or given.get("tie_break") is not None):
+    if given.get("count") is not None and (rule.by_row or given.get("tie_break") is not None):
         raise ValueError(
-            f"{'tie_break=' if ties != 'order' else 'ties=' + repr(ties)} ranks rows of equal score, and a row with a "
-            "count= stands for several: ties='expected' is their mean, 'optimistic' and 'pessimistic' bound it"
+            f"{'ties=' + repr(ties) if rule.by_row else 'tie_break='} ranks rows of equal score, and a row with a "
+            f"count= stands for several: ties='expected' is their mean, {' and '.join(map(repr, BOUNDS))} bound it"
         )
-    if given.get("weight") is not None and ties != "threshold":
+    if given.get("weight") is not None and not rule.together:
         raise ValueError(
             f"ties={ties!r} orders rows of equal score, and weighted rows stand for several: it has no meaning with "
             "weight=; tie_break= ranks them by a column"

@@ -139,19 +139,22 @@ def rows_of(
     weighted, tie_broken = "weight" in given.others, "tie_break" in given.others
     counted = "count" in given.others
     carried = weighted or counted or "gain" in given.others
-    by_gain = "gain" in given.others and request.ties in ("optimistic", "pessimistic")
-    ordered = tie_broken or by_gain or request.ties == "order"
+    rule = request.tie_rule
+    by_gain = "gain" in given.others and rule.bounds
+    ordered = tie_broken or by_gain or rule.by_row
     if counted and not carry:
         # Only a group of which there is no row has none.
         source = source.with_columns(pl.col("count").fill_null(1)).filter(pl.col("count") > 0)
     number = partial(coding, height=given.kind.height, in_order=carry)
     if tie_broken or by_gain:
         source = source if tie_broken else source.with_columns(tie_break="gain")
-        descending = request.policies.get("tie_break_descending", True) if tie_broken else request.ties == "optimistic"
+        descending = request.policies.get("tie_break_descending", True) if tie_broken else rule.descending
         places = number(source, ["tie_break"], limit=PLACES - 1)
         source = _with_tie(places.code(source), descending=descending)
     elif ordered:
         source = source.with_row_index("tie")
+        if rule.descending:
+            source = source.with_columns(tie=PLACES - 1 - pl.col("tie").cast(pl.Int64))
     limit = group_limit(places=ordered or carried or placed)
     coder = number(source, list(given.keys), limit=limit // len(given.scores))
     rows, restore = coder.code(source).drop(list(given.keys)), coder.restore
@@ -181,7 +184,7 @@ def rows_of(
             dtype=rows.collect_schema()["score"] if given.several else schema["0"],
             ascending=request.ascending,
             places=ordered or carried,
-            hits_first=request.ties == "optimistic",
+            hits_first=rule.bounds and rule.descending,
             drops=drops,
             own_dtypes=[schema[column] for column in given.scores],
         ),

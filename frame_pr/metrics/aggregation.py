@@ -8,26 +8,20 @@ from typing import NamedTuple
 import polars as pl
 
 from frame_pr.inputs.masses import BESIDE, UNIT
-from frame_pr.inputs.policies import Ties
 from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.sort_keys import SortKey, largest_by, parts_of_largest, smallest_by
 from frame_pr.inputs.thresholds import code_reached
+from frame_pr.inputs.tie_rules import BOUNDS, DEFAULT_TIES, TIES, Ties
 from frame_pr.inputs.totals import with_totals
 from frame_pr.metrics.aggregates import Aggregate, Aggregates, Blocks
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.group_facts import FACTS
 from frame_pr.metrics.metric import Metric
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS, GRADED_COLUMNS, metric
-from frame_pr.metrics.rates import FIGURES
+from frame_pr.metrics.rates import RATES
 from frame_pr.ranking.blocks import blocks_of
 from frame_pr.ranking.gains import best_blocks
-
-_REFUSED: Mapping[Ties, str] = {
-    "expected": "has no closed form in expectation: {way}ties='threshold' takes equal scores together",
-    "optimistic": "is not best with positives first: ties='optimistic' would be no bound of it",
-    "pessimistic": "is not worst with positives last: ties='pessimistic' would be no bound of it",
-}
 
 
 def _no_nulls(over: pl.Expr) -> pl.Expr:
@@ -93,7 +87,7 @@ def asked(
     names: Sequence[str],
     key: SortKey,
     *,
-    ties: Ties = "threshold",
+    ties: Ties = DEFAULT_TIES,
     blocks: Blocks = COLUMNS,
     undefined: float | None = None,
 ) -> Asked:
@@ -101,9 +95,8 @@ def asked(
     metrics = {name: metric(name, blocks) for name in names}
     for name, one in metrics.items():
         if ties not in one.aggregates:
-            bounds = "optimistic" in one.aggregates
-            way = "ties='optimistic' and 'pessimistic' bound it, " if bounds and ties == "expected" else ""
-            raise ValueError(f"{name} {_REFUSED[ties].format(way=way)}")
+            bounds = " and ".join(repr(rule) for rule in BOUNDS if rule in one.aggregates)
+            raise ValueError(f"{name} {TIES[ties].refusal.format(way=f'ties={bounds} bound it, ' if bounds else '')}")
     aggregates = {key: part for one in metrics.values() for key, part in one.aggregates[ties].items()}
     formulas = [*(one.value for one in metrics.values()), *(part.over for part in aggregates.values())]
     facts = [name for name in FACTS if _named(name, formulas) or (name == "unit" and not blocks.whole)]
@@ -118,12 +111,12 @@ def asked_of(rows: Rows, names: Sequence[str], undefined: float | None = None) -
         cuts = isinstance(one.cut, Rank)
         if (cuts or one.counts_ranks) and not rows.weights.ranks:
             what = "cuts at a rank" if cuts else "counts ranks"
-            figure = name.partition("@")[0] in FIGURES
+            figure = name.partition("@")[0] in RATES
             way = "cut at a threshold or a recall instead, or leave out weight=" if figure else "leave out weight="
             raise ValueError(f"{name} {what}, and weighted rows have none: {way}")
     if rows.gains.name is not None and "gain" not in chosen.beside:
         raise ValueError("gain= is what dcg and ndcg add up, and none of them is asked for: leave it out")
-    if rows.gains.name is not None and rows.ties in ("optimistic", "pessimistic"):
+    if rows.gains.name is not None and TIES[rows.ties].bounds:
         for name, one in chosen.metrics.items():
             if not _named("gain", [part.over for part in one.aggregates[rows.ties].values()]):
                 raise ValueError(

@@ -1,4 +1,4 @@
-"""Figures where the ranking is cut: of the confusion table there, and the threshold and the precision at a recall."""
+"""Metrics at a cutoff: rates of the confusion table there, and the threshold and the precision at a recall."""
 
 from __future__ import annotations
 
@@ -8,42 +8,31 @@ import polars as pl
 
 from frame_pr.metrics import rates
 from frame_pr.metrics.aggregates import Aggregate, Blocks
-from frame_pr.metrics.cutoffs import READERS, Limit, Rank, Recall
+from frame_pr.metrics.cutoffs import LIMITED, READERS, Limit, Rank, Recall
 from frame_pr.metrics.metric import Family, Metric, by_ties
 from frame_pr.metrics.numbers import DECIMAL, NUMBER
-from frame_pr.metrics.rates import figure_of
+from frame_pr.metrics.rates import RATES, rate_of
 
 
-def _figure_at(name: re.Match[str], blocks: Blocks) -> Metric:
-    cut, figure = READERS[name["cut"]](name["number"]), name["figure"]
+def _rate_at(name: re.Match[str], blocks: Blocks) -> Metric:
+    cut, rate = READERS[name["cut"]](name["number"]), rate_of(name["rate"])
     counts, aggregates = cut.counts(blocks), cut.aggregates(blocks)
-    if figure == "prevalence":
-        counts = counts._replace(rows=blocks.rows)  # a group filled up with misses has the prevalence that it had
-    at_recall, at_rank, at_limit = (isinstance(cut, kind) for kind in (Recall, Rank, Limit))
-    is_mass = figure in rates.COUNTS
-    needs: tuple[str, ...] = ("positives",)
-    if isinstance(cut, Limit) and cut.rate == "fpr":
-        needs = ("negatives",)
-    elif not at_recall and (is_mass or (at_rank and figure in ("precision", "fdr"))):
-        needs = ()
-    elif not at_recall and figure in ("accuracy", "prevalence"):
-        needs = ("rows",)
-    # With positives last, these may have no value where orders have some; within a limit of another rate, only the
-    # largest recall is sought.
-    bounded = not (at_recall and figure in ("npv", "mcc", "markedness"))
-    bounded &= not at_limit or figure in ("tp", "fn", "recall", "fnr")
+    if rate.group_rows:
+        counts = counts._replace(rows=blocks.rows)
+    # At a rank, k is at least 1.
+    rate_needs = [fact for fact in rate.needs if not (isinstance(cut, Rank) and fact == "k")]
     return Metric(
-        "mass" if is_mass else "share",
-        figure_of(figure)(counts),
+        "mass" if rate.is_count else "share",
+        rate.formula(counts),
         by_ties(
             aggregates,
-            expected=None if at_recall or at_limit else aggregates,
+            expected=None if isinstance(cut, (Recall, Limit)) else aggregates,
             in_order=cut.aggregates_in_order(blocks) if isinstance(cut, Recall) and blocks.whole else None,
-            bounded=bounded,
+            bounded=cut.kind in rate.bounded_at,
         ),
         cut=cut,
-        needs=needs,
-        from_0_to_1=figure not in rates.SIGNED,
+        needs=tuple(dict.fromkeys([*cut.needs, *rate_needs])),
+        from_0_to_1=rate.range == "0 to 1",
         first_block="always" if isinstance(cut, Recall) and cut.needs_no_hit else "never",
     )
 
@@ -96,9 +85,9 @@ FAMILIES = (
         "any figure of the confusion table, of the first K rows, or P% of the rows of the group, rounded up (wherever "
         "there is a K); of the rows that score T or more; at the highest threshold whose recall is at least R; at the "
         "largest recall whose precision is at least Q, or whose false positive rate is at most X",
-        rf"(?P<figure>{'|'.join(rates.FIGURES)}|f{DECIMAL})@(?P<cut>{'|'.join(READERS)})"
+        rf"(?P<rate>{'|'.join(RATES)}|f{DECIMAL})@(?P<cut>{'|'.join(READERS)})"
         rf"(?P<number>{NUMBER}|(?<=@){DECIMAL}%)",
-        _figure_at,
+        _rate_at,
     ),
     Family(
         "threshold@recall=R",
@@ -109,7 +98,7 @@ FAMILIES = (
     Family(
         "threshold@precision=Q, threshold@fpr=X",
         "the threshold of the largest recall whose precision is at least Q, or whose false positive rate is at most X",
-        rf"threshold@(?P<cut>precision=|fpr=)(?P<number>{NUMBER})",
+        rf"threshold@(?P<cut>{'|'.join(f'{rate}=' for rate in LIMITED)})(?P<number>{NUMBER})",
         _threshold_at_limit,
     ),
     Family(

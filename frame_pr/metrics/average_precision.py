@@ -8,9 +8,12 @@ import polars as pl
 
 from frame_pr.metrics.aggregates import Aggregate, Blocks, hits_among
 from frame_pr.metrics.cutoffs import RANK, Rank
-from frame_pr.metrics.harmonic import harmonic_difference
 from frame_pr.metrics.metric import Family, Metric, by_ties
 from frame_pr.metrics.rates import ratio
+
+_SHIFT = 10
+# Coefficients of 1/x^2, 1/x^4, ... in H(x) - ln(x) - Euler's constant - 1/(2x): -B(2i)/(2i), with Bernoulli numbers B.
+_BERNOULLI = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760, -1 / 12)
 
 
 def _ap(b: Blocks) -> Aggregate:
@@ -50,7 +53,7 @@ def _average_precision(_: re.Match[str], b: Blocks) -> Metric:
     return Metric("share", value, by_ties({"ap": _ap(b)}, expected={"ap": _expected_ap(b)}))
 
 
-def _lift(_: re.Match[str], b: Blocks) -> Metric:
+def _average_precision_lift(_: re.Match[str], b: Blocks) -> Metric:
     value = ratio(b.number("ap") * b.rows, b.positives.cast(pl.Float64) ** 2)
     return Metric("share", value, by_ties({"ap": _ap(b)}, expected={"ap": _expected_ap(b)}), from_0_to_1=False)
 
@@ -100,6 +103,29 @@ def _normalized_average_precision(name: re.Match[str], b: Blocks) -> Metric:
     return Metric("share", value, whole.aggregates, needs=needs, counts_ranks=True, from_0_to_1=False)
 
 
+def harmonic_difference(start: pl.Expr, count: pl.Expr) -> pl.Expr:
+    """1/(start+1) + ... + 1/(start+count), to the last bits for any start and count.
+
+    The Euler-Maclaurin series of H(start+count) - H(start), taken 10 terms further on, where it has converged to 1e-16.
+    What is large in it is written so that nothing cancels; what cancels in the rest is far below the last bit.
+    """
+    start = start.cast(pl.Float64)
+    # The smallest first, as each addition rounds.
+    near = sum((count / ((start + i) * (start + count + i)) for i in range(_SHIFT, 0, -1)), pl.lit(0.0))
+    a, d = start + _SHIFT, count
+    b = a + d
+    series = (d / a).log1p() - d / (2 * a * b)
+    return near + series + (_rest(b) - _rest(a))
+
+
+def _rest(x: pl.Expr) -> pl.Expr:
+    # From the inside out, so that the expression stays small: polars takes its time for each part of it.
+    square, series = 1 / (x * x), pl.lit(0.0)
+    for coefficient in reversed(_BERNOULLI):
+        series = (series + coefficient) * square
+    return series
+
+
 FAMILIES = (
     Family(
         "average_precision",
@@ -119,7 +145,9 @@ FAMILIES = (
         "interpolated_average_precision(?:_(?P<points>11|101))?",
         _interpolated_average_precision,
     ),
-    Family("lift", "average_precision / prevalence", "lift", _lift),
+    Family(
+        "average_precision_lift", "average_precision / prevalence", "average_precision_lift", _average_precision_lift
+    ),
     Family(
         "chance_average_precision",
         "the average precision of a random ranking, on average: ((P-1)/(N-1) (N - H) + H) / N, H = 1 + 1/2 + ... + 1/N",

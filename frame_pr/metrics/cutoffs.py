@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
@@ -14,7 +15,7 @@ import polars as pl
 from frame_pr.frames.arguments import whole
 from frame_pr.metrics.aggregates import Aggregate, Aggregates, Blocks, hits_among
 from frame_pr.metrics.numbers import DECIMAL, number, read_decimal
-from frame_pr.metrics.rates import Counts
+from frame_pr.metrics.rates import Counts, CutoffKind
 
 RANK = rf"(?:[0-9]+|{DECIMAL}%)"
 """How a rank is written: a number of rows, or their share."""
@@ -40,6 +41,16 @@ class Rank(NamedTuple):
     def of(cls, k: Any) -> Rank:
         """Of a caller."""
         return cls(whole("k", k, least=1))
+
+    @property
+    def kind(self) -> CutoffKind:
+        """What `Rate.bounded_at` calls it."""
+        return "rank"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The numbers of a group that must be above 0 for any value there."""
+        return ()
 
     def __str__(self) -> str:
         return f"{self.k * 100}%" if isinstance(self.k, Fraction) else str(self.k)
@@ -82,6 +93,16 @@ class Threshold(NamedTuple):
         """Of a caller."""
         return cls.parse(number("threshold", threshold))
 
+    @property
+    def kind(self) -> CutoffKind:
+        """What `Rate.bounded_at` calls it."""
+        return "threshold"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The numbers of a group that must be above 0 for any value there."""
+        return ()
+
     def __str__(self) -> str:
         return f"threshold={self.text}"
 
@@ -114,13 +135,23 @@ class Recall(NamedTuple):
         """Of a name."""
         recall = read_decimal(text)
         if not isinstance(recall, Fraction) or not 0 <= recall <= 1:
-            raise ValueError(f"recall must lie between 0 and 1, got {text}")
+            raise ValueError(f"recall must lie between 0 and 1, got {text}{_share_hint(recall)}")
         return cls(_next_fraction(recall), text)
 
     @classmethod
     def of(cls, recall: Any) -> Recall:
         """Of a caller."""
         return cls.parse(number("recall", recall))
+
+    @property
+    def kind(self) -> CutoffKind:
+        """What `Rate.bounded_at` calls it."""
+        return "recall"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The numbers of a group that must be above 0 for any value there."""
+        return ("positives",)
 
     def __str__(self) -> str:
         return f"recall={self.text}"
@@ -160,29 +191,59 @@ class Recall(NamedTuple):
         return self.recall == 0
 
 
+class LimitedRate(NamedTuple):
+    """A rate that a name may limit, such as `recall@fpr=0.1`: the rate, or 1 minus it, as `part` of `whole`."""
+
+    part: Callable[[Counts], pl.Expr]
+    whole: Callable[[Counts], pl.Expr]
+    least: Callable[[Fraction], Fraction]
+    """The least share of `part` in `whole`, by the limit."""
+    needs: tuple[str, ...]
+    zero: bool
+    """Whether the limit may be 0; otherwise all rows are within it."""
+
+
+def _negatives(counts: Counts) -> pl.Expr:
+    return counts.rows - counts.positives
+
+
+LIMITED: Mapping[str, LimitedRate] = {
+    "precision": LimitedRate(lambda c: c.tp, lambda c: c.k, lambda limit: limit, needs=(), zero=False),
+    # Of the negatives, the rest is not predicted.
+    "fpr": LimitedRate(
+        lambda c: _negatives(c) - c.k + c.tp, _negatives, lambda limit: 1 - limit, needs=("negatives",), zero=True
+    ),
+}
+"""A precision of at least the limit, or a false positive rate of at most it."""
+
+
 class Limit(NamedTuple):
     """The rows at the step of the largest recall of those within a limit of another rate; none where there is none."""
 
-    rate: Literal["precision", "fpr"]
-    """A precision of at least the limit, or a false positive rate of at most it."""
+    rate: str
+    """A name in `LIMITED`."""
     limit: Fraction
     text: str
 
     @classmethod
-    def precision(cls, text: str) -> Limit:
+    def parse(cls, rate: str, text: str) -> Limit:
         """Of a name."""
-        precision = read_decimal(text)
-        if not isinstance(precision, Fraction) or not 0 < precision <= 1:
-            raise ValueError(f"precision must be above 0 and at most 1, got {text}: all rows are at threshold=-inf")
-        return cls("precision", precision, text)
+        value, zero = read_decimal(text), LIMITED[rate].zero
+        if not isinstance(value, Fraction) or not 0 <= value <= 1 or (value == 0 and not zero):
+            bounds = "lie between 0 and 1" if zero else "be above 0 and at most 1"
+            hint = ": all rows are at threshold=-inf" if value == 0 else _share_hint(value)
+            raise ValueError(f"{rate} must {bounds}, got {text}{hint}")
+        return cls(rate, value, text)
 
-    @classmethod
-    def fpr(cls, text: str) -> Limit:
-        """Of a name."""
-        rate = read_decimal(text)
-        if not isinstance(rate, Fraction) or not 0 <= rate <= 1:
-            raise ValueError(f"fpr must lie between 0 and 1, got {text}")
-        return cls("fpr", rate, text)
+    @property
+    def kind(self) -> CutoffKind:
+        """What `Rate.bounded_at` calls it."""
+        return "limit"
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The numbers of a group that must be above 0 for any value there."""
+        return LIMITED[self.rate].needs
 
     def __str__(self) -> str:
         return f"{self.rate}={self.text}"
@@ -190,8 +251,8 @@ class Limit(NamedTuple):
     def counts(self, blocks: Blocks) -> Counts:
         """The confusion table, of the group's facts and of these aggregates."""
         tp, k = (blocks.number(f"{count}@{self}").fill_null(0) for count in ("tp", "k"))
-        if self.rate == "fpr":
-            tp, k = (pl.when(blocks.rows > blocks.positives).then(count) for count in (tp, k))
+        if self.needs:
+            tp, k = (pl.when(LIMITED[self.rate].whole(blocks.counts) > 0).then(count) for count in (tp, k))
         return Counts(tp, k, blocks.positives, blocks.rows, blocks.whole)
 
     def aggregates(self, blocks: Blocks) -> Aggregates:
@@ -205,14 +266,10 @@ class Limit(NamedTuple):
 
     def within(self, blocks: Blocks) -> pl.Expr:
         """Whether the block is a step within the limit."""
-        if self.rate == "precision":
-            within = _has_share(blocks.tp, blocks.k, _next_fraction(self.limit), whole=blocks.whole)
-        else:
-            # Of the negatives, the rest is not predicted.
-            negatives = blocks.rows - blocks.positives
-            rest = _next_fraction(1 - self.limit)
-            within = (negatives > 0) & _has_share(negatives - blocks.k + blocks.tp, negatives, rest, whole=blocks.whole)
-        return (blocks.hits > 0) & within
+        limited, counts = LIMITED[self.rate], blocks.counts
+        part, whole = limited.part(counts), limited.whole(counts)
+        within = _has_share(part, whole, _next_fraction(limited.least(self.limit)), whole=blocks.whole)
+        return (blocks.hits > 0) & (whole > 0) & within
 
 
 Cutoff: TypeAlias = Rank | Threshold | Recall | Limit
@@ -220,10 +277,14 @@ READERS: Mapping[str, Callable[[str], Cutoff]] = {
     "": Rank.parse,
     "threshold=": Threshold.parse,
     "recall=": Recall.parse,
-    "precision=": Limit.precision,
-    "fpr=": Limit.fpr,
+    **{f"{rate}=": partial(Limit.parse, rate) for rate in LIMITED},
 }
 """What stands before the number in a name, and what reads it."""
+
+
+def _share_hint(value: Fraction | float) -> str:
+    """A percentage as a share."""
+    return f": write {float(value / 100):g}" if 1 < value <= 100 else ""
 
 
 def _checked_rank(k: int, text: str) -> int:

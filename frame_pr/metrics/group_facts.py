@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_pr.metrics.aggregates import Aggregate, Blocks
 from frame_pr.metrics.metric import Family, Metric, by_ties
-from frame_pr.metrics.rates import ratio
+from frame_pr.metrics.rates import RATES
 
 
 class Fact(NamedTuple):
@@ -35,8 +35,9 @@ def _total(name: re.Match[str], blocks: Blocks) -> Metric:
     return Metric("mass", blocks.number(name[0]), by_ties({}, expected={}), needs=())
 
 
-def _prevalence(_: re.Match[str], blocks: Blocks) -> Metric:
-    return Metric("share", ratio(blocks.positives, blocks.rows), by_ties({}, expected={}), needs=("rows",))
+def _rate_of_group(name: re.Match[str], blocks: Blocks) -> Metric:
+    rate = RATES[name[0]]
+    return Metric("share", rate.formula(blocks.counts), by_ties({}, expected={}), needs=rate.needs)
 
 
 def _ties(_: re.Match[str], blocks: Blocks) -> Metric:
@@ -44,8 +45,9 @@ def _ties(_: re.Match[str], blocks: Blocks) -> Metric:
     return Metric("count", blocks.number("ties"), by_ties(aggregates, expected=aggregates), needs=())
 
 
+_OF_GROUP = [name for name, rate in RATES.items() if rate.of_group]
 FAMILIES = (
     Family("rows, positives", "N and P, the totals of the group", "rows|positives", _total),
-    Family("prevalence", "P/N, the precision of a random ranking", "prevalence", _prevalence),
+    Family(", ".join(_OF_GROUP), "P/N, the precision of a random ranking", "|".join(_OF_GROUP), _rate_of_group),
     Family("ties", "rows that share their score with another row of the group", "ties", _ties),
 )

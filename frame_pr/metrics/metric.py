@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
-from frame_pr.inputs.policies import Ties
+from frame_pr.inputs.tie_rules import TIES, Ties
 from frame_pr.metrics.aggregates import Aggregates, Blocks
 from frame_pr.metrics.cutoffs import Cutoff
 
@@ -48,13 +48,13 @@ def by_ties(
     its aggregates then, where they are not those of the expectation: the rows of a block are all positive, or none is,
     and so have but one order, of which the expectation is the value.
     """
-    found: dict[Ties, Aggregates] = {"threshold": aggregates, "order": aggregates}
-    if bounded:
-        one_by_one = in_order or expected or aggregates
-        found |= {"optimistic": one_by_one, "pessimistic": one_by_one}
-    if expected is not None:
-        found["expected"] = expected
-    return found
+    by_orders = {
+        "nothing": aggregates,
+        "rows": aggregates,
+        "all orders": expected,
+        "truth": (in_order or expected or aggregates) if bounded else None,
+    }
+    return {name: value for name, rule in TIES.items() if (value := by_orders[rule.orders]) is not None}
 
 
 class Family(NamedTuple):

@@ -1,50 +1,45 @@
-"""From a name to its metric; and from what is no name to the nearest ones."""
+"""Read the name of a metric, and answer an unknown name with the right one."""
 
 from __future__ import annotations
 
-import difflib
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 import polars as pl
 
 from frame_pr.frames.wording import shown
-from frame_pr.metrics import rates
+from frame_pr.metrics import (
+    at_cutoffs,
+    average_precision,
+    best_thresholds,
+    first_hits,
+    gains,
+    group_facts,
+    judgments,
+    roc,
+)
 from frame_pr.metrics.aggregates import Blocks
-from frame_pr.metrics.families import FAMILIES
+from frame_pr.metrics.cutoffs import LIMITED
 from frame_pr.metrics.metric import Metric
-from frame_pr.metrics.numbers import refuse_long
+from frame_pr.metrics.numbers import DECIMAL, refuse_long
+from frame_pr.metrics.rates import COUNTS, RATES
+from frame_pr.metrics.synonyms import METRIC_SYNONYMS, MOST, NOTES, normalize, not_offered, similar_names
 
-_FRACTION = r"[0-9]*\.[0-9]+"
-# What others call our metrics, without the rank behind it.
-_SYNONYMS = {
-    "average_precision": ("ap", "map", "map_cut", "mean_average_precision", "average_precision_score"),
-    "roc_auc, average_precision": ("auc",),
-    "average_precision, interpolated_average_precision": ("auprc", "aupr", "pr_auc", "prauc", "auc_pr"),
-    "roc_auc": ("auroc", "roc", "rocauc", "auc_roc", "roc_auc_score", "gini"),
-    "reciprocal_rank": ("mrr", "rr", "recip_rank", "mean_reciprocal_rank"),
-    "success": ("hit_rate", "hitrate", "hit_ratio", "hr", "hit", "hits"),
-    "ndcg": ("ndcg_cut", "ndcg_score", "normalized_dcg"),
-    "precision": ("p", "prec", "ppv", "precision_score"),
-    "recall": ("r", "rec", "sensitivity", "tpr", "recall_score"),
-    "specificity": ("tnr", "selectivity"),
-    "f1": ("f", "f1_score", "f_score", "f_beta", "fbeta"),
-    "r_precision": ("rprec", "r_prec", "rprecision"),
-    "interpolated_precision": ("iprec",),
-    "interpolated_average_precision_11": ("11pt_avg", "iprec_avg"),
-    "max_informedness": ("ks", "ks_statistic", "youden", "youden_j"),
-    "positives": ("support", "num_rel"),
-    "rows": ("num_ret", "n"),
-}
-_NOTES = {
-    "map": "of each group: mean_over= averages them",
-    "mrr": "of each group: mean_over= averages it",
-    "map_cut": "over P, as trec_eval has it: average_precision@K/positives",
-    "gini": "it is 2 * roc_auc - 1",
-    "auc": "under the ROC curve, or under the precision-recall curve",
-}
+FAMILIES = (
+    *average_precision.FAMILIES,
+    *at_cutoffs.FAMILIES,
+    *best_thresholds.FAMILIES,
+    *roc.FAMILIES,
+    *first_hits.FAMILIES,
+    *gains.FAMILIES,
+    *judgments.FAMILIES,
+    *group_facts.FAMILIES,
+)
+"""All families of metrics."""
+
 HEADS = (
-    *rates.RATES,
+    *(name for name in RATES if name not in COUNTS),
     "average_precision",
     "interpolated_average_precision",
     "interpolated_average_precision_11",
@@ -67,11 +62,10 @@ HEADS = (
     "rbp0.8",
     "rows",
     "positives",
-    "prevalence",
     "ties",
-    "lift",
+    "average_precision_lift",
 )
-
+"""What stands before a cutoff, for editors to complete and for misspelt names."""
 
 COLUMNS = Blocks(pl.col)
 """Of tables whose masses are whole."""
@@ -79,6 +73,11 @@ FIXED_POINT_COLUMNS = Blocks(pl.col, whole=False)
 """Of tables whose masses are in fixed point."""
 GRADED_COLUMNS = Blocks(pl.col, graded=True)
 """Of tables whose rows have a gain."""
+
+_FRACTION = r"[0-9]*\.[0-9]+"
+_KEYWORDS = ("threshold", "recall", *LIMITED)
+# Limits of other rates are limits of these, or of 1 minus them.
+_COMPLEMENTS = {"specificity": "fpr", "fnr": "recall", "fdr": "precision"}
 
 
 def metric(name: str, blocks: Blocks = COLUMNS) -> Metric:
@@ -95,11 +94,12 @@ def _read(name: str, blocks: Blocks) -> Metric:
         if match := re.fullmatch(family.pattern, name):
             head, _, cut = name.partition("@")
             if re.fullmatch(_FRACTION, cut):
+                hint = " or ".join(_with_cutoff(head, cut)) or "leave it out"
                 raise ValueError(
-                    f"k must be a whole number of at least 1, got {cut}: at a score it is {head}@threshold={cut}"
+                    f"k must be a whole number of at least 1, got {cut}: at a score or a rate it is {hint}"
                 )
             return family.build(match, blocks)
-    raise ValueError(f"no metric is named {name!r}; {_nearest(name)}")
+    raise ValueError(f"no metric is named {name!r}; {_hint(name)}")
 
 
 def is_metric(name: object) -> bool:
@@ -107,37 +107,114 @@ def is_metric(name: object) -> bool:
     return isinstance(name, str) and _is_name(name)
 
 
-def _nearest(name: str) -> str:
-    text = re.sub(r"\s*@\s*|_at_", "@", name.strip().lower())
-    if _is_name(text):
-        return f"the nearest names are {text}"
-    head, _, tail = text.partition("@")
-    # As trec_eval writes its ranks and recalls: P_10, ndcg_cut.10, iprec_at_recall_0.10.
-    if (rank := re.fullmatch(r"(.+?)[_.]([0-9]+)", head)) and not head.startswith("interpolated"):
-        head, tail = rank[1], rank[2]
-    tail = re.sub("^recall_", "recall=", tail)
-    meant = next((ours for ours, others in _SYNONYMS.items() if head in others), "")
-    note = f" ({_NOTES[head]})" if head in _NOTES else ""
-    figure = meant or head
-    if figure in rates.FIGURES and not tail:
-        return f"it needs a cut, the nearest names are {figure}@10, {figure}@threshold=0.5, {figure}@recall=0.8"
-    if meant:
-        return f"the nearest names are {', '.join(n for one in meant.split(', ') for n in _with_cut(one, tail))}{note}"
-    # By itself: with a long cut behind them, all heads are alike.
-    heads = difflib.get_close_matches(head, HEADS, n=len(HEADS))
-    names = dict.fromkeys(n for one in heads for n in (one, *_with_cut(one, tail)) if _is_name(n))
-    if near := difflib.get_close_matches(f"{head}@{tail}" if tail else head, names, n=3):
-        return f"the nearest names are {', '.join(near)}"
-    return "names look like average_precision, precision@10, f1@threshold=0.5, k@recall=0.8"
-
-
-def _with_cut(head: str, cut: str) -> list[str]:
-    """The name with this cut; where it has none of this kind, with those that it has."""
-    wanted = f"{head}@{cut}" if cut else head
-    others = (head, f"{head}@10", f"{head}@threshold=0.5", f"{head}@recall=0.8")
-    return [wanted] if _is_name(wanted) else [other for other in others if _is_name(other)]
-
-
 def _is_name(name: str) -> bool:
     cut = name.partition("@")[2]
     return not re.fullmatch(_FRACTION, cut) and any(re.fullmatch(family.pattern, name) for family in FAMILIES)
+
+
+def _hint(name: str) -> str:
+    """What to write in place of an unknown name: at most two names, with the caller's cutoff."""
+    text = normalize(name)
+    if "," in text:
+        return f"several metrics are a list: {[_best(part) for part in text.split(',') if part]}"
+    text = re.sub("_at_(?=[0-9])", "@", text)
+    if _is_name(text) and not re.fullmatch(r"fpr@[0-9]+", text):
+        return f"the nearest names are {text}"
+    head, tail = _split(text)
+    if re.fullmatch(r"m?ap(_?[0-9]{2}(_?[0-9]{2})?|@0?\.[0-9]+(:0?\.[0-9]+)*)", text):
+        return (
+            "overlaps (IoU) belong to the matching of boxes, which comes before: average_precision of the matched "
+            "detections, by class"
+        )
+    if reason := not_offered(head):
+        return reason
+    note = f" ({NOTES[head]})" if head in NOTES else ""
+    if targets := _targets(head):
+        if not tail and all(_needs_cutoff(target) for target in targets):
+            return f"it needs a cutoff, such as {targets[0]}@10 or {targets[0]}@threshold=0.5{note}"
+        names = dict.fromkeys(one for target in targets for one in _with_cutoff(target, tail))
+        return f"the nearest names are {', '.join([*names][:MOST])}{note}"
+    synonyms = {target: tuple(others) for target, others in _all_synonyms()}
+    near = similar_names(head, synonyms)
+    names = dict.fromkeys(one for target in near for one in _with_cutoff(target, tail)[:1])
+    if names:
+        return f"the nearest names are {', '.join(names)}"
+    return "names look like average_precision, precision@10, f1@threshold=0.5, k@recall=0.8"
+
+
+def _best(text: str) -> str:
+    """The first name that a text may mean; the text itself if there is none."""
+    if _is_name(text):
+        return text
+    head, tail = _split(text)
+    return next((one for target in _targets(head) for one in _with_cutoff(target, tail)), text)
+
+
+def _split(text: str) -> tuple[str, str]:
+    """The head of a normalized name and its cutoff, in our spelling."""
+    if match := re.fullmatch(r"fpr_?@?([0-9]{2})%?_?(?:tpr|recall)?", text):
+        return "fpr", f"recall=0.{match[1]}"  # FPR95 is the false positive rate where recall is 95 %
+    if match := re.fullmatch(r"(?:max|best|optimal|maximum)_?(f[0-9.]+)|(f[0-9.]+)_?(?:max|best|optimal)", text):
+        return f"max_{match[1] or match[2]}", ""
+    head, _, tail = text.partition("@")
+    # As trec_eval writes its ranks and recalls: P_10, ndcg_cut.10, iprec_at_recall_0.10.
+    rank = re.fullmatch(r"(.+?)[_.]([0-9]+|0\.[0-9]+)", head)
+    if rank and not tail and not head.startswith("interpolated") and not _targets(head):
+        head, tail = rank[1], rank[2]
+    return head, _cutoff(head, tail)
+
+
+def _cutoff(head: str, tail: str) -> str:
+    """A cutoff in our spelling: `1%fpr` is fpr=0.01, `tpr=0.95` is recall=0.95, `k=5` is 5."""
+    tail = re.sub("^(recall|precision|threshold)_(?=[0-9.])", r"\1=", tail)
+    number = rf"{DECIMAL}%?"
+    if match := re.fullmatch(rf"({number})_?([a-z_]+)", tail):
+        tail = f"{match[2]}={match[1]}"
+    elif match := re.fullmatch(rf"([a-z_]*[a-z])({number})", tail):
+        tail = f"{match[1]}={match[2]}"
+    word, equals, value = tail.partition("=")
+    if not equals:
+        # A fraction cuts at a recall where nothing else is possible.
+        at_recall = re.fullmatch(_FRACTION, tail) and _is_name(f"{head}@recall={tail}") and not _is_name(f"{head}@10")
+        return f"recall={tail}" if at_recall else tail
+    if word in ("k", "top", "top_k", "n", "rank", "cutoff"):
+        return value
+    word = next((target for target in _targets(word) if target in (*_KEYWORDS, *_COMPLEMENTS)), word)
+    word = word if word in _COMPLEMENTS else next(iter(similar_names(word, dict.fromkeys(_KEYWORDS, ()))), word)
+    if re.fullmatch(rf"{DECIMAL}%", value) and word != _KEYWORDS[0]:
+        value = f"{float(value[:-1]) / 100:g}"
+    if word in _COMPLEMENTS and re.fullmatch(DECIMAL, value):
+        word, value = _COMPLEMENTS[word], f"{round(1 - float(value), 12):g}"
+    return f"{word}={value}"
+
+
+def _targets(head: str) -> list[str]:
+    """The metrics and rates that a head names, or that it is a synonym of."""
+    if head in HEADS or head in RATES or re.fullmatch(f"f{DECIMAL}", head) or _is_name(head):
+        return [head]
+    metrics = [ours for ours, others in METRIC_SYNONYMS.items() if head in others]
+    if metrics:
+        return metrics[0].split(", ")
+    return [name for name, rate in RATES.items() if head in rate.synonyms]
+
+
+def _needs_cutoff(target: str) -> bool:
+    return not _is_name(target) and _is_name(f"{target}@10")
+
+
+def _all_synonyms() -> Iterator[tuple[str, tuple[str, ...]]]:
+    for head in HEADS:
+        yield head, (*METRIC_SYNONYMS.get(head, ()), *(RATES[head].synonyms if head in RATES else ()))
+
+
+def _with_cutoff(head: str, cutoff: str) -> list[str]:
+    """The name with this cutoff; if there is none, names with other cutoffs of the same number."""
+    wanted = f"{head}@{cutoff}" if cutoff else head
+    if _is_name(wanted):
+        return [wanted]
+    if re.fullmatch(_FRACTION, cutoff):
+        others = [f"{head}@threshold={cutoff}", *(f"{head}@{word}={cutoff}" for word in _KEYWORDS[1:] if word != head)]
+        if names := [other for other in others if _is_name(other)]:
+            return names[:MOST]
+    others = [head, f"{head}@10", f"{head}@threshold=0.5", f"{head}@recall=0.8"]
+    return [other for other in others if _is_name(other)][:MOST]

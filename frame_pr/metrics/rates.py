@@ -1,20 +1,21 @@
-"""The figures of a confusion table, each formula once: expressions of (tp, k, positives, rows).
+"""Rates and counts of a confusion table: each formula once, and one record of all that other modules ask about it.
 
-Curve, cut-off, report and metric column all call these. A zero denominator gives null.
+The formulas are expressions of (tp, k, positives, rows); a zero denominator gives null. To add a rate, write a formula
+and a record in `RATES`: no other module compares the name of a rate.
 """
 
 from __future__ import annotations
 
-import difflib
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
 from frame_pr.frames.wording import shown
 from frame_pr.metrics.numbers import DECIMAL, read_beta, refuse_long
+from frame_pr.metrics.synonyms import rate_hint
 
 
 class Counts(NamedTuple):
@@ -28,7 +29,44 @@ class Counts(NamedTuple):
     """Whether they are whole numbers, and not in fixed point."""
 
 
-Figure = Callable[[Counts], pl.Expr]
+Formula: TypeAlias = Callable[[Counts], pl.Expr]
+CutoffKind: TypeAlias = Literal["rank", "threshold", "recall", "limit"]
+
+
+class RowShare(NamedTuple):
+    """A rate at a threshold as a share of rows: `part` of `whole`, summed over rows with truth t and prediction p."""
+
+    part: Callable[[pl.Expr, pl.Expr], pl.Expr]
+    whole: Callable[[pl.Expr, pl.Expr], pl.Expr]
+    n: Callable[[Counts], pl.Expr]
+    """How many rows are in `whole`."""
+    of_jaccard: bool = False
+    """Whether the rate is 2 J / (1 + J), where J is that share."""
+
+
+class Rate(NamedTuple):
+    """A rate or a count of a confusion table. Fields have no defaults, so an incomplete record fails at import."""
+
+    formula: Formula
+    range: Literal["0 to 1", "-1 to 1", "0 up"]
+    needs: tuple[str, ...]
+    """The numbers that must be above 0 for a value: "k" (rows predicted positive), "positives", "negatives", "rows"."""
+    bounded_at: tuple[CutoffKind, ...]
+    """The cutoffs at which positives first (last) among equal scores give the best (worst) value."""
+    row_share: RowShare | None
+    """The closed form of its standard error when rows are sampled; None: `intervals` refuses single rows."""
+    is_count: bool
+    in_confusion: bool
+    """Whether it is a column of `confusion`, and of `report` at a threshold."""
+    of_group: bool
+    """Whether it is a number of the group, the same at every cutoff."""
+    group_rows: bool
+    """Whether N is the size of the group, also if a rank exceeds it; otherwise misses fill the group up."""
+    title: str
+    """The label of an axis."""
+    synonyms: tuple[str, ...]
+    """What other libraries and textbooks call it, in lower case."""
+
 
 SMALL = 2**7
 """Masses in fixed point, and counts of an Int64, may be multiplied by any number below this."""
@@ -50,6 +88,16 @@ def exact_ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
     parts = ((2098 - bits // 2**52) * 2**52).reinterpret(dtype=pl.Float64)
     left = n * parts.cast(pl.Int128, strict=False) - d * (bits % 2**52 + 2**52).cast(pl.Int128)
     return pl.when(n > 0).then(about + ratio(left, d) / parts).fill_null(about)
+
+
+def k(c: Counts) -> pl.Expr:
+    """`k`: rows predicted positive."""
+    return c.k
+
+
+def tp(c: Counts) -> pl.Expr:
+    """`tp`: true positives, predicted and positive."""
+    return c.tp
 
 
 def fp(c: Counts) -> pl.Expr:
@@ -107,7 +155,7 @@ def accuracy(c: Counts) -> pl.Expr:
     return ratio(c.tp + tn(c), c.rows)
 
 
-def f_beta(beta: float) -> Figure:
+def f_beta(beta: float) -> Formula:
     """`(1 + beta^2) tp / (beta^2 positives + k)`: recall counts beta times as much as precision."""
     whole, parts = (Fraction(str(beta)) ** 2).as_integer_ratio()
     # Beyond these the F is the recall, or the precision, in all its digits, and the products would be infinite, or 0.
@@ -176,38 +224,176 @@ def prevalence(c: Counts) -> pl.Expr:
     return ratio(c.positives, c.rows)
 
 
-COUNTS: dict[str, Figure] = {"k": lambda c: c.k, "tp": lambda c: c.tp, "fp": fp, "fn": fn, "tn": tn}
+def lift(c: Counts) -> pl.Expr:
+    """`precision / prevalence`: how many times more positives than among as many random rows."""
+    return ratio(_product(c.tp, c.rows), _product(c.k, c.positives))
 
-RATES: dict[str, Figure] = {
-    "precision": precision,
-    "recall": recall,
-    "specificity": specificity,
-    "npv": npv,
-    "fpr": fpr,
-    "fnr": fnr,
-    "fdr": fdr,
-    "accuracy": accuracy,
-    "f1": f_beta(1),
-    "mcc": mcc,
-    "informedness": informedness,
-    "markedness": markedness,
-    "kappa": kappa,
-    "prevalence": prevalence,
+
+_SIGNED: Literal["-1 to 1"] = "-1 to 1"
+_ALWAYS: tuple[CutoffKind, ...] = ("rank", "threshold", "recall", "limit")
+# Within a limit of another rate, only the largest recall is sought.
+_NOT_AT_LIMITS = _ALWAYS[:3]
+# At a recall with positives last, these may have no value where other orders have one.
+_NOT_AT_RECALLS = _ALWAYS[:2]
+
+
+def _count(formula: Formula, bounded_at: tuple[CutoffKind, ...], title: str, *synonyms: str) -> Rate:
+    return Rate(formula, "0 up", (), bounded_at, None, True, True, False, False, title, synonyms)
+
+
+def _share(
+    formula: Formula,
+    needs: tuple[str, ...],
+    bounded_at: tuple[CutoffKind, ...],
+    row_share: RowShare | None,
+    title: str,
+    *synonyms: str,
+) -> Rate:
+    """A rate between 0 and 1 that depends on the cutoff, and is a column of `confusion`."""
+    return _count(formula, bounded_at, title, *synonyms)._replace(
+        range="0 to 1", needs=needs, row_share=row_share, is_count=False
+    )
+
+
+def _f(beta: float, row_share: RowShare | None, *synonyms: str) -> Rate:
+    return _share(f_beta(beta), ("positives",), _NOT_AT_LIMITS, row_share, f"F{beta:g}", *synonyms)
+
+
+RATES: Mapping[str, Rate] = {
+    "k": _count(k, _NOT_AT_LIMITS, "Rank k", "predicted_positives"),
+    "tp": _count(tp, _ALWAYS, "True positives", "true_positives"),
+    "fp": _count(fp, _NOT_AT_LIMITS, "False positives", "false_positives", "false_alarms"),
+    "fn": _count(fn, _ALWAYS, "False negatives", "false_negatives", "misses"),
+    "tn": _count(tn, _NOT_AT_LIMITS, "True negatives", "true_negatives"),
+    "precision": _share(
+        precision,
+        ("k",),
+        _NOT_AT_LIMITS,
+        RowShare(lambda t, p: t & p, lambda t, p: p, lambda c: c.k),
+        "Precision",
+        *("p", "prec", "ppv", "positive_predictive_value", "precision_score"),
+    ),
+    "recall": _share(
+        recall,
+        ("positives",),
+        _ALWAYS,
+        RowShare(lambda t, p: t & p, lambda t, p: t, lambda c: c.positives),
+        "Recall",
+        *("r", "rec", "sensitivity", "tpr", "true_positive_rate", "recall_score", "probability_of_detection"),
+    ),
+    "specificity": _share(
+        specificity,
+        ("negatives",),
+        _NOT_AT_LIMITS,
+        RowShare(lambda t, p: ~t & ~p, lambda t, p: ~t, lambda c: c.rows - c.positives),
+        "Specificity",
+        *("tnr", "true_negative_rate", "selectivity"),
+    ),
+    "npv": _share(
+        npv,
+        ("rows - k",),
+        _NOT_AT_RECALLS,
+        RowShare(lambda t, p: ~t & ~p, lambda t, p: ~p, lambda c: c.rows - c.k),
+        "NPV",
+        "negative_predictive_value",
+    ),
+    "fpr": _share(
+        fpr,
+        ("negatives",),
+        _NOT_AT_LIMITS,
+        RowShare(lambda t, p: ~t & p, lambda t, p: ~t, lambda c: c.rows - c.positives),
+        "False positive rate",
+        *("false_positive_rate", "fallout", "fall_out", "false_alarm_rate", "fp_rate", "far"),
+    ),
+    "fnr": _share(
+        fnr,
+        ("positives",),
+        _ALWAYS,
+        RowShare(lambda t, p: t & ~p, lambda t, p: t, lambda c: c.positives),
+        "False negative rate",
+        *("false_negative_rate", "miss_rate", "fn_rate"),
+    ),
+    "fdr": _share(
+        fdr,
+        ("k",),
+        _NOT_AT_LIMITS,
+        RowShare(lambda t, p: ~t & p, lambda t, p: p, lambda c: c.k),
+        "False discovery rate",
+        "false_discovery_rate",
+    ),
+    "accuracy": _share(
+        accuracy,
+        ("rows",),
+        _NOT_AT_LIMITS,
+        RowShare(lambda t, p: t == p, lambda t, p: t == t, lambda c: c.rows),
+        "Accuracy",
+        *("acc", "accuracy_score", "fraction_correct"),
+    ),
+    "f1": _f(
+        1,
+        RowShare(
+            lambda t, p: 2 * (t & p).cast(pl.Int64),
+            lambda t, p: t.cast(pl.Int64) + p.cast(pl.Int64),
+            lambda c: c.positives + c.k - c.tp,
+            of_jaccard=True,
+        ),
+        *("f", "f1_score", "f_score", "f_measure", "f1_measure", "f_beta", "fbeta", "dice", "sorensen_dice"),
+    ),
+    "mcc": _share(
+        mcc,
+        ("positives", "negatives", "k", "rows - k"),
+        _NOT_AT_RECALLS,
+        None,
+        "MCC",
+        *("matthews", "matthews_corrcoef", "matthews_correlation", "phi", "phi_coefficient"),
+    )._replace(range=_SIGNED),
+    "informedness": _share(
+        informedness,
+        ("positives", "negatives"),
+        _NOT_AT_LIMITS,
+        None,
+        "Informedness",
+        *("bookmaker_informedness", "youden_j", "youdens_j", "tss", "true_skill_statistic"),
+    )._replace(range=_SIGNED),
+    "markedness": _share(markedness, ("k", "rows - k"), _NOT_AT_RECALLS, None, "Markedness")._replace(range=_SIGNED),
+    "kappa": _share(
+        kappa,
+        ("positives", "negatives"),
+        _NOT_AT_LIMITS,
+        None,
+        "Kappa",
+        *("cohen_kappa", "cohens_kappa", "cohen_kappa_score"),
+    )._replace(range=_SIGNED),
+    "prevalence": _share(
+        prevalence,
+        ("rows",),
+        _NOT_AT_LIMITS,
+        RowShare(lambda t, p: t, lambda t, p: t == t, lambda c: c.rows),
+        "Prevalence",
+        *("base_rate", "positive_rate", "incidence"),
+    )._replace(of_group=True, group_rows=True),
+    "lift": _share(lift, ("k", "positives"), _NOT_AT_LIMITS, None, "Lift", "enrichment", "enrichment_factor")._replace(
+        range="0 up", in_confusion=False, group_rows=True
+    ),
 }
+"""By name, in the order of the columns of `confusion`."""
 
-FIGURES: dict[str, Figure] = COUNTS | RATES
-SIGNED = ("mcc", "informedness", "markedness", "kappa")
-"""The rates that may lie below 0."""
+SYNONYMS = {name: rate.synonyms for name, rate in RATES.items()}
+CONFUSION = tuple(name for name, rate in RATES.items() if rate.in_confusion)
+"""The columns of `confusion`."""
+CONFUSION_AT_CUTOFF = tuple(name for name in CONFUSION if not RATES[name].of_group)
+"""Those that depend on the cutoff."""
+COUNTS = tuple(name for name, rate in RATES.items() if rate.is_count)
+"""The rates that are counts, or sums of weights."""
 
 
-def figure_of(name: str) -> Figure:
-    """Formula of a figure of the confusion table, by its name."""
+def rate_of(name: str) -> Rate:
+    """The record of a rate, by its name; `f` may have any beta."""
     if not isinstance(name, str):
-        raise TypeError(f"a figure is asked for by its name, got {shown(name)}")
-    if name in FIGURES:
-        return FIGURES[name]
-    refuse_long("figure", name)
+        raise TypeError(f"a rate is asked for by its name, got {shown(name)}")
+    if name in RATES:
+        return RATES[name]
+    refuse_long("rate", name)
     if re.fullmatch(f"f{DECIMAL}", name):
-        return f_beta(read_beta(name[1:]))
-    near = difflib.get_close_matches(name.lower(), FIGURES, n=3, cutoff=0)
-    raise ValueError(f"no figure is named {name!r}; the nearest are {', '.join(near)}")
+        return _f(read_beta(name[1:]), None)
+    raise ValueError(f"no rate is named {shown(name)}; {rate_hint(name, SYNONYMS)}")

@@ -28,7 +28,7 @@ def _roc_auc(_: re.Match[str], b: Blocks) -> Metric:
 
 
 def _partial_roc_auc(name: re.Match[str], b: Blocks) -> Metric:
-    cut = Limit.fpr(name["number"])
+    cut = Limit.parse("fpr", name["number"])
     most = float(cut.limit)
     if not most:
         raise ValueError("roc_auc@fpr=0 has no width, and so no area: the recall there is recall@fpr=0")

@@ -103,10 +103,10 @@ class Parts(Engine):
         return self.beside(call.columns(), call.by, partial(call.of_rows, prefix=prefix))
 
     def _call(self, request: Request, named: Mapping[str, str], undefined: float | None) -> Call:
-        if request.ties == "order":
+        if request.tie_rule.by_row:
             raise ValueError(
-                "ties='order' takes rows as they stand, and a shuffle moves them: give the column that orders them, "
-                "tie_break=..."
+                f"ties={request.ties!r} takes rows as they stand, and a shuffle moves them: give the column that "
+                "orders them, tie_break=..."
             )
         for argument, items in request.arguments().items():
             for item in items:

@@ -19,7 +19,7 @@ from frame_pr.inputs.values import type_of
 from frame_pr.metrics.aggregates import hits_among
 from frame_pr.metrics.aggregation import aggregated, asked, finished
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS
-from frame_pr.metrics.rates import Counts, figure_of, precision, prevalence, ratio
+from frame_pr.metrics.rates import Counts, rate_of, ratio
 from frame_pr.ranking.running import difference, ends, from_last, from_start, starts
 from frame_pr.statistics.average_curves import averages, heights_of
 
@@ -33,7 +33,6 @@ FIGURE = "\0figure"
 """The key of curves that show several figures of a group."""
 AXES: dict[str, Any] = {
     "share": lambda counts: ratio(counts.k, counts.rows),
-    "lift": lambda counts: ratio(precision(counts), prevalence(counts)),
 }
 """What no column is, but an axis may be."""
 
@@ -126,7 +125,7 @@ def curves_of(
     counts = Counts(pl.col("tp"), pl.col("k"), positives, positives + negatives)
     # The columns that are there stay as they are.
     axes = {
-        axis: pl.col(name) if name in CURVE_COLUMNS else (AXES.get(name) or figure_of(name))(counts)
+        axis: pl.col(name) if name in CURVE_COLUMNS else (AXES.get(name) or rate_of(name).formula)(counts)
         for axis, name in {"x": x, **{f"y{i or ''}": name for i, name in enumerate(figures)}}.items()
     }
     table = read.select(group.alias("group"), *CURVE_COLUMNS, **axes).sort("group", "k")

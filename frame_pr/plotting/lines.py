@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from frame_pr.metrics.rates import rate_of
 from frame_pr.plotting import curve_frames, thinning
 from frame_pr.plotting.colours import DASHED, grey
 from frame_pr.plotting.curve_frames import Average, DrawnCurve
@@ -38,9 +39,7 @@ _SMALL = 1.7
 
 def title_of(figure: str) -> str:
     """What an axis is called."""
-    titles = {"fpr": "False positive rate", "fnr": "False negative rate", "fdr": "False discovery rate", "npv": "NPV"}
-    titles |= {"k": "Rank k", "share": "Share of the rows"}
-    return titles.get(figure, figure.capitalize())
+    return "Share of the rows" if figure == "share" else "Threshold" if figure == "threshold" else rate_of(figure).title
 
 
 def prepare(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve | Average]) -> None:
@@ -67,7 +66,7 @@ def prepare(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve | Averag
 
 def finish(ax: Axes, options: PlotOptions) -> None:
     """Limits that what is drawn decides."""
-    if options.y == "lift":
+    if options.is_unbounded:
         ax.autoscale(axis="y")
         ax.set_ylim(bottom=0)
 
@@ -165,7 +164,7 @@ def draw_chance(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve]) ->
     """What a random ranking has, and where gains are drawn, a perfect one."""
     look: dict[str, Any] = {"color": grey(ax, 0.5), "linewidth": 1, "zorder": 1, "label": f"_{BASELINE}"}
     if all(line.get_label() != look["label"] for line in ax.get_lines()):
-        if options.y == "lift":
+        if options.is_unbounded:
             ax.axhline(1, linestyle=":", **look)
         else:
             ax.plot([0, 1], [0, 1], linestyle=":", **look)

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from frame_pr.frames.arguments import advice, flag, names_of, one_of, real, scalar, several, text, whole
-from frame_pr.frames.wording import did_you_mean, first_line, nearest, shown
+from frame_pr.frames.wording import first_line, shown
 from frame_pr.functions.evaluation import key_names, refuse_no_keys
 from frame_pr.metrics.cutoffs import Rank, Recall, Threshold
 from frame_pr.metrics.numbers import DECIMAL, each, f_of, number
-from frame_pr.metrics.rates import RATES, SIGNED, figure_of
+from frame_pr.metrics.rates import RATES, rate_of
+from frame_pr.metrics.synonyms import rate_hint
 
 ISO_F = (0.2, 0.4, 0.6, 0.8)
 """Levels of F that `iso_f=True` draws."""
@@ -22,8 +23,13 @@ SPREADS = {
     "groups": ("", "", "single groups"),
 }
 """What may be drawn around an average: two columns of `average_curve`, and what the legend calls it."""
-X_ONLY, Y_ONLY = ("threshold", "k", "share"), ("lift",)
-"""What an axis may be, beside figures of the confusion table: the score, the rank, k/N, precision/prevalence."""
+X_ONLY = ("threshold", "k", "share")
+"""What the axis along may be, in addition to rates: the score, the rank, k/N."""
+AXIS_SYNONYMS = {
+    "threshold": ("score", "scores", "cutoff"),
+    "k": ("rank", "n"),
+    "share": ("percent", "population", "fraction", "depth"),
+}
 _MOST_DECIMALS = 20
 _ELSEWHERE = {
     "figsize": "it belongs to the figure: give ax= of yours, with facet= figure=",
@@ -80,7 +86,7 @@ class PlotOptions:
     @property
     def y_limits(self) -> tuple[float | None, float | None]:
         """Of the axis up."""
-        return (None, None) if self.y == "lift" else (-0.02, 1.02)
+        return (-0.02, 1.02) if rate_of(self.y).range == "0 to 1" else (None, None)
 
     @property
     def is_pr(self) -> bool:
@@ -105,7 +111,12 @@ class PlotOptions:
     @property
     def has_chance(self) -> bool:
         """Whether a random ranking has a line of its own, and not its prevalence."""
-        return self.is_roc or self.is_gain or self.figures == ("lift",)
+        return self.is_roc or self.is_gain or self.is_unbounded
+
+    @property
+    def is_unbounded(self) -> bool:
+        """Whether the axis up has no upper end, as that of lift, which is 1 for a random ranking."""
+        return len(self.figures) == 1 and rate_of(self.y).range == "0 up"
 
     @property
     def area(self) -> tuple[str, str] | None:
@@ -152,8 +163,10 @@ def options_of(given: Mapping[str, Any], line: Mapping[str, Any]) -> PlotOptions
         raise ValueError("beta= is that of the contours: give iso_f=, too; mark='max_f2' marks the best F2")
     _check_line(line, [name for name in given if name not in ("frame", "line", "options")])
     return PlotOptions(
-        x=_axis("x", given["x"], X_ONLY),
-        figures=tuple(_axis("y", name, Y_ONLY) for name in names_of("y", given["y"], "names of figures")),
+        x=_axis("x", given["x"], X_ONLY, ("0 to 1",)),
+        figures=tuple(
+            _axis("y", name, (), ("0 to 1", "0 up")) for name in names_of("y", given["y"], "names of figures")
+        ),
         rectangles=rectangles,
         interpolated=bool(interpolated or points),
         points=points,
@@ -230,17 +243,24 @@ def yes_or_key_names(argument: str, value: Any) -> bool | list[Any]:
     return key_names(argument, value, "True, or names of columns of by")
 
 
-def _axis(argument: str, name: Any, more: Sequence[str]) -> str:
+def _axis(argument: str, name: Any, more: Sequence[str], ranges: Sequence[str]) -> str:
     figure = text(argument, name)
-    if figure in more:
-        return figure
-    shares = [*(one for one in RATES if one not in SIGNED), *more]
-    if figure not in shares and not re.fullmatch(f"f{DECIMAL}", figure):
-        near = nearest(figure, shares, cutoff=0.6)
-        hint = did_you_mean(near) if near else f"there are {', '.join(shares)}, and f with any beta"
-        raise ValueError(f"{argument} must be a figure between 0 and 1, got {shown(figure)}; {hint}")
-    figure_of(figure)
+    if figure in more or re.fullmatch(f"f{DECIMAL}", figure):
+        return figure if figure in more else _read_rate(figure)
+    rates = {one: rate.synonyms for one, rate in RATES.items() if rate.range in ranges and not rate.is_count}
+    if figure in RATES and figure not in rates:
+        raise ValueError(
+            f"{argument} must be a rate between 0 and 1, got {shown(figure)}, which is {RATES[figure].range}"
+        )
+    if figure not in rates:
+        hint = rate_hint(figure, {**rates, **{one: AXIS_SYNONYMS[one] for one in more}})
+        raise ValueError(f"{argument} must be {' or '.join(['a rate', *more])}, got {shown(figure)}; {hint}")
     return figure
+
+
+def _read_rate(name: str) -> str:
+    rate_of(name)
+    return name
 
 
 def _all(argument: str, given: Mapping[str, Any]) -> list[Any]:

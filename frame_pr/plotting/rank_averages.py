@@ -7,7 +7,7 @@ from typing import cast
 
 import polars as pl
 
-from frame_pr.metrics.rates import Counts, figure_of, ratio
+from frame_pr.metrics.rates import Counts, rate_of, ratio
 from frame_pr.plotting.curve_frames import AXES, CONFIDENCE, FIGURE, Average, Curves, numbered
 from frame_pr.ranking.running import starts
 from frame_pr.statistics.average_curves import averages
@@ -29,7 +29,7 @@ def averages_at_ranks(curves: Curves, over: Sequence[str], figures: Sequence[str
     share = dict(shares.iter_rows())
     result = []
     for figure in figures:
-        heights = at.select("group", "line", level="rank", height=(AXES.get(figure) or figure_of(figure))(counts))
+        heights = at.select("group", "line", level="rank", height=(AXES.get(figure) or rate_of(figure).formula)(counts))
         strips = averages(heights.lazy().drop_nulls("height"), ["line"], 2, CONFIDENCE).sort("line", "recall").collect()
         for number, key in enumerate(lines.rows(named=True)):
             named = key | {FIGURE: figure} if len(figures) > 1 else key

@@ -17,6 +17,7 @@ import polars as pl
 from frame_pr.inputs.masses import HITS, MASSES, ROWS, bits_of_sum, exact_unit, exponent, in_units, refuse_lost, unit_of
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.sort_keys import PLACES
+from frame_pr.inputs.tie_rules import TIES
 from frame_pr.ranking.running import difference, ends, from_last, from_start, running_figures, starts
 
 START = (*(mass.before for mass in MASSES), *(mass.in_all for mass in MASSES), "later_precision")
@@ -129,7 +130,7 @@ def _dense_rank(blocks: pl.Series) -> pl.Series:
 
 def _running(rows: Rows, beside: Sequence[str], *, each_row: bool) -> pl.LazyFrame:
     """Sort, and run totals down the column: `bits`, a run for each mass, `ties_run`, `retrieved`; one row per block."""
-    key, by_truth = rows.key, rows.ties in ("optimistic", "pessimistic")
+    key, by_truth = rows.key, TIES[rows.ties].bounds
     masses = _masses(rows, beside)
     fractional = any(dtype.is_float() for _, dtype in masses.values())
     frame = rows.frame if rows.units is None else rows.frame.join(rows.units, on="group", how="left")

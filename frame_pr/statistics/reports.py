@@ -78,9 +78,9 @@ def report(
     -------
     Frame of the same kind
         The keys, then `rows, positives, prevalence, ties` (rows that share their score with another),
-        `average_precision, interpolated_average_precision, lift` (average precision over prevalence), `r_precision`,
-        `precision@k, recall@k, average_precision@k` for each k, `max_f1, threshold@max_f1`, and with a threshold the
-        figures there, such as `precision@threshold=0.5`.
+        `average_precision, interpolated_average_precision, average_precision_lift` (average precision over prevalence),
+        `r_precision`, `precision@k, recall@k, average_precision@k` for each k, `max_f1, threshold@max_f1`, and with a
+        threshold the figures there, such as `precision@threshold=0.5`.
 
     Raises
     ------
@@ -102,12 +102,12 @@ def report(
         )
     ranks = [Rank.of(one) for one in each("k", k)]
     names = ["rows", "positives", "prevalence", "ties"]
-    names += ["average_precision", "interpolated_average_precision", "lift", "r_precision"]
+    names += ["average_precision", "interpolated_average_precision", "average_precision_lift", "r_precision"]
     names += [f"{figure}@{one}" for figure in ("precision", "recall", "average_precision") for one in ranks]
     names += ["max_f1", "threshold@max_f1"]
     if threshold is not None:
         cuts = [Threshold.of(one) for one in each("threshold", threshold)]
-        names += [f"{figure}@{cut}" for cut in cuts for figure in rates.FIGURES if figure != "prevalence"]
+        names += [f"{rate}@{cut}" for cut in cuts for rate in rates.CONFUSION_AT_CUTOFF]
     means = means_asked(mean_over, statistics)
     if confidence is None:
         return metrics_of(frame, names, truth, score, policies, by, positive, undefined, means)

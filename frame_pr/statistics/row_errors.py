@@ -13,7 +13,7 @@ import polars as pl
 
 from frame_pr.metrics.aggregates import Aggregate, Aggregates
 from frame_pr.metrics.names import COLUMNS as B
-from frame_pr.metrics.rates import Counts
+from frame_pr.metrics.rates import RATES, Counts
 from frame_pr.statistics.bounds import of_proportion
 
 _NEGATIVES = B.rows - B.positives
@@ -119,20 +119,6 @@ class Proportion(NamedTuple):
 
 
 PROPORTIONS: Mapping[str, Proportion] = {
-    "precision": Proportion(lambda t, p: t & p, lambda t, p: p, lambda c: c.k),
-    "fdr": Proportion(lambda t, p: ~t & p, lambda t, p: p, lambda c: c.k),
-    "recall": Proportion(lambda t, p: t & p, lambda t, p: t, lambda c: c.positives),
-    "fnr": Proportion(lambda t, p: t & ~p, lambda t, p: t, lambda c: c.positives),
-    "specificity": Proportion(lambda t, p: ~t & ~p, lambda t, p: ~t, lambda c: c.rows - c.positives),
-    "fpr": Proportion(lambda t, p: ~t & p, lambda t, p: ~t, lambda c: c.rows - c.positives),
-    "npv": Proportion(lambda t, p: ~t & ~p, lambda t, p: ~p, lambda c: c.rows - c.k),
-    "accuracy": Proportion(lambda t, p: t == p, lambda t, p: t == t, lambda c: c.rows),
-    "prevalence": Proportion(lambda t, p: t, lambda t, p: t == t, lambda c: c.rows),
-    "f1": Proportion(
-        lambda t, p: 2 * (t & p).cast(pl.Int64),
-        lambda t, p: t.cast(pl.Int64) + p.cast(pl.Int64),
-        lambda c: c.positives + c.k - c.tp,
-        of_jaccard=True,
-    ),
+    name: Proportion(*rate.row_share) for name, rate in RATES.items() if rate.row_share is not None
 }
-"""By the figure. F1 is 2 tp of P + k, and 2 J / (1 + J) of the share J of tp in tp + fp + fn."""
+"""The rates that are shares of rows, by their names. F1 is 2 J / (1 + J) of the share J of tp in tp + fp + fn."""

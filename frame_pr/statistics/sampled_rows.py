@@ -15,13 +15,14 @@ from frame_pr.inputs.policies import Column
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.rows import Rows, WayBack, rows_of
 from frame_pr.inputs.thresholds import code_reached
+from frame_pr.inputs.tie_rules import DEFAULT_TIES
 from frame_pr.metrics.aggregation import asked_of, finished, summed
 from frame_pr.metrics.cutoffs import Threshold
 from frame_pr.metrics.group_facts import FACTS
 from frame_pr.metrics.metric import Metric
 from frame_pr.metrics.names import COLUMNS as B
 from frame_pr.metrics.names import metric
-from frame_pr.metrics.rates import Counts
+from frame_pr.metrics.rates import RATES, Counts
 from frame_pr.ranking.blocks import blocks_of
 from frame_pr.statistics import bounds
 from frame_pr.statistics.figures import COLUMNS, row
@@ -74,7 +75,8 @@ def intervals_of_rows(
 def has_row_error(name: str) -> bool:
     """Whether a metric has a standard error over rows."""
     figure, cut = name.partition("@")[0], metric(name).cut
-    return name in ROW_ERRORS or name == "prevalence" or (figure in PROPORTIONS and isinstance(cut, Threshold))
+    of_group = figure in PROPORTIONS and RATES[figure].of_group and cut is None
+    return name in ROW_ERRORS or of_group or (figure in PROPORTIONS and isinstance(cut, Threshold))
 
 
 def of_rows(name: str) -> OfRows:
@@ -82,10 +84,11 @@ def of_rows(name: str) -> OfRows:
     figure, cut = name.partition("@")[0], metric(name).cut
     if has_row_error(name):
         return OfRows(name, ROW_ERRORS.get(name), PROPORTIONS.get(figure), cut if isinstance(cut, Threshold) else None)
-    shares = ", ".join(one for one in PROPORTIONS if one != "prevalence")
+    shares = ", ".join(one for one in PROPORTIONS if not RATES[one].of_group)
+    totals = [one for one in PROPORTIONS if RATES[one].of_group]
     raise ValueError(
-        f"{name} has no closed form where rows are sampled: {', '.join(ROW_ERRORS)} and prevalence have one, and "
-        f"{shares} at a threshold; the mean of any metric over groups has one, mean_over=..."
+        f"{name} has no closed form where rows are sampled: {', '.join(ROW_ERRORS)} and {', '.join(totals)} have one, "
+        f"and {shares} at a threshold; the mean of any metric over groups has one, mean_over=..."
     )
 
 
@@ -96,7 +99,7 @@ def refuse_policies(request: Request, names: Sequence[str], *, clusters: bool) -
             raise ValueError(f"{name}= goes with no standard error where rows are sampled: leave it out")
     if clusters and request.policies.get("count") is not None:
         raise ValueError("count= and clusters do not go together: give the rows themselves, each of its cluster")
-    if request.ties != "threshold":
+    if not request.tie_rule.together:
         raise ValueError(f"ties={request.ties!r} goes with no standard error where rows are sampled: leave it out")
     for total in request.totals:
         if clusters or total == "rows" or any(name != "average_precision" for name in names):
@@ -126,7 +129,7 @@ def values_and_errors(
             n = one.proportion.n(Counts(tp, k, B.positives, B.rows))
             error = one.proportion.error(asked.metrics[one.name].value, n)
             others |= {f"error {i}": pl.when(n > 0).then(error), f"df {i}": n - 1}
-    metrics = {name: Metric("count", value, {"threshold": {}}) for name, value in others.items()}
+    metrics = {name: Metric("count", value, {DEFAULT_TIES: {}}) for name, value in others.items()}
     facts = [fact for fact in FACTS if fact in asked.facts or fact in ("positives", "rows")]
     asked = asked._replace(metrics={**asked.metrics, **metrics}, aggregates=aggregates, facts=facts)
     return finished(summed(rows, asked), ["group"], asked)

@@ -10,6 +10,11 @@ from typing import Any
 
 import polars as pl
 
+from frame_pr.inputs.tie_rules import TIES
+from frame_pr.metrics import rates
+from frame_pr.metrics.cutoffs import Rank
+from frame_pr.metrics.names import metric
+from frame_pr.metrics.rates import RATES
 from fuzz.calls import IN_PARTS, STARTED, Call, group_keys, rows_of, scores_of
 
 INTEGERS = [pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.Int128, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64, pl.UInt128]
@@ -46,12 +51,17 @@ WEIGHTS = {
     pl.Decimal(5, 2): [[Decimal("0.10"), Decimal("0.70"), Decimal("1.25")]],
 }
 
-COUNTS = ["k", "tp", "fp", "fn", "tn"]
-QUOTIENTS = ["precision", "recall", "specificity", "npv", "fpr", "fnr", "fdr", "accuracy", "f1", "f2", "f0.5"]
-ASSOCIATIONS = ["mcc", "informedness", "markedness", "kappa"]
-FIGURES = [*COUNTS, *QUOTIENTS, *ASSOCIATIONS, "prevalence", "f0.3"]
+COUNTS = [*rates.COUNTS]
+QUOTIENTS = [*(name for name, rate in RATES.items() if rate.range == "0 to 1" and not rate.of_group), "f2", "f0.5"]
+ASSOCIATIONS = [name for name, rate in RATES.items() if rate.range == "-1 to 1"]
+FIGURES = [*RATES, "f2", "f0.5", "f0.3"]
 TOTALS = ["rows", "positives", "ties"]
-WHOLE = ["average_precision", "lift", "interpolated_average_precision", "interpolated_average_precision_11"]
+WHOLE = [
+    "average_precision",
+    "average_precision_lift",
+    "interpolated_average_precision",
+    "interpolated_average_precision_11",
+]
 WHOLE += ["interpolated_average_precision_101", "r_precision", "roc_auc", "prevalence", *TOTALS]
 WHOLE += [f"{head}max_f{beta}" for head in ("", "threshold@") for beta in ("1", "2", "0.5", "0.3")]
 WHOLE += ["roc_auc@fpr=0.1", "roc_auc@fpr=0.5", "roc_auc@fpr=1", "reciprocal_rank", "dcg", "ndcg", "ndcg", "bpref"]
@@ -64,14 +74,6 @@ GAINS = {
     pl.Float64: [[0.0, 0.5, 1.0, 7.0], [1e-9, 1e-6, 1.0], [0.1, 0.2, 1e15]],
     pl.UInt8: [[0, 1, 3, 7, 15]],
 }
-BY_RANK = [
-    "r_precision",
-    "reciprocal_rank",
-    "dcg",
-    "ndcg",
-    "bpref",
-    *(f"{c}_average_precision" for c in ("chance", "normalized")),
-]
 RECALLS = ["0", "0.1", "0.3", "0.5", "0.7", "0.8", "1", "0.333", "1e-3", "0.999999"]
 
 
@@ -111,33 +113,22 @@ def with_missing(draw: random.Random, values: list[Any], share: float, missing: 
 
 
 def some_names(draw: random.Random, call: Call) -> list[str]:
-    """Names of metrics that have a meaning under the policies of the call."""
+    """Names of metrics that the plan does not refuse under the options of the call."""
     ties, weighted = call.options.get("ties", "threshold"), "weight" in call.options
     wanted = draw.choice([1, 6, 12, 12, 25])
-    if "gain" in call.options and ties in ("optimistic", "pessimistic"):
+    if "gain" in call.options and TIES[ties].bounds:
         wanted = min(wanted, 6)
     found: dict[str, None] = {}
     while len(found) < wanted:
         name = draw.choice(WHOLE) if draw.random() < 0.35 else a_cut(draw, call)
         if "gain" in call.options and draw.random() < 0.5:
             name = draw.choice(GAINED)
-        limit = "precision=" in name.partition("@")[2] or "fpr=" in name.partition("@")[2]
-        optimum = "max_" in name or "min_cost" in name
-        recall_of = "recall=" in name or optimum or name.startswith("interpolated") or (limit and "roc" not in name)
-        hits = name.endswith("/hits")
-        cut = name.rpartition("@")[2].partition("/")[0]
-        if weighted and (cut.isdecimal() or cut.endswith("%") or name in BY_RANK or name.startswith("rbp")):
-            continue
-        if ties == "expected" and (recall_of or hits):
+        plan = metric(name)
+        if ties not in plan.aggregates or (weighted and (isinstance(plan.cut, Rank) or plan.counts_ranks)):
             continue
         if call.fractional and "mean_over" in call.options and name == "threshold@max_informedness":
             continue  # see `answers.equal`
-        not_bounded = hits or name.startswith(("npv@recall", "mcc@recall", "markedness@recall", "judged"))
-        not_bounded |= name.startswith("threshold@") and (optimum or limit)
-        not_bounded |= limit and "roc" not in name and name.partition("@")[0] not in ("tp", "fn", "recall", "fnr")
-        if ties in ("optimistic", "pessimistic") and not_bounded:
-            continue
-        if "gain" in call.options and name not in GAINED and (ties in ("optimistic", "pessimistic") or not found):
+        if "gain" in call.options and name not in GAINED and (TIES[ties].bounds or not found):
             continue
         found[name] = None
     return list(found)
@@ -235,7 +226,7 @@ def policies(draw: random.Random, options: dict[str, Any], column: Callable[...,
         column("g", [draw.choice(pool) for _ in range(height)], dtype)
         options["gain"] = "g"
     if kind == "ties" or (kind == "gain" and draw.random() < 0.4):
-        options["ties"] = draw.choice(["threshold", "expected", "optimistic", "pessimistic", "order"])
+        options["ties"] = draw.choice([*TIES])
     if kind == "tie_break" or (kind == "weight" and draw.random() < 0.2):
         dtype = draw.choice(list(TIE_BREAKS))
         column("d", [draw.choice(TIE_BREAKS[dtype]) for _ in range(height)], dtype)
@@ -284,7 +275,7 @@ def fits(call: Call) -> bool:
     gaps = [column.dtype for column in call.frame if column.null_count()]
     if engine == "beside":
         return isinstance(call.score, str) and "mean_over" not in call.options
-    if engine in IN_PARTS and call.options.get("ties") == "order":
+    if engine in IN_PARTS and "ties" in call.options and TIES[call.options["ties"]].by_row:
         return False
     # Ranges of scores take no gains, and a small partition is cut into them, too.
     if "gain" in call.options and (engine == "partitioned" or (engine in STARTED and not call.keys)):

@@ -9,7 +9,7 @@ from samples import TEN, alone, groups
 
 import frame_pr as fp
 from frame_pr.metrics import rates
-from frame_pr.metrics.families import FAMILIES
+from frame_pr.metrics.names import FAMILIES
 from frame_pr.metrics.rates import figure_of
 
 
