@@ -18,12 +18,33 @@ from benchmarks.measure import Times, in_turns
 
 COLUMNS = ("query", "relevant", "score")
 REPORT = ["average_precision", "interpolated_average_precision", "interpolated_average_precision_11", "r_precision"]
-REPORT += ["lift", "ties", "rows", "positives", "prevalence", "precision@1", "precision@5", "precision@10", "recall@5"]
+REPORT += [
+    "average_precision_lift",
+    "ties",
+    "rows",
+    "positives",
+    "prevalence",
+    "precision@1",
+    "precision@5",
+    "precision@10",
+    "recall@5",
+]
 REPORT += ["recall@10", "average_precision@10", "max_f1", "threshold@max_f1", "f1@threshold=0.5"]
 BASE, CURVES = "average precision", "`with_curve`"
 UNTIED, COARSE = "no tied scores", "scores of two digits"
 RANKS = ["average_precision", "roc_auc", "reciprocal_rank", "ndcg@10", "success@10"]
-THIRTY = [*REPORT[:4], *RANKS[1:], "roc_auc@fpr=0.1", "ndcg", "ndcg@20", "success@1", "bpref", "rbp0.8", "lift", "ties"]
+THIRTY = [
+    *REPORT[:4],
+    *RANKS[1:],
+    "roc_auc@fpr=0.1",
+    "ndcg",
+    "ndcg@20",
+    "success@1",
+    "bpref",
+    "rbp0.8",
+    "average_precision_lift",
+    "ties",
+]
 THIRTY += ["precision@5", "precision@10", "recall@10", "average_precision@10", "max_f1", "threshold@max_f1"]
 THIRTY += ["recall@precision=0.9", "threshold@precision=0.9", "recall@fpr=0.1", "max_informedness", "min_cost10"]
 THIRTY += ["precision@10%", "f1@threshold=0.5", "precision@recall=0.5"]

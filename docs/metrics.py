@@ -29,14 +29,12 @@ Made by `docs/metrics.py` from the code; a test holds this page to it.
 def page() -> str:
     """The whole page."""
     names = [(family.name, family.value) for family in FAMILIES]
-    counts = [("k", "rows predicted positive"), ("tp", "of these, positive")]
-    counts += [(name, _first_line(rates.COUNTS[name])) for name in ("fp", "fn", "tn")]
-    figures = [(name, _first_line(figure)) for name, figure in rates.RATES.items()]
-    return HEAD + _table("name", names) + FIGURES + _table("figure", counts + figures) + FOOT
+    figures = [(name, _first_line(rate.formula)) for name, rate in rates.RATES.items()]
+    return HEAD + _table("name", names) + FIGURES + _table("figure", figures) + FOOT
 
 
-def _first_line(figure: rates.Figure) -> str:
-    return (figure.__doc__ or "").splitlines()[0].rstrip(".")
+def _first_line(formula: rates.Formula) -> str:
+    return (formula.__doc__ or "").splitlines()[0].rstrip(".")
 
 
 def _table(title: str, rows: list[tuple[str, str]]) -> str:

@@ -31,7 +31,7 @@ THRESHOLDS = [name for name in SOME if name.startswith("threshold@")]
 # At a threshold of their own these follow the scores wherever they go.
 AT_THRESHOLD = [name for name in SOME if "@threshold=" in name]
 # Counts, sums, and what may lie far below 0.
-UNBOUNDED = ["rows", "positives", "ties", "lift", "dcg", "normalized_average_precision"]
+UNBOUNDED = ["rows", "positives", "ties", "average_precision_lift", "dcg", "normalized_average_precision"]
 
 
 def metrics_of(data, names=SOME, **options):
@@ -111,7 +111,7 @@ def test_twice_the_rows_are_the_same_rates(data):
     shares += [
         "precision@recall=0.8",
         "prevalence",
-        "lift",
+        "average_precision_lift",
         "r_precision",
         "mcc@threshold=0.5",
         "precision@threshold=0.5",
@@ -146,7 +146,13 @@ def test_no_positives_and_only_positives(data):
     for name in ("average_precision", "interpolated_average_precision_101", "r_precision", "max_f1", "k@recall=0.3"):
         assert none[name].null_count() == none.height
     every = metrics_of(data.with_columns(relevant=pl.lit(True)))
-    for name in ("average_precision", "interpolated_average_precision_101", "r_precision", "max_f1", "lift"):
+    for name in (
+        "average_precision",
+        "interpolated_average_precision_101",
+        "r_precision",
+        "max_f1",
+        "average_precision_lift",
+    ):
         assert every[name].to_list() == [near(1.0)] * every.height
 
 

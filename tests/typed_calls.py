@@ -24,16 +24,22 @@ def functions(eager: pl.DataFrame, lazy: pl.LazyFrame, pandas: pd.DataFrame) -> 
     assert_type(fp.confusion(eager, "truth", prediction="predicted"), pl.DataFrame)
     assert_type(fp.curve(lazy, "truth", "score", figures="f1"), pl.LazyFrame)
     assert_type(fp.with_curve(pandas, "truth", "score"), pd.DataFrame)
-    assert_type(fp.evaluate(eager, ["rows", "lift"], "truth", "score", by="query", mean_over="query"), pl.DataFrame)
-    assert_type(fp.evaluate(lazy, {"MAP": "lift"}, "truth", "score", mean_over=True, statistics=["q25"]), pl.LazyFrame)
+    assert_type(
+        fp.evaluate(eager, ["rows", "average_precision_lift"], "truth", "score", by="query", mean_over="query"),
+        pl.DataFrame,
+    )
+    assert_type(
+        fp.evaluate(lazy, {"MAP": "average_precision_lift"}, "truth", "score", mean_over=True, statistics=["q25"]),
+        pl.LazyFrame,
+    )
     metrics = [f"precision@{k}" for k in (1, 5)]  # any text may be a metric's name, and lists of text names of them
     assert_type(fp.evaluate(eager, metrics, "truth", "score", mean_over=True, statistics="q2.5"), pl.DataFrame)
-    assert_type(fp.evaluate(eager, dict.fromkeys(metrics, "lift"), "truth", "score"), pl.DataFrame)
+    assert_type(fp.evaluate(eager, dict.fromkeys(metrics, "average_precision_lift"), "truth", "score"), pl.DataFrame)
     assert_type(fp.confusion_matrix(pandas, "shown", "predicted", classes=["a", "b"]), pd.DataFrame)
     assert_type(fp.explode_lists(eager, "relevant", ["old", "new"], by="user"), pl.DataFrame)
     assert_type(fp.unpivot_classes(lazy, "shown", {"a": "p_a", "b": "p_b"}), pl.LazyFrame)
     assert_type(fp.PR(pandas).unpivot_classes({"a": "is_a"}, {"a": "p_a"}), pd.DataFrame)
-    assert_type(fp.with_metrics(lazy, "lift", "truth", "score"), pl.LazyFrame)
+    assert_type(fp.with_metrics(lazy, "average_precision_lift", "truth", "score"), pl.LazyFrame)
     assert_type(fp.report(pandas, "truth", "score", k=[1, 5]), pd.DataFrame)
     assert_type(fp.join_judgments(lazy, lazy, on=["query", "document"]), pl.LazyFrame)
     assert_type(fp.read_trec_run("run.txt"), pl.DataFrame)
@@ -45,7 +51,7 @@ def methods(eager: pl.DataFrame, lazy: pl.LazyFrame, pandas: pd.DataFrame) -> No
     assert_type(fp.PR(pandas).average_precision("truth", "score"), pd.DataFrame)
     assert_type(fp.PR(eager).precision_at_k("truth", "score", k=5), pl.DataFrame)
     assert_type(fp.PR(lazy).curve("truth", "score", by="query"), pl.LazyFrame)
-    assert_type(fp.PR(pandas).evaluate("lift", "truth", "score", undefined=0.0), pd.DataFrame)
+    assert_type(fp.PR(pandas).evaluate("average_precision_lift", "truth", "score", undefined=0.0), pd.DataFrame)
     assert_type(fp.PR(eager).join_judgments(eager, on="document"), pl.DataFrame)
     assert_type(fp.PR(lazy).report("truth", "score").filter(pl.col("rows") > 1), pl.LazyFrame)
     assert_type(fp.ExprPR(pl.col("score")).average_precision("truth"), pl.Expr)

@@ -110,7 +110,7 @@ def metrics_of(
     means: Means | None = None,
 ) -> Frame:
     """What `evaluate` gives; every function that is one of a few metrics ends here, with its policies in one."""
-    named, request = metrics_named(metrics), request_of(truth, score, by, positive, policies)
+    named, request = metrics_named(metrics, truth, score), request_of(truth, score, by, positive, policies)
     filled, means = filling("undefined", undefined), means and means.of(named)
     if isinstance(frame, Engine):
         result: Frame = frame.evaluate(request, named, means, filled)
@@ -173,7 +173,7 @@ def with_metrics(
     >>> fp.with_metrics(run, "average_precision", "relevant", "score", by="query")["average_precision"].to_list()
     [1.0, 0.5, 1.0, 0.5]
     """
-    named, request = metrics_named(metrics), request_of(truth, score, by, positive, policies)
+    named, request = metrics_named(metrics, truth, score), request_of(truth, score, by, positive, policies)
     put, filled = text("prefix", prefix), filling("undefined", undefined)
     if isinstance(frame, Engine):
         result: Frame = frame.with_metrics(request, named, put, filled)
@@ -269,8 +269,8 @@ def key_names(argument: str, value: Any, wanted: str) -> list[Any]:
     return names
 
 
-def metrics_named(metrics: str | Sequence[str] | Mapping[str, str]) -> dict[str, str]:
-    """New names with their metrics; without a dict, a metric has its own."""
+def metrics_named(metrics: str | Sequence[str] | Mapping[str, str], *columns: Any) -> dict[str, str]:
+    """New names with their metrics; without a dict, a metric has its own. `columns`: the arguments that follow."""
     if isinstance(metrics, Mapping):
         for name, of in metrics.items():
             if not isinstance(name, str) or not name:
@@ -287,12 +287,16 @@ def metrics_named(metrics: str | Sequence[str] | Mapping[str, str]) -> dict[str,
     for of in named.values():
         if not isinstance(of, str):
             raise TypeError(f"metrics takes names of metrics; got {shown(of)}")
+        if not is_metric(of) and any(is_metric(column) for column in columns):
+            raise ValueError(
+                f"metrics come before truth and score; got metrics={shown(of)} and {shown(columns)} as columns"
+            )
         metric(of)  # a wrong name is told before columns are looked for: the two are easily swapped
     if not named:
         raise ValueError("metrics is an empty dict: give at least one")
     return named
 
 
-def metric_names(metrics: Any) -> list[str]:
+def metric_names(metrics: Any, *columns: Any) -> list[str]:
     """The names of metrics, where they are no new names of columns."""
-    return list(metrics_named(several("metrics", metrics, "names of metrics")))
+    return list(metrics_named(several("metrics", metrics, "names of metrics"), *columns))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import chain
 
 import polars as pl
 
@@ -131,15 +132,19 @@ def _hint(name: str) -> str:
     note = f" ({NOTES[head]})" if head in NOTES else ""
     if targets := _targets(head):
         if not tail and all(_needs_cutoff(target) for target in targets):
-            return f"it needs a cutoff, such as {targets[0]}@10 or {targets[0]}@threshold=0.5{note}"
-        names = dict.fromkeys(one for target in targets for one in _with_cutoff(target, tail))
-        return f"the nearest names are {', '.join([*names][:MOST])}{note}"
+            examples = (f"{target}@{cutoff}" for target in targets for cutoff in ("10", "threshold=0.5"))
+            return f"it needs a cutoff, such as {' or '.join([*filter(_is_name, examples)][:MOST])}{note}"
+        return f"the nearest names are {', '.join(_with_cutoffs(targets, tail))}{note}"
     synonyms = {target: tuple(others) for target, others in _all_synonyms()}
-    near = similar_names(head, synonyms)
-    names = dict.fromkeys(one for target in near for one in _with_cutoff(target, tail)[:1])
-    if names:
+    if names := _with_cutoffs(similar_names(head, synonyms), tail):
         return f"the nearest names are {', '.join(names)}"
     return "names look like average_precision, precision@10, f1@threshold=0.5, k@recall=0.8"
+
+
+def _with_cutoffs(heads: Sequence[str], tail: str) -> list[str]:
+    """At most two names with this cutoff; if none of the heads takes it, with other cutoffs."""
+    names = dict.fromkeys(one for head in heads for one in _with_cutoff(head, tail))
+    return ([one for one in names if tail and one.endswith(f"@{tail}")] or [*names])[:MOST]
 
 
 def _best(text: str) -> str:
@@ -156,6 +161,7 @@ def _split(text: str) -> tuple[str, str]:
         return "fpr", f"recall=0.{match[1]}"  # FPR95 is the false positive rate where recall is 95 %
     if match := re.fullmatch(r"(?:max|best|optimal|maximum)_?(f[0-9.]+)|(f[0-9.]+)_?(?:max|best|optimal)", text):
         return f"max_{match[1] or match[2]}", ""
+    text = re.sub(r"^f_?([0-9.]+)_?(?:score|measure)", r"f\1", text)
     head, _, tail = text.partition("@")
     # As trec_eval writes its ranks and recalls: P_10, ndcg_cut.10, iprec_at_recall_0.10.
     rank = re.fullmatch(r"(.+?)[_.]([0-9]+|0\.[0-9]+)", head)
@@ -170,7 +176,7 @@ def _cutoff(head: str, tail: str) -> str:
     number = rf"{DECIMAL}%?"
     if match := re.fullmatch(rf"({number})_?([a-z_]+)", tail):
         tail = f"{match[2]}={match[1]}"
-    elif match := re.fullmatch(rf"([a-z_]*[a-z])({number})", tail):
+    elif match := re.fullmatch(rf"([a-z_]*[a-z])_?({number})", tail):
         tail = f"{match[1]}={match[2]}"
     word, equals, value = tail.partition("=")
     if not equals:
@@ -181,7 +187,7 @@ def _cutoff(head: str, tail: str) -> str:
         return value
     word = next((target for target in _targets(word) if target in (*_KEYWORDS, *_COMPLEMENTS)), word)
     word = word if word in _COMPLEMENTS else next(iter(similar_names(word, dict.fromkeys(_KEYWORDS, ()))), word)
-    if re.fullmatch(rf"{DECIMAL}%", value) and word != _KEYWORDS[0]:
+    if re.fullmatch(rf"{DECIMAL}%", value):
         value = f"{float(value[:-1]) / 100:g}"
     if word in _COMPLEMENTS and re.fullmatch(DECIMAL, value):
         word, value = _COMPLEMENTS[word], f"{round(1 - float(value), 12):g}"
@@ -190,12 +196,10 @@ def _cutoff(head: str, tail: str) -> str:
 
 def _targets(head: str) -> list[str]:
     """The metrics and rates that a head names, or that it is a synonym of."""
-    if head in HEADS or head in RATES or re.fullmatch(f"f{DECIMAL}", head) or _is_name(head):
-        return [head]
-    metrics = [ours for ours, others in METRIC_SYNONYMS.items() if head in others]
-    if metrics:
-        return metrics[0].split(", ")
-    return [name for name, rate in RATES.items() if head in rate.synonyms]
+    itself = head in HEADS or head in RATES or re.fullmatch(f"f{DECIMAL}", head) or _is_name(head)
+    metrics = (ours.split(", ") for ours, others in METRIC_SYNONYMS.items() if head in others)
+    rates = [name for name, rate in RATES.items() if head in rate.synonyms]
+    return [*([head] if itself else []), *chain.from_iterable(metrics), *rates]
 
 
 def _needs_cutoff(target: str) -> bool:
@@ -217,4 +221,6 @@ def _with_cutoff(head: str, cutoff: str) -> list[str]:
         if names := [other for other in others if _is_name(other)]:
             return names[:MOST]
     others = [head, f"{head}@10", f"{head}@threshold=0.5", f"{head}@recall=0.8"]
-    return [other for other in others if _is_name(other)][:MOST]
+    word = cutoff.partition("=")[0]
+    others = [f"{head}@{word}=0.5", *others] if word in _KEYWORDS else others
+    return [other for other in dict.fromkeys(others) if _is_name(other)][:MOST]

@@ -12,13 +12,15 @@ from typing import NamedTuple
 
 from frame_pr.frames.wording import shown
 
+_LEAST, _LEAST_OF_SHORT, _LEAST_OF_SYNONYMS = 0.7, 0.66, 0.84
+"""How similar a misspelt name must be: to a name, to a name of the same length, to a synonym."""
 MOST = 2
 """How many names a hint suggests."""
 
 METRIC_SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "average_precision": (
-        *("ap", "map", "mean_average_precision", "average_precision_score", "avg_precision", "avep"),
-        *("binary_average_precision", "pr_auc_score", "average_precision_lift_base"),
+        *("ap", "map", "map_cut", "mean_average_precision", "average_precision_score", "avg_precision", "avep"),
+        *("binary_average_precision",),
     ),
     "average_precision, interpolated_average_precision": (
         *("auprc", "aupr", "pr_auc", "prauc", "auc_pr", "aucpr", "prc_auc", "area_under_pr", "areaunderpr"),
@@ -37,7 +39,7 @@ METRIC_SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "interpolated_precision": ("iprec", "iprec_at_recall"),
     "interpolated_average_precision": ("iap", "interpolated_ap"),
     "interpolated_average_precision_11": ("11pt_avg", "iprec_avg", "eleven_point_average"),
-    "max_informedness": ("ks", "ks_statistic", "kolmogorov_smirnov", "youden", "youden_index"),
+    "max_informedness": ("ks", "ks_statistic", "kolmogorov_smirnov", "youden", "youden_index", "youden_j"),
     "threshold@max_f1": (
         *("best_threshold", "optimal_threshold", "max_f1_threshold", "best_f1_threshold", "optimal_cutoff"),
         *("f1_threshold", "threshold_f1", "threshold"),
@@ -59,6 +61,8 @@ NOTES: Mapping[str, str] = {
     "rbp": "0.8 is the persistence",
     "lift": "average precision over prevalence is average_precision_lift",
     "top_k_accuracy": "of groups with one relevant item each",
+    "f_beta": "or another beta, such as f2",
+    "fbeta": "or another beta, such as f2",
 }
 
 
@@ -170,7 +174,8 @@ NOT_OFFERED: Mapping[str, NotOffered] = {name: why for names, why in _NOT_OFFERE
 
 def normalize(name: str) -> str:
     """A name in our spelling: lower case, underscores, no spaces around the cutoff."""
-    text = re.sub(r"\s*([@=%,:])\s*", r"\1", name.strip().lower())
+    text = re.sub(r"\s*(?:percent|pct)", "%", name.strip().lower())
+    text = re.sub(r"\s*([@=%,:])\s*", r"\1", text)
     return re.sub(r"[\s-]+(?=[a-z])|(?<=[a-z])[\s-]+", "_", text)
 
 
@@ -184,10 +189,14 @@ def similar_names(name: str, synonyms: Mapping[str, Iterable[str]]) -> list[str]
     """At most two of these names that are spelled like it, or have a synonym that is."""
     scores: dict[str, float] = {}
     for target, others in synonyms.items():
-        ratios = (difflib.SequenceMatcher(None, name, other).ratio() for other in (target.lower(), *others))
-        scores[target] = max(ratios)
+        least = _LEAST_OF_SHORT if len(target) == len(name) else _LEAST
+        scores[target] = max(
+            score if score >= (least if other == target.lower() else _LEAST_OF_SYNONYMS) else 0.0
+            for other in (target.lower(), *others)
+            for score in [difflib.SequenceMatcher(None, name, other).ratio()]
+        )
     best = max(scores.values(), default=0.0)
-    near = [target for target, score in scores.items() if score >= max(0.65, best - 0.02)]
+    near = [target for target, score in scores.items() if 0 < score >= best - 0.02]
     return sorted(near, key=lambda target: -scores[target])[:MOST]
 
 

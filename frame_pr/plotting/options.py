@@ -248,13 +248,11 @@ def _axis(argument: str, name: Any, more: Sequence[str], ranges: Sequence[str]) 
     if figure in more or re.fullmatch(f"f{DECIMAL}", figure):
         return figure if figure in more else _read_rate(figure)
     rates = {one: rate.synonyms for one, rate in RATES.items() if rate.range in ranges and not rate.is_count}
-    if figure in RATES and figure not in rates:
-        raise ValueError(
-            f"{argument} must be a rate between 0 and 1, got {shown(figure)}, which is {RATES[figure].range}"
-        )
     if figure not in rates:
-        hint = rate_hint(figure, {**rates, **{one: AXIS_SYNONYMS[one] for one in more}})
-        raise ValueError(f"{argument} must be {' or '.join(['a rate', *more])}, got {shown(figure)}; {hint}")
+        axes = {**rates, **{one: AXIS_SYNONYMS[one] for one in more}}
+        outside = f"it is a rate from {RATES[figure].range}" if figure in RATES else rate_hint(figure, axes)
+        kinds = " or ".join([", ".join(["a rate between 0 and 1", *more[:-1]]), *more[-1:]])
+        raise ValueError(f"{argument} must be {kinds}, got {shown(figure)}; {outside}")
     return figure
 
 

@@ -165,7 +165,9 @@ def compare(
             if other is not None:
                 raise ValueError(f"{name}= is about groups that were drawn: with sampled='rows' leave it out")
         request = request_of(truth, score, by, positive, policies)
-        return _of_rows(frame, request, metric_names(metrics), filled, baseline, cluster, share, adjusted is not None)
+        return _of_rows(
+            frame, request, metric_names(metrics, truth, score), filled, baseline, cluster, share, adjusted is not None
+        )
     if chosen == "rows" or cluster is not None:
         raise ValueError(
             "cluster= and sampled='rows' are about rows that were drawn: a frame of figures has groups only"

@@ -64,7 +64,7 @@ def figures_of(
     """
     if truth is None or score is None:
         return _brought(frame, metrics, by, {"positive": positive, "undefined": undefined, **policies}, system=system)
-    names = metric_names(metrics)
+    names = metric_names(metrics, truth, score)
     rows, way_back = rows_of(frame, request_of(truth, score, by, positive, policies), all_groups=True)
     undefinable = asked_of(rows, names, undefined).undefinable()
     found = values(rows, {name: name for name in names}, undefined).with_columns(pl.col(names).cast(pl.Float64))

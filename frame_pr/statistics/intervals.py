@@ -105,7 +105,7 @@ def intervals(
     if chosen == "rows":
         if truth is None or score is None:
             raise ValueError("a frame of figures has groups only: cluster= and sampled='rows' need the rows")
-        names, request = metric_names(metrics), request_of(truth, score, by, positive, policies)
+        names, request = metric_names(metrics, truth, score), request_of(truth, score, by, positive, policies)
         left = None if mean_over is None else partial(keys_left, mean_over=mean_over)
         table, keys, way_back = intervals_of_rows(frame, request, names, filled, share, left, cluster)
         return way_back.give(table, keys)

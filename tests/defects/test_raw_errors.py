@@ -160,7 +160,7 @@ CASES = [
         "divisor must be 'min', 'positives' or 'hits', got ['hits']",
     ),
     Case(
-        31, lambda: run.select(S.figure("rel", ["f1"], k=2)), TypeError, "a figure is asked for by its name, got ['f1']"
+        31, lambda: run.select(S.figure("rel", ["f1"], k=2)), TypeError, "a rate is asked for by its name, got ['f1']"
     ),
     Case(
         31,

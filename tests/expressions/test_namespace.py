@@ -314,7 +314,7 @@ def test_names() -> None:
         (lambda pr: pr.f_beta("truth", 0), "beta must be a positive number"),
         (lambda pr: pr.f_beta("truth", threshold=0.5, k=3), "takes (at most )?one of threshold=, k="),
         (lambda pr: pr.figure("truth", "mcc"), "takes (at most )?one of threshold=, k="),
-        (lambda pr: pr.figure("truth", "mmc", k=1), "no figure is named 'mmc'; the nearest are mcc"),
+        (lambda pr: pr.figure("truth", "mmc", k=1), "no rate is named 'mmc'; did you mean 'mcc'?"),
         (lambda pr: pr.figure("truth", "mcc", threshold=float("nan")), "threshold must be a number"),
     ],
 )

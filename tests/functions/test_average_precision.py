@@ -64,8 +64,8 @@ KNOWN = [
     # Both hits at 2/4.
     (LATE_BLOCK, "average_precision", Fraction(1, 2)),
     # AP over prevalence: 1/2 over 1/2; and 8/15 over 1/2.
-    (LATE_BLOCK, "lift", Fraction(1)),
-    (SIX, "lift", Fraction(16, 15)),
+    (LATE_BLOCK, "average_precision_lift", Fraction(1)),
+    (SIX, "average_precision_lift", Fraction(16, 15)),
 ]
 
 

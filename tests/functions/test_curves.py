@@ -88,12 +88,12 @@ def test_a_figure_that_the_curve_has_anyway_comes_once():
 @pytest.mark.parametrize("function", ["curve", "with_curve"])
 @pytest.mark.parametrize("figure", ["mccc", "average_precision", "f0", "", "precision@10"])
 def test_an_unknown_figure(function, figure):
-    with pytest.raises(ValueError, match=r"no figure is named|beta must be a positive number"):
+    with pytest.raises(ValueError, match=r"no rate is named|beta must be a positive number"):
         getattr(TEN.pr, function)("relevant", "score", figures=[figure])
 
 
 def test_the_nearest_figures_are_offered():
-    with pytest.raises(ValueError, match=r"no figure is named 'mccc'; the nearest are mcc\b"):
+    with pytest.raises(ValueError, match=r"no rate is named 'mccc'; did you mean 'mcc'\?"):
         TEN.pr.curve("relevant", "score", figures=["mccc"])
 
 

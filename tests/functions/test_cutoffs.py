@@ -5,7 +5,7 @@ import numpy as np
 import polars as pl
 import pytest
 from compare import near
-from names import FIGURES, call
+from names import CONFUSION, call
 from oracle import figure
 from samples import CUT_BLOCK, LATE_BLOCK, SIX, TEN, A, B
 
@@ -92,8 +92,8 @@ def test_known_answer(kind, data, name, value):
         ("f_beta", {"threshold": math.inf}, ["f1@threshold=inf"]),
         ("f_beta", {"threshold": [1e20, 2.0**53 - 1]}, ["f1@threshold=1e+20", "f1@threshold=9007199254740991"]),
         ("f_beta", {"threshold": 2.0**53}, ["f1@threshold=9007199254740992.0"]),
-        ("confusion", {"k": 2}, FIGURES),
-        ("confusion", {"threshold": 2}, FIGURES),
+        ("confusion", {"k": 2}, CONFUSION),
+        ("confusion", {"threshold": 2}, CONFUSION),
     ],
 )
 def test_the_methods_name_their_columns(kind, function, given, columns):
@@ -110,7 +110,7 @@ def test_confusion_of_predicted_classes(kind, retrieved, right, positives, rows)
     counts.append((0, 0, rows - sum(n for _, _, n in counts)))
     pairs = [(truth, predicted) for truth, predicted, n in counts for _ in range(n)]
     data = pl.DataFrame(pairs, schema=["relevant", "predicted"], orient="row")
-    expected = {name: near(figure(name, right, retrieved, positives, rows)) for name in FIGURES}
+    expected = {name: near(figure(name, right, retrieved, positives, rows)) for name in CONFUSION}
     assert (expected["precision"], expected["recall"]) == (near(F(right, retrieved)), near(F(right, positives)))
 
     result = kind.read(kind(data).pr.confusion("relevant", prediction="predicted"))

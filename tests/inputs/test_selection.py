@@ -99,7 +99,7 @@ def test_a_score_that_is_no_number(score):
 @pytest.mark.parametrize("function", ["average_precision", "curve", "evaluate", "confusion", "report"])
 def test_a_key_named_like_a_result_column(kind, function):
     columns = {"average_precision": "average_precision", "curve": "recall", "evaluate": "rows", "confusion": "fn"}
-    name = columns.get(function, "lift")
+    name = columns.get(function, "average_precision_lift")
     given = {"evaluate": {"metrics": ["rows"]}, "confusion": {"k": 2}}.get(function, {})
     with pytest.raises(ValueError, match=f"by column '{name}' is named like a result column: rename it before"):
         call(kind(GOOD.rename({"query": name})), function, by=name, **given)

@@ -10,7 +10,7 @@ from samples import TEN, alone, groups
 import frame_pr as fp
 from frame_pr.metrics import rates
 from frame_pr.metrics.names import FAMILIES
-from frame_pr.metrics.rates import figure_of
+from frame_pr.metrics.rates import rate_of
 
 
 def test_every_name_is_what_the_oracle_says():
@@ -37,8 +37,7 @@ def test_every_name_is_the_same_on_every_kind(kind):
 def test_the_names_of_these_tests_reach_every_metric():
     for family in FAMILIES:
         assert any(re.fullmatch(family.pattern, name) for name in NAMES), family.name
-    assert set(rates.COUNTS) == set(COUNTS)
-    assert set(rates.RATES) == set(RATES)
+    assert set(rates.RATES) == {*COUNTS, *RATES}
     for figure in [*FIGURES, "f0.5"]:
         assert sum(name.startswith(f"{figure}@") for name in AT_CUT) == len(AT_CUT) // (len(FIGURES) + 2)
 
@@ -50,7 +49,7 @@ def test_the_names_of_these_tests_reach_every_metric():
         (["tp@threshold=3", "fp@threshold=3", "fn@recall=0.5", "tn@recall=0.5"], pl.Int64),
         (["tp@5", "fp@5", "fn@5", "tn@5"], pl.Float64),
         (["average_precision", "precision@5", "recall@recall=0.5", "mcc@threshold=3", "max_f1"], pl.Float64),
-        (["prevalence", "lift", "r_precision", "interpolated_average_precision_11"], pl.Float64),
+        (["prevalence", "average_precision_lift", "r_precision", "interpolated_average_precision_11"], pl.Float64),
         (["threshold@max_f1", "threshold@recall=0.5"], pl.Int16),
     ],
 )
@@ -61,10 +60,11 @@ def test_dtypes(names, dtype):
 
 @pytest.mark.parametrize("figure", [*FIGURES, "f0.5", "f3"])
 def test_figures_are_found_by_name(figure):
-    assert callable(figure_of(figure))
+    assert callable(rate_of(figure).formula)
 
 
 ONLY_BY_NAME = "%|@precision=|@fpr=|^dcg|^judged|^bpref|^rbp|max_informedness|min_cost|^chance|^normalized"
+ONLY_BY_NAME += "".join(f"|^{name}@" for name, rate in rates.RATES.items() if not rate.in_confusion)
 
 
 def own_method(name):
@@ -87,7 +87,7 @@ def own_method(name):
         return "interpolated_average_precision", {"points": int(points[1:]) if points else None}, name
     if "max_f" in name:
         return "f_beta", {"beta": float(beta[1])}, name
-    if name in ("rows", "positives", "prevalence", "ties", "lift"):
+    if name in ("rows", "positives", "prevalence", "ties", "average_precision_lift"):
         return "report", {}, name
     where, _, number = cut.rpartition("=")
     if where == "recall":

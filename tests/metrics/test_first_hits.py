@@ -132,7 +132,7 @@ def test_weighted_rows_have_no_rank(name):
         ("success@0", "k must be a whole number of at least 1, got 0"),
         ("success@0%", "a share of the rows must be above 0% and at most 100%, got 0%"),
         ("reciprocal_rank@120%", "a share of the rows must be above 0% and at most 100%, got 120%"),
-        ("success", "the nearest names are success@10$"),
+        ("success", "it needs a cutoff, such as success@10$"),
     ],
 )
 def test_cuts_that_cannot_be(name, fault):

@@ -105,9 +105,9 @@ def test_recalls_of_many_digits_that_mean_few():
 def test_long_names(name):
     with pytest.raises(ValueError, match=r"no metric is named '.* characters, 100 are the most$") as error:
         fp.evaluate(DATA, name, "y", "s")
-    with pytest.raises(ValueError, match=r"no figure is named '.* characters, 100 are the most$"):
+    with pytest.raises(ValueError, match=r"no rate is named '.* characters, 100 are the most$"):
         fp.curve(DATA, "y", "s", figures=name)
-    with pytest.raises(ValueError, match=r"no figure is named '.* characters, 100 are the most$"):
+    with pytest.raises(ValueError, match=r"no rate is named '.* characters, 100 are the most$"):
         pl.col("s").pr.figure("y", name, k=1)
     assert len(str(error.value)) < 400
 

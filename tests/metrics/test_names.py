@@ -4,7 +4,9 @@ import polars as pl
 import pytest
 from samples import TEN
 
-from frame_pr.metrics.names import metric
+from frame_pr.metrics.names import is_metric, metric
+from frame_pr.metrics.rates import RATES
+from frame_pr.metrics.synonyms import METRIC_SYNONYMS, NOT_OFFERED
 
 
 @pytest.mark.parametrize(
@@ -51,7 +53,8 @@ def test_no_metric(name, lazy):
         frame.pr.evaluate(["average_precision", name], "relevant", "score")
     message = str(error.value)
     assert repr(name) in message
-    offered = re.search(r"(?:the nearest names are|names look like) ([^(]*?)(?: \(.*)?$", message)[1].split(", ")
+    offered = re.search(r"(?:the nearest names are|names look like|such as) ([^(]*?)(?: \(.*)?$", message)[1]
+    offered = re.split(", | or ", offered)
     # What is offered can be asked for.
     assert TEN.pr.evaluate(offered, "relevant", "score").columns == offered
 
@@ -98,7 +101,7 @@ def test_no_metric(name, lazy):
         ("row", "rows"),
         ("positive", "positives"),
         ("tie", "ties"),
-        ("lifts", "lift"),
+        ("lifts@3", "lift@3"),
         ("precisoin", "precision@10"),
     ],
 )
@@ -109,13 +112,21 @@ def test_the_nearest_names(name, meant):
         metric(name)
 
 
-@pytest.mark.parametrize(("name", "figure"), [("recall", "recall"), ("Precision", "precision"), ("f", "f1")])
-def test_a_figure_without_a_cut(name, figure):
-    offered = f"{figure}@10, {figure}@threshold=0.5, {figure}@recall=0.8"
-    with pytest.raises(
-        ValueError, match=f"no metric is named '{name}'; it needs a cut, the nearest names are {offered}$"
-    ):
+@pytest.mark.parametrize(
+    ("name", "rate"),
+    [("recall", "recall"), ("Precision", "precision"), ("f", "f1"), ("f2", "f2"), ("f0.5", "f0.5"), ("tpr", "recall")],
+)
+def test_a_rate_without_a_cutoff(name, rate):
+    offered = f"{rate}@10 or {rate}@threshold=0.5"
+    with pytest.raises(ValueError, match=f"no metric is named '{name}'; it needs a cutoff, such as {offered}$"):
         metric(name)
+
+
+def test_lift_without_a_cutoff_names_the_metric_that_had_its_name():
+    with pytest.raises(
+        ValueError, match=r"such as lift@10 .*average precision over prevalence is average_precision_lift"
+    ):
+        metric("lift")
 
 
 @pytest.mark.parametrize(
@@ -138,11 +149,34 @@ def test_a_figure_without_a_cut(name, figure):
         ("11pt_avg", "interpolated_average_precision_11"),
         ("iprec_at_recall_0.10", "interpolated_precision@recall=0.10"),
         ("map_cut_10", "average_precision@10 (over P, as trec_eval has it: average_precision@K/positives)"),
-        ("gini", "roc_auc (it is 2 * roc_auc - 1)"),
         ("ks", "max_informedness"),
         ("Success@1", "success@1"),
-        ("ap@0.5", "average_precision, average_precision@10"),
-        ("p@0.5", "precision@10, precision@threshold=0.5, precision@recall=0.8"),
+        ("p@0.5", "precision@threshold=0.5, precision@recall=0.5"),
+        ("sensitivity@5", "recall@5"),
+        ("TPR@threshold=0.5", "recall@threshold=0.5"),
+        ("positive_predictive_value@5", "precision@5"),
+        ("true positive rate@5", "recall@5"),
+        ("fallout@5", "fpr@5"),
+        ("fall-out@5", "fpr@5"),
+        ("miss_rate@5", "fnr@5"),
+        ("matthews@5", "mcc@5"),
+        ("base_rate", "prevalence"),
+        ("best_f1", "max_f1"),
+        ("f0.5_max", "max_f0.5"),
+        ("optimal_threshold", "threshold@max_f1"),
+        ("threshold@precision=90%", "threshold@precision=0.9"),
+        ("recall@fpr=1%", "recall@fpr=0.01"),
+        ("recall@0.5%fpr", "recall@fpr=0.005"),
+        ("TPR@1%FPR", "recall@fpr=0.01"),
+        ("fpr@tpr=0.95", "fpr@recall=0.95"),
+        ("FPR@95", "fpr@recall=0.95"),
+        ("recall@specificity=0.9", "recall@fpr=0.1"),
+        ("precision@k=5", "precision@5"),
+        ("precision@50 %", "precision@50%"),
+        ("iprec@0.1", "interpolated_precision@recall=0.1"),
+        ("top_k_accuracy@5", "success@5 (of groups with one relevant item each)"),
+        ("f2_score@7", "f2@7"),
+        ("sensitivty@5", "recall@5"),
     ],
 )
 def test_names_of_other_tools(name, meant):
@@ -150,11 +184,65 @@ def test_names_of_other_tools(name, meant):
         metric(name)
 
 
-@pytest.mark.parametrize("name", ["infap", "err@20", "logloss"])
-def test_a_metric_that_is_not_here(name):
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("infAP", "ir_measures has infAP"),
+        ("err@20", "ir_measures has ERR"),
+        ("logloss", "scikit-learn has sklearn.metrics.log_loss"),
+        ("brier", "scikit-learn has sklearn.metrics.brier_score_loss"),
+        ("gini", "it is 2 * roc_auc - 1"),
+        ("balanced_accuracy@threshold=0.5", "it is (informedness + 1) / 2 at the same cutoff"),
+        ("jaccard@10", "it is f1 / (2 - f1) at the same cutoff"),
+    ],
+)
+def test_a_metric_that_is_not_offered(name, instead):
+    with pytest.raises(ValueError, match=rf"no metric is named '{name}'; it is not offered: .*; {re.escape(instead)}$"):
+        metric(name)
+
+
+@pytest.mark.parametrize("name", ["score", "rel", "label", "query"])
+def test_a_column_is_near_to_no_metric(name):
     # Nothing is near to these: an offer would be a guess.
     with pytest.raises(ValueError, match=f"no metric is named '{name}'; names look like average_precision, "):
         metric(name)
+
+
+@pytest.mark.parametrize("name", ["mAP@0.5", "AP@0.5:0.95", "map50", "ap75"])
+def test_overlaps_of_boxes(name):
+    with pytest.raises(ValueError, match=r"overlaps \(IoU\) belong to the matching of boxes"):
+        metric(name)
+
+
+def test_several_names_in_one_text():
+    with pytest.raises(ValueError, match=re.escape("several metrics are a list: ['average_precision', 'recall@5']")):
+        metric("AP, tpr@5")
+
+
+def test_columns_in_the_place_of_metrics():
+    with pytest.raises(ValueError, match="metrics come before truth and score; got metrics='relevant' and"):
+        TEN.pr.evaluate("relevant", "score", "average_precision")
+
+
+def test_suggestions_are_at_most_two_and_valid():
+    heads = [name for rate in RATES.values() for name in rate.synonyms]
+    heads += [name for names in METRIC_SYNONYMS.values() for name in names]
+    for head in heads:
+        for name in (head, f"{head}@7", f"{head}@threshold=0.25", f"{head}@recall=0.3"):
+            with pytest.raises(ValueError, match="no metric is named") as error:
+                metric(name)
+            offered = re.search(r"(?:the nearest names are|such as) (.*?)(?: \(.*)?$", str(error.value))
+            if offered:
+                names = re.split(", | or ", offered[1])
+                assert len(names) <= 2
+                assert all(map(is_metric, names))
+
+
+def test_no_word_means_two_things():
+    words = [word for rate in RATES.values() for word in rate.synonyms]
+    assert len(words) == len(set(words))
+    assert not {*words, *RATES} & NOT_OFFERED.keys()
+    assert not {word for names in METRIC_SYNONYMS.values() for word in names} & NOT_OFFERED.keys()
 
 
 @pytest.mark.parametrize(
@@ -162,7 +250,10 @@ def test_a_metric_that_is_not_here(name):
     [
         ("precision@0", "k must be a whole number of at least 1, got 0"),
         ("average_precision@0", "k must be a whole number of at least 1, got 0"),
-        ("precision@1.5", "k must be a whole number of at least 1, got 1.5: at a score it is precision@threshold=1.5"),
+        (
+            "precision@1.5",
+            "k must be a whole number of at least 1, got 1.5: at a score or a rate it is precision@threshold=1.5",
+        ),
         ("precision@-3", "k must be a whole number of at least 1, got -3"),
         ("precision@1e2", "k must be a whole number of at least 1, got 1e2"),
         ("precision@recall=1.01", "recall must lie between 0 and 1, got 1.01"),

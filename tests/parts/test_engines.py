@@ -36,7 +36,11 @@ POLICIES = [
     {"by": ["model", "query"], "mean_over": ["query", "model"], "undefined": 0.5},
     {"by": ["model", "query"], "mean_over": "query", "score": ["score", "other"]},
     {"metrics": {"AP": "average_precision", "n": "rows"}, "by": ["model", "query"]},
-    {"mean_over": True, "statistics": ["median", "std", "q25", "weighted", "defined"], "metrics": {"AP": "lift"}},
+    {
+        "mean_over": True,
+        "statistics": ["median", "std", "q25", "weighted", "defined"],
+        "metrics": {"AP": "average_precision_lift"},
+    },
 ]
 # On Dask only: each goes to the parts as one of those above does.
 ALIKE = [

@@ -102,9 +102,9 @@ def test_what_belongs_to_precision_against_recall(given):
 @pytest.mark.parametrize(
     ("x", "message"),
     [
-        ("fprr", "x must be a figure between 0 and 1, got 'fprr'; did you mean 'fpr'?"),
-        ("mcc", "x must be a figure between 0 and 1, got 'mcc'; there are precision, recall, "),
-        ("lift", "x must be a figure between 0 and 1, got 'lift'; there are precision, recall, "),
+        ("fprr", "x must be a rate between 0 and 1, threshold, k or share, got 'fprr'; did you mean 'fpr'?"),
+        ("mcc", "x must be a rate between 0 and 1, threshold, k or share, got 'mcc'; it is a rate from -1 to 1"),
+        ("lift", "x must be a rate between 0 and 1, threshold, k or share, got 'lift'; it is a rate from 0 up"),
         ("f0", "beta must be a positive number, got 0"),
     ],
 )

@@ -12,7 +12,7 @@ import frame_pr as fp
 
 LINEAR = [
     "average_precision",
-    "lift",
+    "average_precision_lift",
     "average_precision@3",
     "average_precision@3/positives",
     "precision@3",

@@ -56,7 +56,7 @@ def test_known_answers_of_means(kind):
 
 def test_frames_of_rows_and_of_figures_agree(kind):
     run = samples(7, groups=12)
-    names = ["average_precision", "ndcg@3", "reciprocal_rank", "lift", "k@recall=0.5"]
+    names = ["average_precision", "ndcg@3", "reciprocal_rank", "average_precision_lift", "k@recall=0.5"]
     of_rows = kind.read(fp.intervals(kind(run), names, "truth", "score", by="q", mean_over="q"))
     figures = fp.evaluate(kind(run), names, "truth", "score", by="q")
     assert_same(of_rows, kind.read(fp.intervals(figures, names, by="q")))
@@ -64,9 +64,9 @@ def test_frames_of_rows_and_of_figures_agree(kind):
     means = kind.read(fp.evaluate(kind(run), names, "truth", "score", by="q", mean_over="q"))
     assert of_rows["value"].to_list() == [near(means[f"mean_{name}"].item()) for name in names]
     # Of what is no share between 0 and 1, an interval of scipy's.
-    lift = kind.read(figures)["lift"].drop_nulls()
+    lift = kind.read(figures)["average_precision_lift"].drop_nulls()
     low, high = stats.t.interval(0.95, len(lift) - 1, lift.mean(), stats.sem(lift))
-    assert of_rows.filter(metric="lift").select("low", "high").row(0) == (near(low), near(high))
+    assert of_rows.filter(metric="average_precision_lift").select("low", "high").row(0) == (near(low), near(high))
 
 
 def samples(seed: int, groups: int = 1, size: int = 30) -> pl.DataFrame:

@@ -6,7 +6,15 @@ from samples import CUT_BLOCK, TEN
 
 import frame_pr as fp
 
-HEAD = ["rows", "positives", "prevalence", "ties", "average_precision", "interpolated_average_precision", "lift"]
+HEAD = [
+    "rows",
+    "positives",
+    "prevalence",
+    "ties",
+    "average_precision",
+    "interpolated_average_precision",
+    "average_precision_lift",
+]
 HEAD.append("r_precision")
 
 
@@ -38,7 +46,7 @@ def test_known_answers(kind):
         "ties": 3,
         "average_precision": 5 / 6,  # (1 + 2 * 3/4) / 3
         "interpolated_average_precision": 5 / 6,
-        "lift": 25 / 18,
+        "average_precision_lift": 25 / 18,
         "r_precision": 7 / 9,  # 1 hit and 2 places of the block, of 2/3 hit each, in 3
         "precision@2": 5 / 6,
         "recall@2": 5 / 9,
@@ -82,7 +90,11 @@ def test_several_systems_in_a_report(kind):
     result = kind.read(fp.report(kind(data), "relevant", ["score", "flat"]))
     assert result.columns[:3] == ["system", "rows", "positives"]
     # A constant score: one block of ten, half of them hits.
-    assert result.filter(system="flat").select("ties", "average_precision", "lift").row(0) == (10, 0.5, 1.0)
+    assert result.filter(system="flat").select("ties", "average_precision", "average_precision_lift").row(0) == (
+        10,
+        0.5,
+        1.0,
+    )
 
 
 @pytest.mark.parametrize("k", [0, 1.5, True])
@@ -120,7 +132,7 @@ def test_bounds_beside_means(kind):
     plain = kind.read(kind(data).pr.report("relevant", "score", **given))
     both = kind.read(kind(data).pr.report("relevant", "score", **given, confidence=0.95))
     assert_same(both.select(plain.columns), plain)
-    names = ["average_precision", "precision@2", "lift"]
+    names = ["average_precision", "precision@2", "average_precision_lift"]
     found = fp.intervals(data, names, "relevant", "score", by="q", mean_over="q")
     bounds = both.select(f"{side}_{name}" for name in names for side in ("low", "high")).row(0)
     assert bounds == tuple(near(bound) for row in found.select("low", "high").iter_rows() for bound in row)
