@@ -11,13 +11,14 @@ from typing import Any
 import polars as pl
 
 from frame_pr.accessors import PR
-from frame_pr.frames.arguments import flag, is_whole, path_of, scalar, whole
+from frame_pr.frames.arguments import flag, is_whole, path_of, public, scalar, whole
 from frame_pr.frames.pandas import is_pandas
 from frame_pr.frames.wording import shown
 
 _LEAST = 2**20  # bytes; a number of gibibytes is far below it, and would be as many files as there are rows
 
 
+@public()
 def partitioned(
     frame: pl.LazyFrame | pl.DataFrame,
     *,

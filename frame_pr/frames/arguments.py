@@ -10,52 +10,163 @@
 | path | `path_of` |
 | several of these | `several` |
 | names of columns, expressions | `listed`, `refuse_several` of `columns.py` |
-| what a function does not take | `refuse_unknown` |
+| keywords and options that a function does not take | `public`, by `refuse_unknown` and `refuse_options` |
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from functools import cache, wraps
+from inspect import Parameter, signature
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast, get_args
 
 import polars as pl
 
 from frame_pr.frames.wording import nearest, shown
 
-One = TypeVar("One")
+Choice = TypeVar("Choice")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
-# What other libraries call our arguments, and what is no argument here.
-_WORDS = {
-    **dict.fromkeys(
-        ("group", "group_by", "groupby", "groups", "group_keys", "keys", "key", "over", "partition_by", "query"), "by"
+SYNONYMS: Mapping[str, tuple[str, ...]] = {
+    "by": ("group", "group_by", "groupby", "groups", "group_keys", "keys", "key", "over", "partition_by", "query"),
+    "positive": ("pos_label", "positive_label", "positive_class", "event_level"),
+    "weight": ("sample_weight", "sample_weights", "weights", "case_weights"),
+    "count": ("counts", "frequency", "freq", "repeats"),
+    "gain": ("gains", "grade", "grades", "relevance", "y_gain"),
+    "undefined": ("zero_division", "fill_value", "empty_target_action"),
+    "tie_break": ("tie_breaker", "tiebreak"),
+    "classes": ("labels", "class_names"),
+    "truth": ("y_true", "target", "targets", "labels", "label", "y", "actual", "y_test", "ground_truth"),
+    "prediction": ("y_pred", "pred", "predicted", "predictions"),
+    "score": (
+        "y_score",
+        "y_pred",
+        "y_prob",
+        "y_proba",
+        "pred",
+        "preds",
+        "predictions",
+        "scores",
+        "probability",
+        "proba",
     ),
-    **dict.fromkeys(("pos_label", "positive_label", "positive_class", "event_level"), "positive"),
-    **dict.fromkeys(("sample_weight", "sample_weights", "weights", "case_weights"), "weight"),
-    **dict.fromkeys(("counts", "frequency", "freq", "repeats"), "count"),
-    **dict.fromkeys(("gains", "grade", "grades", "relevance", "y_gain"), "gain"),
-    **dict.fromkeys(("zero_division", "fill_value", "empty_target_action"), "undefined"),
-    **dict.fromkeys(("tie_breaker", "tiebreak"), "tie_break"),
-    **dict.fromkeys(("y_true", "target", "labels", "y"), "truth"),
-    **dict.fromkeys(("y_score", "y_pred", "preds", "scores", "y_prob"), "score"),
-    **dict.fromkeys(("top_k", "cutoff", "at_k", "at"), "k"),
-    "thresholds": "threshold",
-    "recalls": "recall",
-    "marks": "mark",
+    "k": ("top_k", "topk", "cutoff", "cutoffs", "at_k", "at", "ks"),
+    "threshold": ("thresholds", "cut", "operating_point"),
+    "recall": ("recalls", "tpr"),
+    "mark": ("marks",),
+    "metrics": ("metric", "measures", "scoring"),
+    "metric": ("metrics", "measure", "scoring"),
+    "figures": ("metrics", "columns"),
+    "cluster": ("clusters", "cluster_by"),
+    "mean_over": ("macro_over", "average_over"),
+    "statistics": ("stats", "aggregates"),
+    "confidence": ("conf_level", "confidence_level", "level", "ci"),
+    "resamples": ("n_resamples", "n_permutations", "n_bootstraps", "n_boot", "n_iterations"),
+    "seed": ("random_state", "rng"),
+    "adjust": ("correction", "p_adjust"),
+    "bins": ("n_bins", "nbins", "num_bins"),
+    "partitions": ("n_partitions", "npartitions"),
+    "memory_budget": ("memory_limit", "max_memory"),
+    "ax": ("axes", "axis"),
+    "unjudged": ("unlabelled", "unlabeled"),
 }
-_SENTENCES = {
+"""What other libraries call our arguments."""
+_ADVICE = {
     **dict.fromkeys(
-        ("lower_is_better", "smaller_is_better", "reverse"), "say ascending=True where a small score is best"
+        ("lower_is_better", "smaller_is_better", "higher_is_better", "greater_is_better", "reverse"),
+        "say ascending=True where a small score is best",
     ),
-    **dict.fromkeys(("higher_is_better", "greater_is_better"), "say ascending=True where a small score is best"),
     "descending": "say ascending=True where a small score is best, and tie_break_descending=False where a small "
     "tie_break comes first",
-    "average": "evaluate has mean_over=, the mean over groups",
+    "average": "evaluate(..., mean_over=...) gives the mean over groups",
+    "mean_over": "evaluate(..., mean_over=...) gives means over groups",
     "metrics": "evaluate takes names of metrics",
-    "mean_over": "evaluate and report take it",
+    "max_fpr": "evaluate('roc_auc@fpr=0.1', ...) gives the partial area up to a false positive rate of 0.1",
+    "normalize": "the shares are columns of the result, of_truth and of_prediction in confusion_matrix",
+    "alpha": "the confidence level, 1 - alpha, is confidence= of intervals, compare, report and average_curve",
+    "colour": "the plots spell it color=",
+    **dict.fromkeys(("undefined", "zero_division"), "what has no value stays null here: fill_null(...) fills it"),
 }
+_SUFFIXES = ("_columns", "_column", "_cols", "_col", "_name")
+DEFAULTS: Mapping[str, Any] = {
+    "ties": "threshold",
+    "tie_break_descending": True,
+    "ascending": False,
+    "unscored": "raise",
+    "unjudged": "raise",
+}
+"""The values of options that say no more than leaving the option out."""
+
+
+class Refusal(NamedTuple):
+    """An option that a function does not take."""
+
+    option: str
+    reason: str
+    """Why, and what to do instead: the second half of the error."""
+    values: tuple[str, ...] = ()
+    """The values that are refused; none: every value but the default."""
+    beside: str | None = None
+    """The argument beside which the option is refused; None: always."""
+
+    def applies(self, arguments: Mapping[str, Any]) -> bool:
+        """Whether a call with these arguments is refused."""
+        if self.beside is not None and not is_set(self.beside, arguments):
+            return False
+        value = arguments.get(self.option)
+        return is_set(self.option, arguments) and (not self.values or (isinstance(value, str) and value in self.values))
+
+
+def is_set(option: str, arguments: Mapping[str, Any]) -> bool:
+    """Whether an option is given, and says more than its default."""
+    value = arguments.get(option)
+    return value is not None and not (isinstance(value, (str, bool)) and value == DEFAULTS.get(option))
+
+
+def refuse_options(caller: str, arguments: Mapping[str, Any], refusals: Iterable[Refusal]) -> None:
+    """Raise for the first option of the table that is set."""
+    for refusal in refusals:
+        if refusal.applies(arguments):
+            option = f"{refusal.option}={shown(arguments[refusal.option]) if refusal.option in DEFAULTS else ''}"
+            beside = f" with {refusal.beside}=" if refusal.beside else ""
+            raise ValueError(f"{option}: {caller} does not take it{beside}; {refusal.reason}")
+
+
+def public(refusals: Sequence[Refusal] = ()) -> Callable[[Function], Function]:
+    """Make a function public: it refuses unknown keywords and the options of the table, before it looks at anything.
+
+    An error that this package raises on purpose leaves without the frames of the package's inside, which stay in the
+    `internal_traceback` of the error.
+    """
+
+    def decorate(function: Function) -> Function:
+        @wraps(function)
+        def call(*args: Any, **arguments: Any) -> Any:
+            try:
+                refuse_unknown(function, arguments, refusals)
+                refuse_options(function.__name__, arguments, refusals)
+                return function(*args, **arguments)
+            except (TypeError, ValueError) as error:
+                if not _is_refusal(error):
+                    raise
+                error.internal_traceback = getattr(error, "internal_traceback", error.__traceback__)  # type: ignore[union-attr]
+                raise error.with_traceback(None) from error.__cause__
+
+        return cast(Function, call)
+
+    return decorate
+
+
+def _is_refusal(error: BaseException) -> bool:
+    """Whether this package raised it, and not a library that it calls."""
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    module = "" if traceback is None else traceback.tb_frame.f_globals.get("__name__", "")
+    return bool(module.partition(".")[0] == __name__.partition(".")[0])
 
 
 def scalar(value: Any) -> Any:
@@ -113,7 +224,7 @@ def filling(argument: str, value: Any) -> float | None:
     raise TypeError(f"{argument} must be a number, or None for null, got {shown(value)}")
 
 
-def one_of(argument: str, value: Any, allowed: Sequence[One]) -> One:
+def one_of(argument: str, value: Any, allowed: Sequence[Choice]) -> Choice:
     """One of a few words or numbers, or None where that is one of them."""
     plain = scalar(value)
     for one in allowed:
@@ -170,20 +281,54 @@ def names_of(argument: str, values: Any, wanted: str) -> list[str]:
     return listed
 
 
-def refuse_unknown(words: Iterable[str], allowed: Iterable[str], arguments: Sequence[str]) -> None:
-    """No word but these is allowed; the arguments of the function are what it may mean."""
-    for word in sorted(set(words).difference(allowed)):
-        hint = advice(word, arguments) or f"there are {', '.join(arguments)}"
-        raise TypeError(f"unexpected keyword argument {shown(word)}; {hint}")
+@cache
+def arguments_of(function: Callable[..., Any]) -> tuple[tuple[str, ...], bool]:
+    """The arguments that a public function takes by name, and whether it takes any others, too."""
+    names, takes_others = [], False
+    for name, parameter in signature(function).parameters.items():
+        if parameter.kind is not Parameter.VAR_KEYWORD:
+            names.append(name)
+        elif str(parameter.annotation).startswith("Unpack["):
+            names += get_args(eval(parameter.annotation, function.__globals__))[0].__annotations__
+        else:
+            takes_others = True
+    return tuple(name for name in names if name not in ("self", "frame")), takes_others
 
 
-def advice(word: str, known: Sequence[str]) -> str:
-    """What a word that is no argument may mean."""
-    if word in _WORDS and _WORDS[word] in known:
-        return f"did you mean {_WORDS[word]}=?"
-    if (word in _WORDS and _WORDS[word] == "undefined") or word == "undefined":
-        return "what has no value stays null here: fill_null(...) fills it"
-    if word in _SENTENCES:
-        return _SENTENCES[word]
-    near = nearest(word, known, cutoff=0.7)[:1]
-    return f"did you mean {near[0]}=?" if near else ""
+def refuse_unknown(function: Callable[..., Any], words: Iterable[str], refusals: Iterable[Refusal] = ()) -> None:
+    """Raise for a keyword that the function does not have, with the argument that it may mean."""
+    names, takes_others = arguments_of(function)
+    unknown = [word for word in words if word not in names and word != "frame"]
+    if not unknown:
+        return
+    caller, refused = function.__name__, {one.option: one.reason for one in refusals if not (one.values or one.beside)}
+    if takes_others:  # of these words, only those that stand for an argument without a default are unknown
+        needed = [name for name, one in signature(function).parameters.items() if one.default is Parameter.empty]
+        unknown = [word for word in unknown if any(word in SYNONYMS.get(name, ()) for name in needed)]
+    for word in unknown[:1]:
+        text = f"unexpected keyword argument {shown(word)}; "
+        if (meant := meaning(word, [*names, *refused])) in refused:
+            raise TypeError(f"{text}{caller} does not take {meant}=: {refused[meant]}")
+        names = tuple(name for name in names if name not in refused)
+        raise TypeError(text + (advice(word, names) or f"{caller} takes {', '.join(names)}"))
+
+
+def meaning(word: str, names: Sequence[str]) -> str | None:
+    """The argument of these that a word means, or that it is a misspelling of."""
+    lowered = word.lower()
+    for suffix in ("", *_SUFFIXES):
+        stem = lowered.removesuffix(suffix) if suffix else lowered
+        if stem in names:
+            return stem
+        if synonyms := [name for name, words in SYNONYMS.items() if stem in words and name in names]:
+            return synonyms[0]
+    near = [] if word in _ADVICE else nearest(word, names, cutoff=0.8)
+    return near[0] if near else None
+
+
+def advice(word: str, names: Sequence[str]) -> str:
+    """What to write in place of a word that is no argument."""
+    meant = meaning(word, names)
+    if meant is None and word in SYNONYMS["undefined"]:
+        return _ADVICE["undefined"]
+    return f"did you mean {meant}=?" if meant else _ADVICE.get(word, "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Unpack
 
+from frame_pr.frames.arguments import public
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.functions.evaluation import metrics_of
 from frame_pr.inputs.policies import Column, Columns, Policies
@@ -12,6 +13,7 @@ from frame_pr.metrics.cutoffs import Rank
 from frame_pr.metrics.numbers import each
 
 
+@public()
 def precision_at_k(
     frame: Frame,
     truth: Column,
@@ -69,6 +71,7 @@ def precision_at_k(
     return metrics_of(frame, names, truth, score, policies, by, positive, undefined)
 
 
+@public()
 def recall_at_k(
     frame: Frame,
     truth: Column,
@@ -125,6 +128,7 @@ def recall_at_k(
     return metrics_of(frame, names, truth, score, policies, by, positive, undefined)
 
 
+@public()
 def r_precision(
     frame: Frame,
     truth: Column,

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Unpack
 
+from frame_pr.frames.arguments import public
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.functions.evaluation import metrics_of
 from frame_pr.inputs.policies import Column, Columns, Policies
-from frame_pr.inputs.request import refuse_undefined
 from frame_pr.metrics.cutoffs import Recall
 from frame_pr.metrics.numbers import each
 
 
+@public()
 def precision_at_recall(
     frame: Frame,
     truth: Column,
@@ -70,6 +71,7 @@ def precision_at_recall(
     return metrics_of(frame, names, truth, score, policies, by, positive, undefined)
 
 
+@public()
 def k_at_recall(
     frame: Frame,
     truth: Column,
@@ -121,8 +123,5 @@ def k_at_recall(
     >>> fp.k_at_recall(run, "relevant", "score", [0.5, 1]).row(0)
     (2, 4)
     """
-    refuse_undefined(
-        policies, "k_at_recall gives counts, which stay null where there is none: fill_null(...) fills them"
-    )
     names = [f"k@{Recall.of(one)}" for one in each("recall", recall)]
     return metrics_of(frame, names, truth, score, policies, by, positive)

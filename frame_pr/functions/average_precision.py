@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, Unpack
 
-from frame_pr.frames.arguments import one_of
+from frame_pr.frames.arguments import one_of, public
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.functions.evaluation import metrics_of
 from frame_pr.inputs.policies import Column, Columns, Policies
@@ -13,6 +13,7 @@ from frame_pr.metrics.cutoffs import Rank
 from frame_pr.metrics.numbers import each
 
 
+@public()
 def average_precision(
     frame: Frame,
     truth: Column,
@@ -66,6 +67,7 @@ def average_precision(
     return metrics_of(frame, "average_precision", truth, score, policies, by, positive, undefined)
 
 
+@public()
 def interpolated_average_precision(
     frame: Frame,
     truth: Column,
@@ -126,6 +128,7 @@ def interpolated_average_precision(
     return metrics_of(frame, name, truth, score, policies, by, positive, undefined)
 
 
+@public()
 def average_precision_at_k(
     frame: Frame,
     truth: Column,

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import polars as pl
 
-from frame_pr.frames.arguments import one_of
+from frame_pr.frames.arguments import one_of, public
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_several
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.wording import counted, shown
@@ -23,6 +23,7 @@ from frame_pr.metrics.rates import ratio
 _COLUMNS = ("truth", "prediction", "rows", "of_truth", "of_prediction")
 
 
+@public()
 def confusion_matrix(
     frame: Frame,
     truth: Column,

@@ -7,17 +7,16 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import filling, refuse_both, scalar
+from frame_pr.frames.arguments import filling, public, refuse_both, scalar
 from frame_pr.frames.columns import by_name, refuse_several
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.kinds import find_kind, read_stream
 from frame_pr.frames.stacking import stacked
 from frame_pr.functions.evaluation import averaged, means_asked
 from frame_pr.inputs.group_thresholds import predicted_by_group
-from frame_pr.inputs.policies import Column, Columns, Policies
-from frame_pr.inputs.request import check_policies, request_of
+from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
+from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.inputs.tie_rules import DEFAULT_TIES, TIES
 from frame_pr.metrics import rates
 from frame_pr.metrics.aggregation import asked_of, values
 from frame_pr.metrics.cutoffs import Rank, Threshold
@@ -25,6 +24,7 @@ from frame_pr.metrics.means import Statistic
 from frame_pr.metrics.numbers import each, read_number
 
 
+@public(REFUSED["confusion"])
 def confusion(
     frame: Frame,
     truth: Column,
@@ -107,15 +107,8 @@ def confusion(
     if (score is None) != (prediction is not None):
         given = f"{'no' if score is None else 'a'} score, and {'no' if prediction is None else 'a'} prediction"
         raise ValueError(f"confusion takes a score and a cut, or prediction= and no score; got {given}")
-    check_policies(policies)
     if prediction is not None:
         refuse_several("prediction", prediction)
-        ranks = {"ties": not TIES[policies.get("ties", DEFAULT_TIES)].together, "ascending": policies.get("ascending")}
-        ranks["tie_break"] = policies.get("tie_break") is not None
-        if ranking := [name for name, is_given in ranks.items() if is_given]:
-            raise ValueError(f"{ranking[0]}= is about the ranking of rows: predicted classes have no ranking")
-    if k is not None and policies.get("weight") is not None:
-        raise ValueError("k= cuts at a rank, and weighted rows have none: give threshold=, or leave out weight=")
     filled, means = filling("undefined", undefined), means_asked(mean_over, statistics)
     threshold = read_stream(threshold)
     column = threshold if isinstance(threshold, (str, pl.Expr)) else None

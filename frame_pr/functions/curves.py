@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Unpack
+from typing import Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import names_of, text, whole
+from frame_pr.frames.arguments import names_of, public, text, whole
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.inputs.masses import UNIT
-from frame_pr.inputs.policies import Column, Columns, Policies
-from frame_pr.inputs.request import check_policies, refuse_undefined, request_of
+from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
+from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import Rows, rows_of
-from frame_pr.inputs.tie_rules import TIES
 from frame_pr.inputs.totals import with_totals
 from frame_pr.metrics import rates
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS
@@ -35,10 +34,10 @@ CURVE_COLUMNS = (
 )
 
 _MOST_LEVELS = 101  # so many times a mass in fixed point is an Int128
-NULLS = "curve leaves what has no value null: fill_null(...) fills it"
 _READY = ("threshold", "k", "tp", "recall_step", "interpolated_precision")
 
 
+@public(REFUSED["curve"])
 def curve(
     frame: Frame,
     truth: Column,
@@ -97,13 +96,13 @@ def curve(
     >>> fp.curve(run, "relevant", "score").select("threshold", "k", "tp", "precision").rows()[:2]
     [(0.9, 1, 1, 1.0), (0.8, 2, 2, 1.0)]
     """
-    refuse_undefined(policies, NULLS)
     columns = [*CURVE_COLUMNS, *_others(figures)]
     levels = None if points is None else whole("points", points, least=2)
     rows, way_back = rows_of(frame, request_of(truth, score, by, positive, policies))
     return way_back.result(curve_table(rows, columns, levels), columns)
 
 
+@public(REFUSED["with_curve"])
 def with_curve(
     frame: Frame,
     truth: Column,
@@ -158,15 +157,7 @@ def with_curve(
     >>> fp.with_curve(run, "relevant", "score")["precision"].round(2).to_list()
     [1.0, 1.0, 0.67, 0.75, 0.6]
     """
-    refuse_undefined(policies, NULLS)
     columns, put = [*CURVE_COLUMNS[1:], *_others(figures)], text("prefix", prefix)
-    check_policies(policies)
-    for name in ("ties", "tie_break"):
-        value: Any = policies.get(name)
-        if value is not None and not (name == "ties" and TIES[value].together):
-            raise ValueError(
-                f"with_curve gives rows the figures at their own score: it takes equal scores together, without {name}="
-            )
     request = request_of(truth, score, by, positive, policies)
     rows, way_back = rows_of(frame, request, carry=True, placed=True)
     return way_back.beside(curve_table(rows, columns), columns, put, place=place_of_block(rows))
@@ -193,18 +184,6 @@ def _reaches_a_level(levels: int) -> pl.Expr:
 
 def curve_table(rows: Rows, columns: Sequence[str], levels: int | None = None) -> pl.LazyFrame:
     """`group` and these columns of its curve, by group and from the best score on."""
-    if rows.gains.name is not None:
-        raise ValueError("gain= is what dcg and ndcg add up, and a curve has neither: leave it out")
-    rule = TIES[rows.ties]
-    if rule.averages:
-        raise ValueError(
-            "a curve has no expectation over orders: a threshold takes equal scores together, without ties="
-        )
-    if rows.counted and not rule.together:
-        raise ValueError(
-            f"with ties={rows.ties!r} a curve has a row for each row, and one with a count= stands for several: leave "
-            "out ties="
-        )
     fractional = rows.weights.fractional
     blocks = FIXED_POINT_COLUMNS if fractional else COLUMNS
     figures = {name: rate_of(name).formula(blocks.counts) for name in columns if name not in _READY}

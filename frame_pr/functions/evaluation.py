@@ -7,7 +7,7 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import filling, scalar, several, text
+from frame_pr.frames.arguments import filling, public, scalar, several, text
 from frame_pr.frames.columns import by_name, refuse_clash
 from frame_pr.frames.engines import Engine
 from frame_pr.frames.frame_kind import Frame
@@ -21,6 +21,7 @@ from frame_pr.metrics.means import Means, Statistic, checked_statistics, means_o
 from frame_pr.metrics.names import is_metric, metric
 
 
+@public()
 def evaluate(
     frame: Frame,
     metrics: MetricName | Sequence[MetricName] | Mapping[str, MetricName],
@@ -118,6 +119,7 @@ def metrics_of(
     return evaluated(frame, request, named, means, filled)
 
 
+@public()
 def with_metrics(
     frame: Frame,
     metrics: MetricName | Sequence[MetricName] | Mapping[str, MetricName],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Unpack
 
-from frame_pr.frames.arguments import refuse_both
+from frame_pr.frames.arguments import public, refuse_both
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.functions.evaluation import metrics_of
 from frame_pr.inputs.policies import Column, Columns, Policies
@@ -13,6 +13,7 @@ from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.numbers import each, f_of
 
 
+@public()
 def f_beta(
     frame: Frame,
     truth: Column,

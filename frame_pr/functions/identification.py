@@ -8,14 +8,14 @@ from typing import Any, NamedTuple, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import real, scalar
+from frame_pr.frames.arguments import public, real, scalar
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.engines import Engine
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.wording import shown
 from frame_pr.functions.curves import curve
 from frame_pr.functions.evaluation import evaluated
-from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.selection import selected
 from frame_pr.inputs.tie_rules import TIES
@@ -55,6 +55,7 @@ class _Way(NamedTuple):
     undefined: float | None
 
 
+@public(REFUSED["identify"])
 def identify(
     frame: Frame,
     value: float | str,
@@ -117,11 +118,6 @@ def identify(
         raise TypeError(f"identify is not there for {frame.name}: give it a tally of the rows, with count=")
     wanted, digits = _printed(value)
     request = request_of(truth, score, by, positive, policies)
-    for name in ("ties", "weight", "positives", "rows"):
-        if policies.get(name) is not None:
-            raise ValueError(
-                f"identify takes no {name}=: " + ("it tries them all" if name == "ties" else "leave it out")
-            )
     given = selected(frame, request, carry=False)
     if given.several:
         raise ValueError("score is a list: identify takes one score at a time")

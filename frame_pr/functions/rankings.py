@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Unpack
 
+from frame_pr.frames.arguments import public
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.functions.evaluation import metrics_of
 from frame_pr.inputs.policies import Column, Columns, Policies
@@ -12,6 +13,7 @@ from frame_pr.metrics.cutoffs import Rank
 from frame_pr.metrics.numbers import each
 
 
+@public()
 def roc_auc(
     frame: Frame,
     truth: Column,
@@ -65,6 +67,7 @@ def roc_auc(
     return metrics_of(frame, "roc_auc", truth, score, policies, by, positive, undefined)
 
 
+@public()
 def reciprocal_rank(
     frame: Frame,
     truth: Column,
@@ -121,6 +124,7 @@ def reciprocal_rank(
     return metrics_of(frame, _at("reciprocal_rank", k), truth, score, policies, by, positive, undefined)
 
 
+@public()
 def success_at_k(
     frame: Frame,
     truth: Column,
@@ -177,6 +181,7 @@ def success_at_k(
     return metrics_of(frame, names, truth, score, policies, by, positive, undefined)
 
 
+@public()
 def ndcg(
     frame: Frame,
     truth: Column,

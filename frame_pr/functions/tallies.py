@@ -9,13 +9,13 @@ from typing import Any, TypeAlias, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import is_whole, scalar, several, whole
+from frame_pr.frames.arguments import is_whole, public, scalar, several, whole
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.engines import Engine
 from frame_pr.frames.frame_kind import Frame, collected
 from frame_pr.frames.wording import shown
 from frame_pr.inputs.canonical import checked
-from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import rows_of
 from frame_pr.inputs.selection import Selection, selected
@@ -27,15 +27,9 @@ from frame_pr.ranking.running import ends, from_start, starts
 
 Bins: TypeAlias = int | list[Threshold]
 """How many bins, or where they begin."""
-_LATER = {
-    "ties": "what equal scores mean is said where the tally is evaluated",
-    "tie_break": "it ranks the rows that a row of the tally stands for: evaluate the rows themselves",
-    "tie_break_descending": "it ranks the rows that a row of the tally stands for: evaluate the rows themselves",
-    "positives": "known totals are given where the tally is evaluated",
-    "rows": "known totals are given where the tally is evaluated",
-}
 
 
+@public(REFUSED["tally"])
 def tally(
     frame: Frame,
     truth: Column,
@@ -97,9 +91,6 @@ def tally(
     0.8333333333333334
     """
     request = request_of(truth, score, by, positive, policies)
-    for name, way in _LATER.items():
-        if policies.get(name) is not None:
-            raise ValueError(f"tally takes no {name}=: {way}")
     cuts = _bins(bins)
     if isinstance(frame, Engine):
         result: Frame = frame.tally(request, cuts)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias, TypedDict
 
 import polars as pl
 
-from frame_pr.inputs.tie_rules import Ties
+from frame_pr.frames.arguments import Refusal
+from frame_pr.inputs.tie_rules import TIES, Ties
 
 Column: TypeAlias = str | pl.Expr
 Columns: TypeAlias = Column | Sequence[Column]
@@ -71,3 +72,84 @@ class Policies(TypedDict, total=False):
     unjudged: Literal["raise", "negative", "drop"]
     positives: Column | Any
     rows: Column | Any
+
+
+_RANKED_LATER = "rows of the tally stand for several, which have no order: evaluate the rows themselves"
+_TOTALS_LATER = "give known totals where the tally is evaluated"
+_CURVE = (
+    Refusal("gain", "dcg and ndcg add it up, and a curve has neither: leave it out"),
+    Refusal(
+        "ties",
+        "a curve has no expectation over orders, and a threshold takes equal scores together: leave out ties=",
+        values=tuple(name for name, rule in TIES.items() if rule.averages),
+    ),
+    Refusal(
+        "ties",
+        "the curve would have a row for each row, and a row with a count= stands for several: leave out ties=",
+        beside="count",
+    ),
+)
+_NO_RANKING = "predicted classes have no ranking: leave it out"
+_OWN_SCORE = "rows get the figures at their own score, so equal scores are taken together: leave it out"
+REFUSED: Mapping[str, Sequence[Refusal]] = {
+    "average_curve": _CURVE,
+    "confusion": (
+        Refusal("ties", _NO_RANKING, beside="prediction"),
+        Refusal("tie_break", _NO_RANKING, beside="prediction"),
+        Refusal("ascending", _NO_RANKING, beside="prediction"),
+        Refusal("weight", "weighted rows have no rank: give threshold= instead, or leave out weight=", beside="k"),
+    ),
+    "curve": _CURVE,
+    "identify": (
+        Refusal("ties", "identify tries all of its values: leave it out"),
+        Refusal("weight", "the definitions that it tries have ranks, and weighted rows have none: leave it out"),
+        Refusal("positives", "identify tries the definitions on the rows at hand: put missing rows in"),
+        Refusal("rows", "identify tries the definitions on the rows at hand: put missing rows in"),
+    ),
+    "plot": (*_CURVE, Refusal("weight", "weighted rows have no rank: leave out k=, or weight=", beside="k")),
+    "plot_scores": _CURVE,
+    "report": (
+        Refusal(
+            "weight",
+            "a report has metrics at ranks, and weighted rows have no rank: evaluate([...], ..., weight=) takes others",
+        ),
+    ),
+    "tally": (
+        Refusal("ties", "say what equal scores mean where the tally is evaluated"),
+        Refusal("tie_break", _RANKED_LATER),
+        Refusal("tie_break_descending", _RANKED_LATER),
+        Refusal("positives", _TOTALS_LATER),
+        Refusal("rows", _TOTALS_LATER),
+    ),
+    "with_curve": (_CURVE[0], Refusal("ties", _OWN_SCORE), Refusal("tie_break", _OWN_SCORE)),
+}
+"""The options that a function refuses, whatever metric it is asked for."""
+_NO_PLACES = (
+    "a row with a count= stands for several rows of equal score: ties='expected' is the mean over their orders, "
+    "'optimistic' and 'pessimistic' bound it"
+)
+_SAMPLED = "there is no standard error for it where rows are sampled: leave it out"
+SAMPLED_ROWS = (
+    *(Refusal(option, _SAMPLED) for option in ("weight", "gain", "tie_break", "ties")),
+    Refusal("rows", f"{_SAMPLED}, and put missing rows in, with a null score and unscored='unretrieved'"),
+)
+"""The options that a standard error over sampled rows refuses."""
+SAMPLED_CLUSTERS = (
+    Refusal("count", "a row stands for several, of one cluster or more: give the rows themselves"),
+    Refusal("positives", f"{_SAMPLED}, and put missing rows in, with a null score and unscored='unretrieved'"),
+)
+"""The options that it refuses besides where clusters of rows are sampled."""
+TOGETHER = (
+    Refusal("tie_break", "both rank the rows of equal score: give one of the two", beside="ties"),
+    Refusal("gain", "ranks discount gains, and rows with a weight= have no rank: give one of the two", beside="weight"),
+    Refusal(
+        "gain",
+        "the gain of each row is needed, and positives= says that rows are missing: put them in, with a null score and "
+        "unscored='unretrieved'",
+        beside="positives",
+    ),
+    Refusal("tie_break", _NO_PLACES, beside="count"),
+    Refusal("ties", _NO_PLACES, values=tuple(name for name, rule in TIES.items() if rule.by_row), beside="count"),
+    Refusal("ties", "weighted rows of equal score have no order: tie_break= ranks them by a column", beside="weight"),
+)
+"""The options that no function takes beside another one."""

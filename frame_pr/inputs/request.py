@@ -8,18 +8,16 @@ from typing import Any, NamedTuple
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.arguments import flag, one_of, refuse_unknown, scalar
+from frame_pr.frames.arguments import flag, one_of, refuse_options, scalar
 from frame_pr.frames.columns import listed, refuse_repeats, refuse_several
 from frame_pr.frames.kinds import find_kind, read_stream
 from frame_pr.frames.wording import kind_of_value
-from frame_pr.inputs.policies import Column, Columns, Policies
-from frame_pr.inputs.tie_rules import BOUNDS, DEFAULT_TIES, TIES, TieRule, Ties
+from frame_pr.inputs.policies import TOGETHER, Column, Columns, Policies
+from frame_pr.inputs.tie_rules import DEFAULT_TIES, TIES, TieRule, Ties
 
 _ENGINES = ("pyspark.", "dask.")
 TOTAL_POLICIES = ("positives", "rows")
 """The policies that are known totals: columns, or frames of their own."""
-ARGUMENTS = ("by", "positive", "undefined", *Policies.__annotations__)
-"""The arguments that most functions take by name."""
 
 
 class Request(NamedTuple):
@@ -132,46 +130,18 @@ def request_of(
     return request
 
 
-def refuse_undefined(policies: Policies, advice: str) -> None:
-    """A function whose figures are not filled has no `undefined`, by whatever name."""
-    for word in ("undefined", "zero_division"):
-        if word in policies:
-            raise TypeError(f"unexpected keyword argument {word!r}; {advice}")
-
-
-def check_policies(given: Policies) -> None:
-    """Policies are such as there are, and go together."""
-    refuse_unknown(given, Policies.__annotations__, ARGUMENTS)
-    ties: Ties = one_of("ties", given.get("ties", DEFAULT_TIES), tuple(TIES))
-    rule = TIES[ties]
+def check_policies(policies: Policies) -> None:
+    """Check the values of options, and that they go together."""
+    one_of("ties", policies.get("ties", DEFAULT_TIES), tuple(TIES))
     for name in ("ascending", "tie_break_descending"):
-        flag(name, given.get(name, False))
-    one_of("unscored", given.get("unscored", "raise"), ("raise", "unretrieved", "drop"))
-    one_of("unjudged", given.get("unjudged", "raise"), ("raise", "negative", "drop"))
-    if given.get("tie_break") is not None and not rule.together:
-        raise ValueError(f"tie_break ranks the rows of equal score, and ties={ties!r} too: give one of the two")
-    if "tie_break_descending" in given and given.get("tie_break") is None:
+        flag(name, policies.get(name, False))
+    one_of("unscored", policies.get("unscored", "raise"), ("raise", "unretrieved", "drop"))
+    one_of("unjudged", policies.get("unjudged", "raise"), ("raise", "negative", "drop"))
+    refuse_options("a ranking", policies, TOGETHER)
+    if "tie_break_descending" in policies and policies.get("tie_break") is None:
         raise ValueError(
             "tie_break_descending says how tie_break= ranks rows of equal score, and there is none: say ascending=True "
             "where a small score is best"
-        )
-    if given.get("gain") is not None:
-        if given.get("weight") is not None:
-            raise ValueError("gain= is discounted by ranks, and rows with a weight= have none: give one of the two")
-        if given.get("positives") is not None:
-            raise ValueError(
-                "gain= needs all rows that have one, and positives= says that some are missing: put them in with a "
-                "null score and unscored='unretrieved'"
-            )
-    if given.get("count") is not None and (rule.by_row or given.get("tie_break") is not None):
-        raise ValueError(
-            f"{'ties=' + repr(ties) if rule.by_row else 'tie_break='} ranks rows of equal score, and a row with a "
-            f"count= stands for several: ties='expected' is their mean, {' and '.join(map(repr, BOUNDS))} bound it"
-        )
-    if given.get("weight") is not None and not rule.together:
-        raise ValueError(
-            f"ties={ties!r} orders rows of equal score, and weighted rows stand for several: it has no meaning with "
-            "weight=; tie_break= ranks them by a column"
         )
 
 

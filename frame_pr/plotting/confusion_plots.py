@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from frame_pr.frames.arguments import public
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.kinds import kind_of
@@ -21,6 +22,7 @@ _WRITTEN = 20
 """Classes up to which numbers are written into the cells."""
 
 
+@public()
 def plot_confusion(frame: Frame, /, *, ax: Axes | None = None) -> Axes:
     r"""A heat map of what `confusion_matrix` gave, or of a row of `confusion`: a row for each truth, and its shares.
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
+from frame_pr.frames.arguments import public
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.functions.curves import curve
-from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 # and overloads would repeat the whole signature four times.
 
 
+@public(REFUSED["plot"])
 def plot(
     frame: Frame,
     /,
@@ -184,11 +186,10 @@ def plot(
     request = request_of(truth, score, by, positive, policies)
     if all(isinstance(column, str) for column in [*request.keys, *request.scores]):
         refuse_other_keys(target, [*map(str, request.keys), *(["system"] if request.several else [])])
-    if k is not None and "weight" in policies:
-        raise ValueError("k= cuts at a rank, and weighted rows have none: leave out k=, or weight=")
     return draw(curve(frame, truth, score, by=by, positive=positive, **policies), chosen, target)
 
 
+@public()
 def plot_curve(
     frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame,
     *,

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import real, whole
+from frame_pr.frames.arguments import public, real, whole
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.functions.curves import curve
-from frame_pr.inputs.policies import Column, Policies
+from frame_pr.inputs.policies import REFUSED, Column, Policies
 from frame_pr.plotting.axes_and_names import check_axes, need_matplotlib, new_axes
 from frame_pr.plotting.colours import grey, palette
 from frame_pr.plotting.curve_frames import curves_of
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _MOST = 10_000
 
 
+@public(REFUSED["plot_scores"])
 def plot_scores(
     frame: Frame,
     /,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import filling, flag, real, text, whole
+from frame_pr.frames.arguments import filling, flag, public, real, text, whole
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.kinds import kind_of, read_stream
@@ -32,6 +32,7 @@ _ASIDE = 0.25
 """Of a line, between the intervals of two systems."""
 
 
+@public()
 def plot_intervals(
     frame: Frame,
     /,
@@ -142,6 +143,7 @@ def _dots(ax: Axes, table: pl.DataFrame, systems: list[Any]) -> None:
         ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False, fontsize="small")
 
 
+@public()
 def plot_comparison(
     frame: Frame,
     /,

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from frame_pr.frames.arguments import public
 from frame_pr.frames.columns import by_name, plain, plain_one, refuse_carried_as, refuse_repeats
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.kinds import kind_of
@@ -41,6 +42,7 @@ class _Classes(NamedTuple):
         return ["class", "truth", *(name for name, given in asked.items() if given)]
 
 
+@public()
 def unpivot_classes(
     frame: Frame,
     truth: str | Mapping[Any, str],

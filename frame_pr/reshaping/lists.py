@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.arguments import one_of
+from frame_pr.frames.arguments import one_of, public
 from frame_pr.frames.columns import by_name, plain, plain_one, refuse_carried_as, refuse_repeats
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.kinds import kind_of
@@ -37,6 +37,7 @@ class _Lists(NamedTuple):
         return named
 
 
+@public()
 def explode_lists(
     frame: Frame,
     truth: str,

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from frame_pr.frames.arguments import public
 from frame_pr.frames.arrow import ArrowFrame
 from frame_pr.frames.columns import by_name, listed, plain, refuse_missing
 from frame_pr.frames.frame_kind import Frame, FrameKind
@@ -18,6 +19,7 @@ from frame_pr.frames.wording import counted, examples, kind_of_value, shown
 _EXAMPLES = 3  # keys shown in an error
 
 
+@public()
 def join_judgments(
     run: Frame, judgments: Frame, *, on: str | Sequence[str], by: str | Sequence[str] | None = None
 ) -> Frame:

@@ -15,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_pr.frames.arguments import path_of
+from frame_pr.frames.arguments import path_of, public
 from frame_pr.frames.wording import counted
 
 _RUN: dict[str, type[pl.DataType]] = {
@@ -37,6 +37,7 @@ _SHOWN = 80  # characters shown in an error
 _NUMBERS: dict[type[pl.DataType], str] = {pl.Int64: "a whole number", pl.Float64: "a number"}
 
 
+@public()
 def read_trec_run(path: str | bytes | PathLike[Any]) -> pl.DataFrame:
     r"""A ranked run from a file in TREC's format: on each line `query Q0 document rank score tag`.
 
@@ -75,6 +76,7 @@ def read_trec_run(path: str | bytes | PathLike[Any]) -> pl.DataFrame:
     return _read(path, _RUN).drop("Q0")
 
 
+@public()
 def read_trec_qrels(path: str | bytes | PathLike[Any]) -> pl.DataFrame:
     r"""Judgments from a file in TREC's format: on each line `query iteration document relevance`.
 

@@ -7,13 +7,13 @@ from typing import Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import flag, whole
+from frame_pr.frames.arguments import flag, public, whole
 from frame_pr.frames.columns import by_name, refuse_clash
 from frame_pr.frames.frame_kind import Frame
-from frame_pr.functions.curves import CURVE_COLUMNS, NULLS, curve_table
+from frame_pr.functions.curves import CURVE_COLUMNS, curve_table
 from frame_pr.functions.evaluation import sorted_by
-from frame_pr.inputs.policies import Column, Columns, Policies
-from frame_pr.inputs.request import refuse_undefined, request_of
+from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
+from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
 from frame_pr.statistics.bounds import of_share
 from frame_pr.statistics.figures import keys_left, refuse_engine
@@ -22,6 +22,7 @@ from frame_pr.statistics.intervals import share_of
 COLUMNS = ("recall", "precision", "low", "high", "lower_quartile", "upper_quartile", "groups")
 
 
+@public(REFUSED["average_curve"])
 def average_curve(
     frame: Frame,
     truth: Column,
@@ -86,7 +87,6 @@ def average_curve(
     [(0.5, 0.75, 2), (1.0, 0.75, 2)]
     """
     levels, smooth, share = whole("points", points, 2), flag("interpolated", interpolated), share_of(confidence)
-    refuse_undefined(policies, NULLS)
     if by is None:
         raise ValueError("average_curve needs groups, whose curves are averaged: name the grouping columns, by=...")
     refuse_engine(frame)

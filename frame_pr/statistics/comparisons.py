@@ -9,7 +9,7 @@ from typing import Any, Literal, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import filling, is_whole, one_of, whole
+from frame_pr.frames.arguments import filling, is_whole, one_of, public, whole
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_several
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.stacking import stacked
@@ -52,6 +52,7 @@ _REFUSED = {
 }
 
 
+@public()
 def compare(
     frame: Frame,
     metrics: MetricName | Sequence[MetricName],

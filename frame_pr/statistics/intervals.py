@@ -8,7 +8,7 @@ from typing import Any, Literal, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import filling, one_of, real
+from frame_pr.frames.arguments import filling, one_of, public, real
 from frame_pr.frames.columns import by_name, refuse_clash
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.stacking import stacked
@@ -22,6 +22,7 @@ from frame_pr.statistics.figures import COLUMNS, Figures, figures_of, is_of_figu
 from frame_pr.statistics.sampled_rows import intervals_of_rows
 
 
+@public()
 def intervals(
     frame: Frame,
     metrics: MetricName | Sequence[MetricName],

@@ -7,11 +7,11 @@ from typing import Any, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import filling
-from frame_pr.frames.columns import by_name, refuse_clash, refuse_several
+from frame_pr.frames.arguments import filling, public
+from frame_pr.frames.columns import by_name, refuse_clash
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.functions.evaluation import means_asked, metrics_of
-from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
 from frame_pr.metrics import rates
@@ -24,6 +24,7 @@ from frame_pr.statistics.intervals import of_means, share_of
 from frame_pr.statistics.sampled_rows import bounds_of, has_row_error, of_rows, refuse_policies, values_and_errors
 
 
+@public(REFUSED["report"])
 def report(
     frame: Frame,
     truth: Column,
@@ -95,11 +96,6 @@ def report(
     >>> fp.report(run, "relevant", "score", k=2).select("positives", "average_precision", "precision@2").row(0)
     (3, 0.9166666666666666, 1.0)
     """
-    if (weight := policies.get("weight")) is not None:
-        refuse_several("weight", weight)
-        raise ValueError(
-            "report has figures at ranks, and weighted rows have none: evaluate([...], ..., weight=) takes the others"
-        )
     ranks = [Rank.of(one) for one in each("k", k)]
     names = ["rows", "positives", "prevalence", "ties"]
     names += ["average_precision", "interpolated_average_precision", "average_precision_lift", "r_precision"]

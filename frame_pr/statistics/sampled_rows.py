@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import polars as pl
 
+from frame_pr.frames.arguments import refuse_options
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_several
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.stacking import stacked
 from frame_pr.functions.evaluation import sorted_by
-from frame_pr.inputs.policies import Column
+from frame_pr.inputs.policies import SAMPLED_CLUSTERS, SAMPLED_ROWS, Column
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.rows import Rows, WayBack, rows_of
 from frame_pr.inputs.thresholds import code_reached
@@ -93,20 +94,14 @@ def of_rows(name: str) -> OfRows:
 
 
 def refuse_policies(request: Request, names: Sequence[str], *, clusters: bool) -> None:
-    """No policy by which rows are anything but drawn one by one, each as likely as the others."""
-    for name in ("weight", "gain", "tie_break"):
-        if request.policies.get(name) is not None:
-            raise ValueError(f"{name}= goes with no standard error where rows are sampled: leave it out")
-    if clusters and request.policies.get("count") is not None:
-        raise ValueError("count= and clusters do not go together: give the rows themselves, each of its cluster")
-    if not request.tie_rule.together:
-        raise ValueError(f"ties={request.ties!r} goes with no standard error where rows are sampled: leave it out")
-    for total in request.totals:
-        if clusters or total == "rows" or any(name != "average_precision" for name in names):
-            raise ValueError(
-                f"{total}= goes with no standard error where rows are sampled, but positives= with that of average "
-                "precision: put missing rows in, with a null score and unscored='unretrieved'"
-            )
+    """Raise for options under which rows are not drawn one by one, each as likely as the others."""
+    refusals = (*SAMPLED_ROWS, *SAMPLED_CLUSTERS) if clusters else SAMPLED_ROWS
+    refuse_options("a standard error", request.policies, refusals)
+    if "positives" in request.totals and any(name != "average_precision" for name in names):
+        raise ValueError(
+            "positives=: where rows are sampled, only average_precision has a standard error with it; put missing rows "
+            "in, with a null score and unscored='unretrieved'"
+        )
 
 
 def values_and_errors(

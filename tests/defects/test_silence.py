@@ -143,7 +143,7 @@ CASES = [
         14,
         lambda: run.pr.confusion("rel", prediction="pred", tie_break="lab").width,
         ValueError,
-        "tie_break= is about the ranking of rows: predicted classes have no ranking",
+        "tie_break=: confusion does not take it with prediction=; predicted classes have no ranking",
     ),
 ]
 

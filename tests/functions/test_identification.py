@@ -102,5 +102,5 @@ def test_counts_and_tie_breaks_are_taken():
     assert any("by tie_break=" in one for one in found["definition"])
     # Two hits and a miss of one score, then a hit: (2/3 + 2/3 + 3/4) / 3.
     assert matches(fp.identify(data, 0.6944, "y", "s", count="n")).height
-    with pytest.raises(ValueError, match="identify takes no ties="):
+    with pytest.raises(ValueError, match="ties='order': identify does not take it; identify tries all"):
         fp.identify(data, 0.5, "y", "s", ties="order")

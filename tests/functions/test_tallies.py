@@ -184,21 +184,24 @@ def test_what_is_no_count(counts, message, lazy):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"ties": "order"}, "ties='order' ranks rows of equal score, and a row with a count= stands for several"),
-        ({"tie_break": "n"}, "tie_break= ranks rows of equal score"),
+        (
+            {"ties": "order"},
+            "ties='order': a ranking does not take it with count=; a row with a count= stands for several",
+        ),
+        ({"tie_break": "n"}, "tie_break=: a ranking does not take it with count=; a row"),
     ],
 )
 def test_rows_that_stand_for_several_have_no_order(given, message):
     data = pl.DataFrame({"y": [1, 0], "s": [1.0, 2.0], "n": [1, 1]})
     with pytest.raises(ValueError, match=message):
         fp.average_precision(data, "y", "s", count="n", **given)
-    with pytest.raises(ValueError, match="tally takes no "):
+    with pytest.raises(ValueError, match="tally does not take it"):
         fp.tally(data, "y", "s", **given)
 
 
 def test_a_curve_has_no_row_for_each_counted_row():
     data = pl.DataFrame({"y": [1, 0], "s": [1.0, 2.0], "n": [1, 1]})
-    with pytest.raises(ValueError, match="a curve has a row for each row"):
+    with pytest.raises(ValueError, match="the curve would have a row for each row"):
         fp.curve(data, "y", "s", count="n", ties="optimistic")
 
 

@@ -139,7 +139,10 @@ GOOD = pl.DataFrame({"y": [1, 0], "s": [1.0, 2.0], "w": [1, 2]})
         (lambda f: f.pr.r_precision("y", "s", weight="w"), "r_precision cuts at a rank"),
         (lambda f: f.pr.average_precision_at_k("y", "s", 1, weight="w"), "average_precision@1 cuts at a rank"),
         (lambda f: f.pr.average_precision_at_k("y", "s", 1, divisor="hits", weight="w"), "@1/hits cuts at a rank"),
-        (lambda f: f.pr.average_precision("y", "s", weight="w", ties="expected"), "no meaning with weight="),
+        (
+            lambda f: f.pr.average_precision("y", "s", weight="w", ties="expected"),
+            "ties='expected': a ranking does not take it with weight=",
+        ),
         (lambda f: f.pr.average_precision("y", "s", tie_break="w", ties="order"), "give one of the two"),
         (
             lambda f: f.pr.average_precision_at_k("y", "s", 1, divisor="hits", ties="optimistic"),
@@ -150,8 +153,14 @@ GOOD = pl.DataFrame({"y": [1, 0], "s": [1.0, 2.0], "w": [1, 2]})
             "would be no bound of it",
         ),
         (lambda f: f.pr.curve("y", "s", ties="expected"), "a curve has no expectation over orders"),
-        (lambda f: f.pr.with_curve("y", "s", ties="order"), "with_curve gives rows the figures at their own score"),
-        (lambda f: f.pr.with_curve("y", "s", tie_break="w"), "with_curve gives rows the figures at their own score"),
+        (
+            lambda f: f.pr.with_curve("y", "s", ties="order"),
+            "with_curve does not take it; rows get the figures at their own score",
+        ),
+        (
+            lambda f: f.pr.with_curve("y", "s", tie_break="w"),
+            "with_curve does not take it; rows get the figures at their own score",
+        ),
         (lambda f: f.pr.confusion("y", prediction="w", positive=1, ties="order"), "predicted classes have no ranking"),
         (lambda f: f.pr.average_precision("y", "s", weight="x"), "no column 'x' in the frame"),
     ],

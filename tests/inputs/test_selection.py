@@ -68,7 +68,7 @@ AT_ONCE = [
     (
         {"colour": "red"},
         TypeError,
-        "unexpected keyword argument 'colour'; there are by, positive, undefined, ties, tie_break",
+        "unexpected keyword argument 'colour'; the plots spell it color=",
     ),
     # Nothing where something is needed.
     ({"score": []}, ValueError, "score names no column: give the name of the score column"),
@@ -85,7 +85,7 @@ def test_what_the_schema_shows_is_an_error_at_once(kind, given, error, message):
     with pytest.raises(error, match=message):
         call(frame, "average_precision", **{"by": "query"} | given)
     with pytest.raises(error, match=message):
-        call(frame, "report", **{"by": "query"} | given)
+        call(frame, "f_beta", **{"by": "query"} | given)
 
 
 @pytest.mark.parametrize("score", [[True, False], [date(2024, 1, 1), date(2024, 1, 2)], [[1.0], [2.0]], [None, None]])

@@ -97,7 +97,11 @@ def test_the_plot_draws_the_table():
         ({"points": 1}, ValueError, "points must be a whole number of at least 2"),
         ({"interpolated": 1}, TypeError, "interpolated must be True or False"),
         ({"confidence": 95}, ValueError, "confidence must lie between 0 and 1, got 95: write 0.95"),
-        ({"ties": "expected"}, ValueError, "a curve has no expectation over orders"),
+        (
+            {"ties": "expected"},
+            ValueError,
+            "ties='expected': average_curve does not take it; a curve has no expectation over orders",
+        ),
         ({"undefined": 0.0}, TypeError, "unexpected keyword argument 'undefined'"),
     ],
 )

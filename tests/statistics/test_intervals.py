@@ -191,7 +191,7 @@ def test_rows_that_stand_for_many(kind):
     repeated = data.select(pl.exclude("n").repeat_by("n")).explode(pl.all(), empty_as_null=False)
     expected = fp.intervals(repeated, names, "truth", "score")
     assert_same(kind.read(fp.intervals(kind(data), names, "truth", "score", count="n")), expected)
-    with pytest.raises(ValueError, match="count= and clusters do not go together"):
+    with pytest.raises(ValueError, match="count=: a standard error does not take it; a row stands for several"):
         fp.intervals(data, names, "truth", "score", count="n", cluster="q")
 
 
@@ -259,9 +259,13 @@ REFUSED = [
         "precision@5 has no closed form where rows are sampled: average_precision",
     ),
     ({"metrics": "f2@threshold=1"}, ValueError, "f2@threshold=1 has no closed form where rows are sampled"),
-    ({"weight": "w"}, ValueError, "weight= goes with no standard error where rows are sampled"),
-    ({"ties": "order"}, ValueError, "ties='order' goes with no standard error where rows are sampled"),
-    ({"metrics": "roc_auc", "positives": "w"}, ValueError, "positives= goes with no standard error where rows are"),
+    ({"weight": "w"}, ValueError, "weight=: a standard error does not take it; there is no standard error"),
+    ({"ties": "order"}, ValueError, "ties='order': a standard error does not take it"),
+    (
+        {"metrics": "roc_auc", "positives": "w"},
+        ValueError,
+        "positives=: where rows are sampled, only average_precision has a standard error",
+    ),
     ({"sampled": "row"}, ValueError, "sampled must be 'groups' or 'rows', or None, got 'row'"),
     ({"sampled": "groups"}, ValueError, "sampled='groups' needs mean_over="),
     ({"cluster": "gone"}, ValueError, "cluster: no column 'gone' in the frame"),

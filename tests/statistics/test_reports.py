@@ -140,7 +140,7 @@ def test_bounds_beside_means(kind):
 
 
 def test_bounds_that_have_no_form():
-    with pytest.raises(ValueError, match="ties='order' goes with no standard error"):
+    with pytest.raises(ValueError, match="ties='order': a standard error does not take it"):
         fp.report(TEN, "relevant", "score", ties="order", confidence=0.95)
     with pytest.raises(ValueError, match=r"got 95: write 0\.95"):
         fp.report(TEN, "relevant", "score", confidence=95)
