@@ -167,12 +167,13 @@ def _row(i: int, one: OfRows, confidence: float, *, simple: bool) -> dict[str, p
 
 def bounds_of(i: int, one: OfRows, value: pl.Expr, confidence: float, *, simple: bool = True) -> dict[str, pl.Expr]:
     """`low` and `high` of a metric, of its value, error and df. `simple`: of one group, without clusters."""
-    error, df, some = pl.col(f"error {i}"), pl.col(f"df {i}"), value.is_not_null() & (pl.col("n") > 1)
+    error, df = pl.col(f"error {i}"), pl.col(f"df {i}")
     if simple and one.proportion is not None:
-        found = one.proportion.bounds(value, df + 1, confidence)
+        sides = bounds.around(value, **one.proportion.bounds(value, df + 1, confidence))
     else:
-        found = bounds.of_share(value, error, df, confidence)
-    return {name: pl.when(some).then(bound) for name, bound in found.items()}
+        sides = bounds.of_share(value, error, df, confidence)
+    defined = value.is_not_null() & (pl.col("n") > 1)
+    return {name: pl.when(defined).then(side) for name, side in sides.items()}
 
 
 def sums_of_clusters(rows: Rows, chosen: Sequence[OfRows], groups: pl.LazyFrame) -> pl.LazyFrame:

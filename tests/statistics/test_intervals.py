@@ -251,8 +251,8 @@ def test_no_rows(kind):
 
 
 REFUSED = [
-    ({"confidence": 95}, ValueError, "confidence must lie between 0 and 1, got 95: write 0.95"),
-    ({"confidence": 0}, ValueError, "confidence must lie between 0 and 1, got 0: such as 0.95"),
+    ({"confidence": 95}, ValueError, "confidence must lie strictly between 0 and 1; got 95: write 0.95"),
+    ({"confidence": 0}, ValueError, "confidence must lie strictly between 0 and 1; got 0: such as 0.95"),
     (
         {"metrics": "precision@5"},
         ValueError,
