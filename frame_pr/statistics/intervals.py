@@ -18,7 +18,7 @@ from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.metrics.completion import MetricName
 from frame_pr.statistics import bounds
-from frame_pr.statistics.figures import COLUMNS, Figures, figures_of, is_of_figures, keys_left, row
+from frame_pr.statistics.figures import COLUMNS, Figures, figures_of, is_of_figures, keys_left, only_shares, row
 from frame_pr.statistics.sampled_rows import intervals_of_rows
 
 
@@ -114,6 +114,7 @@ def intervals(
     if not means:
         raise ValueError("sampled='groups' needs mean_over=, the keys of the groups that were drawn")
     figures = figures_of(frame, metrics, truth, score, by, positive, filled, policies)
+    figures = only_shares(figures) if ready else figures
     keys = [] if mean_over is None else keys_left(figures.keys, mean_over)
     refuse_clash(keys, COLUMNS)
     return figures.give(of_means(figures, keys, share), keys)
