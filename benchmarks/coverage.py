@@ -1,16 +1,18 @@
-"""How often an interval holds the value, and how often a test finds a difference where there is none.
+"""Simulated coverage of the confidence intervals, and error rates of the comparisons, as the functions ship.
 
-Run:  python -m benchmarks.coverage [--samples 4000] [--seed 1]
+Run:  python -m benchmarks.coverage [--samples 4000] [--seeds 1 2 3 4]
 
-Of samples drawn from populations whose value is known, by the functions that ship. Writes docs/coverage.md.
+Samples are drawn from populations whose value is known. Writes docs/coverage.md.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from statistics import NormalDist
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -19,83 +21,182 @@ from scipy import stats
 import frame_pr as fp
 
 PAGE = Path(__file__).parents[1] / "docs" / "coverage.md"
-ROWS = 4_000_000  # at a time
+ROWS = 2_000_000  # in one call
+ROWS_OF_CELL = 16_000_000  # a cell has fewer samples if they are larger
+LEVELS = (0.8, 0.9, 0.95, 0.99)
 Draw = Callable[[np.random.Generator, int], np.ndarray]
+Outcomes = Mapping[str, pl.Series]
+"""Whether each sample has the outcome that is counted; null if it has no result."""
 
 
-# Rows: scores of negatives are normal, those of positives as much higher as gives the average precision.
-POPULATIONS = [(0.29, 0.1), (0.81, 0.1), (0.90, 0.1), (0.04, 0.01), (0.75, 0.5), (0.96, 0.5)]
+class Simulation(NamedTuple):
+    """The seeds, the samples of a cell, which all seeds share, and the p-value of each cell that the seeds agree."""
+
+    seeds: Sequence[int]
+    samples: int
+    agreement: list[float]
+
+    def cells(self, draw: Callable[[np.random.Generator, int], Outcomes], *, rows: int = 1, most: int = 1) -> list[str]:
+        """A percentage for each outcome, over all seeds; `rows`: of a sample; `most`: this share of the samples."""
+        samples = max(2, min(self.samples // most, ROWS_OF_CELL // rows) // len(self.seeds))
+        each = [draw(np.random.default_rng([seed, len(self.agreement)]), samples) for seed in self.seeds]
+        return [self._cell([outcomes[name].drop_nulls() for outcomes in each]) for name in each[0]]
+
+    def _cell(self, outcomes: list[pl.Series]) -> str:
+        """In percent, with the standard error of the simulation."""
+        hits, n = (np.array([f(series) for series in outcomes]) for f in (pl.Series.sum, len))
+        share, total = hits.sum() / n.sum(), n.sum()
+        if 0 < share < 1:
+            table = np.stack([hits, n - hits])
+            self.agreement.append(float(stats.chi2_contingency(table, correction=False).pvalue))
+        return f"{100 * share:.1f} ± {100 * (share * (1 - share) / total) ** 0.5:.1f}"
+
+
+# Samples of rows -----------------------------------------------------------------------------------------------------
+
+SHIFTS = (1.0, 2.5, 3.5)
+PREVALENCES = (0.5, 0.1, 0.02, 0.01)
 POSITIVES = (20, 100, 1000)
+RANKINGS = ("average_precision", "roc_auc")
+AT_THRESHOLD = ("precision@threshold=1", "recall@threshold=1", "f1@threshold=1")
 
 
-def average_precision_of(shift: float, prevalence: float) -> float:
-    """Of the whole population: the precision at each recall, by the scores of the positives."""
+@cache
+def population(shift: float, prevalence: float) -> dict[str, float]:
+    """The values of the population: scores of negatives are standard normal, those of positives `shift` higher."""
     normal = NormalDist()
     recall = (np.arange(20_000) + 0.5) / 20_000
     scores = np.array([shift - normal.inv_cdf(r) for r in recall])
     fpr = np.array([1 - normal.cdf(score) for score in scores])
-    return float(np.mean(prevalence * recall / (prevalence * recall + (1 - prevalence) * fpr)))
+    tp, fp_ = prevalence * (1 - normal.cdf(1 - shift)), (1 - prevalence) * (1 - normal.cdf(1))
+    precision = prevalence * recall / (prevalence * recall + (1 - prevalence) * fpr)
+    values = float(np.mean(precision)), normal.cdf(shift / 2**0.5)
+    at_threshold = tp / (tp + fp_), tp / prevalence, 2 * tp / (prevalence + tp + fp_)
+    return dict(zip((*RANKINGS, *AT_THRESHOLD), (*values, *at_threshold), strict=True))
 
 
-def shift_of(value: float, prevalence: float) -> float:
-    """How much higher the scores of positives are in the population of this average precision."""
-    low, high = 0.0, 8.0
-    for _ in range(30):
-        middle = (low + high) / 2
-        low, high = (middle, high) if average_precision_of(middle, prevalence) < value else (low, middle)
-    return low
-
-
-def of_rows(metric: str, samples: int, rng: np.random.Generator) -> Iterator[list[str]]:
-    """A line for each population: how often the interval of rows holds its value."""
-    for value, prevalence in POPULATIONS:
-        shift = shift_of(value, prevalence)
-        true = value if metric == "average_precision" else NormalDist().cdf(shift / 2**0.5)
-        line = [f"{value:g}", f"{prevalence:g}"]
-        for positives in POSITIVES:
-            rows = round(positives / prevalence)
-            drawn = samples if rows < 50_000 else samples // 4
-            line.append(shares(held(metric, true, rows, prevalence, shift, drawn, rng)))
-        yield line
-
-
-def held(
-    metric: str, true: float, rows: int, prevalence: float, shift: float, samples: int, rng: np.random.Generator
-) -> pl.Series:
-    """Whether the interval of each sample holds the value."""
-    found, at_once = [], max(1, ROWS // rows)
+def frames(
+    rng: np.random.Generator, samples: int, rows: int, shift: float, prevalence: float, systems: int = 1
+) -> Iterator[pl.DataFrame]:
+    """Samples of so many rows, as groups of frames; of several systems, the scores are correlated by 0.5."""
+    at_once = max(1, ROWS // rows)
     for start in range(0, samples, at_once):
         n = rows * min(at_once, samples - start)
         truth = rng.random(n) < prevalence
-        run = pl.DataFrame(
-            {"sample": np.arange(n) // rows, "truth": truth, "score": rng.normal(size=n) + shift * truth}
-        )
-        bounds = fp.intervals(run, metric, "truth", "score", by="sample").drop_nulls("low")
-        found.append(bounds.select(pl.lit(true).is_between("low", "high"))["literal"])
-    return pl.concat(found)
+        noise = rng.normal(size=(systems + 1, n))
+        scores = noise[1:] if systems == 1 else (noise[1:] + noise[0]) / 2**0.5
+        columns = {f"s{i}": score + shift * truth for i, score in enumerate(scores)}
+        yield pl.DataFrame({"sample": np.arange(n) // rows, "truth": truth, **columns})
 
 
-def of_clusters(samples: int, rng: np.random.Generator) -> Iterator[list[str]]:
-    """Rows within users, whose scores share a part: with the users, and as if there were none."""
-    shift, rows = shift_of(0.81, 0.1), 2_000
+def coverage(metrics: Sequence[str], levels: Sequence[float], rows: int, shift: float, prevalence: float):
+    """How often the interval holds the value, of each metric at each level."""
+    values = pl.DataFrame({"metric": metrics, "true": [population(shift, prevalence)[name] for name in metrics]})
+
+    def draw(rng: np.random.Generator, samples: int) -> Outcomes:
+        parts = []
+        for run in frames(rng, samples, rows, shift, prevalence):
+            for level in levels:
+                bounds = fp.intervals(run, list(metrics), "truth", "s0", by="sample", confidence=level)
+                held = bounds.join(values, on="metric").select("metric", held=pl.col("true").is_between("low", "high"))
+                parts.append(held.with_columns(level=pl.lit(level)))
+        table = pl.concat(parts)
+        return {
+            f"{name} {level}": table.filter(metric=name, level=level)["held"] for name in metrics for level in levels
+        }
+
+    return draw
+
+
+def of_rows(simulation: Simulation, metrics: Sequence[str], shifts: Sequence[float], prevalences: Sequence[float]):
+    """A table of lines for each metric: its values in the population, then its coverage by the number of positives."""
+    tables: dict[str, list[list[str]]] = {name: [] for name in metrics}
+    for shift in shifts:
+        for prevalence in prevalences:
+            columns = []
+            for positives in POSITIVES:
+                rows = round(positives / prevalence)
+                columns.append(simulation.cells(coverage(metrics, [0.95], rows, shift, prevalence), rows=rows))
+            for place, name in enumerate(metrics):
+                head = [f"{population(shift, prevalence)[name]:.3f}", f"{prevalence:g}"]
+                tables[name].append(head + [column[place] for column in columns])
+    return tables
+
+
+def of_levels(simulation: Simulation) -> Iterator[list[str]]:
+    """Coverage at several confidence levels."""
+    for shift, prevalence, positives in (
+        (1.0, 0.1, 20),
+        (1.0, 0.1, 100),
+        (1.0, 0.02, 20),
+        (1.0, 0.02, 100),
+        (2.5, 0.1, 20),
+        (2.5, 0.1, 100),
+        (2.5, 0.02, 20),
+        (2.5, 0.02, 100),
+    ):
+        rows = round(positives / prevalence)
+        cells = simulation.cells(coverage(RANKINGS, LEVELS, rows, shift, prevalence), rows=2 * rows)
+        for place, name in enumerate(RANKINGS):
+            head = [name, f"{population(shift, prevalence)[name]:.3f}", f"{prevalence:g}", str(positives)]
+            yield head + cells[place * len(LEVELS) : (place + 1) * len(LEVELS)]
+
+
+def of_clusters(simulation: Simulation) -> Iterator[list[str]]:
+    """Rows within users, whose scores share a part: with the users as clusters, and as if rows were independent."""
+    shift, prevalence, rows = 2.5, 0.1, 2_000
+    true = population(shift, prevalence)["average_precision"]
     for users in (20, 50, 200):
-        lines = {"users": [], "rows": []}
-        per = rows // users
-        n = rows * samples
-        user = np.arange(n) // per
-        own = rng.normal(size=users * samples) * 0.7
-        # Users differ in how many positives they have, and in their scores: in all, the population is the same.
-        rate = rng.beta(1, 9, users * samples)
-        truth = rng.random(n) < rate[user]
-        score = own[user] + rng.normal(size=n) * (1 - 0.49) ** 0.5 + shift * truth
-        run = pl.DataFrame({"sample": np.arange(n) // rows, "user": user, "truth": truth, "score": score})
-        for name, cluster in (("users", "user"), ("rows", None)):
-            bounds = fp.intervals(run, "average_precision", "truth", "score", by="sample", cluster=cluster)
-            lines[name] = bounds.drop_nulls("low").select(pl.lit(0.81).is_between("low", "high"))["literal"]
-        yield [str(users), shares(lines["users"]), shares(lines["rows"])]
+
+        def draw(rng: np.random.Generator, samples: int, users: int = users) -> Outcomes:
+            n = rows * samples
+            user = np.arange(n) // (rows // users)
+            of_user = rng.normal(size=users * samples) * 0.7
+            # Users differ in their share of positives and in their scores, and all together are the same population.
+            truth = rng.random(n) < rng.beta(1, 9, users * samples)[user]
+            score = of_user[user] + rng.normal(size=n) * (1 - 0.49) ** 0.5 + shift * truth
+            run = pl.DataFrame({"sample": np.arange(n) // rows, "user": user, "truth": truth, "score": score})
+            outcomes = {}
+            for cluster in ("user", None):
+                bounds = fp.intervals(run, "average_precision", "truth", "score", by="sample", cluster=cluster)
+                outcomes[str(cluster)] = bounds.select(pl.lit(true).is_between("low", "high"))["literal"]
+            return outcomes
+
+        yield [str(users), *simulation.cells(draw, most=2)]
 
 
-# Means of groups.
+def of_compared_rows(simulation: Simulation) -> Iterator[list[str]]:
+    """How often two scores of equal worth differ at 0.05."""
+    for shift in SHIFTS[:2]:
+        for prevalence in PREVALENCES[:3]:
+            columns = []
+            for positives in POSITIVES[:2]:
+                rows = round(positives / prevalence)
+
+                def draw(
+                    rng: np.random.Generator,
+                    samples: int,
+                    rows: int = rows,
+                    shift: float = shift,
+                    prevalence: float = prevalence,
+                ) -> Outcomes:
+                    results = pl.concat(
+                        fp.compare(
+                            run, list(RANKINGS), "truth", ["s0", "s1"], by="sample", sampled="rows", correction=None
+                        )
+                        for run in frames(rng, samples, rows, shift, prevalence, systems=2)
+                    )
+                    return {name: results.filter(metric=name)["p_value"] <= 0.05 for name in RANKINGS}
+
+                columns.append(simulation.cells(draw, rows=2 * rows, most=2))
+            for place, name in enumerate(RANKINGS):
+                head = [name, f"{population(shift, prevalence)[name]:.3f}", f"{prevalence:g}"]
+                yield head + [column[place] for column in columns]
+
+
+# Means of groups -----------------------------------------------------------------------------------------------------
+
+
 def average_precisions(rng: np.random.Generator, n: int) -> np.ndarray:
     """Like those of a search engine: many small, some large."""
     return rng.beta(0.55, 1.85, n)
@@ -111,76 +212,95 @@ def mostly_perfect(rng: np.random.Generator, n: int) -> np.ndarray:
     return np.where(rng.random(n) < 0.9, 1.0, rng.random(n))
 
 
+def exchangeable(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Differences of two systems that are the same but for noise."""
+    base = average_precisions(rng, n)
+    first, second = (np.clip(base + rng.normal(size=n) * 0.1, 0, 1) for _ in range(2))
+    return first - second
+
+
 def skewed(rng: np.random.Generator, n: int) -> np.ndarray:
     """Differences of mean 0, of which few are large."""
     return rng.exponential(size=n) / 4 - 0.25
 
 
+def heavily_skewed(rng: np.random.Generator, n: int) -> np.ndarray:
+    """Differences of mean 0, of which very few are very large."""
+    return rng.lognormal(0, 1.2, n) - np.exp(1.2**2 / 2)
+
+
 MEANS: dict[str, tuple[Draw, float]] = {
-    "average precision, mean .23": (average_precisions, 0.55 / 2.4),
-    "sparse precision@5": (precisions_at_5, 0.3 / 2.7),
-    "90 % perfect": (mostly_perfect, 0.95),
+    "average precision, mean 0.23": (average_precisions, 0.55 / 2.4),
+    "sparse precision@5, mean 0.11": (precisions_at_5, 0.3 / 2.7),
+    "1 in 90 % of the queries, mean 0.95": (mostly_perfect, 0.95),
+}
+DIFFERENCES: dict[str, Draw] = {
+    "exchangeable average precisions": exchangeable,
+    "skewed, mean 0 (exponential)": skewed,
+    "heavily skewed, mean 0 (lognormal, sigma 1.2)": heavily_skewed,
 }
 QUERIES = (30, 50, 200)
 SIZES = (10, *QUERIES)
 
 
-def of_means(samples: int, rng: np.random.Generator) -> Iterator[list[str]]:
+def of_means(simulation: Simulation) -> Iterator[list[str]]:
     """How often the interval of a mean holds the mean of the population."""
     for name, (draw, true) in MEANS.items():
-        line = [name]
-        for queries in QUERIES:
+
+        def closed(rng: np.random.Generator, samples: int, queries: int, draw: Draw = draw, true: float = true):
             n = samples * queries
-            figures = pl.DataFrame(
-                {"sample": np.arange(n) // queries, "query": np.arange(n), "precision@5": draw(rng, n)}
-            )
-            bounds = fp.intervals(figures, "precision@5", by=["sample", "query"], mean_over="query")
-            line.append(shares(bounds.select(pl.lit(true).is_between("low", "high"))["literal"]))
-        yield line
-        yield [
-            f"{name}, by the percentile bootstrap",
-            *(bootstrapped(draw, true, n, samples // 4, rng) for n in QUERIES),
-        ]
+            values = {"sample": np.arange(n) // queries, "query": np.arange(n), "precision@5": draw(rng, n)}
+            outcomes = {}
+            for level in LEVELS:
+                options = {"by": ["sample", "query"], "mean_over": "query", "confidence": level}
+                bounds = fp.intervals(pl.DataFrame(values), "precision@5", **options)
+                outcomes[str(level)] = bounds.select(pl.lit(true).is_between("low", "high"))["literal"]
+            return outcomes
+
+        def bootstrapped(rng: np.random.Generator, samples: int, queries: int, draw: Draw = draw, true: float = true):
+            outcomes = {str(level): [] for level in LEVELS}
+            for values in draw(rng, samples * queries).reshape(samples, queries):
+                means = rng.choice(values, (1_000, queries)).mean(axis=1)
+                for level, held in zip(LEVELS, outcomes.values(), strict=True):
+                    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+                    held.append(bool(low <= true <= high))
+            return {level: pl.Series(held) for level, held in outcomes.items()}
+
+        for queries in QUERIES:
+            for way, draws, most in (("closed form", closed, 1), ("percentile bootstrap", bootstrapped, 4)):
+                cells = simulation.cells(lambda rng, n, f=draws, q=queries: f(rng, n, q), most=most)
+                yield [name, str(queries), way, *cells]
 
 
-def bootstrapped(draw: Draw, true: float, queries: int, samples: int, rng: np.random.Generator) -> str:
-    """How often the middle 95 % of the means of 1,000 samples of the sample hold the mean of the population."""
-    found = []
-    for values in draw(rng, samples * queries).reshape(samples, queries):
-        means = rng.choice(values, (1_000, queries)).mean(axis=1)
-        low, high = np.quantile(means, [0.025, 0.975])
-        found.append(low <= true <= high)
-    return shares(pl.Series(found))
+def of_comparisons(simulation: Simulation) -> Iterator[list[str]]:
+    """How often two systems differ at 0.05 that are the same, or whose mean is."""
 
+    def of_ours(rng: np.random.Generator, samples: int, queries: int, draw: Draw, options: dict) -> Outcomes:
+        n = samples * queries
+        keys = {"sample": np.arange(n) // queries, "query": np.arange(n)}
+        differences = pl.DataFrame({**keys, "m": draw(rng, n)})
+        old = differences.with_columns(m=pl.lit(0.0), system=pl.lit("old"))
+        values = pl.concat([old, differences.with_columns(system=pl.lit("new"))])
+        given = {"by": ["sample", "query"], "mean_over": "query", "correction": None}
+        return {"p": fp.compare(values, "m", baseline="old", **given, **options)["p_value"] <= 0.05}
 
-def of_comparisons(samples: int, rng: np.random.Generator) -> Iterator[list[str]]:
-    """How often two systems differ at .05 that are the same, or whose mean is."""
+    def of_scipy(rng: np.random.Generator, samples: int, queries: int, draw: Draw, p_value: Callable) -> Outcomes:
+        return {"p": pl.Series(p_value(draw(rng, samples * queries).reshape(samples, queries)) <= 0.05)}
 
-    def exchangeable(rng: np.random.Generator, n: int) -> np.ndarray:
-        base = average_precisions(rng, n)
-        one, other = (np.clip(base + rng.normal(size=n) * 0.1, 0, 1) for _ in range(2))
-        return one - other
-
-    for name, draw in {"exchangeable average precisions": exchangeable, "skewed differences of mean 0": skewed}.items():
-        for test in ("t", "permutation"):
+    tests = {
+        "t": (of_ours, {}, 1),
+        "permutation": (of_ours, {"test": "permutation", "resamples": 999}, 10),
+        "Wilcoxon, of scipy": (of_scipy, _wilcoxon, 1),
+        "sign, of scipy": (of_scipy, _signs, 1),
+    }
+    for name, draw in DIFFERENCES.items():
+        for test, (outcome, option, most) in tests.items():
             line = [name, test]
             for queries in SIZES:
-                times = samples if test == "t" or queries < 20 else max(200, samples // 10)
-                n = times * queries
-                keys = {"sample": np.arange(n) // queries, "query": np.arange(n)}
-                differences = pl.DataFrame({**keys, "m": draw(rng, n)})
-                old = differences.with_columns(m=pl.lit(0.0), system=pl.lit("old"))
-                figures = pl.concat([old, differences.with_columns(system=pl.lit("new"))])
-                given = {"by": ["sample", "query"], "mean_over": "query", "correction": None}
-                more = {} if test == "t" else {"test": "permutation", "resamples": 999}
-                found = fp.compare(figures, "m", baseline="old", **given, **more)  # type: ignore[arg-type]
-                line.append(shares(found["p_value"] <= 0.05))
-            yield line
-        for test, p_of in {"Wilcoxon": _wilcoxon, "sign": _signs}.items():
-            line = [name, f"{test}, of scipy"]
-            for queries in SIZES:
-                differences = draw(rng, samples * queries).reshape(samples, queries)
-                line.append(shares(pl.Series(p_of(differences) <= 0.05)))
+                line += simulation.cells(
+                    lambda rng, n, q=queries, draw=draw, f=outcome, option=option: f(rng, n, q, draw, option),
+                    most=most if queries > 20 else 1,
+                )
             yield line
 
 
@@ -193,57 +313,77 @@ def _signs(differences: np.ndarray) -> np.ndarray:
     return np.minimum(1, 2 * stats.binom.cdf(np.minimum(wins, losses), wins + losses, 0.5))
 
 
-def shares(held_: pl.Series) -> str:
-    """As a percentage, with the standard error of the simulation."""
-    share, n = float(held_.mean()), held_.len()  # type: ignore[arg-type]
-    return f"{100 * share:.1f} ± {100 * (share * (1 - share) / n) ** 0.5:.1f}"
+# The page ------------------------------------------------------------------------------------------------------------
 
 
-def table(head: list[str], lines: Iterator[list[str]]) -> str:
+def table(head: Sequence[str], lines: Iterator[list[str]] | list[list[str]]) -> str:
     """In Markdown."""
     return "\n".join(f"| {' | '.join(line)} |" for line in [head, ["---"] * len(head), *lines])
 
 
-def page(samples: int, seed: int) -> str:
+def page(samples: int, seeds: Sequence[int]) -> str:
     """The whole page."""
-    rng = np.random.default_rng(seed)
-    sizes = [f"about {p} positives" for p in POSITIVES]
+    simulation = Simulation(seeds, samples, [])
+    sizes = [f"{p} positives" for p in POSITIVES]
+    levels = [f"{100 * level:g} %" for level in LEVELS]
+    rankings = of_rows(simulation, RANKINGS, SHIFTS, PREVALENCES)
+    shares = of_rows(simulation, AT_THRESHOLD, SHIFTS[:2], PREVALENCES[:3])
+    at_threshold = [[name.partition("@")[0], *line] for name, lines in shares.items() for line in lines]
     parts = [
-        "# How often it is right",
-        f"Made by `benchmarks/coverage.py`, of {samples:,} samples a cell, from the seed {seed}; "
-        "of a quarter of them where a\nsample has 50,000 rows or more, and for the bootstrap; of a tenth for flips. "
-        "In percent, with the standard error of\nthe simulation: what is promised is 95 of intervals, and 5 of tests.",
         "## Average precision of a sample of rows",
-        "Against the value of the population, whose scores are normal. AP of few positives is larger than that of the\n"
-        "population, on average, and the intervals lie with it.",
-        table(["AP of the population", "prevalence", *sizes], of_rows("average_precision", samples, rng)),
+        "Scores of negatives are standard normal, and those of positives are 1, 2.5 or 3.5 higher. The first column\n"
+        "is the value of the population. The number of positives is the expected one: each row is positive with the\n"
+        "probability of the second column. With few positives, average precision is larger than in the population,\n"
+        "on average, and the interval moves with it.",
+        table(["AP of the population", "prevalence", *sizes], rankings["average_precision"]),
         "## ROC AUC of a sample of rows",
-        "Of the same populations.",
-        table(["AP of the population", "prevalence", *sizes], of_rows("roc_auc", samples, rng)),
+        "The same samples.",
+        table(["ROC AUC of the population", "prevalence", *sizes], rankings["roc_auc"]),
+        "## Precision, recall and F1 at a threshold",
+        "The threshold is 1. Scores of positives are 1 or 2.5 higher.",
+        table(["metric", "population", "prevalence", *sizes], at_threshold),
+        "## Confidence levels",
+        "The same populations, at other confidence levels.",
+        table(["metric", "population", "prevalence", "positives", *levels], of_levels(simulation)),
         "## Rows within users",
-        "2,000 rows of so many users, who differ in their scores and in their share of positives; AP .81.",
-        table(["users", '`cluster="user"`', "without"], of_clusters(min(samples, 1_000), rng)),
+        "2,000 rows of so many users, who differ in their scores and in their share of positives. The prevalence is\n"
+        "0.1, and AP is 0.81.",
+        table(["users", '`cluster="user"`', "without"], of_clusters(simulation)),
         "## Means over queries",
-        table(["values per query", *(f"{n} queries" for n in QUERIES)], of_means(samples, rng)),
-        "## Differences found where there are none",
-        table(["differences", "test", *(f"{n} queries" for n in SIZES)], of_comparisons(samples, rng)),
+        table(["values per query", "queries", "method", *levels], of_means(simulation)),
+        "## Comparison of two models on the same rows",
+        "Two scores of equal worth, whose noise has a correlation of 0.5. The table has the share of samples with\n"
+        "p <= 0.05.",
+        table(["metric", "population", "prevalence", *sizes[:2]], of_compared_rows(simulation)),
+        "## Comparison of two systems over queries",
+        "Differences whose mean is 0. The table has the share of samples with p <= 0.05.",
+        table(["differences", "test", *(f"{n} queries" for n in SIZES)], of_comparisons(simulation)),
     ]
-    return "\n\n".join(parts) + "\n"
+    differ, cells = sum(p < 0.05 for p in simulation.agreement), len(simulation.agreement)
+    head = [
+        "# Coverage of the confidence intervals",
+        "Coverage is the share of samples whose interval holds the value of the population. For 95 % intervals it\n"
+        "should be 95, and for tests at 0.05 the share of false differences should be 5.",
+        f"`benchmarks/coverage.py` made this page with {samples:,} samples for each cell, from the seeds\n"
+        f"{', '.join(map(str, seeds))} in equal parts. There are fewer samples where these would have more than\n"
+        f"{ROWS_OF_CELL:,} rows, half as many for users and for two models on the same rows, a quarter for the\n"
+        "bootstrap and a tenth for permutations. Numbers are percentages with the standard error of the simulation.\n"
+        f"In {differ} of {cells} cells the seeds differ at p < 0.05 (chi-squared test); {cells / 20:.0f} are expected.",
+    ]
+    return "\n\n".join(head + parts) + "\n"
 
 
 def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.coverage")
-    parser.add_argument(
-        "--samples", type=int, default=4_000, help="for another number the page is printed, not written"
-    )
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--samples", type=int, default=4_000, help="for another number the page is only printed")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3, 4])
     options = parser.parse_args()
-    made = page(options.samples, options.seed)
+    text = page(options.samples, options.seeds)
     if options.samples == parser.get_default("samples"):
-        PAGE.write_text(made, encoding="utf-8")
+        PAGE.write_text(text, encoding="utf-8")
     else:
-        print(made)
+        print(text)
 
 
 if __name__ == "__main__":

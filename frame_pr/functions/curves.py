@@ -182,14 +182,21 @@ def _reaches_a_level(levels: int) -> pl.Expr:
     return starts(pl.col("group")) | ends(pl.col("group")) | ((positives > 0) & (after > before))
 
 
-def curve_table(rows: Rows, columns: Sequence[str], levels: int | None = None) -> pl.LazyFrame:
-    """`group` and these columns of its curve, by group and from the best score on."""
+def curve_table(
+    rows: Rows, columns: Sequence[str], levels: int | None = None, *, unretrieved: bool = False
+) -> pl.LazyFrame:
+    """`group` and these columns of its curve, by group and from the best score on.
+
+    `unretrieved`: keep the blocks of rows that are not `retrieved`, so that each group has at least one block.
+    """
     fractional = rows.weights.fractional
     blocks = FIXED_POINT_COLUMNS if fractional else COLUMNS
     figures = {name: rate_of(name).formula(blocks.counts) for name in columns if name not in _READY}
     if fractional:
         figures |= {name: rate_of(name).formula(blocks.counts) / UNIT for name in columns if name in rates.COUNTS}
-    table = with_totals(blocks_of(rows, each_row=True), rows.totals, in_units=fractional).filter("retrieved")
+    table = with_totals(blocks_of(rows, each_row=True), rows.totals, in_units=fractional)
+    if not unretrieved:
+        table = table.filter("retrieved")
     if levels is not None:
         if fractional and levels > _MOST_LEVELS:
             raise ValueError(f"points must be at most {_MOST_LEVELS} where weight= is a column of floats, got {levels}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.kinds import find_kind
+from frame_pr.frames.kinds import find_kind, kind_of
 from frame_pr.frames.wording import kind_of_value
 from frame_pr.functions.curves import CURVE_COLUMNS
 from frame_pr.inputs.masses import MASSES, exponent, unit_of
@@ -47,6 +47,12 @@ class Curves(NamedTuple):
     on, where there are several up. By group, and from the strictest threshold on."""
     ascending: bool
     """Whether a small score is best; told by a curve of two thresholds."""
+    totals: pl.DataFrame | None = None
+    """`positives` and `rows` of each row of `keys`, if groups that retrieved nothing are among them."""
+
+
+TOTALS = {"\1positives": "positives", "\1rows": "rows"}
+"""The metrics that tell of groups that retrieved nothing, of which a curve has no row, by names that no key has."""
 
 
 @dataclass(frozen=True)
@@ -136,6 +142,17 @@ def curves_of(
         raise ValueError("rows of the curve are missing: plot_curve draws all that curve gave, without points=")
     rises = (pl.col("threshold") > pl.col("threshold").shift(1)) & (pl.col("group") == pl.col("group").shift(1))
     return Curves(groups, table, bool(table.select(rises.any()).item()))
+
+
+def with_unretrieved(curves: Curves, frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame) -> Curves:
+    """The same with the groups that retrieved nothing; `frame`: what `evaluate` gives of all groups for `TOTALS`."""
+    kind = kind_of(frame)
+    groups = kind.read(kind.columns).collect()
+    keys = [by_name(key) for key in curves.keys.columns]
+    unretrieved = groups.select(keys).join(curves.keys, on=keys, how="anti", nulls_equal=True, maintain_order="left")
+    every = pl.concat([curves.keys, unretrieved])
+    totals = every.join(groups, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    return curves._replace(keys=every, totals=totals.select(by_name(name).alias(of) for name, of in TOTALS.items()))
 
 
 def numbered(table: pl.DataFrame, columns: Sequence[str]) -> tuple[pl.DataFrame, pl.Series]:
@@ -254,12 +271,15 @@ def averages_of(curves: Curves, over: Sequence[str], height: str) -> list[Averag
     lines, line = numbered(curves.keys, [key for key in curves.keys.columns if key not in over])
     area = "average_precision" if height == "precision" else "interpolated_average_precision"
     groups = numbers_of(curves, [area, "prevalence"]).with_columns(line=line)
+    if curves.totals is not None:
+        positives = pl.col("positives")
+        groups = groups.hstack(curves.totals).with_columns(
+            pl.when(positives > 0).then(pl.col(area).fill_null(0.0)), prevalence=ratio(positives, pl.col("rows"))
+        )
     defined = groups.filter(pl.col(area).is_not_null())
     table = curves.table.lazy().with_columns(precision=pl.col(height))
-    heights = heights_of(table, STRIPS + 1, interpolated=False).join(defined.lazy().select("group", "line"), on="group")
-    heights = heights.sort("group", "level").collect().lazy()
-    strips = averages(heights, ["line"], STRIPS + 1, CONFIDENCE).sort("line", "recall").collect()
-    members = heights.collect()
+    members = heights_of(table, defined.lazy().select("group", "line"), STRIPS + 1, interpolated=False).collect()
+    strips = averages(members.lazy(), ["line"], STRIPS + 1, CONFIDENCE).sort("line", "recall").collect()
     result = []
     for number, key in enumerate(lines.rows(named=True)):
         mine, of_line = defined.filter(line=number), int((line == number).sum())

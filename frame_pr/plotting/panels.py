@@ -118,10 +118,15 @@ def _check_label(target: PlotTarget) -> None:
 
 
 def draw(
-    frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, options: PlotOptions, target: PlotTarget
+    frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame,
+    options: PlotOptions,
+    target: PlotTarget,
+    totals: pl.DataFrame | pl.LazyFrame | pd.DataFrame | None = None,
 ) -> Axes | Figure | SubFigure:
-    """Draw the frame that `curve` gave."""
+    """Draw the frame that `curve` gave; `totals`: of all groups, what `evaluate` gives for `curve_frames.TOTALS`."""
     curves = curve_frames.curves_of(frame, options.x, options.figures)
+    if totals is not None:
+        curves = curve_frames.with_unretrieved(curves, totals)
     if options.k is not None and not curves.table["k"].dtype.is_integer():
         raise ValueError("k= cuts at a rank, and the rows of this curve are weighted and have none: leave out k=")
     keys = curves.keys.columns

@@ -10,6 +10,7 @@ import polars as pl
 from frame_pr.frames.arguments import public
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.functions.curves import curve
+from frame_pr.functions.evaluation import evaluate
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 
@@ -179,6 +180,7 @@ def plot(
     """
     given = locals()
     # Loaded when something is drawn: a third of the import of this package.
+    from frame_pr.plotting.curve_frames import TOTALS
     from frame_pr.plotting.panels import checked, draw, refuse_other_keys
 
     policies: Any = {name: options.pop(name) for name in Policies.__annotations__ if name in options}
@@ -186,7 +188,11 @@ def plot(
     request = request_of(truth, score, by, positive, policies)
     if all(isinstance(column, str) for column in [*request.keys, *request.scores]):
         refuse_other_keys(target, [*map(str, request.keys), *(["system"] if request.several else [])])
-    return draw(curve(frame, truth, score, by=by, positive=positive, **policies), chosen, target)
+    curves = curve(frame, truth, score, by=by, positive=positive, **policies)
+    # An average counts the groups that retrieved nothing, too, of which a curve has no row.
+    averages = average is not False and by is not None
+    totals = evaluate(frame, TOTALS, truth, score, by=by, positive=positive, **policies) if averages else None
+    return draw(curves, chosen, target, totals)
 
 
 @public()

@@ -22,7 +22,7 @@ def averages_at_ranks(curves: Curves, over: Sequence[str], figures: Sequence[str
         raise ValueError("x='k' averages at ranks, and the rows of this curve are weighted and have none: leave it out")
     lines, line = numbered(curves.keys, [key for key in curves.keys.columns if key not in over])
     ranks = _ranks(cast("int", curves.table["k"].max() or 0))
-    at = _at_ranks(curves.table, ranks)
+    at = _at_ranks(curves, ranks)
     at = at.with_columns(line=line.gather(at["group"]))
     counts = Counts(pl.col("tp"), pl.col("rank"), pl.col("positives"), pl.col("rows"))
     shares = at.unique("group").group_by("line").agg(ratio(pl.col("positives"), pl.col("rows")).mean())
@@ -30,13 +30,13 @@ def averages_at_ranks(curves: Curves, over: Sequence[str], figures: Sequence[str
     result = []
     for figure in figures:
         heights = at.select("group", "line", level="rank", height=(AXES.get(figure) or rate_of(figure).formula)(counts))
-        strips = averages(heights.lazy().drop_nulls("height"), ["line"], 2, CONFIDENCE).sort("line", "recall").collect()
+        defined, is_share = heights.lazy().drop_nulls("height"), figure in AXES or rate_of(figure).range == "0 to 1"
+        strips = averages(defined, ["line"], 2, CONFIDENCE, shares=is_share).sort("line", "recall").collect()
         for number, key in enumerate(lines.rows(named=True)):
             named = key | {FIGURE: figure} if len(figures) > 1 else key
-            own = heights.filter(line=number)
-            groups = own["group"].n_unique()
-            strip = strips.filter(line=number)
-            result.append(Average(named, strip, groups, 0, None, share.get(number), own.select("height")))
+            of_line, strip = heights.filter(line=number), strips.filter(line=number)
+            groups = of_line["group"].n_unique()
+            result.append(Average(named, strip, groups, 0, None, share.get(number), of_line.select("height")))
     return result
 
 
@@ -46,9 +46,9 @@ def _ranks(most: int) -> list[int]:
     return sorted({round(most ** (i / _RANKS)) for i in range(_RANKS + 1)})
 
 
-def _at_ranks(table: pl.DataFrame, ranks: Sequence[int]) -> pl.DataFrame:
+def _at_ranks(curves: Curves, ranks: Sequence[int]) -> pl.DataFrame:
     """`group`, `rank`, `tp` among the first so many rows, `positives` and `rows`."""
-    blocks = table.select(
+    blocks = curves.table.select(
         "group",
         "tp",
         rank=pl.col("k").cast(pl.Int64),
@@ -58,18 +58,26 @@ def _at_ranks(table: pl.DataFrame, ranks: Sequence[int]) -> pl.DataFrame:
     first = starts(pl.col("group"))
     size, hits = (pl.col(name) - pl.when(first).then(0).otherwise(pl.col(name).shift(1)) for name in ("rank", "tp"))
     blocks = blocks.with_columns(end="rank", size=size, hits=hits)
-    every = pl.DataFrame({"rank": ranks}, schema={"rank": pl.Int64})
-    whole = blocks.group_by("group", maintain_order=True).agg(
+    groups = blocks.group_by("group", maintain_order=True).agg(
         pl.col("positives", "rows").last(), all=pl.col("tp").last()
     )
-    wanted = whole.join(every, how="cross", maintain_order="left_right")
-    found = wanted.join_asof(
+    if curves.totals is not None:
+        groups = (
+            curves.totals.with_row_index("group")
+            .cast({"group": pl.Int64})
+            .join(groups.select("group", "all"), on="group", how="left", maintain_order="left")
+        )
+        groups = groups.with_columns(pl.col("all").fill_null(0))
+    every = groups.join(
+        pl.DataFrame({"rank": ranks}, schema={"rank": pl.Int64}), how="cross", maintain_order="left_right"
+    )
+    at = every.join_asof(
         blocks.select("group", "rank", "tp", "end", "size", "hits"),
         on="rank",
         by="group",
         strategy="forward",
         check_sortedness=False,
     )
-    # A block that the cut falls in gives a share of its hits; behind the last one there are misses only.
+    # A block that the cutoff falls in gives a share of its hits; behind the last one there are misses only.
     within = pl.col("tp") - pl.col("hits") * (pl.col("end") - pl.col("rank")) / pl.col("size")
-    return found.select("group", "rank", "positives", "rows", tp=within.fill_null(pl.col("all")))
+    return at.select("group", "rank", "positives", "rows", tp=within.fill_null(pl.col("all")))

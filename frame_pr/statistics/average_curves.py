@@ -15,11 +15,13 @@ from frame_pr.functions.evaluation import sorted_by
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.statistics.bounds import of_share
+from frame_pr.statistics.bounds import of_number, of_share
 from frame_pr.statistics.figures import keys_left, refuse_engine
 from frame_pr.statistics.intervals import share_of
 
 COLUMNS = ("recall", "precision", "low", "high", "lower_quartile", "upper_quartile", "groups")
+MOST_LEVELS = 10_001
+"""Of recall. Each group has a row at each level, and 40 groups take 0.4 s for so many levels."""
 
 
 @public(REFUSED["average_curve"])
@@ -87,60 +89,79 @@ def average_curve(
     [(0.5, 0.75, 2), (1.0, 0.75, 2)]
     """
     levels, smooth, share = whole("points", points, 2), flag("interpolated", interpolated), share_of(confidence)
+    if levels > MOST_LEVELS:
+        raise ValueError(f"points: {levels} levels of recall are more than {MOST_LEVELS}; use fewer, such as 101")
     if by is None:
         raise ValueError("average_curve needs groups, whose curves are averaged: name the grouping columns, by=...")
     refuse_engine(frame)
-    rows, way_back = rows_of(frame, request_of(truth, score, by, positive, policies))
+    rows, way_back = rows_of(frame, request_of(truth, score, by, positive, policies), all_groups=True)
     keys = list(way_back.keys[len(way_back.keys) - bool(way_back.systems) :])
     if mean_over is not None:
         keys = keys_left(way_back.keys, mean_over)
     refuse_clash(way_back.keys, COLUMNS)
-    heights = way_back.restore(heights_of(curve_table(rows, CURVE_COLUMNS), levels, interpolated=smooth))
+    blocks = curve_table(rows, CURVE_COLUMNS, unretrieved=True)
+    groups = blocks.filter(pl.col("positives") > 0).select(pl.col("group").unique().sort())
+    heights = way_back.restore(heights_of(blocks.filter("retrieved"), groups, levels, interpolated=smooth))
     averaged = averages(heights, keys, levels, share)
     return way_back.give(averaged.sort(*sorted_by(keys, way_back.systems), "recall"), keys)
 
 
-def heights_of(table: pl.LazyFrame, points: int, *, interpolated: bool) -> pl.LazyFrame:
-    """`group`, `level` and `height`, of a table of curves in order, at all levels of groups with positives."""
+def heights_of(table: pl.LazyFrame, groups: pl.LazyFrame, points: int, *, interpolated: bool) -> pl.LazyFrame:
+    """`group`, `level` and `height` at all levels of recall, for each `group` of `groups`.
+
+    `table`: curves, by group and from the best score on; a group without a step has a height of 0 at every level.
+    """
     last, level = points - 1, pl.col("level")
-    steps = table.filter(pl.col("recall_step") > 0)
+    # A recall times `last` is an integer, which comparisons with the levels need: 3/10 is not the float 0.3.
+    whole_numbers = table.collect_schema()["tp"].is_integer()
+    tp = pl.col("tp").cast(pl.Int128) if whole_numbers else pl.col("tp")
+    positives = tp + pl.col("fn")
+    steps = table.filter(pl.col("recall_step") > 0).with_columns(end=tp * last, positives=positives)
+    same_group = pl.col("group") == pl.col("group").shift(1)
     if interpolated:
-        # In whole numbers: 3/10 is not the float .3. Level 0 is reached at the first hit.
-        reached = (last * pl.col("tp") // (pl.col("tp") + pl.col("fn"))).cast(pl.Int64)
-        before = pl.when(pl.col("group") == pl.col("group").shift(1)).then(reached.shift(1)).otherwise(-1)
-        found = steps.select("group", height="interpolated_precision", level=pl.int_ranges(before + 1, reached + 1))
-        found = found.explode("level", empty_as_null=False)
+        # Sums of floats may miss a level by their last bits. The first hit reaches level 0.
+        slack = 0 if whole_numbers else pl.col("positives") * 1e-14
+        reached = ((pl.col("end") + slack) // pl.col("positives")).cast(pl.Int64)
+        before = pl.when(same_group).then(reached.shift(1)).otherwise(-1)
+        heights = steps.select("group", height="interpolated_precision", level=pl.int_ranges(before + 1, reached + 1))
+        heights = heights.explode("level", empty_as_null=False)
     else:
-        start, end = pl.col("recall") - pl.col("recall_step"), pl.col("recall")
-        first = (start * last).floor().cast(pl.Int64).clip(0, last - 1)
-        behind = (end * last).ceil().cast(pl.Int64).clip(first + 1, last)
-        found = steps.select("group", "precision", start=start, end=end, level=pl.int_ranges(first + 1, behind + 1))
-        within = pl.min_horizontal("end", level / last) - pl.max_horizontal("start", (level - 1) / last)
-        found = (
-            found.explode("level").group_by("group", "level").agg(height=(pl.col("precision") * within).sum() * last)
+        start, end = pl.col("start"), pl.col("end")
+        steps = steps.with_columns(start=pl.when(same_group).then(end.shift(1)).otherwise(0))
+        first = (start // pl.col("positives")).cast(pl.Int64).clip(0, last - 1)
+        behind = (end - 1) // pl.col("positives") + 1 if whole_numbers else (end / pl.col("positives")).ceil()
+        behind = behind.cast(pl.Int64).clip(first + 1, last)
+        pieces = steps.select(
+            "group", "precision", "start", "end", "positives", pl.int_ranges(first, behind).alias("level")
         )
-    every = pl.LazyFrame({"level": range(0 if interpolated else 1, points)}, schema={"level": pl.Int64})
-    every = steps.select(pl.col("group").unique().sort()).join(every, how="cross")
-    # What is not reached has a precision of 0.
-    return every.join(found, on=["group", "level"], how="left", maintain_order="left").with_columns(
-        pl.col("height").fill_null(0.0)
-    )
+        pieces = pieces.explode("level")
+        # In units in which a level is as wide as there are positives, so that widths are integers.
+        upper, lower = (pl.col("positives") * (level + edge) for edge in (1, 0))
+        width = pl.min_horizontal("end", upper) - pl.max_horizontal("start", lower)
+        share = pl.col("precision") * width.cast(pl.Float64) / pl.col("positives").cast(pl.Float64)
+        heights = (
+            pieces.select("group", level=level + 1, height=share).group_by("group", "level").agg(pl.col("height").sum())
+        )
+    levels = pl.LazyFrame({"level": range(0 if interpolated else 1, points)}, schema={"level": pl.Int64})
+    every = groups.join(levels, how="cross", maintain_order="left_right")
+    every = every.join(heights, on=["group", "level"], how="left", maintain_order="left")
+    # A level that is not reached has a precision of 0, and a sum of pieces may be a last bit above 1.
+    return every.with_columns(pl.col("height").fill_null(0.0).clip(upper_bound=1.0))
 
 
-def averages(heights: pl.LazyFrame, keys: Sequence[str], points: int, confidence: float) -> pl.LazyFrame:
-    """`keys` and `COLUMNS`, in no order, of `keys`, `level` and `height`."""
+def averages(
+    heights: pl.LazyFrame, keys: Sequence[str], points: int, confidence: float, *, shares: bool = True
+) -> pl.LazyFrame:
+    """`keys` and `COLUMNS`, in no order, of `keys`, `level` and `height`; `shares`: heights lie between 0 and 1."""
     height, groups = pl.col("height"), pl.col("groups")
-    found = heights.group_by(*map(by_name, keys), "level").agg(
+    table = heights.group_by(*map(by_name, keys), "level").agg(
         precision=height.mean(),
         error=height.std() / height.count().sqrt(),
         lower_quartile=height.quantile(0.25, "linear"),
         upper_quartile=height.quantile(0.75, "linear"),
         groups=height.count().cast(pl.Int64),
     )
-    # A mean of heights may be a last bit above 1.
-    found = found.with_columns(
-        recall=pl.col("level") / (points - 1), precision=pl.col("precision").clip(upper_bound=1.0)
-    )
-    band = of_share(pl.col("precision"), pl.col("error"), groups - 1, confidence)
-    band = {name: pl.when(groups > 1).then(bound) for name, bound in band.items()}
-    return found.with_columns(**band).select(*map(by_name, keys), *COLUMNS)
+    table = table.with_columns(recall=pl.col("level") / (points - 1))
+    bounds_of = of_share if shares else of_number
+    band = bounds_of(pl.col("precision"), pl.col("error"), groups - 1, confidence)
+    return table.with_columns(**band).select(*map(by_name, keys), *COLUMNS)

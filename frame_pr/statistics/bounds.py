@@ -8,9 +8,12 @@ import polars as pl
 
 from frame_pr.statistics.student_t import quantile
 
+ROUNDING = 1e-12
+"""So close to 0 or 1 a mean of shares is taken for 0 or 1, from which sums of floats differ by their last bits."""
 
-def plain(value: pl.Expr, error: pl.Expr, df: pl.Expr, confidence: float) -> dict[str, pl.Expr]:
-    """`value -+ t error`."""
+
+def of_number(value: pl.Expr, error: pl.Expr, df: pl.Expr, confidence: float) -> dict[str, pl.Expr]:
+    """`value -+ t error`; null without an error."""
     reach = quantile(confidence, df) * error
     return {"low": value - reach, "high": value + reach}
 
@@ -18,21 +21,22 @@ def plain(value: pl.Expr, error: pl.Expr, df: pl.Expr, confidence: float) -> dic
 def of_share(value: pl.Expr, error: pl.Expr, df: pl.Expr, confidence: float) -> dict[str, pl.Expr]:
     """The same on the scale of logits, for what lies between 0 and 1: `expit(logit m -+ t e / (m (1 - m)))`.
 
-    At an end there is no spread. Yet n shares of mean mu are all 1 with a probability of at most mu^n.
+    At 0 and at 1 there is no spread. Yet n shares of mean mu are all 1 with a probability of at most mu^n.
     """
-    reach = (quantile(confidence, df) * error / (value * (1 - value))).exp()
+    all_0, all_1 = value <= ROUNDING, value >= 1 - ROUNDING
+    # The exponential of a negative number: that of a positive one may be infinite.
+    shrink = (-quantile(confidence, df) * error / (value * (1 - value))).exp()
     least = pl.lit((1 - confidence) / 2).pow(1 / (df + 1))
-    low, high = value / (value + (1 - value) * reach), value * reach / (value * reach + 1 - value)
-    bounds = {
-        "low": pl.when(value >= 1).then(least).when(value <= 0).then(0.0).otherwise(low),
-        "high": pl.when(value >= 1).then(1.0).when(value <= 0).then(1 - least).otherwise(high),
-    }
-    return {name: pl.when(df > 0).then(bound) for name, bound in bounds.items()}
+    low, high = value * shrink / (value * shrink + 1 - value), value / (value + (1 - value) * shrink)
+    low = pl.when(all_1).then(least).when(all_0).then(0.0).otherwise(low)
+    high = pl.when(all_1).then(1.0).when(all_0).then(1 - least).otherwise(high)
+    sides = around(value, low, high)
+    return {name: pl.when(error.is_not_null() & (df > 0)).then(side) for name, side in sides.items()}
 
 
 def of_proportion(value: pl.Expr, n: pl.Expr, confidence: float) -> dict[str, pl.Expr]:
     """Wilson's score interval of a proportion of n units."""
-    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    z = -NormalDist().inv_cdf((1 - confidence) / 2)
     part = z * z / n
     middle, reach = value + part / 2, z * (value * (1 - value) / n + part / (4 * n)).sqrt()
     # At its ends exactly: the root is rounded.
@@ -40,3 +44,8 @@ def of_proportion(value: pl.Expr, n: pl.Expr, confidence: float) -> dict[str, pl
         "low": pl.when(value > 0).then((middle - reach) / (1 + part)).when(value == 0).then(0.0),
         "high": pl.when(value < 1).then((middle + reach) / (1 + part)).when(value == 1).then(1.0),
     }
+
+
+def around(value: pl.Expr, low: pl.Expr, high: pl.Expr) -> dict[str, pl.Expr]:
+    """Bounds between which the value lies, also where they are so close that rounding puts one on the wrong side."""
+    return {"low": pl.min_horizontal(value, low), "high": pl.max_horizontal(value, high)}

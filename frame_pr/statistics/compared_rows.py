@@ -11,7 +11,13 @@ from frame_pr.frames.stacking import stacked
 from frame_pr.inputs.policies import Column
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.rows import WayBack, rows_of
-from frame_pr.statistics.sampled_rows import of_rows, refuse_policies, sums_of_clusters, values_and_errors
+from frame_pr.statistics.sampled_rows import (
+    of_rows,
+    refuse_cluster,
+    refuse_policies,
+    sums_of_clusters,
+    values_and_errors,
+)
 
 
 def compared_rows(
@@ -31,6 +37,8 @@ def compared_rows(
     """
     chosen = [of_rows(name) for name in names]
     refuse_policies(request, names, clusters=True)
+    if cluster is not None:
+        refuse_cluster(cluster, request)
     # Without clusters each row is one, so that its two D find each other.
     rows, way_back = rows_of(frame, request._replace(cluster=cluster, each_row=cluster is None))
     systems, places = len(way_back.systems), range(len(names))

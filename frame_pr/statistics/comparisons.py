@@ -225,7 +225,7 @@ def _of_rows(
         baseline=pl.col("system"),
         system=pl.lit(pl.Series(way_back.systems)).gather("b"),
         effect_size=pl.lit(None, dtype=pl.Float64),
-        **bounds.plain(difference, error, df, confidence),
+        **bounds.of_number(difference, error, df, confidence),
         **{name: found.cast(pl.Int64).fill_null(0) for name, found in _signs(units).items()},
     )
     table = with_holm(table) if adjusted else table.with_columns(p_adjusted=pl.col("p_value"))
@@ -317,7 +317,7 @@ def _tested(
         of_units = of_units.with_columns(pl.col("m").str.slice(5).cast(pl.Int32))
         drawn = p_values(of_units, [*kept, "a", "b", "m"], resamples=draws[0], seed=draws[1])
         found = found.join(drawn, on=[*kept, "a", "b", "m"], how="left", nulls_equal=True)
-    reach = bounds.plain(difference, error, groups - 1, confidence)
+    reach = bounds.of_number(difference, error, groups - 1, confidence)
     # A p-value of no spread would say that it is sure, of how few groups ever.
     p = pl.when(pl.col("wins") + pl.col("losses") == 0).then(1.0).when(spread > 0).then("p_value")
     some = groups > 1

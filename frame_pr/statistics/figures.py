@@ -21,6 +21,8 @@ from frame_pr.inputs.rows import rows_of
 from frame_pr.metrics.aggregation import asked_of, values
 from frame_pr.metrics.names import metric
 
+_SLACK = 1e-6
+"""By so much a share may lie below 0 or above 1, as the floats of other tools are rounded, some to 32 bits."""
 COLUMNS = ("metric", "value", "low", "high", "standard_error", "units", "undefined")
 """Those of intervals, beside the keys."""
 
@@ -150,6 +152,24 @@ def _is_share(name: str) -> bool:
     except ValueError:
         return False
     return one.kind == "share" and one.from_0_to_1
+
+
+def only_shares(figures: Figures[Frame]) -> Figures[Frame]:
+    """Refuse values below 0 or above 1 in columns that are named like shares."""
+    check = partial(_refuse_no_shares, metrics=figures.shares)
+    return figures._replace(table=figures.table.map_batches(check, validate_output_schema=False))
+
+
+def _refuse_no_shares(data: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
+    for name in metrics:
+        values = data[name]
+        outside = values.filter((values < -_SLACK) | (values > 1 + _SLACK))
+        if outside.len():
+            raise ValueError(
+                f"metrics: column {shown(name)} holds {outside[0]}, and {name} lies between 0 and 1; divide "
+                "percentages by 100, and write null where there is no value"
+            )
+    return data
 
 
 def keys_left(keys: Sequence[str], mean_over: Any) -> list[str]:

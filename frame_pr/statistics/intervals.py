@@ -12,13 +12,13 @@ from frame_pr.frames.arguments import filling, one_of, public, real
 from frame_pr.frames.columns import by_name, refuse_clash
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.stacking import stacked
-from frame_pr.frames.wording import shown
+from frame_pr.frames.wording import shown, warn
 from frame_pr.functions.evaluation import metric_names
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.metrics.completion import MetricName
 from frame_pr.statistics import bounds
-from frame_pr.statistics.figures import COLUMNS, Figures, figures_of, is_of_figures, keys_left, row
+from frame_pr.statistics.figures import COLUMNS, Figures, figures_of, is_of_figures, keys_left, only_shares, row
 from frame_pr.statistics.sampled_rows import intervals_of_rows
 
 
@@ -115,6 +115,7 @@ def intervals(
     if not means:
         raise ValueError("sampled='groups' needs mean_over=, the keys of the groups that were drawn")
     figures = figures_of(frame, metrics, truth, score, by, positive, filled, policies)
+    figures = only_shares(figures) if ready else figures
     keys = [] if mean_over is None else keys_left(figures.keys, mean_over)
     refuse_clash(keys, COLUMNS)
     return figures.give(of_means(figures, keys, share), keys)
@@ -137,17 +138,22 @@ def of_means(figures: Figures[Any], keys: Sequence[str], confidence: float) -> p
     for i, metric in enumerate(figures.metrics):
         value, spread, units, undefined = (pl.col(f"{i} {name}") for name in ("value", "spread", "units", "undefined"))
         units, error = units.cast(pl.Int64), spread / units.sqrt()
-        way = bounds.of_share if metric in figures.shares else bounds.plain
+        way = bounds.of_share if metric in figures.shares else bounds.of_number
         sides = way(value, error, units - 1, confidence)
-        found = {side: pl.when(units > 1).then(bound) for side, bound in sides.items()}
-        rows.append(row(metric, value, found, error, units, undefined))
+        rows.append(row(metric, value, sides, error, units, undefined))
     return stacked(table.sort(figures.in_order(keys)) if keys else table, list(map(by_name, keys)), rows)
 
 
 def share_of(confidence: Any) -> float:
     """A confidence, as a share."""
     value = float(real("confidence", confidence))
-    if not 0 < value < 1:
-        percent = f"write {value / 100:g}" if 1 <= value < 100 else "such as 0.95"
-        raise ValueError(f"confidence must lie between 0 and 1, got {shown(confidence)}: {percent}")
+    # Half of what is left of 1 must have a quantile.
+    if not (0 < value < 1 and 0.5 < (1 + value) / 2 < 1):
+        percent = f"write {value / 100:g}" if 1 < value < 100 else "such as 0.95"
+        raise ValueError(f"confidence must lie strictly between 0 and 1; got {shown(confidence)}: {percent}")
+    if value < 0.5:
+        warn(
+            f"confidence: {value:g} gives intervals that miss the value more often than not; write "
+            f"confidence={1 - value:g} for a {100 * (1 - value):g} % interval"
+        )
     return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -11,6 +11,7 @@ from frame_pr.frames.arguments import refuse_options
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_several
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.frames.stacking import stacked
+from frame_pr.frames.wording import shown
 from frame_pr.functions.evaluation import sorted_by
 from frame_pr.inputs.policies import SAMPLED_CLUSTERS, SAMPLED_ROWS, Column
 from frame_pr.inputs.request import Request
@@ -55,7 +56,7 @@ def intervals_of_rows(
     chosen = [of_rows(name) for name in names]
     refuse_policies(request, names, clusters=cluster is not None)
     if cluster is not None:
-        refuse_several("cluster", cluster)
+        refuse_cluster(cluster, request)
         request = request._replace(cluster=cluster)
     rows, way_back = rows_of(frame, request, carry=False)
     keys = list(way_back.keys) if keys_left is None else keys_left(way_back.keys)
@@ -64,8 +65,8 @@ def intervals_of_rows(
     table = way_back.restore(found)
     table = _each(table, chosen) if keys_left is None else _means(table, keys, chosen)
     if cluster is not None:
-        own = way_back.restore(sums_of_clusters(rows, chosen, found))
-        table = _joined(table, _cluster_errors(own, keys, chosen), keys, range(len(chosen)))
+        sums = sums_of_clusters(rows, chosen, found).with_columns(alone=pl.len().over("group") == 1)
+        table = _joined(table, _cluster_errors(way_back.restore(sums), keys, chosen), keys, range(len(chosen)))
     if keys and (keys_left is not None or cluster is not None):
         table = table.sort(sorted_by(keys, way_back.systems))
     simple = keys_left is None and cluster is None
@@ -102,6 +103,25 @@ def refuse_policies(request: Request, names: Sequence[str], *, clusters: bool) -
             "positives=: where rows are sampled, only average_precision has a standard error with it; put missing rows "
             "in, with a null score and unscored='unretrieved'"
         )
+
+
+def refuse_cluster(cluster: Column, request: Request) -> None:
+    """A cluster is a column of its own: within a label, a score or a key there is nothing to tell an error from."""
+    refuse_several("cluster", cluster)
+    roles = {"the label": [request.truth], "the score": request.scores, "a key of by": request.keys}
+    for role, columns in roles.items():
+        if _column_name(cluster) in [name for name in map(_column_name, columns) if name is not None]:
+            raise ValueError(
+                f"cluster: {shown(_column_name(cluster))} is {role}; name the column that rows were drawn by, such as "
+                "a user or an image"
+            )
+
+
+def _column_name(column: Column) -> Any:
+    """The name of a column; None of an expression that is more than a column."""
+    if not isinstance(column, pl.Expr):
+        return column
+    return column.meta.output_name() if column.meta.is_column() else None
 
 
 def values_and_errors(
@@ -165,12 +185,13 @@ def _row(i: int, one: OfRows, confidence: float, *, simple: bool) -> dict[str, p
 
 def bounds_of(i: int, one: OfRows, value: pl.Expr, confidence: float, *, simple: bool = True) -> dict[str, pl.Expr]:
     """`low` and `high` of a metric, of its value, error and df. `simple`: of one group, without clusters."""
-    error, df, some = pl.col(f"error {i}"), pl.col(f"df {i}"), value.is_not_null() & (pl.col("n") > 1)
+    error, df = pl.col(f"error {i}"), pl.col(f"df {i}")
     if simple and one.proportion is not None:
-        found = one.proportion.bounds(value, df + 1, confidence)
+        sides = bounds.around(value, **one.proportion.bounds(value, df + 1, confidence))
     else:
-        found = bounds.of_share(value, error, df, confidence)
-    return {name: pl.when(some).then(bound) for name, bound in found.items()}
+        sides = bounds.of_share(value, error, df, confidence)
+    defined = value.is_not_null() & (pl.col("n") > 1)
+    return {name: pl.when(defined).then(side) for name, side in sides.items()}
 
 
 def sums_of_clusters(rows: Rows, chosen: Sequence[OfRows], groups: pl.LazyFrame) -> pl.LazyFrame:
@@ -205,14 +226,20 @@ def sums_of_clusters(rows: Rows, chosen: Sequence[OfRows], groups: pl.LazyFrame)
     return sums.select("group", "cluster", **found)
 
 
-def _cluster_errors(own: pl.LazyFrame, keys: Sequence[str], chosen: Sequence[OfRows]) -> pl.LazyFrame:
-    """`error`, of sums and not of means, and `df`; and how many clusters there are."""
-    sums = own.group_by(*map(by_name, keys), "cluster").agg(pl.col(f"D {i}").sum() for i in range(len(chosen)))
+def _cluster_errors(sums: pl.LazyFrame, keys: Sequence[str], chosen: Sequence[OfRows]) -> pl.LazyFrame:
+    """`error`, of sums and not of means, and `df`; and how many clusters there are.
+
+    In a group of one cluster, which is `alone`, the D add up to 0, whatever the error is: so there is none of the mean.
+    """
+    places = range(len(chosen))
+    alone = ((pl.col("alone") & pl.col(f"D {i}").is_not_null()).any().alias(f"alone {i}") for i in places)
+    table = sums.group_by(*map(by_name, keys), "cluster").agg(*(pl.col(f"D {i}").sum() for i in places), *alone)
     n = pl.len().cast(pl.Int64)
     parts = [n.alias("clusters")]
-    for i in range(len(chosen)):
-        parts.append((pl.when(n > 1).then(n / (n - 1)) * (pl.col(f"D {i}") ** 2).sum()).sqrt().alias(f"sum {i}"))
-    return sums.group_by(map(by_name, keys)).agg(parts) if keys else sums.select(parts)
+    for i in places:
+        squares = pl.when((n > 1) & ~pl.col(f"alone {i}").any()).then((pl.col(f"D {i}") ** 2).sum())
+        parts.append((squares * n / (n - 1)).sqrt().alias(f"sum {i}"))
+    return table.group_by(map(by_name, keys)).agg(parts) if keys else table.select(parts)
 
 
 def _joined(table: pl.LazyFrame, clusters: pl.LazyFrame, keys: Sequence[str], places: range) -> pl.LazyFrame:

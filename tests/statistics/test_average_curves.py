@@ -96,7 +96,7 @@ def test_the_plot_draws_the_table():
         ({"by": None}, ValueError, "average_curve needs groups, whose curves are averaged"),
         ({"points": 1}, ValueError, "points must be a whole number of at least 2"),
         ({"interpolated": 1}, TypeError, "interpolated must be True or False"),
-        ({"confidence": 95}, ValueError, "confidence must lie between 0 and 1, got 95: write 0.95"),
+        ({"confidence": 95}, ValueError, "confidence must lie strictly between 0 and 1; got 95: write 0.95"),
         (
             {"ties": "expected"},
             ValueError,
@@ -109,3 +109,53 @@ def test_what_is_refused(change, error, sentence):
     with pytest.raises(error) as raised:
         fp.average_curve(runs(1), "t", "s0", **({"by": "q"} | change))
     assert str(raised.value).startswith(sentence)
+
+
+# Groups that have positives and retrieved none of them --------------------------------------------------------------
+
+RETRIEVED = pl.DataFrame({"q": ["a", "a", "b", "b"], "t": [1, 0, 1, 0], "s": [2.0, 1.0, None, 1.0]})
+MISSED = pl.DataFrame({"q": ["a", "a", "b", "b"], "t": [1, 0, 0, 0], "s": [2.0, 1.0, 2.0, 1.0]})
+
+
+@pytest.mark.parametrize("interpolated", [False, True])
+def test_a_group_that_retrieved_no_positive_counts_as_0(kind, interpolated):
+    # Precision is 1 at every level in a and 0 in b, and the quartiles of 0 and 1 are 1/4 and 3/4.
+    expected = [(0.5, 0.25, 0.75, 2)] * (5 + interpolated)
+    columns = ["precision", "lower_quartile", "upper_quartile", "groups"]
+    options = {"by": "q", "points": 6, "interpolated": interpolated}
+    only_negatives = fp.average_curve(kind(RETRIEVED), "t", "s", unscored="unretrieved", **options)
+    assert kind.read(only_negatives).select(columns).rows() == expected
+    no_row = RETRIEVED.with_columns(pl.when(pl.col("q") == "a").then("s").alias("s"))
+    nothing = fp.average_curve(kind(no_row), "t", "s", unscored="unretrieved", **options)
+    assert kind.read(nothing).select(columns).rows() == expected
+    column = fp.average_curve(kind(MISSED.with_columns(P=pl.lit(3))), "t", "s", positives="P", **options)
+    assert kind.read(column)["groups"].to_list() == [2] * (5 + interpolated)
+    known = kind(pl.DataFrame({"q": ["a", "b"], "P": [1, 4]}))
+    assert (
+        kind.read(fp.average_curve(kind(MISSED), "t", "s", positives=known, **options)).select(columns).rows()
+        == expected
+    )
+
+
+def test_a_group_of_which_there_are_only_totals(kind):
+    # c has two positives and no row: the mean of 1, 0 and 0.
+    known = kind(pl.DataFrame({"q": ["a", "b", "c"], "P": [1, 1, 2]}))
+    found = kind.read(fp.average_curve(kind(MISSED), "t", "s", by="q", points=2, positives=known))
+    assert found.select("precision", "groups").row(0) == (near(1 / 3), 3)
+
+
+def test_a_perfect_mean_has_one_band():
+    # Two perfect rankings of three positives, whose levels of recall are sums of pieces: (.025)^(1/2) to 1 at each.
+    data = pl.DataFrame({"q": [1] * 4 + [2] * 4, "t": [1, 1, 1, 0] * 2, "s": [4, 3, 2, 1] * 2})
+    for points in (11, 101):
+        found = fp.average_curve(data, "t", "s", by="q", points=points)
+        columns = ["precision", "low", "high", "lower_quartile", "upper_quartile"]
+        assert found.select(columns).unique().rows() == [(1.0, near(0.025**0.5), 1.0, 1.0, 1.0)]
+
+
+@pytest.mark.parametrize("points", [10_002, 10**9])
+def test_levels_have_a_limit(points):
+    with pytest.raises(ValueError, match=f"points: {points} levels of recall are more than 10001; use fewer"):
+        fp.average_curve(RETRIEVED, "t", "s", by="q", unscored="unretrieved", points=points)
+    most = fp.average_curve(RETRIEVED, "t", "s", by="q", unscored="unretrieved", points=10_001)
+    assert most.height == 10_000

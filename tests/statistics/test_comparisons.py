@@ -266,7 +266,7 @@ REFUSED = [
     ({"test": "permutation", "resamples": 0}, ValueError, "resamples must be a whole number of at least 1"),
     ({"test": "permutation", "seed": -1}, ValueError, "seed must be a whole number of at least 0"),
     ({"correction": "bonferroni"}, ValueError, "correction must be 'holm', or None, got 'bonferroni'"),
-    ({"confidence": 99}, ValueError, "confidence must lie between 0 and 1, got 99: write 0.99"),
+    ({"confidence": 99}, ValueError, "confidence must lie strictly between 0 and 1; got 99: write 0.99"),
     ({"score": "a"}, ValueError, "compare takes two scores or more"),
     ({"score": ["a"]}, ValueError, "compare takes two scores or more"),
     ({"baseline": "aa"}, ValueError, "baseline='aa' is none of the systems; did you mean"),

@@ -251,8 +251,8 @@ def test_no_rows(kind):
 
 
 REFUSED = [
-    ({"confidence": 95}, ValueError, "confidence must lie between 0 and 1, got 95: write 0.95"),
-    ({"confidence": 0}, ValueError, "confidence must lie between 0 and 1, got 0: such as 0.95"),
+    ({"confidence": 95}, ValueError, "confidence must lie strictly between 0 and 1; got 95: write 0.95"),
+    ({"confidence": 0}, ValueError, "confidence must lie strictly between 0 and 1; got 0: such as 0.95"),
     (
         {"metrics": "precision@5"},
         ValueError,
@@ -299,3 +299,95 @@ def test_frames_of_figures_that_are_none(kind):
 def test_spark_dask_and_parts_say_what_to_do():
     with pytest.raises(TypeError, match=r"start from the figures of groups: evaluate\(metrics, truth, score, by=...\)"):
         fp.partitioned(samples(1), partitions=2).intervals("average_precision", "truth", "score")
+
+
+# Arguments and data that look like a mistake --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("confidence", "meant"), [(0.05, "0.95"), (0.01, "0.99"), (0.2, "0.8")])
+def test_a_confidence_below_a_half_warns(confidence, meant):
+    with pytest.warns(fp.DataWarning, match=f"confidence: {confidence} gives .* write confidence={meant} for a"):
+        fp.intervals(TEN, "average_precision", "relevant", "score", confidence=confidence)
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.68, 0.999999])
+def test_other_confidences_do_not_warn(confidence):
+    assert fp.intervals(TEN, "average_precision", "relevant", "score", confidence=confidence)["low"].item() is not None
+
+
+@pytest.mark.parametrize(
+    ("by", "cluster", "role"),
+    [
+        (None, "truth", "the label"),
+        ("q", pl.col("truth"), "the label"),
+        ("q", "score", "the score"),
+        ("q", "q", "a key of by"),
+        (["half", "q"], "half", "a key of by"),
+    ],
+)
+def test_a_cluster_is_a_column_of_its_own(by, cluster, role):
+    data = samples(2, groups=4)
+    data = data.with_columns(half=pl.col("q") % 2, user=pl.int_range(pl.len()) // 3, other=pl.col("score") * 2)
+    with pytest.raises(ValueError, match=rf"cluster: '\w+' is {role}; name the column that rows were drawn by"):
+        fp.intervals(data, "roc_auc", "truth", "score", by=by, cluster=cluster)
+    with pytest.raises(ValueError, match=rf"cluster: '\w+' is {role}; name the column that rows were drawn by"):
+        fp.compare(data, "roc_auc", "truth", ["score", "other"], by=by, cluster=cluster)
+    assert fp.intervals(data, "roc_auc", "truth", "score", by=by, cluster="user")["low"].null_count() == 0
+
+
+def test_groups_of_one_cluster_have_no_error():
+    # Within a group the D add up to 0: of one cluster there is no error, and so none of the mean.
+    data = samples(2, groups=4).with_columns(user=pl.col("q") % 2, part=pl.int_range(pl.len()) % 3)
+    options = {"by": "q", "mean_over": "q"}
+    nested = fp.intervals(data, ["average_precision", "prevalence"], "truth", "score", cluster="user", **options)
+    assert nested.select("low", "high", "standard_error").rows() == [(None, None, None)] * 2
+    crossed = fp.intervals(data, ["average_precision", "prevalence"], "truth", "score", cluster="part", **options)
+    assert (crossed["standard_error"] > 0.001).all()
+
+
+def test_a_mean_of_fixed_groups_needs_the_error_of_each():
+    # x has one positive, so that its own error is null; both AUC are 1.
+    data = pl.DataFrame({"c": list("xxxyyyy"), "t": [1, 0, 0, 1, 1, 0, 0], "s": [3, 2, 1, 4, 3, 2, 1]})
+    options = {"by": "c", "mean_over": "c", "sampled": "rows"}
+    found = fp.intervals(data, "roc_auc", "t", "s", **options)
+    assert found.select("value", "low", "high", "standard_error").row(0) == (1.0, None, None, None)
+    both = fp.intervals(data.filter(c="y"), "roc_auc", "t", "s", **options)
+    assert both.select("value", "low", "high").row(0) == (1.0, near(0.025**0.5), 1.0)
+
+
+@pytest.mark.parametrize("values", [[54.1, 60.2, 33.3], [-1.0, 0.2, 0.1], [0.5, 1.00001, 0.2]])
+def test_shares_lie_between_0_and_1(kind, values):
+    data = pl.DataFrame({"q": [1, 2, 3], "recall@5": values})
+    wrong = values[1] if values[1] > 1 and values[0] < 1 else values[0]
+    with pytest.raises(ValueError, match=rf"column 'recall@5' holds {wrong}, and recall@5 lies between 0"):
+        kind.read(fp.intervals(kind(data), "recall@5", by="q"))
+    # Any other column may hold any number, and a comparison of percentages is one of them.
+    renamed = kind(data.rename({"recall@5": "percent"}))
+    assert kind.read(fp.intervals(renamed, "percent", by="q"))["value"].item() == near(sum(values) / 3)
+    systems = pl.concat([data.with_columns(system=pl.lit(s)) for s in "ab"])
+    assert kind.read(fp.compare(kind(systems), "recall@5", by="q", baseline="a"))["difference"].item() == 0
+
+
+def test_shares_of_32_bits_may_be_rounded():
+    data = pl.DataFrame({"q": [1, 2], "recall@5": [1.0000001, 0.5]})
+    assert fp.intervals(data, "recall@5", by="q")["high"].item() > 0.99
+
+
+@pytest.mark.parametrize("value", [1.0, 1 - 2**-53, 1 - 2**-50, 1 + 2**-52])
+def test_a_mean_of_1_up_to_rounding(value):
+    found = fp.intervals(pl.DataFrame({"q": range(10), "ndcg": [value] * 10}), "ndcg", by="q")
+    assert found.select("low", "high").row(0) == (near(0.025**0.1), max(1.0, value))
+    mirrored = fp.intervals(pl.DataFrame({"q": range(10), "ndcg": [1 - value] * 10}), "ndcg", by="q")
+    assert mirrored.select("low", "high").row(0) == (min(0.0, 1 - value), near(1 - 0.025**0.1))
+
+
+def test_bounds_where_the_logit_overflows():
+    # Two groups of 1 and .5: expit(logit .75 + t .25 / (.75 .25)), with t = 636.6 at a confidence of .999.
+    two = pl.DataFrame({"q": [1, 1, 2, 2], "t": [1, 0, 1, 0], "s": [2, 1, 1, 2]})
+    for confidence in (0.999, 0.9999, 0.999999):
+        found = fp.intervals(two, "average_precision", "t", "s", by="q", mean_over="q", confidence=confidence)
+        assert found.select("low", "high").row(0) == (near(0.0), 1.0)
+        report = fp.report(two, "t", "s", by="q", mean_over="q", confidence=confidence)
+        assert report.select("low_average_precision", "high_average_precision").row(0) == (near(0.0), 1.0)
+        curve = fp.average_curve(two, "t", "s", by="q", confidence=confidence, points=2)
+        assert curve.select("low", "high").row(0) == (near(0.0), 1.0)
