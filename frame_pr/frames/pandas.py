@@ -158,7 +158,7 @@ def _fault(values: pd.Series[Any], error: Exception) -> str:
     if dtype.startswith("datetime64") and "time zone" in str(error):
         return f"{name} ({dtype}) has a time zone of a fixed offset: .dt.tz_convert('UTC') gives it one that has a name"
     if dtype.endswith("[pyarrow]"):
-        return f"{name} is {dtype}, which polars does not have: cast or drop it before the call ({first_line(error)})"
+        return f"{name} is {dtype}, which polars cannot read: cast or drop it before the call ({first_line(error)})"
     kinds = sorted({type(value).__qualname__ for value in values.dropna().head(1000)})
     if isinstance(error, OverflowError) or kinds == ["int"]:
         return f"{name} ({dtype}) holds whole numbers of more than 64 bits: convert it, .astype(float)"
@@ -184,6 +184,9 @@ def to_pandas(result: pl.DataFrame, keys: Sequence[str], *, like: pd.DataFrame) 
         elif isinstance(dtype, pd.ArrowDtype) and dtype.type is pd.CategoricalDtype.type:
             # No column of another type becomes a dictionary of numbers, or one that is ordered.
             columns[label] = pd.Series(_dictionary(column, dtype.pyarrow_dtype), dtype=dtype)
+        elif isinstance(dtype, pd.ArrowDtype) and column.dtype.is_nested():
+            # pandas makes floats of whole numbers beside a null, in lists and structs too.
+            columns[label] = pd.Series(dtype.__from_arrow__(column.to_arrow().cast(dtype.pyarrow_dtype)))
         elif column.dtype.is_integer() and (from_arrow := getattr(dtype, "__from_arrow__", None)):
             # numpy has no integer null, and would make floats of the integers beside one.
             columns[label] = pd.Series(from_arrow(column.to_arrow()))

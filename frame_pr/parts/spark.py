@@ -60,7 +60,13 @@ class SparkFrame(Shuffled):
                 raise ValueError(f"the frame has several columns named {shown(column)}: rename them before the call")
         super().refuse_missing(columns, argument)
         for field in self._select(columns).schema:
+            _refuse_unsent(field)
             for dtype in _within(field.dataType):
+                if type(dtype).__name__ == "VariantType":
+                    raise TypeError(
+                        f"column {field.name!r} is or holds a variant, which Spark does not group by: "
+                        "give variant_get(...) of it, which has one type, under a name of its own"
+                    )
                 if isinstance(dtype, MapType):
                     raise TypeError(
                         f"column {field.name!r} is or holds a map, whose entries stand in any order: give "
@@ -82,7 +88,7 @@ class SparkFrame(Shuffled):
     ) -> DataFrame:
         """A frame of what the function makes of each part; keys have the types they had."""
         frame, empty = self._select(columns), self.empty(columns)
-        figures = function(empty).drop(keys)
+        figures = function(empty).drop(cs.by_name(*keys))
         self._refuse_alike(figures.columns, keys)
         to_part = partial(_by_group, function, empty, len(keys), figures.to_arrow().schema.types)
         fields = [*frame.schema.fields[: len(keys)], *_fields(figures)]
@@ -148,6 +154,15 @@ def _within(dtype: DataType) -> Iterator[DataType]:
             yield from _within(part)
 
 
+def _refuse_unsent(field: StructField) -> None:
+    """Refuse a column of a type that Spark does not send to Python."""
+    if any(type(dtype).__name__ in _NOT_SENT for dtype in _within(field.dataType)):
+        raise TypeError(
+            f"column {field.name!r} is {field.dataType.simpleString()}, which Spark does not send to Python: cast "
+            "it or drop it before the call"
+        )
+
+
 def _quoted(column: str) -> str:
     return "`" + column.replace("`", "``") + "`"
 
@@ -164,11 +179,7 @@ def _mapped(
 ) -> DataFrame:
     """What the function makes of each part, columns and parts of these keys by their places, and `error`."""
     for field in frame.schema:
-        if any(type(dtype).__name__ in _NOT_SENT for dtype in _within(field.dataType)):
-            raise TypeError(
-                f"column {field.name!r} is {field.dataType.simpleString()}, which Spark does not send to Python: cast "
-                "it or drop it before the call"
-            )
+        _refuse_unsent(field)
     names = frame.columns
     if len({name.lower() for name in names}) < len(names):
         names = [f"c{i}" for i in range(len(names))]
