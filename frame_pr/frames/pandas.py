@@ -4,36 +4,35 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_pr.frames.frame_kind import FrameKind, InMemory
+from frame_pr.frames.kinds import FrameKind, InMemory, register_kind
 from frame_pr.frames.wording import first_line, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def is_pandas(frame: object) -> TypeGuard[pd.DataFrame]:
-    """Whether it is a frame of pandas; does not import pandas, without which there is none."""
-    pandas = sys.modules.get("pandas")
-    return pandas is not None and isinstance(frame, pandas.DataFrame)
-
-
+@register_kind
 class PandasFrame(InMemory["pd.DataFrame"]):
     """A pandas DataFrame, whose rows are told apart by their place: its index means nothing here."""
 
     name = "pandas DataFrame"
     joins_rows = True
 
+    @classmethod
+    def matches(cls, frame: Any) -> bool:
+        """Whether it is a pandas DataFrame."""
+        pandas = sys.modules.get("pandas")
+        return pandas is not None and isinstance(frame, pandas.DataFrame)
+
     def __init__(self, frame: pd.DataFrame) -> None:
         super().__init__(frame, list(frame.columns), len(frame))
 
     def refuse_missing(self, items: Sequence[Any], argument: str) -> None:
         """These columns are there, and not in the index."""
-        if any(isinstance(item, pl.Expr) for item in items):
-            raise TypeError(f"{argument}: polars expressions work on polars frames: on pandas, give column names")
         if (levels := self.frame.columns.nlevels) > 1:
             raise ValueError(f"the columns of the frame have {levels} levels: give them plain names before the call")
         for name in items:
@@ -170,6 +169,7 @@ def _fault(values: pd.Series[Any], error: Exception) -> str:
 def to_pandas(result: pl.DataFrame, keys: Sequence[str], *, like: pd.DataFrame) -> pd.DataFrame:
     """A result as a pandas frame; these keys in it have the caller's names and dtypes."""
     import pandas as pd
+    import pyarrow as pa
 
     labels = {str(label): label for label in like.columns if str(label) in keys}
     dtypes = {name: like[label].dtype for name, label in labels.items()}
@@ -186,7 +186,8 @@ def to_pandas(result: pl.DataFrame, keys: Sequence[str], *, like: pd.DataFrame) 
             columns[label] = pd.Series(_dictionary(column, dtype.pyarrow_dtype), dtype=dtype)
         elif isinstance(dtype, pd.ArrowDtype) and column.dtype.is_nested():
             # pandas makes floats of whole numbers beside a null, in lists and structs too.
-            columns[label] = pd.Series(dtype.__from_arrow__(column.to_arrow().cast(dtype.pyarrow_dtype)))
+            arrow = pa.chunked_array([column.to_arrow().cast(dtype.pyarrow_dtype)])
+            columns[label] = pd.Series(pd.arrays.ArrowExtensionArray(arrow))
         elif column.dtype.is_integer() and (from_arrow := getattr(dtype, "__from_arrow__", None)):
             # numpy has no integer null, and would make floats of the integers beside one.
             columns[label] = pd.Series(from_arrow(column.to_arrow()))

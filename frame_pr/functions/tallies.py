@@ -11,8 +11,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import is_whole, scalar, several, whole
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.engines import Engine
-from frame_pr.frames.frame_kind import Frame, collected
+from frame_pr.frames.kinds import Frame, backend_of, collected
 from frame_pr.frames.wording import shown
 from frame_pr.inputs.canonical import checked
 from frame_pr.inputs.policies import Column, Columns, Policies
@@ -101,9 +100,8 @@ def tally(
         if policies.get(name) is not None:
             raise ValueError(f"tally takes no {name}=: {way}")
     cuts = _bins(bins)
-    if isinstance(frame, Engine):
-        result: Frame = frame.tally(request, cuts)
-        return result
+    if backend := backend_of(frame):
+        return backend.tally(request, cuts)
     return tallied(frame, request, cuts)
 
 

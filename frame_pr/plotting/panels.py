@@ -30,7 +30,6 @@ from frame_pr.plotting.room import lay_out
 from frame_pr.plotting.texts import draw_marks, name_of, titles_of, write_notes
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
@@ -117,9 +116,7 @@ def _check_label(target: PlotTarget) -> None:
             ) from None
 
 
-def draw(
-    frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, options: PlotOptions, target: PlotTarget
-) -> Axes | Figure | SubFigure:
+def draw(frame: Any, options: PlotOptions, target: PlotTarget) -> Axes | Figure | SubFigure:
     """Draw the frame that `curve` gave."""
     curves = curve_frames.curves_of(frame, options.x, options.figures)
     if options.k is not None and not curves.table["k"].dtype.is_integer():

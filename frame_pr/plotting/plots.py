@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.kinds import Frame
 from frame_pr.functions.curves import curve
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of

@@ -8,8 +8,7 @@ from typing import Any
 import polars as pl
 
 from frame_pr.frames.columns import by_name, listed, plain, refuse_missing
-from frame_pr.frames.frame_kind import Frame, FrameKind
-from frame_pr.frames.kinds import find_kind, read_stream
+from frame_pr.frames.kinds import Frame, FrameKind, find_kind, read_stream
 from frame_pr.frames.wording import counted, examples, kind_of_value, shown
 
 _EXAMPLES = 3  # keys shown in an error
@@ -87,7 +86,8 @@ def join_judgments(
             f"run and judgments both have a column {examples(clash)} that is not in on: "
             "rename or drop it in one of them"
         )
-    return kinds[0].give_joined(kinds[1], _join(kinds[0], kinds[1], keys, runs), keys, runs)
+    joined: Frame = kinds[0].give_joined(kinds[1], _join(kinds[0], kinds[1], keys, runs), keys, runs)
+    return joined
 
 
 def _others(kind: Any, which: str, keys: list[Any], runs: Sequence[Any] = ()) -> list[Any]:

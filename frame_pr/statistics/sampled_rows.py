@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.columns import by_name, refuse_clash, refuse_several
-from frame_pr.frames.frame_kind import Frame
-from frame_pr.frames.stacking import stacked
+from frame_pr.frames.columns import by_name, refuse_clash, refuse_several, stacked
+from frame_pr.frames.kinds import Frame
 from frame_pr.functions.evaluation import sorted_by
 from frame_pr.inputs.policies import Column
 from frame_pr.inputs.request import Request

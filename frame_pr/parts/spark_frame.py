@@ -1,4 +1,4 @@
-"""A Spark frame as an engine."""
+"""The backend of Spark frames."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.wording import shown
-from frame_pr.parts.engines import OTHER, Shuffled, range_numbers, sample_rows
-from frame_pr.parts.one_part import Call, Part, in_part, places
+from frame_pr.parts.backends import OTHER, Shuffled, range_numbers, sample_rows
+from frame_pr.parts.part_query import Part, PartQuery, in_part, places
 from frame_pr.parts.score_ranges import range_edges
 
 try:
@@ -28,14 +28,13 @@ _NOT_SENT = ("CalendarIntervalType", "YearMonthIntervalType")
 
 
 class SparkFrame(Shuffled):
-    """A Spark frame, as an engine."""
+    """A Spark DataFrame, Classic or Connect."""
+
+    frame_type = DataFrame
+    name = "Spark DataFrame"
+    in_memory = "its .toPandas()"
 
     def __init__(self, frame: DataFrame) -> None:
-        if not isinstance(frame, DataFrame):
-            kind = f"{type(frame).__module__}.{type(frame).__qualname__}"
-            ways = {"str": "; spark.table gives that of a table", "GroupedData": "; the groups are by=[...]"}
-            way = ways.get(type(frame).__name__, "")
-            raise TypeError(f"expected a pyspark.sql.DataFrame, got a {kind[-80:]}{way}")
         if frame.isStreaming:
             raise TypeError(
                 "a streaming DataFrame has no last row, and these metrics need all rows of a group: "
@@ -103,7 +102,7 @@ class SparkFrame(Shuffled):
         to_part = partial(_beside, function, used, figures.to_arrow().schema.types)
         return _told(_mapped(self.frame, used[: len(keys)], to_part, fields), fields)
 
-    def in_ranges(self, call: Call) -> Callable[[Part], pl.DataFrame]:
+    def in_ranges(self, call: PartQuery) -> Callable[[Part], pl.DataFrame]:
         """A shuffle by ranges of scores, for each function that is asked for; its results come here."""
         frame, empty = self._select(call.columns()), self.empty(call.columns())
         scores = empty.select(pl.col(call.score).alias("0"))
@@ -126,7 +125,7 @@ class SparkFrame(Shuffled):
         )
         return own.union(other)
 
-    def given(self, result: pl.DataFrame) -> DataFrame:
+    def from_result(self, result: pl.DataFrame) -> DataFrame:
         """A small result, as a Spark frame."""
         return self.frame.sparkSession.createDataFrame(result.rows(), StructType(_fields(result)))
 
