@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 import polars as pl
 
 from frame_pr.expressions.namespace import ExprPR
-from frame_pr.frames.engines import Engine
-from frame_pr.frames.frame_kind import Frame
-from frame_pr.frames.kinds import read_stream
+from frame_pr.frames.kinds import Backend, Frame, backend_class, read_stream, register_backend
 from frame_pr.frames.wording import kind_of_value, shown
 from frame_pr.functions import (
     at_rank,
@@ -101,18 +99,23 @@ class PR(Generic[Frame]):
     unpivot_classes = _method(classes.unpivot_classes)
 
     def __repr__(self) -> str:
-        if isinstance(self._frame, Engine):
-            return f".pr of {self._frame.name}, with {self._frame.metrics}"
-        return f".pr of {kind_of_value(self._frame)}, with {_methods()}"
+        backend = backend_class(self._frame)
+        return f".pr of {f'a {backend.name}' if backend else kind_of_value(self._frame)}, with {self._methods()}"
+
+    def _methods(self) -> str:
+        backend = backend_class(self._frame)
+        return backend.functions if backend else ", ".join(name for name in vars(PR) if not name.startswith("_"))
 
     if not TYPE_CHECKING:  # else every name would be one
 
         def __getattr__(self, name: str) -> Any:
-            raise AttributeError(f".pr has no {shown(name)}, it has {_methods()}", name=name, obj=self)
+            raise AttributeError(f".pr has no {shown(name)}, it has {self._methods()}", name=name, obj=self)
 
 
-def _methods() -> str:
-    return ", ".join(method for method in vars(PR) if not method.startswith("_"))
+def register_frames(backend: type[Backend[Any]]) -> None:
+    """Make the frames of a backend known to the functions, and `.pr` known to them."""
+    register_backend(backend)
+    backend.frame_type.pr = property(PR)
 
 
 def register() -> None:

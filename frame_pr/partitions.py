@@ -12,7 +12,8 @@ import polars as pl
 
 from frame_pr.accessors import PR
 from frame_pr.frames.arguments import flag, is_whole, path_of, public, scalar, whole
-from frame_pr.frames.pandas import is_pandas
+from frame_pr.frames.kinds import scan_of
+from frame_pr.frames.pandas import PandasFrame
 from frame_pr.frames.wording import shown
 
 _LEAST = 2**20  # bytes; a number of gibibytes is far below it, and would be as many files as there are rows
@@ -73,8 +74,8 @@ def partitioned(
     [(1, 1.0), (2, 0.5)]
     """
     if not isinstance(frame, (pl.LazyFrame, pl.DataFrame)):
-        way = "; pl.scan_parquet(...), or scan_csv, of a path is one" if isinstance(frame, (str, PathLike)) else ""
-        way = ": a pandas frame is in memory already" if is_pandas(frame) else way
+        way = f": give {scan_of(frame)}" if isinstance(frame, (str, PathLike)) and scan_of(frame) else ""
+        way = ": a pandas frame is in memory already" if PandasFrame.matches(frame) else way
         raise TypeError(f"partitioned takes a polars LazyFrame or DataFrame as its frame, got {shown(frame)}{way}")
     number = None if partitions is None else whole("partitions", partitions, least=1)
     where = None if directory is None else Path(path_of("directory", directory)).expanduser()

@@ -4,35 +4,35 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_pr.frames.frame_kind import InMemory
+from frame_pr.frames.kinds import FrameKind, InMemory, register_kind
 from frame_pr.frames.wording import first_line, shown
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-def is_pandas(frame: object) -> TypeGuard[pd.DataFrame]:
-    """Whether it is a frame of pandas; does not import pandas, without which there is none."""
-    pandas = sys.modules.get("pandas")
-    return pandas is not None and isinstance(frame, pandas.DataFrame)
-
-
+@register_kind
 class PandasFrame(InMemory["pd.DataFrame"]):
     """A pandas DataFrame, whose rows are told apart by their place: its index means nothing here."""
 
     name = "pandas DataFrame"
+    joins_rows = True
+
+    @classmethod
+    def matches(cls, frame: Any) -> bool:
+        """Whether it is a pandas DataFrame."""
+        pandas = sys.modules.get("pandas")
+        return pandas is not None and isinstance(frame, pandas.DataFrame)
 
     def __init__(self, frame: pd.DataFrame) -> None:
         super().__init__(frame, list(frame.columns), len(frame))
 
     def refuse_missing(self, items: Sequence[Any], argument: str) -> None:
         """These columns are there, and not in the index."""
-        if any(isinstance(item, pl.Expr) for item in items):
-            raise TypeError(f"{argument}: polars expressions work on polars frames: on pandas, give column names")
         if (levels := self.frame.columns.nlevels) > 1:
             raise ValueError(f"the columns of the frame have {levels} levels: give them plain names before the call")
         for name in items:
@@ -75,8 +75,49 @@ class PandasFrame(InMemory["pd.DataFrame"]):
         import pandas as pd
 
         made = self.collect_beside(table, ["row", *new])
-        rows = self.frame[list(carried)].take(made["row"].to_numpy()).reset_index(drop=True)
+        rows = _gather(self.frame, carried, made["row"])
         return pd.concat([rows, to_pandas(made.drop("row"), [], like=self.frame)], axis=1)
+
+    def give_joined(
+        self, other: FrameKind[pd.DataFrame], table: pl.LazyFrame, on: Sequence[Any], by: Sequence[Any]
+    ) -> pd.DataFrame:
+        """The join, under a new index; every column keeps its dtype as far as it can hold missing values."""
+        import pandas as pd
+
+        rows = self.collect_result(table)
+        others = [[name for name in frame.columns if name not in (*on, *by)] for frame in (self, other)]
+        unmatched = rows.filter(pl.col("run").is_null())
+        keys = [
+            _gather(self.frame, on, rows["run"].drop_nulls()),
+            _gather(other.frame, on, unmatched["judgment"]),
+        ]
+        # An empty frame may have other dtypes, and pandas would warn of it.
+        keys = [part for part in keys if len(part)] or keys[:1]
+        parts = [pd.concat(keys, ignore_index=True)]
+        if by:
+            parts.insert(0, _gather(self.frame, by, rows["by"]))
+        parts.append(_gather(self.frame, others[0], rows["run"]))
+        parts.append(_gather(other.frame, others[1], rows["judgment"]))
+        return pd.concat(parts, axis=1)
+
+
+def _gather(frame: pd.DataFrame, columns: Sequence[Hashable], rows: pl.Series) -> pd.DataFrame:
+    """Gather columns by the numbers of rows, under a new index; a null gives missing values."""
+    # There is no row -1, so pandas fills it.
+    places = rows.cast(pl.Int64).fill_null(-1).to_numpy()
+    selected = frame[list(columns)].set_axis(range(len(frame)))
+    try:
+        return selected.reindex(places).set_axis(range(len(places)))
+    except NotImplementedError:
+        for name, dtype in selected.dtypes.items():
+            try:
+                selected[[name]].reindex(places)
+            except NotImplementedError as error:
+                raise TypeError(
+                    f"column {shown(name)} is {dtype}, whose rows pandas cannot select ({first_line(error)}): "
+                    "convert or drop the column before the call"
+                ) from None
+        raise
 
 
 def from_pandas(frame: pd.DataFrame, columns: Sequence[Hashable]) -> pl.DataFrame:
@@ -115,6 +156,8 @@ def _fault(values: pd.Series[Any], error: Exception) -> str:
         return f"{name} is {dtype}: convert it, .sparse.to_dense()"
     if dtype.startswith("datetime64") and "time zone" in str(error):
         return f"{name} ({dtype}) has a time zone of a fixed offset: .dt.tz_convert('UTC') gives it one that has a name"
+    if dtype.endswith("[pyarrow]"):
+        return f"{name} is {dtype}, which polars cannot read: cast or drop it before the call ({first_line(error)})"
     kinds = sorted({type(value).__qualname__ for value in values.dropna().head(1000)})
     if isinstance(error, OverflowError) or kinds == ["int"]:
         return f"{name} ({dtype}) holds whole numbers of more than 64 bits: convert it, .astype(float)"
@@ -126,6 +169,7 @@ def _fault(values: pd.Series[Any], error: Exception) -> str:
 def to_pandas(result: pl.DataFrame, keys: Sequence[str], *, like: pd.DataFrame) -> pd.DataFrame:
     """A result as a pandas frame; these keys in it have the caller's names and dtypes."""
     import pandas as pd
+    import pyarrow as pa
 
     labels = {str(label): label for label in like.columns if str(label) in keys}
     dtypes = {name: like[label].dtype for name, label in labels.items()}
@@ -140,6 +184,10 @@ def to_pandas(result: pl.DataFrame, keys: Sequence[str], *, like: pd.DataFrame) 
         elif isinstance(dtype, pd.ArrowDtype) and dtype.type is pd.CategoricalDtype.type:
             # No column of another type becomes a dictionary of numbers, or one that is ordered.
             columns[label] = pd.Series(_dictionary(column, dtype.pyarrow_dtype), dtype=dtype)
+        elif isinstance(dtype, pd.ArrowDtype) and column.dtype.is_nested():
+            # pandas makes floats of whole numbers beside a null, in lists and structs too.
+            arrow = pa.chunked_array([column.to_arrow().cast(dtype.pyarrow_dtype)])
+            columns[label] = pd.Series(pd.arrays.ArrowExtensionArray(arrow))
         elif column.dtype.is_integer() and (from_arrow := getattr(dtype, "__from_arrow__", None)):
             # numpy has no integer null, and would make floats of the integers beside one.
             columns[label] = pd.Series(from_arrow(column.to_arrow()))

@@ -19,7 +19,7 @@ import polars as pl
 _LONGEST = 80  # characters of a value
 _EXAMPLES = 5  # values shown in an error
 _DIGITS = 40  # Python takes its time for the digits of a number, and writes no more than 4300
-_PLAIN = (str, bytes, int, float, complex, Decimal, Fraction, date, time, timedelta, PurePath, type(None))
+_PLAIN = (str, bytes, int, float, complex, Decimal, Fraction, date, time, timedelta, type(None))
 
 
 class DataWarning(UserWarning):
@@ -38,6 +38,8 @@ def shown(value: Any) -> str:
     """A value as an error shows it: what it is where it is plain, else of which kind it is."""
     if isinstance(value, Integral) and abs(int(value)) >= 10**_DIGITS:
         return f"a whole number of more than {_DIGITS} digits"
+    if isinstance(value, PurePath):
+        value = str(value)
     if isinstance(value, (str, bytes)):
         return _cut(repr(value[:_LONGEST])) if len(value) <= _LONGEST else repr(value[: _LONGEST // 2]) + "..."
     if isinstance(value, _PLAIN) or _is_scalar(value):

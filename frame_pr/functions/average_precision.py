@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Literal, Unpack
 
 from frame_pr.frames.arguments import one_of, public
-from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.kinds import Frame
 from frame_pr.functions.evaluation import metrics_of
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.metrics.cutoffs import Rank

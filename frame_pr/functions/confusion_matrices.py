@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import one_of, public
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_several
-from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.kinds import Frame
 from frame_pr.frames.wording import counted, shown
 from frame_pr.inputs.labels import classes_of, listed_classes, plain_label, refuse_other_types, refuse_strangers
 from frame_pr.inputs.masses import check_masses

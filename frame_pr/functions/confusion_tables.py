@@ -8,10 +8,8 @@ from typing import Any, Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import filling, public, refuse_both, scalar
-from frame_pr.frames.columns import by_name, refuse_several
-from frame_pr.frames.frame_kind import Frame
-from frame_pr.frames.kinds import find_kind, read_stream
-from frame_pr.frames.stacking import stacked
+from frame_pr.frames.columns import by_name, refuse_several, stacked
+from frame_pr.frames.kinds import Frame, find_kind, read_stream
 from frame_pr.functions.evaluation import averaged, means_asked
 from frame_pr.inputs.group_thresholds import predicted_by_group
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies

@@ -8,7 +8,7 @@ from typing import Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import names_of, public, text, whole
-from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.kinds import Frame
 from frame_pr.inputs.masses import UNIT
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import request_of

@@ -9,8 +9,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import filling, public, scalar, several, text
 from frame_pr.frames.columns import by_name, refuse_clash
-from frame_pr.frames.engines import Engine
-from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.kinds import Frame, backend_of
 from frame_pr.frames.wording import did_you_mean, nearest, shown
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
@@ -113,9 +112,8 @@ def metrics_of(
     """What `evaluate` gives; every function that is one of a few metrics ends here, with its policies in one."""
     named, request = metrics_named(metrics, truth, score), request_of(truth, score, by, positive, policies)
     filled, means = filling("undefined", undefined), means and means.of(named)
-    if isinstance(frame, Engine):
-        result: Frame = frame.evaluate(request, named, means, filled)
-        return result
+    if backend := backend_of(frame):
+        return backend.evaluate(request, named, means, filled)
     return evaluated(frame, request, named, means, filled)
 
 
@@ -177,9 +175,8 @@ def with_metrics(
     """
     named, request = metrics_named(metrics, truth, score), request_of(truth, score, by, positive, policies)
     put, filled = text("prefix", prefix), filling("undefined", undefined)
-    if isinstance(frame, Engine):
-        result: Frame = frame.with_metrics(request, named, put, filled)
-        return result
+    if backend := backend_of(frame):
+        return backend.with_metrics(request, named, put, filled)
     return evaluated_beside(frame, request, named, put, filled)
 
 

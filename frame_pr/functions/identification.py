@@ -10,8 +10,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import public, real, scalar
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.engines import Engine
-from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.kinds import Frame, backend_class
 from frame_pr.frames.wording import shown
 from frame_pr.functions.curves import curve
 from frame_pr.functions.evaluation import evaluated
@@ -114,8 +113,8 @@ def identify(
     >>> found.select("value", "digits", "call").row(0)
     (0.7555555555555555, 4, "evaluate(frame, 'average_precision', 'hit', 'score')")
     """
-    if isinstance(frame, Engine):
-        raise TypeError(f"identify is not there for {frame.name}: give it a tally of the rows, with count=")
+    if backend := backend_class(frame):
+        raise TypeError(f"a {backend.name} has no identify: give it a tally of the rows, with count='count'")
     wanted, digits = _printed(value)
     request = request_of(truth, score, by, positive, policies)
     given = selected(frame, request, carry=False)

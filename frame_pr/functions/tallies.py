@@ -11,8 +11,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import is_whole, public, scalar, several, whole
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.engines import Engine
-from frame_pr.frames.frame_kind import Frame, collected
+from frame_pr.frames.kinds import Frame, backend_of, collected
 from frame_pr.frames.wording import shown
 from frame_pr.inputs.canonical import checked
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
@@ -92,9 +91,8 @@ def tally(
     """
     request = request_of(truth, score, by, positive, policies)
     cuts = _bins(bins)
-    if isinstance(frame, Engine):
-        result: Frame = frame.tally(request, cuts)
-        return result
+    if backend := backend_of(frame):
+        return backend.tally(request, cuts)
     return tallied(frame, request, cuts)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.kinds import Frame
 from frame_pr.frames.wording import shown
 from frame_pr.inputs import masses, values
 from frame_pr.inputs.request import TOTAL_POLICIES, Request

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.frame_kind import SMALL
+from frame_pr.frames.kinds import SMALL
 
 Recode = Callable[[pl.LazyFrame], pl.LazyFrame]
 

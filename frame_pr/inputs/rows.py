@@ -10,7 +10,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_taken
-from frame_pr.frames.frame_kind import Frame, FrameKind, InMemory
+from frame_pr.frames.kinds import Frame, FrameKind, InMemory
 from frame_pr.inputs.canonical import canonical
 from frame_pr.inputs.group_codes import Recode, coding
 from frame_pr.inputs.masses import COLUMNS, Weights, how_many

@@ -19,8 +19,7 @@ from frame_pr.frames.columns import (
     refuse_clash,
     refuse_repeats,
 )
-from frame_pr.frames.frame_kind import SMALL, Frame, FrameKind
-from frame_pr.frames.kinds import kind_of
+from frame_pr.frames.kinds import SMALL, Frame, FrameKind, kind_of
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.values import refuse_carried
 

@@ -1,10 +1,15 @@
-"""A frame on disk in parts, and the plain functions on one part at a time."""
+"""A frame on disk, in parts of a temporary folder, and the plain functions on one part at a time."""
 
 from __future__ import annotations
 
 import errno
 import math
+import os
+import shutil
+import signal
 import sys
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,11 +19,9 @@ from tempfile import TemporaryDirectory
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.parts.engines import Parts
-from frame_pr.parts.folder import part_folder
-from frame_pr.parts.one_part import Call, Part, in_part, in_places, places
-from frame_pr.parts.readings import Readings
-from frame_pr.parts.score_ranges import RANGE, evaluated, range_edges, range_of, refuse_gain
+from frame_pr.parts.backends import Parts, Readings
+from frame_pr.parts.part_query import Part, PartQuery, in_part, in_places, places
+from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_edges, range_of, refuse_gain
 
 _BYTES_A_ROW = 160  # at the peak, beside the rows themselves; benchmarks/scale.py measures it
 _SAMPLE = 1_000_000  # rows, at most
@@ -27,10 +30,11 @@ _PART = "part"  # polars drops a column of this name; those of a part are named 
 
 @dataclass(frozen=True)
 class DiskFrame(Parts):
-    """A frame, as an engine that takes one part at a time."""
+    """A frame, whose metrics are computed for one part at a time."""
 
-    name = "frames in parts"
-    metrics = "evaluate, report, tally and the single metrics"
+    name = "partitioned frame"
+    functions = "evaluate, report, tally and the functions of single metrics"
+    in_memory = "the rows themselves"
 
     frame: pl.LazyFrame
     budget: int
@@ -46,7 +50,7 @@ class DiskFrame(Parts):
         """A part of these columns without rows."""
         return in_places(self.frame, columns).collect_schema().to_frame()
 
-    def groups(self, call: Call) -> pl.DataFrame:
+    def groups(self, call: PartQuery) -> pl.DataFrame:
         """One row per group, sorted."""
         frame = in_places(self.frame, call.columns())
         rows, width = _height(frame), sum(map(_width, frame.collect_schema().dtypes()))
@@ -77,12 +81,14 @@ class DiskFrame(Parts):
         result = pl.concat(tables)
         return _sorted(result, call, [name for name in result.columns if name not in call.named])
 
-    def with_others(self, groups: pl.DataFrame, others: pl.DataFrame, call: Call, keys: Sequence[str]) -> pl.DataFrame:
+    def with_others(
+        self, groups: pl.DataFrame, others: pl.DataFrame, call: PartQuery, keys: Sequence[str]
+    ) -> pl.DataFrame:
         """Groups and others, sorted."""
         added = others.join(groups, on=cs.by_name(*keys), how="anti", nulls_equal=True)
         return _sorted(pl.concat([groups, added]), call, keys)
 
-    def counted(self, call: Call, tallies: Call, first: Part, then: Part) -> pl.DataFrame:
+    def tally_parts(self, call: PartQuery, tallies: PartQuery, first: Part, then: Part) -> pl.DataFrame:
         """Tallies of parts, put together."""
         frame = in_places(self.frame, call.columns())
         schema, rows = frame.collect_schema(), _height(frame)
@@ -97,7 +103,7 @@ class DiskFrame(Parts):
                 done(_height(part))
         return _again(pl.concat(tables), tallies, then)
 
-    def averaged(self, groups: pl.DataFrame, call: Call, keys: Sequence[str], average: Part) -> pl.DataFrame:
+    def averaged(self, groups: pl.DataFrame, call: PartQuery, keys: Sequence[str], average: Part) -> pl.DataFrame:
         """Groups, averaged over those that share these keys."""
         result = average(in_places(groups.lazy(), [*keys, *call.named]).collect())
         return _sorted(result, call, keys) if keys else result
@@ -107,11 +113,11 @@ class DiskFrame(Parts):
         raise TypeError("with_metrics gives rows in their order, which parts do not keep: join evaluate to the rows")
 
 
-def _again(tables: pl.DataFrame, tallies: Call, then: Part) -> pl.DataFrame:
+def _again(tables: pl.DataFrame, tallies: PartQuery, then: Part) -> pl.DataFrame:
     return then(in_places(tables.lazy(), tallies.columns()).collect())
 
 
-def _sorted(result: pl.DataFrame, call: Call, keys: Sequence[str]) -> pl.DataFrame:
+def _sorted(result: pl.DataFrame, call: PartQuery, keys: Sequence[str]) -> pl.DataFrame:
     """Sorted one column after the other: a large result is in memory once, not twice."""
     place = call.in_order(result, keys)
     for name in result.columns:
@@ -120,7 +126,7 @@ def _sorted(result: pl.DataFrame, call: Call, keys: Sequence[str]) -> pl.DataFra
     return result
 
 
-def _refuse_label(parts: Sequence[pl.LazyFrame], call: Call) -> None:
+def _refuse_label(parts: Sequence[pl.LazyFrame], call: PartQuery) -> None:
     """The positive label stands in one of the parts; of each the truth alone is read, up to the first that has it."""
     if call.request.positive is None:
         return
@@ -132,7 +138,7 @@ def _refuse_label(parts: Sequence[pl.LazyFrame], call: Call) -> None:
     call.refuse_label(pl.concat(found))
 
 
-def _by_range(call: Call, frame: pl.LazyFrame, rows: int, most: int, folder: Path) -> pl.DataFrame:
+def _by_range(call: PartQuery, frame: pl.LazyFrame, rows: int, most: int, folder: Path) -> pl.DataFrame:
     """One row per group of a frame with a very large one."""
     refuse_gain(call)
     results, readings, columns = [], Readings(), call.columns()
@@ -158,11 +164,11 @@ def _by_range(call: Call, frame: pl.LazyFrame, rows: int, most: int, folder: Pat
 
             # Parts of groups are read from a disk, where nothing changes, and a label may stand in others.
             over = over_ranges if call.by else readings.of(one, over_ranges)
-            results.append(evaluated(one, part.collect_schema().to_frame(), over))
+            results.append(evaluate_ranges(one, part.collect_schema().to_frame(), over))
     return call.joined(results)
 
 
-def _of_alike(call: Call, part: pl.LazyFrame) -> pl.DataFrame | None:
+def _of_alike(call: PartQuery, part: pl.LazyFrame) -> pl.DataFrame | None:
     """One row per group, of which rows that are alike are counted first; none where they cannot be."""
     if (counting := call.counting()) is None:
         return None
@@ -216,3 +222,85 @@ def _width(dtype: pl.DataType) -> int:
     if dtype.is_numeric() and not dtype.is_decimal():
         return int(pl.Series([0], dtype=dtype).estimated_size())
     return {pl.Boolean: 1, pl.Date: 4, pl.Datetime: 8, pl.Duration: 8, pl.Time: 8}.get(dtype.base_type(), 24)
+
+
+_FATAL = (signal.SIGTERM, signal.SIGHUP) if os.name == "posix" else ()
+_QUIET = 0.3  # seconds without a new file, after which no writer is left
+
+
+@contextmanager
+def part_folder(directory: str | Path | None) -> Iterator[Path]:
+    """A new folder in the directory, or where the system has such folders."""
+    try:
+        made = TemporaryDirectory(prefix="frame_pr-", dir=directory, ignore_cleanup_errors=True)
+    except OSError as error:
+        raise OSError(
+            error.errno, f"no parts can be written to the directory: {error.strerror}", str(directory)
+        ) from None
+    try:
+        with made as name, _removed_on_signals(name):
+            yield Path(name)
+    except BaseException:
+        # A thread, which a second Ctrl-C does not stop.
+        removing = threading.Thread(target=_remove, args=(made.name,))
+        removing.start()
+        removing.join()
+        raise
+
+
+def _remove(folder: str) -> None:
+    """Remove a folder until it stays so: what was writing to it makes it anew, and ends a moment after the call."""
+    quiet = 0.0
+    while quiet < _QUIET:
+        quiet = 0.0 if os.path.exists(folder) else quiet + 0.02
+        shutil.rmtree(folder, ignore_errors=True)
+        time.sleep(0.02)
+
+
+@contextmanager
+def _removed_on_signals(folder: str) -> Iterator[None]:
+    """Signals that end a process at once still do, but the folder goes first.
+
+    By a thread, which the signal wakes: a handler of Python's would wait until polars returns. Where the caller handles
+    signals, in any way, that is left as it is.
+    """
+    ours = [one for one in _FATAL if signal.getsignal(one) == signal.SIG_DFL]
+    if not ours or threading.current_thread() is not threading.main_thread() or _is_waited_for():
+        yield
+        return
+    told, tell = os.pipe()
+    os.set_blocking(tell, False)
+    signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
+    ending = threading.Event()
+    threading.Thread(target=_watch, args=(told, ours, folder, ending), daemon=True).start()
+    for one in ours:
+        signal.signal(one, _wake)
+    try:
+        yield
+    finally:
+        while ending.is_set():  # the thread ends the process, when the folder is gone
+            time.sleep(0.02)
+        for one in ours:
+            signal.signal(one, signal.SIG_DFL)
+        signal.set_wakeup_fd(-1)
+        os.close(tell)
+
+
+def _is_waited_for() -> bool:
+    """Whether somebody else is woken by signals, such as an event loop."""
+    theirs = signal.set_wakeup_fd(-1)
+    signal.set_wakeup_fd(theirs)
+    return theirs != -1
+
+
+def _wake(*_: object) -> None:
+    """What happens is in the thread."""
+
+
+def _watch(told: int, ours: Sequence[int], folder: str, ending: threading.Event) -> None:
+    with open(told, "rb", buffering=0) as signals:
+        while number := signals.read(1):
+            if number[0] in ours:
+                ending.set()
+                _remove(folder)
+                os._exit(128 + number[0])

@@ -18,7 +18,7 @@ from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.sort_keys import group_limit
 from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, with_totals
 from frame_pr.metrics.aggregation import Asked, asked_of, finished, per_group, renamed, summed
-from frame_pr.parts.one_part import Call, Part
+from frame_pr.parts.part_query import Part, PartQuery
 from frame_pr.ranking.blocks import START, blocks_of
 
 RANGE = "range"  # beside the columns of a part, which are named by their places
@@ -41,7 +41,7 @@ def range_of(score: str, cuts: pl.Series, *, ascending: bool) -> pl.Expr:
     return pl.when(pl.col(score) <= float("inf")).then(number).alias(RANGE)
 
 
-def refuse_gain(call: Call) -> None:
+def refuse_gain(call: PartQuery) -> None:
     """A range knows nothing of the gains in the others, whose best order they make together."""
     if call.request.policies.get("gain") is not None:
         raise ValueError(
@@ -50,15 +50,15 @@ def refuse_gain(call: Call) -> None:
         )
 
 
-def evaluated(call: Call, empty: pl.DataFrame, over_ranges: Callable[[Part], pl.DataFrame]) -> pl.DataFrame:
+def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: Callable[[Part], pl.DataFrame]) -> pl.DataFrame:
     """One row per group, of which each is in ranges of its scores, whole ranges being together in one part.
 
     `empty`: the columns of the call, without rows. `over_ranges`: what a function makes of the parts, a column `RANGE`
     in them; it is asked to run twice, or up to four times.
     """
     chosen = asked_of(call.rows_of(empty, call.keys, {})[0], call.names, call.undefined)
-    units = None if chosen.whole else units_of(over_ranges(partial(measured, call=call)), call)
-    starts = starts_of(over_ranges(partial(counted, call=call, units=units)), call, units)
+    units = None if chosen.whole else units_of(over_ranges(partial(measure_ranges, call=call)), call)
+    starts = starts_of(over_ranges(partial(count_ranges, call=call, units=units)), call, units)
     if starts.is_empty():
         return call.of_groups(empty)
     known: dict[str, Any] = {"call": call, "starts": starts, "units": units}
@@ -68,7 +68,7 @@ def evaluated(call: Call, empty: pl.DataFrame, over_ranges: Callable[[Part], pl.
     return result.select(**renamed(dict(zip(call.by, call.keys, strict=True)) | {**call.named}))
 
 
-def measured(part: pl.DataFrame, call: Call) -> pl.DataFrame:
+def measure_ranges(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     """For each range in the part: the exponent of its largest weight, its number of rows, known totals in its rows."""
     rows, way_back = call.rows_of(part, [*call.keys, RANGE], call.totals_in_rows())
     largest = exponent(pl.col("weight")).max().alias(_SUM + "exponent")
@@ -78,7 +78,7 @@ def measured(part: pl.DataFrame, call: Call) -> pl.DataFrame:
     return way_back.restore(found).collect()
 
 
-def units_of(sizes: pl.DataFrame, call: Call) -> pl.DataFrame:
+def units_of(sizes: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     """The unit of the weights of each range, which is that of all ranges of its group."""
     coder, ranges = _numbered(sizes, call.keys)
     largest, rows = pl.col(_SUM + "exponent").max().over("group"), pl.col(_SUM + "rows").sum().over("group")
@@ -89,7 +89,7 @@ def units_of(sizes: pl.DataFrame, call: Call) -> pl.DataFrame:
     return ranges.select(*call.keys, RANGE, unit=unit_of(bits)).collect()
 
 
-def counted(part: pl.DataFrame, call: Call, units: pl.DataFrame | None) -> pl.DataFrame:
+def count_ranges(part: pl.DataFrame, call: PartQuery, units: pl.DataFrame | None) -> pl.DataFrame:
     """For each range in the part: its rows and positives, and the known totals of its group where a column has them."""
     rows, way_back = call.rows_of(part, [*call.keys, RANGE], call.totals_in_rows(), units=units)
     alone = rows._replace(totals=[])
@@ -100,7 +100,7 @@ def counted(part: pl.DataFrame, call: Call, units: pl.DataFrame | None) -> pl.Da
     return way_back.restore(table).collect()
 
 
-def starts_of(counts: pl.DataFrame, call: Call, units: pl.DataFrame | None) -> pl.DataFrame:
+def starts_of(counts: pl.DataFrame, call: PartQuery, units: pl.DataFrame | None) -> pl.DataFrame:
     """What each range starts with, but for the precision below it."""
     if units is not None:
         counts = counts.join(units, on=[*call.keys, RANGE], how="left", nulls_equal=True)
@@ -120,7 +120,7 @@ def starts_of(counts: pl.DataFrame, call: Call, units: pl.DataFrame | None) -> p
     return starts.join(groups, on="group").select(*call.keys, RANGE, *START).collect()
 
 
-def _known(ranges: pl.DataFrame, call: Call, coder: Coding, dtype: pl.DataType) -> list[pl.LazyFrame]:
+def _known(ranges: pl.DataFrame, call: PartQuery, coder: Coding, dtype: pl.DataType) -> list[pl.LazyFrame]:
     """The known totals of groups, of which a table of ranges has those that stand in the rows."""
     keys = dict(zip(call.by, call.keys, strict=True))
     return [
@@ -131,14 +131,16 @@ def _known(ranges: pl.DataFrame, call: Call, coder: Coding, dtype: pl.DataType) 
     ]
 
 
-def best_precision(part: pl.DataFrame, call: Call, starts: pl.DataFrame, units: pl.DataFrame | None) -> pl.DataFrame:
+def best_precision(
+    part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame, units: pl.DataFrame | None
+) -> pl.DataFrame:
     """For each range in the part, the largest precision at any of its thresholds."""
     rows, way_back = call.rows_of(part, [*call.keys, RANGE], {}, starts, units)
     best = (pl.col("tp") / pl.col("k")).max().alias(_SUM + "precision")
     return way_back.restore(blocks_of(rows, steps=True).group_by("group").agg(best)).collect()
 
 
-def with_later_precision(starts: pl.DataFrame, best: pl.DataFrame, call: Call) -> pl.DataFrame:
+def with_later_precision(starts: pl.DataFrame, best: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     """The starts, with the largest precision below each range."""
     starts = starts.join(best, on=[*call.keys, RANGE], how="left", nulls_equal=True)
     # A range of rows that do not count has no threshold.
@@ -148,14 +150,14 @@ def with_later_precision(starts: pl.DataFrame, best: pl.DataFrame, call: Call) -
     return ranges.select(*call.keys, RANGE, *START).collect()
 
 
-def summed_up(part: pl.DataFrame, call: Call, starts: pl.DataFrame, units: pl.DataFrame | None) -> pl.DataFrame:
+def summed_up(part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame, units: pl.DataFrame | None) -> pl.DataFrame:
     """For each range in the part, its share of the sums of its group."""
     rows, way_back = call.rows_of(part, [*call.keys, RANGE], {}, starts, units)
     sums = summed(rows, asked_of(rows, call.names, call.undefined))
     return way_back.restore(sums.rename(lambda name: name if name == "group" else _SUM + name)).collect()
 
 
-def finished_groups(sums: pl.DataFrame, call: Call, chosen: Asked) -> pl.DataFrame:
+def finished_groups(sums: pl.DataFrame, call: PartQuery, chosen: Asked) -> pl.DataFrame:
     """The metrics of each group, from the sums of its ranges."""
     coder, ranges = _numbered(sums, call.keys)
     groups = per_group(ranges, chosen.over_groups, None if call.keys else 1, _SUM, in_order=False)

@@ -8,8 +8,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import public
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.frame_kind import Frame
-from frame_pr.frames.kinds import kind_of
+from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.plotting.axes_and_names import check_axes, need_matplotlib, new_axes, plain
 from frame_pr.plotting.colours import MIDDLE, shine
 

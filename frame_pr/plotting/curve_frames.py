@@ -24,7 +24,7 @@ from frame_pr.ranking.running import difference, ends, from_last, from_start, st
 from frame_pr.statistics.average_curves import averages, heights_of
 
 if TYPE_CHECKING:
-    import pandas as pd
+    pass
 
 STRIPS = 100
 """Strips of recall within which the curves of all groups are averaged."""
@@ -102,9 +102,7 @@ class Point:
         return self.x is not None and self.y is not None
 
 
-def curves_of(
-    frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, x: str = "recall", figures: Sequence[str] = ("precision",)
-) -> Curves:
+def curves_of(frame: Any, x: str = "recall", figures: Sequence[str] = ("precision",)) -> Curves:
     """Read the frame that `curve` gave, in whatever order; the columns before `threshold` are its keys."""
     kind = find_kind(frame)
     if kind is None:

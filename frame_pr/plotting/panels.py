@@ -30,7 +30,6 @@ from frame_pr.plotting.room import lay_out
 from frame_pr.plotting.texts import draw_marks, name_of, titles_of, write_notes
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 

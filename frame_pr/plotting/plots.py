@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from frame_pr.frames.arguments import public
-from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.kinds import Frame
 from frame_pr.functions.curves import curve
 from frame_pr.functions.evaluation import evaluate
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies

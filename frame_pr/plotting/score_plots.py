@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import public, real, whole
-from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.kinds import Frame
 from frame_pr.functions.curves import curve
 from frame_pr.inputs.policies import REFUSED, Column, Policies
 from frame_pr.plotting.axes_and_names import check_axes, need_matplotlib, new_axes

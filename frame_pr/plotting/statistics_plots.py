@@ -8,8 +8,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import filling, flag, public, real, text, whole
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.frame_kind import Frame
-from frame_pr.frames.kinds import kind_of, read_stream
+from frame_pr.frames.kinds import Frame, kind_of, read_stream
 from frame_pr.frames.wording import counted, did_you_mean, nearest, shown
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.metrics.completion import MetricName

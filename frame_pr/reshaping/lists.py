@@ -10,8 +10,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import one_of, public
 from frame_pr.frames.columns import by_name, plain, plain_one, refuse_carried_as, refuse_repeats
-from frame_pr.frames.frame_kind import Frame
-from frame_pr.frames.kinds import kind_of
+from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.frames.wording import counted, shown
 from frame_pr.inputs.values import type_of
 

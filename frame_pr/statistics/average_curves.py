@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import flag, public, whole
 from frame_pr.frames.columns import by_name, refuse_clash
-from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.kinds import Frame
 from frame_pr.functions.curves import CURVE_COLUMNS, curve_table
 from frame_pr.functions.evaluation import sorted_by
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies

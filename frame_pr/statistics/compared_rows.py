@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from frame_pr.frames.frame_kind import Frame
-from frame_pr.frames.stacking import stacked
+from frame_pr.frames.columns import stacked
+from frame_pr.frames.kinds import Frame
 from frame_pr.inputs.policies import Column
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.rows import WayBack, rows_of

@@ -10,9 +10,8 @@ from typing import Any, Literal, Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import filling, is_whole, one_of, public, whole
-from frame_pr.frames.columns import by_name, refuse_clash, refuse_several
-from frame_pr.frames.frame_kind import Frame
-from frame_pr.frames.stacking import stacked
+from frame_pr.frames.columns import by_name, refuse_clash, refuse_several, stacked
+from frame_pr.frames.kinds import Frame
 from frame_pr.frames.wording import did_you_mean, nearest, shown
 from frame_pr.functions.evaluation import metric_names
 from frame_pr.inputs.policies import Column, Columns, Policies

@@ -10,9 +10,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import names_of
 from frame_pr.frames.columns import by_name, listed
-from frame_pr.frames.engines import Engine
-from frame_pr.frames.frame_kind import Frame
-from frame_pr.frames.kinds import kind_of
+from frame_pr.frames.kinds import Frame, backend_class, kind_of
 from frame_pr.frames.wording import shown
 from frame_pr.functions.evaluation import means_asked, metric_names, refuse_no_keys, sorted_by
 from frame_pr.inputs.policies import Column, Columns, Policies
@@ -83,10 +81,10 @@ def figures_of(
 
 def refuse_engine(frame: Any) -> None:
     """Statistics start from a frame that is here."""
-    if isinstance(frame, Engine):
+    if backend := backend_class(frame):
         raise TypeError(
-            f"statistics of {frame.name} start from the figures of groups: evaluate(metrics, truth, score, by=...), "
-            "then this function on what it gives, as a polars or pandas frame, without truth and score"
+            f"statistics of a {backend.name} start from the metrics of its groups: evaluate(metrics, truth, score, "
+            "by=...), then this function on the result, as a polars or pandas frame, without truth and score"
         )
 
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import filling, public
 from frame_pr.frames.columns import by_name, refuse_clash
-from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.kinds import Frame
 from frame_pr.functions.evaluation import means_asked, metrics_of
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import request_of

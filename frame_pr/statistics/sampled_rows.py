@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from frame_pr.frames.arguments import refuse_options
-from frame_pr.frames.columns import by_name, refuse_clash, refuse_several
-from frame_pr.frames.frame_kind import Frame
-from frame_pr.frames.stacking import stacked
+from frame_pr.frames.columns import by_name, refuse_clash, refuse_several, stacked
+from frame_pr.frames.kinds import Frame
 from frame_pr.frames.wording import shown
 from frame_pr.functions.evaluation import sorted_by
 from frame_pr.inputs.policies import SAMPLED_CLUSTERS, SAMPLED_ROWS, Column

@@ -136,7 +136,7 @@ def test_streams_beside_a_frame():
 
 @pytest.mark.parametrize("given", [lambda: DATA.to_arrow().column("score"), lambda: DATA["score"]])
 def test_an_array_is_no_table(given):
-    with pytest.raises(TypeError, match=r"expected a polars DataFrame .* got a "):
+    with pytest.raises(TypeError, match=r"expected a polars DataFrame, .* got a "):
         fp.average_precision(given(), "relevant", "score")
 
 
@@ -151,7 +151,9 @@ def test_a_stream_that_cannot_be_read():
 
 def test_wrong_columns():
     table = DATA.to_arrow()
-    with pytest.raises(TypeError, match="truth: polars expressions work on polars frames: on Arrow, give column names"):
+    with pytest.raises(
+        TypeError, match="truth: polars expressions work on polars frames; give the names of columns of a pyarrow"
+    ):
         fp.average_precision(table, pl.col("relevant"), "score")
     with pytest.raises(ValueError, match="truth: no column 'rel' in the frame; did you mean 'relevant'"):
         fp.average_precision(table, "rel", "score")

@@ -317,6 +317,31 @@ def test_the_same_label_twice():
     assert frame.pr.average_precision("relevant", "score")["average_precision"].tolist() == [0.5]
 
 
+def test_an_arrow_type_that_polars_lacks():
+    pa = pytest.importorskip("pyarrow")
+    intervals = pa.array([(1, 2, 3), (4, 5, 6)], pa.month_day_nano_interval())
+    frame = pd.DataFrame({"relevant": [1, 0], "score": [2, 1]})
+    frame["q"] = pd.arrays.ArrowExtensionArray(pa.chunked_array([intervals]))
+    with pytest.raises(TypeError, match=r"column 'q' is month_day_nano_interval\[pyarrow\], which polars cannot read"):
+        frame.pr.average_precision("relevant", "score", by="q")
+
+
+@pytest.mark.parametrize("name", ["list<int64>", "list<list<int8>>", "struct<a: int64>", "list<time64[ns]>"])
+def test_nested_keys_of_arrow_with_a_null_inside(name):
+    pa = pytest.importorskip("pyarrow")
+    dtype, keys = {
+        "list<int64>": (pa.list_(pa.int64()), [[1], [None], [1, 2], None]),
+        "list<list<int8>>": (pa.list_(pa.list_(pa.int8())), [[[1]], [[None]], [None], None]),
+        "struct<a: int64>": (pa.struct([("a", pa.int64())]), [{"a": 1}, {"a": None}, {"a": 2}, None]),
+        "list<time64[ns]>": (pa.list_(pa.time64("ns")), [[1], [None], [2], None]),
+    }[name]
+    column = pd.array(keys, dtype=pd.ArrowDtype(dtype))
+    frame = pd.DataFrame({"q": column, "relevant": [1, 0, 0, 1], "score": [0.9, 0.8, 0.7, 0.6]})
+    result = frame.pr.evaluate("rows", "relevant", "score", by="q")
+    assert result["rows"].tolist() == [1, 1, 1, 1]
+    assert result["q"].dtype == frame["q"].dtype
+
+
 def test_a_column_of_several_types():
     frame = pd.DataFrame({"q": [1, "a"], "relevant": [1, 0], "score": [2, 1]})
     with pytest.raises(TypeError, match=r"column 'q' \(object\) holds values of several types: convert it to one"):

@@ -102,6 +102,7 @@ def test_categories_that_differ_from_part_to_part_stay_categories(values, known)
     ("dtype", "values"),
     [
         (pa.list_(pa.int64()), [[1], [1], [2], None]),
+        (pa.list_(pa.int64()), [[None], [None], [2, None], None]),
         (pa.struct([("a", pa.int64()), ("b", pa.string())]), [{"a": 1, "b": "x"}] * 2 + [{"a": 2, "b": None}, None]),
     ],
     ids=str,

@@ -31,6 +31,10 @@ def test_nested_keys_of_spark(run, key):
         ("collate(if(q = 0, 'A', 'a'), 'UNICODE_CI')", "column 'k' has the collation UNICODE_CI, by which texts are"),
         ("collate(if(q = 0, 'A', 'a'), 'UTF8_LCASE')", "column 'k' has the collation UTF8_LCASE, by which texts are"),
         ("array(collate('a', 'UNICODE_CI'))", "column 'k' has the collation UNICODE_CI, by which texts are equal"),
+        ("interval '1' year", "column 'k' is interval year, which Spark does not send to Python: cast it or drop it"),
+        ("array(make_interval(1, 2))", "column 'k' is array<interval>, which Spark does not send to Python: cast it"),
+        ("parse_json('1')", "column 'k' is or holds a variant, which Spark does not group by: give variant_get"),
+        ("named_struct('a', parse_json('1'))", "column 'k' is or holds a variant, which Spark does not group by"),
         ("if(q = 0, map('a', 1, 'b', 2), map('b', 2, 'a', 1))", "column 'k' is or holds a map, whose entries stand in"),
     ],
 )
@@ -55,6 +59,15 @@ def test_no_name_of_ours_meets_one_of_spark(run, q, t, s):
     for by, expected in ((q, [0.5, 0.5, 5 / 6]), (None, [0.5])):
         result = run.toDF(q, t, s).pr.evaluate("average_precision", t, s, by=by)
         assert sorted(row[-1] for row in result.collect()) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", ["*", "^q$", "^.*$", "a`b", "a\nb"])
+def test_keys_are_not_patterns(run, name):
+    frame = run.withColumnRenamed("q", name)
+    assert sorted(frame.pr.evaluate("rows", "t", "s", by=name).collect()) == [(0, 4), (1, 4), (2, 4)]
+    assert frame.pr.evaluate("rows", "t", "s", by=name, mean_over=name).collect() == [(3, 4.0)]
+    assert frame.pr.with_metrics("rows", "t", "s", by=name).columns == [name, "t", "s", "rows"]
+    assert frame.pr.tally("t", "s", by=name).count() == 12
 
 
 def test_names_that_are_one_to_spark(run):

@@ -1,4 +1,4 @@
-"""A Dask frame as an engine."""
+"""The backend of Dask frames."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import polars as pl
 
 from frame_pr.frames.pandas import from_pandas, to_pandas
 from frame_pr.frames.wording import shown
-from frame_pr.parts.engines import OTHER, Shuffled, range_numbers, sample_rows
-from frame_pr.parts.one_part import Call, Part, in_part, places
+from frame_pr.parts.backends import OTHER, Shuffled, range_numbers, sample_rows
+from frame_pr.parts.part_query import Part, PartQuery, in_part, places
 from frame_pr.parts.score_ranges import range_edges
 
 try:
@@ -27,13 +27,13 @@ except ImportError as error:
 
 
 class DaskFrame(Shuffled):
-    """A Dask frame, as an engine."""
+    """A Dask DataFrame."""
+
+    frame_type = DataFrame
+    name = "Dask DataFrame"
+    in_memory = "its .compute()"
 
     def __init__(self, frame: DataFrame) -> None:
-        if not isinstance(frame, DataFrame):
-            kind = f"{type(frame).__module__}.{type(frame).__qualname__}"
-            way = ": give the frame itself, and the grouping columns as by=[...]" if "groupby" in kind.lower() else ""
-            raise TypeError(f"expected a dask.dataframe.DataFrame, got a {kind[-80:]}{way}")
         self.frame = frame
 
     def columns(self) -> list[Any]:
@@ -91,7 +91,7 @@ class DaskFrame(Shuffled):
         beside = partial(_beside, function, used, self.columns(), new)
         return _shuffled(frame, len(keys), _hashed).map_partitions(beside, meta=meta)
 
-    def in_ranges(self, call: Call) -> Callable[[Part], pl.DataFrame]:
+    def in_ranges(self, call: PartQuery) -> Callable[[Part], pl.DataFrame]:
         """A shuffle by ranges of scores; what a function makes of its parts comes here."""
         frame, empty = self._select(call.columns()), self.empty(call.columns())
         scores = self._select(call.scores)
@@ -111,7 +111,7 @@ class DaskFrame(Shuffled):
         rows = to_pandas(others, others.columns, like=groups._meta)
         return dd.concat([groups.assign(**{OTHER: False}), dd.from_pandas(rows.assign(**{OTHER: True}), npartitions=1)])
 
-    def given(self, result: pl.DataFrame) -> DataFrame:
+    def from_result(self, result: pl.DataFrame) -> DataFrame:
         """A small result, as a Dask frame."""
         meta = result.clear().to_pandas().astype(_announced(result))
         part = dask.delayed(to_pandas(result, result.columns, like=meta))

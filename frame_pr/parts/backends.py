@@ -1,4 +1,4 @@
-"""Metrics of a frame that an engine keeps in parts: a shuffle by group, then the plain functions on each part."""
+"""Metrics of a frame in parts: a shuffle by group, then the plain functions on each part, in one or several passes."""
 
 from __future__ import annotations
 
@@ -6,28 +6,27 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from io import BytesIO
 from typing import Any
 
 import polars as pl
+import polars.selectors as cs
 
 from frame_pr.frames.columns import refuse_missing, refuse_taken
-from frame_pr.frames.engines import Engine
-from frame_pr.frames.kinds import find_kind
+from frame_pr.frames.kinds import Backend, backend_class, find_kind
 from frame_pr.frames.wording import shown
 from frame_pr.functions.tallies import Bins
 from frame_pr.inputs.request import Request
 from frame_pr.metrics.means import Means, means_of
-from frame_pr.parts.one_part import Call, Part, places
-from frame_pr.parts.readings import Readings
-from frame_pr.parts.score_ranges import evaluated, range_of, refuse_gain
+from frame_pr.parts.part_query import Part, PartQuery, places
+from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_of, refuse_gain
 
 OTHER = "of no row of the frame"
 """The column that tells groups of known totals from those of the frame."""
 _SAMPLE = 1000  # rows of each part
-_COLLECTED = {"pyspark": ".toPandas()", "dask": ".compute()"}
 
 
-class Parts(Engine):
+class Parts(Backend[Any]):
     """A frame in parts, of some engine."""
 
     @abstractmethod
@@ -43,19 +42,19 @@ class Parts(Engine):
         return ()
 
     @abstractmethod
-    def groups(self, call: Call) -> Any:
+    def groups(self, call: PartQuery) -> Any:
         """One row per group."""
 
     @abstractmethod
-    def counted(self, call: Call, tallies: Call, first: Part, then: Part) -> Any:
+    def tally_parts(self, call: PartQuery, tallies: PartQuery, first: Part, then: Part) -> Any:
         """What the second function makes of what the first one makes of each part, whole groups together."""
 
     @abstractmethod
-    def averaged(self, groups: Any, call: Call, keys: Sequence[str], average: Part) -> Any:
+    def averaged(self, groups: Any, call: PartQuery, keys: Sequence[str], average: Part) -> Any:
         """One row for each value of these keys, by a function that averages the groups of a part."""
 
     @abstractmethod
-    def with_others(self, groups: Any, others: pl.DataFrame, call: Call, keys: Sequence[str]) -> Any:
+    def with_others(self, groups: Any, others: pl.DataFrame, call: PartQuery, keys: Sequence[str]) -> Any:
         """Rows of groups, and those of others that are not among them."""
 
     @abstractmethod
@@ -70,12 +69,12 @@ class Parts(Engine):
         if means is None:
             return self._all_groups(call, empty)
         call = replace(call, named=means.columns(named))
-        keys = means.left(call.of_groups(empty).drop(list(call.named)).columns)
+        keys = means.left(call.of_groups(empty).drop(cs.by_name(*call.named)).columns)
         undefinable = [name for name in named if f"undefined_{name}" in result.columns]
         average = partial(_averaged, keys=keys, names=list(call.named), undefinable=undefinable, means=means)
         return self.averaged(self._all_groups(call, empty), call, keys, average)
 
-    def _all_groups(self, call: Call, empty: pl.DataFrame) -> Any:
+    def _all_groups(self, call: PartQuery, empty: pl.DataFrame) -> Any:
         """One row per group, of the frames of known totals, too."""
         groups = self.groups(call)
         if not (call.by and call.request.totals) or call.totals_in_rows():
@@ -90,7 +89,9 @@ class Parts(Engine):
         tallies = replace(call, request=request._replace(positive=None, policies=policies))
         # Cut points are the same in all parts.
         cuts, number = (bins, None) if isinstance(bins, list) else (None, bins)
-        return self.counted(call, tallies, partial(call.of_alike, bins=cuts), partial(tallies.of_alike, bins=number))
+        return self.tally_parts(
+            call, tallies, partial(call.of_alike, bins=cuts), partial(tallies.of_alike, bins=number)
+        )
 
     def refuse_missing(self, columns: Sequence[Any], argument: str) -> None:
         """Every column that an argument names is there."""
@@ -102,7 +103,7 @@ class Parts(Engine):
         refuse_taken([prefix + name for name in named], self.columns())
         return self.beside(call.columns(), call.by, partial(call.of_rows, prefix=prefix))
 
-    def _call(self, request: Request, named: Mapping[str, str], undefined: float | None) -> Call:
+    def _call(self, request: Request, named: Mapping[str, str], undefined: float | None) -> PartQuery:
         if request.tie_rule.by_row:
             raise ValueError(
                 f"ties={request.ties!r} takes rows as they stand, and a shuffle moves them: give the column that "
@@ -117,14 +118,12 @@ class Parts(Engine):
         kinds = {name: find_kind(total) for name, total in request.totals.items()}
         sent = {name: kind.read(kind.columns).collect() for name, kind in kinds.items() if kind is not None}
         for name, kind in kinds.items():
-            total = request.totals[name]
-            if kind is None and type(total).__module__.partition(".")[0] in _COLLECTED:
-                way = _COLLECTED[type(total).__module__.partition(".")[0]]
+            if kind is None and (backend := backend_class(request.totals[name])):
                 raise TypeError(
-                    f"{name} takes a frame that is sent to every part, a polars or pandas one: {way} makes it"
+                    f"{name} takes a frame that is sent to every part, a polars or pandas one: give {backend.in_memory}"
                 )
         request = request.with_totals(request.totals | sent)
-        call = Call(request, named, undefined, self.categories(str(request.truth)))
+        call = PartQuery(request, named, undefined, self.categories(str(request.truth)))
         if named and not call.by:
             refuse_gain(call)
         return call
@@ -145,7 +144,7 @@ class Shuffled(Parts):
         """
 
     @abstractmethod
-    def in_ranges(self, call: Call) -> Callable[[Part], pl.DataFrame]:
+    def in_ranges(self, call: PartQuery) -> Callable[[Part], pl.DataFrame]:
         """Cut the score into ranges; what a function makes of the parts, of whole ranges, comes here."""
 
     @abstractmethod
@@ -153,31 +152,32 @@ class Shuffled(Parts):
         """Rows of groups and of others, told apart by a column `OTHER`."""
 
     @abstractmethod
-    def given(self, result: pl.DataFrame) -> Any:
+    def from_result(self, result: pl.DataFrame) -> Any:
         """A small result, as a frame of the engine."""
 
-    def groups(self, call: Call) -> Any:
+    def groups(self, call: PartQuery) -> Any:
         """One row per group; without groups, the engine runs at once."""
         if call.by:
             return self.by_group(call.columns(), call.by, call.of_groups)
         readings = Readings()
         results = [
-            evaluated(one, self.empty(one.columns()), readings.of(one, self.in_ranges(one))) for one in call.systems()
+            evaluate_ranges(one, self.empty(one.columns()), readings.of(one, self.in_ranges(one)))
+            for one in call.systems()
         ]
-        return self.given(call.joined(results))
+        return self.from_result(call.joined(results))
 
-    def with_others(self, groups: Any, others: pl.DataFrame, call: Call, keys: Sequence[str]) -> Any:
+    def with_others(self, groups: Any, others: pl.DataFrame, call: PartQuery, keys: Sequence[str]) -> Any:
         """A second shuffle, in which rows of one group meet."""
         own_first = partial(_own_first, columns=[*keys, OTHER, *call.named], keys=len(keys))
         both = type(self)(self.together(groups, others, keys))
         return both.by_group([*keys, OTHER, *call.named], keys, own_first)
 
-    def counted(self, call: Call, tallies: Call, first: Part, then: Part) -> Any:
+    def tally_parts(self, call: PartQuery, tallies: PartQuery, first: Part, then: Part) -> Any:
         """One shuffle, of tallies."""
         parts = type(self)(self.by_group(call.columns(), call.by, first, shuffled=False))
         return parts.by_group(tallies.columns(), call.by, then)
 
-    def averaged(self, groups: Any, call: Call, keys: Sequence[str], average: Part) -> Any:
+    def averaged(self, groups: Any, call: PartQuery, keys: Sequence[str], average: Part) -> Any:
         """A second shuffle, by the keys that are left."""
         return type(self)(groups).by_group([*keys, *call.named], keys, average)
 
@@ -205,3 +205,59 @@ def _averaged(
     figures = {str(len(keys) + i): name for i, name in enumerate(names)}
     result = means_of(part.rename(figures).lazy(), places(keys), names, undefinable, means).collect()
     return result.rename(dict(zip(places(keys), keys, strict=True)))
+
+
+class Readings:
+    """Passes over the ranges of one frame, whose rows have to be the same in each of them.
+
+    What one pass counted and another one sums would else be put together to a number of no frame at all.
+    """
+
+    def __init__(self) -> None:
+        self._whole: pl.DataFrame | None = None
+
+    def of(self, call: PartQuery, over_ranges: Callable[[Part], pl.DataFrame]) -> Callable[[Part], pl.DataFrame]:
+        """What a function makes of the parts, as `over_ranges` gives it, of rows that are those of the pass before."""
+        ranges: list[pl.DataFrame] = []
+
+        def over(function: Part) -> pl.DataFrame:
+            parts = over_ranges(partial(_read, call=call, function=function))
+            seen = _unpacked(parts["seen"]).group_by(RANGE).sum().sort(RANGE)
+            if not ranges:
+                ranges.append(seen)
+                call.refuse_label(_unpacked(parts["labels"]))
+            _refuse_changed(ranges[0], seen)
+            # The scores are those of one system.
+            whole = seen.select(cs.exclude(RANGE, "^scores.*$")).sum()
+            self._whole = whole if self._whole is None else self._whole
+            _refuse_changed(self._whole, whole)
+            return _unpacked(parts["result"])
+
+        return over
+
+
+def _read(part: pl.DataFrame, call: PartQuery, function: Part) -> pl.DataFrame:
+    labelled = call.request.positive is not None
+    tables = {
+        "result": function(part),
+        "seen": part.group_by(RANGE).agg(**call.counts(part.schema)),
+        "labels": part.select(**call.labels(part.schema)) if labelled else pl.DataFrame(),
+    }
+    return pl.DataFrame({name: [table.serialize()] for name, table in tables.items()})
+
+
+def _unpacked(tables: pl.Series) -> pl.DataFrame:
+    return pl.concat(pl.DataFrame.deserialize(BytesIO(table)) for table in tables)
+
+
+def _refuse_changed(before: pl.DataFrame, now: pl.DataFrame) -> None:
+    """Counts are equal; so are sums of floats, but for the last bits, which depend on the order of the rows."""
+    alike = before.shape == now.shape and all(
+        (one.eq_missing(other) | ((one - other).abs() <= 1e-9 * one).fill_null(False)).all()
+        for one, other in zip(before, now, strict=True)
+    )
+    if not alike:
+        raise ValueError(
+            "the frame gave other rows when it was read again, and a number would be one of no frame: persist it "
+            "before the call, or write it to a file, as what it is made by is random or changes meanwhile"
+        )

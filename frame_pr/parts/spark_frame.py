@@ -1,4 +1,4 @@
-"""A Spark frame as an engine."""
+"""The backend of Spark frames."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.wording import shown
-from frame_pr.parts.engines import OTHER, Shuffled, range_numbers, sample_rows
-from frame_pr.parts.one_part import Call, Part, in_part, places
+from frame_pr.parts.backends import OTHER, Shuffled, range_numbers, sample_rows
+from frame_pr.parts.part_query import Part, PartQuery, in_part, places
 from frame_pr.parts.score_ranges import range_edges
 
 try:
@@ -28,14 +28,13 @@ _NOT_SENT = ("CalendarIntervalType", "YearMonthIntervalType")
 
 
 class SparkFrame(Shuffled):
-    """A Spark frame, as an engine."""
+    """A Spark DataFrame, Classic or Connect."""
+
+    frame_type = DataFrame
+    name = "Spark DataFrame"
+    in_memory = "its .toPandas()"
 
     def __init__(self, frame: DataFrame) -> None:
-        if not isinstance(frame, DataFrame):
-            kind = f"{type(frame).__module__}.{type(frame).__qualname__}"
-            ways = {"str": "; spark.table gives that of a table", "GroupedData": "; the groups are by=[...]"}
-            way = ways.get(type(frame).__name__, "")
-            raise TypeError(f"expected a pyspark.sql.DataFrame, got a {kind[-80:]}{way}")
         if frame.isStreaming:
             raise TypeError(
                 "a streaming DataFrame has no last row, and these metrics need all rows of a group: "
@@ -60,7 +59,13 @@ class SparkFrame(Shuffled):
                 raise ValueError(f"the frame has several columns named {shown(column)}: rename them before the call")
         super().refuse_missing(columns, argument)
         for field in self._select(columns).schema:
+            _refuse_unsent(field)
             for dtype in _within(field.dataType):
+                if type(dtype).__name__ == "VariantType":
+                    raise TypeError(
+                        f"column {field.name!r} is or holds a variant, which Spark does not group by: "
+                        "give variant_get(...) of it, which has one type, under a name of its own"
+                    )
                 if isinstance(dtype, MapType):
                     raise TypeError(
                         f"column {field.name!r} is or holds a map, whose entries stand in any order: give "
@@ -82,7 +87,7 @@ class SparkFrame(Shuffled):
     ) -> DataFrame:
         """A frame of what the function makes of each part; keys have the types they had."""
         frame, empty = self._select(columns), self.empty(columns)
-        figures = function(empty).drop(keys)
+        figures = function(empty).drop(cs.by_name(*keys))
         self._refuse_alike(figures.columns, keys)
         to_part = partial(_by_group, function, empty, len(keys), figures.to_arrow().schema.types)
         fields = [*frame.schema.fields[: len(keys)], *_fields(figures)]
@@ -97,7 +102,7 @@ class SparkFrame(Shuffled):
         to_part = partial(_beside, function, used, figures.to_arrow().schema.types)
         return _told(_mapped(self.frame, used[: len(keys)], to_part, fields), fields)
 
-    def in_ranges(self, call: Call) -> Callable[[Part], pl.DataFrame]:
+    def in_ranges(self, call: PartQuery) -> Callable[[Part], pl.DataFrame]:
         """A shuffle by ranges of scores, for each function that is asked for; its results come here."""
         frame, empty = self._select(call.columns()), self.empty(call.columns())
         scores = empty.select(pl.col(call.score).alias("0"))
@@ -120,7 +125,7 @@ class SparkFrame(Shuffled):
         )
         return own.union(other)
 
-    def given(self, result: pl.DataFrame) -> DataFrame:
+    def from_result(self, result: pl.DataFrame) -> DataFrame:
         """A small result, as a Spark frame."""
         return self.frame.sparkSession.createDataFrame(result.rows(), StructType(_fields(result)))
 
@@ -148,6 +153,15 @@ def _within(dtype: DataType) -> Iterator[DataType]:
             yield from _within(part)
 
 
+def _refuse_unsent(field: StructField) -> None:
+    """Refuse a column of a type that Spark does not send to Python."""
+    if any(type(dtype).__name__ in _NOT_SENT for dtype in _within(field.dataType)):
+        raise TypeError(
+            f"column {field.name!r} is {field.dataType.simpleString()}, which Spark does not send to Python: cast "
+            "it or drop it before the call"
+        )
+
+
 def _quoted(column: str) -> str:
     return "`" + column.replace("`", "``") + "`"
 
@@ -164,11 +178,7 @@ def _mapped(
 ) -> DataFrame:
     """What the function makes of each part, columns and parts of these keys by their places, and `error`."""
     for field in frame.schema:
-        if any(type(dtype).__name__ in _NOT_SENT for dtype in _within(field.dataType)):
-            raise TypeError(
-                f"column {field.name!r} is {field.dataType.simpleString()}, which Spark does not send to Python: cast "
-                "it or drop it before the call"
-            )
+        _refuse_unsent(field)
     names = frame.columns
     if len({name.lower() for name in names}) < len(names):
         names = [f"c{i}" for i in range(len(names))]

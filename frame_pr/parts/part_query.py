@@ -27,7 +27,7 @@ _LABELS = 10  # of each part, for an error to name
 
 
 @dataclass(frozen=True)
-class Call:
+class PartQuery:
     """What the caller asked for; all columns are names."""
 
     request: Request
@@ -66,7 +66,7 @@ class Call:
         """The columns that are used, each once and the keys first: those of a part, in their order."""
         return list(dict.fromkeys(str(column) for column in self.request.columns()))
 
-    def systems(self) -> list[Call]:
+    def systems(self) -> list[PartQuery]:
         """The same, of one score each."""
         if not self.request.several:
             return [self]
@@ -78,7 +78,7 @@ class Call:
         ]
         return [replace(self, request=request) for request in alone]
 
-    def counting(self) -> Call | None:
+    def counting(self) -> PartQuery | None:
         """The same of rows that stand for others, whose number is in one more column; none where rows do already."""
         policies: Any = self.request.policies
         if any(policies.get(name) is not None for name in ("count", "tie_break")):
