@@ -18,7 +18,7 @@ from frame_pr.inputs.rows import WayBack, rows_of
 from frame_pr.metrics.aggregation import asked_of, values
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.means import Means, Statistic, checked_statistics, means_of
-from frame_pr.metrics.names import is_metric, metric
+from frame_pr.metrics.names import is_metric, metric, use_of
 
 
 def evaluate(
@@ -115,7 +115,8 @@ def metrics_of(
     if isinstance(frame, Engine):
         result: Frame = frame.evaluate(request, named, means, filled)
         return result
-    return evaluated(frame, request, named, means, filled)
+    use = use_of(named.values(), averages=means is not None)
+    return evaluated(frame, request._replace(use=use), named, means, filled)
 
 
 def with_metrics(
@@ -178,7 +179,7 @@ def with_metrics(
     if isinstance(frame, Engine):
         result: Frame = frame.with_metrics(request, named, put, filled)
         return result
-    return evaluated_beside(frame, request, named, put, filled)
+    return evaluated_beside(frame, request._replace(use=use_of(named.values())), named, put, filled)
 
 
 def evaluated(
