@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_pr.frames.frame_kind import InMemory
+from frame_pr.frames.frame_kind import FrameKind, InMemory
 from frame_pr.frames.wording import first_line, shown
 
 
@@ -49,7 +49,7 @@ class ArrowFrame(InMemory[Any]):
 
     def give(self, table: pl.LazyFrame, keys: Sequence[str]) -> Any:
         """The result, collected; keys have the types that they had."""
-        return self._typed(self.collect_result(table), keys)
+        return _typed(self.collect_result(table), [self.frame.schema.field(name) for name in keys])
 
     def beside(self, table: pl.LazyFrame, new: list[str]) -> Any:
         """The table itself and, collected, the new columns."""
@@ -61,12 +61,19 @@ class ArrowFrame(InMemory[Any]):
         rows = self.frame.select(list(carried)).take(made["row"].to_arrow())
         return _beside(rows, made.drop("row")) if carried else made.drop("row").to_arrow()
 
-    def _typed(self, result: pl.DataFrame, keys: Sequence[str]) -> Any:
-        made = result.to_arrow()
-        for name in keys:
-            place, field = made.column_names.index(name), self.frame.schema.field(name)
-            made = made.set_column(place, field, made.column(place).cast(field.type))
-        return made
+    def give_joined(self, other: FrameKind[Any], table: pl.LazyFrame, on: Sequence[Any], by: Sequence[Any]) -> Any:
+        """The join, collected; columns have the types that they had."""
+        fields = [*self.frame.schema, *(field for field in other.frame.schema if field.name not in on)]
+        return _typed(self.collect_result(table), fields)
+
+
+def _typed(result: pl.DataFrame, fields: Sequence[Any]) -> Any:
+    """A result as a Table, in which these fields have their types."""
+    table = result.to_arrow()
+    for field in fields:
+        place = table.column_names.index(field.name)
+        table = table.set_column(place, field, table.column(place).cast(field.type))
+    return table
 
 
 def _series(name: str, column: Any) -> pl.Series:

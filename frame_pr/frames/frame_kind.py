@@ -26,6 +26,8 @@ class FrameKind(ABC, Generic[Frame]):
     """What errors call it."""
     carried: Mapping[str, pl.Expr] = {}
     """The columns that a table has to carry for `beside`."""
+    joins_rows = False
+    """Whether a join carries the numbers of rows in place of columns, so that these keep dtypes unknown to polars."""
 
     def __init__(self, frame: Frame, columns: Sequence[Any], height: int | None) -> None:
         self.frame = frame
@@ -60,6 +62,15 @@ class FrameKind(ABC, Generic[Frame]):
     @abstractmethod
     def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> Frame:
         """These columns of the caller's row that each `row` of a table counts to, and at their right new ones of it."""
+
+    def give_joined(self, other: FrameKind[Frame], table: pl.LazyFrame, on: Sequence[Any], by: Sequence[Any]) -> Frame:
+        """Give a full join of this frame and another of its kind, with equal keys `on`.
+
+        The table has the columns of both, those of this frame first. If the kind `joins_rows`, it has the numbers of
+        their rows instead, which may be null: `run` of this frame, `judgment` of the other, and `by`, a row of this
+        frame with the columns `by`.
+        """
+        return self.give(table, self.columns)
 
 
 class InMemory(FrameKind[Frame]):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 import polars as pl
 
-from frame_pr.frames.frame_kind import InMemory
+from frame_pr.frames.frame_kind import FrameKind, InMemory
 from frame_pr.frames.wording import first_line, shown
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ class PandasFrame(InMemory["pd.DataFrame"]):
     """A pandas DataFrame, whose rows are told apart by their place: its index means nothing here."""
 
     name = "pandas DataFrame"
+    joins_rows = True
 
     def __init__(self, frame: pd.DataFrame) -> None:
         super().__init__(frame, list(frame.columns), len(frame))
@@ -75,8 +76,49 @@ class PandasFrame(InMemory["pd.DataFrame"]):
         import pandas as pd
 
         made = self.collect_beside(table, ["row", *new])
-        rows = self.frame[list(carried)].take(made["row"].to_numpy()).reset_index(drop=True)
+        rows = _gather(self.frame, carried, made["row"])
         return pd.concat([rows, to_pandas(made.drop("row"), [], like=self.frame)], axis=1)
+
+    def give_joined(
+        self, other: FrameKind[pd.DataFrame], table: pl.LazyFrame, on: Sequence[Any], by: Sequence[Any]
+    ) -> pd.DataFrame:
+        """The join, under a new index; every column keeps its dtype as far as it can hold missing values."""
+        import pandas as pd
+
+        rows = self.collect_result(table)
+        others = [[name for name in frame.columns if name not in (*on, *by)] for frame in (self, other)]
+        unmatched = rows.filter(pl.col("run").is_null())
+        keys = [
+            _gather(self.frame, on, rows["run"].drop_nulls()),
+            _gather(other.frame, on, unmatched["judgment"]),
+        ]
+        # An empty frame may have other dtypes, and pandas would warn of it.
+        keys = [part for part in keys if len(part)] or keys[:1]
+        parts = [pd.concat(keys, ignore_index=True)]
+        if by:
+            parts.insert(0, _gather(self.frame, by, rows["by"]))
+        parts.append(_gather(self.frame, others[0], rows["run"]))
+        parts.append(_gather(other.frame, others[1], rows["judgment"]))
+        return pd.concat(parts, axis=1)
+
+
+def _gather(frame: pd.DataFrame, columns: Sequence[Hashable], rows: pl.Series) -> pd.DataFrame:
+    """Gather columns by the numbers of rows, under a new index; a null gives missing values."""
+    # There is no row -1, so pandas fills it.
+    places = rows.cast(pl.Int64).fill_null(-1).to_numpy()
+    selected = frame[list(columns)].set_axis(range(len(frame)))
+    try:
+        return selected.reindex(places).set_axis(range(len(places)))
+    except NotImplementedError:
+        for name, dtype in selected.dtypes.items():
+            try:
+                selected[[name]].reindex(places)
+            except NotImplementedError as error:
+                raise TypeError(
+                    f"column {shown(name)} is {dtype}, whose rows pandas cannot select ({first_line(error)}): "
+                    "convert or drop the column before the call"
+                ) from None
+        raise
 
 
 def from_pandas(frame: pd.DataFrame, columns: Sequence[Hashable]) -> pl.DataFrame:
@@ -115,6 +157,8 @@ def _fault(values: pd.Series[Any], error: Exception) -> str:
         return f"{name} is {dtype}: convert it, .sparse.to_dense()"
     if dtype.startswith("datetime64") and "time zone" in str(error):
         return f"{name} ({dtype}) has a time zone of a fixed offset: .dt.tz_convert('UTC') gives it one that has a name"
+    if dtype.endswith("[pyarrow]"):
+        return f"{name} is {dtype}, which polars does not have: cast or drop it before the call ({first_line(error)})"
     kinds = sorted({type(value).__qualname__ for value in values.dropna().head(1000)})
     if isinstance(error, OverflowError) or kinds == ["int"]:
         return f"{name} ({dtype}) holds whole numbers of more than 64 bits: convert it, .astype(float)"

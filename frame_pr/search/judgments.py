@@ -7,12 +7,9 @@ from typing import Any
 
 import polars as pl
 
-from frame_pr.frames.arrow import ArrowFrame
 from frame_pr.frames.columns import by_name, listed, plain, refuse_missing
 from frame_pr.frames.frame_kind import Frame, FrameKind
 from frame_pr.frames.kinds import find_kind, read_stream
-from frame_pr.frames.pandas import PandasFrame, from_pandas
-from frame_pr.frames.polars import PolarsFrame, PolarsLazyFrame
 from frame_pr.frames.wording import counted, examples, kind_of_value, shown
 
 _EXAMPLES = 3  # keys shown in an error
@@ -90,8 +87,7 @@ def join_judgments(
             f"run and judgments both have a column {examples(clash)} that is not in on: "
             "rename or drop it in one of them"
         )
-    joined: Frame = _JOINS[type(kinds[0])](run, judgments, keys, columns, runs)
-    return joined
+    return kinds[0].give_joined(kinds[1], _join(kinds[0], kinds[1], keys, runs), keys, runs)
 
 
 def _others(kind: Any, which: str, keys: list[Any], runs: Sequence[Any] = ()) -> list[Any]:
@@ -100,78 +96,41 @@ def _others(kind: Any, which: str, keys: list[Any], runs: Sequence[Any] = ()) ->
     return [name for name in kind.columns if name not in keys and name not in runs]
 
 
-def _join_lazy(
-    run: pl.LazyFrame, judgments: pl.LazyFrame, keys: list[str], columns: list[list[str]], runs: list[str]
-) -> pl.LazyFrame:
+def _join(run: FrameKind[Any], judgments: FrameKind[Any], on_names: list[Any], by_names: list[Any]) -> pl.LazyFrame:
+    """Join two frames in full by keys: their columns, or the numbers of their rows where a kind gathers these."""
     # Under names of our own: the join makes some from those that it finds.
-    on = {f"on{i}": name for i, name in enumerate(keys)}
-    by = {f"by{i}": name for i, name in enumerate(runs)}
-    others = [{f"{which}{i}": name for i, name in enumerate(names)} for which, names in zip("rj", columns, strict=True)]
-    run, judgments = (
-        frame.select(by_name(name).alias(ours) for ours, name in (on | mine).items())
-        for frame, mine in zip((run, judgments), (by | others[0], others[1]), strict=True)
-    )
-    _refuse_types(on, run.collect_schema(), judgments.collect_schema())
-    run = run.map_batches(_refuse_repeats("run", by | on), schema=run.collect_schema())
-    judgments = judgments.map_batches(_refuse_repeats("judgments", on), schema=judgments.collect_schema())
+    on = {f"on{i}": str(name) for i, name in enumerate(on_names)}
+    by = {f"by{i}": str(name) for i, name in enumerate(by_names)}
+    left, run_columns = _joinable(run, by | on, [*by_names, *on_names], "run")
+    right, judgment_columns = _joinable(judgments, on, on_names, "judgment")
+    _refuse_types(on, left.collect_schema(), right.collect_schema())
+    left = left.map_batches(_refuse_repeats("run", by | on), schema=left.collect_schema())
+    right = right.map_batches(_refuse_repeats("judgments", on), schema=right.collect_schema())
     if by:
-        run = run.cache()
-        each = run.select(*by).unique(maintain_order=True)
-        judgments = each.join(judgments, how="cross", maintain_order="left_right")
+        left = left.cache()
+        each = left.select(*by).unique(maintain_order=True)
+        right = each.join(right, how="cross", maintain_order="left_right")
     # Else a full join has no order, least of all on the streaming engine.
-    on = by | on
-    joined = run.join(judgments, on=list(on), how="full", coalesce=True, nulls_equal=True, maintain_order="left_right")
-    return joined.select(*on, *others[0], *others[1]).rename(on | others[0] | others[1])
+    keys = [*by, *on]
+    joined = left.join(right, on=keys, how="full", coalesce=True, nulls_equal=True, maintain_order="left_right")
+    if run.joins_rows:
+        first = pl.col("run").min().over(list(by)) if by else pl.lit(None)
+        return joined.select("run", "judgment", by=first)
+    return joined.select(*keys, *run_columns, *judgment_columns).rename(by | on | run_columns | judgment_columns)
 
 
-def _join_eager(
-    run: pl.DataFrame, judgments: pl.DataFrame, keys: list[str], columns: list[list[str]], runs: list[str]
-) -> pl.DataFrame:
-    return _join_lazy(run.lazy(), judgments.lazy(), keys, columns, runs).collect(engine="in-memory")
+def _joinable(
+    kind: FrameKind[Any], keys: dict[str, str], key_names: list[Any], side: str
+) -> tuple[pl.LazyFrame, dict[str, str]]:
+    """One side of a join, under names of our own, and the new names of what is no key."""
+    if kind.joins_rows:
+        return kind.read(key_names).select(_renamed(keys)).with_row_index(side), {}
+    others = {f"{side}{i}": name for i, name in enumerate(name for name in kind.columns if name not in key_names)}
+    return kind.read(kind.columns).select(_renamed(keys | others)), others
 
 
-def _join_pandas(run: Any, judgments: Any, keys: list[Any], columns: list[list[Any]], runs: list[Any]) -> Any:
-    import pandas as pd
-
-    # polars says which rows stand together; pandas takes them, and every column keeps its dtype as far as it can.
-    names, by = [str(key) for key in keys], [str(name) for name in runs]
-    rows = [f"{'/'.join([*by, *names])}/{which}" for which in ("run", "judgments")]  # longer than any name among them
-    frames = ((run, [*runs, *keys]), (judgments, keys))
-    numbered = [from_pandas(frame, read).with_row_index(row) for (frame, read), row in zip(frames, rows, strict=True)]
-    joined = _join_eager(numbered[0], numbered[1], names, [rows[:1], rows[1:]], by)
-    only_judged = joined.filter(pl.col(rows[0]).is_null())[rows[1]].to_numpy()
-    # An empty frame may have other dtypes, and pandas would warn of it.
-    named = [part for part in (run[keys], judgments[keys].iloc[only_judged]) if len(part)] or [run[keys]]
-    parts = [pd.concat(named, ignore_index=True)]
-    if by:
-        first = numbered[0].group_by(map(by_name, by)).agg(pl.col(rows[0]).first())
-        told = joined.drop(rows).join(first, on=by, how="left", nulls_equal=True, maintain_order="left")
-        parts.insert(0, run[runs].iloc[told[rows[0]].to_numpy()].set_axis(parts[0].index))
-    for frame, row, others in zip((run, judgments), rows, columns, strict=True):
-        places = joined[row].cast(pl.Int64).fill_null(-1).to_numpy()  # there is no row -1: it is filled with missing
-        parts.append(frame[others].set_axis(range(len(frame))).reindex(places).set_axis(parts[0].index))
-    return pd.concat(parts, axis=1)
-
-
-def _join_arrow(run: Any, judgments: Any, keys: list[str], columns: list[list[str]], runs: list[str]) -> Any:
-    tables = [ArrowFrame(table) for table in (run, judgments)]
-    frames = [table.read(table.columns) for table in tables]
-    joined = _join_eager(frames[0].collect(), frames[1].collect(), keys, columns, runs)
-    of_run = tables[0].give(
-        joined.lazy().select(map(by_name, [*runs, *keys, *columns[0]])), [*runs, *keys, *columns[0]]
-    )
-    of_judgments = tables[1].give(joined.lazy().select(map(by_name, columns[1])), columns[1])
-    for name in columns[1]:
-        of_run = of_run.append_column(of_judgments.schema.field(name), of_judgments.column(name))
-    return of_run
-
-
-_JOINS: dict[type[FrameKind[Any]], Callable[[Any, Any, list[Any], list[list[Any]], list[Any]], Any]] = {
-    PolarsFrame: _join_eager,
-    PolarsLazyFrame: _join_lazy,
-    PandasFrame: _join_pandas,
-    ArrowFrame: _join_arrow,
-}
+def _renamed(columns: dict[str, str]) -> list[pl.Expr]:
+    return [by_name(name).alias(new) for new, name in columns.items()]
 
 
 def _refuse_types(on: dict[str, str], run: pl.Schema, judgments: pl.Schema) -> None:

@@ -317,6 +317,17 @@ def test_the_same_label_twice():
     assert frame.pr.average_precision("relevant", "score")["average_precision"].tolist() == [0.5]
 
 
+def test_an_arrow_type_that_polars_lacks():
+    pa = pytest.importorskip("pyarrow")
+    intervals = pa.array([(1, 2, 3), (4, 5, 6)], pa.month_day_nano_interval())
+    frame = pd.DataFrame({"relevant": [1, 0], "score": [2, 1]})
+    frame["q"] = pd.arrays.ArrowExtensionArray(pa.chunked_array([intervals]))
+    with pytest.raises(
+        TypeError, match=r"column 'q' is month_day_nano_interval\[pyarrow\], which polars does not have"
+    ):
+        frame.pr.average_precision("relevant", "score", by="q")
+
+
 def test_a_column_of_several_types():
     frame = pd.DataFrame({"q": [1, "a"], "relevant": [1, 0], "score": [2, 1]})
     with pytest.raises(TypeError, match=r"column 'q' \(object\) holds values of several types: convert it to one"):

@@ -141,6 +141,42 @@ def test_key_columns_may_have_any_name():
     assert run.pr.join_judgments(judgments, on=["run", "judgments"]).values.tolist() == [["x", 1, 2.0, True]]
 
 
+def test_columns_that_pandas_cannot_select_by_row_are_named():
+    pa = pytest.importorskip("pyarrow")
+    images = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([pa.array([b"a"], pa.binary_view())])))
+    run = pd.DataFrame({"document": ["x"], "image": images})
+    judgments = pd.DataFrame({"document": ["x", "y"], "relevance": [1, 0]})
+    with pytest.raises(TypeError, match=r"column 'image' is binary_view\[pyarrow\], whose rows pandas cannot select"):
+        run.pr.join_judgments(judgments, on="document")
+
+
+def test_lists_and_maps_of_arrow_are_carried_and_joined():
+    pa = pytest.importorskip("pyarrow")
+    for dtype, (first, second) in {
+        pa.list_(pa.int64()): ([1], [2, 3]),
+        pa.map_(pa.string(), pa.int64()): ([("a", 1)], [("b", 2)]),
+    }.items():
+        values = pd.Series([first, second], dtype=pd.ArrowDtype(dtype))
+        run = pd.DataFrame({"document": ["x", "y"], "carried": values})
+        joined = run.pr.join_judgments(pd.DataFrame({"document": ["z", "y"], "other": values}), on="document")
+        assert joined["carried"].isna().tolist() == [False, False, True]
+        assert joined["other"].isna().tolist() == [True, False, False]
+        assert str(joined["carried"].dtype) == str(joined["other"].dtype) == str(values.dtype)
+        by_values = pd.DataFrame({"key": values, "score": [2.0, 1.0]})
+        judged = pd.DataFrame({"key": values[1:], "relevance": [1]})
+        assert by_values.pr.join_judgments(judged, on="key")["relevance"].isna().tolist() == [True, False]
+
+
+@pytest.mark.parametrize("names", [["*", "^a$"], ["^.*$", "`"], ["row", "by"], ["on0", "judgment"]], ids=str)
+def test_key_columns_are_not_patterns(kind, names):
+    run, judgments = (
+        frame.rename(dict(zip(ON, names, strict=True))).rename({"score": "s"}, strict=False)
+        for frame in (RUN, JUDGMENTS)
+    )
+    joined = kind(run).pr.join_judgments(kind(judgments), on=names)
+    assert kind.read(joined).columns == [*names, "s", "rank", "relevance", "judge"]
+
+
 # lazy ---------------------------------------------------------------------------------------------------------------
 
 
