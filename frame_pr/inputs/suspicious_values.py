@@ -91,7 +91,7 @@ def _warn_of_scale(name: str, score: pl.Series, thresholds: Sequence[float]) -> 
         return
     spread, largest, shares = high - low, max(abs(low), abs(high)), low >= 0 and high <= 1
     if all(
-        (high + spread < t < largest * _DELIBERATE or 0 < t < low - spread) and not (shares and t <= 1)
+        (high + spread < t < largest * _DELIBERATE or 0 < t < low - spread) and t != 0 and not (shares and t <= 1)
         for t in thresholds
     ):
         values = ", ".join(f"{t:g}" for t in thresholds[:_SHOWN]) + (", ..." if len(thresholds) > _SHOWN else "")
