@@ -13,7 +13,7 @@ from frame_pr.frames.kinds import Frame, find_kind, read_stream
 from frame_pr.functions.evaluation import averaged, means_asked
 from frame_pr.inputs.group_thresholds import predicted_by_group
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
-from frame_pr.inputs.request import request_of
+from frame_pr.inputs.request import Use, request_of
 from frame_pr.inputs.rows import rows_of
 from frame_pr.metrics import rates
 from frame_pr.metrics.aggregation import asked_of, values
@@ -114,7 +114,9 @@ def confusion(
     cuts = [Threshold.of(1)] if by_group else _cuts(threshold, k)
     scores: Any = score if prediction is None else prediction
     request = request_of(truth, scores, by, positive, policies, predicted=prediction is not None, threshold=column)
-    rows, way_back = rows_of(frame, request, all_groups=True)
+    thresholds = [] if by_group else [float(cut.threshold) for cut in cuts if isinstance(cut, Threshold)]
+    use = Use(ranks=k is not None, thresholds=thresholds, averages=means is not None)
+    rows, way_back = rows_of(frame, request._replace(use=use), all_groups=True)
     several = not by_group and isinstance(scalar(k if threshold is None else threshold), Iterable)
     key = [] if not several else ["threshold"] if k is None else ["k"]
     figures = {f"{figure}@{cut}": f"{figure}@{cut}" for cut in cuts for figure in rates.CONFUSION}

@@ -11,7 +11,7 @@ from frame_pr.frames.arguments import names_of, public, text, whole
 from frame_pr.frames.kinds import Frame
 from frame_pr.inputs.masses import UNIT
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
-from frame_pr.inputs.request import request_of
+from frame_pr.inputs.request import Use, request_of
 from frame_pr.inputs.rows import Rows, rows_of
 from frame_pr.inputs.totals import with_totals
 from frame_pr.metrics import rates
@@ -98,7 +98,8 @@ def curve(
     """
     columns = [*CURVE_COLUMNS, *_others(figures)]
     levels = None if points is None else whole("points", points, least=2)
-    rows, way_back = rows_of(frame, request_of(truth, score, by, positive, policies))
+    request = request_of(truth, score, by, positive, policies)._replace(use=Use(ranks=True))
+    rows, way_back = rows_of(frame, request)
     return way_back.result(curve_table(rows, columns, levels), columns)
 
 

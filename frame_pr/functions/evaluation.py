@@ -17,7 +17,7 @@ from frame_pr.inputs.rows import WayBack, rows_of
 from frame_pr.metrics.aggregation import asked_of, values
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.means import Means, Statistic, checked_statistics, means_of
-from frame_pr.metrics.names import is_metric, metric
+from frame_pr.metrics.names import is_metric, metric, use_of
 
 
 @public()
@@ -114,7 +114,8 @@ def metrics_of(
     filled, means = filling("undefined", undefined), means and means.of(named)
     if backend := backend_of(frame):
         return backend.evaluate(request, named, means, filled)
-    return evaluated(frame, request, named, means, filled)
+    use = use_of(named.values(), averages=means is not None)
+    return evaluated(frame, request._replace(use=use), named, means, filled)
 
 
 @public()
@@ -177,7 +178,7 @@ def with_metrics(
     put, filled = text("prefix", prefix), filling("undefined", undefined)
     if backend := backend_of(frame):
         return backend.with_metrics(request, named, put, filled)
-    return evaluated_beside(frame, request, named, put, filled)
+    return evaluated_beside(frame, request._replace(use=use_of(named.values())), named, put, filled)
 
 
 def evaluated(

@@ -9,6 +9,7 @@ from frame_pr.frames.wording import shown
 from frame_pr.inputs import masses, values
 from frame_pr.inputs.request import TOTAL_POLICIES, Request
 from frame_pr.inputs.selection import Selection
+from frame_pr.inputs.suspicious_values import warn_of_values
 
 _UNSCORED = (
     "unscored='unretrieved' counts these rows but ranks them nowhere, unscored='drop' leaves them out, or fill them"
@@ -82,6 +83,8 @@ def checked(given: Selection[Frame], request: Request) -> tuple[pl.LazyFrame, li
         for name in masses.COLUMNS:
             if name in given.others:
                 masses.check_masses(name, given.others[name], data[name], data["truth"], counts)
+        if not request.predicted:
+            warn_of_values(data, request, canonical[0], truth, given.scores, list(given.keys))
         return data
 
     return given.compute(check_content), canonical

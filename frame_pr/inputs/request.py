@@ -20,6 +20,16 @@ TOTAL_POLICIES = ("positives", "rows")
 """The policies that are known totals: columns, or frames of their own."""
 
 
+class Use(NamedTuple):
+    """What a call makes of the scores, by which their values may look like a mistake."""
+
+    ranks: bool
+    """Whether it ranks the rows, and does more than compare scores with thresholds."""
+    thresholds: Sequence[float] = ()
+    averages: bool = False
+    """Whether it averages over groups."""
+
+
 class Request(NamedTuple):
     """The columns that a call is about, and the policies by which."""
 
@@ -40,6 +50,8 @@ class Request(NamedTuple):
     """Whether each row is a cluster of its own."""
     beside: Sequence[Column] = ()
     """Other systems, which are asked about by themselves: what they leave unscored and is dropped, is dropped here."""
+    use: Use | None = None
+    """None: values that look like a mistake get no warning, such as those of a part of the caller's frame."""
 
     @property
     def ties(self) -> Ties:

@@ -21,6 +21,7 @@ from frame_pr.frames.columns import (
 )
 from frame_pr.frames.kinds import SMALL, Frame, FrameKind, kind_of
 from frame_pr.inputs.request import Request
+from frame_pr.inputs.tally_frames import refuse_tally
 from frame_pr.inputs.values import refuse_carried
 
 
@@ -79,7 +80,7 @@ def selected(frame: Frame, request: Request, *, carry: bool) -> Selection[Frame]
     kind, given = kind_of(frame), request.arguments()
     for argument, items in given.items():
         kind.refuse_missing(items, argument)
-    source = kind.read(request.columns())
+    source = refuse_tally(kind, kind.read(request.columns()), request)
     if carry and kind.carried:
         refuse_carried(source.collect_schema())
     by, of_truth, of_scores, *_ = given

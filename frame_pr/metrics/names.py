@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 
 import polars as pl
 
 from frame_pr.frames.wording import shown
+from frame_pr.inputs.request import Use
 from frame_pr.metrics import (
     at_cutoffs,
     average_precision,
@@ -21,7 +22,7 @@ from frame_pr.metrics import (
     roc,
 )
 from frame_pr.metrics.aggregates import Blocks
-from frame_pr.metrics.cutoffs import LIMITED
+from frame_pr.metrics.cutoffs import LIMITED, Threshold
 from frame_pr.metrics.metric import Metric
 from frame_pr.metrics.numbers import DECIMAL, refuse_long
 from frame_pr.metrics.rates import COUNTS, RATES
@@ -106,6 +107,14 @@ def _read(name: str, blocks: Blocks) -> Metric:
 def is_metric(name: object) -> bool:
     """Whether this is the name of a metric."""
     return isinstance(name, str) and _is_name(name)
+
+
+def use_of(names: Iterable[str], *, averages: bool = False) -> Use:
+    """What these metrics make of the scores."""
+    metrics = [metric(name) for name in names]
+    thresholds = [float(one.cut.threshold) for one in metrics if isinstance(one.cut, Threshold)]
+    ranks = any(any(one.aggregates.values()) and not isinstance(one.cut, Threshold) for one in metrics)
+    return Use(ranks, list(dict.fromkeys(thresholds)), averages)
 
 
 def _is_name(name: str) -> bool:

@@ -142,7 +142,7 @@ def curves_of(frame: Any, x: str = "recall", figures: Sequence[str] = ("precisio
     return Curves(groups, table, bool(table.select(rises.any()).item()))
 
 
-def with_unretrieved(curves: Curves, frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame) -> Curves:
+def with_unretrieved(curves: Curves, frame: Any) -> Curves:
     """The same with the groups that retrieved nothing; `frame`: what `evaluate` gives of all groups for `TOTALS`."""
     kind = kind_of(frame)
     groups = kind.read(kind.columns).collect()

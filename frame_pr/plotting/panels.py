@@ -117,10 +117,10 @@ def _check_label(target: PlotTarget) -> None:
 
 
 def draw(
-    frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame,
+    frame: Any,
     options: PlotOptions,
     target: PlotTarget,
-    totals: pl.DataFrame | pl.LazyFrame | pd.DataFrame | None = None,
+    totals: Any = None,
 ) -> Axes | Figure | SubFigure:
     """Draw the frame that `curve` gave; `totals`: of all groups, what `evaluate` gives for `curve_frames.TOTALS`."""
     curves = curve_frames.curves_of(frame, options.x, options.figures)

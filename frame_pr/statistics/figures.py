@@ -17,7 +17,7 @@ from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
 from frame_pr.metrics.aggregation import asked_of, values
-from frame_pr.metrics.names import metric
+from frame_pr.metrics.names import metric, use_of
 
 _SLACK = 1e-6
 """By so much a share may lie below 0 or above 1, as the floats of other tools are rounded, some to 32 bits."""
@@ -65,7 +65,8 @@ def figures_of(
     if truth is None or score is None:
         return _brought(frame, metrics, by, {"positive": positive, "undefined": undefined, **policies}, system=system)
     names = metric_names(metrics, truth, score)
-    rows, way_back = rows_of(frame, request_of(truth, score, by, positive, policies), all_groups=True)
+    request = request_of(truth, score, by, positive, policies)._replace(use=use_of(names, averages=True))
+    rows, way_back = rows_of(frame, request, all_groups=True)
     undefinable = asked_of(rows, names, undefined).undefinable()
     found = values(rows, {name: name for name in names}, undefined).with_columns(pl.col(names).cast(pl.Float64))
     return Figures(

@@ -16,6 +16,7 @@ from frame_pr.functions.evaluation import metric_names
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.metrics.completion import MetricName
+from frame_pr.metrics.names import use_of
 from frame_pr.statistics import bounds
 from frame_pr.statistics.figures import COLUMNS, Figures, figures_of, is_of_figures, keys_left, only_shares, row
 from frame_pr.statistics.sampled_rows import intervals_of_rows
@@ -106,6 +107,7 @@ def intervals(
         if truth is None or score is None:
             raise ValueError("a frame of figures has groups only: cluster= and sampled='rows' need the rows")
         names, request = metric_names(metrics, truth, score), request_of(truth, score, by, positive, policies)
+        request = request._replace(use=use_of(names))
         left = None if mean_over is None else partial(keys_left, mean_over=mean_over)
         table, keys, way_back = intervals_of_rows(frame, request, names, filled, share, left, cluster)
         return way_back.give(table, keys)

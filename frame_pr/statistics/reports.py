@@ -17,7 +17,7 @@ from frame_pr.inputs.rows import rows_of
 from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.means import Statistic
-from frame_pr.metrics.names import metric
+from frame_pr.metrics.names import metric, use_of
 from frame_pr.metrics.numbers import each
 from frame_pr.statistics.figures import Figures, figures_of, keys_left, refuse_engine
 from frame_pr.statistics.intervals import of_means, share_of
@@ -119,7 +119,7 @@ def report(
     request = request_of(truth, score, by, positive, policies)
     sure = [of_rows(name) for name in names if has_row_error(name)]
     refuse_policies(request, [one.name for one in sure], clusters=False)
-    rows, way_back = rows_of(frame, request)
+    rows, way_back = rows_of(frame, request._replace(use=use_of(names)))
     table = values_and_errors(rows, sure, filled, names)
     bounds = {one.name: bounds_of(i, one, pl.col(one.name), share) for i, one in enumerate(sure)}
     beside = {f"{side}_{name}": bound for name, found in bounds.items() for side, bound in found.items()}

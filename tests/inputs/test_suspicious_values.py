@@ -1,0 +1,171 @@
+"""Values that look like a mistake get a warning, in frames of every kind; their legitimate neighbours do not."""
+
+import warnings
+
+import polars as pl
+import pytest
+
+import frame_pr as fp
+
+AP = "average_precision"
+ROWS = pl.DataFrame(
+    {
+        "q": list("aaaabbbbcccc"),
+        "y": [1, 0, 0, 1, 0, 1, 1, 0, 1, 0, 0, 0],
+        "label": list("xyyxyxxyxyyy"),
+        "predicted": [1, 1, 0, 1, 1, 1, 0, 0, 0, 1, 0, 0],
+        "s": [0.9, 0.8, 0.7, 0.6, 0.95, 0.85, 0.75, 0.65, 0.5, 0.4, 0.3, 0.2],
+    }
+)
+
+
+def result(kind, frame, call):
+    return kind.read(call(kind(frame)))
+
+
+def warns(kind, frame, call, text):
+    with pytest.warns(fp.DataWarning, match=text) as told:
+        result(kind, frame, call)
+    assert len(told) == 1
+    # As an error it is the same sentence, also out of the plan of a LazyFrame.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(fp.DataWarning, match=text):
+            result(kind, frame, call)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda frame: fp.average_precision(frame, "y", "predicted", by="q"),
+        lambda frame: fp.report(frame, "y", "predicted"),
+        lambda frame: fp.evaluate(frame, ["precision@2", "f1@threshold=1"], "y", "predicted"),
+        lambda frame: fp.confusion(frame, "y", "predicted", k=2),
+        lambda frame: fp.curve(frame, "y", "predicted"),
+        lambda frame: fp.intervals(frame, AP, "y", "predicted"),
+        lambda frame: fp.with_metrics(frame, "roc_auc", "label", "predicted", positive="x"),
+    ],
+)
+def test_predicted_classes_as_a_score(kind, call):
+    warns(kind, ROWS, call, "score: column 'predicted' holds only the whole numbers 0 and 1")
+
+
+@pytest.mark.parametrize(
+    ("frame", "call"),
+    [
+        (ROWS, lambda frame: fp.evaluate(frame, ["f1@threshold=1", "positives"], "y", "predicted")),
+        (ROWS, lambda frame: fp.confusion(frame, "y", "predicted", threshold=1)),
+        (ROWS, lambda frame: fp.confusion(frame, "y", prediction="predicted")),
+        (ROWS, lambda frame: fp.average_precision(frame, "y", "predicted", ties="expected")),
+        (ROWS, lambda frame: fp.average_precision(frame, "y", "predicted", ties="threshold")),
+        (ROWS, lambda frame: fp.average_precision(frame, "y", "predicted", tie_break="s")),
+        (ROWS, lambda frame: fp.evaluate(frame, AP, "y", ["s", "predicted"])),  # a rule, compared with a model
+        (ROWS.with_columns(predicted=1), lambda frame: fp.average_precision(frame, "y", "predicted")),  # a constant
+        (ROWS.with_columns(pl.col("predicted") * 2), lambda frame: fp.average_precision(frame, "y", "predicted")),
+        # The first and the second of two: they are ranked.
+        (ROWS[:2].with_columns(r=pl.Series([1, 0])), lambda frame: fp.average_precision(frame, "y", "r")),
+        (ROWS[2:6].with_columns(r=pl.Series([1, 0] * 2)), lambda frame: fp.average_precision(frame, "y", "r", by="q")),
+    ],
+)
+def test_scores_of_0_and_1_that_are_meant(kind, frame, call):
+    result(kind, frame, call)
+
+
+def test_a_score_that_is_the_label(kind):
+    copied = ROWS.with_columns(s=pl.col("y").cast(pl.Float64))
+    text = "score: column 's' equals the label '{}' in every row"
+    warns(kind, copied, lambda frame: fp.evaluate(frame, "roc_auc", "y", "s"), text.format("y"))
+    warns(kind, copied, lambda frame: fp.average_precision(frame, "label", "s", positive="x"), text.format("label"))
+    whole = copied.with_columns(pl.col("s").cast(pl.Int8))
+    warns(kind, whole, lambda frame: fp.average_precision(frame, "y", "s"), text.format("y"))
+    missing = copied.with_columns(pl.when(pl.int_range(12) != 5).then("s"))
+    warns(kind, missing, lambda frame: fp.average_precision(frame, "y", "s", unscored="drop"), text.format("y"))
+
+
+def test_a_score_that_is_nearly_the_label(kind):
+    near = ROWS.with_columns(s=pl.col("y") * 0.99 + pl.col("s") * 0.01)
+    result(kind, near, lambda frame: fp.average_precision(frame, "y", "s"))
+
+
+# On polars only: `convert_dtypes` of pandas makes integers of them.
+@pytest.mark.parametrize("score", [(pl.col("s") > 0.7).cast(pl.Float64), 1 - pl.col("y") * 1.0])
+def test_floats_of_0_and_1(score):
+    ROWS.with_columns(s=score).pr.average_precision("y", "s")
+
+
+def test_a_frame_of_two_rows_may_have_the_label_as_score(kind):
+    result(kind, ROWS[:2].with_columns(s=pl.Series([1.0, 0.0])), lambda frame: fp.average_precision(frame, "y", "s"))
+
+
+@pytest.mark.parametrize(
+    ("scale", "threshold"), [(1, 50), (1, [50, 75]), (1, 2.5), (100, 0.5), (100, 1000), (0.001, 5)]
+)
+def test_thresholds_on_another_scale(kind, scale, threshold):
+    scaled = ROWS.with_columns(s=(pl.col("s") * 0.5 + 0.4) * scale)
+    text = "threshold: .* far from all scores of column 's'"
+    warns(kind, scaled, lambda frame: fp.confusion(frame, "y", "s", threshold=threshold), text)
+    warns(kind, scaled, lambda frame: fp.report(frame, "y", "s", threshold=threshold), text)
+
+
+@pytest.mark.parametrize(
+    ("scale", "threshold"),
+    [
+        (1, 0.99),  # a day without an alarm
+        (0.01, 0.5),  # so rare that no probability is high
+        (1, 1),
+        (1, [50, 0.5]),  # some are reached
+        (1, float("inf")),  # to predict nothing, or all
+        (1, -1),
+        (1, 1e300),
+        (100, 90),
+        (-1, 0),
+    ],
+)
+def test_thresholds_that_some_scores_may_reach(kind, scale, threshold):
+    scaled = ROWS.with_columns(s=(pl.col("s") * 0.5 + 0.4) * scale)
+    result(kind, scaled, lambda frame: fp.confusion(frame, "y", "s", threshold=threshold))
+
+
+def test_a_threshold_beyond_equal_scores(kind):
+    result(kind, ROWS.with_columns(s=0.5), lambda frame: fp.confusion(frame, "y", "s", threshold=50))
+
+
+PARTLY = ROWS.with_columns(pl.when(pl.col("q") != "b").then("y"))
+
+
+@pytest.mark.parametrize("more", [{}, {"undefined": 0.0}])
+def test_groups_that_nobody_judged_in_a_mean(kind, more):
+    def call(frame):
+        return fp.evaluate(frame, AP, "y", "s", by="q", mean_over="q", unjudged="negative", **more)
+
+    warns(kind, PARTLY, call, "unjudged: 1 group has no label in column 'y', of 3")
+
+
+@pytest.mark.parametrize(
+    ("frame", "given"),
+    [
+        (PARTLY, {"by": "q", "unjudged": "negative"}),  # each group is seen
+        (PARTLY, {"by": "q", "mean_over": "q", "unjudged": "drop"}),
+        (PARTLY.with_columns(pl.col("y").fill_null(0)), {"by": "q", "mean_over": "q", "unjudged": "negative"}),
+        # Each group has a label.
+        (
+            ROWS.with_columns(pl.when(pl.int_range(12) % 4 == 1).then("y")),
+            {"by": "q", "mean_over": "q", "unjudged": "negative"},
+        ),
+    ],
+)
+def test_groups_whose_labels_are_known(kind, frame, given):
+    result(kind, frame, lambda data: fp.evaluate(data, AP, "y", "s", **given))
+
+
+def test_the_warning_names_the_line_of_the_caller():
+    with pytest.warns(fp.DataWarning) as told:
+        ROWS.pr.average_precision("y", "predicted")
+    assert told[0].filename == __file__
+
+
+def test_parts_of_a_frame_are_silent():
+    # A part may well hold other scores than the whole.
+    fp.partitioned(PARTLY, partitions=2, progress=False).evaluate(
+        ["precision@threshold=50", AP], "y", "s", by="q", mean_over="q", unjudged="negative"
+    )
