@@ -106,7 +106,7 @@ def heights_of(table: pl.LazyFrame, points: int, *, interpolated: bool) -> pl.La
     steps = table.filter(pl.col("recall_step") > 0)
     if interpolated:
         # In whole numbers: 3/10 is not the float .3. Level 0 is reached at the first hit.
-        reached = (last * pl.col("tp") // (pl.col("tp") + pl.col("fn"))).cast(pl.Int64)
+        reached = (pl.lit(last, dtype=pl.Int128) * pl.col("tp") // (pl.col("tp") + pl.col("fn"))).cast(pl.Int64)
         before = pl.when(pl.col("group") == pl.col("group").shift(1)).then(reached.shift(1)).otherwise(-1)
         found = steps.select("group", height="interpolated_precision", level=pl.int_ranges(before + 1, reached + 1))
         found = found.explode("level", empty_as_null=False)
