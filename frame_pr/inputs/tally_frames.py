@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from frame_pr.frames.columns import by_name, needed
-from frame_pr.frames.frame_kind import FrameKind
+from frame_pr.frames.kinds import FrameKind
 from frame_pr.frames.wording import examples, warn
 from frame_pr.inputs.request import Request
 

@@ -59,6 +59,13 @@ class Blocks:
         """Rows among the first k. A block that the cut falls in has no order, so its hits are shared out evenly."""
         return (k - self.k + self.size).clip(0, self.size)
 
+    def mass_among(self, mass: pl.Expr, k: int | pl.Expr) -> pl.Expr:
+        """The part of a mass of the block that falls to the first k rows."""
+        share = self.share(k)
+        # In floats, as an Int64 does not hold every product of two counts. A whole block keeps its mass exactly.
+        part = mass.cast(pl.Float64) * share / self.size
+        return pl.when(share == self.size).then(mass.cast(pl.Float64)).otherwise(part)
+
 
 class Aggregate(NamedTuple):
     """A number per group: of an expression over its blocks the sum, the largest, the smallest or the only value.
@@ -78,4 +85,4 @@ Aggregates: TypeAlias = Mapping[str, Aggregate]
 
 def hits_among(blocks: Blocks, k: int | pl.Expr) -> Aggregate:
     """Hits among the first k rows."""
-    return Aggregate(blocks.hits * blocks.share(k) / blocks.size)
+    return Aggregate(blocks.mass_among(blocks.hits, k))

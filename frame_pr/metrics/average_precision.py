@@ -24,7 +24,7 @@ def _ap(b: Blocks) -> Aggregate:
 
 def _ap_to_rank(b: Blocks, k: pl.Expr) -> Aggregate:
     """The same up to rank k, where a block that is cut off there ends."""
-    hits = b.hits * b.share(k) / b.size
+    hits = b.mass_among(b.hits, k)
     return Aggregate(hits * (b.tp - b.hits + hits) / b.k.clip(upper_bound=k))
 
 

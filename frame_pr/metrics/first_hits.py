@@ -9,6 +9,7 @@ import polars as pl
 
 from frame_pr.metrics.aggregates import Aggregate, Blocks
 from frame_pr.metrics.cutoffs import RANK, Rank
+from frame_pr.metrics.long_runs import FIRST_HITS, chance_of_a_hit, later_first_hits
 from frame_pr.metrics.metric import Family, Metric, by_ties
 
 
@@ -31,13 +32,16 @@ def _expected(size: pl.Expr, hits: pl.Expr, k: pl.Expr, taken: pl.Expr, *, recip
     It is the one after i misses with probability r/g, (r/g) (f/(g-1)), ...: each the one before times (f+1-i)/(g-i).
     """
     before, misses = k - size, size - hits
-    # Lists only where an order matters. By products, as in `gains.discounts`.
     certain = taken > misses if not reciprocal else (misses == 0) & (taken > 0)
-    places = pl.int_ranges(0, taken.clip(upper_bound=misses + 1) * (~certain & (misses > 0)))
+    # Lists only where an order matters, and of a limited length. By products, as in `gains.discounts`.
+    possible = taken.clip(upper_bound=misses + 1) * (~certain & (misses > 0))
+    short = possible.clip(upper_bound=FIRST_HITS) if reciprocal else possible * (possible <= FIRST_HITS)
+    places = pl.int_ranges(0, short)
     chances = ((misses + 1 - places) / (size - places)).list.eval(pl.element().cum_prod())
     if reciprocal:
-        return certain / (before + 1) + hits / (misses + 1) * (chances / (before + 1 + places)).list.sum()
-    return certain + hits / (misses + 1) * chances.list.sum()
+        first = certain / (before + 1) + hits / (misses + 1) * (chances / (before + 1 + places)).list.sum()
+        return first + later_first_hits(size, hits, before, possible)
+    return certain + hits / (misses + 1) * chances.list.sum() + chance_of_a_hit(size, hits, possible)
 
 
 FAMILIES = (

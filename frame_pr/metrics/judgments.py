@@ -27,7 +27,7 @@ def _bpref(_: re.Match[str], b: Blocks) -> Metric:
 def _judged(name: re.Match[str], b: Blocks) -> Metric:
     cut = Rank.parse(name["k"])
     k = cut.of_group(b.positives, b.rows)
-    parts = {f"judged@{cut}": Aggregate(b.judged * b.share(k) / b.size)}
+    parts = {f"judged@{cut}": Aggregate(b.mass_among(b.judged, k))}
     value = ratio(b.number(f"judged@{cut}"), k)
     return Metric("share", value, by_ties(parts, expected=parts, bounded=False), cut=cut, needs=())
 

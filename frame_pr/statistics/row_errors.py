@@ -68,7 +68,9 @@ def _roc_auc(value: pl.Expr) -> RowError:
     earlier = pl.col("misses") - own
     of_positives = B.number("negatives_above_squares") - B.positives * lacks**2
     of_negatives = B.number("positives_below_squares") - _NEGATIVES * lacks**2
-    variance = _spread(of_positives, B.positives) / B.positives**2 + _spread(of_negatives, _NEGATIVES) / _NEGATIVES**2
+    # In floats, as an Int64 does not hold the square of every count.
+    p, n = B.positives.cast(pl.Float64), _NEGATIVES.cast(pl.Float64)
+    variance = _spread(of_positives, p) / p**2 + _spread(of_negatives, n) / n**2
     return RowError(
         {
             "negatives_above_squares": Aggregate(B.hits * of_hit**2),

@@ -1,0 +1,168 @@
+"""Sums over long runs of ranks, in series whose time and memory do not depend on the length of the run.
+
+A row may stand for `count` rows, so a run of tied ranks may have up to 2**56 of them. `gains` and `first_hits` add up
+short runs rank by rank. A long run is a sum over its first ranks, and an integral with the end corrections of Euler and
+Maclaurin over all others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from math import cos, fsum, log, log2, pi
+
+import polars as pl
+
+DISCOUNTS = 64
+"""The longest run of which each discount is added up."""
+FIRST_HITS = 512
+"""So many places of a first hit are added up one by one."""
+_TABLE = 1024
+_PANELS = 16
+_SLICE = 1024
+_SHIFT = 16
+"""Steps to where Stirling's series has converged to 1e-14."""
+_NEGLIGIBLE = 45.0
+"""The chance that no hit came so far is below e**-45 beyond it."""
+
+
+def discounts_of_long_runs(before: pl.Expr, upto: pl.Expr) -> pl.Expr:
+    """Sum of 1 / log2(rank + 1) over the ranks behind one and up to another; 0 of runs of up to `DISCOUNTS` ranks."""
+    return _where_long(pl.struct(before=before, upto=upto), pl.col("upto") - pl.col("before") > DISCOUNTS, _discounts)
+
+
+def later_first_hits(size: pl.Expr, hits: pl.Expr, before: pl.Expr, places: pl.Expr) -> pl.Expr:
+    """Of a tied block, the expected reciprocal rank of its first hit if that has a place behind `FIRST_HITS`.
+
+    `before`: the rows above the block. `places`: how many of its places a first hit may have.
+    """
+    numbers = pl.struct(size=size, hits=hits, before=before, places=places)
+    return _where_long(numbers, (pl.col("places") > FIRST_HITS) & (pl.col("hits") > 0), _later_first_hits)
+
+
+def chance_of_a_hit(size: pl.Expr, hits: pl.Expr, taken: pl.Expr) -> pl.Expr:
+    """The chance that one of the rows taken of a block is a hit, if more than `FIRST_HITS` rows are taken; else 0."""
+    long = (pl.col("taken") > FIRST_HITS) & (pl.col("hits") > 0) & (pl.col("taken") <= pl.col("size") - pl.col("hits"))
+    numbers = pl.struct(size=size, hits=hits, taken=taken)
+    return _where_long(numbers, long, _chance_of_a_hit)
+
+
+def _where_long(numbers: pl.Expr, long: pl.Expr, value: Callable[[pl.DataFrame], pl.Series]) -> pl.Expr:
+    """A value of the rows whose run is long, 0 of all others."""
+
+    def values(column: pl.Series) -> pl.Series:
+        table, zeros = column.struct.unnest(), pl.repeat(0.0, len(column), eager=True)
+        rows = table.select(long.arg_true()).to_series()
+        # In slices, as each run takes some hundred numbers for a moment.
+        runs = table[rows] if len(rows) else table.clear()
+        return zeros.scatter(rows, pl.concat(map(value, runs.iter_slices(_SLICE)))) if len(rows) else zeros
+
+    return numbers.map_batches(values, return_dtype=pl.Float64, is_elementwise=True)
+
+
+def _discounts(runs: pl.DataFrame) -> pl.Series:
+    """The first from a table of sums; the others as an integral between midpoints, where x is the rank and 1."""
+    sums, before, upto = pl.lit(pl.Series(_sums_of_discounts())), pl.col("before"), pl.col("upto")
+    in_table = sums.gather(upto.clip(upper_bound=_TABLE)) - sums.gather(before.clip(upper_bound=_TABLE))
+    # Differences of whole numbers, which are more than a float holds.
+    start = before.clip(lower_bound=_TABLE)
+    low, length = start + 1.5, (upto - start).clip(lower_bound=0)
+    # With x = low e^t the integrand is smooth over all ranks.
+    width, logarithm, high = (length / low).log1p(), low.log(), low + length
+    integral = low * width * sum(w * (width * t).exp() / (logarithm + width * t) for t, w in _nodes(24))
+    slopes = 1 / (low * logarithm**2) - 1 / (high * high.log() ** 2)
+    return runs.select(in_table + log(2) * (integral - slopes / 24)).to_series()
+
+
+@cache
+def _sums_of_discounts() -> list[float]:
+    """The sums over the first 0, 1, 2, ... ranks, each rounded once."""
+    discounts = [1 / log2(rank + 1) for rank in range(1, _TABLE + 1)]
+    return [fsum(discounts[:rank]) for rank in range(_TABLE + 1)]
+
+
+def _later_first_hits(runs: pl.DataFrame) -> pl.Series:
+    """Sum over the places i of r/g q(i) / (before + 1 + i), q(i) the chance of no hit in i of the other g - 1 rows."""
+    low, last = FIRST_HITS - 0.5, pl.col("places") - 0.5
+    runs = runs.select(
+        share=pl.col("hits") / pl.col("size"),
+        size=pl.col("size") - 1.0,
+        hits=pl.col("hits") - 1.0,
+        start=pl.col("before") + 1.0 + low,
+        places=pl.col("places").cast(pl.Float64),
+    )
+    far = low + _NEGLIGIBLE * pl.col("size") / pl.col("hits").clip(lower_bound=1e-9)
+    runs = runs.with_columns(width=((pl.min_horizontal(last, far) - low) / pl.col("start")).log1p())
+
+    def chance(table: pl.DataFrame, place: pl.Expr) -> pl.Series:
+        table = table.with_columns(taken=place)
+        return table["share"] * _log_chance_of_none(table).exp()
+
+    def term(place: pl.Expr) -> pl.Series:
+        return chance(runs, place) / runs.select(pl.col("start") + (place - low)).to_series()
+
+    # With before + 1 + i = start e^t the integrand is the chance alone.
+    nodes = [((panel + t) / _PANELS, w / _PANELS) for panel in range(_PANELS) for t, w in _nodes(16)]
+    at_nodes = runs.join(pl.DataFrame(nodes, schema=["t", "w"], orient="row"), how="cross", maintain_order="left_right")
+    place = low + pl.col("start") * _expm1(pl.col("width") * pl.col("t"))
+    parts = at_nodes["w"] * at_nodes["width"] * chance(at_nodes, place)
+    first = term(pl.lit(float(FIRST_HITS))) - term(pl.lit(FIRST_HITS - 1.0))
+    end = term(pl.col("places")) - term(pl.col("places") - 1)
+    return parts.reshape((-1, len(nodes))).arr.sum() + (first - end) / 24
+
+
+def _chance_of_a_hit(runs: pl.DataFrame) -> pl.Series:
+    none = _log_chance_of_none(runs.select(pl.all().cast(pl.Float64)))
+    return none.to_frame("none").select(-_expm1(pl.col("none"))).to_series()
+
+
+def _log_chance_of_none(runs: pl.DataFrame) -> pl.Series:
+    """Logarithm of the chance that none of the rows `taken` is a hit: the sum of ln(1 - M / y) over m values of y.
+
+    m is the smaller of hits and rows taken, M the larger, and y goes down from the number of all rows. By an integral
+    where the rows that are left are many against m, else by Stirling's series.
+    """
+    few, many, left = pl.col("few"), pl.col("many"), pl.col("left")
+    # Step by step, as polars would compute what an expression repeats each time.
+    table = runs.select("size", few=pl.min_horizontal("hits", "taken"), many=pl.max_horizontal("hits", "taken"))
+    table = table.with_columns(left=(pl.col("size") - few - many + 1).clip(lower_bound=0.0))
+    low, high = left - 0.5, left + few - 0.5
+    integral = few * sum(w * (-many / (low + many + few * t)).log1p() for t, w in _nodes(5))
+    slopes = many / (high * (high + many)) - many / (low * (low + many))
+    near = sum(
+        (((left + few + i) * (left + many + i)) / ((left + i) * (left + many + few + i))).log() for i in range(_SHIFT)
+    )
+    a, b = pl.col("a"), pl.col("b")
+    table = table.with_columns(a=left + _SHIFT, b=left + many + _SHIFT, near=near, by_integral=integral - slopes / 24)
+    by_stirling = (a - 0.5) * (few / a).log1p() - (b - 0.5) * (few / b).log1p() - few * (many / (a + few)).log1p()
+    by_stirling += _rest(a + few) - _rest(a) - _rest(b + few) + _rest(b) - pl.col("near")
+    value = pl.when((left >= 20 * few) & (left >= 1e4)).then("by_integral").otherwise(by_stirling)
+    return table.select(pl.when(few > 0).then(value).otherwise(0.0)).to_series()
+
+
+def _expm1(x: pl.Expr) -> pl.Expr:
+    """e^x - 1, to the last bits also where x is small."""
+    half = x.clip(lower_bound=-100.0) / 2  # below, it is -1, and the product of 0 and infinity
+    return 2 * half.sinh() * half.exp()
+
+
+def _rest(x: pl.Expr) -> pl.Expr:
+    """What Stirling's formula adds to the logarithm of the gamma function."""
+    square = 1 / (x * x)
+    return (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680))) / x
+
+
+@cache
+def _nodes(n: int) -> Sequence[tuple[float, float]]:
+    """The nodes and weights of Gauss and Legendre on [0, 1]."""
+    found = []
+    for i in range(n):
+        x = cos(pi * (i + 0.75) / (n + 0.5))
+        for _ in range(10):
+            polynomials = [1.0, x]
+            for k in range(2, n + 1):
+                polynomials.append(((2 * k - 1) * x * polynomials[-1] - (k - 1) * polynomials[-2]) / k)
+            slope = n * (x * polynomials[-1] - polynomials[-2]) / (x * x - 1)
+            x -= polynomials[-1] / slope
+        found.append(((1 + x) / 2, 1 / ((1 - x * x) * slope**2)))
+    return found
