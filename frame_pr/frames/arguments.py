@@ -109,12 +109,12 @@ class Refusal(NamedTuple):
     """Why, and what to do instead: the second half of the error."""
     values: tuple[str, ...] = ()
     """The values that are refused; none: every value but the default."""
-    beside: str | None = None
+    with_option: str | None = None
     """The argument beside which the option is refused; None: always."""
 
     def applies(self, arguments: Mapping[str, Any]) -> bool:
         """Whether a call with these arguments is refused."""
-        if self.beside is not None and not is_set(self.beside, arguments):
+        if self.with_option is not None and not is_set(self.with_option, arguments):
             return False
         value = arguments.get(self.option)
         return is_set(self.option, arguments) and (not self.values or (isinstance(value, str) and value in self.values))
@@ -131,8 +131,8 @@ def refuse_options(caller: str, arguments: Mapping[str, Any], refusals: Iterable
     for refusal in refusals:
         if refusal.applies(arguments):
             option = f"{refusal.option}={shown(arguments[refusal.option]) if refusal.option in DEFAULTS else ''}"
-            beside = f" with {refusal.beside}=" if refusal.beside else ""
-            raise ValueError(f"{option}: {caller} does not take it{beside}; {refusal.reason}")
+            context = f" with {refusal.with_option}=" if refusal.with_option else ""
+            raise ValueError(f"{option}: {caller} does not take it{context}; {refusal.reason}")
 
 
 def public(refusals: Sequence[Refusal] = ()) -> Callable[[Function], Function]:
@@ -301,7 +301,10 @@ def refuse_unknown(function: Callable[..., Any], words: Iterable[str], refusals:
     unknown = [word for word in words if word not in names and word != "frame"]
     if not unknown:
         return
-    caller, refused = function.__name__, {one.option: one.reason for one in refusals if not (one.values or one.beside)}
+    caller, refused = (
+        function.__name__,
+        {one.option: one.reason for one in refusals if not (one.values or one.with_option)},
+    )
     if takes_others:  # of these words, only those that stand for an argument without a default are unknown
         needed = [name for name, one in signature(function).parameters.items() if one.default is Parameter.empty]
         unknown = [word for word in unknown if any(word in SYNONYMS.get(name, ()) for name in needed)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Unpack
 
 import polars as pl
@@ -98,7 +99,7 @@ def curve(
     """
     columns = [*CURVE_COLUMNS, *_others(figures)]
     levels = None if points is None else whole("points", points, least=2)
-    request = request_of(truth, score, by, positive, policies)._replace(use=Use(ranks=True))
+    request = replace(request_of(truth, score, by, positive, policies), use=Use(ranks=True))
     rows, way_back = rows_of(frame, request)
     return way_back.result(curve_table(rows, columns, levels), columns)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 import polars as pl
@@ -115,7 +116,7 @@ def metrics_of(
     if backend := backend_of(frame):
         return backend.evaluate(request, named, means, filled)
     use = use_of(named.values(), averages=means is not None)
-    return evaluated(frame, request._replace(use=use), named, means, filled)
+    return evaluated(frame, replace(request, use=use), named, means, filled)
 
 
 @public()
@@ -178,7 +179,7 @@ def with_metrics(
     put, filled = text("prefix", prefix), filling("undefined", undefined)
     if backend := backend_of(frame):
         return backend.with_metrics(request, named, put, filled)
-    return evaluated_beside(frame, request._replace(use=use_of(named.values())), named, put, filled)
+    return evaluated_beside(frame, replace(request, use=use_of(named.values())), named, put, filled)
 
 
 def evaluated(

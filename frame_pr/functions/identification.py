@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple, Unpack
 
@@ -143,10 +144,10 @@ def _in_text(request: Request) -> Request:
     def text(item: Any) -> Any:
         return item if isinstance(item, pl.Expr) else str(item)
 
-    columns: Any = {name: text(one) for name, one in request.single().items() if name in request.policies}
+    columns: Any = {name: text(one) for name, one in request.single.items() if name in request.policies}
     policies = request.policies | columns
     scores, keys = [text(one) for one in request.scores], [text(one) for one in request.keys]
-    return request._replace(truth=text(request.truth), scores=scores, keys=keys, policies=policies)
+    return replace(request, truth=text(request.truth), scores=scores, keys=keys, policies=policies)
 
 
 def _printed(value: Any) -> tuple[float, int]:
@@ -165,7 +166,7 @@ def _printed(value: Any) -> tuple[float, int]:
 
 def _tried(rows: Any, request: Request, keys: Sequence[str], way: _Way) -> Iterator[pl.LazyFrame]:
     """Tables of `definition`, `call` and `value`."""
-    own = request if way.by else request._replace(keys=[])
+    own = request if way.by else replace(request, keys=[])
     for named, shown_as, words, names in _asked(own):
         means = Means(list(keys), ["mean"], "mean_") if way.by else None
         values = evaluated(rows, named, {name: name for name in names}, means, way.undefined).lazy()
@@ -182,7 +183,7 @@ def _asked(request: Request) -> Iterator[tuple[Request, dict[str, str], str, lis
     plain: Any = {name: one for name, one in given.items() if name not in ("gain", "tie_break", "tie_break_descending")}
 
     def under(**more: Any) -> Request:
-        return request._replace(policies=plain | more)
+        return replace(request, policies=plain | more)
 
     everything = [*_AREAS, "roc_auc", "max_f1", *_CUT, *_HITS, *_OTHERS]
     yield under(), {}, "", everything
@@ -202,7 +203,7 @@ def _asked(request: Request) -> Iterator[tuple[Request, dict[str, str], str, lis
         exponential = under(gain=2 ** column.cast(pl.Float64) - 1)
         yield exponential, {"gain": f"2 ** {text}.cast(pl.Float64) - 1"}, "with 2 ** gain - 1", list(_NDCG)
         for level in range(1, 5):
-            graded = under()._replace(truth=column >= level, positive=None)
+            graded = replace(under(), truth=column >= level, positive=None)
             yield graded, {"truth": f"{text} >= {level}"}, f"positive from a gain of {level} on", list(_LEVELS)
 
 

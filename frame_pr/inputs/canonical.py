@@ -22,7 +22,7 @@ def canonical(given: Selection[Frame], request: Request) -> pl.LazyFrame:
     """Check what the columns hold, and make Boolean truths of it, Int64 or Float64 weights and gains."""
     source, made = checked(given, request)
     schema = given.schema
-    floats = [*given.scores, *request.beside_columns()] if request.unscored != "raise" else []
+    floats = [*given.scores, *request.other_columns()] if request.unscored != "raise" else []
     floats += ["truth"] if request.unjudged != "raise" else []
     floats += ["tie_break"] if "tie_break" in given.others else []
     if floats := [name for name in floats if schema[name].is_float()]:

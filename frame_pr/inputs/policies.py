@@ -86,7 +86,7 @@ _CURVE = (
     Refusal(
         "ties",
         "the curve would have a row for each row, and a row with a count= stands for several: leave out ties=",
-        beside="count",
+        with_option="count",
     ),
 )
 _NO_RANKING = "predicted classes have no ranking: leave it out"
@@ -94,10 +94,10 @@ _OWN_SCORE = "rows get the figures at their own score, so equal scores are taken
 REFUSED: Mapping[str, Sequence[Refusal]] = {
     "average_curve": _CURVE,
     "confusion": (
-        Refusal("ties", _NO_RANKING, beside="prediction"),
-        Refusal("tie_break", _NO_RANKING, beside="prediction"),
-        Refusal("ascending", _NO_RANKING, beside="prediction"),
-        Refusal("weight", "weighted rows have no rank: give threshold= instead, or leave out weight=", beside="k"),
+        Refusal("ties", _NO_RANKING, with_option="prediction"),
+        Refusal("tie_break", _NO_RANKING, with_option="prediction"),
+        Refusal("ascending", _NO_RANKING, with_option="prediction"),
+        Refusal("weight", "weighted rows have no rank: give threshold= instead, or leave out weight=", with_option="k"),
     ),
     "curve": _CURVE,
     "identify": (
@@ -106,7 +106,7 @@ REFUSED: Mapping[str, Sequence[Refusal]] = {
         Refusal("positives", "identify tries the definitions on the rows at hand: put missing rows in"),
         Refusal("rows", "identify tries the definitions on the rows at hand: put missing rows in"),
     ),
-    "plot": (*_CURVE, Refusal("weight", "weighted rows have no rank: leave out k=, or weight=", beside="k")),
+    "plot": (*_CURVE, Refusal("weight", "weighted rows have no rank: leave out k=, or weight=", with_option="k")),
     "plot_scores": _CURVE,
     "report": (
         Refusal(
@@ -140,16 +140,20 @@ SAMPLED_CLUSTERS = (
 )
 """The options that it refuses besides where clusters of rows are sampled."""
 TOGETHER = (
-    Refusal("tie_break", "both rank the rows of equal score: give one of the two", beside="ties"),
-    Refusal("gain", "ranks discount gains, and rows with a weight= have no rank: give one of the two", beside="weight"),
+    Refusal("tie_break", "both rank the rows of equal score: give one of the two", with_option="ties"),
+    Refusal(
+        "gain", "ranks discount gains, and rows with a weight= have no rank: give one of the two", with_option="weight"
+    ),
     Refusal(
         "gain",
         "the gain of each row is needed, and positives= says that rows are missing: put them in, with a null score and "
         "unscored='unretrieved'",
-        beside="positives",
+        with_option="positives",
     ),
-    Refusal("tie_break", _NO_PLACES, beside="count"),
-    Refusal("ties", _NO_PLACES, values=tuple(name for name, rule in TIES.items() if rule.by_row), beside="count"),
-    Refusal("ties", "weighted rows of equal score have no order: tie_break= ranks them by a column", beside="weight"),
+    Refusal("tie_break", _NO_PLACES, with_option="count"),
+    Refusal("ties", _NO_PLACES, values=tuple(name for name, rule in TIES.items() if rule.by_row), with_option="count"),
+    Refusal(
+        "ties", "weighted rows of equal score have no order: tie_break= ranks them by a column", with_option="weight"
+    ),
 )
 """The options that no function takes beside another one."""

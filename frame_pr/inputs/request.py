@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -17,7 +19,14 @@ from frame_pr.inputs.tie_rules import DEFAULT_TIES, TIES, TieRule, Ties
 
 _ENGINES = ("pyspark.", "dask.")
 TOTAL_POLICIES = ("positives", "rows")
-"""The policies that are known totals: columns, or frames of their own."""
+"""The options that are known totals: columns, or frames of their own."""
+_CHOICES: Mapping[str, Sequence[str]] = {
+    "ties": tuple(TIES),
+    "unscored": ("raise", "unretrieved", "drop"),
+    "unjudged": ("raise", "negative", "drop"),
+}
+_FLAGS = ("ascending", "tie_break_descending")
+_COLUMN_OPTIONS = ("weight", "count", "gain", "tie_break")
 
 
 class Use(NamedTuple):
@@ -30,8 +39,9 @@ class Use(NamedTuple):
     """Whether it averages over groups."""
 
 
-class Request(NamedTuple):
-    """The columns that a call is about, and the policies by which."""
+@dataclass(frozen=True)
+class Request:
+    """The columns that a call names, and its options."""
 
     truth: Column
     scores: Sequence[Column]
@@ -45,13 +55,13 @@ class Request(NamedTuple):
     threshold: Column | None = None
     """A column of the threshold of each group."""
     cluster: Column | None = None
-    """What rows were drawn by, where not one by one."""
+    """The cluster of each row, if clusters of rows were sampled."""
     each_row: bool = False
-    """Whether each row is a cluster of its own."""
-    beside: Sequence[Column] = ()
-    """Other systems, which are asked about by themselves: what they leave unscored and is dropped, is dropped here."""
+    """Whether each row is a cluster."""
+    other_systems: Sequence[Column] = ()
+    """Scores of other systems: with `unscored="drop"`, rows that one of them leaves unscored are dropped as well."""
     use: Use | None = None
-    """None: values that look like a mistake get no warning, such as those of a part of the caller's frame."""
+    """What the call makes of the scores; None: no warnings about their values."""
 
     @property
     def ties(self) -> Ties:
@@ -65,7 +75,7 @@ class Request(NamedTuple):
 
     @property
     def ascending(self) -> bool:
-        """Whether a small score is best."""
+        """Whether lower scores rank first."""
         return self.policies.get("ascending", False)
 
     @property
@@ -75,44 +85,46 @@ class Request(NamedTuple):
 
     @property
     def unjudged(self) -> str:
-        """What to do with rows without a truth."""
+        """What to do with rows without a label."""
         return self.policies.get("unjudged", "raise")
 
-    @property
+    @cached_property
     def totals(self) -> dict[str, Any]:
-        """The known totals that are given."""
-        given = {name: self.policies.get(name) for name in TOTAL_POLICIES}
-        return {name: total for name, total in given.items() if total is not None}
+        """The known totals."""
+        totals: dict[str, Any] = dict(self.policies)
+        return {name: totals[name] for name in TOTAL_POLICIES if totals.get(name) is not None}
 
+    @cached_property
     def single(self) -> dict[str, Column]:
-        """The columns of which there is one each, by what they are."""
-        given: dict[str, Any] = {name: self.policies.get(name) for name in ("weight", "count", "gain", "tie_break")}
-        # A total that is no column is a frame of its own.
-        given |= {name: total for name, total in self.totals.items() if isinstance(total, (str, pl.Expr))}
-        given["threshold"] = self.threshold
-        given |= dict(zip(self.beside_columns(), self.beside, strict=True))
-        given["cluster"] = self.cluster
-        return {"truth": self.truth} | {name: column for name, column in given.items() if column is not None}
+        """The columns of which there is one each, by their role; a total that is a frame is not among them."""
+        options: dict[str, Any] = dict(self.policies)
+        columns: dict[str, Any] = {"truth": self.truth}
+        columns |= {name: options[name] for name in _COLUMN_OPTIONS if options.get(name) is not None}
+        columns |= {name: total for name, total in self.totals.items() if isinstance(total, (str, pl.Expr))}
+        columns |= {"threshold": self.threshold} if self.threshold is not None else {}
+        columns |= dict(zip(self.other_columns(), self.other_systems, strict=True))
+        return columns | ({"cluster": self.cluster} if self.cluster is not None else {})
 
-    def beside_columns(self) -> list[str]:
+    def other_columns(self) -> list[str]:
         """Names for the scores of the other systems."""
-        return [f"beside{i}" for i in range(len(self.beside))]
+        return [f"other{i}" for i, _ in enumerate(self.other_systems)]
 
+    @cached_property
     def arguments(self) -> dict[str, Sequence[Column]]:
-        """All columns, by the argument that names them; one that plays two parts stands twice."""
-        (_, truth), *others = self.single().items()
+        """All columns, by the argument that names them; a column with two roles is there twice."""
+        (_, truth), *others = self.single.items()
         score = "prediction" if self.predicted else "score"
         named = {"by": self.keys, "truth": [truth], score: self.scores}
         return named | {name: [column] for name, column in others}
 
     def columns(self) -> list[Column]:
-        """All of them."""
-        return [column for columns in self.arguments().values() for column in columns]
+        """All columns."""
+        return [column for columns in self.arguments.values() for column in columns]
 
     def with_totals(self, totals: dict[str, Any]) -> Request:
-        """The same with these known totals, and no others."""
+        """The same request with these known totals, and no others."""
         others: Any = {name: value for name, value in self.policies.items() if name not in TOTAL_POLICIES}
-        return self._replace(policies=others | totals)
+        return replace(self, policies=others | totals)
 
 
 def request_of(
@@ -133,8 +145,9 @@ def request_of(
         raise ValueError("score names no column: give the name of the score column, or a list of names")
     several = len(scores) > 1 or scores[0] is not score or cs.is_selector(score)
     request = Request(truth, scores, several, keys, positive, policies, predicted, threshold)
-    request = request.with_totals({name: read_stream(total) for name, total in request.totals.items()})
-    for name, item in request.single().items():
+    if request.totals:
+        request = request.with_totals({name: read_stream(total) for name, total in request.totals.items()})
+    for name, item in request.single.items():
         refuse_several(name, item)
     for name, total in request.totals.items():
         _refuse_no_total(name, total)
@@ -144,11 +157,11 @@ def request_of(
 
 def check_policies(policies: Policies) -> None:
     """Check the values of options, and that they go together."""
-    one_of("ties", policies.get("ties", DEFAULT_TIES), tuple(TIES))
-    for name in ("ascending", "tie_break_descending"):
-        flag(name, policies.get(name, False))
-    one_of("unscored", policies.get("unscored", "raise"), ("raise", "unretrieved", "drop"))
-    one_of("unjudged", policies.get("unjudged", "raise"), ("raise", "negative", "drop"))
+    for name, value in policies.items():
+        if name in _CHOICES:
+            one_of(name, value, _CHOICES[name])
+        elif name in _FLAGS:
+            flag(name, value)
     refuse_options("a ranking", policies, TOGETHER)
     if "tie_break_descending" in policies and policies.get("tie_break") is None:
         raise ValueError(

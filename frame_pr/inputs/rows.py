@@ -226,7 +226,7 @@ def _counted(rows: pl.LazyFrame, request: Request, scores: list[str], *, carry: 
     """The rows, with `dropped` where some of them do not count, and whether that may be."""
     if request.unjudged == "negative":
         rows = rows.with_columns(pl.col("truth").fill_null(False), judged=pl.col("truth").is_not_null())
-    graded = "gain" in request.single()
+    graded = "gain" in request.single
     if graded:
         rows = rows.with_columns(pl.col("gain").fill_null(0))  # missing only where there is no truth
     drops = []
@@ -234,13 +234,13 @@ def _counted(rows: pl.LazyFrame, request: Request, scores: list[str], *, carry: 
         drops.append(pl.col("truth").is_null())
     if request.unscored == "drop":
         # By any system: all of them are measured on the same rows.
-        drops += [pl.col(name).is_null() for name in (*scores, *request.beside_columns())]
-    weighted = "weight" in request.single()
+        drops += [pl.col(name).is_null() for name in (*scores, *request.other_columns())]
+    weighted = "weight" in request.single
     if weighted:
         drops.append(pl.col("weight") == 0)
     if "absent" in rows.collect_schema():
         drops.append(pl.col("absent"))
-    if carry and "count" in request.single():
+    if carry and "count" in request.single:
         drops.append(pl.col("count") == 0)
     if not drops:
         return rows, False

@@ -77,7 +77,7 @@ class Selection(Generic[Frame]):
 
 def selected(frame: Frame, request: Request, *, carry: bool) -> Selection[Frame]:
     """Find the columns that the caller named."""
-    kind, given = kind_of(frame), request.arguments()
+    kind, given = kind_of(frame), request.arguments
     for argument, items in given.items():
         kind.refuse_missing(items, argument)
     source = refuse_tally(kind, kind.read(request.columns()), request)
@@ -85,7 +85,7 @@ def selected(frame: Frame, request: Request, *, carry: bool) -> Selection[Frame]
         refuse_carried(source.collect_schema())
     by, of_truth, of_scores, *_ = given
     keys, scores = (expanded(source, argument, given[argument]) for argument in (by, of_scores))
-    single = {name: expanded_one(source, name, item) for name, item in request.single().items()}
+    single = {name: expanded_one(source, name, item) for name, item in request.single.items()}
     in_parts = [item for argument in (by, of_truth, of_scores) for item in given[argument]]
     refuse_repeats([name for item in in_parts for name in plain_names(source, item)])
     several = request.several or len(scores) > 1

@@ -69,7 +69,7 @@ def refuse_tally(kind: FrameKind[Any], source: pl.LazyFrame, request: Request) -
 
 
 def _layout(kind: FrameKind[Any], source: pl.LazyFrame, request: Request) -> _Layout | None:
-    arguments = request.arguments()
+    arguments = request.arguments
     truth, scores = (
         _names(source, arguments[name]) for name in ("truth", "prediction" if request.predicted else "score")
     )

@@ -86,7 +86,7 @@ class Parts(Backend[Any]):
         """Rows that are alike in each part, and then in all of them: so a part sends one row for those it has."""
         call = self._call(request, {}, None)
         policies: Any = {**request.policies, "count": "count"}
-        tallies = replace(call, request=request._replace(positive=None, policies=policies))
+        tallies = replace(call, request=replace(request, positive=None, policies=policies))
         # Cut points are the same in all parts.
         cuts, number = (bins, None) if isinstance(bins, list) else (None, bins)
         return self.tally_parts(
@@ -109,7 +109,7 @@ class Parts(Backend[Any]):
                 f"ties={request.ties!r} takes rows as they stand, and a shuffle moves them: give the column that "
                 "orders them, tie_break=..."
             )
-        for argument, items in request.arguments().items():
+        for argument, items in request.arguments.items():
             for item in items:
                 if isinstance(item, pl.Expr):
                     raise TypeError(f"{argument} takes names of columns where the frame is in parts, got {shown(item)}")

@@ -73,8 +73,8 @@ class PartQuery:
         others = [[other for other in self.scores if other != score] for score in self.scores]
         drops = self.request.unscored == "drop"
         alone = [
-            self.request._replace(scores=[score], several=False, beside=beside if drops else [])
-            for score, beside in zip(self.scores, others, strict=True)
+            replace(self.request, scores=[score], several=False, other_systems=names if drops else [])
+            for score, names in zip(self.scores, others, strict=True)
         ]
         return [replace(self, request=request) for request in alone]
 
@@ -84,7 +84,7 @@ class PartQuery:
         if any(policies.get(name) is not None for name in ("count", "tie_break")):
             return None
         name = "count" + max(self.columns(), key=len)  # longer than all names
-        return replace(self, request=self.request._replace(policies=policies | {"count": name}))
+        return replace(self, request=replace(self.request, policies=policies | {"count": name}))
 
     def joined(self, results: Sequence[pl.DataFrame]) -> pl.DataFrame:
         """The results of the systems, put together."""
@@ -125,7 +125,7 @@ class PartQuery:
         units: pl.DataFrame | None = None,
     ) -> tuple[Rows, WayBack[pl.DataFrame]]:
         """The canonical rows of the part, grouped by these columns of it, with these known totals."""
-        request = self._placed._replace(keys=list(keys)).with_totals(totals)
+        request = replace(self._placed, keys=list(keys)).with_totals(totals)
         return rows_of(self._labelled(part), request, starts=starts, units=units)
 
     def totals_in_rows(self) -> dict[str, Any]:
@@ -136,7 +136,7 @@ class PartQuery:
         """What parts of this schema are told apart by: counts and sums over their rows, and over the positives."""
         truth, summed = self._truth(schema), {"scores": self.score}
         for name in ("weight", "count"):
-            if (column := self.request.single().get(name)) is not None:
+            if (column := self.request.single.get(name)) is not None:
                 summed[f"{name}s"] = str(self.columns().index(str(column)))
         found = {"rows": pl.len(), "judged": truth.count(), "positives": truth.sum()}
         found = {name: count.cast(pl.Float64) for name, count in found.items()}
@@ -162,12 +162,13 @@ class PartQuery:
         """The request of a part, whose truths are Boolean."""
         at: dict[str, Any] = {name: pl.col(str(i)).alias(name) for i, name in enumerate(self.columns())}
         request = self.request
-        given = request.single().items()
+        given = request.single.items()
         others: Any = {name: at[str(column)] for name, column in given if name in request.policies}
-        return request._replace(
+        return replace(
+            request,
             truth=at[str(request.truth)],
             scores=[at[score] for score in self.scores],
-            beside=[at[str(score)] for score in request.beside],
+            other_systems=[at[str(score)] for score in request.other_systems],
             keys=[at[key] for key in self.by],
             policies=request.policies | others,
             positive=None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import polars as pl
 
@@ -40,7 +41,7 @@ def compared_rows(
     if cluster is not None:
         refuse_cluster(cluster, request)
     # Without clusters each row is one, so that its two D find each other.
-    rows, way_back = rows_of(frame, request._replace(cluster=cluster, each_row=cluster is None))
+    rows, way_back = rows_of(frame, replace(request, cluster=cluster, each_row=cluster is None))
     systems, places = len(way_back.systems), range(len(names))
     found = values_and_errors(rows, chosen, undefined)
     own = pl.col("group") // systems, pl.col("group") % systems

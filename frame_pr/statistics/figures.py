@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Generic, NamedTuple
 
@@ -65,7 +66,7 @@ def figures_of(
     if truth is None or score is None:
         return _brought(frame, metrics, by, {"positive": positive, "undefined": undefined, **policies}, system=system)
     names = metric_names(metrics, truth, score)
-    request = request_of(truth, score, by, positive, policies)._replace(use=use_of(names, averages=True))
+    request = replace(request_of(truth, score, by, positive, policies), use=use_of(names, averages=True))
     rows, way_back = rows_of(frame, request, all_groups=True)
     undefinable = asked_of(rows, names, undefined).undefinable()
     found = values(rows, {name: name for name in names}, undefined).with_columns(pl.col(names).cast(pl.Float64))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, Unpack
 
@@ -107,7 +108,7 @@ def intervals(
         if truth is None or score is None:
             raise ValueError("a frame of figures has groups only: cluster= and sampled='rows' need the rows")
         names, request = metric_names(metrics, truth, score), request_of(truth, score, by, positive, policies)
-        request = request._replace(use=use_of(names))
+        request = replace(request, use=use_of(names))
         left = None if mean_over is None else partial(keys_left, mean_over=mean_over)
         table, keys, way_back = intervals_of_rows(frame, request, names, filled, share, left, cluster)
         return way_back.give(table, keys)

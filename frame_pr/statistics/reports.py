@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Unpack
 
 import polars as pl
@@ -119,7 +120,7 @@ def report(
     request = request_of(truth, score, by, positive, policies)
     sure = [of_rows(name) for name in names if has_row_error(name)]
     refuse_policies(request, [one.name for one in sure], clusters=False)
-    rows, way_back = rows_of(frame, request._replace(use=use_of(names)))
+    rows, way_back = rows_of(frame, replace(request, use=use_of(names)))
     table = values_and_errors(rows, sure, filled, names)
     bounds = {one.name: bounds_of(i, one, pl.col(one.name), share) for i, one in enumerate(sure)}
     beside = {f"{side}_{name}": bound for name, found in bounds.items() for side, bound in found.items()}

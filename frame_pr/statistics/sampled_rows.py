@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -56,7 +57,7 @@ def intervals_of_rows(
     refuse_policies(request, names, clusters=cluster is not None)
     if cluster is not None:
         refuse_cluster(cluster, request)
-        request = request._replace(cluster=cluster)
+        request = replace(request, cluster=cluster)
     rows, way_back = rows_of(frame, request, carry=False)
     keys = list(way_back.keys) if keys_left is None else keys_left(way_back.keys)
     refuse_clash(keys, COLUMNS)
