@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import combinations
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import polars as pl
 
 import frame_pr
-from frame_pr.inputs.policies import Ties
+from frame_pr.inputs.tie_rules import TIES
 from frame_pr.metrics import rates
 from frame_pr.metrics.names import FAMILIES
 
@@ -55,7 +55,7 @@ TRIALS: dict[str, dict[str, Any]] = {
     "gain=": {"gain": "times"},
     "tie_break=": {"tie_break": "name"},
     "tie_break_descending=": {"tie_break": "name", "tie_break_descending": False},
-    **{f'ties="{ties}"': {"ties": ties} for ties in get_args(Ties) if ties != "threshold"},
+    **{f'ties="{ties}"': {"ties": ties} for ties, rule in TIES.items() if not rule.together},
     "ascending=": {"ascending": True},
     "unscored=": {"unscored": "drop"},
     "unjudged=": {"unjudged": "drop"},
@@ -171,7 +171,7 @@ def _metrics() -> Iterable[tuple[str, set[str]]]:
             if not name.startswith("FIGURE"):
                 yield f"`{pattern}`", refused_by(_metric(name))
                 continue
-            figures = {figure: name.replace("FIGURE", figure) for figure in rates.FIGURES}
+            figures = {figure: name.replace("FIGURE", figure) for figure in rates.RATES}
             doubtful = {trial: TRIALS[trial] for trial in refused_by(_metric(*figures.values()))}
             by_refused: dict[frozenset[str], list[str]] = {}
             for figure, one in figures.items():

@@ -89,7 +89,7 @@ def _found(value: Any) -> str:
 
 
 def _refuse_data(argument: str, value: Any, wanted: str) -> None:
-    # Asked of the type: a LazyFrame that is asked for its dtypes resolves its plan, and warns.
+    # Plan of the type: a LazyFrame that is asked for its dtypes resolves its plan, and warns.
     kind = type(value)
     if kind.__module__.startswith("pyspark."):
         raise TypeError(f"{argument} takes {wanted}; got a Spark {kind.__name__}: withColumn gives it a name")

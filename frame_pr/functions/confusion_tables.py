@@ -17,7 +17,7 @@ from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Use, request_of
 from frame_pr.inputs.rows import rows_of
 from frame_pr.metrics import rates
-from frame_pr.metrics.aggregation import asked_of, values
+from frame_pr.metrics.aggregation import plan_for, values
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.means import Statistic
 from frame_pr.metrics.numbers import each, read_number
@@ -130,7 +130,7 @@ def confusion(
         table = _rows_of_cuts(values(rows, named, filled), cuts, carried, several=several)
     if means is None:
         return way_back.result(table, list(dict.fromkeys([*(["threshold"] if by_group else key), *rates.CONFUSION])))
-    lack = asked_of(rows, list(figures), filled).undefinable()
+    lack = plan_for(rows, list(figures), filled).undefinable()
     undefinable = [figure for figure in rates.CONFUSION if by_group or f"{figure}@{cuts[0]}" in lack]
     columns = [name for name in (*rates.CONFUSION, *carried) if name not in key]
     return averaged(way_back, table, columns, undefinable, means, key)

@@ -15,7 +15,7 @@ from frame_pr.frames.wording import did_you_mean, nearest, shown
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import WayBack, rows_of
-from frame_pr.metrics.aggregation import asked_of, values
+from frame_pr.metrics.aggregation import plan_for, values
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.means import Means, Statistic, checked_statistics, means_of
 from frame_pr.metrics.names import is_metric, metric, use_of
@@ -195,7 +195,7 @@ def evaluated(
     rows, way_back = rows_of(frame, request, all_groups=all_groups)
     columns, lack = named, list[str]()
     if means is not None:
-        lack = asked_of(rows, list(named.values()), undefined).undefinable()
+        lack = plan_for(rows, list(named.values()), undefined).undefinable()
         columns = means.columns(named)
     table = values(rows, columns, undefined)
     if means is None:

@@ -25,9 +25,9 @@ class Policies(TypedDict, total=False):
     ties : "threshold", "expected", "optimistic", "pessimistic" or "order"
         What equal scores mean. "threshold", the default: they are taken together, as a threshold takes them, and a rank
         cut-off among them takes its expected share. "expected": the expectation over all their orders (McSherry and
-        Najork 2008). "optimistic", "pessimistic": positives first, last; no order is better, or worse. A count or rate
-        of mistakes, such as `fp` and `fpr`, and `k` at a recall are smallest in the best. "order": they stand in the
-        order of the rows.
+        Najork 2008). "optimistic": positives first; "pessimistic": positives last; no order is better, or worse. A
+        count or rate of mistakes, such as `fp` and `fpr`, and `k` at a recall are smallest in the best. "order": they
+        stand in the order of the rows.
     tie_break : str or polars expression
         A column that ranks rows of equal score, with no other `ties` than "threshold".
     tie_break_descending : bool

@@ -133,13 +133,13 @@ class SortKey(NamedTuple):
         """Whether the row is not dropped."""
         return self._rank_bits() < _DROPPED * self._room
 
-    def merit(self) -> pl.Expr:
+    def rank_key(self) -> pl.Expr:
         """Integer of a score, the larger the better it is."""
         return _HIGHEST - self._rank_bits() // self._room
 
-    def threshold(self, merit: pl.Expr) -> pl.Expr:
-        """The score of this merit."""
-        return score_of(_HIGHEST - merit + _LOWEST if self.ascending else merit, self.dtype)
+    def threshold(self, rank_key: pl.Expr) -> pl.Expr:
+        """The score of this rank_key."""
+        return score_of(_HIGHEST - rank_key + _LOWEST if self.ascending else rank_key, self.dtype)
 
     def reaches(self, code: int | pl.Expr) -> pl.Expr:
         """Whether the score is as good as that of this code, or better."""
@@ -151,19 +151,19 @@ class SortKey(NamedTuple):
 
 
 def largest_by(figure: pl.Expr) -> pl.Expr:
-    """Integer of a figure of 0 or more and, below it, of the column `merit`: its maximum is the largest figure's.
+    """Integer of a figure of 0 or more and, below it, of the column `rank_key`: its maximum is the largest figure's.
 
     The bits of such a float order as the float does; the score below them decides between equals.
     """
-    return figure.reinterpret(dtype=pl.Int64).cast(pl.Int128) * _SCORES + pl.col("merit")
+    return figure.reinterpret(dtype=pl.Int64).cast(pl.Int128) * _SCORES + pl.col("rank_key")
 
 
 def smallest_by(figure: pl.Expr) -> pl.Expr:
     """The same, the maximum of which is the smallest figure's."""
-    return pl.col("merit") - figure.reinterpret(dtype=pl.Int64).cast(pl.Int128) * _SCORES
+    return pl.col("rank_key") - figure.reinterpret(dtype=pl.Int64).cast(pl.Int128) * _SCORES
 
 
 def parts_of_largest(largest: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
-    """The figure and the merit of an integer that `largest_by` or `smallest_by` gave."""
+    """The figure and the rank_key of an integer that `largest_by` or `smallest_by` gave."""
     bits = (largest + _SCORES // 2) // _SCORES
     return bits.abs().cast(pl.Int64).reinterpret(dtype=pl.Float64), largest - bits * _SCORES

@@ -28,8 +28,8 @@ def _no_nulls(over: pl.Expr) -> pl.Expr:
     return over.fill_null(0)
 
 
-def _merit_where(over: pl.Expr) -> pl.Expr:
-    return pl.when(over).then("merit")
+def _rank_key_where(over: pl.Expr) -> pl.Expr:
+    return pl.when(over).then("rank_key")
 
 
 _HOW: Mapping[str, tuple[Callable[[pl.Expr], pl.Expr], str]] = {
@@ -37,13 +37,13 @@ _HOW: Mapping[str, tuple[Callable[[pl.Expr], pl.Expr], str]] = {
     "ideal": (_no_nulls, "sum"),
     "best": (largest_by, "max"),
     "least": (smallest_by, "max"),
-    "strictest": (_merit_where, "max"),
-    "loosest": (_merit_where, "min"),
+    "strictest": (_rank_key_where, "max"),
+    "loosest": (_rank_key_where, "min"),
 }
 """What is made of each block, and how that is aggregated; all others are aggregated as they are."""
 
 
-class Asked(NamedTuple):
+class Plan(NamedTuple):
     """The metrics of a call, and what they need."""
 
     metrics: Mapping[str, Metric]
@@ -83,14 +83,14 @@ class Asked(NamedTuple):
         return [name for name, one in self.metrics.items() if {*one.needs} - {*given} and not self.fills(name)]
 
 
-def asked(
+def plan(
     names: Sequence[str],
     key: SortKey,
     *,
     ties: Ties = DEFAULT_TIES,
     blocks: Blocks = COLUMNS,
     undefined: float | None = None,
-) -> Asked:
+) -> Plan:
     """The metrics of these names."""
     metrics = {name: metric(name, blocks) for name in names}
     for name, one in metrics.items():
@@ -100,37 +100,37 @@ def asked(
     aggregates = {key: part for one in metrics.values() for key, part in one.aggregates[ties].items()}
     formulas = [*(one.value for one in metrics.values()), *(part.over for part in aggregates.values())]
     facts = [name for name in FACTS if _named(name, formulas) or (name == "unit" and not blocks.whole)]
-    return Asked(metrics, aggregates, facts, key, blocks.whole, undefined)
+    return Plan(metrics, aggregates, facts, key, blocks.whole, undefined)
 
 
-def asked_of(rows: Rows, names: Sequence[str], undefined: float | None = None) -> Asked:
+def plan_for(rows: Rows, names: Sequence[str], undefined: float | None = None) -> Plan:
     """The metrics of these names, which must have a meaning for these rows."""
     blocks = FIXED_POINT_COLUMNS if rows.weights.fractional else COLUMNS if rows.gains.name is None else GRADED_COLUMNS
-    chosen = asked(names, rows.key, ties=rows.ties, blocks=blocks, undefined=undefined)
-    for name, one in chosen.metrics.items():
+    metric_plan = plan(names, rows.key, ties=rows.ties, blocks=blocks, undefined=undefined)
+    for name, one in metric_plan.metrics.items():
         cuts = isinstance(one.cut, Rank)
         if (cuts or one.counts_ranks) and not rows.weights.ranks:
             what = "cuts at a rank" if cuts else "counts ranks"
             figure = name.partition("@")[0] in RATES
             way = "cut at a threshold or a recall instead, or leave out weight=" if figure else "leave out weight="
             raise ValueError(f"{name} {what}, and weighted rows have none: {way}")
-    if rows.gains.name is not None and "gain" not in chosen.beside:
+    if rows.gains.name is not None and "gain" not in metric_plan.beside:
         raise ValueError("gain= is what dcg and ndcg add up, and none of them is asked for: leave it out")
     if rows.gains.name is not None and TIES[rows.ties].bounds:
-        for name, one in chosen.metrics.items():
+        for name, one in metric_plan.metrics.items():
             if not _named("gain", [part.over for part in one.aggregates[rows.ties].values()]):
                 raise ValueError(
                     f"ties={rows.ties!r} with gain= orders equal scores by their gain: ask for {name} without"
                 )
     # Known totals are told in place of both.
-    totals = [total for total in TOTAL_POLICIES if total not in chosen.facts] if rows.totals else []
-    return chosen._replace(facts=[*chosen.facts, *totals])
+    totals = [total for total in TOTAL_POLICIES if total not in metric_plan.facts] if rows.totals else []
+    return metric_plan._replace(facts=[*metric_plan.facts, *totals])
 
 
 def values(rows: Rows, named: Mapping[str, str], undefined: float | None = None) -> pl.LazyFrame:
     """One row per group: `group` and the metrics that these columns are named for."""
-    chosen = asked_of(rows, list(named.values()), undefined)
-    return finished(summed(rows, chosen), ["group"], chosen).select("group", **renamed(named))
+    metric_plan = plan_for(rows, list(named.values()), undefined)
+    return finalize(aggregate(rows, metric_plan), ["group"], metric_plan).select("group", **renamed(named))
 
 
 def renamed(named: Mapping[str, str]) -> dict[str, pl.Expr]:
@@ -138,72 +138,77 @@ def renamed(named: Mapping[str, str]) -> dict[str, pl.Expr]:
     return {name: pl.col(one) for name, one in named.items()}
 
 
-def summed(rows: Rows, chosen: Asked) -> pl.LazyFrame:
+def aggregate(rows: Rows, metric_plan: Plan) -> pl.LazyFrame:
     """One row per group, sorted: `group`, the facts and the aggregates that the metrics are formulas of."""
-    metrics, in_units = chosen.metrics.values(), rows.weights.fractional
+    metrics = metric_plan.metrics.values()
+    cutoffs = {str(one.cut): one.cut for one in metrics if isinstance(one.cut, Threshold)}
     # Thresholds and facts need no ranking.
-    at_thresholds = all(isinstance(one.cut, Threshold) or not one.aggregates[rows.ties] for one in metrics)
-    plain = at_thresholds and rows.starts is None and not in_units
-    thresholds = {str(one.cut): one.cut for one in metrics if isinstance(one.cut, Threshold)}
-    reaches = rows.key.score_reaches if plain else rows.key.reaches
-    reached = {name: reaches(code_reached(cut.threshold, rows.key)) for name, cut in thresholds.items()}
+    needs_no_ranking = all(isinstance(one.cut, Threshold) or not one.aggregates[rows.ties] for one in metrics)
+    if needs_no_ranking and rows.starts is None and not rows.weights.fractional:
+        return _aggregate_rows(rows, metric_plan, cutoffs)
+    return _aggregate_ranking(rows, metric_plan, cutoffs)
+
+
+def _aggregate_rows(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Threshold]) -> pl.LazyFrame:
+    """Sums over rows in any order, which is all that facts and thresholds need."""
+    weight = pl.col("weight")
+    if rows.weights.name is None:
+        weight = (~pl.col("dropped")).cast(pl.Int64) if rows.key.drops else pl.lit(1, dtype=pl.Int64)
+    table = rows.frame.with_columns(weight=rows.times(weight))
+    aggregates = {name: FACTS[name].over_rows for name in metric_plan.facts}
+    for cutoff in cutoffs.values():
+        reached = rows.key.score_reaches(code_reached(cutoff.threshold, rows.key))
+        aggregates |= cutoff.over_rows(pl.col("truth"), reached, pl.col("weight"))
+    sums = aggregate_blocks(table, aggregates, rows.groups, in_order=False).sort("group")
+    return with_totals(sums, rows.totals, in_units=False)
+
+
+def _aggregate_ranking(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Threshold]) -> pl.LazyFrame:
+    """Sums over the blocks of the ranking."""
+    in_units, metrics = rows.weights.fractional, metric_plan.metrics.values()
+    hits_may_lack = bool(rows.unretrieved or rows.totals or rows.starts is not None)
+    needs_first = {"never": False, "without hits": hits_may_lack, "always": True}
+    first = any(needs_first[one.first_block] for one in metrics)
+    k_at = {f"k@{name}": rows.key.reaches(code_reached(cutoff.threshold, rows.key)) for name, cutoff in cutoffs.items()}
+    if "retrieved_rows" in metric_plan.facts and rows.some_unranked:
+        k_at["retrieved_k"] = rows.key.is_retrieved()
+    table = blocks_of(rows, steps=True, first=first, k_at=k_at, beside=metric_plan.beside)
+    if not rows.some_unranked:
+        table = table.with_columns(retrieved_k="k")
     # Known totals are put in where they are first needed: in blocks only if an aggregate names them there.
-    named = any(_named(fact, [part.over for part in chosen.aggregates.values()]) for fact in FACTS)
-    if plain:
-        weight = pl.col("weight")
-        if rows.weights.name is None:
-            weight = (~pl.col("dropped")).cast(pl.Int64) if rows.key.drops else pl.lit(1, dtype=pl.Int64)
-        table = rows.frame.with_columns(weight=rows.times(weight))
-        found = {name: FACTS[name].over_rows for name in chosen.facts}
-        for name, cut in thresholds.items():
-            found |= cut.over_rows(pl.col("truth"), reached[name], pl.col("weight"))
-    else:
-        hits_may_lack = bool(rows.unretrieved or rows.totals or rows.starts is not None)
-        needs_first = {"never": False, "without hits": hits_may_lack, "always": True}
-        first = any(needs_first[one.first_block] for one in metrics)
-        k_at = {f"k@{name}": one for name, one in reached.items()}
-        if "retrieved_rows" in chosen.facts and rows.some_unranked:
-            k_at["retrieved_k"] = rows.key.is_retrieved()
-        table = blocks_of(rows, steps=True, first=first, k_at=k_at, beside=chosen.beside)
-        if not rows.some_unranked:
-            table = table.with_columns(retrieved_k="k")
-        table = with_totals(table, rows.totals if named else [], in_units=in_units)
-        found = chosen.over_groups
-    sums = aggregated(table, found, rows.groups, in_order=not plain)
-    sums = sums.sort("group") if plain else sums
+    in_blocks = any(_named(fact, [part.over for part in metric_plan.aggregates.values()]) for fact in FACTS)
+    table = with_totals(table, rows.totals if in_blocks else [], in_units=in_units)
+    sums = aggregate_blocks(table, metric_plan.over_groups, rows.groups, in_order=True)
     # A group without rows has no block for its totals to stand in.
-    sums = sums if named and rows.groups is None else with_totals(sums, rows.totals, in_units=in_units)
-    if not chosen.ideals:
-        return sums
-    best = best_blocks(rows)
-    return _with_ideals(sums, best, chosen.ideals)
+    sums = sums if in_blocks and rows.groups is None else with_totals(sums, rows.totals, in_units=in_units)
+    return _with_ideals(sums, best_blocks(rows), metric_plan.ideals) if metric_plan.ideals else sums
 
 
 def _with_ideals(sums: pl.LazyFrame, best: pl.LazyFrame, found: Aggregates) -> pl.LazyFrame:
     """The sums, and these over blocks in the best order of gains."""
     if facts := [fact for fact in FACTS if _named(fact, [one.over for one in found.values()])]:
         best = best.join(sums.select("group", *facts), on="group", how="left", maintain_order="left")
-    ideals = aggregated(best, found)
+    ideals = aggregate_blocks(best, found)
     return sums.join(ideals, on="group", how="left", maintain_order="left").with_columns(pl.col(found).fill_null(0.0))
 
 
-def finished(sums: pl.LazyFrame, keys: Sequence[str], chosen: Asked) -> pl.LazyFrame:
-    """The values of the metrics, from what `summed` found."""
+def finalize(sums: pl.LazyFrame, keys: Sequence[str], metric_plan: Plan) -> pl.LazyFrame:
+    """The values of the metrics, from what `aggregate` found."""
     made: dict[str, pl.Expr] = {}
-    for name, part in chosen.aggregates.items():
+    for name, part in metric_plan.aggregates.items():
         if part.how in ("best", "least"):
-            made[name], merit = parts_of_largest(pl.col(name))
-            made[f"threshold@{name}"] = chosen.key.threshold(merit)
+            made[name], rank_key = parts_of_largest(pl.col(name))
+            made[f"threshold@{name}"] = metric_plan.key.threshold(rank_key)
         elif part.how in ("strictest", "loosest"):
-            made[name] = chosen.key.threshold(pl.col(name))
+            made[name] = metric_plan.key.threshold(pl.col(name))
     values = {}
-    for name, one in chosen.metrics.items():
-        value = one.value.fill_null(chosen.undefined) if chosen.fills(name) else one.value
-        values[name] = value / UNIT if one.kind == "mass" and not chosen.whole else value
+    for name, one in metric_plan.metrics.items():
+        value = one.value.fill_null(metric_plan.undefined) if metric_plan.fills(name) else one.value
+        values[name] = value / UNIT if one.kind == "mass" and not metric_plan.whole else value
     return sums.with_columns(**made).select(*keys, **values)
 
 
-def aggregated(
+def aggregate_blocks(
     table: pl.LazyFrame, found: Aggregates, groups: int | None = None, *, in_order: bool = True
 ) -> pl.LazyFrame:
     """One row per group, sorted if the table is: `group` and these aggregates, over blocks or plain rows."""

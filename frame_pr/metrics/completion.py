@@ -92,6 +92,12 @@ MetricName: TypeAlias = (
         "prevalence@recall=0.8",
         "prevalence@precision=0.9",
         "prevalence@fpr=0.1",
+        "lift@10",
+        "lift@10%",
+        "lift@threshold=0.5",
+        "lift@recall=0.8",
+        "lift@precision=0.9",
+        "lift@fpr=0.1",
         "average_precision",
         "average_precision@10",
         "average_precision@10%",
@@ -128,7 +134,7 @@ MetricName: TypeAlias = (
         "rows",
         "positives",
         "ties",
-        "lift",
+        "average_precision_lift",
     ]
     | str
 )

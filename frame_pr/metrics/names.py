@@ -136,14 +136,14 @@ def _hint(name: str) -> str:
             "overlaps (IoU) belong to the matching of boxes, which comes before: average_precision of the matched "
             "detections, by class"
         )
-    if reason := not_offered(head):
-        return reason
     note = f" ({NOTES[head]})" if head in NOTES else ""
     if targets := _targets(head):
         if not tail and all(_needs_cutoff(target) for target in targets):
             examples = (f"{target}@{cutoff}" for target in targets for cutoff in ("10", "threshold=0.5"))
             return f"it needs a cutoff, such as {' or '.join([*filter(_is_name, examples)][:MOST])}{note}"
         return f"the nearest names are {', '.join(_with_cutoffs(targets, tail))}{note}"
+    if reason := not_offered(head):
+        return reason
     synonyms = {target: tuple(others) for target, others in _all_synonyms()}
     if names := _with_cutoffs(similar_names(head, synonyms), tail):
         return f"the nearest names are {', '.join(names)}"

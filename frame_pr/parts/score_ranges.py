@@ -17,7 +17,7 @@ from frame_pr.inputs.masses import MASSES, bits_beside, bits_of_sum, exponent, h
 from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.sort_keys import group_limit
 from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, with_totals
-from frame_pr.metrics.aggregation import Asked, asked_of, finished, per_group, renamed, summed
+from frame_pr.metrics.aggregation import Plan, aggregate, finalize, per_group, plan_for, renamed
 from frame_pr.parts.part_query import Part, PartQuery
 from frame_pr.ranking.blocks import START, blocks_of
 
@@ -56,7 +56,7 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: Callable[
     `empty`: the columns of the call, without rows. `over_ranges`: what a function makes of the parts, a column `RANGE`
     in them; it is asked to run twice, or up to four times.
     """
-    chosen = asked_of(call.rows_of(empty, call.keys, {})[0], call.names, call.undefined)
+    chosen = plan_for(call.rows_of(empty, call.keys, {})[0], call.names, call.undefined)
     units = None if chosen.whole else units_of(over_ranges(partial(measure_ranges, call=call)), call)
     starts = starts_of(over_ranges(partial(count_ranges, call=call, units=units)), call, units)
     if starts.is_empty():
@@ -94,7 +94,7 @@ def count_ranges(part: pl.DataFrame, call: PartQuery, units: pl.DataFrame | None
     rows, way_back = call.rows_of(part, [*call.keys, RANGE], call.totals_in_rows(), units=units)
     alone = rows._replace(totals=[])
     found = {_SUM + name: name for name in TOTAL_POLICIES}
-    table = summed(alone, asked_of(alone, TOTAL_POLICIES)).select("group", **found)
+    table = aggregate(alone, plan_for(alone, TOTAL_POLICIES)).select("group", **found)
     for total in rows.totals:
         table = table.join(total, on="group", how="left")
     return way_back.restore(table).collect()
@@ -153,15 +153,15 @@ def with_later_precision(starts: pl.DataFrame, best: pl.DataFrame, call: PartQue
 def summed_up(part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame, units: pl.DataFrame | None) -> pl.DataFrame:
     """For each range in the part, its share of the sums of its group."""
     rows, way_back = call.rows_of(part, [*call.keys, RANGE], {}, starts, units)
-    sums = summed(rows, asked_of(rows, call.names, call.undefined))
+    sums = aggregate(rows, plan_for(rows, call.names, call.undefined))
     return way_back.restore(sums.rename(lambda name: name if name == "group" else _SUM + name)).collect()
 
 
-def finished_groups(sums: pl.DataFrame, call: PartQuery, chosen: Asked) -> pl.DataFrame:
+def finished_groups(sums: pl.DataFrame, call: PartQuery, chosen: Plan) -> pl.DataFrame:
     """The metrics of each group, from the sums of its ranges."""
     coder, ranges = _numbered(sums, call.keys)
     groups = per_group(ranges, chosen.over_groups, None if call.keys else 1, _SUM, in_order=False)
-    table = finished(groups, ["group"], chosen)
+    table = finalize(groups, ["group"], chosen)
     return coder.restore(table).select(*call.keys, *chosen.metrics).collect()
 
 

@@ -17,7 +17,7 @@ from frame_pr.inputs.masses import MASSES, exponent, unit_of
 from frame_pr.inputs.sort_keys import SortKey
 from frame_pr.inputs.values import type_of
 from frame_pr.metrics.aggregates import hits_among
-from frame_pr.metrics.aggregation import aggregated, asked, finished
+from frame_pr.metrics.aggregation import aggregate_blocks, finalize, plan
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS
 from frame_pr.metrics.rates import Counts, rate_of, ratio
 from frame_pr.ranking.running import difference, ends, from_last, from_start, starts
@@ -167,13 +167,13 @@ def numbered(table: pl.DataFrame, columns: Sequence[str]) -> tuple[pl.DataFrame,
 def numbers_of(curves: Curves, names: Sequence[str]) -> pl.DataFrame:
     """Metrics of all groups: `group` and these names. In place of a threshold stands its row in the group, negative.
 
-    So it descends with the merit of thresholds, and tells apart those that are equal, where a rule orders the rows of
-    equal score.
+    So it descends with the rank key of thresholds, and tells apart those that are equal, where a rule orders the rows
+    of equal score.
     """
     row, whole = pl.int_range(pl.len()), curves.table["tp"].dtype.is_integer()
     blocks = (
         curves.table.lazy()
-        .with_columns(first=starts(pl.col("group")), last=ends(pl.col("group")), merit=from_start(row) - row)
+        .with_columns(first=starts(pl.col("group")), last=ends(pl.col("group")), rank_key=from_start(row) - row)
         .with_columns(
             # The last one's: in floats, `tp` and what is left of the positives may add up to another last bit.
             positives=from_last(pl.col("tp") + pl.col("fn")),
@@ -191,8 +191,8 @@ def numbers_of(curves: Curves, names: Sequence[str]) -> pl.DataFrame:
     # Steps, and the first block, are all that a metric reads.
     blocks = blocks.with_columns(own).filter((pl.col("hits") > 0) | pl.col("first"))
     key = SortKey(pl.Int64(), ascending=False, places=False, hits_first=False, drops=False)
-    chosen = asked(names, key, blocks=COLUMNS if whole else FIXED_POINT_COLUMNS)
-    return finished(aggregated(blocks, chosen.over_groups, curves.keys.height), ["group"], chosen).collect()
+    metrics = plan(names, key, blocks=COLUMNS if whole else FIXED_POINT_COLUMNS)
+    return finalize(aggregate_blocks(blocks, metrics.over_groups, curves.keys.height), ["group"], metrics).collect()
 
 
 def drawn_curves(curves: Curves, names: Sequence[str], figures: Sequence[str] = ("precision",)) -> list[DrawnCurve]:

@@ -37,13 +37,13 @@ def blocks_of(
     """Table of blocks, one row per distinct score of a group, by group and from the best score on.
 
     With a rule that orders the rows of equal score, one per group of these that the rule leaves alike. Columns: `group`
-    and `block` (see `SortKey.block_of_row`); `merit` (an integer, the larger the better the score) and `threshold`; the
-    block's own `size` and `hits`; `k` and `tp` once it is taken; `ties`, how many rows since the block before it
+    and `block` (see `SortKey.block_of_row`); `rank_key` (an integer, the larger the better the score) and `threshold`;
+    the block's own `size` and `hits`; `k` and `tp` once it is taken; `ties`, how many rows since the block before it
     (whatever their weight) share their score with another; `misses`, how many negatives there are since then;
     `positives` and `rows`, the totals of the group as its rows have them; `first`, `last` (in its group); `retrieved`;
     where weights are fractional `unit`, in whose parts all masses are; and those of `running_figures`. Columns that
     nobody asks for cost nothing: polars drops them. Rows that are unretrieved are a last block, and those that do not
-    count another, whose `merit`, `threshold`, `k` and `tp` are null.
+    count another, whose `rank_key`, `threshold`, `k` and `tp` are null.
 
     `steps`: only blocks with a positive, and the last one of every group. `first`: also the first one of every group.
     `each_row`: with ties that put positives first or last, every row is a block, also where truths are equal.
@@ -74,12 +74,12 @@ def blocks_of(
     if steps:
         has_some = [pl.col(name) > 0 for name in ("hits", *beside)]
         blocks = blocks.filter(pl.any_horizontal(*has_some, "last", *(["first"] if first else [])))
-    merit = if_retrieved(key.merit())
+    rank_key = if_retrieved(key.rank_key())
     blocks = blocks.with_columns(
         block=key.block(),
         group=key.group().set_sorted(),
-        merit=merit,
-        threshold=key.threshold(merit),
+        rank_key=rank_key,
+        threshold=key.threshold(rank_key),
         ties=difference("ties_run"),
         misses=difference(ROWS.run) - difference(HITS.run),
     )

@@ -17,7 +17,7 @@ from frame_pr.functions.evaluation import means_asked, metric_names, refuse_no_k
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.metrics.aggregation import asked_of, values
+from frame_pr.metrics.aggregation import plan_for, values
 from frame_pr.metrics.names import metric, use_of
 
 _SLACK = 1e-6
@@ -68,7 +68,7 @@ def figures_of(
     names = metric_names(metrics, truth, score)
     request = replace(request_of(truth, score, by, positive, policies), use=use_of(names, averages=True))
     rows, way_back = rows_of(frame, request, all_groups=True)
-    undefinable = asked_of(rows, names, undefined).undefinable()
+    undefinable = plan_for(rows, names, undefined).undefinable()
     found = values(rows, {name: name for name in names}, undefined).with_columns(pl.col(names).cast(pl.Float64))
     return Figures(
         way_back.restore(found),

@@ -18,7 +18,7 @@ from frame_pr.inputs.request import Request
 from frame_pr.inputs.rows import Rows, WayBack, rows_of
 from frame_pr.inputs.thresholds import code_reached
 from frame_pr.inputs.tie_rules import DEFAULT_TIES
-from frame_pr.metrics.aggregation import asked_of, finished, summed
+from frame_pr.metrics.aggregation import aggregate, finalize, plan_for
 from frame_pr.metrics.cutoffs import Threshold
 from frame_pr.metrics.group_facts import FACTS
 from frame_pr.metrics.metric import Metric
@@ -129,25 +129,25 @@ def values_and_errors(
 ) -> pl.LazyFrame:
     """`group`, the metrics, `n` (the rows), and `error 0`, `df 0`, ... of the metrics; others by these names."""
     counts = [f"{count}@{one.threshold}" for one in chosen for count in ("tp", "k") if one.threshold is not None]
-    asked = asked_of(rows, list(dict.fromkeys([*(one.name for one in chosen), *counts, *names])), undefined)
+    plan = plan_for(rows, list(dict.fromkeys([*(one.name for one in chosen), *counts, *names])), undefined)
     others: dict[str, pl.Expr] = {"n": B.rows}
-    aggregates = dict(asked.aggregates)
+    aggregates = dict(plan.aggregates)
     for i, one in enumerate(chosen):
         if one.of_ranking is not None:
-            own = one.of_ranking(asked.metrics[one.name].value)
+            own = one.of_ranking(plan.metrics[one.name].value)
             aggregates |= own.aggregates
             fewer = pl.min_horizontal(B.positives, B.rows - B.positives)
             others |= {f"error {i}": pl.when(fewer > 1).then(own.error), f"df {i}": fewer - 1}
         elif one.proportion is not None:
             at = one.threshold
-            tp, k = (pl.lit(0) if at is None else asked.metrics[f"{count}@{at}"].value for count in ("tp", "k"))
+            tp, k = (pl.lit(0) if at is None else plan.metrics[f"{count}@{at}"].value for count in ("tp", "k"))
             n = one.proportion.n(Counts(tp, k, B.positives, B.rows))
-            error = one.proportion.error(asked.metrics[one.name].value, n)
+            error = one.proportion.error(plan.metrics[one.name].value, n)
             others |= {f"error {i}": pl.when(n > 0).then(error), f"df {i}": n - 1}
     metrics = {name: Metric("count", value, {DEFAULT_TIES: {}}) for name, value in others.items()}
-    facts = [fact for fact in FACTS if fact in asked.facts or fact in ("positives", "rows")]
-    asked = asked._replace(metrics={**asked.metrics, **metrics}, aggregates=aggregates, facts=facts)
-    return finished(summed(rows, asked), ["group"], asked)
+    facts = [fact for fact in FACTS if fact in plan.facts or fact in ("positives", "rows")]
+    plan = plan._replace(metrics={**plan.metrics, **metrics}, aggregates=aggregates, facts=facts)
+    return finalize(aggregate(rows, plan), ["group"], plan)
 
 
 def _each(table: pl.LazyFrame, chosen: Sequence[OfRows]) -> pl.LazyFrame:
