@@ -117,7 +117,7 @@ WRONG: dict[str, list[Any]] = {
     "Literal['min', 'positives', 'hits']": NO_WORDS,
     "Literal[11, 101] | None": [*NO_WORDS, 10, 11.5],
     "Literal['groups', 'rows'] | None": NO_WORDS,
-    "Literal['t', 'permutation']": [*NO_WORDS, "wilcoxon", "bootstrap"],
+    "Literal['t', 'permutation', 'delong']": [*NO_WORDS, "wilcoxon", "bootstrap"],
     "Literal['holm'] | None": [*NO_WORDS, "bonferroni"],
     "Ties": NO_WORDS,
     "Literal['raise', 'unretrieved', 'drop']": NO_WORDS,

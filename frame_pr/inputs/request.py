@@ -139,6 +139,8 @@ def request_of(
 ) -> Request:
     """Check and put together what a caller gave."""
     check_policies(policies)
+    if isinstance(score, (set, frozenset)):
+        raise TypeError("score: a set has no order, and results depend on the order of the systems; give a list")
     score = scalar(score)
     keys, scores = [] if by is None else listed("by", by), listed("prediction" if predicted else "score", score)
     if not scores:

@@ -1,9 +1,10 @@
-"""Systems against each other where rows were drawn, and not groups: two models on one test set."""
+"""Comparisons where rows were drawn, and not groups: two models on one test set."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from statistics import NormalDist
 
 import polars as pl
 
@@ -13,12 +14,28 @@ from frame_pr.inputs.policies import Column
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.rows import WayBack, rows_of
 from frame_pr.statistics.sampled_rows import (
+    OfRows,
     of_rows,
     refuse_cluster,
     refuse_policies,
     sums_of_clusters,
     values_and_errors,
 )
+from frame_pr.statistics.sign_flips import TIE, signs
+from frame_pr.statistics.student_t import normal_p_value, p_value, quantile
+
+
+def refuse_delong(names: Sequence[str], cluster: Column | None) -> None:
+    """DeLong's test is one of ROC AUC, over independent rows."""
+    if cluster is not None:
+        raise ValueError("test='delong' takes rows as independent, and cluster= says that they are not: use test='t'")
+    for name in names:
+        if not _by_class(of_rows(name)):
+            raise ValueError(f"test='delong' compares roc_auc, and not {name}: use test='t'")
+
+
+def _by_class(metric: OfRows) -> bool:
+    return metric.of_ranking is not None and metric.of_ranking(pl.col(metric.name)).by_class
 
 
 def compared_rows(
@@ -28,58 +45,98 @@ def compared_rows(
     undefined: float | None,
     pairs_of: Callable[[Sequence[str]], list[tuple[int, int]]],
     cluster: Column | None,
+    *,
+    confidence: float,
+    normal: bool,
 ) -> tuple[pl.LazyFrame, WayBack[Frame]]:
-    """A row per group, pair and metric, and the way to the caller's kind of frame.
+    """A comparison without `p_adjusted` per group, pair and metric, and the way to the caller's kind of frame.
 
-    `pairs_of`: the places of the systems that are compared, of these names.
+    `pairs_of`: the places of the two systems of each comparison, of the names of all systems. `normal`: whether
+    p-values and bounds are those of the normal distribution. The table also has `a` and `b`, the places of the two
+    systems, and `m`, that of the metric.
 
-    Columns: the keys, of which `system` is the baseline; `a`, `b`, the places of the two systems, and `m`, that of the
-    metric; their values, the `difference` and its `error`, by the D that each row, or cluster, has under either; `df`.
+    The standard error of a difference follows from the influence D that each row, or cluster, has on both values.
     """
-    chosen = [of_rows(name) for name in names]
+    metrics = [of_rows(name) for name in names]
     refuse_policies(request, names, clusters=True)
     if cluster is not None:
         refuse_cluster(cluster, request)
-    # Without clusters each row is one, so that its two D find each other.
+    # Without clusters each row is one, so that its two D meet.
     rows, way_back = rows_of(frame, replace(request, cluster=cluster, each_row=cluster is None))
     systems, places = len(way_back.systems), range(len(names))
-    found = values_and_errors(rows, chosen, undefined)
-    own = pl.col("group") // systems, pl.col("group") % systems
+    values = values_and_errors(rows, metrics, undefined)
 
     def sides(table: pl.LazyFrame, on: list[str]) -> pl.LazyFrame:
-        """Of each pair, the columns of both systems, those of the second with an `other` before their names."""
-        table = table.with_columns(own=own[0], place=own[1]).drop("group")
+        """Of each pair, the columns of both systems, those of the second with `other` before their names."""
+        table = table.with_columns(key=pl.col("group") // systems, place=pl.col("group") % systems).drop("group")
         both = pl.LazyFrame(pairs_of(way_back.systems), schema={"a": pl.Int64, "b": pl.Int64}, orient="row")
         both = both.join(table, left_on="a", right_on="place")
         others = {name: f"other {name}" for name in table.collect_schema().names() if name not in (*on, "place")}
         return both.join(table.rename(others), left_on=["b", *on], right_on=["place", *on])
 
-    pair = ["own", "a", "b"]
-    squares = ((pl.col(f"other D {i}") - pl.col(f"D {i}")) ** 2 for i in places)
+    pair, positive, parts = ["key", "a", "b"], pl.col("positive"), {}
+    for i in places:
+        square = (pl.col(f"other D {i}") - pl.col(f"D {i}")) ** 2
+        parts |= {f"squares {i}": square.sum(), f"positive squares {i}": square.filter(positive).sum()}
     sums = (
-        sides(sums_of_clusters(rows, chosen, found), ["own", "cluster"])
+        sides(sums_of_clusters(rows, metrics, values), ["key", "cluster"])
         .group_by(pair)
-        .agg(*(square.sum().alias(f"squares {i}") for i, square in enumerate(squares)), units=pl.len().cast(pl.Int64))
+        .agg(units=pl.len().cast(pl.Int64), positives=positive.sum().cast(pl.Int64), **parts)
     )
-    table = sides(found, ["own"]).join(sums, on=pair, how="left").sort(pair)
-    lines = []
-    for i, name in enumerate(names):
-        a, b = pl.col(name), pl.col(f"other {name}")
-        df = pl.min_horizontal(f"df {i}", f"other df {i}") if cluster is None else pl.col("units") - 1
-        variance = pl.when(df > 0).then(pl.col(f"squares {i}") * (df + 1) / df)
-        both = (a + b).is_not_null()
-        lines.append(
-            {
-                "m": pl.lit(i, dtype=pl.Int32),
-                "metric": pl.lit(name),
-                "groups": both.cast(pl.Int64),
-                "undefined": (~both).cast(pl.Int64),
-                "mean_baseline": pl.when(both).then(a),
-                "mean_system": pl.when(both).then(b),
-                "difference": b - a,
-                "error": variance.sqrt(),
-                "df": df,
-            }
-        )
-    keyed = table.with_columns(group=pl.col("own") * systems + pl.col("a"))
-    return way_back.restore(stacked(keyed, [pl.col(name) for name in ("group", "a", "b")], lines)), way_back
+    table = sides(values, ["key"]).join(sums, on=pair, how="left").sort(pair)
+    lines = [
+        _line(i, metric, _variance(i, metric, clusters=cluster is not None), confidence, normal=normal)
+        for i, metric in enumerate(metrics)
+    ]
+    table = table.with_columns(group=pl.col("key") * systems + pl.col("a"))
+    table = way_back.restore(stacked(table, [pl.col(name) for name in ("group", "a", "b")], lines))
+    return (
+        table.rename({"system": "baseline"}).with_columns(system=pl.lit(pl.Series(way_back.systems)).gather("b")),
+        way_back,
+    )
+
+
+def _variance(i: int, metric: OfRows, *, clusters: bool) -> tuple[pl.Expr, pl.Expr]:
+    """The variance of the difference of the i-th metric, and its degrees of freedom."""
+    squares, of_positives, units = pl.col(f"squares {i}"), pl.col(f"positive squares {i}"), pl.col("units")
+    df = units - 1 if clusters else pl.min_horizontal(f"df {i}", f"other df {i}")
+    if not clusters and _by_class(metric):
+        # The D of the positives add up to 0, and so do those of the negatives: each is a sample of its own.
+        positives, negatives = pl.col("positives"), units - pl.col("positives")
+        variance = of_positives * positives / (positives - 1) + (squares - of_positives) * negatives / (negatives - 1)
+    else:
+        variance = squares * (df + 1) / df
+    return pl.when(df > 0).then(variance), df
+
+
+def _line(
+    i: int, metric: OfRows, variance_df: tuple[pl.Expr, pl.Expr], confidence: float, *, normal: bool
+) -> dict[str, pl.Expr]:
+    """The columns of the i-th metric."""
+    a, b, (variance, df) = pl.col(metric.name), pl.col(f"other {metric.name}"), variance_df
+    both, grain = (a + b).is_not_null(), TIE * pl.max_horizontal(a.abs(), b.abs())
+
+    def without_noise(number: pl.Expr) -> pl.Expr:
+        return pl.when(number.abs() <= grain).then(0.0).otherwise(number)
+
+    difference, error = without_noise(b - a), without_noise(variance.clip(lower_bound=0.0).sqrt())
+    # No difference at all gives p = 1, and another one without an error gives none.
+    t = pl.when(error > 0).then(difference / error)
+    tail = normal_p_value(t) if normal else p_value(t, df)
+    p = pl.when(error.is_not_null()).then(pl.when((difference == 0) & (error == 0)).then(1.0).otherwise(tail))
+    reach = error * (NormalDist().inv_cdf((1 + confidence) / 2) if normal else quantile(confidence, df))
+    relative = difference / pl.max_horizontal(a.abs(), b.abs())
+    return {
+        "m": pl.lit(i, dtype=pl.Int32),
+        "metric": pl.lit(metric.name),
+        "groups": both.cast(pl.Int64),
+        "undefined": (~both).cast(pl.Int64),
+        "mean_baseline": pl.when(both).then(a),
+        "mean_system": pl.when(both).then(b),
+        "difference": difference,
+        "p_value": p,
+        "effect_size": pl.lit(None, dtype=pl.Float64),
+        "low": difference - reach,
+        "high": difference + reach,
+        **{name: sign.cast(pl.Int64).fill_null(0) for name, sign in signs(relative.fill_nan(0.0)).items()},
+    }

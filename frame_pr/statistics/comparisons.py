@@ -1,4 +1,4 @@
-"""Comparisons: is one system better than another, by the groups that both were measured on."""
+"""Paired significance tests between systems, over the groups that both have a value for; Holm's correction."""
 
 from __future__ import annotations
 
@@ -10,19 +10,18 @@ from typing import Any, Literal, Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import filling, is_whole, one_of, public, whole
-from frame_pr.frames.columns import by_name, refuse_clash, refuse_several, stacked
-from frame_pr.frames.kinds import Frame
-from frame_pr.frames.wording import did_you_mean, nearest, shown
+from frame_pr.frames.columns import by_name, refuse_clash, stacked
+from frame_pr.frames.kinds import Frame, kind_of
+from frame_pr.frames.wording import did_you_mean, nearest, shown, warn
 from frame_pr.functions.evaluation import metric_names
 from frame_pr.inputs.policies import Column, Columns, Policies
-from frame_pr.inputs.request import Request, request_of
+from frame_pr.inputs.request import request_of
 from frame_pr.metrics.completion import MetricName
 from frame_pr.statistics import bounds
-from frame_pr.statistics.compared_rows import compared_rows
+from frame_pr.statistics.compared_rows import compared_rows, refuse_delong
 from frame_pr.statistics.figures import Figures, figures_of, is_of_figures, keys_left
-from frame_pr.statistics.holm import with_holm
 from frame_pr.statistics.intervals import share_of
-from frame_pr.statistics.sign_flips import UNIT, p_values
+from frame_pr.statistics.sign_flips import TIE, p_values, parts_of, signs
 from frame_pr.statistics.student_t import p_value
 
 COLUMNS = (
@@ -43,12 +42,21 @@ COLUMNS = (
     "ties",
     "losses",
 )
-_TWO = "compare takes two scores or more: the columns of the systems, as a list"
 _REFUSED = {
-    "wilcoxon": "is about medians, and so finds differences of means where there are none",
-    "sign": "counts wins, and so finds differences of means where there are none",
-    "bootstrap": "finds differences where there are none more often than it says, where groups are few",
+    "wilcoxon": "tests medians, so it reports differences between systems whose means are equal",
+    "sign": "tests medians, so it reports differences between systems whose means are equal",
+    "bootstrap": "reports too many differences if there are few groups",
 }
+_MOST_RESAMPLES = 10**6
+_TWO_SCORES = "score: compare takes two scores or more; give the columns of the systems as a list"
+_NO_SYSTEM = (
+    "compare: the frame has no column 'system'; a frame of metrics needs one that names the system of each row, so "
+    "rename yours. For scored rows give truth and a list of scores"
+)
+_UNPAIRED = (
+    "compare pairs the values of one group; for systems with different groups (two arms of an A/B test) use an "
+    "unpaired test of the two columns of values, such as scipy.stats.ttest_ind(..., equal_var=False)"
+)
 
 
 @public()
@@ -63,7 +71,7 @@ def compare(
     sampled: Literal["groups", "rows"] | None = None,
     cluster: Column | None = None,
     baseline: str | None = None,
-    test: Literal["t", "permutation"] = "t",
+    test: Literal["t", "permutation", "delong"] = "t",
     correction: Literal["holm"] | None = "holm",
     confidence: float = 0.95,
     resamples: int | None = None,
@@ -72,17 +80,20 @@ def compare(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Systems against each other, metric by metric: paired differences of the groups that both were measured on.
+    """Compare systems by paired significance tests, one row per metric and pair of systems.
 
-    With the differences of n groups, their mean d and its standard error e: the interval `d -+ t(n - 1) e`, and the
-    p-value of Student's t, or of flipping their signs. Without `by` rows are the sample, and the e of the difference
-    follows from the influence of each row on both figures (see `intervals`). The page of the docs on statistics says
-    how often each finds a difference where there is none, and why there are no others.
+    Groups: with the differences of n groups, their mean d and its standard error e, the interval is `d -+ t(n - 1) e`
+    and the p-value is that of Student's paired t-test, or of random sign flips. Differences below 6e-14 of the largest
+    value are rounding errors and count as 0.
+
+    Rows: without `by`, rows are the sample, and e follows from the influence of each row on both values (see
+    `intervals`). For ROC AUC it is the standard error of DeLong, DeLong and Clarke-Pearson (1988), with Student's t of
+    min(P, N) - 1 degrees of freedom for P positives and N negatives. `test="delong"` gives their normal p-value.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; or, without `truth` and `score`, a frame of figures, one row for each group and `system`, from
+        Scored rows; or, without `truth` and `score`, a frame of metrics, one row for each group and `system`, from
         `evaluate` or another tool. Never changed.
     metrics : str or list of str
         Names of metrics, such as "precision@10"; of a frame of figures, its columns.
@@ -100,16 +111,17 @@ def compare(
         Rows of one cluster, such as an image or a user, are not independent: clusters were drawn, and not rows.
     baseline : str, optional
         The system that all others are compared with. Without it, each is with each.
-    test : "t" or "permutation"
-        Student's paired t-test; or sign flips, in all ways for up to 20 groups that differ, and else drawn.
+    test : "t", "permutation" or "delong"
+        Student's paired t-test; random sign flips, all of them for up to 20 groups that differ; or, for ROC AUC of
+        independent rows, the normal test of DeLong et al., which reports too many differences if positives are few.
     correction : "holm" or None
         Whether `p_adjusted` is of all tests of the call (Holm 1979), or the p-value as it is.
     confidence : float
         How often an interval holds the difference, between 0 and 1.
     resamples : int, optional
-        How many flips are drawn, with `test="permutation"`: 10,000 unless said.
+        Number of random sign flips for `test="permutation"`, at most 1,000,000. Default 10,000.
     seed : int, optional
-        Which are, with `test="permutation"`: 0 unless said. One seed gives one p-value, on every machine.
+        Seed of the random sign flips. Default 0. One seed gives one p-value, on every machine.
     positive : optional
         The label of `truth` that is the positive one. It need not occur where its type declares it.
     undefined : float, optional
@@ -131,8 +143,13 @@ def compare(
     Raises
     ------
     ValueError, TypeError
-        There is one system only, or none named as `baseline`; another test; `seed` or `resamples` without permutation;
-        a column is missing, given twice, of the wrong type, or has missing values.
+        There is one system only, or none named as `baseline`; two systems share no group; another test; `seed` or
+        `resamples` without permutation; a column is missing, given twice, of the wrong type, or has missing values.
+
+    Warns
+    -----
+    DataWarning
+        Two systems share less than half of the groups of the smaller one.
 
     Examples
     --------
@@ -140,102 +157,77 @@ def compare(
     >>> import frame_pr as fp
     >>> run = pl.DataFrame({"query": [1, 1, 2, 2, 3, 3], "truth": [1, 0, 1, 0, 1, 0], "old": [2, 1, 1, 2, 1, 2]})
     >>> run = run.with_columns(new=pl.Series([2, 1, 2, 1, 1, 2]))
-    >>> found = fp.compare(run, "average_precision", "truth", ["old", "new"], by="query")
-    >>> found.select(pl.col("difference", "p_value").round(4), "wins", "ties").row(0)
+    >>> compared = fp.compare(run, "average_precision", "truth", ["old", "new"], by="query")
+    >>> compared.select(pl.col("difference", "p_value").round(4), "wins", "ties").row(0)
     (0.1667, 0.4226, 1, 2)
     """
     if isinstance(test, str) and test in _REFUSED:
-        raise ValueError(f"test={test!r} {_REFUSED[test]}; test='t' or 'permutation'")
-    one_of("test", test, ("t", "permutation"))
-    adjusted = one_of("correction", correction, ("holm", None))
-    share, filled = share_of(confidence), filling("undefined", undefined)
-    for name, given in (("resamples", resamples), ("seed", seed)):
-        if given is not None and test == "t":
-            raise ValueError(f"{name}= is about random draws, and test='t' has none: leave it out")
-    draws = None
-    if test == "permutation":
-        draws = whole("resamples", 10_000 if resamples is None else resamples, 1), whole("seed", seed or 0, 0)
+        raise ValueError(f"test={test!r} {_REFUSED[test]}; use test='t' or 'permutation'")
+    one_of("test", test, ("t", "permutation", "delong"))
+    holm = one_of("correction", correction, ("holm", None)) is not None
+    share, fill = share_of(confidence), filling("undefined", undefined)
+    draws = _validate_draws(test, resamples, seed)
     if baseline is not None and not (isinstance(baseline, str) or is_whole(baseline)):
         raise TypeError(f"baseline takes the name of a system; got {shown(baseline)}")
-    ready = is_of_figures(frame, truth, score)
-    by_groups = ready or (by is not None and cluster is None)
-    chosen = one_of("sampled", sampled, ("groups", "rows", None)) or ("groups" if by_groups else "rows")
-    if truth is not None and score is not None and chosen == "rows":
-        for name, other in (("mean_over", mean_over), ("test", None if test == "t" else test)):
-            if other is not None:
+    has_values = is_of_figures(frame, truth, score)
+    by_groups = has_values or (by is not None and cluster is None and test != "delong")
+    unit = one_of("sampled", sampled, ("groups", "rows", None)) or ("groups" if by_groups else "rows")
+    if truth is not None and score is not None and unit == "rows":
+        for name, value in (("mean_over", mean_over), ("test", "permutation" if test == "permutation" else None)):
+            if value is not None:
                 raise ValueError(f"{name}= is about groups that were drawn: with sampled='rows' leave it out")
-        request = request_of(truth, score, by, positive, policies)
-        return _of_rows(
-            frame, request, metric_names(metrics, truth, score), filled, baseline, cluster, share, adjusted is not None
+        names, request = metric_names(metrics, truth, score), request_of(truth, score, by, positive, policies)
+        if test == "delong":
+            refuse_delong(names, cluster)
+        if not request.several:
+            raise ValueError(_TWO_SCORES)
+        pairs_of = partial(_pair_places, baseline=baseline)
+        table, way_back = compared_rows(
+            frame, request, names, fill, pairs_of, cluster, confidence=share, normal=test == "delong"
         )
-    if chosen == "rows" or cluster is not None:
+        keys = [key for key in way_back.keys if key != "system"]
+        refuse_clash(keys, COLUMNS)
+        table = _with_adjusted(table, holm=holm).sort(*map(by_name, keys), "m", "a", "b")
+        return way_back.give(table.select(*map(by_name, keys), *COLUMNS), keys)
+    if unit == "rows" or cluster is not None:
         raise ValueError(
-            "cluster= and sampled='rows' are about rows that were drawn: a frame of figures has groups only"
+            "cluster= and sampled='rows' are about rows that were drawn: a frame of metrics has groups only"
         )
+    if test == "delong":
+        raise ValueError("test='delong' compares the rows of one test set: give truth and a list of scores")
     if by is None:
-        raise ValueError("compare needs groups, whose figures are paired: name the grouping columns, by=...")
-    figures = figures_of(frame, metrics, truth, score, by, positive, filled, policies, system=True)
+        raise ValueError("compare needs groups, whose values are paired: name the grouping columns, by=...")
+    if has_values and "system" not in kind_of(frame).columns:
+        raise ValueError(_NO_SYSTEM)
+    figures = figures_of(frame, metrics, truth, score, by, positive, fill, policies, system=True)
     if truth is not None and len(figures.systems) < 2:
-        raise ValueError(_TWO)
+        raise ValueError(_TWO_SCORES)
     units = [key for key in figures.keys if key != "system"]
     keys = [] if mean_over is None else keys_left(units, mean_over)
     refuse_clash(keys, COLUMNS)
     if figures.systems:
-        _refuse_no_system(baseline, figures.systems)
+        _validate_systems(baseline, figures.systems)
     pairs = _pairs(figures, keys, [key for key in units if key not in keys], baseline)
-    table = _tested(pairs, keys, figures.metrics, share, draws)
-    table = with_holm(table) if adjusted else table.with_columns(p_adjusted=pl.col("p_value"))
+    table = _with_adjusted(_test_pairs(pairs, keys, figures.metrics, share, draws), holm=holm)
     return figures.give(table.sort(*figures.in_order(keys), "m", "a", "b").select(*map(by_name, keys), *COLUMNS), keys)
 
 
-def _of_rows(
-    frame: Frame,
-    request: Request,
-    names: Sequence[str],
-    undefined: float | None,
-    baseline: str | None,
-    cluster: Column | None,
-    confidence: float,
-    adjusted: bool,
-) -> Frame:
-    """Where the rows of each group were drawn."""
-
-    def pairs_of(systems: Sequence[str]) -> list[tuple[int, int]]:
-        _refuse_no_system(baseline, systems)
-        if baseline is None:
-            return list(combinations(range(len(systems)), 2))
-        first = list(systems).index(baseline)
-        return [(first, other) for other in range(len(systems)) if other != first]
-
-    if not request.several:
-        raise ValueError(_TWO)
-    if cluster is not None:
-        refuse_several("cluster", cluster)
-    table, way_back = compared_rows(frame, request, names, undefined, pairs_of, cluster)
-    keys = [key for key in way_back.keys if key != "system"]
-    refuse_clash(keys, COLUMNS)
-    difference, error, df = pl.col("difference"), pl.col("error"), pl.col("df")
-    units = (difference * UNIT).round()
-    # As of groups: no difference at all is none by chance, and one without spread says nothing.
-    t = pl.when(error > 0).then(difference / error)
-    p = pl.when(error.is_not_null()).then(pl.when((units == 0) & (error == 0)).then(1.0).otherwise(p_value(t, df)))
-    table = table.with_columns(
-        p_value=p,
-        baseline=pl.col("system"),
-        system=pl.lit(pl.Series(way_back.systems)).gather("b"),
-        effect_size=pl.lit(None, dtype=pl.Float64),
-        **bounds.of_number(difference, error, df, confidence),
-        **{name: found.cast(pl.Int64).fill_null(0) for name, found in _signs(units).items()},
-    )
-    table = with_holm(table) if adjusted else table.with_columns(p_adjusted=pl.col("p_value"))
-    return way_back.give(table.sort(*map(by_name, keys), "m", "a", "b").select(*map(by_name, keys), *COLUMNS), keys)
+def _validate_draws(test: str, resamples: Any, seed: Any) -> tuple[int, int] | None:
+    """The number of random sign flips and their seed; None if the test draws none."""
+    if test == "permutation":
+        number = whole("resamples", 10_000 if resamples is None else resamples, 1)
+        if number > _MOST_RESAMPLES:
+            raise ValueError(
+                f"resamples must be at most {_MOST_RESAMPLES:,}, got {number}: a p-value then varies by 0.0005 at most"
+            )
+        return number, whole("seed", seed or 0, 0)
+    for name, value in (("resamples", resamples), ("seed", seed)):
+        if value is not None:
+            raise ValueError(f"{name}= is about random draws, and test={test!r} has none: leave it out")
+    return None
 
 
-def _signs(units: pl.Expr) -> dict[str, pl.Expr]:
-    return {"wins": units > 0, "ties": units == 0, "losses": units < 0}
-
-
-def _refuse_no_system(baseline: Any, systems: Sequence[Any]) -> None:
+def _validate_systems(baseline: Any, systems: Sequence[Any]) -> None:
     if len(systems) < 2:
         raise ValueError(f"compare takes two systems or more, and there is {shown(systems[0])} only")
     if baseline is not None and baseline not in systems:
@@ -244,57 +236,95 @@ def _refuse_no_system(baseline: Any, systems: Sequence[Any]) -> None:
         raise ValueError(f"baseline={shown(baseline)} is none of the systems; {hint}")
 
 
+def _pair_places(systems: Sequence[Any], baseline: Any) -> list[tuple[int, int]]:
+    """The places of the two systems of each comparison, the baseline first."""
+    _validate_systems(baseline, systems)
+    if baseline is None:
+        return list(combinations(range(len(systems)), 2))
+    first = list(systems).index(baseline)
+    return [(first, other) for other in range(len(systems)) if other != first]
+
+
 def _pairs(figures: Figures[Any], keys: Sequence[str], units: Sequence[str], baseline: Any) -> pl.LazyFrame:
-    """A row per unit and pair of systems: `key0`, ...; `place` of the unit; names; figures `a0`, `b0`, ..."""
+    """A row per unit and pair of systems: `key0`, ...; `place` of the unit; names; values `a0`, `b0`, ..."""
     kept = {f"key{i}": by_name(key) for i, key in enumerate(keys)}
     unit = {f"unit{i}": by_name(key) for i, key in enumerate(units)}
     values = {f"m{i}": by_name(name) for i, name in enumerate(figures.metrics)}
     table = figures.table.select(pl.col("system"), **kept, **unit, **values)
+    names = {"baseline": "a", "system": "b"}
     if figures.systems:
-        systems = pl.LazyFrame({"system": figures.systems})
+        pairs = _name_pairs(pl.Series(figures.systems), baseline).lazy()
     else:
-        systems = table.select(pl.col("system").unique().sort()).map_batches(
-            partial(_of_two, baseline=baseline),
+        dtype = table.collect_schema()["system"]
+        pairs = table.select("system", *kept, *unit).map_batches(
+            partial(_validate_shared, baseline=baseline),
             predicate_pushdown=False,
             projection_pushdown=False,
             slice_pushdown=False,
+            schema={"baseline": dtype, "system": dtype, "a": pl.Int64, "b": pl.Int64},
         )
-    systems = systems.select("system", number=pl.int_range(pl.len(), dtype=pl.Int64))
-    table = table.join(systems, on="system").drop("system")
-    a, b = (systems.rename({"system": name, "number": number}) for name, number in (("baseline", "a"), ("system", "b")))
-    chosen = pl.col("a") < pl.col("b")
-    if baseline is not None:
-        chosen = (pl.col("baseline") == baseline) & (pl.col("a") != pl.col("b"))
-    own = [*kept, *unit]
+    unit_keys = [*kept, *unit]
     place = pl.int_range(pl.len(), dtype=pl.Int64)
-    grid = table.select(own).unique().sort(own).with_columns(place=place.over(list(kept)) if kept else place)
-    grid = grid.join(a.join(b, how="cross").filter(chosen), how="cross")
-    for side in ("a", "b"):
-        of_side = table.rename({"number": side, **{name: name.replace("m", side) for name in values}})
-        grid = grid.join(of_side, on=[*own, side], how="left", nulls_equal=True, maintain_order="left")
+    grid = (
+        table.select(unit_keys).unique().sort(unit_keys).with_columns(place=place.over(list(kept)) if kept else place)
+    )
+    grid = grid.join(pairs, how="cross")
+    for name, side in names.items():
+        of_side = table.rename({"system": name} | {value: value.replace("m", side) for value in values})
+        grid = grid.join(of_side, on=[*unit_keys, name], how="left", nulls_equal=True, maintain_order="left")
     return grid.drop(list(unit))
 
 
-def _of_two(systems: pl.DataFrame, baseline: Any) -> pl.DataFrame:
-    names = systems["system"].to_list()
-    if None in names:
-        raise ValueError("column 'system' has rows that are null: each figure is one of a system")
-    if names:
-        _refuse_no_system(baseline, names)
-    return systems
+def _name_pairs(systems: pl.Series, baseline: Any) -> pl.DataFrame:
+    """The two systems of each comparison, `baseline` and `system`, and their places `a` and `b`."""
+    places = pl.DataFrame(_pair_places(systems.to_list(), baseline), {"a": pl.Int64, "b": pl.Int64}, orient="row")
+    return places.select(baseline=pl.lit(systems).gather("a"), system=pl.lit(systems).gather("b"), a="a", b="b")
 
 
-def _tested(
+def _validate_shared(groups: pl.DataFrame, baseline: Any) -> pl.DataFrame:
+    """The pairs of systems of a frame with a row for each system and group; an error if a pair shares no group."""
+    systems = groups["system"].unique().sort()
+    if systems.null_count():
+        raise ValueError("column 'system' has rows that are null: each value belongs to one system")
+    if systems.is_empty():
+        return pl.DataFrame(schema={"baseline": systems.dtype, "system": systems.dtype, "a": pl.Int64, "b": pl.Int64})
+    pairs = _name_pairs(systems, baseline)
+    units = [name for name in groups.columns if name != "system"]
+    both = groups.join(groups, on=units, nulls_equal=True).group_by("system", "system_right").len()
+    shared = {(a, b): n for a, b, n in both.iter_rows()}
+    for a, b in pairs.select("baseline", "system").iter_rows():
+        number, fewer = shared.get((a, b), 0), min(shared[a, a], shared[b, b])
+        if not number:
+            raise ValueError(f"systems {shown(a)} and {shown(b)} share none of their groups: {_UNPAIRED}")
+        if number < fewer / 2:
+            warn(
+                f"systems {shown(a)} and {shown(b)} share {number} of their {shared[a, a]} and {shared[b, b]} groups, "
+                f"and only these are compared: {_UNPAIRED}"
+            )
+    return pairs
+
+
+def _test_pairs(
     pairs: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[str], confidence: float, draws: tuple[int, int] | None
 ) -> pl.LazyFrame:
-    """A row per key, pair and metric: a comparison but for `p_adjusted`; beside it `m`, `a` and `b`, to sort by."""
+    """A row per key, pair and metric: a comparison without `p_adjusted`; also `m`, `a` and `b`, to sort by."""
     kept = [f"key{i}" for i in range(len(keys))]
+    pair = [*kept, "a", "b"]
     places = range(len(metrics))
-    parts = {f"d{i}": pl.col(f"b{i}") - pl.col(f"a{i}") for i in places}
-    table = pairs.with_columns(**parts)
-    table = table.with_columns((pl.col(f"d{i}") * UNIT).round().cast(pl.Int128).alias(f"units{i}") for i in places)
+    scales = pairs.group_by(pair).agg(_scale(i).alias(f"scale{i}") for i in places)
+    table = pairs.join(scales, on=pair, nulls_equal=True)
+    table = table.with_columns(pl.col(f"{side}{i}") / pl.col(f"scale{i}") for i in places for side in "ab")
+    table = table.with_columns((pl.col(f"b{i}") - pl.col(f"a{i}")).alias(f"d{i}") for i in places)
+    table = table.with_columns(
+        expression.alias(f"{name}{i}")
+        for i in places
+        for name, expression in {
+            "d": pl.when(pl.col(f"d{i}").abs() < TIE).then(0.0).otherwise(f"d{i}"),
+            "parts": parts_of(pl.col(f"d{i}")),
+        }.items()
+    )
     summaries = [_summary(i) for i in places]
-    found = table.group_by(*kept, "a", "b").agg(
+    sums = table.group_by(pair).agg(
         pl.col("baseline", "system").first(),
         *(part.alias(f"{name} {i}") for i, summary in enumerate(summaries) for name, part in summary.items()),
     )
@@ -303,41 +333,64 @@ def _tested(
         | {name: pl.col(f"{name} {i}") for name in summary}
         for i, summary in enumerate(summaries)
     ]
-    found = stacked(found, [pl.col(name) for name in (*kept, "a", "b", "baseline", "system")], rows)
-    difference, groups, spread = pl.col("difference"), pl.col("groups"), pl.col("spread")
+    tests = stacked(sums, [pl.col(name) for name in (*pair, "baseline", "system")], rows)
+    difference, groups, spread, scale = (pl.col(name) for name in ("difference", "groups", "spread", "scale"))
     error = spread / groups.sqrt()
     if draws is None:
-        found = found.with_columns(p_value=p_value(pl.when(spread > 0).then(difference / error), groups - 1))
+        tests = tests.with_columns(p_value=p_value(pl.when(spread > 0).then(difference / error), groups - 1))
     else:
         # As numbers, not names: two metrics may have one.
-        of_units = table.unpivot(
-            [f"units{i}" for i in places], index=[*kept, "a", "b", "place"], variable_name="m", value_name="units"
+        parts = table.unpivot(
+            [f"parts{i}" for i in places], index=[*pair, "place"], variable_name="m", value_name="parts"
         )
-        of_units = of_units.with_columns(pl.col("m").str.slice(5).cast(pl.Int32))
-        drawn = p_values(of_units, [*kept, "a", "b", "m"], resamples=draws[0], seed=draws[1])
-        found = found.join(drawn, on=[*kept, "a", "b", "m"], how="left", nulls_equal=True)
-    reach = bounds.of_number(difference, error, groups - 1, confidence)
-    # A p-value of no spread would say that it is sure, of how few groups ever.
+        parts = parts.with_columns(pl.col("m").str.slice(5).cast(pl.Int32))
+        flips = p_values(parts, [*pair, "m"], resamples=draws[0], seed=draws[1])
+        tests = tests.join(flips, on=[*pair, "m"], how="left", nulls_equal=True)
+    interval = bounds.of_number(difference, error, groups - 1, confidence)
+    # Differences without spread would give p = 0, however few groups there are.
     p = pl.when(pl.col("wins") + pl.col("losses") == 0).then(1.0).when(spread > 0).then("p_value")
-    some = groups > 1
-    found = found.with_columns(
-        p_value=pl.when(some).then(p),
+    several = groups > 1
+    tests = tests.with_columns(
+        pl.col("mean_baseline", "mean_system", "difference") * scale,
+        p_value=pl.when(several).then(p),
         effect_size=pl.when(spread > 0).then(difference / spread),
-        **{name: pl.when(some).then(bound) for name, bound in reach.items()},
+        **{name: pl.when(several).then(bound * scale) for name, bound in interval.items()},
     )
-    return found.rename(dict(zip(kept, keys, strict=True)))
+    return tests.rename(dict(zip(kept, keys, strict=True)))
+
+
+def _scale(i: int) -> pl.Expr:
+    """The power of two next below the largest value of the i-th metric; to divide by it rounds nothing."""
+    a, b = pl.col(f"a{i}").abs(), pl.col(f"b{i}").abs()
+    largest = pl.when(a.is_not_null() & b.is_not_null()).then(pl.max_horizontal(a, b)).max()
+    power = (largest.reinterpret(dtype=pl.Int64) // 2**52 * 2**52).reinterpret(dtype=pl.Float64)
+    return power.clip(lower_bound=2.0**-1022)
 
 
 def _summary(i: int) -> dict[str, pl.Expr]:
-    """Of the i-th metric, over the units."""
-    a, b, difference, units = (pl.col(f"{name}{i}") for name in ("a", "b", "d", "units"))
+    """Sums of the i-th metric over the units, in units of its scale."""
+    # In order, as the last bits of a sum of floats depend on it.
+    a, b, difference = (pl.col(f"{name}{i}").sort_by("place") for name in "abd")
     both = difference.is_not_null()
     return {
+        "scale": pl.col(f"scale{i}").first(),
         "groups": both.sum().cast(pl.Int64),
         "undefined": (~both).sum().cast(pl.Int64),
         "mean_baseline": a.filter(both).mean(),
         "mean_system": b.filter(both).mean(),
         "difference": difference.mean(),
-        "spread": pl.when(units.max() == units.min()).then(0.0).otherwise(difference.std()),
-        **{name: found.sum().cast(pl.Int64) for name, found in _signs(units).items()},
+        "spread": pl.when(difference.max() - difference.min() < TIE).then(0.0).otherwise(difference.std()),
+        **{name: sign.sum().cast(pl.Int64) for name, sign in signs(difference).items()},
     }
+
+
+def with_holm(table: pl.LazyFrame) -> pl.LazyFrame:
+    """The table sorted by `p_value`, with `p_adjusted`: of m tests the largest (m - j + 1) p_j, j <= i. Holm (1979)."""
+    p, tests = pl.col("p_value"), pl.col("p_value").count()
+    remaining = tests.cast(pl.Int64) - pl.int_range(pl.len(), dtype=pl.Int64)
+    adjusted = (p * remaining).cum_max().clip(upper_bound=1.0)
+    return table.sort(p, nulls_last=True).with_columns(p_adjusted=pl.when(p.is_not_null()).then(adjusted))
+
+
+def _with_adjusted(table: pl.LazyFrame, *, holm: bool) -> pl.LazyFrame:
+    return with_holm(table) if holm else table.with_columns(p_adjusted=pl.col("p_value"))

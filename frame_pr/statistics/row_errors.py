@@ -28,6 +28,8 @@ class RowError(NamedTuple):
     positive: pl.Expr
     """The D of a positive, of its block and of the facts of the group."""
     negative: pl.Expr
+    by_class: bool = False
+    """Whether the D of the positives add up to 0, and those of the negatives too."""
 
 
 def _average_precision(value: pl.Expr) -> RowError:
@@ -79,6 +81,7 @@ def _roc_auc(value: pl.Expr) -> RowError:
         variance.sqrt(),
         (lacks - of_hit) / B.positives,
         (lacks - of_miss) / _NEGATIVES,
+        by_class=True,
     )
 
 

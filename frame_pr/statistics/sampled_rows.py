@@ -195,7 +195,10 @@ def bounds_of(i: int, one: OfRows, value: pl.Expr, confidence: float, *, simple:
 
 
 def sums_of_clusters(rows: Rows, chosen: Sequence[OfRows], groups: pl.LazyFrame) -> pl.LazyFrame:
-    """`group`, `cluster`, and of each metric the sum of the D of the rows, null where it has no value."""
+    """`group`, `cluster`, the label of its first row as `positive`, and of each metric the sum of the D of its rows.
+
+    The sum is null where the metric has no value.
+    """
     truth, parts = pl.col("truth"), {}
     table = rows.frame.filter(~pl.col("dropped")) if rows.key.drops else rows.frame
     blocks = blocks_of(rows).join(groups.select("group", *(one.name for one in chosen)), on="group", how="left")
@@ -214,7 +217,9 @@ def sums_of_clusters(rows: Rows, chosen: Sequence[OfRows], groups: pl.LazyFrame)
     if sides:
         table = table.with_columns(block=rows.key.block_of_row())
         table = table.join(blocks.select("block", **sides), on="block", how="left")
-    sums = table.group_by("group", "cluster").agg(expression.sum().alias(name) for name, expression in parts.items())
+    sums = table.group_by("group", "cluster").agg(
+        truth.first().alias("positive"), *(expression.sum().alias(name) for name, expression in parts.items())
+    )
     sums = sums.join(groups.select("group", *(one.name for one in chosen)), on="group", how="left")
     found = {}
     for i, one in enumerate(chosen):
@@ -223,7 +228,7 @@ def sums_of_clusters(rows: Rows, chosen: Sequence[OfRows], groups: pl.LazyFrame)
             part, whole = pl.col(f"part {i}"), pl.col(f"whole {i}")
             own = (part - pl.col(one.name) * whole) / whole.sum().over("group")
         found[f"D {i}"] = pl.when(pl.col(one.name).is_not_null()).then(own)
-    return sums.select("group", "cluster", **found)
+    return sums.select("group", "cluster", "positive", **found)
 
 
 def _cluster_errors(sums: pl.LazyFrame, keys: Sequence[str], chosen: Sequence[OfRows]) -> pl.LazyFrame:

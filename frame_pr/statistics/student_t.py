@@ -1,4 +1,4 @@
-"""Student's t: quantiles, and p-values; of whole numbers of degrees of freedom."""
+"""Student's t, of whole numbers of degrees of freedom, and the normal distribution: quantiles and p-values."""
 
 from __future__ import annotations
 
@@ -24,6 +24,14 @@ def p_value(t: pl.Expr, df: pl.Expr) -> pl.Expr:
     `t` is finite, or null.
     """
     return pl.map_batches([t, df], lambda columns: _tails(*columns), return_dtype=pl.Float64, is_elementwise=True)
+
+
+def normal_p_value(z: pl.Expr) -> pl.Expr:
+    """How likely a |z| at least as large is: a power series, and far out Laplace's continued fraction.
+
+    NIST Handbook, 7.6.2 and 7.9.1.
+    """
+    return pl.map_batches([z], lambda columns: _normal_tails(columns[0]), return_dtype=pl.Float64, is_elementwise=True)
 
 
 def _expansion(confidence: float, df: pl.Expr) -> pl.Expr:
@@ -68,6 +76,19 @@ def _tails(t: pl.Series, df: pl.Series) -> pl.Series:
     share = front / first * _fraction(first, second, at)
     tails: pl.Series = (1 - share).zip_with(mirrored, share)
     return tails
+
+
+def _normal_tails(z: pl.Series) -> pl.Series:
+    size = z.abs()
+    density = (-size * size / 2).exp() * (2 / pi) ** 0.5
+    series = term = size.clip(upper_bound=3.0)
+    for k in range(1, 50):
+        term = term * size * size / (2 * k + 1)
+        series += term
+    fraction = size
+    for k in range(80, 0, -1):
+        fraction = size + k / fraction
+    return (density / fraction).zip_with(size > 3, 1 - density * series)
 
 
 def _fraction(a: pl.Series, b: pl.Series, x: pl.Series) -> pl.Series:

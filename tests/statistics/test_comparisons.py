@@ -1,4 +1,5 @@
 import itertools
+from fractions import Fraction
 
 import numpy as np
 import polars as pl
@@ -12,7 +13,7 @@ from seldom import slow
 from statsmodels.stats.multitest import multipletests
 
 import frame_pr as fp
-from frame_pr.statistics.holm import with_holm
+from frame_pr.statistics.comparisons import with_holm
 from frame_pr.statistics.sign_flips import random_words
 
 COLUMNS = [
@@ -184,8 +185,90 @@ def test_few_groups_and_no_spread():
         None,
         None,
     ]
-    # Below a part of 2**44 it is rounding.
-    assert [compared(1e-15, -1e-15)[name] for name in ("wins", "ties", "losses", "p_value")] == [0, 2, 0, 1.0]
+
+
+def test_rounding_errors_are_ties():
+    # Of values near 1, differences of 1e-15 are rounding errors: no bound excludes 0, and p is 1.
+    noise = figures(1e-15, -1e-15, 2e-15).with_columns(pl.col("m") + 1.0)
+    for test in ("t", "permutation"):
+        row = fp.compare(noise, "m", by="query", baseline="old", test=test).row(0, named=True)
+        assert [row[name] for name in ("wins", "ties", "losses", "p_value")] == [0, 3, 0, 1.0]
+        assert (row["difference"], row["low"], row["high"]) == (0.0, 0.0, 0.0)
+    # Differences of 1e-13 between values near 1 are no rounding errors.
+    assert compared(1.0, 1e-13, -1.0)["wins"] == 2
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-150, 1e-20, 2.0**-60, 1e9, 1e150, 1e300])
+@pytest.mark.parametrize("test", ["t", "permutation"])
+def test_values_of_any_magnitude(scale, test):
+    # t = 7/3 / (sqrt(1/3) / sqrt(3)) = 7: p = 2 (1 - F(7)) = .0198 with 2 degrees of freedom; 2 of 8 flips.
+    row = compared(2 * scale, 2 * scale, 3 * scale, test=test)
+    assert row["p_value"] == pytest.approx(1 - 7 / 51**0.5 if test == "t" else 0.25, rel=1e-9)
+    assert [row[name] for name in ("wins", "ties", "losses")] == [3, 0, 0]
+    reach = stats.t.ppf(0.975, 2) / 3
+    for name, value in {"difference": 7 / 3, "low": 7 / 3 - reach, "high": 7 / 3 + reach}.items():
+        assert row[name] == pytest.approx(value * scale, rel=1e-9), name
+    assert row["effect_size"] == near(7 / 3 * 3**0.5)
+
+
+@given(
+    values=st.lists(st.tuples(*[st.floats(-8, 8)] * 2), min_size=2, max_size=12),
+    exponent=st.integers(-900, 900),
+    confidence=st.floats(0.5, 0.999),
+)
+def test_a_power_of_two_changes_no_p_value(values, exponent, confidence):
+    old, new = ([float(Fraction(x).limit_denominator(1000)) for x in side] for side in zip(*values, strict=True))
+    table = pl.DataFrame({"query": [*range(len(values))] * 2, "system": ["a"] * len(values) + ["b"] * len(values)})
+    rows = []
+    for factor in (1.0, 2.0**exponent):
+        scaled = table.with_columns(m=pl.Series([*old, *new]) * factor)
+        rows.append(fp.compare(scaled, "m", by="query", confidence=confidence).row(0, named=True))
+    first, second = rows
+    for name in ("p_value", "effect_size", "wins", "ties", "losses"):
+        assert first[name] == second[name], name
+    for name in ("difference", "low", "high", "mean_baseline", "mean_system"):
+        assert second[name] == first[name] * 2.0**exponent, name
+    if first["p_value"] is not None and first["p_value"] != pytest.approx(1 - confidence, rel=1e-6):
+        assert (first["p_value"] < 1 - confidence) == (first["low"] > 0 or first["high"] < 0)
+
+
+# Groups that systems share -------------------------------------------------------------------------------------------
+
+
+def arms(shared: int, alone: int, more: int) -> pl.DataFrame:
+    """Two systems that share some users; the first has others alone, the second more of its own."""
+    users = [("x", i) for i in range(shared + alone)] + [("y", i) for i in range(shared)]
+    users += [("y", 100 + i) for i in range(more)]
+    return pl.DataFrame(users, schema=["system", "user"], orient="row").with_columns(ap=pl.col("user") % 7 / 10)
+
+
+def test_systems_that_share_no_group(kind):
+    with pytest.raises(ValueError, match=r"systems 'x' and 'y' share none of their groups: .*unpaired.*ttest_ind"):
+        kind.read(fp.compare(kind(arms(0, 5, 5)), "ap", by="user"))
+    # Of three systems, the pair that is compared counts.
+    third = arms(3, 0, 0).vstack(arms(0, 0, 3).with_columns(system=pl.lit("z")))
+    with pytest.raises(ValueError, match="'x' and 'z' share none"):
+        kind.read(fp.compare(kind(third), "ap", by="user", baseline="x"))
+
+
+def test_systems_that_share_few_groups(kind):
+    few = kind(arms(2, 3, 6))
+    with pytest.warns(fp.DataWarning, match="'x' and 'y' share 2 of their 5 and 8 groups") as warned:
+        compared = kind.read(fp.compare(few, "ap", by="user"))
+    assert len(warned) == 1
+    assert compared["groups"].item() == 2
+    # Half of the smaller system; and a system that ran on few of the groups of the other.
+    for silent in (arms(3, 3, 3), arms(3, 0, 90)):
+        assert kind.read(fp.compare(kind(silent), "ap", by="user"))["groups"].item() == 3
+
+
+def test_a_lazy_frame_is_not_collected():
+    def refuse(_: pl.DataFrame) -> pl.DataFrame:
+        raise AssertionError("collected")
+
+    table = arms(0, 5, 5).lazy()
+    lazy = table.map_batches(refuse, schema=table.collect_schema())
+    assert fp.compare(lazy, "ap", by="user").collect_schema().names() == COLUMNS
 
 
 # Rows that were drawn ------------------------------------------------------------------------------------------------
@@ -204,8 +287,18 @@ def test_rows_are_paired_by_what_each_does_to_both(kind, name):
     rows = [list(zip(data["t"], data[system], strict=True)) for system in ("old", "new")]
     both = [[derivative(FIGURES[name], one, i) for i in range(data.height)] for one in rows]
     differences = [new - old for old, new in zip(*both, strict=True)]
-    fewer = min(data["t"].sum(), (~data["t"]).sum())
-    error = (fewer / (fewer - 1) * sum(d * d for d in differences)) ** 0.5
+    truth = data["t"].to_list()
+    positives, negatives = (
+        sum(d * d for d, t in zip(differences, truth, strict=True) if t is one) for one in (True, False)
+    )
+    n = {True: sum(truth), False: len(truth) - sum(truth)}
+    fewer = min(n.values())
+    if name == "roc_auc":
+        # The influences of either class add up to 0.
+        variance = positives * n[True] / (n[True] - 1) + negatives * n[False] / (n[False] - 1)
+    else:
+        variance = (positives + negatives) * fewer / (fewer - 1)
+    error = variance**0.5
     found = kind.read(fp.compare(kind(data), name, "t", ["old", "new"])).row(0, named=True)
     values = fp.evaluate(data, name, "t", ["old", "new"])[name]
     assert (found["mean_baseline"], found["mean_system"]) == (near(values[0]), near(values[1]))
@@ -214,6 +307,47 @@ def test_rows_are_paired_by_what_each_does_to_both(kind, name):
     assert (found["high"] - found["low"]) / 2 == pytest.approx(reach, rel=0, abs=1e-8)
     assert found["p_value"] == pytest.approx(2 * stats.t.sf(abs(found["difference"]) / error, fewer - 1), abs=1e-8)
     assert [found[count] for count in ("groups", "undefined", "effect_size")] == [1, 0, None]
+
+
+def placements(scores: list[float], others: list[float]) -> list[Fraction]:
+    """Of each score, the share of the others below it."""
+    return [sum(Fraction(2 * (x > y) + (x == y), 2) for y in others) / Fraction(len(others)) for x in scores]
+
+
+def spread(numbers: list[Fraction]) -> Fraction:
+    mean = sum(numbers) / len(numbers)
+    return sum((x - mean) ** 2 for x in numbers) / (len(numbers) - 1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_delong(seed):
+    # By the formula of the paper: of the differences of the placements of the positives (of the negatives), the
+    # variance over their number.
+    data = two_models(seed, 30)
+    of_class = [data.filter(t=label).select("old", "new").to_dict(as_series=False) for label in (True, False)]
+    parts = []
+    for x, y in (of_class, of_class[::-1]):
+        old, new = placements(x["old"], y["old"]), placements(x["new"], y["new"])
+        parts.append([b - a for a, b in zip(old, new, strict=True)])
+    difference = sum(parts[0]) / len(parts[0])
+    error = float(spread(parts[0]) / len(parts[0]) + spread(parts[1]) / len(parts[1])) ** 0.5
+    row = fp.compare(data, "roc_auc", "t", ["old", "new"], test="delong").row(0, named=True)
+    assert row["difference"] == near(difference)
+    assert row["p_value"] == near(2 * stats.norm.sf(abs(float(difference)) / error))
+    reach = stats.norm.ppf(0.975) * error
+    assert (row["low"], row["high"]) == (near(float(difference) - reach), near(float(difference) + reach))
+    # The default has the same error, and Student's t.
+    t = fp.compare(data, "roc_auc", "t", ["old", "new"]).row(0, named=True)
+    df = min(map(len, parts)) - 1
+    assert t["p_value"] == pytest.approx(2 * stats.t.sf(abs(float(difference)) / error, df), rel=0, abs=1e-9)
+
+
+def test_the_error_against_a_constant_score_is_that_of_intervals():
+    data = two_models(7, 90).with_columns(constant=0.0)
+    row = fp.compare(data, "roc_auc", "t", ["constant", "new"]).row(0, named=True)
+    error = fp.intervals(data, "roc_auc", "t", "new")["standard_error"].item()
+    df = min(data["t"].sum(), (~data["t"]).sum()) - 1
+    assert row["p_value"] == pytest.approx(2 * stats.t.sf(abs(row["difference"]) / error, df), rel=0, abs=1e-9)
 
 
 def test_users_that_were_drawn():
@@ -255,22 +389,30 @@ REFUSED = [
     ({"by": None, "test": "permutation"}, ValueError, "test= is about groups that were drawn: with sampled='rows'"),
     ({"cluster": "segment", "mean_over": "q"}, ValueError, "mean_over= is about groups that were drawn"),
     ({"cluster": "segment", "sampled": "groups"}, ValueError, "cluster= and sampled='rows' are about rows"),
-    ({"by": None, "score": "a"}, ValueError, "compare takes two scores or more"),
+    ({"by": None, "score": "a"}, ValueError, "score: compare takes two scores or more"),
     ({"by": None, "baseline": "x"}, ValueError, "baseline='x' is none of the systems"),
-    ({"test": "wilcoxon"}, ValueError, "test='wilcoxon' is about medians"),
-    ({"test": "sign"}, ValueError, "test='sign' counts wins"),
-    ({"test": "bootstrap"}, ValueError, "test='bootstrap' finds differences where there are none"),
-    ({"test": "z"}, ValueError, "test must be 't' or 'permutation', got 'z'"),
+    ({"test": "wilcoxon"}, ValueError, "test='wilcoxon' tests medians"),
+    ({"test": "sign"}, ValueError, "test='sign' tests medians"),
+    ({"test": "bootstrap"}, ValueError, "test='bootstrap' reports too many differences"),
+    ({"test": "z"}, ValueError, "test must be 't', 'permutation' or 'delong', got 'z'"),
     ({"seed": 1}, ValueError, "seed= is about random draws, and test='t' has none: leave it out"),
     ({"resamples": 100}, ValueError, "resamples= is about random draws"),
     ({"test": "permutation", "resamples": 0}, ValueError, "resamples must be a whole number of at least 1"),
+    ({"test": "permutation", "resamples": 10**6 + 1}, ValueError, "resamples must be at most 1,000,000, got 1000001"),
+    ({"test": "delong", "seed": 1}, ValueError, "seed= is about random draws, and test='delong' has none"),
+    ({"test": "delong"}, ValueError, "test='delong' compares roc_auc, and not average_precision"),
+    ({"test": "delong", "metrics": "accuracy@threshold=1"}, ValueError, "test='delong' compares roc_auc, and not acc"),
+    ({"test": "delong", "cluster": "q"}, ValueError, "test='delong' takes rows as independent, and cluster= says"),
+    ({"test": "delong", "sampled": "groups"}, ValueError, "test='delong' compares the rows of one test set"),
+    ({"score": {"a", "b"}}, TypeError, "score: a set has no order"),
+    ({"score": frozenset("ab"), "by": None}, TypeError, "score: a set has no order"),
     ({"test": "permutation", "seed": -1}, ValueError, "seed must be a whole number of at least 0"),
     ({"correction": "bonferroni"}, ValueError, "correction must be 'holm', or None, got 'bonferroni'"),
     ({"confidence": 99}, ValueError, "confidence must lie strictly between 0 and 1; got 99: write 0.99"),
-    ({"score": "a"}, ValueError, "compare takes two scores or more"),
-    ({"score": ["a"]}, ValueError, "compare takes two scores or more"),
+    ({"score": "a"}, ValueError, "score: compare takes two scores or more"),
+    ({"score": ["a"]}, ValueError, "score: compare takes two scores or more"),
     ({"baseline": "aa"}, ValueError, "baseline='aa' is none of the systems; did you mean"),
-    ({"by": None, "sampled": "groups"}, ValueError, "compare needs groups, whose figures are paired"),
+    ({"by": None, "sampled": "groups"}, ValueError, "compare needs groups, whose values are paired"),
     ({"mean_over": "t"}, ValueError, "mean_over names 't', which is not one of the keys"),
 ]
 
@@ -289,7 +431,9 @@ def test_tables_of_figures_that_are_none(kind):
         kind.read(fp.compare(kind(table.filter(system="new")), "m", by="query"))
     with pytest.raises(ValueError, match="baseline='bm25' is none of the systems; there are new, old"):
         kind.read(fp.compare(kind(table), "m", by="query", baseline="bm25"))
-    with pytest.raises(ValueError, match="no column 'system'"):
+    with pytest.raises(
+        ValueError, match=r"compare: the frame has no column 'system'; .*rename yours.*a list of scores"
+    ):
         fp.compare(kind(table.drop("system")), "m", by="query")
     lacking = table.with_columns(system=pl.when(pl.col("system") == "old").then("system"))
     with pytest.raises(ValueError, match="column 'system' has rows that are null"):

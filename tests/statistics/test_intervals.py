@@ -1,3 +1,4 @@
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -81,7 +82,7 @@ def samples(seed: int, groups: int = 1, size: int = 30) -> pl.DataFrame:
 
 def d_of_rows(data: pl.DataFrame, name: str, **policies) -> list[float]:
     """The D of each row, each of which is a cluster."""
-    request = request_of("truth", "score", None, None, policies)._replace(cluster="row")
+    request = replace(request_of("truth", "score", None, None, policies), cluster="row")
     rows, _ = rows_of(data.with_row_index("row"), request)
     chosen = [of_rows(name)]
     found = sums_of_clusters(rows, chosen, values_and_errors(rows, chosen, None))
@@ -297,7 +298,7 @@ def test_frames_of_figures_that_are_none(kind):
 
 
 def test_spark_dask_and_parts_say_what_to_do():
-    with pytest.raises(TypeError, match=r"start from the figures of groups: evaluate\(metrics, truth, score, by=...\)"):
+    with pytest.raises(TypeError, match=r"start from the metrics of its groups: evaluate\(metrics, truth, score, by=...\)"):
         fp.partitioned(samples(1), partitions=2).intervals("average_precision", "truth", "score")
 
 

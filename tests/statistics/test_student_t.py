@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from frame_pr.statistics.student_t import p_value, quantile
+from frame_pr.statistics.student_t import normal_p_value, p_value, quantile
 
 DF = [1, 2, 3, 4, 5, 9, 29, 99, 199, 200, 201, 202, 1_000, 10**5, 10**9]
 
@@ -26,3 +26,10 @@ def test_p_values_are_those_of_scipy():
     small = pl.select(p_value(pl.lit(pl.Series([8.0, 12.0])), pl.lit(pl.Series([40, 100])))).to_series()
     np.testing.assert_allclose(small, 2 * stats.t.sf([8.0, 12.0], [40, 100]), rtol=1e-9)
     assert pl.select(p_value(pl.lit(-2.0), pl.lit(9))).item() == pl.select(p_value(pl.lit(2.0), pl.lit(9))).item()
+
+
+def test_normal_p_values_are_those_of_scipy():
+    z = pl.Series([0.0, 1e-9, 0.5, 1.96, 2.999, 3.001, 5.0, 12.0, 37.0, -1.0])
+    found = pl.select(normal_p_value(pl.lit(z))).to_series()
+    np.testing.assert_allclose(found, 2 * stats.norm.sf(z.abs()), rtol=1e-12)
+    assert pl.select(normal_p_value(pl.lit(None, dtype=pl.Float64))).item() is None
