@@ -279,7 +279,7 @@ def test_the_module_has_the_functions(engine):
 @pytest.mark.parametrize("module", ["spark", "dask"])
 def test_a_frame_of_a_module_that_is_not_imported(module):
     make = {
-        "spark": "from pyspark.sql import DataFrame; frame = DataFrame.__new__(DataFrame)",
+        "spark": "from pyspark.sql import DataFrame; frame = object.__new__(DataFrame)",
         "dask": "import dask.dataframe as dd, pandas as pd; frame = dd.from_pandas(pd.DataFrame({'y': [1]}), 1)",
     }[module]
     code = f"{make}\nimport frame_pr as fp\nfp.average_precision(frame, 'y', 's')"
