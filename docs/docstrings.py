@@ -191,7 +191,7 @@ def _parameters(described: Any) -> tuple[Path, int, int, list[str]]:
         entries += entry
     if given:
         raise ValueError(f"{function} describes what is no parameter: {', '.join(given)}")
-    return Path(inspect.getfile(described)), first - 1 + start, first - 1 + end, entries
+    return Path(inspect.getfile(inspect.unwrap(described))), first - 1 + start, first - 1 + end, entries
 
 
 def _annotations(described: Any) -> dict[str, str]:

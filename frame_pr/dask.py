@@ -5,8 +5,8 @@ computed yet where there is a `by`: a shuffle by group, then the plain functions
 which can be missing.
 """
 
-from frame_pr import *  # noqa: F403  so that they can be imported from here
 from frame_pr.accessors import register_frames
+from frame_pr.parts import *  # noqa: F403  so that they can be imported from here
 from frame_pr.parts.dask_frame import DaskFrame
 
 register_frames(DaskFrame)

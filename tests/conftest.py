@@ -1,6 +1,7 @@
 """Fixtures of all tests."""
 
 import gc
+import os
 from collections.abc import Iterator
 
 import hypothesis
@@ -10,6 +11,8 @@ from kinds import KINDS, Kind
 
 import frame_pr  # noqa: F401  registers .pr, which the tests use on plain frames
 
+# A failing test shows where an error was raised.
+os.environ.setdefault("FRAME_PR_TRACEBACK", "1")
 # The same examples in every run: a failure is a change of the code. `--hypothesis-profile=default` looks further.
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=30, database=None)
 hypothesis.settings.load_profile("repeatable")

@@ -2,6 +2,7 @@ import inspect
 import pickle
 import subprocess
 import sys
+import traceback
 from pathlib import Path
 
 import pandas as pd
@@ -13,6 +14,7 @@ from polars.testing import assert_frame_equal
 from seldom import slow
 
 import frame_pr as fp
+from frame_pr.functions import evaluation
 
 FUNCTIONS = sorted({function for function, _ in CALLS})
 DATA = pl.DataFrame(
@@ -274,3 +276,53 @@ assert frame.pr.average_precision("relevant", "score")["average_precision"].toli
 
 def test_pandas_frames_have_the_accessor():
     assert isinstance(pd.DataFrame().pr, fp.PR)
+
+
+# tracebacks -----------------------------------------------------------------------------------------------------------
+
+MISSING = pl.DataFrame({"truth": [1, None], "score": [0.2, 0.1]})
+
+
+def frames_of(error):
+    return [frame.name for frame in traceback.extract_tb(error.__traceback__)][1:]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: fp.evaluate(MISSING, "rows", "truth", "score"),
+        lambda: MISSING.pr.evaluate("rows", "truth", "score"),
+        lambda: MISSING.to_pandas().pr.curve("truth", "score"),
+        lambda: fp.plot(MISSING, "truth", "score"),
+    ],
+)
+def test_tracebacks_end_at_the_public_function(call, monkeypatch):
+    monkeypatch.delenv("FRAME_PR_TRACEBACK", raising=False)
+    with pytest.raises(ValueError, match="truth column 'truth' has 1 missing of 2 values") as raised:
+        call()
+    assert len(frames_of(raised.value)) == 3  # the lambda, the wrapper and the public function
+    assert traceback.extract_tb(raised.value.full_traceback)[-1].line.startswith("raise ValueError(")
+    monkeypatch.setenv("FRAME_PR_TRACEBACK", "1")
+    with pytest.raises(ValueError, match="truth column 'truth' has 1 missing") as raised:
+        call()
+    assert len(frames_of(raised.value)) > 5
+
+
+def test_tracebacks_of_other_errors_are_complete(monkeypatch):
+    monkeypatch.delenv("FRAME_PR_TRACEBACK", raising=False)
+
+    def broken(*_, **__):
+        return {}["key"]
+
+    monkeypatch.setattr(evaluation, "metrics_of", broken)
+    with pytest.raises(KeyError) as raised:
+        fp.evaluate(MISSING, "rows", "truth", "score")
+    assert frames_of(raised.value)[-2:] == ["evaluate", "broken"]
+
+
+def test_public_functions_are_pickled_and_keep_their_signatures():
+    for name in fp.__all__:
+        function = getattr(fp, name)
+        if inspect.isfunction(function):
+            assert pickle.loads(pickle.dumps(function)) is function
+            assert inspect.signature(function) == inspect.signature(inspect.unwrap(function))

@@ -4,8 +4,12 @@ from typing import assert_type
 
 import pandas as pd
 import polars as pl
+from dask.dataframe import DataFrame as DaskDataFrame
+from pyspark.sql import DataFrame as SparkDataFrame
 
 import frame_pr as fp
+import frame_pr.dask
+import frame_pr.spark
 
 
 def functions(eager: pl.DataFrame, lazy: pl.LazyFrame, pandas: pd.DataFrame) -> None:
@@ -43,6 +47,14 @@ def functions(eager: pl.DataFrame, lazy: pl.LazyFrame, pandas: pd.DataFrame) -> 
     assert_type(fp.report(pandas, "truth", "score", k=[1, 5]), pd.DataFrame)
     assert_type(fp.join_judgments(lazy, lazy, on=["query", "document"]), pl.LazyFrame)
     assert_type(fp.read_trec_run("run.txt"), pl.DataFrame)
+
+
+def backends(spark: SparkDataFrame, dask: DaskDataFrame) -> None:
+    assert_type(fp.evaluate(spark, "lift", "truth", "score", by="query"), SparkDataFrame)
+    assert_type(frame_pr.spark.average_precision(spark, "truth", "score", by="query"), SparkDataFrame)
+    assert_type(fp.PR(spark).tally("truth", "score"), SparkDataFrame)
+    assert_type(fp.evaluate(dask, "lift", "truth", "score", by="query"), DaskDataFrame)
+    assert_type(frame_pr.dask.ndcg(dask, "truth", "score", by="query"), DaskDataFrame)
 
 
 def methods(eager: pl.DataFrame, lazy: pl.LazyFrame, pandas: pd.DataFrame) -> None:

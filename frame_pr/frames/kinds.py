@@ -334,7 +334,7 @@ def backend_of(frame: Frame) -> Backend[Frame] | None:
     if isinstance(frame, Backend):
         return frame
     backend: Any = backend_class(frame)
-    return backend and backend(frame)
+    return cast(Backend[Frame], backend(frame)) if backend else None
 
 
 # dispatch -------------------------------------------------------------------------------------------------------------

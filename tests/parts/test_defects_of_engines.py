@@ -321,7 +321,7 @@ def test_counts_of_a_part_say_so():
 def test_a_total_that_is_a_frame_of_the_engine():
     frame = dd.from_pandas(RUN.to_pandas(), npartitions=2)
     with pytest.raises(
-        TypeError, match=r"positives takes a frame that is sent to every part.*: \.compute\(\) makes it"
+        TypeError, match=r"positives takes a frame that is sent to every part.*: give its \.compute\(\)"
     ):
         frame.pr.average_precision("t", "s", by="q", positives=frame)
 

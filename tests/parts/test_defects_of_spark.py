@@ -87,7 +87,17 @@ def test_columns_of_spark_as_arguments(run):
         given = {"truth": "t", "score": "s", argument: column}
         with pytest.raises(TypeError, match=f"{argument} takes .*; got a Spark Column: withColumn gives it a name"):
             run.pr.evaluate("rows", **given)
-    with pytest.raises(TypeError, match=r"positives takes a frame that is sent to every part.*: \.toPandas\(\) makes"):
+    given = {"truth": "t", "score": "s"}
+    for function, argument in (("evaluate", "mean_over"), ("evaluate", "positive"), ("evaluate", "undefined")):
+        with pytest.raises(TypeError, match=f"{argument} takes a value or the name of a column; got a Spark Column"):
+            getattr(run.pr, function)("rows", **given, by="q", **{argument: column})
+    with pytest.raises(TypeError, match="k takes a value or the name of a column; got a Spark Column"):
+        run.pr.precision_at_k("t", "s", column)
+    with pytest.raises(TypeError, match="prefix takes a value or the name of a column; got a Spark Column"):
+        run.pr.with_metrics("rows", **given, prefix=column)
+    with pytest.raises(
+        TypeError, match=r"positives takes a frame that is sent to every part.* its \.toPandas"
+    ):
         run.pr.evaluate("rows", "t", "s", by="q", positives=run)
 
 

@@ -256,7 +256,7 @@ def test_what_is_there_on_polars_and_pandas_only(engine):
     for function in ("curve", "with_curve", "confusion"):
         with pytest.raises(
             TypeError,
-            match=r"a (Spark|Dask) DataFrame has evaluate, report, with_metrics, tally and .* call this function on its \\.",
+            match=r"a (Spark|Dask) DataFrame has evaluate, report, .*; call this function on its \.",
         ):
             call(engine.make(DATA), function, **({"k": 1} if function == "confusion" else {}))
 
@@ -277,13 +277,13 @@ def test_grouped_frames_are_refused(engine):
 
 @ONE_MODE
 def test_the_module_has_the_functions(engine):
-    assert {name for name in fp.__all__ if getattr(engine.functions, name) is not getattr(fp, name)} == set()
+    assert [name for name in dict(ONE_AT_A_TIME) if getattr(engine.functions, name) is not getattr(fp, name)] == []
 
 
 @pytest.mark.parametrize("module", ["spark", "dask"])
 def test_a_frame_of_a_module_that_is_not_imported(module):
     make = {
-        "spark": "from pyspark.sql import DataFrame; frame = DataFrame.__new__(DataFrame)",
+        "spark": "from pyspark.sql import DataFrame; frame = object.__new__(DataFrame)",
         "dask": "import dask.dataframe as dd, pandas as pd; frame = dd.from_pandas(pd.DataFrame({'y': [1]}), 1)",
     }[module]
     code = f"{make}\nimport frame_pr as fp\nfp.average_precision(frame, 'y', 's')"
