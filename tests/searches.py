@@ -25,8 +25,8 @@ def search(queries: int, *, ties: bool, seed: int = 5) -> tuple[pl.DataFrame, pl
     return pl.concat(run), pl.concat(judgments).sample(fraction=1, shuffle=True, seed=1)
 
 
-def joined(run: pl.DataFrame, judgments: pl.DataFrame) -> pl.DataFrame:
-    return run.pr.join_judgments(judgments, on=["query", "document"])
+def joined(run: pl.DataFrame, judgments: pl.DataFrame, **given: str) -> pl.DataFrame:
+    return run.pr.join_judgments(judgments, on=["query", "document"], **given)
 
 
 def as_dicts(frame: pl.DataFrame, value: str) -> dict[str, dict[str, float]]:

@@ -11,7 +11,7 @@ import polars as pl
 from frame_pr.frames.arguments import one_of, public
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_several
 from frame_pr.frames.kinds import Frame
-from frame_pr.frames.wording import counted, shown
+from frame_pr.frames.wording import counted, examples, shown, warn
 from frame_pr.inputs.labels import classes_of, listed_classes, plain_label, refuse_other_types, refuse_strangers
 from frame_pr.inputs.masses import check_masses
 from frame_pr.inputs.policies import Column, Columns, Policies
@@ -20,6 +20,8 @@ from frame_pr.inputs.selection import Selection, selected
 from frame_pr.inputs.values import TEXTS, count_missing, refuse_text
 from frame_pr.metrics.rates import ratio
 
+_FEW = 3
+"""Rows of which none may be right, by chance, without that labels are misspelt."""
 _COLUMNS = ("truth", "prediction", "rows", "of_truth", "of_prediction")
 
 
@@ -66,7 +68,8 @@ def confusion_matrix(
     Raises
     ------
     ValueError
-        A label is none of the classes; a truth or a prediction is missing; a column is missing, or given twice.
+        A label is none of the classes; without `classes`, truth and prediction have no label in common; a truth or a
+        prediction is missing; a column is missing, or given twice.
     TypeError
         The labels are of different types.
 
@@ -131,9 +134,35 @@ def _checked(data: pl.DataFrame, given: Selection[Frame], classes: pl.Series | N
             raise ValueError(f"{argument} column {shown(name)} has {missing} missing of {of_all}: {ways[argument]}")
         if classes is not None:
             refuse_strangers(argument, name, column, classes)
+    if classes is None:
+        _check_labels_in_common(given, data)
     if "weight" in given.others:
         check_masses("weight", given.others["weight"], data["weight"], data["truth"])
     return data
+
+
+def _check_labels_in_common(given: Selection[Frame], data: pl.DataFrame) -> None:
+    """Raise if no label is in both columns, as they are misspelt; warn of numbers that hardly are labels."""
+    labels = data.lazy().select(**_labels(data.schema)).collect()
+    truth, prediction = (labels[side].drop_nulls().unique() for side in ("truth", "prediction"))
+    pairs = data.height - labels["truth"].null_count()
+    # A few rows, or one class that is always taken for another, may all be wrong.
+    many = pairs >= _FEW and max(len(truth), len(prediction)) > 1
+    if many and not truth.is_in(prediction.implode()).any():
+        raise ValueError(
+            f"prediction column {shown(given.scores['0'])} shares no label with truth column "
+            f"{shown(given.others['truth'])}: it holds {examples(prediction.sort())}, and the truth "
+            f"{examples(truth.sort())}; write the labels in the same way, or give all of them, classes=[...]"
+        )
+    for name, side in ((given.others["truth"], truth), (given.scores["0"], prediction)):
+        # Grades in quarters may be classes.
+        if side.dtype.is_float() and side.is_between(0, 1).all() and (side * 4 % 1 != 0).any():
+            warn(
+                f"column {shown(name)} holds {examples(side.sort())}, which look like probabilities, and "
+                "confusion_matrix counts labels; give the column of the predicted label, or classes=[...] if each "
+                "number is a class"
+            )
+            return
 
 
 def _pairs(rows: pl.LazyFrame, keys: list[str], classes: pl.Series | None) -> pl.LazyFrame:

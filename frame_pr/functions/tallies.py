@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any, TypeAlias, Unpack
 
 import polars as pl
@@ -12,7 +13,7 @@ import polars as pl
 from frame_pr.frames.arguments import is_whole, public, scalar, several, whole
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import Frame, backend_of, collected
-from frame_pr.frames.wording import shown
+from frame_pr.frames.wording import shown, warn
 from frame_pr.inputs.canonical import checked
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
@@ -26,6 +27,7 @@ from frame_pr.ranking.running import ends, from_start, starts
 
 Bins: TypeAlias = int | list[Threshold]
 """How many bins, or where they begin."""
+_FEW = 3  # scores that may well be in one bin
 
 
 @public(REFUSED["tally"])
@@ -93,11 +95,11 @@ def tally(
     cuts = _bins(bins)
     if backend := backend_of(frame):
         return backend.tally(request, cuts)
-    return tallied(frame, request, cuts)
+    return tallied(frame, request, cuts, whole_frame=True)
 
 
-def tallied(frame: Frame, request: Request, bins: Bins | None) -> Frame:
-    """What `tally` gives."""
+def tallied(frame: Frame, request: Request, bins: Bins | None, *, whole_frame: bool = False) -> Frame:
+    """What `tally` gives; `whole_frame`: whether `frame` is the caller's, and not a part of it."""
     given = selected(frame, request, carry=False)
     schema, names = given.schema, _names(given)
     rows, _ = checked(given, request)
@@ -105,6 +107,9 @@ def tallied(frame: Frame, request: Request, bins: Bins | None) -> Frame:
     filled = [name for name in given.scores if schema[name].is_float() and (name != "0" or isinstance(bins, list))]
     rows = rows.with_columns(pl.col(filled).fill_nan(None)) if filled else rows
     if isinstance(bins, list):
+        if whole_frame and len(bins) > 1:
+            check = partial(_warn_of_one_bin, names=given.scores, cuts=bins, ascending=request.ascending)
+            rows = rows.map_batches(check, schema=schema)
         rows = rows.with_columns(
             _cut(column, name, schema[column], bins, ascending=request.ascending)
             for column, name in given.scores.items()
@@ -192,6 +197,25 @@ def _cut(column: str, name: str, dtype: Any, cuts: list[Threshold], *, ascending
         return found.zip_with(scores.is_not_null(), scores)
 
     return pl.col(column).map_batches(worst, return_dtype=dtype, is_elementwise=True)
+
+
+def _warn_of_one_bin(
+    data: pl.DataFrame, names: Mapping[str, str], cuts: Sequence[Threshold], *, ascending: bool
+) -> pl.DataFrame:
+    """Warn of cut points that all lie on one side of the scores."""
+    edges = sorted(float(cut.threshold) for cut in cuts)
+    for column, name in names.items():
+        low, high = data[column].min(), data[column].max()
+        if low is None or low == high:
+            continue
+        low, high = float(low), float(high)  # type: ignore[arg-type]
+        parted = any((low <= edge < high) if ascending else (low < edge <= high) for edge in edges)
+        if not parted and data[column].n_unique() > _FEW:
+            warn(
+                f"bins: all scores of column {shown(name)} fall into one bin, they lie between {low:g} and {high:g} "
+                f"and the cut points between {edges[0]:g} and {edges[-1]:g}; give cut points on the scale of the scores"
+            )
+    return data
 
 
 def _limits(dtype: Any) -> tuple[Fraction, Fraction]:

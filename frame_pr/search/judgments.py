@@ -10,14 +10,19 @@ import polars as pl
 from frame_pr.frames.arguments import public
 from frame_pr.frames.columns import by_name, listed, plain, refuse_missing
 from frame_pr.frames.kinds import Frame, FrameKind, find_kind, read_stream
-from frame_pr.frames.wording import counted, examples, kind_of_value, shown
+from frame_pr.frames.wording import counted, examples, kind_of_value, shown, warn
 
 _EXAMPLES = 3  # keys shown in an error
 
 
 @public()
 def join_judgments(
-    run: Frame, judgments: Frame, *, on: str | Sequence[str], by: str | Sequence[str] | None = None
+    run: Frame,
+    judgments: Frame,
+    *,
+    on: str | Sequence[str],
+    by: str | Sequence[str] | None = None,
+    drop_unjudged: str | Sequence[str] | None = None,
 ) -> Frame:
     """A ranked run beside its judgments: every document of either, once.
 
@@ -39,6 +44,9 @@ def join_judgments(
         The columns that name a document in both frames, such as `["query", "document"]`. Two nulls are equal.
     by : str or list of str, optional
         The groups. Without it, the frame is one group.
+    drop_unjudged : str or list of str, optional
+        Columns of `on` that name a group, such as "query". Rows of the run are left out if the judgments have no row of
+        their group, as trec_eval and ir_measures leave out a query that nobody judged. Without it, all rows stay.
 
     Returns
     -------
@@ -71,6 +79,9 @@ def join_judgments(
         raise ValueError(f"on takes the names of columns that both frames have, each once; got {shown(on)}")
     if both := [name for name in runs if name in keys]:
         raise ValueError(f"by tells runs apart, and on names a document; column {shown(both[0])} is in both")
+    groups = [] if drop_unjudged is None else plain("drop_unjudged", drop_unjudged)
+    if others := [name for name in groups if name not in keys]:
+        raise ValueError(f"drop_unjudged: column {shown(others[0])} is not in on; give columns that on= names, too")
     run, judgments = read_stream(run), read_stream(judgments)
     kinds = find_kind(run), find_kind(judgments)
     if kinds[0] is None or type(kinds[0]) is not type(kinds[1]):
@@ -88,7 +99,7 @@ def join_judgments(
             f"run and judgments both have a column {examples(clash)} that is not in on: "
             "rename or drop it in one of them"
         )
-    joined: Frame = kinds[0].give_joined(kinds[1], _join(kinds[0], kinds[1], keys, runs), keys, runs)
+    joined: Frame = kinds[0].give_joined(kinds[1], _join(kinds[0], kinds[1], keys, runs, groups), keys, runs)
     return joined
 
 
@@ -98,8 +109,17 @@ def _others(kind: Any, which: str, keys: list[Any], runs: Sequence[Any] = ()) ->
     return [name for name in kind.columns if name not in keys and name not in runs]
 
 
-def _join(run: FrameKind[Any], judgments: FrameKind[Any], on_names: list[Any], by_names: list[Any]) -> pl.LazyFrame:
-    """Join two frames in full by keys: their columns, or the numbers of their rows where a kind gathers these."""
+def _join(
+    run: FrameKind[Any],
+    judgments: FrameKind[Any],
+    on_names: list[Any],
+    by_names: list[Any],
+    groups: list[Any],
+) -> pl.LazyFrame:
+    """Join two frames in full by keys: their columns, or the numbers of their rows where a kind gathers these.
+
+    `groups`: the keys of which the run keeps only values that the judgments have.
+    """
     # Under names of our own: the join makes some from those that it finds.
     on = {f"on{i}": str(name) for i, name in enumerate(on_names)}
     by = {f"by{i}": str(name) for i, name in enumerate(by_names)}
@@ -108,6 +128,7 @@ def _join(run: FrameKind[Any], judgments: FrameKind[Any], on_names: list[Any], b
     _refuse_types(on, left.collect_schema(), right.collect_schema())
     left = left.map_batches(_refuse_repeats("run", by | on), schema=left.collect_schema())
     right = right.map_batches(_refuse_repeats("judgments", on), schema=right.collect_schema())
+    judged, left, right = right.select(*on), left.with_columns(in_run=True), right.with_columns(in_judgments=True)
     if by:
         left = left.cache()
         each = left.select(*by).unique(maintain_order=True)
@@ -116,9 +137,38 @@ def _join(run: FrameKind[Any], judgments: FrameKind[Any], on_names: list[Any], b
     keys = [*by, *on]
     joined = left.join(right, on=keys, how="full", coalesce=True, nulls_equal=True, maintain_order="left_right")
     if run.joins_rows:
-        first = pl.col("run").min().over(list(by)) if by else pl.lit(None)
-        return joined.select("run", "judgment", by=first)
+        joined = joined.with_columns(by=pl.col("run").min().over(list(by)) if by else pl.lit(None))
+    # Other columns than those that are asked for are read, too: polars must not leave out the check.
+    joined = joined.map_batches(
+        _warn_of_no_match(on),
+        schema=joined.collect_schema(),
+        predicate_pushdown=False,
+        projection_pushdown=False,
+        slice_pushdown=False,
+    )
+    if groups:
+        named = [key for key, name in on.items() if name in map(str, groups)]
+        joined = joined.join(judged, on=named, how="semi", nulls_equal=True, maintain_order="left")
+    if run.joins_rows:
+        return joined.select("run", "judgment", "by")
     return joined.select(*keys, *run_columns, *judgment_columns).rename(by | on | run_columns | judgment_columns)
+
+
+def _warn_of_no_match(on: dict[str, str]) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """Warn if no row is both in the run and in the judgments, of two rows or more on both sides."""
+
+    def check_matches(joined: pl.DataFrame) -> pl.DataFrame:
+        in_run, in_judgments = (joined[side].fill_null(False) for side in ("in_run", "in_judgments"))
+        if min(in_run.sum(), in_judgments.sum()) > 1 and not (in_run & in_judgments).any():
+            keys = [joined.filter(side).select(*on).row(0) for side in (in_run, in_judgments)]
+            of_run, judged = (shown(key if len(key) > 1 else key[0]) for key in keys)
+            warn(
+                f"on: run and judgments have no value of ({', '.join(on.values())}) in common, the run has {of_run} "
+                f"and the judgments have {judged}; check that both write them in the same way"
+            )
+        return joined
+
+    return check_matches
 
 
 def _joinable(

@@ -139,3 +139,45 @@ def test_wrong_calls(data, given, error, message):
 def test_confusion_of_many_classes_names_it():
     with pytest.raises(TypeError, match=r"positive=\.\.\.; confusion_matrix and unpivot_classes take all classes"):
         IMAGES.pr.confusion("shown", prediction="predicted")
+
+
+WORDS = pl.DataFrame({"truth": ["cat", "dog", "cat", "dog"], "prediction": ["CAT", "DOG", "CAT", "CAT"]})
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        WORDS,
+        WORDS.with_columns(prediction=pl.col("truth") + " "),
+        WORDS.with_columns(truth=pl.Series([1, 2, 3, 1]), prediction=pl.Series([10, 20, 30, 10])),
+        WORDS.with_columns(truth=pl.Series([0, 1, 0, 1]), prediction=pl.Series([0.2, 0.7, 0.4, 0.9])),
+        WORDS.with_columns(truth=pl.Series([0.8, 0.3, 0.6, 0.1]), prediction=pl.Series([0.25, 0.7, 0.45, 0.9])),
+    ],
+)
+def test_labels_that_have_none_in_common(kind, frame):
+    with pytest.raises(ValueError, match="prediction column 'prediction' shares no label with truth column 'truth'"):
+        kind.read(fp.confusion_matrix(kind(frame), "truth", "prediction"))
+
+
+@pytest.mark.parametrize(
+    ("frame", "given"),
+    [
+        (WORDS, {"classes": ["cat", "dog", "CAT", "DOG"]}),
+        (WORDS[:2], {}),  # two rows may both be wrong
+        (WORDS.with_columns(prediction=pl.lit("cat")), {}),
+        (WORDS.with_columns(truth=pl.lit("dog"), prediction=pl.lit("cat")), {}),  # of one class, all wrong
+        (WORDS.with_columns(truth=pl.lit(0), prediction=pl.lit(1)), {}),
+        (WORDS.with_columns(truth=pl.Series([0.5, 1.5, 0.5, 1.0]), prediction=pl.Series([1.0, 1.5, 0.5, 1.0])), {}),
+        (WORDS.with_columns(truth=pl.Series([0.0, 0.5, 1.0, 0.0]), prediction=pl.Series([0.5, 0.5, 1.0, 1.0])), {}),
+        (WORDS.clear(), {}),
+    ],
+)
+def test_labels_that_may_all_be_wrong(kind, frame, given):
+    kind.read(fp.confusion_matrix(kind(frame), "truth", "prediction", **given))
+
+
+def test_probabilities_as_labels(kind):
+    # Of two classes, each probability is also one of the other column.
+    both = WORDS.with_columns(truth=pl.Series([0.9, 0.1, 0.7, 0.3]), prediction=pl.Series([0.1, 0.9, 0.3, 0.7]))
+    with pytest.warns(fp.DataWarning, match="column 'truth' holds .* look like probabilities"):
+        kind.read(fp.confusion_matrix(kind(both), "truth", "prediction"))

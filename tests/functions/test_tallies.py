@@ -338,3 +338,45 @@ def test_groups_that_only_their_totals_tell_of(kind):
     # Of cat two of four hits stand first, both of one score: 2 / 4 at a precision of 1. Dog has no row, owl never had.
     found = kind.read(fp.evaluate(kind(data), "average_precision", "t", "s", by="c", positives=known, count="n"))
     assert found.rows() == [("cat", 0.5), ("dog", 0.0), ("owl", 0.0)]
+
+
+SHARES = pl.DataFrame({"y": [1, 0, 1, 0], "s": [0.9, 0.5, 0.6, 0.1]})
+
+
+@pytest.mark.parametrize(
+    ("frame", "bins"),
+    [
+        (SHARES, [0, 50, 100]),
+        (SHARES, [1, 2, 3]),
+        (SHARES, [-2, 0.1]),  # all reach both
+        (SHARES.with_columns(pl.col("s") * 100), [0, 0.5, 1]),
+        (SHARES.with_columns((pl.col("s") * 100).cast(pl.Int64)), [0, 1]),
+    ],
+)
+def test_cut_points_that_part_no_scores(kind, frame, bins):
+    with pytest.warns(fp.DataWarning, match="bins: all scores of column 's' fall into one bin") as told:
+        kind.read(fp.tally(kind(frame), "y", "s", bins=bins))
+    assert len(told) == 1
+
+
+@pytest.mark.parametrize(
+    ("frame", "bins"),
+    [
+        (SHARES, [0, 0.5, 1]),
+        (SHARES, [0.9, 5]),
+        (SHARES, [0.5]),
+        (SHARES, [50]),  # a bin is what was asked for
+        (SHARES, 1),
+        (SHARES.with_columns(s=0.5), [0, 50]),  # equal scores
+        (SHARES.with_columns(s=pl.lit(None, dtype=pl.Float64)), [0, 50]),
+        (SHARES.clear(), [0, 50]),
+    ],
+)
+def test_cut_points_that_part_scores_or_need_not(kind, frame, bins):
+    kind.read(fp.tally(kind(frame), "y", "s", bins=bins, unscored="unretrieved"))
+
+
+def test_parts_of_a_frame_may_have_one_bin():
+    by_group = SHARES.with_columns(q=pl.Series([1, 2, 1, 2]))
+    parts = fp.partitioned(by_group, partitions=2, progress=False)
+    assert parts.tally("y", "s", by="q", bins=[0.0, 0.55, 0.6]).height == 2

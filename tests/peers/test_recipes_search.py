@@ -10,6 +10,8 @@ import pytest
 from compare import near
 from searches import RELEVANT, SEARCH, as_dicts, assert_equal, joined, search, trec_eval
 
+import frame_pr as fp
+
 pytestmark = pytest.mark.slow
 
 KS = [1, 3, 10, 40]
@@ -73,7 +75,7 @@ def test_trec_eval_keeps_scores_in_32_bits():
 def test_means_of_trec_eval():
     run, judgments = search(300, ties=True)
     theirs = [one["map"] for one in trec_eval(run, judgments, {"map"}).values()]
-    judged = joined(run, judgments).filter(pl.col("relevance").is_not_null().any().over("query"))
+    judged = joined(run, judgments, drop_unjudged="query")
     answered = judged.filter(pl.col("score").is_not_null().any().over("query"))
     asked = judgments["query"].n_unique()
     assert len(theirs) < asked
@@ -168,6 +170,35 @@ def test_ir_measures():
         assert_equal(table, answered, {"f2": str(asked["f0.5"])})
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_means_of_ir_measures(seed):
+    measures = pytest.importorskip("ir_measures")
+    run, judgments = search(80, ties=True, seed=seed)
+    asked = {
+        "average_precision": measures.AP,
+        "precision@5": measures.P @ 5,
+        "recall@10": measures.R @ 10,
+        "reciprocal_rank": measures.RR,
+        "ndcg@10": measures.nDCG @ 10,
+    }
+    qrels = [measures.Qrel(*row) for row in judgments.rows()]
+    found = [measures.ScoredDoc(*row) for row in run.rows()]
+    theirs = measures.calc_aggregate(list(asked.values()), qrels, found)
+    relevance = pl.col("relevance").clip(0)
+    given = {"by": "query", "mean_over": "query", "gain": relevance, **TREC}
+    ours = joined(run, judgments, drop_unjudged="query").pr.evaluate(list(asked), RELEVANT, "score", **given)
+    for name, measure in asked.items():
+        assert ours[f"mean_{name}"].item() == near(theirs[measure]), name
+    # Queries that nobody judged would count as 0.
+    unjudged = set(run["query"]) - set(judgments["query"])
+    assert unjudged
+    assert set(judgments["query"]) - set(run["query"])
+    with pytest.warns(fp.DataWarning, match=f"unjudged: {len(unjudged)} group.* no label"):
+        kept = joined(run, judgments).pr.evaluate(list(asked), RELEVANT, "score", **given)
+    assert kept["groups"].item() == ours["groups"].item() + len(unjudged)
+    assert kept["mean_average_precision"].item() < ours["mean_average_precision"].item()
+
+
 # ranx ---------------------------------------------------------------------------------------------------------------
 
 
@@ -187,7 +218,7 @@ def test_ranx():
     qrels = ranx.Qrels(as_dicts(judgments, "relevance"))
     found = ranx.Run(as_dicts(run, "score"))
     means = ranx.evaluate(qrels, found, list(names.values()), make_comparable=True)
-    judged = joined(run, judgments).filter(pl.col("relevance").is_not_null().any().over("query"))
+    judged = joined(run, judgments, drop_unjudged="query")
     ours = judged.pr.evaluate(list(names), RELEVANT, "score", by="query", mean_over="query", undefined=0.0, **SEARCH)
     for our_name, their_name in names.items():
         assert ours[f"mean_{our_name}"].item() == near(float(means[their_name])), our_name
@@ -260,8 +291,9 @@ def test_spark():
         [{"query": q, "id": d, "rank": r} for q, ids in enumerate(predictions) for r, d in enumerate(ids)]
     )
     judgments = pl.DataFrame([{"query": q, "id": d, "relevant": True} for q, ids in relevant.items() for d in ids])
-    both = run.pr.join_judgments(judgments, on=["query", "id"])
-    policies = {"undefined": 0.0, "unjudged": "negative"}
+    # The third query has no relevant ones, which is known: no label is missing.
+    both = run.pr.join_judgments(judgments, on=["query", "id"]).with_columns(pl.col("relevant").fill_null(False))
+    policies = {"undefined": 0.0}
     means = both.pr.evaluate(list(published), "relevant", -pl.col("rank"), by="query", mean_over="query", **policies)
     for name, digits in published.items():
         assert str(means[f"mean_{name}"].item()).startswith(digits), name

@@ -316,3 +316,60 @@ def test_runs_told_apart_by_periods():
 def test_wrong_runs(judgments, given, message):
     with pytest.raises(ValueError, match=message):
         RUNS.pr.join_judgments(judgments, on=ON, **given)
+
+
+def test_queries_that_nobody_judged_are_left_out(kind):
+    joined = kind.read(kind(RUNS).pr.join_judgments(kind(JUDGMENTS), on=ON, by="tag", drop_unjudged="query"))
+    everything = kind.read(kind(RUNS).pr.join_judgments(kind(JUDGMENTS), on=ON, by="tag"))
+    judged = everything.filter(pl.col("query").is_in(JUDGMENTS["query"].to_list()))
+    assert_same(joined, judged, dtypes=kind.name != "pandas-numpy")
+    assert 0 < joined.height < everything.height
+
+
+def test_a_run_of_queries_that_nobody_judged_keeps_what_it_lacks(kind):
+    strange = RUN.with_columns(query=pl.lit("q9"), tag=pl.lit("new"))
+    run = kind(pl.concat([RUN.with_columns(tag=pl.lit("old")), strange.unique("document")], how="diagonal"))
+    joined = kind.read(run.pr.join_judgments(kind(JUDGMENTS), on=ON, by="tag", drop_unjudged=["query"]))
+    new = joined.filter(tag="new")
+    assert new["score"].null_count() == new.height == JUDGMENTS.height
+    assert sorted(new["document"]) == sorted(JUDGMENTS["document"])
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ("score", "drop_unjudged: column 'score' is not in on"),
+        (["query", "tag"], "drop_unjudged: column 'tag' is not in on"),
+        (["query", "query"], "drop_unjudged gives column 'query' twice"),
+        ([], "drop_unjudged names no column"),
+    ],
+)
+def test_wrong_groups_of_unjudged_rows(columns, message):
+    with pytest.raises(ValueError, match=message):
+        RUN.pr.join_judgments(JUDGMENTS, on=ON, drop_unjudged=columns)
+
+
+@pytest.mark.parametrize("given", [{}, {"drop_unjudged": "query"}])
+@pytest.mark.parametrize("column", ["query", "document"])
+def test_a_run_and_judgments_that_have_nothing_in_common(kind, column, given):
+    spaced = JUDGMENTS.with_columns(pl.col(column) + " ")
+    with pytest.warns(
+        fp.DataWarning, match=r"on: run and judgments have no value of \(query, document\) in common"
+    ) as told:
+        kind.read(kind(RUN).pr.join_judgments(kind(spaced), on=ON, **given))
+    assert len(told) == 1
+
+
+def test_empty_frames_have_nothing_in_common_either(kind):
+    for run, judgments in ((RUN.clear(), JUDGMENTS), (RUN, JUDGMENTS.clear())):
+        kind.read(kind(run).pr.join_judgments(kind(judgments), on=ON))
+
+
+def test_a_run_of_one_document_that_nobody_judged_is_silent(kind):
+    kind.read(kind(RUN.head(1).with_columns(document=pl.lit("d99"))).pr.join_judgments(kind(JUDGMENTS), on=ON))
+
+
+def test_one_of_several_runs_may_have_nothing_that_is_judged(kind):
+    strange = RUN.with_columns(pl.col("document") + "?", tag=pl.lit("new"))
+    run = pl.concat([RUN.with_columns(tag=pl.lit("old")), strange])
+    kind.read(kind(run).pr.join_judgments(kind(JUDGMENTS), on=ON, by="tag"))

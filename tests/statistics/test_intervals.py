@@ -298,7 +298,9 @@ def test_frames_of_figures_that_are_none(kind):
 
 
 def test_spark_dask_and_parts_say_what_to_do():
-    with pytest.raises(TypeError, match=r"start from the metrics of its groups: evaluate\(metrics, truth, score, by=...\)"):
+    with pytest.raises(
+        TypeError, match=r"start from the metrics of its groups: evaluate\(metrics, truth, score, by=...\)"
+    ):
         fp.partitioned(samples(1), partitions=2).intervals("average_precision", "truth", "score")
 
 
