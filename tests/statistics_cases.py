@@ -222,6 +222,8 @@ def main():
         done, failed, number = done + n, failed + bool(wrong), number + 1
         for difference in wrong[:1]:
             print(difference, flush=True)
+        if number % 100 == 0:
+            print(f"{done:,} groups, {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
     print(f"{done:,} groups, {failed} frames differ, {time.monotonic() - start:.0f} s")
     sys.exit(failed > 0)
 
