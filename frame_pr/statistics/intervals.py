@@ -98,15 +98,15 @@ def intervals(
     >>> import polars as pl
     >>> import frame_pr as fp
     >>> run = pl.DataFrame({"truth": [1, 1, 0, 1, 0, 1, 0, 0, 0, 1], "score": range(10, 0, -1)})
-    >>> found = fp.intervals(run, "average_precision", "truth", "score")
-    >>> found.select(pl.col("value", "low", "high").round(4)).row(0)
+    >>> bounds = fp.intervals(run, "average_precision", "truth", "score")
+    >>> bounds.select(pl.col("value", "low", "high").round(4)).row(0)
     (0.7833, 0.2039, 0.9808)
     """
     share, filled = share_of(confidence), filling("undefined", undefined)
     ready = is_of_figures(frame, truth, score)
     means = ready or mean_over is not None
-    chosen = one_of("sampled", sampled, ("groups", "rows", None)) or ("groups" if means and cluster is None else "rows")
-    if chosen == "rows":
+    sample = one_of("sampled", sampled, ("groups", "rows", None)) or ("groups" if means and cluster is None else "rows")
+    if sample == "rows":
         if truth is None or score is None:
             raise ValueError("a frame of figures has groups only: cluster= and sampled='rows' need the rows")
         names, request = metric_names(metrics), request_of(truth, score, by, positive, policies)
