@@ -34,7 +34,8 @@ CURVE_COLUMNS = (
     "interpolated_precision",
 )
 
-_MOST_LEVELS = 101  # so many times a mass in fixed point is an Int128
+MOST_EXACT_LEVELS = 101
+"""So many times a sum of weights in fixed point is an Int128."""
 _READY = ("threshold", "k", "tp", "recall_step", "interpolated_precision")
 
 
@@ -200,7 +201,9 @@ def curve_table(
     if not unretrieved:
         table = table.filter("retrieved")
     if levels is not None:
-        if fractional and levels > _MOST_LEVELS:
-            raise ValueError(f"points must be at most {_MOST_LEVELS} where weight= is a column of floats, got {levels}")
+        if fractional and levels > MOST_EXACT_LEVELS:
+            raise ValueError(
+                f"points must be at most {MOST_EXACT_LEVELS} where weight= is a column of floats, got {levels}"
+            )
         table = table.filter(_reaches_a_level(levels))
     return table.with_columns(recall_step=rates.ratio(pl.col("hits"), pl.col("positives")), **figures)

@@ -275,7 +275,7 @@ def averages_of(curves: Curves, over: Sequence[str], height: str) -> list[Averag
             pl.when(positives > 0).then(pl.col(area).fill_null(0.0)), prevalence=ratio(positives, pl.col("rows"))
         )
     defined = groups.filter(pl.col(area).is_not_null())
-    table = curves.table.lazy().with_columns(precision=pl.col(height))
+    table = curves.table.lazy().with_columns(precision=pl.col(height), positives=pl.col("tp") + pl.col("fn"))
     members = heights_of(table, defined.lazy().select("group", "line"), STRIPS + 1, interpolated=False).collect()
     strips = averages(members.lazy(), ["line"], STRIPS + 1, CONFIDENCE).sort("line", "recall").collect()
     result = []

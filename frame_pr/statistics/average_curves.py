@@ -10,7 +10,7 @@ import polars as pl
 from frame_pr.frames.arguments import flag, public, whole
 from frame_pr.frames.columns import by_name, refuse_clash
 from frame_pr.frames.kinds import Frame
-from frame_pr.functions.curves import CURVE_COLUMNS, curve_table
+from frame_pr.functions.curves import MOST_EXACT_LEVELS, curve_table
 from frame_pr.functions.evaluation import sorted_by
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import request_of
@@ -38,12 +38,14 @@ def average_curve(
     positive: object = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """The mean of the curves of all groups, by recall.
+    """Average the precision-recall curves of all groups, by recall.
 
-    The levels of recall are i / (points - 1). At a level stands the mean over the groups of the mean height of their
-    curve since the level before, so that the area under it is their mean average precision; `interpolated`, of the max
-    precision at this or a larger recall, so that the mean of 11 levels is that of `interpolated_average_precision_11`.
-    The band is that of a mean (see `intervals`), level by level. Groups without positives are left out.
+    The levels of recall are i / (points - 1). The precision at a level is the mean over the groups of the mean height
+    of their curve since the level before, so that the area under it is their mean average precision. With
+    `interpolated` it is the mean of the largest precision at this or a larger recall, so that the mean of 11 levels is
+    that of `interpolated_average_precision_11`. Every group that has positives counts: its precision is 0 at the levels
+    that it does not reach, and at all of them if it retrieved no positive. Groups without positives are left out. The
+    band is the confidence interval of the mean (see `intervals`), for each level by itself.
 
     Parameters
     ----------
@@ -58,11 +60,11 @@ def average_curve(
     mean_over : str or list of str, optional
         Columns of `by` to average over, all unless some are named: the result has a curve for each group of the others.
     points : int
-        How many levels of recall there are, from 0 to 1.
+        How many levels of recall there are, from 0 to 1; at most 10,001.
     interpolated : bool
         Whether to average the interpolated precision at each level.
     confidence : float
-        How often the band holds the mean at a level, between 0 and 1.
+        The confidence level of the band, strictly between 0 and 1: 0.95 for 95 %.
     positive : optional
         The label of `truth` that is the positive one. It need not occur where its type declares it.
     **policies
@@ -78,7 +80,8 @@ def average_curve(
     Raises
     ------
     ValueError, TypeError
-        There are no groups; a column is missing, given twice, of the wrong type, or has missing values.
+        There are no groups, or more levels than 10,001; a column is missing, given twice, of the wrong type, or has
+        missing values.
 
     Examples
     --------
@@ -99,7 +102,10 @@ def average_curve(
     if mean_over is not None:
         keys = keys_left(way_back.keys, mean_over)
     refuse_clash(way_back.keys, COLUMNS)
-    blocks = curve_table(rows, CURVE_COLUMNS, unretrieved=True)
+    # Without the counts of a curve, which are floats for weights that are floats, `tp` and `positives` are integers.
+    blocks = curve_table(rows, ("precision", "interpolated_precision"), unretrieved=True)
+    if rows.weights.fractional and levels > MOST_EXACT_LEVELS:
+        blocks = blocks.with_columns(pl.col("tp", "positives").cast(pl.Float64))
     groups = blocks.filter(pl.col("positives") > 0).select(pl.col("group").unique().sort())
     heights = way_back.restore(heights_of(blocks.filter("retrieved"), groups, levels, interpolated=smooth))
     averaged = averages(heights, keys, levels, share)
@@ -109,14 +115,15 @@ def average_curve(
 def heights_of(table: pl.LazyFrame, groups: pl.LazyFrame, points: int, *, interpolated: bool) -> pl.LazyFrame:
     """`group`, `level` and `height` at all levels of recall, for each `group` of `groups`.
 
-    `table`: curves, by group and from the best score on; a group without a step has a height of 0 at every level.
+    `table`: curves, by group and from the best score on, with `tp`, `positives`, `recall_step` and both precisions. A
+    group without a step has a height of 0 at every level.
     """
     last, level = points - 1, pl.col("level")
     # A recall times `last` is an integer, which comparisons with the levels need: 3/10 is not the float 0.3.
     whole_numbers = table.collect_schema()["tp"].is_integer()
-    tp = pl.col("tp").cast(pl.Int128) if whole_numbers else pl.col("tp")
-    positives = tp + pl.col("fn")
-    steps = table.filter(pl.col("recall_step") > 0).with_columns(end=tp * last, positives=positives)
+    counts = pl.col("tp", "positives")
+    steps = table.filter(pl.col("recall_step") > 0).with_columns(counts.cast(pl.Int128) if whole_numbers else counts)
+    steps = steps.with_columns(end=pl.col("tp") * last)
     same_group = pl.col("group") == pl.col("group").shift(1)
     if interpolated:
         # Sums of floats may miss a level by their last bits. The first hit reaches level 0.

@@ -14,7 +14,7 @@ from frame_pr.inputs.policies import Column
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.rows import WayBack, rows_of
 from frame_pr.statistics.sampled_rows import (
-    OfRows,
+    RowMetric,
     of_rows,
     refuse_cluster,
     refuse_policies,
@@ -34,7 +34,7 @@ def refuse_delong(names: Sequence[str], cluster: Column | None) -> None:
             raise ValueError(f"test='delong' compares roc_auc, and not {name}: use test='t'")
 
 
-def _by_class(metric: OfRows) -> bool:
+def _by_class(metric: RowMetric) -> bool:
     return metric.of_ranking is not None and metric.of_ranking(pl.col(metric.name)).by_class
 
 
@@ -96,7 +96,7 @@ def compared_rows(
     )
 
 
-def _variance(i: int, metric: OfRows, *, clusters: bool) -> tuple[pl.Expr, pl.Expr]:
+def _variance(i: int, metric: RowMetric, *, clusters: bool) -> tuple[pl.Expr, pl.Expr]:
     """The variance of the difference of the i-th metric, and its degrees of freedom."""
     squares, of_positives, units = pl.col(f"squares {i}"), pl.col(f"positive squares {i}"), pl.col("units")
     df = units - 1 if clusters else pl.min_horizontal(f"df {i}", f"other df {i}")
@@ -110,7 +110,7 @@ def _variance(i: int, metric: OfRows, *, clusters: bool) -> tuple[pl.Expr, pl.Ex
 
 
 def _line(
-    i: int, metric: OfRows, variance_df: tuple[pl.Expr, pl.Expr], confidence: float, *, normal: bool
+    i: int, metric: RowMetric, variance_df: tuple[pl.Expr, pl.Expr], confidence: float, *, normal: bool
 ) -> dict[str, pl.Expr]:
     """The columns of the i-th metric."""
     a, b, (variance, df) = pl.col(metric.name), pl.col(f"other {metric.name}"), variance_df

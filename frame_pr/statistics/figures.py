@@ -69,9 +69,9 @@ def figures_of(
     request = replace(request_of(truth, score, by, positive, policies), use=use_of(names, averages=True))
     rows, way_back = rows_of(frame, request, all_groups=True)
     undefinable = plan_for(rows, names, undefined).undefinable()
-    found = values(rows, {name: name for name in names}, undefined).with_columns(pl.col(names).cast(pl.Float64))
+    table = values(rows, {name: name for name in names}, undefined).with_columns(pl.col(names).cast(pl.Float64))
     return Figures(
-        way_back.restore(found),
+        way_back.restore(table),
         way_back.keys,
         names,
         way_back.systems,
@@ -94,8 +94,8 @@ def is_of_figures(frame: Any, truth: Any, score: Any) -> bool:
     """Whether a call is about a frame of figures, and not of rows."""
     refuse_engine(frame)
     if (truth is None) != (score is None):
-        given, missing = ("score", "truth") if truth is None else ("truth", "score")
-        raise TypeError(f"{given} without {missing}: rows need both, and a frame of figures neither")
+        present, missing = ("score", "truth") if truth is None else ("truth", "score")
+        raise TypeError(f"{present} without {missing}: rows need both, and a frame of figures neither")
     return truth is None
 
 
@@ -124,7 +124,7 @@ def _brought(frame: Frame, metrics: Any, by: Columns | None, others: dict[str, A
     numbers = (by_name(name).cast(pl.Float64).fill_nan(None) for name in names)
     texts = [str(key) for key in keys]
     table = source.select(*map(by_name, texts), *numbers).map_batches(
-        partial(_checked, keys=texts, metrics=names),
+        partial(_refuse_repeated, keys=texts, metrics=names),
         predicate_pushdown=False,
         projection_pushdown=False,
         slice_pushdown=False,
@@ -133,7 +133,7 @@ def _brought(frame: Frame, metrics: Any, by: Columns | None, others: dict[str, A
     return Figures(table, texts, names, (), shares, names, kind.give)
 
 
-def _checked(data: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str]) -> pl.DataFrame:
+def _refuse_repeated(data: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str]) -> pl.DataFrame:
     for name in metrics:
         if (infinite := data[name].filter(data[name].is_infinite())).len():
             raise ValueError(f"column {shown(name)} holds {infinite[0]}: figures are finite")
@@ -148,10 +148,10 @@ def _checked(data: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str]) ->
 def _is_share(name: str) -> bool:
     """Whether a metric lies between 0 and 1; a column that is named in another way is not known to."""
     try:
-        one = metric(name)
+        parsed = metric(name)
     except ValueError:
         return False
-    return one.kind == "share" and one.from_0_to_1
+    return parsed.kind == "share" and parsed.from_0_to_1
 
 
 def only_shares(figures: Figures[Frame]) -> Figures[Frame]:
@@ -182,14 +182,14 @@ def keys_left(keys: Sequence[str], mean_over: Any) -> list[str]:
 
 
 def row(
-    metric: str, value: pl.Expr, found: Mapping[str, pl.Expr], error: pl.Expr, units: pl.Expr, undefined: pl.Expr
+    metric: str, value: pl.Expr, sides: Mapping[str, pl.Expr], error: pl.Expr, units: pl.Expr, undefined: pl.Expr
 ) -> dict[str, pl.Expr]:
     """`COLUMNS` of one metric."""
     return {
         "metric": pl.lit(metric),
         "value": value,
-        "low": found["low"],
-        "high": found["high"],
+        "low": sides["low"],
+        "high": sides["high"],
         "standard_error": pl.when(value.is_not_null()).then(error),
         "units": units.cast(pl.Int64),
         "undefined": undefined.cast(pl.Int64),

@@ -39,13 +39,14 @@ def intervals(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Metrics with their intervals, one row each.
+    """Compute confidence intervals for metrics, one row for each metric.
 
-    With `mean_over` the groups are the sample: of the mean of n shares m between 0 and 1, whose standard error is e,
-    `expit(logit m -+ t(n - 1) e / (m (1 - m)))`; of other metrics `m -+ t(n - 1) e`. Without it the rows of each group
-    are: average precision and ROC AUC by their influence functions (for the latter that is DeLong's variance), shares
-    at a threshold by Wilson's score interval, F1 as a function of one. No random numbers: the page of the docs on
-    statistics says why, and how often the intervals hold what they promise.
+    With `mean_over` the groups are the sample. For the mean m of n shares between 0 and 1, whose standard error is e,
+    the interval is `expit(logit m -+ t(n - 1) e / (m (1 - m)))`; for the mean of other metrics it is `m -+ t(n - 1) e`.
+    Without `mean_over` the rows of each group are the sample: average precision and ROC AUC by their influence
+    functions (for ROC AUC that is DeLong's variance), shares at a threshold by Wilson's score interval, F1 as a
+    function of a share. There are no random numbers. The page of the docs on confidence intervals has the formulas and
+    the measured coverage.
 
     Parameters
     ----------
@@ -82,29 +83,32 @@ def intervals(
     -------
     Frame of the same kind
         The keys that are left, then `metric` (the name), `value, low, high, standard_error` (Float64), `units` (how
-        many groups, rows or clusters it was found from) and `undefined` (how many groups had no value). The bounds are
-        null where there are fewer than two units, or of the whole ranking two positives or negatives.
+        many groups that have a value, rows or clusters there are: all rows, also for a share of some of them, such as
+        recall) and `undefined` (how many groups have no value). The bounds are null with fewer than two units, and for
+        average precision and ROC AUC of rows with fewer than two positives or two negatives. The bounds of a mean over
+        fixed groups are null if one of the groups has no standard error.
 
     Raises
     ------
     ValueError, TypeError
-        Rows are the sample, and a metric has no closed form for them; `confidence` is no share; a column is missing,
-        given twice, of the wrong type, or has missing values.
+        Rows are the sample, and a metric has no closed form for them; `confidence` does not lie between 0 and 1; a
+        frame of figures has a share below 0 or above 1; `cluster` is the label, the score or a key; a column is
+        missing, given twice, of the wrong type, or has missing values. A `confidence` below 0.5 is a `DataWarning`.
 
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
     >>> run = pl.DataFrame({"truth": [1, 1, 0, 1, 0, 1, 0, 0, 0, 1], "score": range(10, 0, -1)})
-    >>> found = fp.intervals(run, "average_precision", "truth", "score")
-    >>> found.select(pl.col("value", "low", "high").round(4)).row(0)
+    >>> bounds = fp.intervals(run, "average_precision", "truth", "score")
+    >>> bounds.select(pl.col("value", "low", "high").round(4)).row(0)
     (0.7833, 0.2039, 0.9808)
     """
     share, filled = share_of(confidence), filling("undefined", undefined)
     ready = is_of_figures(frame, truth, score)
     means = ready or mean_over is not None
-    chosen = one_of("sampled", sampled, ("groups", "rows", None)) or ("groups" if means and cluster is None else "rows")
-    if chosen == "rows":
+    sample = one_of("sampled", sampled, ("groups", "rows", None)) or ("groups" if means and cluster is None else "rows")
+    if sample == "rows":
         if truth is None or score is None:
             raise ValueError("a frame of figures has groups only: cluster= and sampled='rows' need the rows")
         names, request = metric_names(metrics, truth, score), request_of(truth, score, by, positive, policies)

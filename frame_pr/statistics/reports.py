@@ -97,13 +97,13 @@ def report(
     >>> fp.report(run, "relevant", "score", k=2).select("positives", "average_precision", "precision@2").row(0)
     (3, 0.9166666666666666, 1.0)
     """
-    ranks = [Rank.of(one) for one in each("k", k)]
+    ranks = [Rank.of(rank) for rank in each("k", k)]
     names = ["rows", "positives", "prevalence", "ties"]
     names += ["average_precision", "interpolated_average_precision", "average_precision_lift", "r_precision"]
-    names += [f"{figure}@{one}" for figure in ("precision", "recall", "average_precision") for one in ranks]
+    names += [f"{rate}@{rank}" for rate in ("precision", "recall", "average_precision") for rank in ranks]
     names += ["max_f1", "threshold@max_f1"]
     if threshold is not None:
-        cuts = [Threshold.of(one) for one in each("threshold", threshold)]
+        cuts = [Threshold.of(cut) for cut in each("threshold", threshold)]
         names += [f"{rate}@{cut}" for cut in cuts for rate in rates.CONFUSION_AT_CUTOFF]
     means = means_asked(mean_over, statistics)
     if confidence is None:
@@ -118,19 +118,22 @@ def report(
         table = _side_by_side(of_means(figures, keys, share), keys, figures)
         return figures.give(table.sort(figures.in_order(keys)) if keys else table, keys)
     request = request_of(truth, score, by, positive, policies)
-    sure = [of_rows(name) for name in names if has_row_error(name)]
-    refuse_policies(request, [one.name for one in sure], clusters=False)
+    targets = [of_rows(name) for name in names if has_row_error(name)]
+    refuse_policies(request, [target.name for target in targets], clusters=False)
     rows, way_back = rows_of(frame, replace(request, use=use_of(names)))
-    table = values_and_errors(rows, sure, filled, names)
-    bounds = {one.name: bounds_of(i, one, pl.col(one.name), share) for i, one in enumerate(sure)}
-    beside = {f"{side}_{name}": bound for name, found in bounds.items() for side, bound in found.items()}
+    table = values_and_errors(rows, targets, filled, names)
+    bounds = {
+        f"{side}_{target.name}": bound
+        for i, target in enumerate(targets)
+        for side, bound in bounds_of(i, target, pl.col(target.name), share).items()
+    }
     columns = [
-        column for name in names for column in (name, f"low_{name}", f"high_{name}") if column in (*names, *beside)
+        column for name in names for column in (name, f"low_{name}", f"high_{name}") if column in (*names, *bounds)
     ]
-    return way_back.result(table.with_columns(**beside), columns)
+    return way_back.result(table.with_columns(**bounds), columns)
 
 
-def _side_by_side(found: pl.LazyFrame, keys: Sequence[str], figures: Figures[Any]) -> pl.LazyFrame:
+def _side_by_side(table: pl.LazyFrame, keys: Sequence[str], figures: Figures[Any]) -> pl.LazyFrame:
     """Of a row for each metric, the columns that `evaluate` gives of means, with their bounds."""
 
     def of(name: str, column: str) -> pl.Expr:
@@ -144,4 +147,4 @@ def _side_by_side(found: pl.LazyFrame, keys: Sequence[str], figures: Figures[Any
             columns |= {f"{side}_{name}": of(name, side) for side in ("low", "high")}
     columns |= {f"undefined_{name}": of(name, "undefined") for name in figures.undefinable}
     refuse_clash(keys, columns)
-    return found.group_by(map(by_name, keys)).agg(**columns) if keys else found.select(**columns)
+    return table.group_by(map(by_name, keys)).agg(**columns) if keys else table.select(**columns)

@@ -27,11 +27,11 @@ from frame_pr.metrics.names import metric
 from frame_pr.metrics.rates import RATES, Counts
 from frame_pr.ranking.blocks import blocks_of
 from frame_pr.statistics import bounds
+from frame_pr.statistics.bounds import PROPORTIONS, ROW_ERRORS, Proportion, RowError
 from frame_pr.statistics.figures import COLUMNS, row
-from frame_pr.statistics.row_errors import PROPORTIONS, ROW_ERRORS, Proportion, RowError
 
 
-class OfRows(NamedTuple):
+class RowMetric(NamedTuple):
     """A metric that has a standard error over rows: one of the whole ranking, or a share at a threshold."""
 
     name: str
@@ -53,7 +53,7 @@ def intervals_of_rows(
 
     `keys_left`: where values are averaged, which keys are not averaged over.
     """
-    chosen = [of_rows(name) for name in names]
+    targets = [of_rows(name) for name in names]
     refuse_policies(request, names, clusters=cluster is not None)
     if cluster is not None:
         refuse_cluster(cluster, request)
@@ -61,16 +61,16 @@ def intervals_of_rows(
     rows, way_back = rows_of(frame, request, carry=False)
     keys = list(way_back.keys) if keys_left is None else keys_left(way_back.keys)
     refuse_clash(keys, COLUMNS)
-    found = values_and_errors(rows, chosen, undefined)
-    table = way_back.restore(found)
-    table = _each(table, chosen) if keys_left is None else _means(table, keys, chosen)
+    groups = values_and_errors(rows, targets, undefined)
+    table = way_back.restore(groups)
+    table = _each(table, targets) if keys_left is None else _means(table, keys, targets)
     if cluster is not None:
-        sums = sums_of_clusters(rows, chosen, found).with_columns(alone=pl.len().over("group") == 1)
-        table = _joined(table, _cluster_errors(way_back.restore(sums), keys, chosen), keys, range(len(chosen)))
+        sums = sums_of_clusters(rows, targets, groups).with_columns(alone=pl.len().over("group") == 1)
+        table = _joined(table, _cluster_errors(way_back.restore(sums), keys, targets), keys, range(len(targets)))
     if keys and (keys_left is not None or cluster is not None):
         table = table.sort(sorted_by(keys, way_back.systems))
     simple = keys_left is None and cluster is None
-    lines = [_row(i, one, confidence, simple=simple) for i, one in enumerate(chosen)]
+    lines = [_row(i, target, confidence, simple=simple) for i, target in enumerate(targets)]
     return stacked(table, list(map(by_name, keys)), lines), keys, way_back
 
 
@@ -81,13 +81,15 @@ def has_row_error(name: str) -> bool:
     return name in ROW_ERRORS or of_group or (figure in PROPORTIONS and isinstance(cut, Threshold))
 
 
-def of_rows(name: str) -> OfRows:
+def of_rows(name: str) -> RowMetric:
     """The metric of this name, if it has one."""
     figure, cut = name.partition("@")[0], metric(name).cut
     if has_row_error(name):
-        return OfRows(name, ROW_ERRORS.get(name), PROPORTIONS.get(figure), cut if isinstance(cut, Threshold) else None)
-    shares = ", ".join(one for one in PROPORTIONS if not RATES[one].of_group)
-    totals = [one for one in PROPORTIONS if RATES[one].of_group]
+        return RowMetric(
+            name, ROW_ERRORS.get(name), PROPORTIONS.get(figure), cut if isinstance(cut, Threshold) else None
+        )
+    shares = ", ".join(rate for rate in PROPORTIONS if not RATES[rate].of_group)
+    totals = [rate for rate in PROPORTIONS if RATES[rate].of_group]
     raise ValueError(
         f"{name} has no closed form where rows are sampled: {', '.join(ROW_ERRORS)} and {', '.join(totals)} have one, "
         f"and {shares} at a threshold; the mean of any metric over groups has one, mean_over=..."
@@ -125,24 +127,26 @@ def _column_name(column: Column) -> Any:
 
 
 def values_and_errors(
-    rows: Rows, chosen: Sequence[OfRows], undefined: float | None, names: Sequence[str] = ()
+    rows: Rows, targets: Sequence[RowMetric], undefined: float | None, names: Sequence[str] = ()
 ) -> pl.LazyFrame:
     """`group`, the metrics, `n` (the rows), and `error 0`, `df 0`, ... of the metrics; others by these names."""
-    counts = [f"{count}@{one.threshold}" for one in chosen for count in ("tp", "k") if one.threshold is not None]
-    plan = plan_for(rows, list(dict.fromkeys([*(one.name for one in chosen), *counts, *names])), undefined)
+    counts = [
+        f"{count}@{target.threshold}" for target in targets for count in ("tp", "k") if target.threshold is not None
+    ]
+    plan = plan_for(rows, list(dict.fromkeys([*(target.name for target in targets), *counts, *names])), undefined)
     others: dict[str, pl.Expr] = {"n": B.rows}
     aggregates = dict(plan.aggregates)
-    for i, one in enumerate(chosen):
-        if one.of_ranking is not None:
-            own = one.of_ranking(plan.metrics[one.name].value)
-            aggregates |= own.aggregates
+    for i, target in enumerate(targets):
+        if target.of_ranking is not None:
+            row_error = target.of_ranking(plan.metrics[target.name].value)
+            aggregates |= row_error.aggregates
             fewer = pl.min_horizontal(B.positives, B.rows - B.positives)
-            others |= {f"error {i}": pl.when(fewer > 1).then(own.error), f"df {i}": fewer - 1}
-        elif one.proportion is not None:
-            at = one.threshold
+            others |= {f"error {i}": pl.when(fewer > 1).then(row_error.error), f"df {i}": fewer - 1}
+        elif target.proportion is not None:
+            at = target.threshold
             tp, k = (pl.lit(0) if at is None else plan.metrics[f"{count}@{at}"].value for count in ("tp", "k"))
-            n = one.proportion.n(Counts(tp, k, B.positives, B.rows))
-            error = one.proportion.error(plan.metrics[one.name].value, n)
+            n = target.proportion.n(Counts(tp, k, B.positives, B.rows))
+            error = target.proportion.error(plan.metrics[target.name].value, n)
             others |= {f"error {i}": pl.when(n > 0).then(error), f"df {i}": n - 1}
     metrics = {name: Metric("count", value, {DEFAULT_TIES: {}}) for name, value in others.items()}
     facts = [fact for fact in FACTS if fact in plan.facts or fact in ("positives", "rows")]
@@ -150,9 +154,9 @@ def values_and_errors(
     return finalize(aggregate(rows, plan), ["group"], plan)
 
 
-def _each(table: pl.LazyFrame, chosen: Sequence[OfRows]) -> pl.LazyFrame:
+def _each(table: pl.LazyFrame, targets: Sequence[RowMetric]) -> pl.LazyFrame:
     """The same as of means, of each group by itself."""
-    values = {i: pl.col(one.name) for i, one in enumerate(chosen)}
+    values = {i: pl.col(target.name) for i, target in enumerate(targets)}
     return table.with_columns(
         *(value.alias(f"value {i}") for i, value in values.items()),
         *(value.is_not_null().cast(pl.Int64).alias(f"groups {i}") for i, value in values.items()),
@@ -160,11 +164,11 @@ def _each(table: pl.LazyFrame, chosen: Sequence[OfRows]) -> pl.LazyFrame:
     )
 
 
-def _means(table: pl.LazyFrame, keys: Sequence[str], chosen: Sequence[OfRows]) -> pl.LazyFrame:
+def _means(table: pl.LazyFrame, keys: Sequence[str], targets: Sequence[RowMetric]) -> pl.LazyFrame:
     """Of the groups that share the keys: the means of the values, their errors, the sums of df and n."""
     parts = [pl.col("n").sum().alias("n")]
-    for i, one in enumerate(chosen):
-        value, error = pl.col(one.name), pl.col(f"error {i}")
+    for i, target in enumerate(targets):
+        value, error = pl.col(target.name), pl.col(f"error {i}")
         # Without an error of one of them, there is none of their mean.
         of_all = pl.when(error.is_not_null().sum() == value.count()).then((error**2).sum().sqrt() / value.count())
         parts += [
@@ -177,66 +181,68 @@ def _means(table: pl.LazyFrame, keys: Sequence[str], chosen: Sequence[OfRows]) -
     return table.group_by(map(by_name, keys)).agg(parts) if keys else table.select(parts)
 
 
-def _row(i: int, one: OfRows, confidence: float, *, simple: bool) -> dict[str, pl.Expr]:
+def _row(i: int, target: RowMetric, confidence: float, *, simple: bool) -> dict[str, pl.Expr]:
     value, error = pl.col(f"value {i}"), pl.col(f"error {i}")
-    found = bounds_of(i, one, value, confidence, simple=simple)
-    return row(one.name, value, found, error, pl.col("n"), pl.col(f"undefined {i}"))
+    sides = bounds_of(i, target, value, confidence, simple=simple)
+    return row(target.name, value, sides, error, pl.col("n"), pl.col(f"undefined {i}"))
 
 
-def bounds_of(i: int, one: OfRows, value: pl.Expr, confidence: float, *, simple: bool = True) -> dict[str, pl.Expr]:
+def bounds_of(
+    i: int, target: RowMetric, value: pl.Expr, confidence: float, *, simple: bool = True
+) -> dict[str, pl.Expr]:
     """`low` and `high` of a metric, of its value, error and df. `simple`: of one group, without clusters."""
     error, df = pl.col(f"error {i}"), pl.col(f"df {i}")
-    if simple and one.proportion is not None:
-        sides = bounds.around(value, **one.proportion.bounds(value, df + 1, confidence))
+    if simple and target.proportion is not None:
+        sides = bounds.around(value, **target.proportion.bounds(value, df + 1, confidence))
     else:
         sides = bounds.of_share(value, error, df, confidence)
     defined = value.is_not_null() & (pl.col("n") > 1)
     return {name: pl.when(defined).then(side) for name, side in sides.items()}
 
 
-def sums_of_clusters(rows: Rows, chosen: Sequence[OfRows], groups: pl.LazyFrame) -> pl.LazyFrame:
+def sums_of_clusters(rows: Rows, targets: Sequence[RowMetric], groups: pl.LazyFrame) -> pl.LazyFrame:
     """`group`, `cluster`, the label of its first row as `positive`, and of each metric the sum of the D of its rows.
 
     The sum is null where the metric has no value.
     """
     truth, parts = pl.col("truth"), {}
     table = rows.frame.filter(~pl.col("dropped")) if rows.key.drops else rows.frame
-    blocks = blocks_of(rows).join(groups.select("group", *(one.name for one in chosen)), on="group", how="left")
+    blocks = blocks_of(rows).join(groups.select("group", *(target.name for target in targets)), on="group", how="left")
     sides: dict[str, pl.Expr] = {}
-    for i, one in enumerate(chosen):
-        if one.of_ranking is not None:
-            error = one.of_ranking(pl.col(one.name))
+    for i, target in enumerate(targets):
+        if target.of_ranking is not None:
+            error = target.of_ranking(pl.col(target.name))
             sides |= {f"positive {i}": error.positive, f"negative {i}": error.negative}
             parts[f"D {i}"] = pl.when(truth).then(f"positive {i}").otherwise(f"negative {i}")
-        elif one.proportion is not None:
+        elif target.proportion is not None:
             reached = pl.lit(True)
-            if one.threshold is not None:
-                reached = rows.key.score_reaches(code_reached(one.threshold.threshold, rows.key)).fill_null(False)
-            parts[f"part {i}"] = one.proportion.part(truth, reached)
-            parts[f"whole {i}"] = one.proportion.whole(truth, reached)
+            if target.threshold is not None:
+                reached = rows.key.score_reaches(code_reached(target.threshold.threshold, rows.key)).fill_null(False)
+            parts[f"part {i}"] = target.proportion.part(truth, reached)
+            parts[f"whole {i}"] = target.proportion.whole(truth, reached)
     if sides:
         table = table.with_columns(block=rows.key.block_of_row())
         table = table.join(blocks.select("block", **sides), on="block", how="left")
     sums = table.group_by("group", "cluster").agg(
         truth.first().alias("positive"), *(expression.sum().alias(name) for name, expression in parts.items())
     )
-    sums = sums.join(groups.select("group", *(one.name for one in chosen)), on="group", how="left")
-    found = {}
-    for i, one in enumerate(chosen):
-        own = pl.col(f"D {i}")
-        if one.proportion is not None:
+    sums = sums.join(groups.select("group", *(target.name for target in targets)), on="group", how="left")
+    influences = {}
+    for i, target in enumerate(targets):
+        influence = pl.col(f"D {i}")
+        if target.proportion is not None:
             part, whole = pl.col(f"part {i}"), pl.col(f"whole {i}")
-            own = (part - pl.col(one.name) * whole) / whole.sum().over("group")
-        found[f"D {i}"] = pl.when(pl.col(one.name).is_not_null()).then(own)
-    return sums.select("group", "cluster", "positive", **found)
+            influence = (part - pl.col(target.name) * whole) / whole.sum().over("group")
+        influences[f"D {i}"] = pl.when(pl.col(target.name).is_not_null()).then(influence)
+    return sums.select("group", "cluster", "positive", **influences)
 
 
-def _cluster_errors(sums: pl.LazyFrame, keys: Sequence[str], chosen: Sequence[OfRows]) -> pl.LazyFrame:
+def _cluster_errors(sums: pl.LazyFrame, keys: Sequence[str], targets: Sequence[RowMetric]) -> pl.LazyFrame:
     """`error`, of sums and not of means, and `df`; and how many clusters there are.
 
     In a group of one cluster, which is `alone`, the D add up to 0, whatever the error is: so there is none of the mean.
     """
-    places = range(len(chosen))
+    places = range(len(targets))
     alone = ((pl.col("alone") & pl.col(f"D {i}").is_not_null()).any().alias(f"alone {i}") for i in places)
     table = sums.group_by(*map(by_name, keys), "cluster").agg(*(pl.col(f"D {i}").sum() for i in places), *alone)
     n = pl.len().cast(pl.Int64)

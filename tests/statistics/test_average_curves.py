@@ -159,3 +159,51 @@ def test_levels_have_a_limit(points):
         fp.average_curve(RETRIEVED, "t", "s", by="q", unscored="unretrieved", points=points)
     most = fp.average_curve(RETRIEVED, "t", "s", by="q", unscored="unretrieved", points=10_001)
     assert most.height == 10_000
+
+
+@pytest.mark.parametrize("interpolated", [False, True])
+def test_weights_that_are_no_integers(interpolated):
+    # Sums of tenths miss the levels of recall by their last bits.
+    rng = np.random.default_rng(6)
+    data = runs(6).with_columns(w=rng.integers(1, 9, 400) / 10, s0=pl.when(pl.col("q") < 3).then(None).otherwise("s0"))
+    options = {"by": "q", "weight": "w", "unscored": "unretrieved"}
+    found = fp.average_curve(data, "t", "s0", points=11, interpolated=interpolated, **options)
+    name = "interpolated_average_precision_11" if interpolated else "average_precision"
+    mean = fp.evaluate(data, name, "t", "s0", mean_over="q", **options)
+    assert found["precision"].mean() == near(mean[f"mean_{name}"].item())
+    assert found["groups"].unique().to_list() == [mean["groups"].item()]
+
+
+@pytest.mark.parametrize("lost", ["unscored", "positives"])
+def test_the_legend_counts_the_groups_of_evaluate(kind, lost):
+    pytest.importorskip("matplotlib")
+    rng = np.random.default_rng(3)
+    columns = {"q": np.repeat(["a", "b", "c"], 30), "t": rng.random(90) < 0.3, "s": rng.normal(size=90).round(1)}
+    data = pl.DataFrame(columns)
+    if lost == "unscored":
+        data = data.with_columns(s=pl.when(pl.col("q") != "b").then("s"))
+        options = {"unscored": "unretrieved"}
+    else:
+        # b has only negatives, and d no row.
+        data = data.with_columns(t=pl.col("t") & (pl.col("q") != "b"))
+        options = {"positives": kind(pl.DataFrame({"q": ["a", "b", "c", "d"], "P": [20, 3, 20, 2]}))}
+    names = ["average_precision", "recall@5"]
+    mean = kind.read(fp.evaluate(kind(data), names, "t", "s", by="q", mean_over="q", **options))
+    given = {"by": "q", "average": True, **options}
+    axes = fp.plot(kind(data), "t", "s", **given)
+    (label, *_) = (text.get_text() for text in axes.get_legend().get_texts())
+    assert label == f"mean AP = {mean['mean_average_precision'].item():.2f}, {mean['groups'].item()} groups"
+    at_ranks = fp.plot(kind(data), "t", "s", x="k", y="recall", **given)
+    (label, *_) = (text.get_text() for text in at_ranks.get_legend().get_texts())
+    assert label == f"{mean['groups'].item()} groups"
+    drawn = {x: y for line in at_ranks.get_lines() for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)}
+    assert drawn[5] == near(mean["mean_recall@5"].item())
+
+
+def test_a_mean_of_lifts_at_ranks_may_be_above_1():
+    # Each first row is a hit, of which 1 in 2 and 1 in 3 rows are: (2 + 3) / 2.
+    pytest.importorskip("matplotlib")
+    data = pl.DataFrame({"q": [1, 1, 2, 2, 2], "t": [1, 0, 1, 0, 0], "s": [2, 1, 3, 2, 1]})
+    axes = data.pr.plot("t", "s", by="q", average=True, x="k", y="lift")
+    drawn = {x: y for line in axes.get_lines() for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)}
+    assert drawn[1] == near(2.5)
