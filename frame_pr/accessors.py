@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
@@ -108,7 +109,13 @@ class PR(Generic[Frame]):
     if not TYPE_CHECKING:  # else every name would be one
 
         def __getattr__(self, name: str) -> Any:
-            raise AttributeError(f".pr has no {shown(name)}, it has {_methods()}", name=name, obj=self)
+            if isinstance(self._frame, Engine):
+                text = f".pr of {self._frame.name} has no {shown(name)}, it has {self._frame.metrics}"
+            elif name in sys.modules["frame_pr"].__all__:
+                text = f".pr has no {shown(name)}: it is a function, frame_pr.{name}(...)"
+            else:
+                text = f".pr has no {shown(name)}, it has {_methods()}"
+            raise AttributeError(text, name=name, obj=self)
 
 
 def _methods() -> str:

@@ -90,6 +90,7 @@ _ADVICE = {
     "colour": "the plots spell it color=",
     **dict.fromkeys(("undefined", "zero_division"), "what has no value stays null here: fill_null(...) fills it"),
 }
+_LONGEST_NUMBER = 100  # characters
 _SUFFIXES = ("_columns", "_column", "_cols", "_col", "_name")
 DEFAULTS: Mapping[str, Any] = {
     "ties": "threshold",
@@ -197,20 +198,34 @@ def is_whole(value: Any) -> bool:
 
 def whole(argument: str, value: Any, least: int) -> int:
     """A whole number of any library; True is none."""
-    plain = scalar(value)
-    if not is_whole(plain) or plain < least:
+    number = scalar(value)
+    if not is_whole(number):
+        hint = f": write {int(number)}" if isinstance(number, float) and number.is_integer() else unquoted(value)
+        raise TypeError(f"{argument} must be a whole number of at least {least}, got {shown(value)}{hint}")
+    if number < least:
         raise ValueError(f"{argument} must be a whole number of at least {least}, got {shown(value)}")
-    if plain >= 2**62:
+    if number >= 2**62:
         raise ValueError(f"{argument} must be below 2**62, got {shown(value)}")
-    return int(plain)
+    return int(number)
 
 
 def real(argument: str, value: Any) -> Any:
     """A number of any library that is not NaN; True is none."""
-    plain = scalar(value)
-    if isinstance(plain, bool) or not isinstance(plain, Real) or plain != plain:
+    number = scalar(value)
+    if isinstance(number, bool) or not isinstance(number, Real):
+        raise TypeError(f"{argument} must be a number, got {shown(value)}{unquoted(value)}")
+    if number != number:
         raise ValueError(f"{argument} must be a number, got {shown(value)}")
-    return plain
+    return number
+
+
+def unquoted(value: Any) -> str:
+    """What to do about a number in quotes."""
+    if isinstance(value, str) and len(value) < _LONGEST_NUMBER:
+        with suppress(ValueError):
+            float(value)
+            return f": write the number without quotes, {value.strip()}"
+    return ""
 
 
 def filling(argument: str, value: Any) -> float | None:
@@ -221,20 +236,21 @@ def filling(argument: str, value: Any) -> float | None:
     if isinstance(plain, Real) and not isinstance(plain, bool):
         with suppress(OverflowError):
             return float(plain)
-    raise TypeError(f"{argument} must be a number, or None for null, got {shown(value)}")
+    raise TypeError(f"{argument} must be a number, or None for null, got {shown(value)}{unquoted(value)}")
 
 
 def one_of(argument: str, value: Any, allowed: Sequence[Choice]) -> Choice:
     """One of a few words or numbers, or None where that is one of them."""
-    plain = scalar(value)
-    for one in allowed:
+    item = scalar(value)
+    for choice in allowed:
         # By type, as True equals 1, and an expression or an array equals anything.
-        if plain is one or ((isinstance(plain, str) or is_whole(plain)) and plain == one):
-            return one
-    *others, last = [repr(one) for one in allowed if one is not None]
+        if item is choice or ((isinstance(item, str) or is_whole(item)) and item == choice):
+            return choice
+    *others, last = [repr(choice) for choice in allowed if choice is not None]
     words = f"{', '.join(others)} or {last}" if others else last
     none = ", or None" if None in allowed else ""
-    raise ValueError(f"{argument} must be {words}{none}, got {shown(value)}")
+    same_type = isinstance(item, str) if isinstance(allowed[0], str) else is_whole(item)
+    raise (ValueError if same_type else TypeError)(f"{argument} must be {words}{none}, got {shown(value)}")
 
 
 def refuse_both(function: str, cuts: Mapping[str, Any], *, none: bool = False) -> None:

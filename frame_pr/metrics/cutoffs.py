@@ -114,7 +114,7 @@ class Recall(NamedTuple):
         """Of a name."""
         recall = read_decimal(text)
         if not isinstance(recall, Fraction) or not 0 <= recall <= 1:
-            raise ValueError(f"recall must lie between 0 and 1, got {text}")
+            raise ValueError(f"recall must lie between 0 and 1, got {text}{as_share(text)}")
         return cls(_next_fraction(recall), text)
 
     @classmethod
@@ -160,6 +160,12 @@ class Recall(NamedTuple):
         return self.recall == 0
 
 
+def as_share(text: str) -> str:
+    """What to write in place of a percentage."""
+    percent = read_decimal(text)
+    return f": write {float(percent) / 100:g} for {text} percent" if 1 < percent <= 100 else ""
+
+
 class Limit(NamedTuple):
     """The rows at the step of the largest recall of those within a limit of another rate; none where there is none."""
 
@@ -173,7 +179,8 @@ class Limit(NamedTuple):
         """Of a name."""
         precision = read_decimal(text)
         if not isinstance(precision, Fraction) or not 0 < precision <= 1:
-            raise ValueError(f"precision must be above 0 and at most 1, got {text}: all rows are at threshold=-inf")
+            hint = ": all rows are at threshold=-inf" if precision == 0 else as_share(text)
+            raise ValueError(f"precision must be above 0 and at most 1, got {text}{hint}")
         return cls("precision", precision, text)
 
     @classmethod
@@ -181,7 +188,7 @@ class Limit(NamedTuple):
         """Of a name."""
         rate = read_decimal(text)
         if not isinstance(rate, Fraction) or not 0 <= rate <= 1:
-            raise ValueError(f"fpr must lie between 0 and 1, got {text}")
+            raise ValueError(f"fpr must lie between 0 and 1, got {text}{as_share(text)}")
         return cls("fpr", rate, text)
 
     def __str__(self) -> str:
