@@ -239,7 +239,9 @@ def test_recall_must_be_a_number(function, recall):
 @pytest.mark.parametrize("beta", [0, -1, math.inf, math.nan, "1", None])
 @pytest.mark.parametrize("given", [{}, {"k": 3}, {"threshold": 0.5}])
 def test_beta_must_be_positive_and_finite(beta, given):
-    with pytest.raises(TypeError if beta in ("1", None) else ValueError, match=r"beta must be a (positive )?number, got"):
+    with pytest.raises(
+        TypeError if beta in ("1", None) else ValueError, match=r"beta must be a (positive )?number, got"
+    ):
         TEN.pr.f_beta("relevant", "score", beta=beta, **given)
 
 
