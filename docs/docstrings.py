@@ -24,7 +24,6 @@ TYPES = {
     "Columns": "str or polars expression, or several",
     "Columns | None": "str, polars expression or selector, or several; optional",
     "Unpack[Policies]": "",
-    "Never": "",
     "object": "optional",
     "str": "str",
     "str | None": "str, optional",
@@ -88,7 +87,6 @@ TEXTS = {
     "divisor": "What the sum is divided by: min(k, P), P (trec_eval's `map_cut`) or the hits among the first k "
     "(torchmetrics).",
     "figures": 'More columns: any figure of the confusion table, such as "fpr", "f1", "f0.5", "mcc".',
-    "**others": "None: policies are those of the functions of the same name.",
     "confidence": "How often an interval holds the value, between 0 and 1.",
     "prefix": "Put before the names of the new columns.",
     "path": "The file.",
@@ -156,8 +154,10 @@ OWN = {
 def public() -> Iterator[Any]:
     """Every public function and class, and the methods that are not functions of the same name."""
     for name in frame_pr.__all__:
-        yield getattr(frame_pr, name)
-    yield from (method for name, method in vars(frame_pr.ExprPR).items() if not name.startswith("_"))
+        described = getattr(frame_pr, name)
+        if not (inspect.isclass(described) and issubclass(described, Warning)):
+            yield inspect.unwrap(described)
+    yield from (inspect.unwrap(method) for name, method in vars(frame_pr.ExprPR).items() if not name.startswith("_"))
 
 
 def changed() -> dict[Path, str]:

@@ -1,54 +1,49 @@
-"""Write docs/policies.md, which policy goes with what, by calling everything: `python docs/policies.py`."""
+"""Write docs/policies.md, which option goes with what, from the tables of refusals: `python docs/policies.py`.
+
+`tests/test_refusals.py` calls every function with every option, and holds the page to the code.
+"""
 
 import inspect
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import combinations
 from pathlib import Path
-from typing import Any
-
-import polars as pl
+from typing import Any, NamedTuple
 
 import frame_pr
+from frame_pr.frames.arguments import Refusal
+from frame_pr.inputs.policies import REFUSED, SAMPLED_ROWS, TOGETHER
 from frame_pr.inputs.tie_rules import TIES
 from frame_pr.metrics import rates
-from frame_pr.metrics.names import FAMILIES
+from frame_pr.metrics.cutoffs import Rank
+from frame_pr.metrics.names import FAMILIES, GRADED_COLUMNS, metric
 
 TARGET = Path(__file__).with_suffix(".md")
-HEAD = """# Which policy goes with what
+HEAD = """# Which option goes with what
 
-`Policies`, in the [reference](reference.md#classes), says what each of them does. A dash: refused, with an error
-that says why.
+`Policies`, in the [reference](reference.md#classes), says what each option does. A dash means that the function or the
+metric refuses the option, with an error that says why.
 
 """
 METRICS = """
 ## By metric
 
-What `evaluate`, `with_metrics` and the means take depends on the metrics that they are asked for.
+`evaluate`, `with_metrics`, `compare` and `plot_comparison` take the options that all of their metrics take.
 
 """
 ELSEWHERE = """
-## Two at once, and elsewhere
+## Two options together, frames in parts, expressions
 
-- Not together: {pairs}. Nor is `tie_break_descending=` taken without `tie_break=`.
-- Frames [in parts](scale.md), on Spark and on Dask refuse {parts} besides.
-- Expressions, `pl.col("score").pr`, take {expressions} only.
+- These options exclude each other: {pairs}. `tie_break_descending=` needs `tie_break=`.
+- Frames [in parts](scale.md), on Spark and on Dask also refuse `ties="order"`.
+- Expressions, `pl.col("score").pr`, take only `ascending=`.
 
-Made by `docs/policies.py`, which calls everything with every policy; a test holds this page to it.
+`docs/policies.py` writes this page from the tables in which the functions and metrics state what they refuse. A test
+calls every function with every option and compares.
 """
 
-RUN = pl.DataFrame(
-    {
-        "relevant": [1, 0, 0, 1, 1],
-        "score": [0.9, 0.8, 0.7, 0.6, 0.6],
-        "predicted": [1, 0, 1, 1, 0],
-        "name": ["v", "w", "x", "y", "z"],
-        "times": [1, 2, 1, 3, 1],
-        "total": [9, 9, 9, 9, 9],
-    }
-)
-# What is tried, by how the page calls it: a value of each policy that is not its default.
+# Each option with a value that is not its default, by how the page calls it.
 TRIALS: dict[str, dict[str, Any]] = {
     "weight=": {"weight": "times"},
     "count=": {"count": "times"},
@@ -62,32 +57,67 @@ TRIALS: dict[str, dict[str, Any]] = {
     "positives=": {"positives": "total"},
     "rows=": {"rows": "total"},
 }
-# The ways to call a function that differ in what they refuse, by when that is.
-WAYS: dict[str, dict[str, dict[str, Any]]] = {
-    "average_precision_at_k": {
-        'with `divisor="min"`': {"k": 2},
-        'with `divisor="positives"`': {"k": 2, "divisor": "positives"},
-        'with `divisor="hits"`': {"k": 2, "divisor": "hits"},
-    },
-    "interpolated_average_precision": {"over all points": {}, "with `points`": {"points": 11}},
-    "precision_at_k": {"": {"k": 2}},
-    "recall_at_k": {"": {"k": 2}},
-    "success_at_k": {"": {"k": 2}},
-    "precision_at_recall": {"": {"recall": 0.5}},
-    "k_at_recall": {"": {"recall": 0.5}},
-    "f_beta": {"without a cut": {}, "with `threshold`": {"threshold": 0.65}, "with `k`": {"k": 2}},
-    "confusion": {
-        "with `threshold`": {"threshold": 0.65},
-        "with `k`": {"k": 2},
-        "with `prediction`": {"score": None, "prediction": "predicted"},
-    },
-    "identify": {"": {"value": 0.5}},
-    "plot": {"without `k`": {}, "with `k`": {"k": 2}},
-    "average_curve": {"": {"by": "times"}},
-    "intervals": {
-        "where rows are sampled": {"metrics": "average_precision"},
-        "where groups are": {"metrics": "average_precision", "by": "times", "mean_over": "times"},
-    },
+
+
+class Way(NamedTuple):
+    """One of the ways to call a function that differ in what they refuse."""
+
+    words: str = ""
+    """When it is this way, as the page says it."""
+    arguments: Mapping[str, Any] = {}
+    metrics: tuple[str, ...] = ()
+    """The metrics that the function computes."""
+    refusals: tuple[Refusal, ...] = ()
+    """What it refuses beside the table of the function."""
+
+
+def _figures(cut: str) -> tuple[str, ...]:
+    return tuple(f"{figure}@{cut}" for figure in rates.RATES)
+
+
+_REPORT = ("r_precision", "interpolated_average_precision", "max_f1", "threshold@max_f1", "precision@2")
+WAYS: dict[str, list[Way]] = {
+    "average_precision": [Way(metrics=("average_precision",))],
+    "average_precision_at_k": [
+        Way('with `divisor="min"`', {"k": 2}, ("average_precision@2",)),
+        Way('with `divisor="positives"`', {"k": 2, "divisor": "positives"}, ("average_precision@2/positives",)),
+        Way('with `divisor="hits"`', {"k": 2, "divisor": "hits"}, ("average_precision@2/hits",)),
+    ],
+    "interpolated_average_precision": [
+        Way("over all points", {}, ("interpolated_average_precision",)),
+        Way("with `points`", {"points": 11}, ("interpolated_average_precision_11",)),
+    ],
+    "precision_at_k": [Way("", {"k": 2}, ("precision@2",))],
+    "recall_at_k": [Way("", {"k": 2}, ("recall@2",))],
+    "success_at_k": [Way("", {"k": 2}, ("success@2",))],
+    "r_precision": [Way(metrics=("r_precision",))],
+    "reciprocal_rank": [Way(metrics=("reciprocal_rank",))],
+    "roc_auc": [Way(metrics=("roc_auc",))],
+    "ndcg": [Way(metrics=("ndcg",))],
+    "precision_at_recall": [Way("", {"recall": 0.5}, ("precision@recall=0.5",))],
+    "k_at_recall": [Way("", {"recall": 0.5}, ("k@recall=0.5",))],
+    "f_beta": [
+        Way("without a cut", {}, ("max_f1", "threshold@max_f1")),
+        Way("with `threshold`", {"threshold": 0.65}, ("f1@threshold=0.65",)),
+        Way("with `k`", {"k": 2}, ("f1@2",)),
+    ],
+    "confusion": [
+        Way("with `threshold`", {"threshold": 0.65}, _figures("threshold=0.65")),
+        Way("with `k`", {"k": 2}, _figures("2")),
+        Way("with `prediction`", {"score": None, "prediction": "predicted"}, _figures("threshold=1")),
+    ],
+    "identify": [Way("", {"value": 0.5})],
+    "plot": [Way("without `k`"), Way("with `k`", {"k": 2})],
+    "average_curve": [Way("", {"by": "times"})],
+    "report": [Way(metrics=_REPORT)],
+    "intervals": [
+        Way("where rows are sampled", {"metrics": "average_precision"}, ("average_precision",), SAMPLED_ROWS),
+        Way(
+            "where groups are",
+            {"metrics": "average_precision", "by": "times", "mean_over": "times"},
+            ("average_precision",),
+        ),
+    ],
 }
 BY_METRIC = ("evaluate", "with_metrics", "compare", "plot_comparison")
 # Numbers for the letters that stand for them in the names of families.
@@ -97,7 +127,7 @@ LETTERS = {"K": "2", "P": "40", "T": "0.65", "R": "0.5", "Q": "0.5", "X": "0.5",
 def page() -> str:
     """The whole page."""
     functions = {f"`{name}`{', ' * bool(way)}{way}": refused for name in taking() for way, refused in _ways(name)}
-    metrics = dict(_metrics())
+    metrics = dict(by_metric())
     columns: dict[tuple[bool, ...], list[str]] = {}  # trials that everything treats alike share a column
     for trial in TRIALS:
         refused = tuple(trial in trials for trials in (*functions.values(), *metrics.values()))
@@ -105,18 +135,18 @@ def page() -> str:
     all_take = "".join(f"All take {_listed(trials)}.\n\n" for refused, trials in columns.items() if not any(refused))
     shown = [trials for refused, trials in columns.items() if any(refused)]
     made = HEAD + all_take + _table("function", functions, shown) + METRICS + _table("metric", metrics, shown)
-    return made + ELSEWHERE.format(pairs=_pairs(), parts=_parts(), expressions=_expressions())
+    return made + ELSEWHERE.format(pairs=_pairs())
 
 
 def taking() -> list[str]:
     """The functions that take policies, but for those that take what their metrics take."""
-    unknown = set(frame_pr.Policies.__annotations__) - set().union(*TRIALS.values())
-    if unknown:
-        raise ValueError(f"say in TRIALS a value of {', '.join(unknown)}")
-    found = [name for name in frame_pr.__all__ if inspect.isfunction(getattr(frame_pr, name))]
-    by_name = {name: inspect.signature(getattr(frame_pr, name)).parameters for name in found}
+    without_trial = set(frame_pr.Policies.__annotations__) - set().union(*TRIALS.values())
+    if without_trial:
+        raise ValueError(f"add a value to TRIALS for {', '.join(without_trial)}")
+    functions = [name for name in frame_pr.__all__ if inspect.isfunction(getattr(frame_pr, name))]
+    parameters = {name: inspect.signature(getattr(frame_pr, name)).parameters for name in functions}
     # `plot` takes the policies among its options, beside those of matplotlib.
-    return [name for name in found if "policies" in by_name[name] or name == "plot" if name not in BY_METRIC]
+    return [name for name in functions if "policies" in parameters[name] or name == "plot" if name not in BY_METRIC]
 
 
 def sentence(name: str) -> str:
@@ -135,85 +165,75 @@ def sentence(name: str) -> str:
 
 @cache
 def _ways(name: str) -> list[tuple[str, set[str]]]:
-    ways = WAYS.get(name, {"": {}})
-    found = {way: refused_by(_call(RUN.pr, name, given)) for way, given in ways.items()}
-    alike = len({frozenset(refused) for refused in found.values()}) == 1
-    return [("", next(iter(found.values())))] if alike else list(found.items())
+    refused = {way.words: refused_by(name, way) for way in WAYS.get(name, [Way()])}
+    alike = len({frozenset(trials) for trials in refused.values()}) == 1
+    return [("", next(iter(refused.values())))] if alike else list(refused.items())
 
 
-def _call(pr: Any, name: str, given: dict[str, Any]) -> Callable[..., Any]:
-    given = {"truth": "relevant", "score": "score"} | given
-    if not name.startswith("plot"):
-        return lambda **policies: getattr(pr, name)(**given, **policies)
-    from matplotlib.figure import Figure  # one that no window shows, and that nobody has to close
-
-    return lambda **policies: getattr(pr, name)(**given, **policies, ax=Figure().subplots())
-
-
-def refused_by(call: Callable[..., Any], trials: dict[str, dict[str, Any]] = TRIALS) -> set[str]:
-    """The trials that a call refuses. Without a policy it must do."""
-    call()
-    found = set()
-    for trial, policies in trials.items():
-        try:
-            call(**policies)
-        except (TypeError, ValueError):
-            found.add(trial)
-    return found
+def refused_by(name: str, way: Way) -> set[str]:
+    """The trials that a function refuses, as its table and the records of its metrics state."""
+    refusals = (*REFUSED.get(name, ()), *way.refusals)
+    by_function = {
+        trial
+        for trial, options in TRIALS.items()
+        if any(refusal.applies({**way.arguments, **options}) for refusal in refusals)
+    }
+    return by_function.union(*map(refused_by_metric, way.metrics))
 
 
-def _metrics() -> Iterable[tuple[str, set[str]]]:
-    """Metrics as the table of metrics names them; where some figures refuse more, these for themselves."""
+@cache
+def refused_by_metric(name: str) -> frozenset[str]:
+    """The trials that a metric refuses, as its record states."""
+    record = metric(name, GRADED_COLUMNS)
+    refused = {f'ties="{ties}"' for ties in TIES if ties not in record.aggregates} & {*TRIALS}
+    if isinstance(record.cut, Rank) or record.counts_ranks:
+        refused.add("weight=")
+    if not any("gain" in part.over.meta.root_names() for part in record.aggregates["threshold"].values()):
+        refused.add("gain=")
+    return frozenset(refused)
+
+
+def by_metric() -> Iterable[tuple[str, frozenset[str]]]:
+    """Metrics as the table of metrics names them; where some figures refuse more, these in a line of their own."""
+    for label, names in metrics_by_refusals():
+        yield label, refused_by_metric(names[0])
+
+
+def metrics_by_refusals() -> Iterable[tuple[str, list[str]]]:
+    """The lines of the table of metrics, each with the metrics that it stands for."""
     for family in FAMILIES:
         first, *others = family.name.split(", ")
         for pattern in (first, *(other.replace("...", first) for other in others)):
             name = re.sub(r"(?<=[@=a-z])[A-Z](?![A-Za-z])", lambda letter: LETTERS[letter.group()], pattern)
             if not name.startswith("FIGURE"):
-                yield f"`{pattern}`", refused_by(_metric(name))
+                yield f"`{pattern}`", [name]
                 continue
-            figures = {figure: name.replace("FIGURE", figure) for figure in rates.RATES}
-            doubtful = {trial: TRIALS[trial] for trial in refused_by(_metric(*figures.values()))}
             by_refused: dict[frozenset[str], list[str]] = {}
-            for figure, one in figures.items():
-                by_refused.setdefault(frozenset(refused_by(_metric(one), doubtful)), []).append(figure)
+            for figure in rates.RATES:
+                by_refused.setdefault(refused_by_metric(name.replace("FIGURE", figure)), []).append(figure)
             most = max(by_refused, key=lambda refused: len(by_refused[refused]))
             for refused in sorted(by_refused, key=lambda refused: refused != most):
-                names = ["FIGURE"] if refused == most else by_refused[refused]
-                yield _listed(pattern.replace("FIGURE", one) for one in names), set(refused)
-
-
-def _metric(*names: str) -> Callable[..., Any]:
-    run: Any = RUN
-    return lambda **policies: run.pr.evaluate(names, "relevant", "score", **policies)
+                label = ["FIGURE"] if refused == most else by_refused[refused]
+                names = [name.replace("FIGURE", figure) for figure in by_refused[refused]]
+                yield _listed(pattern.replace("FIGURE", figure) for figure in label), names
 
 
 def _pairs() -> str:
-    """What is refused beside what, where each is taken by itself."""
-    call = _call(RUN.pr, "average_precision", {})
-    taken = [trial for trial in TRIALS if trial not in refused_by(call)]
+    """The options that no function takes together."""
+    return "; ".join(f"`{one}` and {_listed(others, 'or')}" for one, others in pairs().items())
+
+
+def pairs() -> dict[str, list[str]]:
+    """Each option with those after it that exclude it."""
     beside: dict[str, list[str]] = {}
-    for one, other in combinations(taken, 2):
-        together = TRIALS[one] | TRIALS[other]
-        if refused_by(call, {"": together}) and one != "tie_break_descending=":
+    for (one, options), (other, more) in combinations(TRIALS.items(), 2):
+        together = not {*options} & {*more} and any(refusal.applies({**options, **more}) for refusal in TOGETHER)
+        if together and "tie_break_descending=" not in (one, other):
             beside.setdefault(one, []).append(other)
-    return "; ".join(f"`{one}` and {_listed(others, 'or')}" for one, others in beside.items())
+    return beside
 
 
-def _parts() -> str:
-    """What frames in parts refuse, and others do not."""
-    run: Any = RUN.with_columns(query=1)
-    ways = (frame_pr.partitioned(run, partitions=2, progress=False), run.pr)
-    there, here = (refused_by(_call(pr, "average_precision", {"by": "query"})) for pr in ways)
-    return _listed(trial for trial in TRIALS if trial in there - here)
-
-
-def _expressions() -> str:
-    expression: Any = pl.col("score")
-    refused = refused_by(lambda **policies: expression.pr.average_precision("relevant", **policies))
-    return _listed(trial for trial in TRIALS if trial not in refused)
-
-
-def _table(title: str, refused: dict[str, set[str]], shown: list[list[str]]) -> str:
+def _table(title: str, refused: Mapping[str, Iterable[str]], shown: list[list[str]]) -> str:
     heads = [", ".join(f"`{trial}`" for trial in trials) for trials in shown]
     lines = [f"| {title} | {' | '.join(heads)} |", "| --- |" + " --- |" * len(shown)]
     for name, trials in refused.items():

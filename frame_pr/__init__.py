@@ -1,8 +1,6 @@
 """Precision-recall metrics per group, on polars and pandas frames: functions, and the same as a `.pr` namespace."""
 
-from types import FunctionType
-
-from frame_pr.accessors import PR, public, register
+from frame_pr.accessors import PR, register
 from frame_pr.expressions.namespace import ExprPR
 from frame_pr.frames.wording import DataWarning
 from frame_pr.functions.at_rank import precision_at_k, r_precision, recall_at_k
@@ -84,8 +82,4 @@ def __dir__() -> list[str]:
     return __all__
 
 
-for _name in __all__:
-    if isinstance(_function := globals()[_name], FunctionType):
-        globals()[_name] = public(_function)
-        globals()[_name].__module__ = __name__  # where it is found, for pickle
 register()

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import dis
-import inspect
-import os
+import sys
 from collections.abc import Callable
 from functools import wraps
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
 import polars as pl
@@ -37,59 +34,7 @@ P = ParamSpec("P")
 Result = TypeVar("Result")
 
 
-_RAISE = dis.opmap["RAISE_VARARGS"]
-
-
-def public(function: Callable[P, Result]) -> Callable[P, Result]:
-    """Wrap a public function: the traceback of an error that this package raises ends at the function.
-
-    The frames below it are kept, as `full_traceback` of the error; with FRAME_PR_TRACEBACK=1 in the environment they
-    are shown. An error that nobody raised on purpose keeps its traceback.
-    """
-
-    @wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> Result:
-        try:
-            return function(*args, **kwargs)
-        except Exception as error:
-            if not _is_raised_here(error):
-                _refuse_spark_columns(function, args, kwargs)
-            elif os.environ.get("FRAME_PR_TRACEBACK") != "1":
-                _cut_traceback(error)
-            raise error  # a bare `raise` would put the whole traceback back
-
-    return call
-
-
-def _cut_traceback(error: Exception) -> None:
-    """End the traceback of an error at the public function."""
-    full = error.__traceback__
-    if full is not None and (inner := full.tb_next) is not None:
-        error.full_traceback = full  # type: ignore[attr-defined]
-        error.__traceback__ = TracebackType(None, inner.tb_frame, inner.tb_lasti, inner.tb_lineno)
-
-
-def _is_raised_here(error: Exception) -> bool:
-    """Whether an error comes from a `raise` statement of this package."""
-    traceback = error.__traceback__
-    while traceback is not None and traceback.tb_next is not None:
-        traceback = traceback.tb_next
-    if traceback is None:
-        return False
-    frame = traceback.tb_frame
-    package = frame.f_globals.get("__name__", "").partition(".")[0]
-    return package == __name__.partition(".")[0] and frame.f_code.co_code[traceback.tb_lasti] == _RAISE
-
-
-def _refuse_spark_columns(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-    """Name the argument that got a Spark Column, which has no truth value and no length: nothing else can be done."""
-    for name, value in [*zip(inspect.signature(function).parameters, args, strict=False), *kwargs.items()]:
-        if type(value).__name__ == "Column" and type(value).__module__.startswith("pyspark."):
-            raise TypeError(f"{name} takes a value or the name of a column; got a Spark Column") from None
-
-
 def _method(function: Callable[Concatenate[Frame, P], Result]) -> Callable[Concatenate[PR[Frame], P], Result]:
-    @public
     @wraps(function)
     def method(self: PR[Frame], /, *args: P.args, **kwargs: P.kwargs) -> Result:
         return function(self._frame, *args, **kwargs)
@@ -165,7 +110,13 @@ class PR(Generic[Frame]):
     if not TYPE_CHECKING:  # else every name would be one
 
         def __getattr__(self, name: str) -> Any:
-            raise AttributeError(f".pr has no {shown(name)}, it has {self._methods()}", name=name, obj=self)
+            if backend := backend_class(self._frame):
+                text = f".pr of a {backend.name} has no {shown(name)}, it has {backend.functions}"
+            elif name in sys.modules["frame_pr"].__all__:
+                text = f".pr has no {shown(name)}: it is a function, frame_pr.{name}(...)"
+            else:
+                text = f".pr has no {shown(name)}, it has {self._methods()}"
+            raise AttributeError(text, name=name, obj=self)
 
 
 def register_frames(backend: type[Backend[Any]]) -> None:

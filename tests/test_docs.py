@@ -37,38 +37,22 @@ def test_what_is_said_of_speed_is_what_was_measured(target):
     assert summary.rewritten(text, summary.SENTENCES[target], re.sub(r"\b0\.\d+ s", "0.9 s", page)) != text
 
 
-# One process makes both: what functions refuse is tried once.
-@pytest.mark.slow
-@pytest.mark.xdist_group("policies")
-def test_the_table_of_policies_is_that_of_the_code():
-    # Of the same run of the script as the docstrings', which say the same.
+def test_the_page_of_options_is_that_of_the_tables():
     policies = DOCSTRINGS["POLICIES"]
-    made = policies["page"]()
-    assert (DOCS / "policies.md").read_text(encoding="utf-8") == made, "run: python docs/policies.py"
-    # Known: weighted rows have no ranks; classes that are predicted have no order; a best F has no bound by orders.
-    assert "| `precision_at_k` | - | - | yes | yes | yes | yes |" in made
-    assert "| `confusion`, with `prediction` | yes | - | - | - | - | - |" in made
+    text = policies["page"]()
+    assert (DOCS / "policies.md").read_text(encoding="utf-8") == text, "run: python docs/policies.py"
+    # Weighted rows have no ranks; predicted classes have no order; the threshold of the best F has no bound by orders.
+    assert "| `precision_at_k` | - | - | yes | yes | yes | yes |" in text
+    assert "| `confusion`, with `prediction` | yes | - | - | - | - | - |" in text
     assert policies["sentence"]("f_beta").startswith('Refused: without a cut, `ties="expected"`')
     assert policies["sentence"]("average_precision") == ""
-    listed = set(re.findall(r"^\| `([a-z_]+)`", made, re.MULTILINE))
+    listed = set(re.findall(r"^\| `([a-z_]+)`", text, re.MULTILINE))
     assert {one.__name__ for one in FUNCTIONS if "policies" in inspect.signature(one).parameters} <= listed | {
         "evaluate",
         "with_metrics",
         "compare",
         "plot_comparison",
     }
-
-
-def test_a_trial_that_nothing_refuses_is_not_refused():
-    refused_by = DOCSTRINGS["POLICIES"]["refused_by"]
-
-    def call(weight=None):
-        if weight is not None:
-            raise ValueError("no weights")
-
-    assert refused_by(call, {"weight=": {"weight": 1}, "none": {}}) == {"weight="}
-    with pytest.raises(ZeroDivisionError):  # anything but a refusal is a defect
-        refused_by(lambda **policies: 1 / 0 if policies else 1, {"weight=": {"weight": 1}})
 
 
 @pytest.mark.parametrize("name", ["search.ipynb", "classifier.ipynb"])

@@ -194,14 +194,23 @@ def _unsigned_zero(score: pl.Expr) -> pl.Expr:
 
 def group_blocks(score: pl.Expr, truth: Column, positive: object, *, ascending: bool) -> GroupBlocks:
     """The group of a score expression, its truth by name or expression."""
-    own = expression_of(truth)
-    try:
-        pl.lit(positive)
-    except TypeError:
-        raise TypeError(f"positive takes one label, got {shown(positive)}") from None
-    label = typed_label(own, score, positive)
+    _refuse_no_label(positive)
+    label = typed_label(expression_of(truth), score, positive)
     is_positive = label.cast(pl.Boolean) if positive is None else label == pl.lit(positive)
     return GroupBlocks(typed_score(score), is_positive, ascending)
+
+
+def _refuse_no_label(positive: object) -> None:
+    """Raise for what is not one label of any type that a column has."""
+    if positive is None or isinstance(positive, (str, bool)):
+        return
+    try:
+        label = pl.select(label=pl.lit(positive)).schema["label"]
+        fits = not (isinstance(positive, pl.Expr) or hasattr(positive, "__len__") or label.is_nested())
+    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError):
+        fits = False
+    if not fits and not isinstance(positive, bytes):
+        raise TypeError(f"positive takes one label, got {shown(positive)}")
 
 
 def expression_of(column: Column) -> pl.Expr:

@@ -16,7 +16,17 @@ import polars as pl
 from frame_pr.frames.wording import counted, shown
 from frame_pr.inputs.values import label_of, refuse_score_type, type_of
 
+_PLAN = "\n\nThis error occurred"
 _ADVICE = "drop these rows, or fill them, before the call"
+
+
+class ExpressionError(ValueError):
+    """A `ValueError` whose sentence ends the text, too: polars writes its plan behind the sentence of an error."""
+
+    def __init__(self, message: str) -> None:
+        sentence, _, plan = message.partition(_PLAN)
+        text = message.removesuffix(sentence).rstrip()
+        super().__init__(f"{text}\n\n{sentence}" if plan else message)
 
 
 def single(column: pl.Expr) -> pl.Expr:
@@ -108,22 +118,26 @@ def _check(facts: Sequence[pl.Series], score: str, truth: str, positive: object)
     scores, truths, *counts = facts
     for what, first, name in (("score", scores, score), ("truth", truths, truth)):
         if isinstance(first.dtype, pl.Struct) and not name:
-            raise ValueError(f"{what} gives several columns: an expression takes one, evaluate takes a list of scores")
+            raise ExpressionError(
+                f"{what} gives several columns: an expression takes one, evaluate takes a list of scores"
+            )
     try:
         refuse_score_type(score, scores.dtype)
     except TypeError as error:
-        raise ValueError(str(error)) from None
+        raise ExpressionError(str(error)) from None
     if positive is not None and (fault := _misfit(truth, truths.dtype, positive)):
-        raise ValueError(fault)
+        raise ExpressionError(fault)
     if positive is None and not (truths.dtype == pl.Boolean or truths.dtype.is_numeric()):
         way = "name its positive label, positive=..."
-        raise ValueError(f"truth {shown(truth)} is {type_of(truths.dtype)}, neither boolean nor 0/1: {way}")
+        if truths.dtype.is_nested():
+            way = "it must have one label in a row"
+        raise ExpressionError(f"truth {shown(truth)} is {type_of(truths.dtype)}, neither boolean nor 0/1: {way}")
     groups = max(map(len, counts))
     counts = [one if len(one) == groups else one.new_from_index(0, groups) for one in counts]
     rows, judged, no_score, no_truth = counts
     if (rows != judged).any():
         place = (rows != judged).arg_max() or 0
-        raise ValueError(_of_lengths(score, truth, rows[place], judged[place]))
+        raise ExpressionError(_of_lengths(score, truth, rows[place], judged[place]))
     for absent, what in ((no_score, "score"), (no_truth, "truth")):
         if (absent > 0).any():
             place = (absent > 0).arg_max() or 0
@@ -133,7 +147,7 @@ def _check(facts: Sequence[pl.Series], score: str, truth: str, positive: object)
             found = f"{column} has {absent[place]} missing of {of_all} (null or NaN)"
             if what == "truth" and positive is None:
                 found = f"{column} has {absent[place]} of {of_all} missing, or neither true, false, 0 nor 1"
-            raise ValueError(f"{found}; {_ADVICE}")
+            raise ExpressionError(f"{found}; {_ADVICE}")
     return _nulls("", pl.Boolean(), 0) if not groups else pl.Series([True]).new_from_index(0, groups)
 
 

@@ -2,30 +2,55 @@
 
 from __future__ import annotations
 
-from typing import Literal, Never
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_pr.expressions.at_cutoffs import AtCutoffs
-from frame_pr.expressions.rankings import Rankings
-from frame_pr.frames.arguments import one_of, refuse_both
-from frame_pr.inputs.policies import Column
+from frame_pr.expressions.blocks import bound, expression_of, group_blocks
+from frame_pr.expressions.checks import checked, single
+from frame_pr.frames.arguments import Refusal, flag, public
+from frame_pr.frames.wording import did_you_mean, nearest, shown
+from frame_pr.inputs.policies import Column, Policies
+from frame_pr.inputs.tie_rules import DEFAULT_TIES
+from frame_pr.metrics.aggregates import Blocks
+from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.cutoffs import Rank
-from frame_pr.metrics.numbers import f_of
+from frame_pr.metrics.names import is_metric, metric
+
+_FIELDS = Blocks(pl.field, one_group=True)
+_OPTIONS = tuple(
+    Refusal(option, f"expressions have no such option, and evaluate(..., {option}=) of the frame has")
+    for option in ("undefined", *Policies.__annotations__)
+    if option != "ascending"
+)
+"""The options of functions that an expression refuses."""
+_FUNCTIONS = {
+    "recall_at_k": "recall@10",
+    "average_precision_at_k": "average_precision@10",
+    "success_at_k": "success@10",
+    "precision_at_recall": "precision@recall=0.8",
+    "k_at_recall": "k@recall=0.8",
+    "f_beta": "f1@threshold=0.5",
+    "threshold_at_max_f": "threshold@max_f1",
+    "figure": "mcc@threshold=0.5",
+    "confusion": "precision@threshold=0.5",
+}
+"""Functions of frames that an expression does not have as methods, with a metric that one of them gives."""
 
 
-class ExprPR(AtCutoffs, Rankings):
+class ExprPR:
     """Precision-recall metrics of a score expression: `pl.col("score").pr`, or `ExprPR(pl.col("score"))`, typed.
 
-    Every method is an expression of one value per group, in `select`, `group_by(...).agg`, `group_by_dynamic`,
-    `rolling` and ``.over(...)``, eager, lazy and streaming. The numbers and the names are those of the functions of the
-    same name; null where they give null, so ``.fill_null(0.0)`` does what their `undefined=0.0` does.
+    `metric` gives any metric by its name; the other methods are short forms of it. Every method is an expression of one
+    value per group, in `select`, `group_by(...).agg`, `group_by_dynamic`, `rolling` and ``.over(...)``, eager, lazy and
+    streaming. The numbers and the names are those of `evaluate`; null where it gives null, so ``.fill_null(0.0)`` does
+    what its `undefined=0.0` does.
 
     A score that is null or NaN, and a truth that is null, NaN or (without `positive`) neither boolean nor 0/1, is an
-    error when the expression is computed: a `ValueError` that begins with the column and how many. So are a score that
-    is no number, a truth of another type than its label, and a score or truth that is not one value for every row. A
-    column that is not there is polars' own `ColumnNotFoundError`. A `positive` that no row has is no error here, as a
-    group need not hold one.
+    error when the expression is computed: a `ValueError` that begins and ends with the column and how many. So are a
+    score that is no number, a truth of another type than its label, and a score or truth that is not one value for
+    every row. A column that is not there is polars' own `ColumnNotFoundError`. A `positive` that no row has is no error
+    here, as a group need not hold one.
 
     For many metrics at once, or many groups, `evaluate` is faster: it sorts once.
 
@@ -43,9 +68,81 @@ class ExprPR(AtCutoffs, Rankings):
     0.5
     """
 
-    def average_precision(
-        self, truth: Column, *, positive: object = None, ascending: bool = False, **others: Never
-    ) -> pl.Expr:
+    def __init__(self, score: pl.Expr) -> None:
+        if not isinstance(score, pl.Expr):
+            raise TypeError(f"score: ExprPR takes a polars expression, such as pl.col('score'); got {shown(score)}")
+        self._score = single(score)
+
+    if not TYPE_CHECKING:  # else every name would be one
+
+        def __getattr__(self, name: str) -> Any:
+            methods = [method for method in dir(type(self)) if not method.startswith("_")]
+            example = name if is_metric(name) else _FUNCTIONS.get(name)
+            near = nearest(name, methods, cutoff=0.8)[:1]
+            if example is not None:
+                hint = f"metric(truth, {example!r}) gives it"
+            else:
+                hint = did_you_mean(near) if near else f"it has {', '.join(methods)}; frames have all functions"
+            raise AttributeError(f".pr of an expression has no {shown(name)}: {hint}", name=name, obj=self)
+
+    @public(_OPTIONS)
+    def metric(self, truth: Column, name: MetricName, *, positive: object = None, ascending: bool = False) -> pl.Expr:
+        """Any metric by its name, as `evaluate` takes it.
+
+        Parameters
+        ----------
+        truth : str or polars expression
+            Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        name : str
+            The name of a metric.
+        positive : optional
+            The label of `truth` that is the positive one. It need not occur where its type declares it.
+        ascending : bool
+            Whether a small score is best, as of ranks and distances; a threshold then takes scores up to it.
+
+        Returns
+        -------
+        polars expression
+            A column of that name, of the type that `evaluate` gives it.
+
+        Raises
+        ------
+        ValueError, TypeError
+            The name is no metric's; `truth` is neither the name of a column nor an expression.
+
+        Examples
+        --------
+        >>> import polars as pl
+        >>> import frame_pr as fp
+        >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
+        >>> run.select(pl.col("score").pr.metric("relevant", "mcc@threshold=0.7")).item().__round__(4)
+        0.1667
+        """
+        lowest_first = flag("ascending", ascending)
+        # Only of columns polars tells which ones a formula names: the same metric once more, of columns.
+        stated, named = metric(name, _FIELDS), metric(name)
+        group = group_blocks(self._score, truth, positive, ascending=lowest_first)
+        without_ranking = group.without_ranking(stated.cut)
+        parts = {name: fact for name, fact in group.facts().items() if name in named.value.meta.root_names()}
+        parts["checked"] = checked(self._score, expression_of(truth), positive)
+        for part, one in stated.aggregates[DEFAULT_TIES].items():
+            columns = set(named.aggregates[DEFAULT_TIES][part].over.meta.root_names())
+            if part in without_ranking:
+                parts[part] = without_ranking[part]()
+                continue
+            if f"threshold@{part}" in named.value.meta.root_names():
+                parts[f"threshold@{part}"] = group.threshold(one, columns)
+            if part in named.value.meta.root_names():
+                aggregate = group.threshold if one.how in ("strictest", "loosest") else group.aggregate
+                parts[part] = aggregate(one, columns)
+
+        def value(checked: pl.Expr, **_: pl.Expr) -> pl.Expr:
+            return pl.when(checked).then(stated.value)
+
+        return bound(value, **parts).alias(name)
+
+    @public(_OPTIONS)
+    def average_precision(self, truth: Column, *, positive: object = None, ascending: bool = False) -> pl.Expr:
         """Average precision: the mean, over the positives, of the precision at each one's threshold.
 
         Parameters
@@ -56,8 +153,6 @@ class ExprPR(AtCutoffs, Rankings):
             The label of `truth` that is the positive one. It need not occur where its type declares it.
         ascending : bool
             Whether a small score is best, as of ranks and distances; a threshold then takes scores up to it.
-        **others
-            None: policies are those of the functions of the same name.
 
         Returns
         -------
@@ -77,67 +172,11 @@ class ExprPR(AtCutoffs, Rankings):
         >>> run.group_by("query").agg(pl.col("score").pr.average_precision("relevant")).sort("query").rows()
         [(1, 1.0), (2, 0.5)]
         """
-        return self.metric(truth, "average_precision", positive=positive, ascending=ascending, **others)
+        return self.metric(truth, "average_precision", positive=positive, ascending=ascending)
 
-    def interpolated_average_precision(
-        self,
-        truth: Column,
-        *,
-        points: Literal[11, 101] | None = None,
-        positive: object = None,
-        ascending: bool = False,
-        **others: Never,
-    ) -> pl.Expr:
-        """Average precision under the envelope: at each recall, the best precision of this or any later threshold.
-
-        Parameters
-        ----------
-        truth : str or polars expression
-            Whether a row is positive: boolean, 0/1, or any labels with `positive`.
-        points : 11 or 101, optional
-            Average over so many recall levels (VOC 2007, COCO); else over all points.
-        positive : optional
-            The label of `truth` that is the positive one. It need not occur where its type declares it.
-        ascending : bool
-            Whether a small score is best, as of ranks and distances; a threshold then takes scores up to it.
-        **others
-            None: policies are those of the functions of the same name.
-
-        Returns
-        -------
-        polars expression
-            `interpolated_average_precision`, or the same with `_11` or `_101` (Float64; null without positives).
-
-        Raises
-        ------
-        ValueError, TypeError
-            `points` is neither 11 nor 101; truth is not one column.
-
-        Examples
-        --------
-        >>> import polars as pl
-        >>> import frame_pr as fp
-        >>> run = pl.DataFrame({"relevant": [0, 1, 0, 1, 1, 0], "score": [6, 5, 4, 3, 2, 1]})
-        >>> run.select(pl.col("score").pr.interpolated_average_precision("relevant")).item()  # 3/5 at every recall
-        0.6
-        """
-        chosen = one_of("points", points, (11, 101, None))
-        name = "interpolated_average_precision" + ("" if chosen is None else f"_{chosen}")
-        return self.metric(truth, name, positive=positive, ascending=ascending, **others)
-
-    def average_precision_at_k(
-        self,
-        truth: Column,
-        k: int,
-        *,
-        divisor: Literal["min", "positives", "hits"] = "min",
-        positive: object = None,
-        ascending: bool = False,
-        **others: Never,
-    ) -> pl.Expr:
-        """Average precision of the first k rows: the sum of precision over their hits, divided by min(k, P).
-
-        A block of equal scores that the cut falls into takes its expected share, and ends at k.
+    @public(_OPTIONS)
+    def precision_at_k(self, truth: Column, k: int, *, positive: object = None, ascending: bool = False) -> pl.Expr:
+        """Compute the precision of the first k rows: their hits, divided by k even where there are fewer rows.
 
         Parameters
         ----------
@@ -145,44 +184,34 @@ class ExprPR(AtCutoffs, Rankings):
             Whether a row is positive: boolean, 0/1, or any labels with `positive`.
         k : int
             The first k rows are predicted positive. A group with fewer is filled up with misses.
-        divisor : "min", "positives" or "hits"
-            What the sum is divided by: min(k, P), P (trec_eval's `map_cut`) or the hits among the first k
-            (torchmetrics).
         positive : optional
             The label of `truth` that is the positive one. It need not occur where its type declares it.
         ascending : bool
             Whether a small score is best, as of ranks and distances; a threshold then takes scores up to it.
-        **others
-            None: policies are those of the functions of the same name.
 
         Returns
         -------
         polars expression
-            `average_precision@k`, `average_precision@k/positives` or ``.../hits`` (Float64; null without positives).
+            `precision@k` (Float64).
 
         Raises
         ------
         ValueError, TypeError
-            k is not a whole number above 0; the divisor is unknown; truth is not one column.
+            k is not a whole number above 0; truth is not one column.
 
         Examples
         --------
         >>> import polars as pl
         >>> import frame_pr as fp
-        >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1], "score": [4, 3, 2, 1]})
-        >>> run.select(pl.col("score").pr.average_precision_at_k("relevant", 2)).item()  # (1/1 + 2/2) / min(2, 3)
-        1.0
+        >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
+        >>> run.select(pl.col("score").pr.precision_at_k("relevant", 4)).item()
+        0.75
         """
-        suffixes = {"min": "", "positives": "/positives", "hits": "/hits"}
-        suffix = suffixes[one_of("divisor", divisor, list(suffixes))]
-        return self.metric(
-            truth, f"average_precision@{Rank.of(k)}{suffix}", positive=positive, ascending=ascending, **others
-        )
+        return self.metric(truth, f"precision@{Rank.of(k)}", positive=positive, ascending=ascending)
 
-    def r_precision(
-        self, truth: Column, *, positive: object = None, ascending: bool = False, **others: Never
-    ) -> pl.Expr:
-        """R-precision: the precision of the first P rows, P the positives of the group.
+    @public(_OPTIONS)
+    def roc_auc(self, truth: Column, *, positive: object = None, ascending: bool = False) -> pl.Expr:
+        """Compute the area under the ROC curve: how often a positive scores more than a negative, a tie as half.
 
         Parameters
         ----------
@@ -192,13 +221,11 @@ class ExprPR(AtCutoffs, Rankings):
             The label of `truth` that is the positive one. It need not occur where its type declares it.
         ascending : bool
             Whether a small score is best, as of ranks and distances; a threshold then takes scores up to it.
-        **others
-            None: policies are those of the functions of the same name.
 
         Returns
         -------
         polars expression
-            `r_precision` (Float64; null without positives).
+            `roc_auc` (Float64; null without positives, or without negatives).
 
         Raises
         ------
@@ -209,100 +236,43 @@ class ExprPR(AtCutoffs, Rankings):
         --------
         >>> import polars as pl
         >>> import frame_pr as fp
-        >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
-        >>> run.select(pl.col("score").pr.r_precision("relevant")).item()  # 2 hits in the first 3
-        0.6666666666666666
+        >>> run = pl.DataFrame({"relevant": [0, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
+        >>> run.select(pl.col("score").pr.roc_auc("relevant")).item()  # 2 + 1 of the 2 * 3 pairs
+        0.5
         """
-        return self.metric(truth, "r_precision", positive=positive, ascending=ascending, **others)
+        return self.metric(truth, "roc_auc", positive=positive, ascending=ascending)
 
-    def f_beta(
-        self,
-        truth: Column,
-        beta: float = 1.0,
-        *,
-        threshold: float | None = None,
-        k: int | None = None,
-        positive: object = None,
-        ascending: bool = False,
-        **others: Never,
-    ) -> pl.Expr:
-        """F-beta at a threshold or a rank; with neither, the best over all thresholds.
+    @public(_OPTIONS)
+    def ndcg(self, truth: Column, k: int | None = None, *, positive: object = None, ascending: bool = False) -> pl.Expr:
+        """Compute the normalized discounted cumulative gain, of gains of 1: `ndcg` of frames takes other gains.
 
         Parameters
         ----------
         truth : str or polars expression
             Whether a row is positive: boolean, 0/1, or any labels with `positive`.
-        beta : float
-            Weight of recall against precision: 1 is their harmonic mean.
-        threshold : float, optional
-            Rows that score at least this, with `ascending` at most, are predicted positive.
         k : int, optional
             The first k rows are predicted positive. A group with fewer is filled up with misses.
         positive : optional
             The label of `truth` that is the positive one. It need not occur where its type declares it.
         ascending : bool
             Whether a small score is best, as of ranks and distances; a threshold then takes scores up to it.
-        **others
-            None: policies are those of the functions of the same name.
 
         Returns
         -------
         polars expression
-            `f1@threshold=t`, `f1@k` or `max_f1` (Float64; `max_f1` null without positives). The 1 is the beta.
+            `ndcg` or `ndcg@k` (Float64; null without positives).
 
         Raises
         ------
         ValueError, TypeError
-            beta is not above 0, both threshold and k are given, or one is no such number; truth is not one column.
+            k is not a whole number above 0; truth is not one column.
 
         Examples
         --------
         >>> import polars as pl
         >>> import frame_pr as fp
-        >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
-        >>> run.select(pl.col("score").pr.f_beta("relevant")).item()  # precision 3/4, recall 1
-        0.8571428571428571
+        >>> run = pl.DataFrame({"relevant": [0, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
+        >>> run.select(pl.col("score").pr.ndcg("relevant", 2).round(4)).item()  # (1/log2(3)) / (1 + 1/log2(3))
+        0.3869
         """
-        f = f_of(beta)
-        refuse_both("f_beta", {"threshold": threshold, "k": k}, none=True)
-        if threshold is not None or k is not None:
-            return self.figure(truth, f, threshold=threshold, k=k, positive=positive, ascending=ascending, **others)
-        return self.metric(truth, f"max_{f}", positive=positive, ascending=ascending, **others)
-
-    def threshold_at_max_f(
-        self, truth: Column, beta: float = 1.0, *, positive: object = None, ascending: bool = False, **others: Never
-    ) -> pl.Expr:
-        """The highest threshold that gives the best F-beta.
-
-        Parameters
-        ----------
-        truth : str or polars expression
-            Whether a row is positive: boolean, 0/1, or any labels with `positive`.
-        beta : float
-            Weight of recall against precision: 1 is their harmonic mean.
-        positive : optional
-            The label of `truth` that is the positive one. It need not occur where its type declares it.
-        ascending : bool
-            Whether a small score is best, as of ranks and distances; a threshold then takes scores up to it.
-        **others
-            None: policies are those of the functions of the same name.
-
-        Returns
-        -------
-        polars expression
-            `threshold@max_f1` (of the dtype of the score; null without positives). The 1 is the beta.
-
-        Raises
-        ------
-        ValueError, TypeError
-            beta is not above 0; truth is not one column.
-
-        Examples
-        --------
-        >>> import polars as pl
-        >>> import frame_pr as fp
-        >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
-        >>> run.select(pl.col("score").pr.threshold_at_max_f("relevant")).item()
-        0.6
-        """
-        return self.metric(truth, f"threshold@max_{f_of(beta)}", positive=positive, ascending=ascending, **others)
+        return self.metric(truth, "ndcg" if k is None else f"ndcg@{Rank.of(k)}", positive=positive, ascending=ascending)

@@ -15,12 +15,14 @@
 
 from __future__ import annotations
 
+import dis
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache, wraps
 from inspect import Parameter, signature
 from numbers import Integral, Real
+from types import TracebackType
 from typing import Any, NamedTuple, TypeVar, cast, get_args
 
 import polars as pl
@@ -90,6 +92,7 @@ _ADVICE = {
     "colour": "the plots spell it color=",
     **dict.fromkeys(("undefined", "zero_division"), "what has no value stays null here: fill_null(...) fills it"),
 }
+_LONGEST_NUMBER = 100  # characters
 _SUFFIXES = ("_columns", "_column", "_cols", "_col", "_name")
 DEFAULTS: Mapping[str, Any] = {
     "ties": "threshold",
@@ -99,6 +102,9 @@ DEFAULTS: Mapping[str, Any] = {
     "unjudged": "raise",
 }
 """The values of options that say no more than leaving the option out."""
+
+
+_RAISE = dis.opmap["RAISE_VARARGS"]
 
 
 class Refusal(NamedTuple):
@@ -138,8 +144,8 @@ def refuse_options(caller: str, arguments: Mapping[str, Any], refusals: Iterable
 def public(refusals: Sequence[Refusal] = ()) -> Callable[[Function], Function]:
     """Make a function public: it refuses unknown keywords and the options of the table, before it looks at anything.
 
-    An error that this package raises on purpose leaves without the frames of the package's inside, which stay in the
-    `internal_traceback` of the error.
+    The traceback of an error that this package raises ends at the function. The whole traceback is kept, as
+    `full_traceback` of the error; with FRAME_PR_TRACEBACK=1 in the environment it is shown.
     """
 
     def decorate(function: Function) -> Function:
@@ -149,24 +155,44 @@ def public(refusals: Sequence[Refusal] = ()) -> Callable[[Function], Function]:
                 refuse_unknown(function, arguments, refusals)
                 refuse_options(function.__name__, arguments, refusals)
                 return function(*args, **arguments)
-            except (TypeError, ValueError) as error:
-                if not _is_refusal(error):
-                    raise
-                error.internal_traceback = getattr(error, "internal_traceback", error.__traceback__)  # type: ignore[union-attr]
-                raise error.with_traceback(None) from error.__cause__
+            except Exception as error:
+                if not _is_raised_here(error):
+                    _refuse_spark_columns(function, args, arguments)
+                elif os.environ.get("FRAME_PR_TRACEBACK") != "1":
+                    _cut_traceback(error)
+                raise error  # a bare `raise` would restore the whole traceback
 
         return cast(Function, call)
 
     return decorate
 
 
-def _is_refusal(error: BaseException) -> bool:
-    """Whether this package raised it, and not a library that it calls."""
+def _cut_traceback(error: Exception) -> None:
+    """End the traceback of an error at the public function."""
+    full = error.__traceback__
+    if full is not None and (inner := full.tb_next) is not None:
+        # A public function may call another one, whose error has the whole traceback already.
+        error.full_traceback = getattr(error, "full_traceback", full)  # type: ignore[attr-defined]
+        error.__traceback__ = TracebackType(None, inner.tb_frame, inner.tb_lasti, inner.tb_lineno)
+
+
+def _is_raised_here(error: Exception) -> bool:
+    """Whether an error comes from a `raise` statement of this package."""
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
-    module = "" if traceback is None else traceback.tb_frame.f_globals.get("__name__", "")
-    return bool(module.partition(".")[0] == __name__.partition(".")[0])
+    if traceback is None:
+        return False
+    frame = traceback.tb_frame
+    package = frame.f_globals.get("__name__", "").partition(".")[0]
+    return package == __name__.partition(".")[0] and frame.f_code.co_code[traceback.tb_lasti] == _RAISE
+
+
+def _refuse_spark_columns(function: Callable[..., Any], args: tuple[Any, ...], arguments: dict[str, Any]) -> None:
+    """Name the argument that is a Spark Column, which has no truth value and no length."""
+    for name, value in [*zip(signature(function).parameters, args, strict=False), *arguments.items()]:
+        if type(value).__name__ == "Column" and type(value).__module__.startswith("pyspark."):
+            raise TypeError(f"{name} takes a value or the name of a column; got a Spark Column") from None
 
 
 def scalar(value: Any) -> Any:
@@ -197,20 +223,34 @@ def is_whole(value: Any) -> bool:
 
 def whole(argument: str, value: Any, least: int) -> int:
     """A whole number of any library; True is none."""
-    plain = scalar(value)
-    if not is_whole(plain) or plain < least:
+    number = scalar(value)
+    if not is_whole(number):
+        hint = f": write {int(number)}" if isinstance(number, float) and number.is_integer() else unquoted(value)
+        raise TypeError(f"{argument} must be a whole number of at least {least}, got {shown(value)}{hint}")
+    if number < least:
         raise ValueError(f"{argument} must be a whole number of at least {least}, got {shown(value)}")
-    if plain >= 2**62:
+    if number >= 2**62:
         raise ValueError(f"{argument} must be below 2**62, got {shown(value)}")
-    return int(plain)
+    return int(number)
 
 
 def real(argument: str, value: Any) -> Any:
     """A number of any library that is not NaN; True is none."""
-    plain = scalar(value)
-    if isinstance(plain, bool) or not isinstance(plain, Real) or plain != plain:
+    number = scalar(value)
+    if isinstance(number, bool) or not isinstance(number, Real):
+        raise TypeError(f"{argument} must be a number, got {shown(value)}{unquoted(value)}")
+    if number != number:
         raise ValueError(f"{argument} must be a number, got {shown(value)}")
-    return plain
+    return number
+
+
+def unquoted(value: Any) -> str:
+    """What to do about a number in quotes."""
+    if isinstance(value, str) and len(value) < _LONGEST_NUMBER:
+        with suppress(ValueError):
+            float(value)
+            return f": write the number without quotes, {value.strip()}"
+    return ""
 
 
 def filling(argument: str, value: Any) -> float | None:
@@ -221,20 +261,21 @@ def filling(argument: str, value: Any) -> float | None:
     if isinstance(plain, Real) and not isinstance(plain, bool):
         with suppress(OverflowError):
             return float(plain)
-    raise TypeError(f"{argument} must be a number, or None for null, got {shown(value)}")
+    raise TypeError(f"{argument} must be a number, or None for null, got {shown(value)}{unquoted(value)}")
 
 
 def one_of(argument: str, value: Any, allowed: Sequence[Choice]) -> Choice:
     """One of a few words or numbers, or None where that is one of them."""
-    plain = scalar(value)
-    for one in allowed:
+    item = scalar(value)
+    for choice in allowed:
         # By type, as True equals 1, and an expression or an array equals anything.
-        if plain is one or ((isinstance(plain, str) or is_whole(plain)) and plain == one):
-            return one
-    *others, last = [repr(one) for one in allowed if one is not None]
+        if item is choice or ((isinstance(item, str) or is_whole(item)) and item == choice):
+            return choice
+    *others, last = [repr(choice) for choice in allowed if choice is not None]
     words = f"{', '.join(others)} or {last}" if others else last
     none = ", or None" if None in allowed else ""
-    raise ValueError(f"{argument} must be {words}{none}, got {shown(value)}")
+    same_type = isinstance(item, str) if isinstance(allowed[0], str) else is_whole(item)
+    raise (ValueError if same_type else TypeError)(f"{argument} must be {words}{none}, got {shown(value)}")
 
 
 def refuse_both(function: str, cuts: Mapping[str, Any], *, none: bool = False) -> None:

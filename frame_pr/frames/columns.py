@@ -8,8 +8,10 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.arguments import scalar
+from frame_pr.frames.arguments import scalar, unquoted
 from frame_pr.frames.wording import counted, did_you_mean, examples, first_line, kind_of_value, nearest, shown
+
+_ONE = "the name of one column"
 
 
 def by_name(name: Any) -> pl.Expr:
@@ -30,6 +32,8 @@ def refuse_missing(names: Sequence[Any], available: Sequence[Any], where: str = 
                 raise ValueError(f"{_of(argument)}column {shown(column)} is a tuple: rename it before the call")
         near = nearest(str(name), available)
         hint = did_you_mean(near) if near else f"columns: {examples(available) or 'none'}"
+        if argument == "threshold" and unquoted(name):
+            hint = unquoted(name).removeprefix(": ")
         raise ValueError(f"{_of(argument)}no column {shown(name)} in the {where}; {hint}")
 
 
@@ -75,7 +79,7 @@ def refuse_carried_as(new: Iterable[str], carried: Iterable[Any]) -> None:
 
 def refuse_several(argument: str, value: Any) -> None:
     """One column, and not its values."""
-    wanted, value = "the name of one column", scalar(value)
+    wanted, value = _ONE, scalar(value)
     _refuse_data(argument, value, wanted)
     # Of a tuple the frame tells whether it is the name of one.
     if isinstance(value, bool) or (isinstance(value, Iterable) and not isinstance(value, (str, tuple, pl.Expr))):
@@ -96,7 +100,10 @@ def _refuse_data(argument: str, value: Any, wanted: str) -> None:
     data = hasattr(kind, "dtype") or hasattr(kind, "dtypes") or isinstance(value, Mapping)
     data |= any(base.__name__ == "Grouper" for base in kind.__mro__)
     if data and not isinstance(value, str):
-        raise TypeError(f"{argument} takes {wanted}; got {kind_of_value(value)}: add it to the frame and give its name")
+        way = "add it to the frame and give its name"
+        if isinstance(value, Mapping):
+            way = "give the name of the column alone" if wanted == _ONE else "give the names of the columns as a list"
+        raise TypeError(f"{argument} takes {wanted}; got {kind_of_value(value)}: {way}")
     if value is None or callable(value) or isinstance(value, (bytes, bytearray)) or _way(value):
         raise TypeError(f"{argument} takes {wanted}; got {shown(value)}{_way(value)}")
 

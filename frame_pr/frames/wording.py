@@ -42,12 +42,15 @@ def shown(value: Any) -> str:
         value = str(value)
     if isinstance(value, (str, bytes)):
         return _cut(repr(value[:_LONGEST])) if len(value) <= _LONGEST else repr(value[: _LONGEST // 2]) + "..."
+    if isinstance(value, (date, time, timedelta)):
+        return str(value)
     if isinstance(value, _PLAIN) or _is_scalar(value):
         return _cut(str(value) if isinstance(value, (Decimal, Fraction)) and _is_long(value) else repr(value))
     if type(value) in (list, tuple, set, frozenset):
         items = [shown(item) for item in list(value)[:_EXAMPLES]]
         more = ", ..." if len(value) > _EXAMPLES else ""
         start, end = "[]" if isinstance(value, list) else "()" if isinstance(value, tuple) else "{}"
+        more = "," if isinstance(value, tuple) and len(value) == 1 else more
         return _cut(f"{start}{', '.join(items)}{more}{end}")
     return kind_of_value(value)
 

@@ -22,6 +22,8 @@ from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.means import Statistic
 from frame_pr.metrics.numbers import each, read_number
 
+_MOST = 200  # cuts, each with all figures: so many take seconds
+
 
 @public(REFUSED["confusion"])
 def confusion(
@@ -139,7 +141,7 @@ def confusion(
 def _cuts(threshold: Any, k: Any) -> list[Rank | Threshold]:
     """Each number as a cut; a prediction is cut at 1."""
     argument, given = ("threshold", 1 if threshold is None else threshold) if k is None else ("k", k)
-    cuts = [Threshold.of(one) if k is None else Rank.of(one) for one in each(argument, given)]
+    cuts = [Threshold.of(one) if k is None else Rank.of(one) for one in each(argument, given, _MOST)]
     for cut in cuts:
         if cuts.count(cut) > 1:
             raise ValueError(f"{argument} has {cut} twice")

@@ -253,10 +253,12 @@ def refuse_no_keys(argument: str, names: Sequence[str], keys: Sequence[str]) -> 
     """All of these are keys."""
     for name in names:
         if name not in keys:
+            if not keys:
+                raise ValueError(f"{argument} names {shown(name)}, and by= names no column: name it in by=, too")
             near = nearest(name, keys)
             hint = did_you_mean(near) if near else "name it in by=, too"
-            keys_ = ", ".join(keys)[:100] or "none"
-            raise ValueError(f"{argument} names {shown(name)}, which is not one of the keys: {keys_}; {hint}")
+            listed_keys = ", ".join(keys)[:100]
+            raise ValueError(f"{argument} names {shown(name)}, which is not one of the keys: {listed_keys}; {hint}")
 
 
 def key_names(argument: str, value: Any, wanted: str) -> list[Any]:

@@ -116,8 +116,8 @@ REFUSED: Mapping[str, Sequence[Refusal]] = {
     ),
     "tally": (
         Refusal("ties", "say what equal scores mean where the tally is evaluated"),
-        Refusal("tie_break", _RANKED_LATER),
         Refusal("tie_break_descending", _RANKED_LATER),
+        Refusal("tie_break", _RANKED_LATER),
         Refusal("positives", _TOTALS_LATER),
         Refusal("rows", _TOTALS_LATER),
     ),

@@ -89,6 +89,11 @@ def is_positive(
         return label
     if dtype == pl.Null:
         raise TypeError(f"column {shown(name)} is Null, it has no values to tell its type by: cast it before the call")
+    if dtype.is_nested():
+        raise TypeError(
+            f"column {shown(name)} is {own or type_of(dtype)}, and a truth has one label in a row: explode_lists(...) "
+            "makes rows of lists, and a field of a struct is a label"
+        )
     if not dtype.is_numeric():
         raise TypeError(
             f"column {shown(name)} is {own or type_of(dtype)}, neither boolean nor 0/1: name its positive label, "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sized
 from fractions import Fraction
 from math import inf, isinf
 from numbers import Integral
@@ -12,13 +13,26 @@ from frame_pr.frames.arguments import real, several
 
 DECIMAL = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]+)?"
 NUMBER = rf"[-+]?(?:inf|{DECIMAL})"
+_MOST = 1000  # a column for each: so many take seconds
 _LONGEST = 100
 """Characters of a name: a number of more is no number that anyone means, and takes its time to be read."""
 
 
-def each(argument: str, values: Any) -> list[Any]:
-    """One value or several, as a list."""
+def each(argument: str, values: Any, most: int = _MOST) -> list[Any]:
+    """One value or several, as a list of at most so many."""
+    if isinstance(values, Sized) and not isinstance(values, (str, bytes)) and _length(values) > most:
+        raise ValueError(
+            f"{argument}: {_length(values)} values, and a call takes {most} at most; curve(...) has every threshold "
+            "and rank of the scores in one table"
+        )
     return several(argument, values, "a number, or several")
+
+
+def _length(values: Sized) -> int:
+    try:
+        return len(values)
+    except TypeError:  # of an array without dimensions
+        return 1
 
 
 def number(argument: str, value: Any) -> str:

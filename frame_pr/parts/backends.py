@@ -112,7 +112,10 @@ class Parts(Backend[Any]):
         for argument, items in request.arguments.items():
             for item in items:
                 if isinstance(item, pl.Expr):
-                    raise TypeError(f"{argument} takes names of columns where the frame is in parts, got {shown(item)}")
+                    raise TypeError(
+                        f"{argument} takes names of columns where the frame is in parts, got {shown(item)}: add the "
+                        "column before the call, frame.with_columns(name=...), and give its name"
+                    )
             self.refuse_missing(items, argument)
         # A total that is a frame goes to every part.
         kinds = {name: find_kind(total) for name, total in request.totals.items()}

@@ -69,7 +69,7 @@ CASES = [
     Case(
         58,
         lambda: fp.plot(run, "rel", "s", zorder="x").figure.canvas.draw(),
-        ValueError,
+        TypeError,
         "zorder='x' is no value of this property of matplotlib's lines: zorder",
     ),
     Case(
@@ -103,7 +103,7 @@ CASES = [
     Case(
         61,
         lambda: fp.plot(run, "rel", "s", by="q", max_groups=True),
-        ValueError,
+        TypeError,
         "max_groups must be a whole number of at least 1, got True",
     ),
     Case(61, lambda: fp.partitioned(run, partitions=np.int64(3)), None, None),

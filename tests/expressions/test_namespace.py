@@ -21,35 +21,39 @@ Build = Callable[[ExprPR], pl.Expr]
 # Every metric by the name that `evaluate` knows it by, which is the name of its column.
 METRICS: dict[str, Build] = {
     "average_precision": lambda pr: pr.average_precision("truth"),
-    "interpolated_average_precision": lambda pr: pr.interpolated_average_precision("truth"),
-    "interpolated_average_precision_11": lambda pr: pr.interpolated_average_precision("truth", points=11),
-    "interpolated_average_precision_101": lambda pr: pr.interpolated_average_precision("truth", points=101),
-    "average_precision@1": lambda pr: pr.average_precision_at_k("truth", 1),
-    "average_precision@4": lambda pr: pr.average_precision_at_k("truth", 4),
-    "average_precision@4/positives": lambda pr: pr.average_precision_at_k("truth", 4, divisor="positives"),
-    "average_precision@4/hits": lambda pr: pr.average_precision_at_k("truth", 4, divisor="hits"),
-    "average_precision@50": lambda pr: pr.average_precision_at_k("truth", 50),
     "precision@1": lambda pr: pr.precision_at_k("truth", 1),
     "precision@4": lambda pr: pr.precision_at_k("truth", 4),
     "precision@50": lambda pr: pr.precision_at_k("truth", 50),
-    "recall@4": lambda pr: pr.recall_at_k("truth", 4),
-    "r_precision": lambda pr: pr.r_precision("truth"),
-    "precision@recall=0": lambda pr: pr.precision_at_recall("truth", 0),
-    "precision@recall=0.3": lambda pr: pr.precision_at_recall("truth", 0.3),
-    "k@recall=0.8": lambda pr: pr.k_at_recall("truth", 0.8),
-    "k@recall=1": lambda pr: pr.k_at_recall("truth", 1.0),
-    "f1@threshold=0.5": lambda pr: pr.f_beta("truth", threshold=0.5),
-    "f0.5@threshold=0": lambda pr: pr.f_beta("truth", 0.5, threshold=0),
-    "f2@4": lambda pr: pr.f_beta("truth", 2, k=4),
-    "max_f1": lambda pr: pr.f_beta("truth"),
-    "max_f0.5": lambda pr: pr.f_beta("truth", 0.5),
-    "threshold@max_f1": lambda pr: pr.threshold_at_max_f("truth"),
-    "threshold@max_f2": lambda pr: pr.threshold_at_max_f("truth", 2),
+    "roc_auc": lambda pr: pr.roc_auc("truth"),
+    "ndcg": lambda pr: pr.ndcg("truth"),
+    "ndcg@3": lambda pr: pr.ndcg("truth", 3),
 }
+BY_NAME = [
+    "interpolated_average_precision",
+    "interpolated_average_precision_11",
+    "interpolated_average_precision_101",
+    "average_precision@1",
+    "average_precision@4",
+    "average_precision@4/positives",
+    "average_precision@4/hits",
+    "average_precision@50",
+    "recall@4",
+    "r_precision",
+    "precision@recall=0",
+    "precision@recall=0.3",
+    "k@recall=0.8",
+    "k@recall=1",
+    "f1@threshold=0.5",
+    "f0.5@threshold=0",
+    "f2@4",
+    "max_f1",
+    "max_f0.5",
+    "threshold@max_f1",
+    "threshold@max_f2",
+]
 FIGURES = [*COUNTS, *RATES, "f3"]
-METRICS |= {f"{f}@3": lambda pr, f=f: pr.figure("truth", f, k=3) for f in FIGURES}
-METRICS |= {f"{f}@threshold=0.2": lambda pr, f=f: pr.figure("truth", f, threshold=0.2) for f in FIGURES}
-METRICS |= {f"{f}@recall=0.6": lambda pr, f=f: pr.figure("truth", f, recall=0.6) for f in FIGURES}
+BY_NAME += [f"{figure}@{cut}" for cut in ("3", "threshold=0.2", "recall=0.6") for figure in FIGURES]
+METRICS |= {name: lambda pr, name=name: pr.metric("truth", name) for name in BY_NAME}
 
 
 def expressions() -> list[pl.Expr]:
@@ -167,7 +171,7 @@ def test_known_answers() -> None:
     tied = pl.DataFrame({"score": [1, 1], "truth": [True, False]})
     pr = pl.col("score").pr
     cut = tied.select(
-        pr.average_precision("truth"), pr.precision_at_k("truth", 1), pr.average_precision_at_k("truth", 1)
+        pr.average_precision("truth"), pr.precision_at_k("truth", 1), pr.metric("truth", "average_precision@1")
     )
     assert cut.row(0) == (0.5, 0.5, 0.25)
 
@@ -255,8 +259,8 @@ def test_missing_values_are_an_error(
     pr = ExprPR(pl.col("score"))
     for expression in (
         pr.average_precision("truth", positive=positive),
-        pr.threshold_at_max_f("truth", positive=positive),
-        pr.figure("truth", "fp", threshold=0.5, positive=positive),
+        pr.metric("truth", "threshold@max_f1", positive=positive),
+        pr.metric("truth", "fp@threshold=0.5", positive=positive),
     ):
         run = contexts(frame, expression)[context]
         with pytest.raises(ValueError, match=message):
@@ -303,24 +307,72 @@ def test_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("call", "message"),
+    ("call", "error", "message"),
     [
-        (lambda pr: pr.interpolated_average_precision("truth", points=7), "points must be 11 or 101"),
-        (lambda pr: pr.average_precision_at_k("truth", 0), "k must be a whole number of at least 1"),
-        (lambda pr: pr.average_precision_at_k("truth", 3, divisor="k"), "divisor must be"),
-        (lambda pr: pr.precision_at_k("truth", 1.5), "k must be a whole number"),
-        (lambda pr: pr.recall_at_k("truth", [1, 2]), "k must be a whole number"),
-        (lambda pr: pr.k_at_recall("truth", 1.1), "recall must lie between 0 and 1"),
-        (lambda pr: pr.f_beta("truth", 0), "beta must be a positive number"),
-        (lambda pr: pr.f_beta("truth", threshold=0.5, k=3), "takes (at most )?one of threshold=, k="),
-        (lambda pr: pr.figure("truth", "mcc"), "takes (at most )?one of threshold=, k="),
-        (lambda pr: pr.figure("truth", "mmc", k=1), "no rate is named 'mmc'; did you mean 'mcc'?"),
-        (lambda pr: pr.figure("truth", "mcc", threshold=float("nan")), "threshold must be a number"),
+        (lambda pr: pr.precision_at_k("truth", 0), ValueError, "k must be a whole number of at least 1"),
+        (lambda pr: pr.precision_at_k("truth", 1.5), TypeError, "k must be a whole number"),
+        (lambda pr: pr.ndcg("truth", [1, 2]), TypeError, "k must be a whole number"),
+        (lambda pr: pr.metric("truth", "k@recall=1.1"), ValueError, "recall must lie between 0 and 1"),
+        (lambda pr: pr.metric("truth", "mmc@1"), ValueError, "no metric is named 'mmc@1'"),
+        (
+            lambda pr: pr.average_precision("truth", weight="w"),
+            TypeError,
+            "unexpected keyword argument 'weight'; average_precision does not take weight=: expressions have no",
+        ),
+        (
+            lambda pr: pr.metric("truth", "rows", undefined=0),
+            TypeError,
+            "unexpected keyword argument 'undefined'; metric does not take undefined=",
+        ),
+        (lambda pr: pr.metric("truth", "rows", pos_label=1), TypeError, r"did you mean positive=\?"),
+        (lambda pr: pr.roc_auc(y_true="truth"), TypeError, r"did you mean truth=\?"),
     ],
 )
-def test_arguments_are_checked(call: Build, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
+def test_arguments_are_checked(call: Build, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
         call(ExprPR(pl.col("score")))
+
+
+@pytest.mark.parametrize(
+    "positive",
+    [pl.Series(["x", "y"]), np.array(["x"]), 2**400, -(2**200), ["x"], ("x",), {"x": 1}, {1}, pl.col("label")],
+)
+def test_positive_is_one_label(positive: Any) -> None:
+    with pytest.raises(TypeError, match="positive takes one label, got "):
+        pl.col("score").pr.average_precision("label", positive=positive)
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_the_sentence_of_an_error_is_its_last_line_too(lazy: bool) -> None:
+    # polars writes its plan behind what a function raises, and a notebook shows the end.
+    frame = pl.DataFrame({"q": [1, 1, 2], "score": [1.0, None, 3.0], "truth": [1, 0, 1]})
+    grouped = (frame.lazy() if lazy else frame).group_by("q")
+    with pytest.raises(ValueError, match="python_udf") as error:
+        grouped.agg(pl.col("score").pr.average_precision("truth")).lazy().collect()
+    first, *_, last = str(error.value).splitlines()
+    assert first == last
+    assert first.startswith("score 'score' has 1 missing of 2 values")
+    assert str(error.value).count(first) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("recall_at_k", "metric(truth, 'recall@10') gives it"),
+        ("r_precision", "metric(truth, 'r_precision') gives it"),
+        ("max_f2", "metric(truth, 'max_f2') gives it"),
+        ("f_beta", "metric(truth, 'f1@threshold=0.5') gives it"),
+        ("figure", "metric(truth, 'mcc@threshold=0.5') gives it"),
+        ("rocauc", "did you mean 'roc_auc'?"),
+        ("curve", "it has average_precision, metric, ndcg, precision_at_k, roc_auc; frames have all functions"),
+    ],
+)
+def test_other_names_are_answered_with_metric(name: str, hint: str) -> None:
+    with pytest.raises(AttributeError) as error:
+        getattr(pl.col("score").pr, name)
+    assert str(error.value) == f".pr of an expression has no {name!r}: {hint}"
+    if "metric(truth, " in hint:  # what the hint says works
+        pl.col("score").pr.metric("truth", hint.split("'")[1])
 
 
 def test_all_missing_values_are_counted() -> None:

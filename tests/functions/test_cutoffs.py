@@ -205,14 +205,15 @@ def test_whole_thresholds_of_large_whole_scores_are_exact():
 @pytest.mark.parametrize("k", [0, -1, 2.0, 1.5, "3", True, None, float("nan"), [1, 0]])
 @pytest.mark.parametrize("function", ["precision_at_k", "recall_at_k", "average_precision_at_k"])
 def test_k_must_be_whole_and_positive(function, k):
-    with pytest.raises(ValueError, match="k must be a whole number of at least 1, got"):
+    error = ValueError if k in (0, -1, [1, 0]) and not isinstance(k, bool) else TypeError
+    with pytest.raises(error, match="k must be a whole number of at least 1, got"):
         getattr(TEN.pr, function)("relevant", "score", k)
 
 
 @pytest.mark.parametrize("function", ["f_beta", "confusion"])
 @pytest.mark.parametrize("k", [0, 2.5, True])
 def test_k_must_be_whole_and_positive_there_too(function, k):
-    with pytest.raises(ValueError, match="k must be a whole number of at least 1, got"):
+    with pytest.raises(TypeError if k else ValueError, match="k must be a whole number of at least 1, got"):
         getattr(TEN.pr, function)("relevant", "score", k=k)
 
 
@@ -231,14 +232,16 @@ def test_recall_must_lie_between_0_and_1(function, recall):
 @pytest.mark.parametrize("recall", [math.nan, "0.5", True, None])
 @pytest.mark.parametrize("function", ["precision_at_recall", "k_at_recall"])
 def test_recall_must_be_a_number(function, recall):
-    with pytest.raises(ValueError, match="recall must be a number, got"):
+    with pytest.raises(ValueError if recall != recall else TypeError, match="recall must be a number, got"):
         getattr(TEN.pr, function)("relevant", "score", recall)
 
 
 @pytest.mark.parametrize("beta", [0, -1, math.inf, math.nan, "1", None])
 @pytest.mark.parametrize("given", [{}, {"k": 3}, {"threshold": 0.5}])
 def test_beta_must_be_positive_and_finite(beta, given):
-    with pytest.raises(ValueError, match=r"beta must be a (positive )?number, got"):
+    with pytest.raises(
+        TypeError if beta in ("1", None) else ValueError, match=r"beta must be a (positive )?number, got"
+    ):
         TEN.pr.f_beta("relevant", "score", beta=beta, **given)
 
 
@@ -246,7 +249,12 @@ def test_beta_must_be_positive_and_finite(beta, given):
 @pytest.mark.parametrize("function", ["f_beta", "confusion"])
 def test_a_threshold_must_be_a_number(function, threshold):
     # Where there may be a threshold for each group, a text is the name of a column.
-    with pytest.raises(ValueError, match=r"threshold(: no column '0.5' in the frame| must be a number, got)"):
+    by_type = threshold is True or (threshold == "0.5" and function == "f_beta")
+    hint = "write the number without quotes, 0.5" if threshold == "0.5" else ""
+    with pytest.raises(
+        TypeError if by_type else ValueError,
+        match=rf"threshold(: no column '0.5' in the frame; {hint}| must be a number, got .*{hint})$",
+    ):
         getattr(TEN.pr, function)("relevant", "score", threshold=threshold)
 
 

@@ -17,7 +17,7 @@ def at_3(beta):
     rows = [
         fp.f_beta(DATA, "y", "s", beta=beta, k=3).item(),
         fp.f_beta(DATA, "y", "s", beta=beta, threshold=4).item(),
-        DATA.select(pl.col("s").pr.f_beta("y", beta, k=3)).item(),
+        DATA.select(pl.col("s").pr.metric("y", f"f{beta!r}@3")).item(),
         fp.curve(DATA, "y", "s", figures=f"f{beta}")[f"f{beta}"][2],
     ]
     assert max(rows) - min(rows) < 1e-15
@@ -107,8 +107,8 @@ def test_long_names(name):
         fp.evaluate(DATA, name, "y", "s")
     with pytest.raises(ValueError, match=r"no rate is named '.* characters, 100 are the most$"):
         fp.curve(DATA, "y", "s", figures=name)
-    with pytest.raises(ValueError, match=r"no rate is named '.* characters, 100 are the most$"):
-        pl.col("s").pr.figure("y", name, k=1)
+    with pytest.raises(ValueError, match=r"no metric is named '.* characters, 100 are the most$"):
+        pl.col("s").pr.metric("y", name)
     assert len(str(error.value)) < 400
 
 
