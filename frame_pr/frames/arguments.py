@@ -18,7 +18,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
+from math import isfinite
 from numbers import Integral, Real
+from struct import pack
 from typing import Any, TypeVar
 
 import polars as pl
@@ -58,10 +62,27 @@ _SENTENCES = {
 }
 
 
+_FORMATS = {"float16": "e", "float32": "f"}
+
+
 def scalar(value: Any) -> Any:
-    """The number that an array without dimensions is."""
+    """The number that an array without dimensions is; of a short float the decimal that it prints as."""
     dimensions = getattr(value, "ndim", None)  # of a column of Spark, a column
-    return value.item() if isinstance(dimensions, int) and dimensions == 0 and hasattr(value, "item") else value
+    if not (isinstance(dimensions, int) and dimensions == 0 and hasattr(value, "item")):
+        return value
+    number, dtype = value.item(), str(getattr(value, "dtype", "")).rpartition(".")[2]  # such as torch.float32
+    return _shortest(number, _FORMATS[dtype]) if dtype in _FORMATS else number
+
+
+def _shortest(number: float, form: str) -> float:
+    """The decimal with the fewest digits that the same short float is nearest to."""
+    texts = (f"{number:.{digits}g}" for digits in range(1, 10)) if isfinite(number) else ()
+    packed = pack(form, number)
+    for text in texts:
+        with suppress(OverflowError):
+            if pack(form, float(text)) == packed:
+                return float(text)
+    return number
 
 
 def flag(argument: str, value: Any) -> bool:
@@ -97,6 +118,8 @@ def whole(argument: str, value: Any, least: int) -> int:
 def real(argument: str, value: Any) -> Any:
     """A number of any library that is not NaN; True is none."""
     plain = scalar(value)
+    if isinstance(plain, Decimal) and not plain.is_nan():
+        plain = Fraction(plain) if plain.is_finite() else float(plain)
     if isinstance(plain, bool) or not isinstance(plain, Real) or plain != plain:
         raise ValueError(f"{argument} must be a number, got {shown(value)}")
     return plain

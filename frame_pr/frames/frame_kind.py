@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 import polars as pl
 
-from frame_pr.frames.columns import refuse_missing
+from frame_pr.frames.columns import by_name, refuse_missing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -75,7 +75,7 @@ class InMemory(FrameKind[Frame]):
     def collect_beside(self, table: pl.LazyFrame, new: list[str]) -> pl.DataFrame:
         """New columns, in the order of the rows."""
         # The streaming engine takes twice as long for a join that keeps the order of the rows.
-        return collected(table.select(new), "in-memory")
+        return collected(table.select(map(by_name, new)), "in-memory")
 
 
 def collected(table: pl.LazyFrame, engine: Literal["in-memory", "auto"]) -> pl.DataFrame:

@@ -58,11 +58,11 @@ class PolarsLazyFrame(FrameKind[pl.LazyFrame]):
 
     def beside(self, table: pl.LazyFrame, new: list[str]) -> pl.LazyFrame:
         """The rows that the table carries, and the new columns."""
-        return table.select("callers_row", *new).unnest("callers_row")
+        return table.select("callers_row", *map(by_name, new)).unnest("callers_row")
 
     def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> pl.LazyFrame:
         """Both, joined."""
         if not carried:
-            return table.select(new)
+            return table.select(map(by_name, new))
         rows = self.frame.select(callers_row=pl.struct(map(by_name, carried))).with_row_index("row")
         return self.beside(table.join(rows, on="row", how="left", maintain_order="left"), new)
