@@ -23,7 +23,7 @@ from frame_pr.metrics.aggregates import Aggregate
 from frame_pr.metrics.cutoffs import Cutoff, Rank, Recall, Threshold
 from frame_pr.metrics.rates import ratio
 
-_LARGEST_FLOAT32, _SMALLEST_FLOAT32 = 3.4028234663852886e38, 1e-45
+_LARGEST_FLOAT32 = 3.4028234663852886e38
 ONE = 2**32
 """What the upper of two counts in one Int64 is multiplied by."""
 _FIELD = pl.field
@@ -144,8 +144,8 @@ class GroupBlocks(NamedTuple):
         """Whether a score reaches a threshold, which polars compares in the type of the score."""
         number = float(worst_reached(threshold, pl.Float64(), ascending=self.ascending))
         limit = pl.lit(number)
-        if abs(number) > _LARGEST_FLOAT32 or 0 < abs(number) < _SMALLEST_FLOAT32:
-            limit = pl.lit(number, dtype=pl.Float64)  # made a Float32, it would be infinite or 0
+        if abs(number) > _LARGEST_FLOAT32:
+            limit = pl.lit(number, dtype=pl.Float64)  # made a Float32, it would be infinite
         elif isinstance(threshold, Fraction) and threshold.denominator == 1:
             if abs(threshold) < 2**126:  # more than any whole score is
                 limit = pl.lit(int(threshold), dtype=pl.Int128 if abs(threshold) >= 2**63 else None)

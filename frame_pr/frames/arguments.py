@@ -19,9 +19,13 @@ import dis
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
 from functools import cache, wraps
 from inspect import Parameter, signature
+from math import isfinite
 from numbers import Integral, Real
+from struct import pack
 from types import TracebackType
 from typing import Any, NamedTuple, TypeVar, cast, get_args
 
@@ -195,10 +199,27 @@ def _refuse_spark_columns(function: Callable[..., Any], args: tuple[Any, ...], a
             raise TypeError(f"{name} takes a value or the name of a column; got a Spark Column") from None
 
 
+_FORMATS = {"float16": "e", "float32": "f"}
+
+
 def scalar(value: Any) -> Any:
-    """The number that an array without dimensions is."""
+    """The number that an array without dimensions is; of a short float the decimal that it prints as."""
     dimensions = getattr(value, "ndim", None)  # of a column of Spark, a column
-    return value.item() if isinstance(dimensions, int) and dimensions == 0 and hasattr(value, "item") else value
+    if not (isinstance(dimensions, int) and dimensions == 0 and hasattr(value, "item")):
+        return value
+    number, dtype = value.item(), str(getattr(value, "dtype", "")).rpartition(".")[2]  # such as torch.float32
+    return _shortest(number, _FORMATS[dtype]) if dtype in _FORMATS else number
+
+
+def _shortest(number: float, form: str) -> float:
+    """The decimal with the fewest digits that the same short float is nearest to."""
+    texts = (f"{number:.{digits}g}" for digits in range(1, 10)) if isfinite(number) else ()
+    packed = pack(form, number)
+    for text in texts:
+        with suppress(OverflowError):
+            if pack(form, float(text)) == packed:
+                return float(text)
+    return number
 
 
 def flag(argument: str, value: Any) -> bool:
@@ -237,6 +258,8 @@ def whole(argument: str, value: Any, least: int) -> int:
 def real(argument: str, value: Any) -> Any:
     """A number of any library that is not NaN; True is none."""
     number = scalar(value)
+    if isinstance(number, Decimal) and not number.is_nan():
+        number = Fraction(number) if number.is_finite() else float(number)
     if isinstance(number, bool) or not isinstance(number, Real):
         raise TypeError(f"{argument} must be a number, got {shown(value)}{unquoted(value)}")
     if number != number:

@@ -128,7 +128,7 @@ class InMemory(FrameKind[Frame]):
     def collect_beside(self, table: pl.LazyFrame, new: list[str]) -> pl.DataFrame:
         """New columns, in the order of the rows."""
         # The streaming engine takes twice as long for a join that keeps the order of the rows.
-        return collected(table.select(new), "in-memory")
+        return collected(table.select(map(by_name, new)), "in-memory")
 
 
 def collected(table: pl.LazyFrame, engine: Literal["in-memory", "auto"]) -> pl.DataFrame:
@@ -201,12 +201,12 @@ class PolarsLazyFrame(FrameKind[pl.LazyFrame]):
 
     def beside(self, table: pl.LazyFrame, new: list[str]) -> pl.LazyFrame:
         """The rows that the table carries, and the new columns."""
-        return table.select("callers_row", *new).unnest("callers_row")
+        return table.select("callers_row", *map(by_name, new)).unnest("callers_row")
 
     def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> pl.LazyFrame:
         """Both, joined."""
         if not carried:
-            return table.select(new)
+            return table.select(map(by_name, new))
         rows = self.frame.select(callers_row=pl.struct(map(by_name, carried))).with_row_index("row")
         return self.beside(table.join(rows, on="row", how="left", maintain_order="left"), new)
 

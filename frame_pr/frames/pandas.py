@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import FrameKind, InMemory, register_kind
 from frame_pr.frames.wording import first_line, shown
 
@@ -201,7 +202,8 @@ def to_pandas(result: pl.DataFrame, keys: Sequence[str], *, like: pd.DataFrame) 
     categories = {name: dtype.categories for name, dtype in dtypes.items() if isinstance(dtype, pd.CategoricalDtype)}
     if not all(one.is_monotonic_increasing for one in categories.values()):
         codes = [pl.Series(name, columns[labels[name]].cat.codes.to_numpy()) for name in categories]
-        places = result.select(keys).with_columns(codes).select(pl.arg_sort_by(keys, maintain_order=True))
+        places = result.select(map(by_name, keys)).with_columns(codes)
+        places = places.select(pl.arg_sort_by(list(map(by_name, keys)), maintain_order=True))
         frame = frame.take(places.to_series().to_numpy()).reset_index(drop=True)
     return frame
 

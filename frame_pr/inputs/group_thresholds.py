@@ -116,12 +116,15 @@ def _reached(dtype: pl.DataType, given: pl.DataType, *, ascending: bool) -> pl.E
     score, threshold = pl.col("score"), pl.col("threshold")
     if dtype.is_float():
         own, exact = threshold.cast(dtype).cast(pl.Float64), threshold.cast(pl.Float64)
-        limit = pl.when(own.is_infinite() | (own == 0)).then(exact).otherwise(own)
+        limit = pl.when(own.is_infinite()).then(exact).otherwise(own)
         score = score.cast(pl.Float64)
     else:
-        unit = 10**dtype.scale if isinstance(dtype, pl.Decimal) else 1
-        if given.is_integer():
-            limit = threshold.cast(pl.Int128) * unit
+        digits = dtype.scale if isinstance(dtype, pl.Decimal) else 0
+        unit = 10**digits
+        if isinstance(given, pl.Decimal):
+            limit = _in_digits(threshold.reinterpret(dtype=pl.Int128), digits - given.scale, up=not ascending)
+        elif given.is_integer():
+            limit = _in_digits(threshold.cast(pl.Int128), digits, up=not ascending)
         else:
             scaled = (threshold.cast(pl.Float64) * unit).clip(-1e30, 1e30)
             whole = scaled.round()
@@ -131,3 +134,13 @@ def _reached(dtype: pl.DataType, given: pl.DataType, *, ascending: bool) -> pl.E
             limit = pl.when(is_whole).then(whole).otherwise(beyond).cast(pl.Int128)
         score = score.reinterpret(dtype=pl.Int128) if isinstance(dtype, pl.Decimal) else score.cast(pl.Int128)
     return score <= limit if ascending else score >= limit
+
+
+def _in_digits(number: pl.Expr, more: int, *, up: bool) -> pl.Expr:
+    """A decimal, as an integer of its last digit, with so many more digits or fewer; rounded up or down."""
+    step = pl.lit(10 ** abs(more), dtype=pl.Int128)
+    if more < 0:
+        return number // step + (number % step != 0) if up else number // step
+    # No score has more than 64 bits: so a larger number may as well be a smaller one, whose product an Int128 holds.
+    most = 2**64 // 10**more + 1
+    return number.clip(-most, most) * step

@@ -141,7 +141,7 @@ def check_counts(name: str, counts: pl.Series) -> None:
         raise ValueError(
             f"{column} holds {shown(bad[0])}: a row stands for a whole number of rows, 0 or more; weight= takes others"
         )
-    if floats.sum() > _MOST:
+    if counts.cast(pl.Int128, strict=False).sum() > _MOST or floats.sum() > 2 * _MOST:
         raise ValueError(f"{column} sums up to more than 2**56 rows: evaluate the frame in parts")
 
 
@@ -162,7 +162,11 @@ def check_masses(
     if (bad := masses.filter((floats < 0) | floats.is_infinite())).len():
         raise ValueError(f"{column} has values below 0 or infinite, such as {shown(bad[0])}: {argument}s are >= 0")
     if masses.dtype.is_integer():
-        if (floats if counts is None else floats * counts.cast(pl.Float64)).sum() > _MOST:
+        # Exactly; of what is more than an Int128 holds, in floats.
+        each, about = masses.cast(pl.Int128, strict=False), floats
+        if counts is not None:
+            each, about = each * counts.cast(pl.Int128), about * counts.cast(pl.Float64)
+        if about.sum() > 2 * _MOST or each.sum() > _MOST:
             raise ValueError(f"{column} sums up to more than 2**56: cast it to Float64")
     elif (odd := masses.filter((floats > 0) & ~floats.is_between(*_ENDS))).len():
         raise ValueError(

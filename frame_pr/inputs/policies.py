@@ -39,9 +39,9 @@ class Policies(TypedDict, total=False):
         Weights of rows: a row of weight 2 counts as two rows, one of weight 0 not at all. All counts but `ties` are
         sums of weights then, Int64 where the weights are integers, and else Float64.
     count : str or polars expression
-        How many rows a row stands for, as `tally` counts them: a whole number, 0 for none. All figures are those of so
-        many rows, to the last bit, and ranks count each of them; `weight` and `gain` are what each of them has. Not
-        with `tie_break` and `ties="order"`, as they have no places of their own.
+        How many rows a row stands for, as `tally` counts them: a whole number, 0 for none, up to 2**56 in all. All
+        figures are those of so many rows, to the last bit, and ranks count each of them; `weight` and `gain` are what
+        each of them has. Not with `tie_break` and `ties="order"`, as they have no places of their own.
     gain : str or polars expression
         What a row is worth to `dcg` and `ndcg`, 0 or more, such as a grade of relevance, or `2 ** grade - 1`. Without
         it, a positive is worth 1. It may be missing where the truth is.

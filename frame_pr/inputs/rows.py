@@ -77,7 +77,8 @@ class WayBack(NamedTuple, Generic[Frame]):
     def result(self, table: pl.LazyFrame, columns: Sequence[str]) -> Frame:
         """The keys, then these columns of a table that has a `group`, as a frame of the caller's kind."""
         refuse_clash(self.keys, columns)
-        result = self.restore(table.select("group", *columns)).select(*map(by_name, self.keys), *columns)
+        wanted = list(map(by_name, columns))
+        result = self.restore(table.select("group", *wanted)).select(*map(by_name, self.keys), *wanted)
         return self.give(result, self.keys)
 
     def give(self, result: pl.LazyFrame, keys: Sequence[str]) -> Frame:
@@ -89,7 +90,7 @@ class WayBack(NamedTuple, Generic[Frame]):
 
         The one that has its `group`; or that at its `place`.
         """
-        new = {prefix + name: pl.col(name) for name in columns}
+        new = {prefix + name: by_name(name) for name in columns}
         refuse_taken(new, self.kind.columns)
         if place is None:
             table = table.select("group", **new)
@@ -101,7 +102,7 @@ class WayBack(NamedTuple, Generic[Frame]):
             table = self.kind.collect_result(table).rechunk().select(pl.all().gather(places)).lazy()
         else:
             both = pl.concat([placed, table], how="horizontal_extend")
-            table = both.with_columns(pl.col(list(new)).gather("place"))
+            table = both.with_columns(by_name(name).gather("place") for name in new)
         return self.kind.beside(table, list(new))
 
 
@@ -147,7 +148,8 @@ def rows_of(
         source = source.with_columns(pl.col("count").fill_null(1)).filter(pl.col("count") > 0)
     number = partial(coding, height=given.kind.height, in_order=carry)
     if tie_broken or by_gain:
-        source = source if tie_broken else source.with_columns(tie_break="gain")
+        # A missing gain is worth 0, and so is its place.
+        source = source if tie_broken else source.with_columns(tie_break=pl.col("gain").fill_null(0))
         descending = request.policies.get("tie_break_descending", True) if tie_broken else rule.descending
         places = number(source, ["tie_break"], limit=PLACES - 1)
         source = _with_tie(places.code(source), descending=descending)

@@ -17,7 +17,7 @@ def code_reached(threshold: Fraction | float, key: SortKey) -> int | pl.Expr:
     """The code (`sort_keys.score_code`) of the worst score that reaches the threshold.
 
     Scores that are whole or decimal are compared exactly. Floats are compared in their own type, in which 0.1 is as
-    near to 0.1 as it gets; a threshold that this type would make infinite, or 0, is compared exactly, too. Where the
+    near to 0.1 as it gets; a threshold that this type would make infinite is compared exactly, too. Where the
     code is not the same for all systems, it is an expression of `group`, whose number tells the system.
     """
     worst = [worst_reached(threshold, dtype, ascending=key.ascending) for dtype in key.own_dtypes]
@@ -33,7 +33,7 @@ def worst_reached(threshold: Fraction | float, dtype: pl.DataType, *, ascending:
         return threshold
     if dtype.is_float():
         own = _nearest(threshold, dtype)
-        return _inwards(own, threshold, dtype, ascending=ascending) if isinf(own) or own == 0 else own
+        return _inwards(own, threshold, dtype, ascending=ascending) if isinf(own) else own
     scaled = Fraction(threshold) * _unit(dtype)
     return Fraction(floor(scaled) if ascending else ceil(scaled), _unit(dtype))
 

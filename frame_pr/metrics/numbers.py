@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sized
+from decimal import Decimal
 from fractions import Fraction
 from math import inf, isinf
 from numbers import Integral
@@ -37,13 +38,17 @@ def _length(values: Sized) -> int:
 
 def number(argument: str, value: Any) -> str:
     """A finite or infinite number, written as briefly as reads back the same."""
-    value = real(argument, value)
+    given, value = value, real(argument, value)
     if isinstance(value, Integral) and abs(int(value)) < 2**128:
         return str(int(value))
     try:
         as_float = float(value)
     except OverflowError:
         as_float = inf if value == abs(value) else -inf
+    if isinstance(given, Decimal) and given.is_finite() and as_float != value:
+        # More digits than a float has.
+        text = str(given).lower()
+        return text if "e" in text or "." not in text else text.rstrip("0").rstrip(".")
     return str(int(as_float)) if as_float.is_integer() and abs(as_float) < 2**53 else repr(as_float)
 
 

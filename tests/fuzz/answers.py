@@ -18,14 +18,14 @@ from fuzz.cases import ASSOCIATIONS, COUNTS, QUOTIENTS, TOTALS
 
 
 def in_type(dtype: Any, text: str) -> Any:
-    """A threshold as a score of this type would be: rounded, unless that makes 0 or infinity of it."""
+    """A threshold as a score of this type would be: rounded, unless that makes infinity of it."""
     if "inf" in text or dtype == pl.Float64:
         return float(text)
     exact = Fraction(text)
     if dtype in (pl.Float16, pl.Float32):
         with np.errstate(over="ignore"):
             near = float((np.float16 if dtype == pl.Float16 else np.float32)(float(text)))
-        return near if isfinite(near) and (near != 0 or exact == 0) else exact
+        return near if isfinite(near) else exact
     return exact
 
 

@@ -283,3 +283,26 @@ def test_a_cut_beyond_rows_that_are_not_ranked(kind, policies):
     call = {"truth": "y", "score": "s", "by": "q", "gain": "g", **policies}
     found = kind.read(kind(data).pr.evaluate(["dcg@2", "dcg@10", "dcg@50%", "dcg"], **call))
     assert found.drop("q").rows() == [(3.0,) * 4, (0.0,) * 4]
+
+
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt8, pl.Float64, pl.Float32])
+@pytest.mark.parametrize("missing", [None, float("nan")])
+def test_a_missing_gain_is_worth_0_in_every_order(dtype, missing):
+    """Of the gains 1, missing and 7 in one tie, the worst order begins with the missing one."""
+    if missing is not None and not dtype.is_float():
+        missing = None
+    data = pl.DataFrame(
+        {"y": [1, None, 1], "gain": pl.Series([1, missing, 7], dtype=dtype, strict=False), "s": [7] * 3}
+    )
+    filled = data.with_columns(
+        pl.col("gain").fill_nan(None).fill_null(0) if dtype.is_float() else pl.col("gain").fill_null(0)
+    )
+    exact = {"pessimistic": D[1] + 7 * D[2], "optimistic": 7 + D[1], "threshold": 8 / 3 * (1 + D[1] + D[2])}
+    for ties, value in exact.items():
+        options = {"gain": "gain", "ties": ties, "unjudged": "negative"}
+        for frame in (data, data.lazy(), data.with_columns(c=1)):
+            counted = {} if isinstance(frame, pl.LazyFrame) or "c" not in frame.columns else {"count": "c"}
+            found = fp.evaluate(frame, ["dcg", "ndcg", "dcg@1"], "y", "s", **options, **counted)
+            found = found.collect() if isinstance(found, pl.LazyFrame) else found
+            assert found["dcg"].item() == near(value)
+            assert found.equals(fp.evaluate(filled, ["dcg", "ndcg", "dcg@1"], "y", "s", **options))

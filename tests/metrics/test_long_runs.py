@@ -26,7 +26,7 @@ def expected(size, hits, before, taken, *, reciprocal):
 
 
 def harmonic(start, count):
-    """1/(start + 1) + ... + 1/(start + count): the first 1000 one by one, the others as an integral with corrections."""
+    """1/(start + 1) + ... + 1/(start + count): the first 1000 one by one, the others as an integral."""
     near = min(count, 1000)
     first = fsum(1 / (start + i) for i in range(1, near + 1))
     low, high = start + near + Fraction(1, 2), start + count + Fraction(1, 2)

@@ -1,6 +1,7 @@
 """Rows that stand for many: figures are those of so many rows, up to the limit of 2**56."""
 
 import random
+import re
 from fractions import Fraction
 
 import polars as pl
@@ -90,3 +91,19 @@ def test_interpolated_curves_reach_the_same_levels_at_every_scale():
         for scale in SCALES
     ]
     assert heights[1:] == heights[:1] * 3
+
+
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Float64, pl.Decimal(20, 0)])
+def test_the_limit_is_exact(dtype):
+    frame = pl.DataFrame({"y": [1, 0], "s": [2, 1], "c": pl.Series([2**56 - 1, 1], dtype=dtype)})
+    assert fp.evaluate(frame, ["rows", "precision@100%"], "y", "s", count="c").row(0) == (2**56, (2**56 - 1) / 2**56)
+    more = frame.with_columns(c=pl.Series([2**56, 1], dtype=dtype))
+    with pytest.raises(ValueError, match=re.escape("sums up to more than 2**56 rows")):
+        fp.evaluate(more, "rows", "y", "s", count="c")
+
+
+def test_the_limit_of_whole_weights_is_exact():
+    frame = pl.DataFrame({"y": [1, 0], "s": [2, 1], "w": [2**56 - 1, 1]})
+    assert fp.evaluate(frame, "rows", "y", "s", weight="w").item() == 2**56
+    with pytest.raises(ValueError, match=re.escape("sums up to more than 2**56")):
+        fp.evaluate(frame.with_columns(w=pl.Series([2**56, 1])), "rows", "y", "s", weight="w")

@@ -1,0 +1,113 @@
+"""Thresholds at every door (name, number, column, frame) are compared with scores in the same way, and exactly."""
+
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+
+import frame_pr as fp
+
+DIGITS = ["0.7", "0.700000000000000001", "-0.7", "9.007199254740993", "0", "1"]
+WHOLE = [0, 1, -1, 2**53, 2**53 + 1, -(2**53) - 1, 2**63 - 1, 7]
+SCORES = {
+    pl.Decimal(38, 18): [Decimal(text) for text in DIGITS],
+    pl.Decimal(20, 2): [Decimal(text) for text in ("0.70", "0.71", "-0.70", "0", "12345678901234567.89")],
+    pl.Int64: WHOLE,
+    pl.Int128: WHOLE,
+    pl.UInt64: [n for n in [*WHOLE, 2**64 - 1] if n >= 0],
+    pl.Int8: [-128, -1, 0, 1, 127],
+}
+THRESHOLDS = {
+    pl.Decimal(38, 18): SCORES[pl.Decimal(38, 18)],
+    pl.Decimal(38, 30): [Decimal("0.7"), Decimal("0.700000000000000000000000000001"), Decimal("-0.71")],
+    pl.Decimal(38, 0): [Decimal(n) for n in [*WHOLE, 10**38 - 1, 1 - 10**38, 2**64 - 1]],
+    pl.Int64: WHOLE,
+    pl.UInt64: [0, 1, 2**64 - 1],
+}
+
+
+@pytest.mark.parametrize("dtype", list(SCORES))
+@pytest.mark.parametrize("given", list(THRESHOLDS))
+@pytest.mark.parametrize("ascending", [False, True])
+def test_decimals_and_whole_numbers_are_compared_exactly(dtype, given, ascending):
+    scores, thresholds = SCORES[dtype], THRESHOLDS[given]
+    frame = pl.DataFrame(
+        {
+            "q": [i for i in range(len(thresholds)) for _ in scores],
+            "s": pl.Series(scores * len(thresholds), dtype=dtype),
+        }
+    ).with_columns(y=pl.lit(1))
+    table = pl.DataFrame({"q": range(len(thresholds)), "t": pl.Series(thresholds, dtype=given)})
+    exact = [
+        sum(Fraction(score) <= Fraction(t) if ascending else Fraction(score) >= Fraction(t) for score in scores)
+        for t in thresholds
+    ]
+    by_frame = fp.confusion(frame, "y", "s", by="q", threshold=table, ascending=ascending)
+    assert by_frame["k"].to_list() == exact
+    by_column = fp.confusion(
+        frame.join(table, on="q").lazy(), "y", "s", by="q", threshold="t", ascending=ascending
+    ).collect()
+    assert by_column["k"].to_list() == exact
+    # The same as a number, and in a name.
+    for threshold, k in zip(thresholds, exact, strict=True):
+        found = fp.confusion(frame.filter(q=0), "y", "s", threshold=Decimal(threshold), ascending=ascending)
+        assert found["k"].item() == k
+        name = f"k@threshold={threshold}".lower()
+        assert fp.evaluate(frame.filter(q=0), name, "y", "s", ascending=ascending).item() == k
+
+
+def test_the_threshold_of_a_decimal_score_gives_its_figures_back():
+    scores = [Decimal(f"0.70000000000000000{i}") for i in range(6)]
+    frame = pl.DataFrame({"q": [1] * 6, "y": [0, 1, 0, 0, 1, 1], "s": pl.Series(scores, dtype=pl.Decimal(38, 18))})
+    best = fp.evaluate(frame, ["threshold@max_f1"], "y", "s", by="q")
+    assert (
+        fp.confusion(frame, "y", "s", by="q", threshold=best)["f1"].item()
+        == fp.evaluate(frame, "max_f1", "y", "s").item()
+    )
+
+
+@pytest.mark.parametrize(("dtype", "small"), [(pl.Float32, 1e-46), (pl.Float16, 1e-9), (pl.Float64, 1e-400)])
+def test_a_threshold_below_the_smallest_float_is_zero(dtype, small):
+    text = {1e-46: "1e-46", 1e-9: "1e-9"}.get(small, "1e-400")
+    frame = pl.DataFrame({"q": [1, 1], "y": [1, 0], "s": pl.Series([0.0, -1.0], dtype=dtype)})
+    exact = pl.Series([small], dtype=pl.Float64)
+    calls = {
+        "name": fp.evaluate(frame, {"k": f"k@threshold={text}"}, "y", "s"),
+        "number": fp.confusion(frame, "y", "s", threshold=Decimal(text)),
+        "column": fp.confusion(frame.with_columns(t=exact.first()), "y", "s", by="q", threshold="t"),
+        "frame": fp.confusion(frame, "y", "s", by="q", threshold=pl.DataFrame({"q": [1], "t": exact})),
+        "expression": frame.select(k=pl.col("s").pr.metric("y", f"k@threshold={text}")),
+    }
+    assert {door: found["k"].item() for door, found in calls.items()} == dict.fromkeys(calls, 1)
+    # A threshold that is larger than half of the smallest float is that float.
+    least = {pl.Float32: "1e-45", pl.Float16: "5e-8", pl.Float64: "5e-324"}[dtype]
+    assert fp.evaluate(frame, f"k@threshold={least}", "y", "s").item() == 0
+
+
+def test_a_short_float_is_the_decimal_that_it_prints_as():
+    frame = pl.DataFrame({"y": [1] * 10 + [0] * 5, "s": [float(i) for i in range(15, 0, -1)]})
+    for short in (np.float32(0.1), np.float16(0.1), np.array(0.1, dtype="float32"), Decimal("0.1"), Fraction(1, 10)):
+        found = fp.k_at_recall(frame, "y", "s", short)
+        assert found.columns == ["k@recall=0.1"]
+        assert found.item() == 1
+    assert fp.k_at_recall(frame, "y", "s", np.array([0.1, 0.3], "f")).columns == ["k@recall=0.1", "k@recall=0.3"]
+    assert fp.f_beta(frame, "y", "s", beta=np.float32(0.3), k=3).columns == ["f0.3@3"]
+    assert fp.identify(frame, np.float32(1 / 3), "y", "s")["definition"][0] != ""
+    for huge in (np.float32("inf"), np.float32(3.4028235e38), np.float16(65504)):
+        assert fp.confusion(frame, "y", "s", threshold=huge)["k"].item() == 0
+    with pytest.raises(ValueError, match="must be a number"):
+        fp.confusion(frame, "y", "s", threshold=np.float32("nan"))
+    with pytest.raises(ValueError, match="must be a number"):
+        fp.confusion(frame, "y", "s", threshold=Decimal("nan"))
+
+
+def test_a_decimal_keeps_its_digits_in_a_name():
+    frame = pl.DataFrame({"y": [1, 0], "s": [1.0, 0.0]})
+    for text, name in (
+        ("0.700000000000000001", "0.700000000000000001"),
+        ("0.70", "0.7"),
+        ("0.7000000000000000010", "0.700000000000000001"),
+    ):
+        assert fp.k_at_recall(frame, "y", "s", Decimal(text)).columns == [f"k@recall={name}"]
