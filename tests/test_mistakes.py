@@ -84,9 +84,9 @@ def test_truth_and_score_swapped():
 
 
 def test_columns_before_metrics():
-    with pytest.raises(ValueError, match="no metric is named 'relevant'; names look like average_precision"):
+    with pytest.raises(ValueError, match="metrics come before truth and score; got metrics='relevant'"):
         RUN.pr.evaluate("relevant", "score", "average_precision")
-    with pytest.raises(ValueError, match="no metric is named 'relevant'"):
+    with pytest.raises(ValueError, match="metrics come before truth and score"):
         RUN.pr.with_metrics("relevant", "score", "average_precision")
 
 

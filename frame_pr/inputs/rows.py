@@ -14,10 +14,10 @@ from frame_pr.frames.kinds import Frame, FrameKind, InMemory
 from frame_pr.inputs.canonical import canonical
 from frame_pr.inputs.group_codes import Recode, coding
 from frame_pr.inputs.masses import COLUMNS, Weights, how_many
-from frame_pr.inputs.policies import Ties
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.selection import selected
 from frame_pr.inputs.sort_keys import PLACES, SortKey, group_limit
+from frame_pr.inputs.tie_rules import Ties
 from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, units_beside
 
 

@@ -69,7 +69,7 @@ def test_a_positive_label():
     [
         ("precison@3", "no metric is named 'precison@3'; the nearest names are precision@3"),
         ("precision", "no metric is named 'precision'; it needs a cut"),
-        ("err@10", "no metric is named 'err@10'; names look like average_precision, "),
+        ("err@10", "no metric is named 'err@10'; it is not offered: "),
         ("precision@0", "k must be a whole number of at least 1, got 0"),
     ],
 )
