@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import polars as pl
 
 from frame_pr.frames.frame_kind import Frame
+from frame_pr.frames.kinds import read_stream
 from frame_pr.functions.curves import curve
 from frame_pr.functions.evaluation import evaluate
 from frame_pr.inputs.policies import Column, Columns, Policies
@@ -188,6 +189,8 @@ def plot(
         refuse_other_keys(target, [*map(str, request.keys), *(["system"] if request.several else [])])
     if k is not None and "weight" in policies:
         raise ValueError("k= cuts at a rank, and weighted rows have none: leave out k=, or weight=")
+    # Once, as a stream that is read twice has no rows.
+    frame = read_stream(frame)
     curves = curve(frame, truth, score, by=by, positive=positive, **policies)
     # An average counts the groups that retrieved nothing, too, of which a curve has no row.
     averages = average is not False and by is not None
