@@ -21,7 +21,8 @@ def averages_at_ranks(curves: Curves, over: Sequence[str], figures: Sequence[str
     if not curves.table["k"].dtype.is_integer():
         raise ValueError("x='k' averages at ranks, and the rows of this curve are weighted and have none: leave it out")
     lines, line = numbered(curves.keys, [key for key in curves.keys.columns if key not in over])
-    ranks = _ranks(cast("int", curves.table["k"].max() or 0))
+    # Without a retrieved row, the figures of rank 1 are those of all ranks.
+    ranks = _ranks(cast("int", curves.table["k"].max() or int(curves.totals is not None)))
     at = _at_ranks(curves, ranks)
     at = at.with_columns(line=line.gather(at["group"]))
     counts = Counts(pl.col("tp"), pl.col("rank"), pl.col("positives"), pl.col("rows"))

@@ -207,3 +207,20 @@ def test_a_mean_of_lifts_at_ranks_may_be_above_1():
     axes = data.pr.plot("t", "s", by="q", average=True, x="k", y="lift")
     drawn = {x: y for line in axes.get_lines() for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)}
     assert drawn[1] == near(2.5)
+
+
+@pytest.mark.parametrize("x", ["recall", "k"])
+def test_an_average_of_groups_that_retrieved_nothing(x):
+    pytest.importorskip("matplotlib")
+    data = runs(7).with_columns(s0=pl.lit(None, dtype=pl.Float64)).filter(pl.col("q") < 4)
+    axes = data.pr.plot("t", "s0", by="q", average=True, x=x, unscored="unretrieved")
+    (label, *_) = (text.get_text() for text in axes.get_legend().get_texts())
+    assert label == ("4 groups" if x == "k" else "mean AP = 0.00, 4 groups")
+
+
+def test_an_average_of_a_stream():
+    # A reader of Arrow gives its rows once.
+    pytest.importorskip("matplotlib")
+    rows = pytest.importorskip("pyarrow").Table.from_pydict(runs(8).to_dict(as_series=False)).to_reader()
+    axes = fp.plot(rows, "t", "s0", by="q", average=True)
+    assert axes.get_legend().get_texts()[0].get_text().startswith("mean AP = ")
