@@ -74,7 +74,8 @@ def compared_rows(
         others = {name: f"other {name}" for name in table.collect_schema().names() if name not in (*on, "place")}
         return both.join(table.rename(others), left_on=["b", *on], right_on=["place", *on])
 
-    pair, positive, parts = ["key", "a", "b"], pl.col("positive"), {}
+    pair, positive = ["key", "a", "b"], pl.col("positive")
+    parts: dict[str, pl.Expr] = {}
     for i in places:
         square = (pl.col(f"other D {i}") - pl.col(f"D {i}")) ** 2
         parts |= {f"squares {i}": square.sum(), f"positive squares {i}": square.filter(positive).sum()}

@@ -88,7 +88,8 @@ def _normal_tails(z: pl.Series) -> pl.Series:
     fraction = size
     for k in range(80, 0, -1):
         fraction = size + k / fraction
-    return (density / fraction).zip_with(size > 3, 1 - density * series)
+    tails: pl.Series = (density / fraction).zip_with(size > 3, 1 - density * series)
+    return tails
 
 
 def _fraction(a: pl.Series, b: pl.Series, x: pl.Series) -> pl.Series:
