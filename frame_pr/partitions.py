@@ -16,6 +16,7 @@ from frame_pr.frames.kinds import scan_of
 from frame_pr.frames.pandas import PandasFrame
 from frame_pr.frames.wording import shown
 
+_MOST = 10_000  # parts, of which each takes a file and about 20 ms
 _LEAST = 2**20  # bytes; a number of gibibytes is far below it, and would be as many files as there are rows
 
 
@@ -33,7 +34,7 @@ def partitioned(
     The rows are written to a temporary directory in parts, whole groups together, and the plain functions run on one
     part after the other. A part that is still too large, as it holds a very large group, and a frame without groups,
     are cut into ranges of scores, each of which continues the ranking where the range above it ended. The numbers are
-    those of the plain call.
+    those of the plain call; where a group is cut into ranges, sums of fractions may differ in the last bits.
 
     Parameters
     ----------
@@ -43,7 +44,7 @@ def partitioned(
         Memory to stay within, about: "4GiB", "500MB", or a number of bytes, at least 1 MiB. Says how many parts there
         are.
     partitions : int, optional
-        The number of parts, instead.
+        The number of parts, instead: at most 10,000, as each takes a file and about 20 ms.
     directory : path, optional
         Where the parts are written, in a new directory that is removed at the end, also after an error or an interrupt.
         By default where the system has its temporary files.
@@ -60,9 +61,9 @@ def partitioned(
     Raises
     ------
     ValueError, TypeError
-        memory_budget is no size, or below 1 MiB; partitions is below 1; and what the plain call raises.
+        memory_budget is no size, or below 1 MiB; partitions is below 1 or above 10,000; and what the plain call raises.
     OSError
-        The directory cannot be written to, or its disk is full.
+        The directory cannot be written to, its disk is full, or a part is larger than a file may be.
 
     Examples
     --------
@@ -78,6 +79,8 @@ def partitioned(
         way = ": a pandas frame is in memory already" if PandasFrame.matches(frame) else way
         raise TypeError(f"partitioned takes a polars LazyFrame or DataFrame as its frame, got {shown(frame)}{way}")
     number = None if partitions is None else whole("partitions", partitions, least=1)
+    if number is not None and number > _MOST:
+        raise ValueError(f"partitions={number}: each part takes a file and about 20 ms; give at most {_MOST}")
     where = None if directory is None else Path(path_of("directory", directory)).expanduser()
     bar = flag("progress", progress)
     from frame_pr.parts.disk import DiskFrame

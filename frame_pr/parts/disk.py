@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -191,11 +191,10 @@ def _written(frame: pl.LazyFrame, part: pl.Expr, folder: Path) -> list[pl.LazyFr
     try:
         frame.sink_ipc(parts, compression="lz4", maintain_order=False)
     except (OSError, pl.exceptions.ComputeError) as error:
-        if "os error 28" not in str(error):
-            raise
-        raise OSError(
-            errno.ENOSPC, f"the disk of {folder} is full: partitioned(directory=...) takes a directory on another one"
-        ) from None
+        for number, sentence in _WRITE_ERRORS.items():
+            if f"os error {number})" in str(error):
+                raise OSError(number, sentence.format(folder)) from None
+        raise
     return [pl.scan_ipc(path) for path in sorted(folder.glob(f"{_PART}=*"))]
 
 
@@ -225,7 +224,12 @@ def _width(dtype: pl.DataType) -> int:
 
 
 _FATAL = (signal.SIGTERM, signal.SIGHUP) if os.name == "posix" else ()
-_QUIET = 0.3  # seconds without a new file, after which no writer is left
+_LOOKS = 15  # of 0.02 s, in which no writer makes the folder anew
+_WRITE_ERRORS = {
+    errno.EFBIG: "a part in {} is larger than the system lets a file be (ulimit -f): partitions= makes smaller parts",
+    errno.ENOSPC: "the disk of {} is full: partitioned(directory=...) takes a directory on another one",
+    getattr(errno, "EDQUOT", -1): "the disk quota of {} is used up: partitioned(directory=...) takes another directory",
+}
 
 
 @contextmanager
@@ -249,12 +253,21 @@ def part_folder(directory: str | Path | None) -> Iterator[Path]:
 
 
 def _remove(folder: str) -> None:
-    """Remove a folder until it stays so: what was writing to it makes it anew, and ends a moment after the call."""
-    quiet = 0.0
-    while quiet < _QUIET:
-        quiet = 0.0 if os.path.exists(folder) else quiet + 0.02
-        shutil.rmtree(folder, ignore_errors=True)
+    """Remove a folder for good, although threads of polars may still write to it a moment after the call.
+
+    They make the folder anew, so a file takes its name until they have ended.
+    """
+    looks = 0
+    while looks < _LOOKS:
+        looks += 1
+        if os.path.isdir(folder):
+            looks = 0
+            shutil.rmtree(folder, ignore_errors=True)
+        with suppress(OSError):
+            os.close(os.open(folder, os.O_CREAT | os.O_EXCL))
         time.sleep(0.02)
+    with suppress(OSError):
+        os.unlink(folder)
 
 
 @contextmanager

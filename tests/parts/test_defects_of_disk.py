@@ -95,6 +95,8 @@ def test_numbers_of_parts():
     for number in (True, np.True_, 2.0, "2", 0, np.int64(-1)):
         with pytest.raises(ValueError, match="partitions must be a whole number of at least 1"):
             fp.partitioned(RUN, partitions=number)
+    with pytest.raises(ValueError, match="partitions=10001: each part takes a file and about 20 ms; give at most"):
+        fp.partitioned(RUN, partitions=10_001)
     for directory in (3, 2.5, ["parts"]):
         with pytest.raises(TypeError, match="directory must be text or a path, got"):
             fp.partitioned(RUN, directory=directory)

@@ -1,8 +1,10 @@
 """Frames larger than memory, in parts that are small enough for a test: always the numbers of the plain call."""
 
+import errno
 import math
 import subprocess
 import sys
+import threading
 from contextlib import nullcontext
 from datetime import date
 from decimal import Decimal
@@ -16,6 +18,7 @@ from names import NAMES
 import frame_pr as fp
 from frame_pr import partitions
 from frame_pr.parts import disk
+from frame_pr.parts.disk import part_folder
 from frame_pr.parts.score_ranges import range_edges, range_of
 
 pytestmark = [pytest.mark.slow, pytest.mark.versions]
@@ -251,13 +254,13 @@ def test_the_bar_counts_every_row(monkeypatch):
 
 def test_no_more_rows_than_fit_are_taken_at_once(monkeypatch):
     data, heights = scored(), []
-    plain = disk.Call.of_groups
+    plain = disk.PartQuery.of_groups
 
     def spy(call, part, mean_over=None):
         heights.append(part.height)
         return plain(call, part, mean_over)
 
-    monkeypatch.setattr(disk.Call, "of_groups", spy)
+    monkeypatch.setattr(disk.PartQuery, "of_groups", spy)
     parted(data, 4).average_precision("y", "s", by="group")
     # Group 0 has more than 420 rows, and was cut into ranges.
     assert max(heights) <= math.ceil(1.5 * 600 / 4)
@@ -320,13 +323,13 @@ def test_an_interrupt_leaves_nothing(tmp_path):
     script = (
         "import os, signal, sys, polars as pl, frame_pr as fp\n"
         "from frame_pr.parts import disk\n"
-        "real = disk.Call.of_groups\n"
+        "real = disk.PartQuery.of_groups\n"
         "def interrupted(call, part, mean_over=None):\n"
         "    if part.height:\n"
         "        print(len(os.listdir(sys.argv[1])), flush=True)\n"
         "        os.kill(os.getpid(), signal.SIGINT)\n"
         "    return real(call, part, mean_over)\n"
-        "disk.Call.of_groups = interrupted\n"
+        "disk.PartQuery.of_groups = interrupted\n"
         "data = pl.DataFrame({'g': [1, 2, 3, 4] * 9, 'y': [True, False] * 18, 's': list(range(36))})\n"
         "parts = fp.partitioned(data, partitions=2, directory=sys.argv[1], progress=False)\n"
         "parts.average_precision('y', 's', by='g')\n"
@@ -346,8 +349,46 @@ def test_a_full_disk(monkeypatch):
         parted(scored(), 2).average_precision("y", "s", by="group")
 
 
+@pytest.mark.parametrize(
+    ("number", "sentence"),
+    [
+        (errno.EFBIG, r"larger than the system lets a file be \(ulimit -f\): partitions= makes smaller parts"),
+        (errno.EDQUOT, "the disk quota of"),
+    ],
+)
+def test_limits_of_files(number, sentence, monkeypatch):
+    def refuse(*_, **__):
+        raise OSError(f"File too large (os error {number})")
+
+    monkeypatch.setattr(pl.LazyFrame, "sink_ipc", refuse)
+    with pytest.raises(OSError, match=sentence):
+        parted(scored(), 2).average_precision("y", "s", by="group")
+
+
+def test_a_writer_that_ends_after_the_call_leaves_nothing(tmp_path):
+    # A thread that makes the folder anew until it is refused, as one of polars does.
+    refused = threading.Event()
+
+    def write(folder):
+        while not refused.is_set():
+            try:
+                (folder / "part=0").mkdir(parents=True, exist_ok=True)
+            except OSError:
+                refused.set()
+
+    def interrupted_call():
+        with part_folder(tmp_path) as folder:
+            threading.Thread(target=write, args=(folder,)).start()
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        interrupted_call()
+    assert refused.wait(10)
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_directory_that_is_not_there(tmp_path):
-    with pytest.raises(OSError, match="no parts can be written to the directory"):
+    with pytest.raises(OSError, match=r"no parts can be written to the directory: .*: '.*/none'$"):
         parted(scored(), 2, directory=tmp_path / "none").average_precision("y", "s", by="group")
 
 
