@@ -16,6 +16,7 @@ CUTS += ["precision=0.1", "precision=0.6", "precision=1", "fpr=0", "fpr=0.3", "f
 TOTALS = ["rows", "positives", "prevalence", "ties"]
 AREAS = ["average_precision", "average_precision_lift", "interpolated_average_precision"]
 AREAS += ["interpolated_average_precision_11", "interpolated_average_precision_101", "r_precision"]
+AREAS += ["interpolated_average_precision_101/coco"]
 AT_K = [f"average_precision@{k}{divisor}" for k in (1, 3, 10) for divisor in ("", "/positives", "/hits")]
 BEST = [f"{head}max_f{beta}" for beta in ("1", "0.5", "2") for head in ("", "threshold@")]
 AT_RECALL = [f"{head}@recall={r}" for head in ("threshold", "interpolated_precision") for r in ("0", "0.3", "0.8", "1")]

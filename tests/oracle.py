@@ -182,6 +182,10 @@ class Group:
         if head == "interpolated_average_precision":
             steps = zip(blocks, self.curve, strict=True)
             return sum(hits * self.best(tp) for (_, hits), (_, _, tp) in steps) / Fraction(self.positives)
+        if name == "interpolated_average_precision_101/coco":
+            # n hits of P reach a level if n / P does as a float: where both are the same number, it may fall short.
+            short = [Fraction(i * 0.01 > i / 100, 10**40) for i in range(100)] + [Fraction(0)]
+            return sum(self.best(Fraction(self.positives * i) / 100 + short[i]) for i in range(101)) / Fraction(101)
         if head.startswith("interpolated_average_precision"):
             last = int(head.rpartition("_")[2]) - 1
             return sum(self.best(Fraction(self.positives * i) / last) for i in range(last + 1)) / Fraction(last + 1)

@@ -22,7 +22,10 @@ from frame_pr.inputs.tie_rules import TIES
 from frame_pr.metrics.means import Means
 
 _RANKS = (5, 10, 20, 100, 1000)
-_AREAS = ("average_precision", *(f"interpolated_average_precision{points}" for points in ("", "_11", "_101")))
+_AREAS = (
+    "average_precision",
+    *(f"interpolated_average_precision{points}" for points in ("", "_11", "_101", "_101/coco")),
+)
 _CUT = tuple(f"average_precision@{k}{divisor}" for k in _RANKS for divisor in ("", "/positives"))
 _HITS = tuple(f"average_precision@{k}/hits" for k in _RANKS)
 _NDCG = ("ndcg", *(f"ndcg@{k}" for k in _RANKS))
@@ -33,7 +36,8 @@ _KNOWN = {
     "average_precision": "scikit-learn's average_precision_score, trec_eval's map",
     "interpolated_average_precision": "VOC 2010",
     "interpolated_average_precision_11": "VOC 2007",
-    "interpolated_average_precision_101": "COCO",
+    "interpolated_average_precision_101": "COCO, with exact recall levels",
+    "interpolated_average_precision_101/coco": "COCO, with the recall levels of pycocotools",
     "/positives": "trec_eval's map_cut",
     "/hits": "torchmetrics",
 }

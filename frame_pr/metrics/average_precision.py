@@ -14,6 +14,8 @@ from frame_pr.metrics.rates import ratio
 _SHIFT = 10
 # Coefficients of 1/x^2, 1/x^4, ... in H(x) - ln(x) - Euler's constant - 1/(2x): -B(2i)/(2i), with Bernoulli numbers B.
 _BERNOULLI = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760, -1 / 12)
+_ROUNDED_UP = [i for i in range(100) if i * 0.01 > i / 100]
+"""The hundredths that `numpy.linspace(0, 1, 101)` makes larger than the quotient of two counts that is as much."""
 
 
 def _ap(b: Blocks) -> Aggregate:
@@ -75,14 +77,24 @@ def _interpolated_average_precision(name: re.Match[str], b: Blocks) -> Metric:
     if name["points"] is None:
         iap = Aggregate(b.hits * b.interpolated_precision)
         return Metric("share", ratio(b.number("iap"), b.positives), by_ties({"iap": iap}))
-    points = int(name["points"])
+    points, coco = int(name["points"]), name["coco"] is not None
     # Every recall level i/10 takes the envelope at the first block that reaches it: count the levels of each block, in
     # whole numbers, as 3/10 is not the float .3. Level 0 is reached at the first hit.
     before = (points - 1) * (b.tp - b.hits) // b.positives
     levels = (points - 1) * b.tp // b.positives - before + (b.tp == b.hits)
+    if coco:
+        levels += _just_below(b, b.tp - b.hits) - _just_below(b, b.tp)
     iap = Aggregate(pl.when(b.hits > 0).then(b.interpolated_precision * levels).otherwise(0))
-    value = pl.when(b.positives > 0).then(b.number(f"iap_{points}") / b.constant(points))
-    return Metric("share", value, by_ties({f"iap_{points}": iap}))
+    sum_name = f"iap_{points}{name['coco'] or ''}"
+    value = pl.when(b.positives > 0).then(b.number(sum_name) / b.constant(points))
+    return Metric("share", value, by_ties({sum_name: iap}))
+
+
+def _just_below(b: Blocks, tp: pl.Expr) -> pl.Expr:
+    """Whether a recall equals one of the levels that COCO's floats place above it, as an integer."""
+    hundredths = 100 * tp
+    level = (hundredths // b.positives).clip(0, 100).cast(pl.Int64)
+    return ((hundredths % b.positives == 0) & level.is_in(_ROUNDED_UP)).cast(pl.Int64)
 
 
 def _chance(b: Blocks) -> pl.Expr:
@@ -140,9 +152,10 @@ FAMILIES = (
         _average_precision_at_k,
     ),
     Family(
-        "interpolated_average_precision, ..._11, ..._101",
-        "sum over steps of (d/P) times the max precision at this or any later threshold; its mean at 11 or 101 recalls",
-        "interpolated_average_precision(?:_(?P<points>11|101))?",
+        "interpolated_average_precision, ..._11, ..._101, ..._101/coco",
+        "sum over steps of (d/P) times the max precision at this or any later threshold; its mean at 11 or 101 "
+        "recalls, or at the 101 floats that pycocotools has for them",
+        "interpolated_average_precision(?:_(?P<points>11|101)(?P<coco>(?<=101)/coco)?)?",
         _interpolated_average_precision,
     ),
     Family(

@@ -57,14 +57,8 @@ ASSOCIATIONS = [name for name, rate in RATES.items() if rate.range == "-1 to 1"]
 FIGURES = [*RATES, "f2", "f0.5", "f0.3"]
 TOTALS = ["rows", "positives", "ties"]
 WHOLE = ["average_precision", "average_precision_lift", "interpolated_average_precision"]
-WHOLE += [
-    "interpolated_average_precision_11",
-    "interpolated_average_precision_101",
-    "r_precision",
-    "roc_auc",
-    "prevalence",
-    *TOTALS,
-]
+WHOLE += [f"interpolated_average_precision_{points}" for points in ("11", "101", "101/coco")]
+WHOLE += ["r_precision", "roc_auc", "prevalence", *TOTALS]
 WHOLE += [f"{head}max_f{beta}" for head in ("", "threshold@") for beta in ("1", "2", "0.5", "0.3")]
 WHOLE += ["roc_auc@fpr=0.1", "roc_auc@fpr=0.5", "roc_auc@fpr=1", "reciprocal_rank", "dcg", "ndcg", "ndcg", "bpref"]
 WHOLE += ["rbp0.5", "rbp0.8", "rbp0.95", "chance_average_precision", "normalized_average_precision"]

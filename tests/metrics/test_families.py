@@ -63,7 +63,7 @@ def test_figures_are_found_by_name(figure):
     assert callable(rate_of(figure).formula)
 
 
-ONLY_BY_NAME = "%|@precision=|@fpr=|^dcg|^judged|^bpref|^rbp|max_informedness|min_cost|^chance|^normalized"
+ONLY_BY_NAME = "%|@precision=|@fpr=|^dcg|^judged|^bpref|^rbp|max_informedness|min_cost|^chance|^normalized|/coco"
 ONLY_BY_NAME += "".join(f"|^{name}@" for name, rate in rates.RATES.items() if not rate.in_confusion)
 
 
