@@ -10,6 +10,8 @@ from typing import Any
 
 import polars as pl
 
+from frame_pr.metrics.cutoffs import Rank
+from frame_pr.metrics.names import metric
 from fuzz.calls import IN_PARTS, STARTED, Call, group_keys, rows_of, scores_of
 
 INTEGERS = [pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.Int128, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64, pl.UInt128]
@@ -64,14 +66,6 @@ GAINS = {
     pl.Float64: [[0.0, 0.5, 1.0, 7.0], [1e-9, 1e-6, 1.0], [0.1, 0.2, 1e15]],
     pl.UInt8: [[0, 1, 3, 7, 15]],
 }
-BY_RANK = [
-    "r_precision",
-    "reciprocal_rank",
-    "dcg",
-    "ndcg",
-    "bpref",
-    *(f"{c}_average_precision" for c in ("chance", "normalized")),
-]
 RECALLS = ["0", "0.1", "0.3", "0.5", "0.7", "0.8", "1", "0.333", "1e-3", "0.999999"]
 
 
@@ -121,22 +115,13 @@ def some_names(draw: random.Random, call: Call) -> list[str]:
         name = draw.choice(WHOLE) if draw.random() < 0.35 else a_cut(draw, call)
         if "gain" in call.options and draw.random() < 0.5:
             name = draw.choice(GAINED)
-        limit = "precision=" in name.partition("@")[2] or "fpr=" in name.partition("@")[2]
-        optimum = "max_" in name or "min_cost" in name
-        recall_of = "recall=" in name or optimum or name.startswith("interpolated") or (limit and "roc" not in name)
-        hits = name.endswith("/hits")
-        cut = name.rpartition("@")[2].partition("/")[0]
-        if weighted and (cut.isdecimal() or cut.endswith("%") or name in BY_RANK or name.startswith("rbp")):
+        record = metric(name)
+        if weighted and (isinstance(record.cut, Rank) or record.counts_ranks):
             continue
-        if ties == "expected" and (recall_of or hits):
+        if ties not in record.aggregates:
             continue
         if call.fractional and "mean_over" in call.options and name == "threshold@max_informedness":
             continue  # see `answers.equal`
-        not_bounded = hits or name.startswith(("npv@recall", "mcc@recall", "markedness@recall", "judged"))
-        not_bounded |= name.startswith("threshold@") and (optimum or limit)
-        not_bounded |= limit and "roc" not in name and name.partition("@")[0] not in ("tp", "fn", "recall", "fnr")
-        if ties in ("optimistic", "pessimistic") and not_bounded:
-            continue
         if "gain" in call.options and name not in GAINED and (ties in ("optimistic", "pessimistic") or not found):
             continue
         found[name] = None
