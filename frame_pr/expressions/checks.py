@@ -23,6 +23,10 @@ _ADVICE = "drop these rows, or fill them, before the call"
 class ExpressionError(ValueError):
     """A `ValueError` whose sentence ends the text, too: polars writes its plan behind the sentence of an error."""
 
+    # Tracebacks print it as what it is caught as.
+    __module__ = "builtins"
+    __qualname__ = "ValueError"
+
     def __init__(self, message: str) -> None:
         sentence, _, plan = message.partition(_PLAN)
         text = message.removesuffix(sentence).rstrip()

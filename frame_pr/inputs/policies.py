@@ -121,7 +121,10 @@ REFUSED: Mapping[str, Sequence[Refusal]] = {
         Refusal("positives", _TOTALS_LATER),
         Refusal("rows", _TOTALS_LATER),
     ),
-    "with_curve": (_CURVE[0], Refusal("ties", _OWN_SCORE), Refusal("tie_break", _OWN_SCORE)),
+    "with_curve": (
+        _CURVE[0],
+        *(Refusal(option, _OWN_SCORE) for option in ("ties", "tie_break", "tie_break_descending")),
+    ),
 }
 """The options that a function refuses, whatever metric it is asked for."""
 _NO_PLACES = (

@@ -284,7 +284,7 @@ READERS: Mapping[str, Callable[[str], Cutoff]] = {
 
 def _share_hint(value: Fraction | float) -> str:
     """A percentage as a share."""
-    return f": write {float(value / 100):g}" if 1 < value <= 100 else ""
+    return f": write {float(value / 100):g} for {float(value):g} percent" if 1 < value <= 100 else ""
 
 
 def _checked_rank(k: int, text: str) -> int:
