@@ -1,26 +1,81 @@
-"""Precision-recall curves, drawn from the very table that the metrics are computed from."""
+"""Plots of precision-recall, ROC, gain and threshold curves."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import polars as pl
 
+from frame_pr.frames.engines import Engine
 from frame_pr.frames.frame_kind import Frame
 from frame_pr.functions.curves import curve
+from frame_pr.functions.evaluation import evaluate
 from frame_pr.inputs.policies import Column, Columns, Policies
-from frame_pr.inputs.request import request_of
+from frame_pr.inputs.request import Request, request_of
+from frame_pr.inputs.rows import rows_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-# What was given is handed on as `locals()`, taken first of all: the options stand in two signatures, which is enough.
+    from frame_pr.plotting.options import PlotOptions
 
-# Both functions return `Axes | Any`: a union with Figure would make every typed caller test which of the two it got,
-# and overloads would repeat the whole signature four times.
+# `plot` and `plot_curve` return `Axes | Any`: with a union, every typed caller would have to test for a Figure.
+
+
+class CurveArguments(TypedDict, total=False):
+    """The options of `plot` and `plot_curve`; their docstrings describe each."""
+
+    x: str
+    y: str | Sequence[str]
+    facet: bool | str | Sequence[str]
+    average: bool | str | Sequence[str]
+    rectangles: bool
+    interpolated: bool
+    points: int | None
+    k: int | None
+    threshold: float | Sequence[float] | None
+    recall: float | Sequence[float] | None
+    mark: str | Sequence[str] | None
+    iso_f: bool | Sequence[float]
+    beta: float
+    threshold_labels: int
+    baseline: bool
+    decimals: int
+    label: str | None
+    max_groups: int | None
+    spread: Literal["quartiles", "interval", "groups"] | None
+    colors: Mapping[Any, Any] | None
+    highlight: int | str | Sequence[Any] | None
+    legend: bool
+    ax: Axes | None
+    figure: Figure | SubFigure | None
+
+
+class LineArguments(TypedDict, total=False):
+    """The properties of lines that type checkers know; at run time, every property of Line2D is one."""
+
+    alpha: float | None
+    c: Any
+    color: Any
+    drawstyle: str
+    linestyle: Any
+    linewidth: float | None
+    ls: Any
+    lw: float | None
+    marker: Any
+    markersize: float
+    zorder: float
+
+
+class PlotCurveArguments(CurveArguments, LineArguments, total=False):
+    """The keyword arguments of `plot_curve`."""
+
+
+class PlotArguments(CurveArguments, LineArguments, Policies, total=False):
+    """The keyword arguments of `plot`."""
 
 
 def plot(
@@ -31,31 +86,7 @@ def plot(
     *,
     by: Columns | None = None,
     positive: object = None,
-    x: str = "recall",
-    y: str | Sequence[str] = "precision",
-    facet: bool | str | Sequence[str] = False,
-    average: bool | str | Sequence[str] = False,
-    rectangles: bool = False,
-    interpolated: bool = False,
-    points: int | None = None,
-    k: int | None = None,
-    threshold: float | Sequence[float] | None = None,
-    recall: float | Sequence[float] | None = None,
-    mark: str | Sequence[str] | None = None,
-    iso_f: bool | Sequence[float] = False,
-    beta: float = 1,
-    threshold_labels: int = 0,
-    baseline: bool = True,
-    decimals: int = 2,
-    label: str | None = None,
-    max_groups: int | None = None,
-    spread: Literal["quartiles", "interval", "groups"] | None = "quartiles",
-    colors: Mapping[Any, Any] | None = None,
-    highlight: int | str | Sequence[Any] | None = None,
-    legend: bool = True,
-    ax: Axes | None = None,
-    figure: Figure | SubFigure | None = None,
-    **options: Any,
+    **options: Unpack[PlotArguments],
 ) -> Axes | Any:
     """Precision-recall curves, one per group, with average precision and positives in the legend.
 
@@ -175,49 +206,24 @@ def plot(
     >>> ax.get_legend().get_texts()[0].get_text()
     'AP = 0.92, P = 3'
     """
-    given = locals()
     # Loaded when something is drawn: a third of the import of this package.
-    from frame_pr.plotting.panels import checked, draw, refuse_other_keys
+    from frame_pr.plotting.curve_data import metric_columns, read_curves
+    from frame_pr.plotting.draw import draw
 
-    policies: Any = {name: options.pop(name) for name in Policies.__annotations__ if name in options}
-    chosen, target = checked(given | dict.fromkeys(Policies.__annotations__), options)
+    policies: Any = {name: value for name, value in options.items() if name in Policies.__annotations__}
+    others = {name: value for name, value in options.items() if name not in policies}
+    parsed = _parse("plot", others, ["truth", "score", "by", "positive", *Policies.__annotations__], positive)
     request = request_of(truth, score, by, positive, policies)
-    if all(isinstance(column, str) for column in [*request.keys, *request.scores]):
-        refuse_other_keys(target, [*map(str, request.keys), *(["system"] if request.several else [])])
-    if k is not None and "weight" in policies:
+    if parsed.k is not None and "weight" in policies:
         raise ValueError("k= cuts at a rank, and weighted rows have none: leave out k=, or weight=")
-    return draw(curve(frame, truth, score, by=by, positive=positive, **policies), chosen, target)
+    _refuse_early(frame, request, parsed)
+    call: dict[str, Any] = {"by": by, "positive": positive, **policies}
+    table = curve(frame, truth, score, **call)
+    metrics = evaluate(frame, metric_columns(parsed), truth, score, **call)
+    return draw(read_curves(table, parsed, metrics), parsed)
 
 
-def plot_curve(
-    frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame,
-    *,
-    x: str = "recall",
-    y: str | Sequence[str] = "precision",
-    facet: bool | str | Sequence[str] = False,
-    average: bool | str | Sequence[str] = False,
-    rectangles: bool = False,
-    interpolated: bool = False,
-    points: int | None = None,
-    k: int | None = None,
-    threshold: float | Sequence[float] | None = None,
-    recall: float | Sequence[float] | None = None,
-    mark: str | Sequence[str] | None = None,
-    iso_f: bool | Sequence[float] = False,
-    beta: float = 1,
-    threshold_labels: int = 0,
-    baseline: bool = True,
-    decimals: int = 2,
-    label: str | None = None,
-    max_groups: int | None = None,
-    spread: Literal["quartiles", "interval", "groups"] | None = "quartiles",
-    colors: Mapping[Any, Any] | None = None,
-    highlight: int | str | Sequence[Any] | None = None,
-    legend: bool = True,
-    ax: Axes | None = None,
-    figure: Figure | SubFigure | None = None,
-    **line: Any,
-) -> Axes | Any:
+def plot_curve(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, **options: Unpack[PlotCurveArguments]) -> Axes | Any:
     """Draw a frame that `curve` gave: as `plot`, for a curve at hand or made with other options.
 
     Parameters
@@ -310,8 +316,42 @@ def plot_curve(
     >>> ax.get_legend().get_texts()[0].get_text()
     'run 1 (AP = 0.92, P = 3)'
     """
-    given = locals()
     # Loaded when something is drawn: a third of the import of this package.
-    from frame_pr.plotting.panels import checked, draw
+    from frame_pr.plotting.curve_data import read_curves
+    from frame_pr.plotting.draw import draw
 
-    return draw(frame, *checked(given, line))
+    parsed = _parse("plot_curve", options)
+    return draw(read_curves(frame, parsed), parsed)
+
+
+def _parse(
+    function: str, options: Mapping[str, Any], others: Sequence[str] = (), positive: object = None
+) -> PlotOptions:
+    from frame_pr.plotting.styles import need_matplotlib
+
+    need_matplotlib()
+    from frame_pr.plotting.options import options_of
+
+    return options_of(function, options, list(CurveArguments.__annotations__), others, positive)
+
+
+def _refuse_early(frame: Any, request: Request, options: PlotOptions) -> None:
+    """Refuse what cannot be drawn before rows are ranked: too many groups, and thresholds beyond all scores.
+
+    The rows of a LazyFrame are not known yet; of these, only the names of keys are.
+    """
+    from frame_pr.plotting.draw import layout_of, refuse_thresholds
+    from frame_pr.plotting.options import keys_of
+
+    if all(isinstance(column, str) for column in [*request.keys, *request.scores]):
+        keys = [*map(str, request.keys), *(["system"] if request.several else [])]
+        for name in ("facet", "average"):
+            keys_of(name, getattr(options, name), keys)
+    if isinstance(frame, (Engine, pl.LazyFrame)) or not (request.keys or request.several or options.thresholds):
+        return
+    rows, way_back = rows_of(frame, request)
+    groups = way_back.restore(rows.frame.select(pl.col("group").unique())).collect()
+    layout_of(groups.select(way_back.keys), options)
+    if options.thresholds:
+        scores = rows.frame.select(pl.col("score").min() if request.ascending else pl.col("score").max()).collect()
+        refuse_thresholds(options, scores.to_series(), ascending=request.ascending)
