@@ -145,7 +145,7 @@ def read_curves(
 
 def metric_columns(options: PlotOptions) -> dict[str, str]:
     """The metrics that `read_curves` takes from the rows, under names that no key column has."""
-    return {f"\0{name}": name for name in ("positives", "prevalence", *options.areas)}
+    return {f"\u200b{name}": name for name in ("positives", "prevalence", *options.areas)}
 
 
 def _check_columns(read: pl.DataFrame) -> None:
@@ -181,8 +181,9 @@ def _areas(table: pl.DataFrame, groups: int, options: PlotOptions) -> pl.DataFra
         sums["roc_auc"] = before.sum() + (1 - fpr.last()) * (1 + recall.last()) / 2
     names = ["positives", "prevalence", *options.areas]
     defined = positives > 0
+    totals = ("positives", "prevalence")
     areas = table.group_by("group").agg(
-        **{name: sums[name] if name == "positives" else pl.when(defined).then(sums[name]) for name in names}
+        **{name: sums[name] if name in totals else pl.when(defined).then(sums[name]) for name in names}
     )
     # A frame of no rows has a group, if it has no keys.
     every = pl.DataFrame({"group": range(groups)}, schema={"group": pl.Int64})

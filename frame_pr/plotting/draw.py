@@ -303,7 +303,8 @@ def draw_content(
             text = f"{mark_names[i]}: {text}" if mark_names else text
             dots(ax, [point.x], [point.y], look.line["color"], shape, text if label_marks else "_mark").set_gid(MARK)
             if options.x == "threshold":
-                ax.axvline(point.x, color=look.line["color"], linewidth=0.8, zorder=1, label=f"_{BASELINE}")
+                colour = look.line["color"] if len(options.ys) == 1 else grey(ax, 0.6)
+                ax.axvline(point.x, color=colour, linewidth=0.8, zorder=1, label=f"_{BASELINE}")
     if not before and not any(curve.drawn for curve in drawn):
         rows = any(curve.blocks.height for curve in curves)
         positives = any(curve.numbers["positives"] for curve in drawn)

@@ -134,9 +134,15 @@ def marks_of(curve: DrawnCurve, options: PlotOptions) -> list[tuple[Point, str, 
     if options.is_pr:
         return drawn
     # On other axes the text says the height of the point, too.
-    title = axis_quantity(curve.key.get(Y_KEY, options.ys[0])).title
+    y = curve.key.get(Y_KEY, options.ys[0])
+    title = axis_quantity(y).title
     return [
-        (point, shape, f"{title} = {number_text(point.y, options.decimals)}, {text}") for point, shape, text in drawn
+        (
+            point,
+            shape,
+            text if text.startswith(f"max {title} ") else f"{title} = {number_text(point.y, options.decimals)}, {text}",
+        )
+        for point, shape, text in drawn
     ]
 
 
