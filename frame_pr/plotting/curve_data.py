@@ -311,6 +311,10 @@ def threshold_text(curve: DrawnCurve, point: Point) -> str:
     sign = -1 if curve.ascending else 1
     exact = point.threshold if isinstance(point.threshold, Decimal) else Decimal(repr(point.threshold))
     read: Any = Decimal if isinstance(point.threshold, Decimal) else float
+    if thresholds.dtype == pl.Float32:
+        import numpy as np
+
+        read = np.float32  # a threshold is rounded to the type of the scores
     for digits in range(3, 18):
         for rounding in (ROUND_HALF_EVEN, ROUND_FLOOR):
             # Towards the rows that follow, so that the row of this threshold stays in.

@@ -189,8 +189,8 @@ def draw_legend(ax: Axes, title: str, options: PlotOptions, own_figure: bool) ->
         return
     tight = {"handlelength": 1.2, "labelspacing": 0.25, "borderpad": 0.3, "handletextpad": 0.5}
     small = settings | tight | {"fontsize": "x-small", "title_fontsize": "x-small"}
-    two_columns = small | {"fontsize": "xx-small", "title_fontsize": "xx-small", "ncols": 2, "columnspacing": 0.8}
-    looks = [settings] if own_figure else [settings, small, two_columns]
+    tiny = small | {"fontsize": "xx-small", "title_fontsize": "xx-small", "borderaxespad": 0.2}
+    looks = [settings] if own_figure else [settings, small, tiny, tiny | {"ncols": 2, "columnspacing": 0.8}]
     points, fitting = _points_of(ax), None
     for look in looks:
         legend = ax.legend(loc="lower left", **look)

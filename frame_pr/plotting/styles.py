@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-LABEL_LENGTH = 60
+LABEL_LENGTH = 48
 """Characters of a name in a plot; a longer name loses its middle."""
 
 # The colours of Okabe and Ito without yellow, which fades on white. Green, red and pink are moved apart: any two
