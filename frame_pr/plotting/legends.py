@@ -189,7 +189,8 @@ def draw_legend(ax: Axes, title: str, options: PlotOptions, own_figure: bool) ->
         return
     tight = {"handlelength": 1.2, "labelspacing": 0.25, "borderpad": 0.3, "handletextpad": 0.5}
     small = settings | tight | {"fontsize": "x-small", "title_fontsize": "x-small"}
-    tiny = small | {"fontsize": "xx-small", "title_fontsize": "xx-small", "borderaxespad": 0.2}
+    tiny = small | {"fontsize": "xx-small", "title_fontsize": "xx-small", "borderaxespad": 0.1}
+    tiny |= {"labelspacing": 0.1, "borderpad": 0.2}
     looks = [settings] if own_figure else [settings, small, tiny, tiny | {"ncols": 2, "columnspacing": 0.8}]
     points, fitting = _points_of(ax), None
     for look in looks:

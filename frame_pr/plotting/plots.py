@@ -88,7 +88,7 @@ def plot(
     positive: object = None,
     **options: Unpack[PlotArguments],
 ) -> Axes | Any:
-    """Precision-recall curves, one per group, with average precision and positives in the legend.
+    """Draw precision-recall curves, one per group, with average precision and positives in the legend.
 
     Parameters
     ----------
@@ -103,24 +103,25 @@ def plot(
     positive : optional
         The label of `truth` that is the positive one. It need not occur where its type declares it.
     x : str
-        The figure along: any of `confusion` between 0 and 1, such as "fpr"; "threshold", "k", or "share" (k of all
-        rows).
+        What the x axis shows: a rate of `confusion` between 0 and 1, such as "fpr"; "threshold", "k", or "share" (k
+        over all rows). Default "recall".
     y : str or list of str
-        The figure up, also "lift" (precision over prevalence); several give a curve each, in a colour each. ROC is
-        `x="fpr", y="recall"`, gain `x="share", y="recall"`. What is an area under precision against recall, such as
-        `rectangles`, is drawn there only.
+        What the y axis shows: such a rate, or "lift" (precision over prevalence); several give a curve each, in a
+        colour each. Default "precision". ROC is `x="fpr", y="recall"`, gain `x="share", y="recall"`. Options about
+        areas, such as `rectangles`, need precision against recall.
     facet : bool, str or list of str
-        Small multiples with shared axes, one for each group of these key columns; True: of all keys but `system`. Two
-        keys make rows and columns. Marks are told above the panel.
+        Draw small multiples with shared axes, one for each group of these key columns; True: of all keys but `system`.
+        Two keys make rows and columns. The values of marks are above the panel.
     average : bool, str or list of str
-        Average over these key columns: the mean of the groups' precision at each recall, the area under which is the
-        mean of their average precisions, and how they `spread`. True: all keys but `system`; beside `facet`, other keys
-        than there. With `x="k"`, the mean of the figure at each rank.
+        Average over these key columns: the mean of the groups' precision at each recall, whose area is the mean of
+        their average precisions, and how they `spread`. True: all keys but `system`; with `facet`, other keys than
+        there. With `x="k"`, the mean of y at each rank.
     rectangles : bool
-        Fill the rectangle under each step: their area is the average precision printed. Points mark the thresholds.
+        Fill the rectangle under each step: their area is the average precision in the legend. Points mark the
+        thresholds. Default False.
     interpolated : bool
         Add the envelope, the max precision at this or any later threshold, and shade what it adds. `rectangles` then
-        fill the area of the interpolated average precision.
+        fill the area of the interpolated average precision. Default False.
     points : int, optional
         11 or 101: mark the levels of recall that the average over so many samples; implies `interpolated`.
     k : int, optional
@@ -130,31 +131,33 @@ def plot(
     recall : float or list of float, optional
         Mark the operating points where these recalls are reached.
     mark : str or list of str, optional
-        Mark the best point: "max_f1", "max_f0.5" and so on.
+        Mark the best point, with its value and threshold in the legend: "max_f1", "max_f0.5" and so on.
     iso_f : bool or list of float
-        Contours of equal F; True: .2, .4, .6 and .8.
+        Contours of equal F; True: 0.2, 0.4, 0.6 and 0.8.
     beta : float
-        The beta of these contours.
+        The beta of these contours. Default 1.
     threshold_labels : int
-        Write at most so many thresholds along the curve.
+        Write at most so many thresholds along the curve. Default 0.
     baseline : bool
-        Draw the prevalence, the mean precision of random rankings at any rank, as a faint line.
+        Draw the prevalence, the mean precision of random rankings at any rank, as a faint line, and as a band where
+        groups have many. Default True.
     decimals : int
-        Of the numbers in the legend.
+        Decimals of the numbers in the legend. Default 2.
     label : str, optional
         The name of the curve, if it is one curve.
     max_groups : int, optional
         How many curves one axes may hold, 10 by default; with `facet`, how many panels, 48 by default.
     spread : "quartiles", "interval", "groups" or None
-        Around an average: the middle half of the groups, the interval of their mean (see `average_curve`), or the
-        single groups. Of three averages and more, the edges of the first two.
+        Around an average: the middle half of the groups (the default), the interval of their mean (see
+        `average_curve`), or the single groups. For three averages and more, the edges of the first two.
     colors : dict, optional
-        Colours by the name of a system; without several of these, of a group. Names that are not drawn may be there.
+        Colours by the name of a system; without several systems, of a group. A dict may have other names, too, but one
+        of its names must be in the plot.
     highlight : int, str or list, optional
         Names of curves, or how many of the best and of the worst: these have colours and names, all others are thin and
         grey, and there may be 200 of them.
     legend : bool
-        Whether to draw it.
+        Whether to draw the legend. Default True.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
     figure : matplotlib Figure or SubFigure, optional
@@ -186,11 +189,12 @@ def plot(
     threshold has. No point (recall 0, precision 1) is invented. A group without positives is named in the legend. The
     ROC curve is drawn in straight lines, from (0, 0) to (1, 1), as its area has a tie count as half.
 
-    Colour is the system, stroke the group; where there are not several of both, colour is what there is. A legend that
-    finds no room on the curves stands beside them, for which a new figure becomes wider; in axes of the caller it
-    becomes smaller first; in panels it stands above them. A curve that lies on a later one is wider there, so that both
-    are seen. All else is matplotlib's: `set_title`, `set_xlim`, `set_yscale` of what is returned, style
-    sheets.
+    Colours stand for systems and strokes for groups; without several of both, colours stand for what there is. The
+    legend has the values of marks. If it covers a curve, it stands to the right of the axes, and a new figure becomes
+    wider. Axes of the caller (`ax=`) keep their size: their legend stays inside, in smaller letters if necessary, and
+    leaves them to the right only if it is larger than the axes. In panels, the numbers stand above the panel. Where a
+    later curve hides an earlier one, the earlier one is drawn wider, so that both are visible. The returned object is
+    matplotlib's: use `set_title`, `set_xlim`, `set_yscale` and style sheets for everything else.
 
     A curve of more than 100,000 thresholds is thinned: each strip of recall 1/4096 wide keeps its first, last, lowest
     and highest, which moves nothing by more than half a pixel on axes up to 2048 pixels wide, and its rectangles are
@@ -231,24 +235,25 @@ def plot_curve(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, **options: Unp
     frame : polars DataFrame or LazyFrame, pandas DataFrame
         What `curve` gave; its columns before `threshold` are the keys of the groups. Never changed.
     x : str
-        The figure along: any of `confusion` between 0 and 1, such as "fpr"; "threshold", "k", or "share" (k of all
-        rows).
+        What the x axis shows: a rate of `confusion` between 0 and 1, such as "fpr"; "threshold", "k", or "share" (k
+        over all rows). Default "recall".
     y : str or list of str
-        The figure up, also "lift" (precision over prevalence); several give a curve each, in a colour each. ROC is
-        `x="fpr", y="recall"`, gain `x="share", y="recall"`. What is an area under precision against recall, such as
-        `rectangles`, is drawn there only.
+        What the y axis shows: such a rate, or "lift" (precision over prevalence); several give a curve each, in a
+        colour each. Default "precision". ROC is `x="fpr", y="recall"`, gain `x="share", y="recall"`. Options about
+        areas, such as `rectangles`, need precision against recall.
     facet : bool, str or list of str
-        Small multiples with shared axes, one for each group of these key columns; True: of all keys but `system`. Two
-        keys make rows and columns. Marks are told above the panel.
+        Draw small multiples with shared axes, one for each group of these key columns; True: of all keys but `system`.
+        Two keys make rows and columns. The values of marks are above the panel.
     average : bool, str or list of str
-        Average over these key columns: the mean of the groups' precision at each recall, the area under which is the
-        mean of their average precisions, and how they `spread`. True: all keys but `system`; beside `facet`, other keys
-        than there. With `x="k"`, the mean of the figure at each rank.
+        Average over these key columns: the mean of the groups' precision at each recall, whose area is the mean of
+        their average precisions, and how they `spread`. True: all keys but `system`; with `facet`, other keys than
+        there. With `x="k"`, the mean of y at each rank.
     rectangles : bool
-        Fill the rectangle under each step: their area is the average precision printed. Points mark the thresholds.
+        Fill the rectangle under each step: their area is the average precision in the legend. Points mark the
+        thresholds. Default False.
     interpolated : bool
         Add the envelope, the max precision at this or any later threshold, and shade what it adds. `rectangles` then
-        fill the area of the interpolated average precision.
+        fill the area of the interpolated average precision. Default False.
     points : int, optional
         11 or 101: mark the levels of recall that the average over so many samples; implies `interpolated`.
     k : int, optional
@@ -258,36 +263,38 @@ def plot_curve(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, **options: Unp
     recall : float or list of float, optional
         Mark the operating points where these recalls are reached.
     mark : str or list of str, optional
-        Mark the best point: "max_f1", "max_f0.5" and so on.
+        Mark the best point, with its value and threshold in the legend: "max_f1", "max_f0.5" and so on.
     iso_f : bool or list of float
-        Contours of equal F; True: .2, .4, .6 and .8.
+        Contours of equal F; True: 0.2, 0.4, 0.6 and 0.8.
     beta : float
-        The beta of these contours.
+        The beta of these contours. Default 1.
     threshold_labels : int
-        Write at most so many thresholds along the curve.
+        Write at most so many thresholds along the curve. Default 0.
     baseline : bool
-        Draw the prevalence, the mean precision of random rankings at any rank, as a faint line.
+        Draw the prevalence, the mean precision of random rankings at any rank, as a faint line, and as a band where
+        groups have many. Default True.
     decimals : int
-        Of the numbers in the legend.
+        Decimals of the numbers in the legend. Default 2.
     label : str, optional
         The name of the curve, if it is one curve.
     max_groups : int, optional
         How many curves one axes may hold, 10 by default; with `facet`, how many panels, 48 by default.
     spread : "quartiles", "interval", "groups" or None
-        Around an average: the middle half of the groups, the interval of their mean (see `average_curve`), or the
-        single groups. Of three averages and more, the edges of the first two.
+        Around an average: the middle half of the groups (the default), the interval of their mean (see
+        `average_curve`), or the single groups. For three averages and more, the edges of the first two.
     colors : dict, optional
-        Colours by the name of a system; without several of these, of a group. Names that are not drawn may be there.
+        Colours by the name of a system; without several systems, of a group. A dict may have other names, too, but one
+        of its names must be in the plot.
     highlight : int, str or list, optional
         Names of curves, or how many of the best and of the worst: these have colours and names, all others are thin and
         grey, and there may be 200 of them.
     legend : bool
-        Whether to draw it.
+        Whether to draw the legend. Default True.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
     figure : matplotlib Figure or SubFigure, optional
         Where to draw panels, with `facet`. Without it, on a new figure.
-    **line
+    **options
         Properties of the lines: `color`, `linewidth`, `linestyle`, `alpha` and so on.
 
     Returns

@@ -8,7 +8,6 @@ import polars as pl
 
 from frame_pr.frames.arguments import real, refuse_unknown, whole
 from frame_pr.frames.frame_kind import Frame
-from frame_pr.frames.wording import counted as count_of
 from frame_pr.frames.wording import warn
 from frame_pr.functions.curves import curve
 from frame_pr.inputs.policies import Column, Policies
@@ -85,8 +84,9 @@ def plot_scores(
         raise ValueError(f"bins must be at most {_MOST_BINS}, got {n_bins}")
     line = None if threshold is None else float(real("threshold", threshold))
     _refuse_groups(truth, score, positive, policies)
-    table = read_curves(curve(frame, truth, score, positive=positive, **policies), PlotOptions()).table
-    table = table.select(
+    curves = read_curves(curve(frame, truth, score, positive=positive, **policies), PlotOptions())
+    _refuse_several(curves.keys.height)  # of a selector, the frame says how many columns it selects
+    table = curves.table.select(
         pl.col("threshold").cast(pl.Float64),
         *(pl.col(name) - pl.col(name).shift(1, fill_value=0) for name in ("tp", "fp")),
     ).filter(pl.col("threshold").is_finite())
@@ -104,9 +104,12 @@ def _refuse_groups(truth: Column, score: Any, positive: object, policies: Any) -
         policies, Policies.__annotations__, ("positive", "threshold", "bins", "ax", *Policies.__annotations__)
     )
     request = request_of(truth, score, None, positive, policies)
-    if request.several:
-        number = count_of(len(request.scores), "column", "columns")
-        raise ValueError(f"score: plot_scores draws one column of scores, got {number} as a list; give the name of one")
+    _refuse_several(len(request.scores))
+
+
+def _refuse_several(number: int) -> None:
+    if number > 1:
+        raise ValueError(f"score: plot_scores draws one column of scores, got {number}; call it for each column")
 
 
 def _draw_histograms(ax: Axes, table: pl.DataFrame, n_bins: int, threshold: float | None, *, ascending: bool) -> None:

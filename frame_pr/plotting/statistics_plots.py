@@ -134,9 +134,15 @@ def plot_intervals(
 
 def _warn_of_scale(table: pl.DataFrame, overall: float | None) -> None:
     """Warn of a value on another scale than the values, such as percent."""
-    bounds = table.select(low=pl.min_horizontal("value", "low").min(), high=pl.max_horizontal("value", "high").max())
-    low, high = bounds.row(0)
-    if overall is not None and low is not None and not low <= overall <= high:
+    low, high = table.select(low=pl.col("value").min(), high=pl.col("value").max()).row(0)
+    if overall is None or low is None:
+        return
+    # The value of all rows may lie outside the values of the groups, but not on a tenth or ten times their scale.
+    if low >= 0 and high <= 1:
+        is_other_scale = not 0 <= overall <= 1
+    else:
+        is_other_scale = abs(overall) > 10 * max(abs(low), abs(high)) or low > 10 * abs(overall)
+    if is_other_scale:
         warn(
             f"overall: {overall:g} lies outside the values, which go from {low:g} to {high:g}; "
             "give the value of the same metric on the same scale"
