@@ -422,7 +422,8 @@ def draw_baselines(ax: Axes, shares: Sequence[tuple[float | None, Any]], *, as_b
         ax.axhspan(min(heights), max(heights), linewidth=0, zorder=0.5, **look)
         explain(ax, BASELINE, linewidth=6, **look)
         return
-    before: list[Any] = [line.get_ydata()[0] for line in ax.get_lines() if line.get_label() == f"_{BASELINE}"]
+    lines: list[Any] = [line for line in ax.get_lines() if line.get_label() == f"_{BASELINE}"]
+    before = [line.get_ydata()[0] for line in lines]
     if colours:
         explain(ax, BASELINE, linestyle=":")
     for share, colour in colours.values():

@@ -192,7 +192,8 @@ def draw_legend(ax: Axes, title: str, options: PlotOptions, own_figure: bool) ->
     tiny = small | {"fontsize": "xx-small", "title_fontsize": "xx-small", "borderaxespad": 0.1}
     tiny |= {"labelspacing": 0.1, "borderpad": 0.2}
     looks = [settings] if own_figure else [settings, small, tiny, tiny | {"ncols": 2, "columnspacing": 0.8}]
-    points, fitting = _points_of(ax), None
+    points = _points_of(ax)
+    fitting: tuple[dict[str, Any], Any, int] | None = None
     for look in looks:
         legend = ax.legend(loc="lower left", **look)
         covered = _covered(ax, legend, points)

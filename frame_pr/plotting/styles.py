@@ -67,7 +67,7 @@ def open_figure(figure: Figure | SubFigure | None, **figure_options: Any) -> Ite
     import matplotlib.pyplot as plt
 
     before = [] if figure is None else [*figure.axes, *figure.legends]
-    target = plt.figure(**figure_options) if figure is None else figure
+    target: Any = plt.figure(**figure_options) if figure is None else figure
     try:
         yield target
     except BaseException:
