@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import frame_pr
+from frame_pr.plotting.plots import CurveArguments
 
 POLICIES = runpy.run_path(str(Path(__file__).with_name("policies.py")))
 WIDTH = 120
@@ -24,6 +25,8 @@ TYPES = {
     "Columns": "str or polars expression, or several",
     "Columns | None": "str, polars expression or selector, or several; optional",
     "Unpack[Policies]": "",
+    "Unpack[PlotArguments]": "",
+    "Unpack[PlotCurveArguments]": "",
     "object": "optional",
     "str": "str",
     "str | None": "str, optional",
@@ -92,33 +95,39 @@ TEXTS = {
     "path": "The file.",
 }
 PLOTS = {
-    "facet": "Small multiples with shared axes, one for each group of these key columns; True: of all keys but "
-    "`system`. Two keys make rows and columns. Marks are told above the panel.",
-    "average": "Average over these key columns: the mean of the groups' precision at each recall, the area under which "
-    "is the mean of their average precisions, and how they `spread`. True: all keys but `system`; beside `facet`, "
-    'other keys than there. With `x="k"`, the mean of the figure at each rank.',
-    "rectangles": "Fill the rectangle under each step: their area is the average precision printed. Points mark the "
-    "thresholds.",
+    "x": 'What the x axis shows: a rate of `confusion` between 0 and 1, such as "fpr"; "threshold", "k", or "share" (k '
+    'over all rows). Default "recall".',
+    "y": 'What the y axis shows: such a rate, or "lift" (precision over prevalence); several give a curve each, in a '
+    'colour each. Default "precision". ROC is `x="fpr", y="recall"`, gain `x="share", y="recall"`. Options '
+    "about areas, such as `rectangles`, need precision against recall.",
+    "facet": "Draw small multiples with shared axes, one for each group of these key columns; True: of all keys but "
+    "`system`. Two keys make rows and columns. The values of marks are above the panel.",
+    "average": "Average over these key columns: the mean of the groups' precision at each recall, whose area is the "
+    "mean of their average precisions, and how they `spread`. True: all keys but `system`; with `facet`, other keys "
+    'than there. With `x="k"`, the mean of y at each rank.',
+    "rectangles": "Fill the rectangle under each step: their area is the average precision in the legend. Points mark "
+    "the thresholds. Default False.",
     "interpolated": "Add the envelope, the max precision at this or any later threshold, and shade what it adds. "
-    "`rectangles` then fill the area of the interpolated average precision.",
+    "`rectangles` then fill the area of the interpolated average precision. Default False.",
     "points": "11 or 101: mark the levels of recall that the average over so many samples; implies `interpolated`.",
     "k": "Emphasise the curve up to this rank, with AP@k in the legend.",
     "threshold": "Mark the operating points at these thresholds.",
     "recall": "Mark the operating points where these recalls are reached.",
-    "mark": 'Mark the best point: "max_f1", "max_f0.5" and so on.',
-    "iso_f": "Contours of equal F; True: .2, .4, .6 and .8.",
-    "beta": "The beta of these contours.",
-    "threshold_labels": "Write at most so many thresholds along the curve.",
-    "baseline": "Draw the prevalence, the mean precision of random rankings at any rank, as a faint line.",
-    "decimals": "Of the numbers in the legend.",
+    "mark": 'Mark the best point, with its value and threshold in the legend: "max_f1", "max_f0.5" and so on.',
+    "iso_f": "Contours of equal F; True: 0.2, 0.4, 0.6 and 0.8.",
+    "beta": "The beta of these contours. Default 1.",
+    "threshold_labels": "Write at most so many thresholds along the curve. Default 0.",
+    "baseline": "Draw the prevalence, the mean precision of random rankings at any rank, as a faint line, and as a "
+    "band where groups have many. Default True.",
+    "decimals": "Decimals of the numbers in the legend. Default 2.",
     "label": "The name of the curve, if it is one curve.",
-    "spread": "Around an average: the middle half of the groups, the interval of their mean (see `average_curve`), or "
-    "the single groups. Of three averages and more, the edges of the first two.",
-    "colors": "Colours by the name of a system; without several of these, of a group. Names that are not drawn may be "
-    "there.",
+    "spread": "Around an average: the middle half of the groups (the default), the interval of their mean (see "
+    "`average_curve`), or the single groups. For three averages and more, the edges of the first two.",
+    "colors": "Colours by the name of a system; without several systems, of a group. A dict may have other names, too, "
+    "but one of its names must be in the plot.",
     "highlight": "Names of curves, or how many of the best and of the worst: these have colours and names, all others "
     "are thin and grey, and there may be 200 of them.",
-    "legend": "Whether to draw it.",
+    "legend": "Whether to draw the legend. Default True.",
     "figure": "Where to draw panels, with `facet`. Without it, on a new figure.",
     "max_groups": "How many curves one axes may hold, 10 by default; with `facet`, how many panels, 48 by default.",
     "ax": "Where to draw. Without it, on a new figure.",
@@ -143,7 +152,7 @@ OWN = {
     "plot_confusion": ["frame"],
     "plot_intervals": ["frame"],
     "plot_scores": ["frame", "score", "threshold"],
-    "plot_curve": ["frame"],
+    "plot_curve": ["frame", "**options"],
     "report": ["k", "threshold", "confidence"],
     "identify": ["score", "value"],
     "with_curve": ["score"],
@@ -198,7 +207,15 @@ def _annotations(described: Any) -> dict[str, str]:
     if described is frame_pr.Policies:
         return dict.fromkeys(described.__annotations__, "")
     parameters = inspect.signature(described).parameters.values()
-    return {str(one).partition(":")[0]: one.annotation for one in parameters if one.name != "self"}
+    annotations = {}
+    for parameter in parameters:
+        if described in (frame_pr.plot, frame_pr.plot_curve) and parameter.name == "options":
+            # The options of plots are a TypedDict, and each has an entry.
+            fields = CurveArguments.__annotations__
+            annotations |= {name: getattr(field, "__forward_arg__", field) for name, field in fields.items()}
+        if parameter.name != "self":
+            annotations[str(parameter).partition(":")[0]] = parameter.annotation
+    return annotations
 
 
 def _shared(function: str, name: str, annotation: str, indent: str) -> list[str] | None:

@@ -4,7 +4,6 @@ import re
 import subprocess
 import sys
 from html import escape
-from inspect import signature
 from pathlib import Path
 
 import matplotlib as mpl
@@ -14,6 +13,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import frame_pr
+from frame_pr.plotting.plots import CurveArguments
 
 pytestmark = pytest.mark.slow
 # One process runs each of these examples, once.
@@ -220,11 +220,10 @@ def test_a_thumbnail_leads_to_each_picture_of_the_gallery() -> None:
 
 def test_every_option_of_plot_is_in_the_gallery() -> None:
     page = GALLERY.read_text(encoding="utf-8")
-    options = [*signature(frame_pr.plot).parameters][3:-1]
+    options = ["by", *CurveArguments.__annotations__]
     assert len(options) > 25
     missing = [name for name in options if not re.search(rf'[(, `]{name}=|"{name}": ', page)]
-    # These are for all functions.
-    assert missing == ["positive"]
+    assert missing == []
 
 
 def alike(drawn: str, kept: str) -> bool:

@@ -145,8 +145,10 @@ def refuse_options(caller: str, arguments: Mapping[str, Any], refusals: Iterable
             raise ValueError(f"{option}: {caller} does not take it{context}; {refusal.reason}")
 
 
-def public(refusals: Sequence[Refusal] = ()) -> Callable[[Function], Function]:
+def public(refusals: Sequence[Refusal] = (), *, others: bool = False) -> Callable[[Function], Function]:
     """Make a function public: it refuses unknown keywords and the options of the table, before it looks at anything.
+
+    `others`: whether the function hands keywords that it does not know to another library.
 
     The traceback of an error that this package raises ends at the function. The whole traceback is kept, as
     `full_traceback` of the error; with FRAME_PR_TRACEBACK=1 in the environment it is shown.
@@ -156,7 +158,7 @@ def public(refusals: Sequence[Refusal] = ()) -> Callable[[Function], Function]:
         @wraps(function)
         def call(*args: Any, **arguments: Any) -> Any:
             try:
-                refuse_unknown(function, arguments, refusals)
+                refuse_unknown(function, arguments, refusals, others=others)
                 refuse_options(function.__name__, arguments, refusals)
                 return function(*args, **arguments)
             except Exception as error:
@@ -359,7 +361,9 @@ def arguments_of(function: Callable[..., Any]) -> tuple[tuple[str, ...], bool]:
     return tuple(name for name in names if name not in ("self", "frame")), takes_others
 
 
-def refuse_unknown(function: Callable[..., Any], words: Iterable[str], refusals: Iterable[Refusal] = ()) -> None:
+def refuse_unknown(
+    function: Callable[..., Any], words: Iterable[str], refusals: Iterable[Refusal] = (), *, others: bool = False
+) -> None:
     """Raise for a keyword that the function does not have, with the argument that it may mean."""
     names, takes_others = arguments_of(function)
     unknown = [word for word in words if word not in names and word != "frame"]
@@ -369,7 +373,7 @@ def refuse_unknown(function: Callable[..., Any], words: Iterable[str], refusals:
         function.__name__,
         {one.option: one.reason for one in refusals if not (one.values or one.with_option)},
     )
-    if takes_others:  # of these words, only those that stand for an argument without a default are unknown
+    if takes_others or others:  # of these words, only those that stand for an argument without a default are unknown
         needed = [name for name, one in signature(function).parameters.items() if one.default is Parameter.empty]
         unknown = [word for word in unknown if any(word in SYNONYMS.get(name, ()) for name in needed)]
     for word in unknown[:1]:

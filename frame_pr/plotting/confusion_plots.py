@@ -9,16 +9,17 @@ import polars as pl
 from frame_pr.frames.arguments import public
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import Frame, kind_of
-from frame_pr.plotting.axes_and_names import check_axes, need_matplotlib, new_axes, plain
-from frame_pr.plotting.colours import MIDDLE, shine
+from frame_pr.plotting.styles import MIDDLE, canvas, check_axes, escape, need_matplotlib, shine, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _COLUMNS = ("truth", "prediction", "rows", "of_truth")
 _COUNTS = ("tp", "fp", "fn", "tn")
-_WRITTEN = 20
-"""Classes up to which numbers are written into the cells."""
+_NUMBERED = 20
+"""Most classes whose cells have numbers."""
+_NAME_LETTERS = 40
+"""Letters of the name of a class."""
 
 
 @public()
@@ -63,25 +64,31 @@ def plot_confusion(frame: Frame, /, *, ax: Axes | None = None) -> Axes:
             "plot_confusion draws one group: a row for each pair of classes, as confusion_matrix gave it; filter it"
         )
     width = min(1.5 + 0.55 * len(classes), 12)
-    ax = new_axes(ax, (width + 0.5, width))
+    with canvas(ax, figsize=(width + 0.5, width), layout="constrained") as target:
+        _draw_cells(target, table, classes)
+    return target
+
+
+def _draw_cells(ax: Axes, table: pl.DataFrame, classes: list[Any]) -> None:
     shares = table["of_truth"].to_numpy().reshape(len(classes), -1)
     image = ax.imshow(shares, cmap="Blues", vmin=0, vmax=1)
-    names = [plain("(null)" if one is None else str(one)) for one in classes]
+    names = ["(null)" if label is None else str(label) for label in classes]
+    names = [escape(shorten(name, _NAME_LETTERS)) for name in names]
     ticks: Any = range(len(classes))
     long = max(map(len, names), default=0) > 8
     ax.set_xticks(ticks, names, rotation=45 if long else 0, ha="right" if long else "center", rotation_mode="anchor")
     ax.set_yticks(ticks, names)
     ax.set(xlabel="Prediction", ylabel="Truth")
     ax.tick_params(length=0)
-    if len(classes) <= _WRITTEN:
-        size = "small" if len(classes) <= 6 else "x-small"
-        for i, (rows, share) in enumerate(table.select("rows", "of_truth").iter_rows()):
-            count = f"{rows:,}" if isinstance(rows, int) else f"{rows:,.1f}"
-            written = count if share is None or (not rows and len(classes) > 2) else f"{count}\n{share:.0%}"
-            ground = "white" if share is None else image.cmap(share)
-            colour = "black" if shine(ground) > MIDDLE else "white"
-            ax.text(i % len(classes), i // len(classes), written, ha="center", va="center", color=colour, fontsize=size)
-    return ax
+    if len(classes) > _NUMBERED:
+        return
+    size = "small" if len(classes) <= 6 else "x-small"
+    for i, (rows, share) in enumerate(table.select("rows", "of_truth").iter_rows()):
+        count = f"{rows:,}" if isinstance(rows, int) else f"{rows:,.1f}"
+        text = count if share is None or (not rows and len(classes) > 2) else f"{count}\n{share:.0%}"
+        background = "white" if share is None else image.cmap(share)
+        colour = "black" if shine(background) > MIDDLE else "white"
+        ax.text(i % len(classes), i // len(classes), text, ha="center", va="center", color=colour, fontsize=size)
 
 
 def _cells(frame: Any) -> pl.DataFrame:
@@ -89,11 +96,12 @@ def _cells(frame: Any) -> pl.DataFrame:
     kind = kind_of(frame)
     if all(name in kind.columns for name in _COLUMNS):
         return kind.read([*_COLUMNS]).select(map(by_name, _COLUMNS)).collect()
-    missing = [name for name in _COUNTS if name not in kind.columns]
-    if missing:
+    if any(name not in kind.columns for name in _COUNTS):
+        lacks = next(name for name in _COLUMNS if name not in kind.columns)
         raise ValueError(
             "plot_confusion draws a frame that confusion_matrix or confusion gave, and this one has no column "
-            f"{_COLUMNS[0]!r}, nor {missing[0]!r}"
+            f"{lacks!r} "
+            "(of confusion_matrix), nor all of tp, fp, fn and tn (of confusion); give a matrix as rows, before a pivot"
         )
     counts = kind.read([*_COUNTS]).select(map(by_name, _COUNTS)).collect()
     if counts.height != 1:

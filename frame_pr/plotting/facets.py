@@ -1,4 +1,4 @@
-"""Small multiples: a panel for each group, what they share above them."""
+"""Small multiples: a panel for each group, and the legend that they share."""
 
 from __future__ import annotations
 
@@ -7,27 +7,11 @@ from collections.abc import Sequence
 from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
 
-from frame_pr.plotting import legends
-from frame_pr.plotting import lines as artists
-from frame_pr.plotting.axes_and_names import plain
-from frame_pr.plotting.colours import grey
-from frame_pr.plotting.contents import Look, draw_content, looks_of
-from frame_pr.plotting.curve_frames import Average, DrawnCurve
+from frame_pr.plotting import draw
+from frame_pr.plotting.curve_data import Average, DrawnCurve
+from frame_pr.plotting.legends import BASELINE, SHARED, area_texts, axis_titles, count_text, marks_of, name_of
 from frame_pr.plotting.options import PlotOptions
-from frame_pr.plotting.overlaps import show_hidden
-from frame_pr.plotting.room import BASELINE, lay_out
-from frame_pr.plotting.texts import (
-    count_of,
-    draw_marks,
-    figures_in_label,
-    fitted,
-    in_words,
-    labelled,
-    name_of,
-    number,
-    operating_points,
-    titles_of,
-)
+from frame_pr.plotting.styles import escape, grey, open_figure, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,190 +19,211 @@ if TYPE_CHECKING:
 
 _WIDTH, _HEIGHT = 1.7, 1.8
 """Inches of a panel, with letters of 10 points."""
-_ROOM = 0.88
-"""Of the width of a panel, for its title."""
-_LINE = 0.15
-"""Inches of a line of small letters."""
-_ROW_LETTERS = 18
-"""Of the name of a row, beside it."""
-_CONTOUR = 50
-"""Points that the names of contours take beside a panel."""
+_TITLE_LETTERS = 24
+"""Letters of a line of a title, with letters of 10 points."""
+_LINE, _ROW = 0.15, 0.13
+"""Inches of a line of a title, and of a row of numbers above a panel."""
+_MARGIN_LETTERS = 18
+"""Letters of the name of a row, in the margin."""
 _GRID = 48
-"""Panels that rows and columns of two keys may make."""
+"""Most panels that rows and columns of two keys may make."""
 
 
 def draw_facets(
-    drawn: Sequence[DrawnCurve | Average],
+    drawn: Sequence[DrawnCurve | Average], panels: Sequence[str], lines: Sequence[str], options: PlotOptions
+) -> Figure | SubFigure:
+    """Draw a panel for each group of the keys `panels`; two keys make rows and columns."""
+    from matplotlib import rcParams
+
+    members: dict[tuple[Any, ...], list[DrawnCurve | Average]] = {}
+    for curve in drawn:
+        members.setdefault(tuple(map(str, (curve.key[key] for key in panels))), []).append(curve)
+    cells = _cells(list(members), options.figure)
+    rows, columns = (max(numbers, default=0) + 1 for numbers in (zip(*cells, strict=True) if cells else ((), ())))
+    scale = rcParams["font.size"] / 10
+    size = (scale * (_WIDTH * columns + 0.4), scale * (_HEIGHT * rows + 0.4))
+    with open_figure(options.figure, figsize=size, layout="compressed") as figure:
+        _draw_panels(figure, members, cells, panels, lines, options)
+    return figure  # type: ignore[no-any-return]
+
+
+def _draw_panels(
+    figure: Any,
+    members: dict[tuple[Any, ...], list[DrawnCurve | Average]],
+    cells: Sequence[tuple[int, int]],
     panels: Sequence[str],
     lines: Sequence[str],
     options: PlotOptions,
-    target: Figure | SubFigure | None,
-) -> Figure | SubFigure:
-    """A panel for each group of the keys `panels`; two keys make rows and columns."""
+) -> None:
     from matplotlib import rcParams
-    from matplotlib.lines import Line2D
 
-    inside: dict[tuple[Any, ...], list[int]] = {}
-    for i, each in enumerate(drawn):
-        inside.setdefault(tuple(each.key[key] for key in panels), []).append(i)
-    cells = _cells(list(inside), target)
-    rows, columns = (max(numbers, default=0) + 1 for numbers in (zip(*cells, strict=True) if cells else ((), ())))
-    most = max(map(len, inside.values()), default=0)
+    drawn = [curve for curves in members.values() for curve in curves]
+    rows, columns = (max((cell[i] for cell in cells), default=0) + 1 for i in (0, 1))
     scale = rcParams["font.size"] / 10
-    figure = target or _new_figure(rows, columns, scale)
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    artists.prepare(grid[0, 0], options, drawn)  # once: each time, matplotlib goes through all axes that share theirs
-    looks = looks_of(grid[0, 0], [each.key for each in drawn], lines, options)
+    draw.set_axes(grid[0, 0], options, drawn)  # once, because matplotlib visits all axes that share these
+    looks = iter(draw.looks_of(grid[0, 0], [curve.key for curve in drawn], lines, options))
     for ax in grid.flat:
         if options.is_square:
             ax.set_box_aspect(1)
         ax.set_axis_off()
-    used: list[tuple[Axes, list[int]]] = []
-    for (row, column), (_, members) in zip(cells, inside.items(), strict=True):
-        ax, own = grid[row, column], [drawn[i] for i in members]
-        ax.set_axis_on()
-        labels = [_label(each, options) for each in own]
-        ends = row == 0 and (row, column + 1) not in cells
-        draw_content(ax, own, labels, [looks[i] for i in members], options, label_iso_f=ends)
-        last = (row + 1, column) not in cells
-        ax.tick_params(labelsize="small", labelbottom=last, bottom=last, left=column == 0)
-        used.append((ax, members))
-    if not used:
+    if not cells:
         grid[0, 0].set_axis_on()
-        artists.say(grid[0, 0], "no rows")
-    if _is_grid(list(inside)):
-        names = _write_margins(dict(zip(cells, inside, strict=True)), grid, panels, options)
-    else:
-        names = [name_of(dict(zip(panels, key, strict=True)), panels) for key in inside]
-        names[:1] = [f"{plain(', '.join(panels))}: {name}" for name in names[:1]]
-    counts = [count_of([drawn[i] for i in members]) for members in inside.values()]
-    room = _ROOM * (_WIDTH * scale * figure.dpi if target is None else figure.bbox.width / columns)
-    artists.finish(grid[0, 0], options)
-    along, up = titles_of(options)
-    figure.supxlabel(along, fontsize="medium")
-    figure.supylabel(up, fontsize="medium")
-    whole, axes = grid[0, 0].figure.canvas.figure, [ax for ax, _ in used]
-    told = figures_in_label(drawn[0], options) if drawn else []
-    what = [text.removesuffix(" undefined").partition(" = ")[0] for text in told[:1]]
-    high, handles = whole.get_figheight(), _shared_handles(grid[0, 0], axes, looks)
-    legend = None
-    for above in legends.rows_above(most, options):
-        lines_of_titles = _write_titles(axes, names, counts, above * scale, room)
-        more = scale * rows * ((lines_of_titles - 1) * _LINE + above * legends.ROW)
-        if options.legend and handles:
-            if legend is not None:
-                legend.remove()
-            bare = [Line2D([], [], linestyle="", label=f"figures: {one}") for one in what if 0 < above < most]
-            legend = legends.draw_shared_legend(figure, [*handles, *bare])
-            more += legend.get_window_extent().height / figure.dpi
-        if target is None:
-            whole.set_figheight(high + more)
-        lay_out(grid[0, 0])
-        if not options.legend or not legends.draw_panel_legends(axes, above, options):
-            break
-    for ax, members in used:
-        show_hidden(ax)
-        draw_marks(ax, [drawn[i] for i in members], options, [looks[i].line["color"] for i in members])
-    return figure
-
-
-def _new_figure(rows: int, columns: int, scale: float) -> Figure:
-    import matplotlib.pyplot as plt
-
-    size = (scale * (_WIDTH * columns + 0.4), scale * (_HEIGHT * rows + 0.4))
-    return plt.figure(figsize=size, layout="compressed")
+        draw.say(grid[0, 0], "no rows")
+    names = _panel_names(members, cells, grid, panels)
+    letters = _TITLE_LETTERS if options.figure is None else int(figure.bbox.width / figure.dpi / columns / scale * 14)
+    used: list[tuple[Axes, list[draw.Look]]] = []
+    title_lines, number_rows = 1, 0
+    for (row, column), name, curves in zip(cells, names, members.values(), strict=True):
+        ax, panel_looks = grid[row, column], [next(looks) for _ in curves]
+        ax.set_axis_on()
+        labels = [_numbers(curve, options) for curve in curves]
+        draw.draw_content(ax, curves, labels, panel_looks, options, label_marks=False)
+        lowest = (row + 1, column) not in cells
+        ax.tick_params(labelsize="small", labelbottom=lowest, bottom=lowest, left=column == 0)
+        above = _write_numbers(ax, labels)
+        title = [*textwrap.wrap(name, max(8, letters))[:2], count_text(curves)]
+        if len(" ".join(title)) + 2 <= letters:
+            title = [f"{title[0]} ({title[1]})" if len(title) > 1 else title[0]]
+        ax.set_title("\n".join(title), fontsize="small", pad=4 + 72 * _ROW * scale * above)
+        title_lines, number_rows = max(title_lines, len(title)), max(number_rows, above)
+        used.append((ax, panel_looks))
+    if options.is_unbounded:
+        grid[0, 0].autoscale(axis="y")
+        grid[0, 0].set_ylim(bottom=0)
+    x_title, y_title = axis_titles(options)
+    figure.supxlabel(x_title, fontsize="medium")
+    figure.supylabel(y_title, fontsize="medium")
+    height = scale * rows * ((title_lines - 1) * _LINE + number_rows * _ROW)
+    if options.legend and (handles := _shared_handles(used)):
+        height += _draw_shared_legend(figure, handles).get_window_extent().height / figure.dpi
+    if options.figure is None:
+        figure.set_figheight(figure.get_figheight() + height)
+    for ax, _ in used:
+        ax.apply_aspect()
+        draw.show_hidden(ax)
 
 
 def _cells(keys: Sequence[tuple[Any, ...]], target: Figure | SubFigure | None) -> list[tuple[int, int]]:
     """Row and column of each panel: by the values of two keys, else in reading order."""
     if _is_grid(keys):
-        down, along = ([*dict.fromkeys(key[i] for key in keys)] for i in (0, 1))
-        return [(down.index(a), along.index(b)) for a, b in keys]
+        down, right = ([*dict.fromkeys(key[i] for key in keys)] for i in (0, 1))
+        return [(down.index(a), right.index(b)) for a, b in keys]
     columns = _columns(len(keys), target)
     return [divmod(i, columns) for i in range(len(keys))]
 
 
 def _is_grid(keys: Sequence[tuple[Any, ...]]) -> bool:
-    """Whether there are two keys, of several values each, that leave not too many holes."""
+    """Whether there are two keys, of several values each, that leave few cells empty."""
     if not keys or len(keys[0]) != 2:
         return False
-    down, along = (len({key[i] for key in keys}) for i in (0, 1))
-    return down * along <= max(_GRID, len(keys)) and min(down, along) > 1
-
-
-def _write_margins(
-    keys: dict[tuple[int, int], tuple[Any, ...]], grid: Any, panels: Sequence[str], options: PlotOptions
-) -> list[str]:
-    """The first key at the right of the rows; gives what stands above the panels: the second, on top of the columns."""
-    named = {
-        cell: [name_of({name: one}, [name]) for name, one in zip(panels, key, strict=True)]
-        for cell, key in keys.items()
-    }
-    top = {column: min(row for row, other in keys if other == column) for _, column in keys}
-    end = {row: max(column for other, column in keys if other == row) for row, _ in keys}
-    for row, column in end.items():
-        name = f"{plain(panels[0])}: " * (row == 0) + fitted(named[row, column][0], _ROW_LETTERS)
-        # Beside the names of contours, which the first row has.
-        away = _CONTOUR if options.iso_f and row == 0 else 4
-        look: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "fontsize": "small"}
-        grid[row, column].annotate(name, (1, 0.5), xytext=(away, 0), rotation=270, va="center", **look)
-    first = min(top)
-    return [
-        (f"{plain(panels[1])}: " * (column == first) + named[row, column][1]) * (row == top[column])
-        for row, column in keys
-    ]
+    down, right = (len({key[i] for key in keys}) for i in (0, 1))
+    return down * right <= max(_GRID, len(keys)) and min(down, right) > 1
 
 
 def _columns(panels: int, target: Figure | SubFigure | None) -> int:
-    """Few cells left empty, not far from square; in a figure of the caller, the largest panels."""
+    """Few cells stay empty, not far from square; in a figure of the caller, the largest panels."""
     if target is not None:
-        wide, high = target.bbox.width, target.bbox.height
-        return max(range(1, max(1, panels) + 1), key=lambda n: min(wide / n, high / ceil(panels / n)))
+        width, height = target.bbox.width, target.bbox.height
+        return max(range(1, max(1, panels) + 1), key=lambda n: min(width / n, height / ceil(panels / n)))
     least = max(1, ceil(sqrt(panels)))
     return min(range(least, min(panels, least + 2) + 1), key=lambda n: (-panels % n, n), default=1)
 
 
-def _label(each: DrawnCurve | Average, options: PlotOptions) -> str:
-    """Numbers of a curve, and its operating points, each in a line."""
-    numbers = ", ".join(figures_in_label(each, options))
-    if isinstance(each, Average):
-        return numbers
-    marks = [in_words(text).removeprefix("max ") for _, _, text in operating_points(each, options)]
-    if options.x == "threshold":
-        values = [number(point.y, options.decimals) for point, _, _ in operating_points(each, options)]
-        marks = [f"{value} at {text.rpartition(' ')[2]}" for value, text in zip(values, marks, strict=True)]
-    first = ", ".join(one for one in (numbers.replace(" = ", " ") if marks else numbers, *marks[:1]) if one)
+def _panel_names(
+    members: dict[tuple[Any, ...], list[DrawnCurve | Average]],
+    cells: Sequence[tuple[int, int]],
+    grid: Any,
+    panels: Sequence[str],
+) -> list[str]:
+    """The names above the panels; of two keys, the first is written to the right of the rows."""
+    keys = [curves[0].key for curves in members.values()]
+    if not _is_grid(list(members)):
+        names = [name_of(key, panels) for key in keys]
+        return [f"{escape(shorten(', '.join(panels)))}: {name}" if i == 0 else name for i, name in enumerate(names)]
+    top = {column: min(row for row, other in cells if other == column) for _, column in cells}
+    end = {row: max(column for other, column in cells if other == row) for row, _ in cells}
+    names = []
+    for (row, column), key in zip(cells, keys, strict=True):
+        if column == end[row]:
+            name = f"{escape(panels[0])}: " * (row == 0) + escape(shorten(name_of(key, panels[:1]), _MARGIN_LETTERS))
+            look: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "fontsize": "small"}
+            grid[row, column].annotate(name, (1, 0.5), xytext=(4, 0), rotation=270, va="center", **look)
+        name = f"{escape(panels[1])}: " * (column == min(top)) + name_of(key, panels[1:])
+        names.append(name * (row == top[column]))
+    return names
+
+
+def _numbers(curve: DrawnCurve | Average, options: PlotOptions) -> str:
+    """The numbers of a curve above its panel, each mark in a line."""
+    areas = ", ".join(area_texts(curve, options)).replace(" undefined", " -").replace(" = ", " ")
+    marks = [] if isinstance(curve, Average) else [text for _, _, text in marks_of(curve, options)]
+    marks = [text.removeprefix("max ").replace(" = ", " ") for text in marks]
+    first = ", ".join(text for text in (areas, *marks[:1]) if text)
     return "\n".join([first, *marks[1:]])
 
 
-def _write_titles(
-    panels: Sequence[Axes], names: Sequence[str], counts: Sequence[str], above: float, room: float
-) -> int:
-    """Each within so many pixels, in as many lines as it needs up to three; how many the longest has."""
-    most = 1
-    for ax, name, count in zip(panels, names, counts, strict=True):
-        title = ax.set_title(labelled(name, count), fontsize="small", pad=4 + 72 * legends.ROW * above)
-        width = title.get_window_extent().width
-        if width > room:
-            letters = max(8, int(len(title.get_text()) * room / width) - 1)
-            lines = textwrap.wrap(fitted(name, 2 * letters - 2), letters)[:2]
-            title.set_text("\n".join([*lines, count]))
-            most = max(most, len(lines) + 1)
-    return most
+def _write_numbers(ax: Axes, labels: Sequence[str]) -> int:
+    """Write the numbers of all curves between the panel and its title; how many lines they take."""
+    handles, texts = ax.get_legend_handles_labels()
+    entries = [
+        (handle, text) for handle, text in zip(handles, texts, strict=True) if handle.get_gid() != SHARED and text
+    ]
+    if not any(labels) or not entries:
+        return 0
+    longest = max(len(line) for label in labels for line in label.split("\n"))
+    columns = max(1, 30 // (longest + 4))
+    legend = ax.legend(
+        *zip(*entries, strict=True),
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=columns,
+        fontsize="x-small" if longest < 28 else "xx-small",
+        frameon=False,
+        borderaxespad=0.2,
+        borderpad=0,
+        labelspacing=0.2,
+        columnspacing=0.8,
+        handlelength=1,
+        handletextpad=0.4,
+    )
+    legend.set_in_layout(False)
+    rows = [label.count("\n") + 1 for label in labels]
+    return sum(rows) if columns == 1 else ceil(len(rows) / columns) * max(rows)
 
 
-def _shared_handles(ax: Axes, panels: Sequence[Axes], looks: Sequence[Look]) -> list[Any]:
-    """What colours and strokes tell, if there are several, and what else panels explain, but for the baseline alone."""
+def _shared_handles(panels: Sequence[tuple[Axes, Sequence[draw.Look]]]) -> list[Any]:
+    """What colours and strokes mean, and what else the panels explain, except for a baseline alone."""
     from matplotlib.lines import Line2D
 
+    looks = [look for _, panel_looks in panels for look in panel_looks]
     hues = {look.hue: look.line for look in looks}
     groups = {look.group: look.line.get("linestyle") for look in looks if look.group is not None}
-    handles = [Line2D([], [], **line, label=hue) for hue, line in hues.items() if hue]
     if groups:
         handles = [Line2D([], [], color=line["color"], label=hue) for hue, line in hues.items()]
-        handles += [Line2D([], [], color=grey(ax, 0.4), linestyle=stroke, label=of) for of, stroke in groups.items()]
-    told: dict[str, Any] = {}
-    for panel in panels:
-        told |= {str(line.get_label()): line for line in panel.get_lines() if line.get_gid() == "explained"}
-    names = sorted(told, key=lambda name: name == BASELINE)
-    return [] if not handles and names == [BASELINE] else handles + [told[name] for name in names]
+        colour = grey(panels[0][0], 0.4)
+        handles += [Line2D([], [], color=colour, linestyle=stroke, label=group) for group, stroke in groups.items()]
+    else:
+        handles = [Line2D([], [], **line, label=hue) for hue, line in hues.items() if hue]
+    shared = {str(line.get_label()): line for ax, _ in panels for line in ax.get_lines() if line.get_gid() == SHARED}
+    names = sorted(shared, key=lambda name: name == BASELINE)
+    return [] if not handles and names == [BASELINE] else handles + [shared[name] for name in names]
+
+
+def _draw_shared_legend(figure: Figure | SubFigure, handles: Sequence[Any]) -> Any:
+    """Draw the legend above all panels, in as many columns as fit."""
+    columns = len(handles)
+    while True:
+        legend = figure.legend(
+            handles=handles,
+            loc="outside upper center",
+            fontsize="small",
+            frameon=False,
+            columnspacing=1.2,
+            ncols=columns,
+        )
+        share = legend.get_window_extent().width / figure.bbox.width
+        if columns == 1 or share <= 0.97:
+            return legend
+        legend.remove()
+        columns = max(1, min(columns - 1, int(columns / share)))

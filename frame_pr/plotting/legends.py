@@ -1,21 +1,40 @@
-"""The legend of an axes, of a panel, and of all panels: where it covers nothing."""
+"""What a plot says in words: names and numbers of curves, marks, titles of axes, and the legend of one axes."""
 
 from __future__ import annotations
 
+import math
 import textwrap
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
-from frame_pr.plotting.lines import ISO_F
+from frame_pr.plotting.curve_data import (
+    Y_KEY,
+    Average,
+    DrawnCurve,
+    Point,
+    best_point,
+    point_at_recall,
+    point_at_threshold,
+    threshold_text,
+)
 from frame_pr.plotting.options import PlotOptions
-from frame_pr.plotting.room import BASELINE, Box, crowd_of, extent, lay_out, near
-from frame_pr.plotting.texts import short
+from frame_pr.plotting.plot_axes import X_ONLY, axis_quantity
+from frame_pr.plotting.styles import escape, in_legend, shorten, value_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
-_Place = Literal[
+BASELINE = "prevalence"
+"""Label of the precision of a random ranking."""
+SHARED = "shared"
+"""gid of entries of the legend that explain what curves have in common."""
+MARK = "mark"
+"""gid of marked points."""
+_LETTERS = 52
+"""Letters of a line of the legend."""
+_POSITIVE_LETTERS = 20
+"""Letters of the positive label in the title of an axis."""
+_PLACES = (
     "lower left",
     "upper right",
     "lower right",
@@ -25,286 +44,235 @@ _Place = Literal[
     "upper center",
     "upper left",
     "center",
-]
-# The best first: below curves that are good, above those that are not, or that are filled.
-_BELOW: tuple[_Place, ...] = get_args(_Place)
-_ABOVE: tuple[_Place, ...] = ("upper right", "upper center", *_BELOW)
-_ROWS_INSIDE = 4
-"""Of the legend of a panel, beyond which it hides the curves."""
-_ACROSS = 4
-"""Entries side by side in the legend above a panel."""
-ROW = 0.13
-"""Inches of a row of it."""
-_LETTERS = 52
-"""Of a line of the legend."""
-_SHORT = 22
-"""Letters of a name in a small legend."""
-_KEPT = 0.6
-"""Of an axes of the caller, if a legend is to stand beside it."""
+)
 
 
-def draw_legend(ax: Axes, title: str, options: PlotOptions, own: bool) -> bool:
-    """Inside where it covers nothing, smaller if need be, else beside the axes; and whether it took room for that.
+def name_of(key: dict[str, Any], names: Sequence[str]) -> str:
+    """The values of these keys, as the legend writes them."""
+    values = (axis_quantity(key[name]).title if name == Y_KEY else value_text(key[name]) for name in names)
+    return in_legend(escape(shorten(", ".join(values))))
 
-    A figure of its `own` becomes wider instead.
+
+def axis_titles(options: PlotOptions) -> tuple[str, str]:
+    """The titles of both axes; the title of x has the positive label that the caller named."""
+    x = axis_quantity(options.x).title
+    y = axis_quantity(options.ys[0]).title if len(options.ys) == 1 else "Value"
+    if options.positive is not None and options.x not in X_ONLY:
+        x = f"{x} (positive: {escape(shorten(options.positive, _POSITIVE_LETTERS))})"
+    return x, y
+
+
+def number_text(value: float, decimals: int) -> str:
+    """A number in so many decimals, or in two digits if these decimals would be zeros."""
+    text = f"{value:.{decimals}f}"
+    return f"{value:.2g}" if value and not float(text) else text
+
+
+def area_texts(curve: DrawnCurve | Average, options: PlotOptions) -> list[str]:
+    """The areas of a curve, such as `AP = 0.78`."""
+    if not options.areas:
+        return []
+    if isinstance(curve, Average):
+        title = "mean interpolated AP" if options.interpolated else "mean AP"
+        return [_equation(title, curve.mean, options)]
+    first, *envelope = (curve.numbers[area] for area in options.areas)
+    texts = [_equation(options.area_title, first, options)]
+    if first is not None and envelope:
+        title = "interpolated" if options.points is None else f"{options.points}-point"
+        texts.append(f"{title} {number_text(envelope[0], options.decimals)}")
+    return texts
+
+
+def _equation(title: str, value: float | None, options: PlotOptions) -> str:
+    return f"{title} undefined" if value is None else f"{title} = {number_text(value, options.decimals)}"
+
+
+def count_text(curves: Sequence[DrawnCurve | Average]) -> str:
+    """`P = 120`, or a range; for averages, the number of groups."""
+    averages = [curve for curve in curves if isinstance(curve, Average)]
+    if averages:
+        counts = sorted({average.groups for average in averages})
+        undefined = max(average.without_positives for average in averages)
+        text = " to ".join(f"{n:,}" for n in dict.fromkeys((counts[0], counts[-1])))
+        return f"{text} groups" + (f", {undefined:,} undefined" if undefined else "")
+    positives = sorted({curve.numbers["positives"] for curve in curves})
+    return f"P = {' to '.join(_positives_text(n) for n in dict.fromkeys((positives[0], positives[-1])))}"
+
+
+def _positives_text(positives: float) -> str:
+    if positives == math.floor(positives):
+        return f"{positives:,.0f}"
+    return f"{positives:,.1f}" if positives >= 1 else f"{positives:.2g}"
+
+
+def with_numbers(name: str, *numbers: str) -> str:
+    """A name, and its numbers in brackets."""
+    text = ", ".join(number for number in numbers if number)
+    return f"{name} ({text})" if name and text else name or text
+
+
+def marks_of(curve: DrawnCurve, options: PlotOptions) -> list[tuple[Point, str, str]]:
+    """The marked points of a curve: the point, the shape of its marker, and its text in the legend."""
+    if not curve.drawn:
+        return []
+    marks: list[tuple[Point | None, str, str]] = []
+    for threshold in options.thresholds:
+        marks.append((point_at_threshold(curve, threshold), "o", f"threshold {threshold:g}"))
+    for recall in options.recalls:
+        point = point_at_recall(curve, float(recall.text))
+        if point is not None:
+            text = f"recall {float(recall.text):g} (threshold {threshold_text(curve, point)})"
+            marks.append((point, "s", text))
+    for beta in options.max_f:
+        if (best := best_point(curve, beta)) is not None:
+            point, f = best
+            text = f"max F{beta} = {number_text(f, options.decimals)}"
+            marks.append((point, "D", f"{text} at {threshold_text(curve, point)}"))
+    drawn = [
+        (point, shape, text) for point, shape, text in marks if point is not None and None not in (point.x, point.y)
+    ]
+    if options.is_pr:
+        return drawn
+    # On other axes the text says the height of the point, too.
+    y = curve.key.get(Y_KEY, options.ys[0])
+    title = axis_quantity(y).title
+    return [
+        (
+            point,
+            shape,
+            text if text.startswith(f"max {title} ") else f"{title} = {number_text(point.y, options.decimals)}, {text}",
+        )
+        for point, shape, text in drawn
+    ]
+
+
+def labels_of(
+    ax: Axes,
+    curves: Sequence[DrawnCurve | Average],
+    names: Sequence[str],
+    keys: Sequence[str],
+    options: PlotOptions,
+    shares_axes: bool,
+) -> tuple[list[str], str]:
+    """The labels of the curves and the title of the legend, which has what all of them share."""
+    counts = [count_text([curve]) for curve in curves]
+    title = escape(shorten(", ".join(key for key in keys if key != Y_KEY)))
+    in_title = len(set(counts)) == 1 and len(curves) > 1 and not shares_axes
+    labels = [
+        with_numbers(name, *area_texts(curve, options), "" if in_title else count)
+        for curve, name, count in zip(curves, names, counts, strict=True)
+    ]
+    return labels, with_numbers(title, counts[0]) if in_title else title
+
+
+def draw_legend(ax: Axes, title: str, options: PlotOptions, own_figure: bool) -> None:
+    """Draw the legend inside the axes if it fits there, else to the right of the axes.
+
+    A new figure becomes wider for it. The caller's axes keep their size: there the legend stays inside as long as it is
+    not larger than the axes, in smaller letters if necessary.
     """
     from matplotlib import rcParams, rcParamsDefault
 
     handles, labels = ax.get_legend_handles_labels()
     if not labels or not options.legend:
-        return False
-    order = sorted(range(len(labels)), key=lambda i: (labels[i] == BASELINE, handles[i].get_gid() == "explained"))
-    wrapped = [textwrap.fill(labels[i], _LETTERS) for i in order]
-    settings: dict[str, Any] = {"handles": [handles[i] for i in order], "labels": wrapped}
-    if title:
-        settings["title"] = title
-    small = {"fontsize": "small", "title_fontsize": "small", "handlelength": 1.7}
+        return
+    order = sorted(range(len(labels)), key=lambda i: (labels[i] == BASELINE, handles[i].get_gid() == SHARED))
+    settings: dict[str, Any] = {
+        "handles": [handles[i] for i in order],
+        "labels": [textwrap.fill(labels[i], _LETTERS) for i in order],
+        "title": title or None,
+    }
     if rcParams["legend.fontsize"] == rcParamsDefault["legend.fontsize"]:
-        settings |= small
+        settings |= {"fontsize": "small", "title_fontsize": "small", "handlelength": 1.7}
     if rcParams["legend.loc"] != "best":
         ax.legend(**settings)
-        return False
-    # Not matplotlib's "best": it looks at every vertex at every drawing, and overlooks texts.
-    places = _ABOVE if options.rectangles else _BELOW
-    last = len(labels) - sum(label == BASELINE for label in labels)
-    bare: dict[str, Any] = {
-        "handles": settings["handles"][:last],
-        "labels": [short(labels[i], _SHORT) for i in order[:last]],
-    }
-    if title and options.area is not None:
-        bare["title"] = f"{title}, {options.area[0]}"
-    looks = [settings, settings | _size("x-small"), settings | _size("xx-small") | bare]
-    looks.append(looks[-1] | {"ncols": 2, "columnspacing": 0.8})
-    crowd = crowd_of(ax)
-    for look in looks[: 1 if own else None]:
+        return
+    tight = {"handlelength": 1.2, "labelspacing": 0.25, "borderpad": 0.3, "handletextpad": 0.5}
+    small = settings | tight | {"fontsize": "x-small", "title_fontsize": "x-small"}
+    tiny = small | {"fontsize": "xx-small", "title_fontsize": "xx-small", "borderaxespad": 0.1}
+    tiny |= {"labelspacing": 0.1, "borderpad": 0.2}
+    looks = [settings] if own_figure else [settings, small, tiny, tiny | {"ncols": 2, "columnspacing": 0.8}]
+    points = _points_of(ax)
+    fitting: tuple[dict[str, Any], Any, int] | None = None
+    for look in looks:
         legend = ax.legend(loc="lower left", **look)
-        found = _free(ax, legend, places, crowd)
-        if found is not None or _hopeless(ax, legend):
-            break
-    if found is None:
-        figure = ax.figure.canvas.figure
-        if own:
-            _widen(ax, settings)
-            return False
-        may = len(figure.axes) == 1 or figure.get_layout_engine() is None
-        if may and any(_beside(ax, look) for look in looks[1:3]):
-            return True
-        legend = _cut(ax, looks[-1] | {"labels": [short(labels[i], _SHORT // 2) for i in order[:last]]})
-        legend.set_loc(min(places, key=_covered(ax, legend, crowd_of(ax))))
-        legend.set_in_layout(False)
-        return True
-    legend.set_loc(found)
-    # It lies on the axes, which no layout shall make smaller for it.
-    legend.set_in_layout(False)
-    return False
-
-
-def _hopeless(ax: Axes, legend: Any) -> bool:
-    """Whether it is too high for the axes also in two columns of the smallest letters."""
-    size, axes = extent(legend), extent(ax)
-    return (size.high - size.low) * 0.35 > axes.high - axes.low
-
-
-def _cut(ax: Axes, settings: dict[str, Any]) -> Any:
-    """What is inside the axes of a legend that has no room at all, and how many entries are left out."""
-    legend, axes = ax.legend(loc="lower left", **settings), extent(ax)
-    size, entries = extent(legend), len(settings["labels"])
-    if size.right > axes.right:
-        settings = settings | {"ncols": 1}
-        legend = ax.legend(loc="lower left", **settings)
-        size = extent(legend)
-    share = (axes.high - axes.low) / (size.high - size.low)
-    if share < 1:
-        kept = max(1, int(entries * share) - 2)
-        settings = settings | {"handles": settings["handles"][:kept], "labels": settings["labels"][:kept]}
-        legend = ax.legend(loc="lower left", **settings | {"title": f"{kept} of {entries}"})
-    return legend
-
-
-def _size(name: str) -> dict[str, Any]:
-    return {"fontsize": name, "title_fontsize": name, "handlelength": 1.2, "labelspacing": 0.3, "borderpad": 0.3}
-
-
-def _widen(ax: Axes, settings: Mapping[str, Any]) -> None:
-    """Put it right of the axes of our own figure, in columns that are not higher."""
-    figure, axes = ax.figure.canvas.figure, extent(ax)
-    legend, columns = ax.legend(**settings, **_right(ax)), 1
-    while extent(legend).high - extent(legend).low > axes.high - axes.low:
-        columns += 1
-        legend = ax.legend(**settings, **_right(ax), ncols=columns, columnspacing=1)
-    around = ax.get_tightbbox()
-    width = extent(legend).right - (0 if around is None else around.x0)
-    figure.set_figwidth(max(figure.get_figwidth(), width / figure.dpi + 0.2))
-    lay_out(ax)
-
-
-def _right(ax: Axes) -> dict[str, Any]:
-    from matplotlib.transforms import ScaledTranslation
-
-    ends = [extent(text).right - extent(ax).right for text in ax.texts if text.get_gid() == ISO_F]
-    inches = ScaledTranslation(max(ends, default=0) / ax.figure.dpi + 0.08, 0, ax.figure.dpi_scale_trans)
-    return {
-        "loc": "upper left",
-        "bbox_to_anchor": (1, 1),
-        "bbox_transform": ax.transAxes + inches,
-        "borderaxespad": 0,
-    }
-
-
-def _beside(ax: Axes, settings: Mapping[str, Any]) -> bool:
-    """Beside the axes of the caller, or below it, in room of its own; and whether it keeps most of its size."""
-    from matplotlib.transforms import ScaledTranslation
-
-    figure, slot = ax.figure.canvas.figure, ax.get_position(original=True)
-    old = ax.get_legend()
-    if old is not None:
-        old.remove()
-    _put(ax, slot)
-    lay_out(ax)
-    before = extent(ax)
-    below_label = ax.transAxes + ScaledTranslation(0, -40 / 72, figure.dpi_scale_trans)
-    below = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "bbox_transform": below_label}
-    wide = before.right - before.left > before.high - before.low
-    for way in [_right(ax), below] if wide else [below, _right(ax)]:
-        legend = ax.legend(**settings, **way)
-        size = extent(legend)
-        if way is below:
-            columns = int((before.right - before.left) // (size.right - size.left))
-        else:
-            columns = -int(-(size.high - size.low) // (before.high - before.low))
-        if columns > 1:
-            legend = ax.legend(**settings, **way, ncols=columns, columnspacing=1)
-        size = extent(legend)
-        wanted, there = (
-            (size.high - size.low, before.high - before.low)
-            if way is below
-            else (size.right - size.left, before.right - before.left)
-        )
-        if wanted > (1 - _KEPT) * there:
-            legend.remove()
+        covered = _covered(ax, legend, points)
+        if not covered:
             continue
-        if figure.get_layout_engine() is None:
-            # No layout makes room: this axes does, in its own place.
-            place = slot.transformed(figure.transSubfigure)
-            over = 0.0 if way is below else max(0.0, size.right - place.x1)
-            under = max(0.0, 2 - size.low) if way is below else 0.0
-            kept = (slot.width - over / figure.bbox.width, slot.height - under / figure.bbox.height)
-            _put(ax, (slot.x0, slot.y1 - kept[1], *kept))
-        lay_out(ax)
-        after = extent(ax)
-        shares = (
-            (after.right - after.left) / (before.right - before.left),
-            (after.high - after.low) / (before.high - before.low),
-        )
-        if min(shares) >= _KEPT and extent(legend).within(extent(figure)):
-            return True
-        legend.remove()
-        _put(ax, slot)
-        lay_out(ax)
-    return False
+        place = min(covered, key=lambda name: (covered[name], not options.rectangles or "upper" not in name))
+        if fitting is None or covered[place] < fitting[2] / 2:
+            fitting = (look, place, covered[place])
+        if not covered[place]:
+            break
+    if fitting is not None and not (own_figure and fitting[2]):
+        legend = ax.legend(loc=fitting[1], **fitting[0])
+        legend.set_in_layout(False)
+        return
+    _put_right(ax, looks[-1], own_figure)
 
 
-def _put(ax: Axes, place: Any) -> None:
-    if ax.figure.canvas.figure.get_layout_engine() is None:
-        ax.set_position(place, which="active")
-        ax.set_in_layout(True)  # for a tight_layout() that may come
+def _put_right(ax: Axes, settings: dict[str, Any], own_figure: bool) -> None:
+    """Put the legend to the right of the axes, in as many columns as its height needs."""
+    figure = ax.figure.canvas.figure
+    place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1), "borderaxespad": 0, "columnspacing": 1}
+    legend = ax.legend(**settings | place)
+    room = max(ax.get_window_extent().height, 0.75 * figure.bbox.height)
+    columns = math.ceil(legend.get_window_extent().height / room)
+    if columns > 1:
+        legend = ax.legend(**settings | place | {"ncols": columns})
+    if own_figure:
+        width = legend.get_window_extent().width / figure.dpi
+        height = ax.get_window_extent().height / figure.dpi
+        figure.set_figwidth(max(figure.get_figwidth(), (height if ax.get_box_aspect() else 0.8 * 6.4) + width + 1.2))
+    else:
+        # A layout engine would make the axes smaller.
+        legend.set_in_layout(figure.get_layout_engine() is None)
 
 
-def _covered(ax: Axes, legend: Any, crowd: Any) -> Any:
-    """A function that tells how much the legend covers at a place."""
-    axes, size = extent(ax), extent(legend)
-    texts = [extent(text) for text in ax.texts]
-    margin, air = size.left - axes.left, near(ax)
-    width, height = size.right - size.left, size.high - size.low
-    right, upper = axes.right - margin - width, axes.high - margin - height
-    left = {"left": size.left, "center": (size.left + right) / 2, "right": right}
-    low = {"lower": size.low, "center": (size.low + upper) / 2, "upper": upper}
+def _points_of(ax: Axes) -> Any:
+    """Pixels along all curves and texts of the axes."""
+    import numpy as np
 
-    def covered(place: _Place) -> int:
+    lines = [line for line in ax.get_lines() if str(line.get_label()).removeprefix("_") != BASELINE]
+    boxes = [text.get_window_extent() for text in ax.texts]
+    corners = [box.corners() for box in boxes] + [[((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2)] for box in boxes]
+    return np.concatenate([np.empty((0, 2)), *corners, *(pixels_along(ax, line) for line in lines)])
+
+
+def _covered(ax: Axes, legend: Any, points: Any) -> dict[str, int]:
+    """How many of the points a legend in its lower left corner would cover at each place; empty if it is too large."""
+    axes, box = ax.get_window_extent(), legend.get_window_extent()
+    margin = box.x0 - axes.x0
+    right, upper = axes.x1 - margin - box.width, axes.y1 - margin - box.height
+    if right < box.x0 or upper < box.y0:
+        return {}
+    x_of = {"left": box.x0, "center": (box.x0 + right) / 2, "right": right}
+    y_of = {"lower": box.y0, "center": (box.y0 + upper) / 2, "upper": upper}
+    air = ax.figure.dpi * 4 / 72
+    covered = {}
+    for place in _PLACES:
         vertical, _, horizontal = place.partition(" ")
-        x, y = left[horizontal or "center"], low[vertical]
-        box = Box(x, y, x + width, y + height).wider(air)
-        return int(crowd(box) + 50 * sum(box.overlaps(text) for text in texts))
-
+        x, y = x_of[horizontal or "center"] - air, y_of[vertical] - air
+        inside = (points > (x, y)) & (points < (x + box.width + 2 * air, y + box.height + 2 * air))
+        covered[place] = int(inside.all(axis=1).sum())
     return covered
 
 
-def _free(ax: Axes, legend: Any, places: Sequence[_Place], crowd: Any) -> _Place | None:
-    """The first place where it covers nothing."""
-    if not extent(legend).within(extent(ax)):
-        return None
-    covered = _covered(ax, legend, crowd)
-    return next((place for place in places if not covered(place)), None)
+def pixels_along(ax: Axes, line: Any, every: float = 3) -> Any:
+    """Pixels along a line, at most `every` apart."""
+    import numpy as np
 
-
-def rows_above(curves: int, options: PlotOptions) -> list[int]:
-    """Rows of legends that stand above their panels, to be tried in turn; 0: inside, where they may hide a curve."""
-    marks = len(options.max_f) + len(options.recalls) + len(options.thresholds)
-    if marks:
-        return [curves * marks]
-    rows = -(-curves // _across(options))
-    return [rows] if curves > _ROWS_INSIDE else [0, rows]
-
-
-def _across(options: PlotOptions) -> int:
-    return 1 if options.interpolated else _ACROSS
-
-
-def _bare(label: str) -> str:
-    """The figure alone, where it is said elsewhere what it is."""
-    return label.rpartition(" = ")[2] if " = " in label else "-"
-
-
-def draw_panel_legends(panels: Sequence[Axes], rows: int, options: PlotOptions) -> bool:
-    """Above each panel, or inside: all in the same corner, but where that would cover a curve; and whether some do."""
-    small: dict[str, Any] = {"fontsize": "x-small", "edgecolor": "none", "borderaxespad": 0.2, "borderpad": 0}
-    small |= {"handlelength": 1.2, "framealpha": 0.8}
-    found = []
-    for ax in panels:
-        handles, labels = ax.get_legend_handles_labels()
-        shown = [i for i, handle in enumerate(handles) if handle.get_gid() != "explained"]
-        if not shown:
-            continue
-        named, look = [labels[i] for i in shown], dict(small)
-        if rows:
-            across = _across(options) if rows < len(shown) else 1
-            named = [_bare(label) for label in named] if across > 1 else named
-            look |= {"ncols": across, "columnspacing": 0.6, "handlelength": 0.9, "handletextpad": 0.4}
-            look |= {"loc": "lower left", "bbox_to_anchor": (0, 1), "labelspacing": 0.2, "frameon": False}
-        else:
-            look |= {"loc": "lower left"}
-        legend = ax.legend([handles[i] for i in shown], named, **look)
-        if extent(legend).right - extent(legend).left > extent(ax).right - extent(ax).left:
-            legend = ax.legend([handles[i] for i in shown], named, **look | {"fontsize": "xx-small"})
-        legend.set_in_layout(False)
-        if not rows:
-            found.append((legend, _covered(ax, legend, crowd_of(ax))))
-    if found:
-        places = _ABOVE if options.rectangles else _BELOW
-        costs = [[covered(place) for place in places] for _, covered in found]
-        best = sorted(range(len(places)), key=lambda i: sum(cost[i] for cost in costs))
-        for (legend, _), cost in zip(found, costs, strict=True):
-            free = [i for i in best if not cost[i]]
-            legend.set_loc(places[free[0] if free else min(best, key=lambda i: cost[i])])
-        return any(min(cost) for cost in costs)
-    return False
-
-
-def draw_shared_legend(figure: Figure | SubFigure, handles: Sequence[Any]) -> Any:
-    """Above all panels, in as many columns as fit."""
-    settings: dict[str, Any] = {
-        "handles": handles,
-        "loc": "outside upper center",
-        "fontsize": "small",
-        "frameon": False,
-        "columnspacing": 1.2,
-    }
-    most = len(handles)
-    while True:
-        legend = figure.legend(ncols=most, **settings)
-        size = legend.get_window_extent()
-        share = size.width / figure.bbox.width
-        if most == 1 or share <= 0.97:
-            return legend
-        legend.remove()
-        most = max(1, min(most - 1, int(most / share)))
+    x, y = np.asarray(line.get_xydata(), dtype=float).T
+    if line.get_drawstyle() == "steps-pre":
+        x, y = np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]
+    elif line.get_drawstyle() == "steps-post":
+        x, y = np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
+    corners = line.get_transform().transform(np.column_stack([x, y]))
+    corners = corners[np.isfinite(corners).all(axis=1)]
+    if len(corners) < 2:
+        return corners
+    way = np.diff(corners, axis=0)
+    parts = np.ceil(np.abs(way).max(axis=1) / every).clip(1, 5000).astype(np.int64)
+    part = np.arange(parts.sum()) - np.repeat(parts.cumsum() - parts, parts)
+    between = np.repeat(corners[:-1], parts, axis=0) + np.repeat(way / parts[:, None], parts, axis=0) * part[:, None]
+    return np.concatenate([between, corners[-1:]])

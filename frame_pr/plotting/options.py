@@ -1,42 +1,39 @@
-"""How a plot shall look, checked before anything is computed."""
+"""The options of plots of curves, validated before anything is computed."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from frame_pr.frames.arguments import advice, flag, names_of, one_of, real, scalar, several, text, whole
-from frame_pr.frames.wording import first_line, shown
+from frame_pr.frames.wording import first_line, kind_of_value, shown
 from frame_pr.functions.evaluation import key_names, refuse_no_keys
 from frame_pr.metrics.cutoffs import Rank, Recall, Threshold
 from frame_pr.metrics.numbers import DECIMAL, each, f_of, number
-from frame_pr.metrics.rates import RATES, rate_of
-from frame_pr.metrics.synonyms import rate_hint
+from frame_pr.plotting.plot_axes import axis_quantity, check_axis
+from frame_pr.plotting.styles import check_axes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure, SubFigure
 
 ISO_F = (0.2, 0.4, 0.6, 0.8)
-"""Levels of F that `iso_f=True` draws."""
+"""Contours that `iso_f=True` draws."""
 SPREADS = {
     "quartiles": ("lower_quartile", "upper_quartile", "middle half of the groups"),
     "interval": ("low", "high", "95 % interval of the mean"),
     "groups": ("", "", "single groups"),
 }
-"""What may be drawn around an average: two columns of `average_curve`, and what the legend calls it."""
-X_ONLY = ("threshold", "k", "share")
-"""What the axis along may be, in addition to rates: the score, the rank, k/N."""
-AXIS_SYNONYMS = {
-    "threshold": ("score", "scores", "cutoff"),
-    "k": ("rank", "n"),
-    "share": ("percent", "population", "fraction", "depth"),
-}
+"""What `spread=` draws around an average: two columns of `average_curve`, and its name in the legend."""
 _MOST_DECIMALS = 20
 _ELSEWHERE = {
     "figsize": "it belongs to the figure: give ax= of yours, with facet= figure=",
     "title": "it is a method: plot(...).set_title(...), of facets suptitle",
     "xlim": "it is a method: plot(...).set_xlim(...)",
     "ylim": "it is a method: plot(...).set_ylim(...)",
-    **dict.fromkeys(("palette", "cmap", "colours", "color_discrete_map"), "colors={name: colour} chooses by name"),
+    **dict.fromkeys(("palette", "cmap", "colours", "color_discrete_map"), "colors={name: colour} sets colours by name"),
 }
 
 
@@ -45,8 +42,7 @@ class PlotOptions:
     """What is drawn of each group, and how."""
 
     x: str = "recall"
-    figures: tuple[str, ...] = ("precision",)
-    """Along the axis, and up."""
+    ys: tuple[str, ...] = ("precision",)
     rectangles: bool = False
     interpolated: bool = False
     points: int | None = None
@@ -54,215 +50,212 @@ class PlotOptions:
     thresholds: tuple[float, ...] = ()
     recalls: tuple[Recall, ...] = ()
     max_f: tuple[str, ...] = ()
-    """The betas, as they are written in the name of the metric."""
+    """The betas, as the name of the metric has them."""
     iso_f: tuple[float, ...] = ()
     beta: str = "1"
     threshold_labels: int = 0
     baseline: bool = True
     decimals: int = 2
-    counts: bool = True
-    """Whether the legend has the number of positives."""
     spread: str | None = "quartiles"
-    """Around an average."""
     highlight: int | tuple[str, ...] | None = None
-    """The names of the curves that have colours, or how many of the best and of the worst."""
+    """Names of the curves that have colours, or how many of the best and of the worst."""
     positive: str | None = None
-    """The label that the caller said is positive."""
     legend: bool = True
     colors: Mapping[str, Any] = field(default_factory=dict)
-    """Those that are chosen, by the name of the system, or of the group."""
+    """Colours by the name of a system, or of a group."""
     line: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def y(self) -> str:
-        """The figure up; of several, the first."""
-        return self.figures[0]
-
-    @property
-    def x_limits(self) -> tuple[float | None, float | None]:
-        """Of the axis along, with room for a line along the edges."""
-        return (None, None) if self.x in ("threshold", "k") else (-0.02, 1.02)
-
-    @property
-    def y_limits(self) -> tuple[float | None, float | None]:
-        """Of the axis up."""
-        return (-0.02, 1.02) if rate_of(self.y).range == "0 to 1" else (None, None)
+    ax: Axes | None = None
+    facet: bool | Sequence[str] = False
+    average: bool | Sequence[str] = False
+    label: str | None = None
+    max_groups: int | None = None
+    figure: Figure | SubFigure | None = None
 
     @property
     def is_pr(self) -> bool:
-        """Whether it is the precision-recall curve, in steps, whose area is an average precision."""
-        return (self.x, self.figures) == ("recall", ("precision",))
-
-    @property
-    def is_square(self) -> bool:
-        """Whether both axes go from 0 to 1, and a figure of its own has them as long."""
-        return None not in (*self.x_limits, *self.y_limits)
+        """Whether this is precision against recall, whose area in steps is an average precision."""
+        return (self.x, self.ys) == ("recall", ("precision",))
 
     @property
     def is_roc(self) -> bool:
-        """Whether it is the ROC curve, in straight lines, under which is the area of that name."""
-        return (self.x, self.figures) == ("fpr", ("recall",))
+        """Whether this is the ROC curve."""
+        return (self.x, self.ys) == ("fpr", ("recall",))
 
     @property
     def is_gain(self) -> bool:
-        """Whether it is the gain: how many positives are among so many rows."""
-        return (self.x, self.figures) == ("share", ("recall",))
+        """Whether this is the gain curve: recall against the share of rows."""
+        return (self.x, self.ys) == ("share", ("recall",))
 
     @property
-    def has_chance(self) -> bool:
-        """Whether a random ranking has a line of its own, and not its prevalence."""
+    def is_square(self) -> bool:
+        """Whether both axes go from 0 to 1."""
+        return all(axis_quantity(name).unit_range for name in (self.x, self.ys[0]))
+
+    @property
+    def has_chance_line(self) -> bool:
+        """Whether a random ranking has a line that is not its prevalence."""
         return self.is_roc or self.is_gain or self.is_unbounded
 
     @property
     def is_unbounded(self) -> bool:
-        """Whether the axis up has no upper end, as that of lift, which is 1 for a random ranking."""
-        return len(self.figures) == 1 and rate_of(self.y).range == "0 up"
+        """Whether the y axis has no upper end, as the axis of lift, which is 1 for a random ranking."""
+        return len(self.ys) == 1 and not axis_quantity(self.ys[0]).unit_range
 
     @property
-    def area(self) -> tuple[str, str] | None:
-        """What the legend calls the area under the curve, and its metric; of other figures, no area means anything."""
-        if self.is_pr:
-            return ("AP" if self.k is None else f"AP@{self.k}"), self.average_precision
-        return ("AUC", "roc_auc") if self.is_roc else None
+    def area_title(self) -> str:
+        """What the legend calls the area under the curve."""
+        return "AUC" if self.is_roc else "AP" if self.k is None else f"AP@{self.k}"
 
     @property
-    def height(self) -> str:
-        """The column whose area is drawn."""
-        return "interpolated_precision" if self.interpolated else "precision"
-
-    @property
-    def average_precision(self) -> str:
-        """The metric of the curve in the legend."""
-        return "average_precision" if self.k is None else f"average_precision@{self.k}"
-
-    @property
-    def interpolated_average_precision(self) -> str:
-        """The metric of the envelope in the legend."""
-        return f"interpolated_average_precision{'' if self.points is None else f'_{self.points}'}"
-
-    @property
-    def metrics(self) -> list[str]:
-        """All that are written or marked."""
-        envelope = [self.interpolated_average_precision] if self.interpolated else []
-        marks = [f"threshold@{recall}" for recall in self.recalls]
-        marks += [f"{mark}max_f{beta}" for beta in self.max_f for mark in ("", "threshold@")]
-        areas = [] if self.area is None else [self.area[1]]
-        return ["positives", "prevalence", *areas, *envelope, *marks]
+    def areas(self) -> list[str]:
+        """The metrics in the legend: the area under the curve, and under its envelope; none for other axes."""
+        if self.is_roc:
+            return ["roc_auc"]
+        if not self.is_pr:
+            return []
+        areas = ["average_precision" if self.k is None else f"average_precision@{self.k}"]
+        if self.interpolated:
+            areas.append(f"interpolated_average_precision{'' if self.points is None else f'_{self.points}'}")
+        return areas
 
 
-def options_of(given: Mapping[str, Any], line: Mapping[str, Any]) -> PlotOptions:
-    """Check what the caller of `plot` or `plot_curve` asked for, by the names of their arguments."""
-    points, k = one_of("points", given["points"], (11, 101, None)), given["k"]
-    rectangles, interpolated, baseline = (
-        flag(name, given[name]) for name in ("rectangles", "interpolated", "baseline")
-    )
-    if k is not None and (interpolated or points):
+def options_of(
+    function: str,
+    arguments: Mapping[str, Any],
+    names: Sequence[str],
+    others: Sequence[str] = (),
+    positive: object = None,
+) -> PlotOptions:
+    """Validate the keyword arguments of `plot` or `plot_curve`.
+
+    `names`: those of the options, every other keyword is a property of the lines; `others`: what else `function` takes.
+    """
+    options = {name: value for name, value in arguments.items() if name in names}
+    line = {name: value for name, value in arguments.items() if name not in names}
+    get = options.get
+    points, k = one_of("points", get("points"), (11, 101, None)), get("k")
+    flags = {name: flag(name, get(name, False)) for name in ("rectangles", "interpolated")}
+    if k is not None and (flags["interpolated"] or points):
         raise ValueError("k= cuts the curve as it is: leave out interpolated= and points=, or k=")
-    iso_f, beta = _levels(given["iso_f"]), f_of(given["beta"])[1:]
+    iso_f, beta = _levels(get("iso_f")), f_of(get("beta", 1))[1:]
     if beta != "1" and not iso_f:
         raise ValueError("beta= is that of the contours: give iso_f=, too; mark='max_f2' marks the best F2")
-    _check_line(line, [name for name in given if name not in ("frame", "line", "options")])
-    return PlotOptions(
-        x=_axis("x", given["x"], X_ONLY, ("0 to 1",)),
-        figures=tuple(
-            _axis("y", name, (), ("0 to 1", "0 up")) for name in names_of("y", given["y"], "names of figures")
-        ),
-        rectangles=rectangles,
-        interpolated=bool(interpolated or points),
+    _check_line(function, line, [*names, *others])
+    parsed = PlotOptions(
+        x=check_axis("x", get("x", "recall")),
+        ys=tuple(check_axis("y", name) for name in names_of("y", get("y", "precision"), "names of rates")),
+        rectangles=flags["rectangles"],
+        interpolated=bool(flags["interpolated"] or points),
         points=points,
         k=None if k is None else int(Rank.of(k).k),
-        thresholds=tuple(float(Threshold.of(t).threshold) for t in _all("threshold", given)),
-        recalls=tuple(Recall.of(r) for r in _all("recall", given)),
-        max_f=tuple(_beta_of(name) for name in _all("mark", given)),
+        thresholds=tuple(float(Threshold.of(t).threshold) for t in _all("threshold", options)),
+        recalls=tuple(Recall.of(r) for r in _all("recall", options)),
+        max_f=tuple(_beta_of(name) for name in _all("mark", options)),
         iso_f=iso_f,
         beta=beta,
-        threshold_labels=whole("threshold_labels", given["threshold_labels"], least=0),
-        baseline=baseline,
-        decimals=_decimals(given["decimals"]),
-        spread=one_of("spread", given["spread"], (*SPREADS, None)),
-        highlight=_highlight(given["highlight"]),
-        positive=None if given.get("positive") is None else str(scalar(given["positive"])),
-        legend=flag("legend", given["legend"]),
-        colors=_colors(given["colors"]),
-        line=dict(line),
+        threshold_labels=whole("threshold_labels", get("threshold_labels", 0), least=0),
+        baseline=flag("baseline", get("baseline", True)),
+        decimals=_decimals(get("decimals", 2)),
+        spread=one_of("spread", get("spread", "quartiles"), (*SPREADS, None)),
+        highlight=_highlight(get("highlight")),
+        positive=None if positive is None else str(scalar(positive)),
+        legend=flag("legend", get("legend", True)),
+        colors=_colors(get("colors")),
+        line=line,
+        ax=get("ax"),
+        facet=_names_or_flag("facet", get("facet")),
+        average=_names_or_flag("average", get("average")),
+        label=_label(get("label")),
+        max_groups=None if get("max_groups") is None else whole("max_groups", get("max_groups"), least=1),
+        figure=get("figure"),
     )
+    check_axes(parsed.ax)
+    _check_figure(parsed)
+    _refuse_conflicts(parsed, options)
+    return parsed
 
 
-def refuse_with_average(options: PlotOptions) -> None:
-    """An averaged curve has no thresholds."""
-    asked = {
-        "rectangles": options.rectangles,
-        "points": options.points,
-        "k": options.k,
-        "threshold": options.thresholds,
-        "recall": options.recalls,
-        "mark": options.max_f,
-        "threshold_labels": options.threshold_labels,
-    }
+def _refuse_conflicts(options: PlotOptions, arguments: Mapping[str, Any]) -> None:
+    """Refuse options that exclude each other, and options that nothing uses."""
+    if options.facet and options.label is not None:
+        raise ValueError("label= names one curve, and facet= draws several: leave it out")
+    if options.facet and options.ax is not None:
+        raise ValueError("facet= draws a figure of its own: leave out ax=, or facet=")
+    if options.facet is True and options.average:
+        raise ValueError(
+            "facet=True draws every group and average= their mean: leave out one of the two, or name the keys of both"
+        )
+    for name in ("facet", "average"):
+        if options.highlight is not None and getattr(options, name):
+            raise ValueError(f"highlight= names some of many curves in one axes: leave it out, or {name}=")
+    if arguments.get("spread") is not None and not options.average:
+        raise ValueError("spread= is drawn around an average: give average=, too, or leave out spread=")
+    of_pr = ("rectangles", "points", "interpolated", "k", "iso_f")
+    for name in (*of_pr, *(["average"] if options.x != "k" else [])):
+        if getattr(options, name) and not options.is_pr:
+            raise ValueError(f"{name}= belongs to precision against recall: leave out x= and y=, or {name}=")
+    asked = {"threshold": options.thresholds, "recall": options.recalls, "mark": options.max_f}
+    asked |= {name: getattr(options, name) for name in ("rectangles", "points", "k", "threshold_labels")}
     for name, value in asked.items():
-        if value:
+        if value and options.average:
             raise ValueError(
                 f"average= draws a mean of curves, which has no thresholds: leave out {name}=, or average="
             )
 
 
-def refuse_with_axes(options: PlotOptions, average: bool) -> None:
-    """What is the area under precision against recall is drawn there only."""
-    asked = {
-        "rectangles": options.rectangles,
-        "points": options.points,
-        "interpolated": options.interpolated,
-        "k": options.k,
-        "iso_f": options.iso_f,
-        "average": average and options.x != "k",
-    }
-    for name, value in asked.items():
-        if value and not options.is_pr:
-            raise ValueError(f"{name}= belongs to precision against recall: leave out x= and y=, or {name}=")
+def _check_figure(options: PlotOptions) -> None:
+    from matplotlib.figure import Figure, SubFigure
+
+    if options.figure is None:
+        return
+    if not isinstance(options.figure, (Figure, SubFigure)):
+        raise TypeError(f"figure must be a matplotlib Figure or SubFigure, got {kind_of_value(options.figure)}")
+    if not options.facet:
+        raise ValueError("figure= is where facet= draws its panels: give ax=, or facet=")
+
+
+def _label(value: Any) -> str | None:
+    """Check that a label is text, whose mathematics matplotlib can draw."""
+    from matplotlib.cbook import is_math_text
+    from matplotlib.mathtext import MathTextParser
+
+    if value is None:
+        return None
+    label = text("label", value)
+    if is_math_text(label):
+        try:
+            MathTextParser("path").parse(label)
+        except ValueError:
+            raise ValueError(
+                f"label is no mathematics that matplotlib can draw: {shown(label)}; a dollar is \\$"
+            ) from None
+    return label
 
 
 def keys_of(argument: str, value: bool | str | Sequence[str], keys: Sequence[str]) -> list[str]:
-    """The key columns that `facet` or `average` means; True: all but `system`, so that systems stay side by side."""
+    """The key columns of `facet` or `average`; True: all but `system`, so that systems stay together."""
     if value is False or value is None:
         return []
     if value is True:
-        chosen = [key for key in keys if key != "system"] or list(keys)
-        if not chosen:
+        names = [key for key in keys if key != "system"] or list(keys)
+        if not names:
             raise ValueError(f"{argument}=True needs groups: name the grouping columns, by=...")
-        return chosen
-    chosen = [str(name) for name in each(argument, value)]  # as all names here: on pandas they need not be texts
-    refuse_no_keys(argument, chosen, keys)
-    return chosen
+        return names
+    names = [str(name) for name in each(argument, value)]  # names of pandas columns need not be text
+    refuse_no_keys(argument, names, keys)
+    return names
 
 
-def yes_or_key_names(argument: str, value: Any) -> bool | list[Any]:
-    """What `facet` or `average` may be: yes, no, or names."""
-    plain = scalar(value)
-    if plain is None or isinstance(plain, bool):
-        return bool(plain)
+def _names_or_flag(argument: str, value: Any) -> bool | list[Any]:
+    """Validate `facet` or `average`: True, False, or names of keys."""
+    value = scalar(value)
+    if value is None or isinstance(value, bool):
+        return bool(value)
     return key_names(argument, value, "True, or names of columns of by")
 
 
-def _axis(argument: str, name: Any, more: Sequence[str], ranges: Sequence[str]) -> str:
-    figure = text(argument, name)
-    if figure in more or re.fullmatch(f"f{DECIMAL}", figure):
-        return figure if figure in more else _read_rate(figure)
-    rates = {one: rate.synonyms for one, rate in RATES.items() if rate.range in ranges and not rate.is_count}
-    if figure not in rates:
-        axes = {**rates, **{one: AXIS_SYNONYMS[one] for one in more}}
-        outside = f"it is a rate from {RATES[figure].range}" if figure in RATES else rate_hint(figure, axes)
-        kinds = " or ".join([", ".join(["a rate between 0 and 1", *more[:-1]]), *more[-1:]])
-        raise ValueError(f"{argument} must be {kinds}, got {shown(figure)}; {outside}")
-    return figure
-
-
-def _read_rate(name: str) -> str:
-    rate_of(name)
-    return name
-
-
-def _all(argument: str, given: Mapping[str, Any]) -> list[Any]:
-    return [] if given[argument] is None else each(argument, given[argument])
+def _all(argument: str, options: Mapping[str, Any]) -> list[Any]:
+    return [] if options.get(argument) is None else each(argument, options[argument])
 
 
 def _beta_of(name: Any) -> str:
@@ -273,12 +266,12 @@ def _beta_of(name: Any) -> str:
 
 
 def _highlight(value: Any) -> int | tuple[str, ...] | None:
-    """A number of curves, or names, which on pandas and of numbers need not be texts."""
+    """A number of curves, or names of curves."""
     if value is None:
         return None
-    plain = scalar(value)
-    if isinstance(plain, (int, float)):
-        return whole("highlight", plain, least=1)
+    number_of_curves = scalar(value)
+    if isinstance(number_of_curves, (int, float)):
+        return whole("highlight", number_of_curves, least=1)
     names = several("highlight", value, "names of curves, or how many")
     for name in names:
         if not isinstance(scalar(name), (str, int, float)):
@@ -306,7 +299,7 @@ def _decimals(value: Any) -> int:
 
 
 def _colors(value: Any) -> dict[str, Any]:
-    """Colours by the name of what has them, which need not be in this picture."""
+    """Validate colours by name; a name need not be in this plot."""
     from matplotlib.colors import is_color_like
 
     if value is None:
@@ -319,31 +312,31 @@ def _colors(value: Any) -> dict[str, Any]:
     return {str(name): colour for name, colour in value.items()}
 
 
-def _check_line(line: Mapping[str, Any], arguments: Sequence[str]) -> None:
-    """Matplotlib would notice a wrong keyword only after the curve is computed, or when it draws."""
+def _check_line(function: str, line: Mapping[str, Any], arguments: Sequence[str]) -> None:
+    """Refuse a wrong keyword now: matplotlib would notice it after the curve is computed, or when it draws."""
     from matplotlib.cbook import normalize_kwargs
     from matplotlib.colors import to_rgba
     from matplotlib.lines import Line2D
 
     for name, value in line.items():
-        (known,) = normalize_kwargs({name: value}, Line2D)
-        if not hasattr(Line2D, f"set_{known}"):
+        (setting,) = normalize_kwargs({name: value}, Line2D)
+        if not hasattr(Line2D, f"set_{setting}"):
             hint = (
                 _ELSEWHERE.get(name)
                 or advice(name, arguments)
                 or "further keywords are properties of matplotlib's Line2D"
             )
-            raise TypeError(f"plot has no argument {shown(name)}; {hint}")
+            raise TypeError(f"{function} has no argument {shown(name)}; {hint}")
         try:
-            Line2D([], [], **{known: value})
-            if known == "color" and value is not None:
+            Line2D([], [], **{setting: value})
+            if setting == "color" and value is not None:
                 to_rgba(value)
-            if known in ("zorder", "picker", "pickradius") and not isinstance(value, bool):
+            if setting in ("zorder", "picker", "pickradius") and not isinstance(value, bool):
                 real(name, value)
         except (AttributeError, TypeError, ValueError) as error:
-            if known == "color" and isinstance(value, (list, tuple)) and all(isinstance(one, str) for one in value):
+            if setting == "color" and isinstance(value, (list, tuple)) and all(isinstance(c, str) for c in value):
                 raise ValueError(
-                    f"{name} is one colour for all curves; colors={{name: colour}} chooses by name"
+                    f"{name} is one colour for all curves; colors={{name: colour}} sets colours by name"
                 ) from None
-            found = f"{name}={shown(value)} is no value of this property of matplotlib's lines"
-            raise type(error)(f"{found}: {first_line(error)}") from None
+            sentence = f"{name}={shown(value)} is no value of this property of matplotlib's lines"
+            raise type(error)(f"{sentence}: {first_line(error)}") from None

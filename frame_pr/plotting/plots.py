@@ -1,31 +1,84 @@
-"""Precision-recall curves, drawn from the very table that the metrics are computed from."""
+"""Plots of precision-recall, ROC, gain and threshold curves."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import polars as pl
 
 from frame_pr.frames.arguments import public
-from frame_pr.frames.kinds import Frame
+from frame_pr.frames.kinds import Frame, backend_class
 from frame_pr.functions.curves import curve
 from frame_pr.functions.evaluation import evaluate
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
-from frame_pr.inputs.request import request_of
+from frame_pr.inputs.request import Request, request_of
+from frame_pr.inputs.rows import rows_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-# What was given is handed on as `locals()`, taken first of all: the options stand in two signatures, which is enough.
+    from frame_pr.plotting.options import PlotOptions
 
-# Both functions return `Axes | Any`: a union with Figure would make every typed caller test which of the two it got,
-# and overloads would repeat the whole signature four times.
+# `plot` and `plot_curve` return `Axes | Any`: with a union, every typed caller would have to test for a Figure.
 
 
-@public(REFUSED["plot"])
+class CurveArguments(TypedDict, total=False):
+    """The options of `plot` and `plot_curve`; their docstrings describe each."""
+
+    x: str
+    y: str | Sequence[str]
+    facet: bool | str | Sequence[str]
+    average: bool | str | Sequence[str]
+    rectangles: bool
+    interpolated: bool
+    points: int | None
+    k: int | None
+    threshold: float | Sequence[float] | None
+    recall: float | Sequence[float] | None
+    mark: str | Sequence[str] | None
+    iso_f: bool | Sequence[float]
+    beta: float
+    threshold_labels: int
+    baseline: bool
+    decimals: int
+    label: str | None
+    max_groups: int | None
+    spread: Literal["quartiles", "interval", "groups"] | None
+    colors: Mapping[Any, Any] | None
+    highlight: int | str | Sequence[Any] | None
+    legend: bool
+    ax: Axes | None
+    figure: Figure | SubFigure | None
+
+
+class LineArguments(TypedDict, total=False):
+    """The properties of lines that type checkers know; at run time, every property of Line2D is one."""
+
+    alpha: float | None
+    c: Any
+    color: Any
+    drawstyle: str
+    linestyle: Any
+    linewidth: float | None
+    ls: Any
+    lw: float | None
+    marker: Any
+    markersize: float
+    zorder: float
+
+
+class PlotCurveArguments(CurveArguments, LineArguments, total=False):
+    """The keyword arguments of `plot_curve`."""
+
+
+class PlotArguments(CurveArguments, LineArguments, Policies, total=False):
+    """The keyword arguments of `plot`."""
+
+
+@public(REFUSED["plot"], others=True)
 def plot(
     frame: Frame,
     /,
@@ -34,33 +87,9 @@ def plot(
     *,
     by: Columns | None = None,
     positive: object = None,
-    x: str = "recall",
-    y: str | Sequence[str] = "precision",
-    facet: bool | str | Sequence[str] = False,
-    average: bool | str | Sequence[str] = False,
-    rectangles: bool = False,
-    interpolated: bool = False,
-    points: int | None = None,
-    k: int | None = None,
-    threshold: float | Sequence[float] | None = None,
-    recall: float | Sequence[float] | None = None,
-    mark: str | Sequence[str] | None = None,
-    iso_f: bool | Sequence[float] = False,
-    beta: float = 1,
-    threshold_labels: int = 0,
-    baseline: bool = True,
-    decimals: int = 2,
-    label: str | None = None,
-    max_groups: int | None = None,
-    spread: Literal["quartiles", "interval", "groups"] | None = "quartiles",
-    colors: Mapping[Any, Any] | None = None,
-    highlight: int | str | Sequence[Any] | None = None,
-    legend: bool = True,
-    ax: Axes | None = None,
-    figure: Figure | SubFigure | None = None,
-    **options: Any,
+    **options: Unpack[PlotArguments],
 ) -> Axes | Any:
-    """Precision-recall curves, one per group, with average precision and positives in the legend.
+    """Draw precision-recall curves, one per group, with average precision and positives in the legend.
 
     Parameters
     ----------
@@ -75,24 +104,25 @@ def plot(
     positive : optional
         The label of `truth` that is the positive one. It need not occur where its type declares it.
     x : str
-        The figure along: any of `confusion` between 0 and 1, such as "fpr"; "threshold", "k", or "share" (k of all
-        rows).
+        What the x axis shows: a rate of `confusion` between 0 and 1, such as "fpr"; "threshold", "k", or "share" (k
+        over all rows). Default "recall".
     y : str or list of str
-        The figure up, also "lift" (precision over prevalence); several give a curve each, in a colour each. ROC is
-        `x="fpr", y="recall"`, gain `x="share", y="recall"`. What is an area under precision against recall, such as
-        `rectangles`, is drawn there only.
+        What the y axis shows: such a rate, or "lift" (precision over prevalence); several give a curve each, in a
+        colour each. Default "precision". ROC is `x="fpr", y="recall"`, gain `x="share", y="recall"`. Options about
+        areas, such as `rectangles`, need precision against recall.
     facet : bool, str or list of str
-        Small multiples with shared axes, one for each group of these key columns; True: of all keys but `system`. Two
-        keys make rows and columns. Marks are told above the panel.
+        Draw small multiples with shared axes, one for each group of these key columns; True: of all keys but `system`.
+        Two keys make rows and columns. The values of marks are above the panel.
     average : bool, str or list of str
-        Average over these key columns: the mean of the groups' precision at each recall, the area under which is the
-        mean of their average precisions, and how they `spread`. True: all keys but `system`; beside `facet`, other keys
-        than there. With `x="k"`, the mean of the figure at each rank.
+        Average over these key columns: the mean of the groups' precision at each recall, whose area is the mean of
+        their average precisions, and how they `spread`. True: all keys but `system`; with `facet`, other keys than
+        there. With `x="k"`, the mean of y at each rank.
     rectangles : bool
-        Fill the rectangle under each step: their area is the average precision printed. Points mark the thresholds.
+        Fill the rectangle under each step: their area is the average precision in the legend. Points mark the
+        thresholds. Default False.
     interpolated : bool
         Add the envelope, the max precision at this or any later threshold, and shade what it adds. `rectangles` then
-        fill the area of the interpolated average precision.
+        fill the area of the interpolated average precision. Default False.
     points : int, optional
         11 or 101: mark the levels of recall that the average over so many samples; implies `interpolated`.
     k : int, optional
@@ -102,31 +132,33 @@ def plot(
     recall : float or list of float, optional
         Mark the operating points where these recalls are reached.
     mark : str or list of str, optional
-        Mark the best point: "max_f1", "max_f0.5" and so on.
+        Mark the best point, with its value and threshold in the legend: "max_f1", "max_f0.5" and so on.
     iso_f : bool or list of float
-        Contours of equal F; True: .2, .4, .6 and .8.
+        Contours of equal F; True: 0.2, 0.4, 0.6 and 0.8.
     beta : float
-        The beta of these contours.
+        The beta of these contours. Default 1.
     threshold_labels : int
-        Write at most so many thresholds along the curve.
+        Write at most so many thresholds along the curve. Default 0.
     baseline : bool
-        Draw the prevalence, the mean precision of random rankings at any rank, as a faint line.
+        Draw the prevalence, the mean precision of random rankings at any rank, as a faint line, and as a band where
+        groups have many. Default True.
     decimals : int
-        Of the numbers in the legend.
+        Decimals of the numbers in the legend. Default 2.
     label : str, optional
         The name of the curve, if it is one curve.
     max_groups : int, optional
         How many curves one axes may hold, 10 by default; with `facet`, how many panels, 48 by default.
     spread : "quartiles", "interval", "groups" or None
-        Around an average: the middle half of the groups, the interval of their mean (see `average_curve`), or the
-        single groups. Of three averages and more, the edges of the first two.
+        Around an average: the middle half of the groups (the default), the interval of their mean (see
+        `average_curve`), or the single groups. For three averages and more, the edges of the first two.
     colors : dict, optional
-        Colours by the name of a system; without several of these, of a group. Names that are not drawn may be there.
+        Colours by the name of a system; without several systems, of a group. A dict may have other names, too, but one
+        of its names must be in the plot.
     highlight : int, str or list, optional
         Names of curves, or how many of the best and of the worst: these have colours and names, all others are thin and
         grey, and there may be 200 of them.
     legend : bool
-        Whether to draw it.
+        Whether to draw the legend. Default True.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
     figure : matplotlib Figure or SubFigure, optional
@@ -158,11 +190,12 @@ def plot(
     threshold has. No point (recall 0, precision 1) is invented. A group without positives is named in the legend. The
     ROC curve is drawn in straight lines, from (0, 0) to (1, 1), as its area has a tie count as half.
 
-    Colour is the system, stroke the group; where there are not several of both, colour is what there is. A legend that
-    finds no room on the curves stands beside them, for which a new figure becomes wider; in axes of the caller it
-    becomes smaller first; in panels it stands above them. A curve that lies on a later one is wider there, so that both
-    are seen. All else is matplotlib's: `set_title`, `set_xlim`, `set_yscale` of what is returned, style
-    sheets.
+    Colours stand for systems and strokes for groups; without several of both, colours stand for what there is. The
+    legend has the values of marks. If it covers a curve, it stands to the right of the axes, and a new figure becomes
+    wider. Axes of the caller (`ax=`) keep their size: their legend stays inside, in smaller letters if necessary, and
+    leaves them to the right only if it is larger than the axes. In panels, the numbers stand above the panel. Where a
+    later curve hides an earlier one, the earlier one is drawn wider, so that both are visible. The returned object is
+    matplotlib's: use `set_title`, `set_xlim`, `set_yscale` and style sheets for everything else.
 
     A curve of more than 100,000 thresholds is thinned: each strip of recall 1/4096 wide keeps its first, last, lowest
     and highest, which moves nothing by more than half a pixel on axes up to 2048 pixels wide, and its rectangles are
@@ -178,53 +211,23 @@ def plot(
     >>> ax.get_legend().get_texts()[0].get_text()
     'AP = 0.92, P = 3'
     """
-    given = locals()
     # Loaded when something is drawn: a third of the import of this package.
-    from frame_pr.plotting.curve_frames import TOTALS
-    from frame_pr.plotting.panels import checked, draw, refuse_other_keys
+    from frame_pr.plotting.curve_data import metric_columns, read_curves
+    from frame_pr.plotting.draw import draw
 
-    policies: Any = {name: options.pop(name) for name in Policies.__annotations__ if name in options}
-    chosen, target = checked(given | dict.fromkeys(Policies.__annotations__), options)
+    policies: Any = {name: value for name, value in options.items() if name in Policies.__annotations__}
+    others = {name: value for name, value in options.items() if name not in policies}
+    parsed = _parse("plot", others, ["truth", "score", "by", "positive", *Policies.__annotations__], positive)
     request = request_of(truth, score, by, positive, policies)
-    if all(isinstance(column, str) for column in [*request.keys, *request.scores]):
-        refuse_other_keys(target, [*map(str, request.keys), *(["system"] if request.several else [])])
-    curves = curve(frame, truth, score, by=by, positive=positive, **policies)
-    # An average counts the groups that retrieved nothing, too, of which a curve has no row.
-    averages = average is not False and by is not None
-    totals = evaluate(frame, TOTALS, truth, score, by=by, positive=positive, **policies) if averages else None
-    return draw(curves, chosen, target, totals)
+    _refuse_early(frame, request, parsed)
+    call: dict[str, Any] = {"by": by, "positive": positive, **policies}
+    table = curve(frame, truth, score, **call)
+    metrics = evaluate(frame, metric_columns(parsed), truth, score, **call)
+    return draw(read_curves(table, parsed, metrics), parsed)
 
 
-@public()
-def plot_curve(
-    frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame,
-    *,
-    x: str = "recall",
-    y: str | Sequence[str] = "precision",
-    facet: bool | str | Sequence[str] = False,
-    average: bool | str | Sequence[str] = False,
-    rectangles: bool = False,
-    interpolated: bool = False,
-    points: int | None = None,
-    k: int | None = None,
-    threshold: float | Sequence[float] | None = None,
-    recall: float | Sequence[float] | None = None,
-    mark: str | Sequence[str] | None = None,
-    iso_f: bool | Sequence[float] = False,
-    beta: float = 1,
-    threshold_labels: int = 0,
-    baseline: bool = True,
-    decimals: int = 2,
-    label: str | None = None,
-    max_groups: int | None = None,
-    spread: Literal["quartiles", "interval", "groups"] | None = "quartiles",
-    colors: Mapping[Any, Any] | None = None,
-    highlight: int | str | Sequence[Any] | None = None,
-    legend: bool = True,
-    ax: Axes | None = None,
-    figure: Figure | SubFigure | None = None,
-    **line: Any,
-) -> Axes | Any:
+@public(others=True)
+def plot_curve(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, **options: Unpack[PlotCurveArguments]) -> Axes | Any:
     """Draw a frame that `curve` gave: as `plot`, for a curve at hand or made with other options.
 
     Parameters
@@ -232,24 +235,25 @@ def plot_curve(
     frame : polars DataFrame or LazyFrame, pandas DataFrame
         What `curve` gave; its columns before `threshold` are the keys of the groups. Never changed.
     x : str
-        The figure along: any of `confusion` between 0 and 1, such as "fpr"; "threshold", "k", or "share" (k of all
-        rows).
+        What the x axis shows: a rate of `confusion` between 0 and 1, such as "fpr"; "threshold", "k", or "share" (k
+        over all rows). Default "recall".
     y : str or list of str
-        The figure up, also "lift" (precision over prevalence); several give a curve each, in a colour each. ROC is
-        `x="fpr", y="recall"`, gain `x="share", y="recall"`. What is an area under precision against recall, such as
-        `rectangles`, is drawn there only.
+        What the y axis shows: such a rate, or "lift" (precision over prevalence); several give a curve each, in a
+        colour each. Default "precision". ROC is `x="fpr", y="recall"`, gain `x="share", y="recall"`. Options about
+        areas, such as `rectangles`, need precision against recall.
     facet : bool, str or list of str
-        Small multiples with shared axes, one for each group of these key columns; True: of all keys but `system`. Two
-        keys make rows and columns. Marks are told above the panel.
+        Draw small multiples with shared axes, one for each group of these key columns; True: of all keys but `system`.
+        Two keys make rows and columns. The values of marks are above the panel.
     average : bool, str or list of str
-        Average over these key columns: the mean of the groups' precision at each recall, the area under which is the
-        mean of their average precisions, and how they `spread`. True: all keys but `system`; beside `facet`, other keys
-        than there. With `x="k"`, the mean of the figure at each rank.
+        Average over these key columns: the mean of the groups' precision at each recall, whose area is the mean of
+        their average precisions, and how they `spread`. True: all keys but `system`; with `facet`, other keys than
+        there. With `x="k"`, the mean of y at each rank.
     rectangles : bool
-        Fill the rectangle under each step: their area is the average precision printed. Points mark the thresholds.
+        Fill the rectangle under each step: their area is the average precision in the legend. Points mark the
+        thresholds. Default False.
     interpolated : bool
         Add the envelope, the max precision at this or any later threshold, and shade what it adds. `rectangles` then
-        fill the area of the interpolated average precision.
+        fill the area of the interpolated average precision. Default False.
     points : int, optional
         11 or 101: mark the levels of recall that the average over so many samples; implies `interpolated`.
     k : int, optional
@@ -259,36 +263,38 @@ def plot_curve(
     recall : float or list of float, optional
         Mark the operating points where these recalls are reached.
     mark : str or list of str, optional
-        Mark the best point: "max_f1", "max_f0.5" and so on.
+        Mark the best point, with its value and threshold in the legend: "max_f1", "max_f0.5" and so on.
     iso_f : bool or list of float
-        Contours of equal F; True: .2, .4, .6 and .8.
+        Contours of equal F; True: 0.2, 0.4, 0.6 and 0.8.
     beta : float
-        The beta of these contours.
+        The beta of these contours. Default 1.
     threshold_labels : int
-        Write at most so many thresholds along the curve.
+        Write at most so many thresholds along the curve. Default 0.
     baseline : bool
-        Draw the prevalence, the mean precision of random rankings at any rank, as a faint line.
+        Draw the prevalence, the mean precision of random rankings at any rank, as a faint line, and as a band where
+        groups have many. Default True.
     decimals : int
-        Of the numbers in the legend.
+        Decimals of the numbers in the legend. Default 2.
     label : str, optional
         The name of the curve, if it is one curve.
     max_groups : int, optional
         How many curves one axes may hold, 10 by default; with `facet`, how many panels, 48 by default.
     spread : "quartiles", "interval", "groups" or None
-        Around an average: the middle half of the groups, the interval of their mean (see `average_curve`), or the
-        single groups. Of three averages and more, the edges of the first two.
+        Around an average: the middle half of the groups (the default), the interval of their mean (see
+        `average_curve`), or the single groups. For three averages and more, the edges of the first two.
     colors : dict, optional
-        Colours by the name of a system; without several of these, of a group. Names that are not drawn may be there.
+        Colours by the name of a system; without several systems, of a group. A dict may have other names, too, but one
+        of its names must be in the plot.
     highlight : int, str or list, optional
         Names of curves, or how many of the best and of the worst: these have colours and names, all others are thin and
         grey, and there may be 200 of them.
     legend : bool
-        Whether to draw it.
+        Whether to draw the legend. Default True.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
     figure : matplotlib Figure or SubFigure, optional
         Where to draw panels, with `facet`. Without it, on a new figure.
-    **line
+    **options
         Properties of the lines: `color`, `linewidth`, `linestyle`, `alpha` and so on.
 
     Returns
@@ -317,8 +323,46 @@ def plot_curve(
     >>> ax.get_legend().get_texts()[0].get_text()
     'run 1 (AP = 0.92, P = 3)'
     """
-    given = locals()
     # Loaded when something is drawn: a third of the import of this package.
-    from frame_pr.plotting.panels import checked, draw
+    from frame_pr.plotting.curve_data import read_curves
+    from frame_pr.plotting.draw import draw
 
-    return draw(frame, *checked(given, line))
+    parsed = _parse("plot_curve", options)
+    return draw(read_curves(frame, parsed), parsed)
+
+
+def _parse(
+    function: str, options: Mapping[str, Any], others: Sequence[str] = (), positive: object = None
+) -> PlotOptions:
+    from frame_pr.plotting.styles import need_matplotlib
+
+    need_matplotlib()
+    from frame_pr.plotting.options import options_of
+
+    return options_of(function, options, list(CurveArguments.__annotations__), others, positive)
+
+
+def _refuse_early(frame: Any, request: Request, options: PlotOptions) -> None:
+    """Refuse what cannot be drawn before rows are ranked: too many groups, and thresholds beyond all scores.
+
+    The rows of a LazyFrame are not known yet; of these, only the names of keys are.
+    """
+    from frame_pr.plotting.draw import layout_of, refuse_thresholds
+    from frame_pr.plotting.options import keys_of
+
+    if all(isinstance(column, str) for column in [*request.keys, *request.scores]):
+        keys = [*map(str, request.keys), *(["system"] if request.several else [])]
+        for name in ("facet", "average"):
+            keys_of(name, getattr(options, name), keys)
+    if (
+        backend_class(frame)
+        or isinstance(frame, pl.LazyFrame)
+        or not (request.keys or request.several or options.thresholds)
+    ):
+        return
+    rows, way_back = rows_of(frame, request)
+    groups = way_back.restore(rows.frame.select(pl.col("group").unique())).collect()
+    layout_of(groups.select(way_back.keys), options)
+    if options.thresholds:
+        scores = rows.frame.select(pl.col("score").min() if request.ascending else pl.col("score").max()).collect()
+        refuse_thresholds(options, scores.to_series(), ascending=request.ascending)

@@ -1,4 +1,4 @@
-"""The scores of positives and of negatives, side by side."""
+"""Histograms of the scores of positives and of negatives."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ import polars as pl
 
 from frame_pr.frames.arguments import public, real, whole
 from frame_pr.frames.kinds import Frame
+from frame_pr.frames.wording import warn
 from frame_pr.functions.curves import curve
 from frame_pr.inputs.policies import REFUSED, Column, Policies
-from frame_pr.plotting.axes_and_names import check_axes, need_matplotlib, new_axes
-from frame_pr.plotting.colours import grey, palette
-from frame_pr.plotting.curve_frames import curves_of
+from frame_pr.inputs.request import request_of
+from frame_pr.plotting.curve_data import read_curves
+from frame_pr.plotting.options import PlotOptions
+from frame_pr.plotting.styles import canvas, check_axes, escape, grey, need_matplotlib, palette, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_MOST = 10_000
+_MOST_BINS = 10_000
 
 
 @public(REFUSED["plot_scores"])
@@ -33,7 +35,7 @@ def plot_scores(
     ax: Axes | None = None,
     **policies: Unpack[Policies],
 ) -> Axes:
-    """How the scores of positives and of negatives lie: two histograms in equal bins, each of area 1 in shares.
+    """Draw histograms of the scores of positives and of negatives, in equal bins, each as shares that sum to 1.
 
     Parameters
     ----------
@@ -78,42 +80,80 @@ def plot_scores(
     """
     need_matplotlib()
     check_axes(ax)
-    many = whole("bins", bins, least=1)
-    if many > _MOST:
-        raise ValueError(f"bins must be at most {_MOST}, got {many}")
+    n_bins = whole("bins", bins, least=1)
+    if n_bins > _MOST_BINS:
+        raise ValueError(f"bins must be at most {_MOST_BINS}, got {n_bins}")
     line = None if threshold is None else float(real("threshold", threshold))
-    import numpy as np
-
-    given: dict[str, Any] = {"positive": positive, **policies}
-    curves = curves_of(curve(frame, truth, score, **given))
-    ax = new_axes(ax)
+    _refuse_groups(truth, score, positive, policies)
+    curves = read_curves(curve(frame, truth, score, positive=positive, **policies), PlotOptions())
+    _refuse_several(curves.keys.height)  # of a selector, the frame says how many columns it selects
     table = curves.table.select(
         pl.col("threshold").cast(pl.Float64),
         *(pl.col(name) - pl.col(name).shift(1, fill_value=0) for name in ("tp", "fp")),
     ).filter(pl.col("threshold").is_finite())
-    ax.set(xlabel=score if isinstance(score, str) else "Score", ylabel="Share of the rows")
+    with canvas(ax, figsize=(6.4, 4.0), layout="constrained") as target:
+        _draw_histograms(target, table, n_bins, line, ascending=bool(policies.get("ascending")))
+        target.set(xlabel=escape(shorten(score)) if isinstance(score, str) else "Score", ylabel="Share of the rows")
+    return target
+
+
+def _refuse_groups(truth: Column, score: Any, positive: object, policies: Any) -> None:
+    """Refuse `by=` and several scores: the plot shows one set of scores."""
+    if policies.get("by") is not None:
+        raise TypeError("by: plot_scores draws the scores of all rows; filter one group, or call it for each group")
+    request = request_of(truth, score, None, positive, policies)
+    _refuse_several(len(request.scores))
+
+
+def _refuse_several(number: int) -> None:
+    if number > 1:
+        raise ValueError(f"score: plot_scores draws one column of scores, got {number}; call it for each column")
+
+
+def _draw_histograms(ax: Axes, table: pl.DataFrame, n_bins: int, threshold: float | None, *, ascending: bool) -> None:
+    import numpy as np
+
     if not table.height:
         ax.text(0.5, 0.5, "no rows", transform=ax.transAxes, ha="center", va="center", color=grey(ax, 0.35))
-        return ax
+        return
     scores = table["threshold"].to_numpy()
-    edges = np.histogram_bin_edges(scores, many)
+    low, high = float(scores.min()), float(scores.max())
+    if threshold is not None and not low <= threshold <= high:
+        warn(
+            f"threshold: {threshold:g} lies outside the scores, which go from {low:g} to {high:g}; "
+            "give a threshold on the scale of the scores"
+        )
+    edges = _edges(low, high, n_bins)
     blue, orange = palette(ax)[:2]
     for column, name, colour in (("fp", "negatives", blue), ("tp", "positives", orange)):
         counts = table[column].to_numpy()
         total = counts.sum()
         label = f"{name} ({total:,.0f}"
-        if line is not None and total:
-            reached = scores <= line if policies.get("ascending") else scores >= line
+        if threshold is not None and total:
+            reached = scores <= threshold if ascending else scores >= threshold
             label += f", {counts[reached].sum() / total:.0%} predicted"
         heights = np.histogram(scores, edges, weights=counts)[0] / (total or 1)
         ax.stairs(heights, edges, color=colour, linewidth=1.5, label=f"{label})")
         ax.stairs(heights, edges, color=colour, alpha=0.25, fill=True, linewidth=0)
-    if line is not None:
-        ax.axvline(line, color=grey(ax, 0.3), linewidth=1, label=f"threshold {line:g}")
+    if threshold is not None:
+        ax.axvline(threshold, color=grey(ax, 0.3), linewidth=1, label=f"threshold {threshold:g}")
     ax.set_ylim(bottom=0)
     handles, labels = ax.get_legend_handles_labels()
     order = sorted(range(len(labels)), key=lambda i: ("positives" not in labels[i], "negatives" not in labels[i]))
     legend = {"handles": [handles[i] for i in order], "labels": [labels[i] for i in order]}
     # Above the histograms, which leave no place free.
     ax.legend(**legend, loc="lower left", bbox_to_anchor=(0, 1), frameon=False, fontsize="small")
-    return ax
+
+
+def _edges(low: float, high: float, n_bins: int) -> Any:
+    """The edges of bins of equal width; fewer bins if rounding would make edges equal."""
+    import numpy as np
+
+    if low == high:
+        wide = max(0.5, abs(low) * 1e-6)
+        low, high = low - wide, high + wide
+    # A share of both ends: the difference of scores near 1e308 would overflow.
+    shares = np.arange(n_bins + 1) / n_bins
+    edges = np.unique(low * (1 - shares) + high * shares)
+    edges[[0, -1]] = low, high
+    return edges

@@ -1,4 +1,4 @@
-"""Intervals as dots with whiskers, and the differences of two systems, unit by unit."""
+"""Plots of confidence intervals, and of the differences of two systems for each group."""
 
 from __future__ import annotations
 
@@ -7,15 +7,27 @@ from typing import TYPE_CHECKING, Any, Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import filling, flag, public, real, text, whole
-from frame_pr.frames.columns import by_name
+from frame_pr.frames.columns import by_name, listed
 from frame_pr.frames.kinds import Frame, kind_of, read_stream
-from frame_pr.frames.wording import counted, did_you_mean, nearest, shown
+from frame_pr.frames.wording import counted as count_of
+from frame_pr.frames.wording import did_you_mean, nearest, shown, warn
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.names import is_metric
-from frame_pr.plotting.axes_and_names import check_axes, in_legend, need_matplotlib, new_axes, plain
-from frame_pr.plotting.colours import grey, ink, palette, style
-from frame_pr.plotting.curve_frames import numbered
+from frame_pr.plotting.curve_data import number_rows
+from frame_pr.plotting.styles import (
+    canvas,
+    check_axes,
+    escape,
+    grey,
+    in_legend,
+    ink,
+    need_matplotlib,
+    palette,
+    shorten,
+    style,
+    value_text,
+)
 from frame_pr.statistics.comparisons import compare
 from frame_pr.statistics.figures import COLUMNS, figures_of
 from frame_pr.statistics.intervals import share_of
@@ -26,9 +38,9 @@ if TYPE_CHECKING:
 _HEIGHT = 0.28
 """Inches of a line of `plot_intervals`."""
 _BARS = 4000
-"""Differences that are drawn; of more, every second or third, and so on."""
-_ASIDE = 0.25
-"""Of a line, between the intervals of two systems."""
+"""Most differences that are drawn; of more, every second or third, and so on."""
+_OFFSET = 0.25
+"""Distance between the intervals of two systems, in lines."""
 
 
 @public()
@@ -91,53 +103,78 @@ def plot_intervals(
     largest_first, most = flag("sort", sort), whole("max_groups", max_groups, least=1)
     check_axes(ax)
     table, keys, drawn = _read(frame, name)
-    several = len(keys) > 1 and "system" in keys
-    systems = table["system"].unique(maintain_order=True).to_list() if several else []
+    has_systems = len(keys) > 1 and "system" in keys
+    systems = table["system"].unique(maintain_order=True).to_list() if has_systems else []
     rows = [key for key in keys if not systems or key != "system"]
-    table = table.with_columns(mean=pl.col("value").mean().over(numbered(table, rows)[1]))
+    table = table.with_columns(mean=pl.col("value").mean().over(number_rows(table, rows)[1]))
     if largest_first:
         table = table.sort("mean", descending=True, nulls_last=True, maintain_order=True)
-    places, number = numbered(table, rows)
+    places, number = number_rows(table, rows)
     if len(places) > most:
-        many = counted(len(places), "row", "rows")
+        many = count_of(len(places), "row", "rows")
         raise ValueError(f"{many} are too many to read: filter them, or max_groups={len(places)}")
-    ax = new_axes(ax, (6.4, 1.2 + _HEIGHT * len(places)))
+    _warn_of_scale(table, line)
     table = table.with_columns(place=len(places) - 1 - number)
-    _dots(ax, table, systems)
-    named = table.unique("place", maintain_order=True).with_columns(
-        name=pl.concat_str([by_name(key).cast(pl.String).fill_null("null") for key in rows], separator=", ")
-    )
-    ticks = named["place"].to_list()
-    units = [f"  ({n:,})" if n is not None else "" for n in named["units"]]
-    ax.set_yticks(ticks, [f"{plain(one)}{n}" for one, n in zip(named["name"], units, strict=True)])
-    mean = table["value"].mean()
-    where = mean if line is None else line
-    if isinstance(where, float):
-        ax.axvline(where, color=grey(ax, 0.4), linestyle=":", linewidth=1, zorder=1)
-        label = f"{'mean' if line is None else 'overall'} {where:.2f}"
-        above = {"xycoords": ("data", "axes fraction"), "xytext": (0, 3), "textcoords": "offset points"}
-        ax.annotate(label, (where, 1), ha="center", va="bottom", color=grey(ax, 0.4), **above)  # type: ignore[arg-type]
-    ax.set_xlabel(drawn)
-    ax.margins(y=min(0.1, 0.6 / max(1, len(places))))
-    return ax
+    labels = [", ".join(map(value_text, row)) for row in places.rows()]
+    with canvas(ax, figsize=(6.4, 1.2 + _HEIGHT * len(places)), layout="constrained") as target:
+        _dots(target, table, systems)
+        units = table.unique("place", maintain_order=True)["units"].to_list()
+        target.set_yticks(
+            range(len(places) - 1, -1, -1),
+            [
+                f"{escape(shorten(label))}{f'  ({n:,})' if n is not None else ''}"
+                for label, n in zip(labels, units, strict=True)
+            ],
+        )
+        _draw_overall(target, table["value"].mean(), line)
+        target.set_xlabel(drawn)
+        target.margins(y=min(0.1, 0.6 / max(1, len(places))))
+    return target
+
+
+def _warn_of_scale(table: pl.DataFrame, overall: float | None) -> None:
+    """Warn of a value on another scale than the values, such as percent."""
+    low, high = table.select(low=pl.col("value").min(), high=pl.col("value").max()).row(0)
+    if overall is None or low is None:
+        return
+    # The value of all rows may lie outside the values of the groups, but not on a tenth or ten times their scale.
+    if low >= 0 and high <= 1:
+        is_other_scale = not 0 <= overall <= 1
+    else:
+        is_other_scale = abs(overall) > 10 * max(abs(low), abs(high)) or low > 10 * abs(overall)
+    if is_other_scale:
+        warn(
+            f"overall: {overall:g} lies outside the values, which go from {low:g} to {high:g}; "
+            "give the value of the same metric on the same scale"
+        )
+
+
+def _draw_overall(ax: Axes, mean: Any, overall: float | None) -> None:
+    value = mean if overall is None else overall
+    if not isinstance(value, float):
+        return
+    ax.axvline(value, color=grey(ax, 0.4), linestyle=":", linewidth=1, zorder=1)
+    label = f"{'mean' if overall is None else 'overall'} {value:.2f}"
+    above: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "xytext": (0, 3), "textcoords": "offset points"}
+    ax.annotate(label, (value, 1), ha="center", va="bottom", color=grey(ax, 0.4), **above)
 
 
 def _dots(ax: Axes, table: pl.DataFrame, systems: list[Any]) -> None:
-    """A dot for each row, with its interval; of several systems, in a colour each, joined where there is none."""
+    """Draw a dot for each row, with its interval; of several systems in a colour each, else joined by a line."""
     spans = table.group_by("place").agg(low=pl.col("value").min(), high=pl.col("value").max())
     spans = spans.drop_nulls().sort("place")
     joined = bool(systems) and table["low"].null_count() == table.height
     if joined:
         ax.hlines(spans["place"], spans["low"], spans["high"], color=grey(ax, 0.7), linewidth=2, zorder=1)
     for number, system in enumerate(systems or [None]):
-        own = table.filter(pl.col("system") == system) if systems else table
-        own = own.select("place", pl.col("value", "low", "high").fill_null(float("nan")))
-        aside = 0.0 if joined or not systems else _ASIDE * ((len(systems) - 1) / 2 - number)
-        places = [place + aside for place in own["place"]]
+        rows = table.filter(pl.col("system").eq_missing(pl.lit(system))) if systems else table
+        rows = rows.select("place", pl.col("value", "low", "high").fill_null(float("nan")))
+        offset = 0.0 if joined or not systems else _OFFSET * ((len(systems) - 1) / 2 - number)
+        places = [place + offset for place in rows["place"]]
         colour = style(ax, number, None)["color"]
-        ax.hlines(places, own["low"].to_list(), own["high"].to_list(), color=colour, linewidth=1.5)
-        label = "" if system is None else in_legend(plain(str(system)))
-        ax.plot(own["value"].to_list(), places, "o", markersize=5, color=colour, label=label)
+        ax.hlines(places, rows["low"].to_list(), rows["high"].to_list(), color=colour, linewidth=1.5)
+        label = in_legend(escape(shorten(value_text(system)))) if systems else ""
+        ax.plot(rows["value"].to_list(), places, "o", markersize=5, color=colour, label=label)
     if systems:
         ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False, fontsize="small")
 
@@ -214,31 +251,47 @@ def plot_comparison(
     check_axes(ax)
     name, frame = text("metric", metric), read_stream(frame)
     share_of(confidence)
-    given: dict[str, Any] = {"by": by, "positive": positive, "undefined": filling("undefined", undefined), **policies}
-    if truth is not None and score is not None and by is not None:
-        ranked = figures_of(frame, name, truth, score, by, positive, given["undefined"], policies)
+    if by is None:
+        raise ValueError("by: plot_comparison draws a difference for each group; name the grouping columns, by=...")
+    if score is not None and len(names := listed("score", score)) > 2:
+        raise ValueError(
+            f"score: plot_comparison draws two systems, got {len(names)}; name two, such as "
+            f"score=[{', '.join(map(shown, names[:2]))}]"
+        )
+    options: dict[str, Any] = {"positive": positive, "undefined": filling("undefined", undefined), **policies}
+    if truth is not None and score is not None:
+        ranked = figures_of(frame, name, truth, score, by, positive, options["undefined"], policies)
         if len(ranked.systems) > 1:
-            # From here on a frame of figures: they are compared, and drawn, and shall be ranked once.
+            # From here on a frame of metrics, which is compared and drawn: the rows are ranked once.
             of_groups: Any = ranked.table.collect()
-            frame, truth, score = of_groups, None, None
-            given = {"by": [key for key in ranked.keys if key != "system"]}
+            frame, truth, score, options = of_groups, None, None, {}
+            by = [key for key in ranked.keys if key != "system"]
             baseline = ranked.systems[0] if baseline is None and len(ranked.systems) == 2 else baseline
-    found = compare(frame, name, truth, score, baseline=baseline, confidence=confidence, **given)
-    (row, *others) = kind_of(found).read(list(kind_of(found).columns)).collect().iter_rows(named=True)
+    comparison = compare(frame, name, truth, score, by=by, baseline=baseline, confidence=confidence, **options)
+    (row, *others) = kind_of(comparison).read(list(kind_of(comparison).columns)).collect().iter_rows(named=True)
     if others:
-        raise ValueError("plot_comparison draws two systems, and there are more: name two of them")
-    by, positive, undefined = (given.pop(one, None) for one in ("by", "positive", "undefined"))
-    left: Any = given
-    figures = figures_of(frame, name, truth, score, by, positive, undefined, left, system=True)
-    keys = [by_name(key) for key in figures.keys if key != "system"]
+        raise ValueError(
+            "plot_comparison draws two systems, and the frame has more: give two, such as score=[...] of two names, or "
+            "filter the column system"
+        )
+    positive, undefined = (options.pop(argument, None) for argument in ("positive", "undefined"))
+    rest: Any = options
+    metrics = figures_of(frame, name, truth, score, by, positive, undefined, rest, system=True)
+    keys = [by_name(key) for key in metrics.keys if key != "system"]
     old, new = (
-        figures.table.filter(pl.col("system") == row[side]).select(*keys, by_name(name).alias(side))
+        metrics.table.filter(pl.col("system") == row[side]).select(*keys, by_name(name).alias(side))
         for side in ("baseline", "system")
     )
-    both = old.join(new, on=keys, nulls_equal=True).select(pl.col("system") - pl.col("baseline"))
-    differences = both.drop_nulls().collect().to_series().sort(descending=True)
-    ax = new_axes(ax)
-    system, before = plain(str(row["system"])), plain(str(row["baseline"]))
+    pairs = old.join(new, on=keys, nulls_equal=True).select(pl.col("system") - pl.col("baseline"))
+    differences = pairs.drop_nulls().collect().to_series().sort(descending=True)
+    with canvas(ax, figsize=(6.4, 4.0), layout="constrained") as target:
+        _draw_differences(target, differences, row, name)
+    return target
+
+
+def _draw_differences(ax: Axes, differences: pl.Series, row: dict[str, Any], metric: str) -> None:
+    """Draw the differences as bars, and their mean with its interval from a row of `compare`."""
+    system, baseline = (escape(shorten(str(row[side]))) for side in ("system", "baseline"))
     counts = f"{system} better: {row['wins']:,}, worse: {row['losses']:,}, tied: {row['ties']:,}"
     # One outline: a bar for each of ten thousand would take matplotlib most of a minute.
     every = -(-differences.len() // _BARS) or 1
@@ -251,20 +304,22 @@ def plot_comparison(
             label += f" ({row['low']:.2f} to {row['high']:.2f})"
         ax.axhline(row["difference"], color=palette(ax)[0], linewidth=1.5, label=label)
     ax.axhline(0, color=ink(ax), linewidth=0.8)
-    ax.set_xlabel(f"{counted(differences.len(), 'group', 'groups')}, the largest difference first")
-    ax.set_ylabel(f"{plain(name)}: {system} less {before}")
+    ax.set_xlabel(f"{count_of(differences.len(), 'group', 'groups')}, the largest difference first")
+    ax.set_ylabel(f"{escape(metric)}: {system} less {baseline}")
     ax.legend(loc="best", frameon=False)
-    return ax
 
 
 def _read(frame: Any, metric: str | None) -> tuple[pl.DataFrame, list[str], str]:
-    """The rows of one metric, the keys and its name."""
+    """Read the rows of a metric, the names of the keys, and the name of the metric."""
     kind = kind_of(frame)
     if metric is not None and "metric" not in kind.columns and metric in kind.columns:
         return _read_figures(kind, metric)
     missing = [name for name in COLUMNS if name not in kind.columns]
     if missing:
-        raise ValueError(f"plot_intervals draws a frame that intervals gave, and this one has no column {missing[0]!r}")
+        raise ValueError(
+            f"plot_intervals draws a frame that intervals gave, and this one has no column {missing[0]!r}; "
+            "for a frame of evaluate, name a column of it: metric=..."
+        )
     keys = kind.columns[: kind.columns.index("metric")]
     if not keys:
         raise ValueError("plot_intervals draws a row for each group: intervals(..., by=...), without mean_over")
@@ -277,12 +332,12 @@ def _read(frame: Any, metric: str | None) -> tuple[pl.DataFrame, list[str], str]
         near = nearest(metric, metrics)
         hint = did_you_mean(near) if near else f"it has {', '.join(metrics)}"
         raise ValueError(f"metric={shown(metric)} is not in the frame; {hint}")
-    chosen = metric if metric is not None else metrics[0] if metrics else ""
-    return table.filter(pl.col("metric") == chosen), names, plain(chosen)
+    selected = metric if metric is not None else metrics[0] if metrics else ""
+    return table.filter(pl.col("metric") == selected), names, escape(selected)
 
 
 def _read_figures(kind: Any, metric: str) -> tuple[pl.DataFrame, list[str], str]:
-    """The same of a frame of figures, which has no bounds; what stands before the first metric is a key."""
+    """Read a frame of metrics, which has no bounds; the columns before the first metric are keys."""
     names = list(map(str, kind.columns))
     keys = names[: next(i for i, name in enumerate(names) if name == metric or is_metric(name))]
     if not keys:
@@ -295,4 +350,4 @@ def _read_figures(kind: Any, metric: str) -> tuple[pl.DataFrame, list[str], str]
     number = by_name(units[0]) if units else pl.lit(None, pl.Int64)
     value = by_name(metric).cast(pl.Float64).fill_nan(None)
     table = table.select(*map(by_name, keys), value=value, low=none, high=none, units=number)
-    return table, keys, plain(metric)
+    return table, keys, escape(metric)

@@ -32,7 +32,7 @@ def test_the_roc_curve():
     assert vertices(ax) == pytest.approx(np.array([(0, 0), *steps, (1, 1)]))
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("False positive rate", "Recall")
     # 17 of the 25 pairs of a positive and a negative are in order.
-    assert labels(ax) == ["AUC = 0.68, P = 5"]
+    assert labels(ax) == ["AUC = 0.68, P = 5", "random ranking"]
     assert line(ax, "_prevalence").get_xydata().tolist() == [[0, 0], [1, 1]]
 
 
@@ -53,13 +53,13 @@ def test_rows_that_are_not_retrieved_come_last_as_one():
     run = pl.DataFrame({"relevant": [1, 0, 1, 0], "score": [0.9, 0.8, None, None]})
     ax = fp.plot(run, "relevant", "score", unscored="unretrieved", **ROC, ax=axes())
     assert vertices(ax).tolist() == [[0, 0], [0, 0.5], [0.5, 0.5], [1, 1]]
-    assert labels(ax) == ["AUC = 0.62, P = 2"]  # (1 + 1 + 0 + 1/2) / 4
+    assert labels(ax) == ["AUC = 0.62, P = 2", "random ranking"]  # (1 + 1 + 0 + 1/2) / 4
 
 
 @pytest.mark.parametrize("truth", [[1, 1], [0, 0]])
 def test_one_class_only_has_no_area(truth):
     ax = fp.plot(pl.DataFrame({"relevant": truth, "score": [2, 1]}), "relevant", "score", **ROC, ax=axes())
-    assert labels(ax) == [f"AUC undefined, P = {sum(truth)}"]
+    assert labels(ax) == [f"AUC undefined, P = {sum(truth)}", "random ranking"]
     assert len(vertices(ax)) == 0
 
 
@@ -72,7 +72,7 @@ def test_other_figures_go_from_threshold_to_threshold():
 
 def test_marks_stand_where_the_figures_are():
     ax = fp.plot(TEXTBOOK, "relevant", "score", **ROC, threshold=0.75, recall=0.8, mark="max_f1", ax=axes())
-    marks = [mark.get_xydata()[0].tolist() for mark in ax.get_lines() if mark.get_label() == "_mark"]
+    marks = [mark.get_xydata()[0].tolist() for mark in ax.get_lines() if mark.get_gid() == "mark"]
     # Three rows score .75 or more, of which two are hits; six reach a recall of .8, and have the best F1, 8/11.
     assert marks == [pytest.approx([0.2, 0.4]), pytest.approx([0.4, 0.8]), pytest.approx([0.4, 0.8])]
     render(ax.figure)
@@ -102,9 +102,9 @@ def test_what_belongs_to_precision_against_recall(given):
 @pytest.mark.parametrize(
     ("x", "message"),
     [
-        ("fprr", "x must be a rate between 0 and 1, threshold, k or share, got 'fprr'; did you mean 'fpr'?"),
-        ("mcc", "x must be a rate between 0 and 1, threshold, k or share, got 'mcc'; it is a rate from -1 to 1"),
-        ("lift", "x must be a rate between 0 and 1, threshold, k or share, got 'lift'; it is a rate from 0 up"),
+        ("fprr", "x: no axis shows 'fprr'; did you mean 'fpr'?"),
+        ("mcc", "x: no axis shows 'mcc'; there are precision, recall, "),
+        ("lift", "x: no axis shows 'lift'; there are precision, recall, "),
         ("f0", "beta must be a positive number, got 0"),
     ],
 )
@@ -121,15 +121,19 @@ def test_figures_against_the_threshold():
         # A threshold takes the rows from it on: up to the next lower one, the figures are its own.
         assert drawn.get_drawstyle() == "steps-post"
     best = fp.evaluate(TEXTBOOK, ["threshold@max_f1", "max_f1"], "relevant", "score").row(0)
-    marks = [mark.get_xydata()[0].tolist() for mark in ax.get_lines() if mark.get_label() == "_mark"]
+    marks = [mark.get_xydata()[0].tolist() for mark in ax.get_lines() if mark.get_gid() == "mark"]
     at = f"@threshold={best[0]}"
     wanted = fp.evaluate(TEXTBOOK, [f"{name}{at}" for name in ("precision", "recall", "f1")], "relevant", "score").row(
         0
     )
     assert marks == [pytest.approx([best[0], value]) for value in wanted]
-    written = zip(("Precision", "Recall", "F1"), wanted, strict=True)
-    assert {text.get_text() for text in ax.texts} == {f"{name} {value:.2f}" for name, value in written}
-    assert labels(ax) == ["Precision", "Recall", "F1", f"max F1 {best[1]:.2f} at {best[0]:g}"]
+    at = f"max F1 = {best[1]:.2f} at {best[0]:g}"
+    assert not ax.texts
+    assert labels(ax) == [
+        *("Precision", f"Precision = {wanted[0]:.2f}, {at}"),
+        *("Recall", f"Recall = {wanted[1]:.2f}, {at}"),
+        *("F1", at),
+    ]
     assert ax.get_legend().get_title().get_text() == "P = 5"
 
 

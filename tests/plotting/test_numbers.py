@@ -1,19 +1,38 @@
-"""What plots take from the frame of a curve is what `evaluate` finds in the rows."""
+"""Numbers of plots are those of `evaluate`, from rows and from a curve."""
 
 from typing import Any
 
 import polars as pl
 import pytest
-from pictures import random_run
+from pictures import axes, labels, random_run
 
 import frame_pr as fp
-from frame_pr.plotting import curve_frames
+from frame_pr.plotting.curve_data import (
+    DrawnCurve,
+    best_point,
+    drawn_curves,
+    metric_columns,
+    point_at_recall,
+    read_curves,
+    recall_levels,
+    threshold_text,
+)
+from frame_pr.plotting.options import PlotOptions
 
-METRICS = ["positives", "prevalence", "average_precision", "interpolated_average_precision"]
-METRICS += [f"interpolated_average_precision_{points}" for points in (11, 101)]
-RANKS = ["average_precision@7", "average_precision@50"]
-BESTS = ["max_f1", "max_f0.5"]
-THRESHOLDS = ["threshold@max_f1", "threshold@max_f0.5", *(f"threshold@recall={r}" for r in (0, 0.3, 1))]
+OPTIONS = {
+    "area": PlotOptions(),
+    "envelope": PlotOptions(interpolated=True),
+    "11 points": PlotOptions(interpolated=True, points=11),
+    "101 points": PlotOptions(interpolated=True, points=101),
+    "ROC": PlotOptions(x="fpr", ys=("recall",)),
+    "k = 7": PlotOptions(k=7),
+    "k = 50": PlotOptions(k=50),
+}
+
+
+def drawn(curve: pl.DataFrame, options: PlotOptions | None = None) -> list[DrawnCurve]:
+    options = options or PlotOptions()
+    return drawn_curves(read_curves(curve, options), options)
 
 
 def awkward_run() -> pl.DataFrame:
@@ -31,44 +50,60 @@ def awkward_run() -> pl.DataFrame:
     )
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
-        {},
-        {"weight": "whole"},
-        {"weight": "float"},
-        {"weight": "tenth"},
-        {"tie_break": "id"},
-        {"score": "some", "unscored": "unretrieved"},
-    ],
-    ids=str,
-)
-def test_numbers_of_a_reordered_curve_are_those_of_evaluate(given: dict[str, Any]) -> None:
-    run, call = awkward_run(), {"truth": "relevant", "score": "score", "by": "group", **given}
-    names = [*METRICS, *BESTS, *THRESHOLDS, *([] if "weight" in given else RANKS)]
-    curve = fp.curve(run, **call)
-    curves = curve_frames.curves_of(curve.sample(fraction=1, shuffle=True, seed=0))
-    evaluated = fp.evaluate(run, names, **call).rows_by_key("group", named=True, unique=True)
-    drawn = curve_frames.drawn_curves(curves, names)
-    assert {each.key["group"] for each in drawn} == set(evaluated)
-    for each in drawn:
-        wanted = evaluated[each.key["group"]]
-        for name in names:
-            if name in THRESHOLDS:
-                point = each.point(name)
-                assert (point and point.threshold) == wanted[name], name
-            elif wanted[name] is None:
-                assert each.numbers[name] is None, name
-            else:
-                assert each.numbers[name] == pytest.approx(wanted[name], rel=1e-12), name
+CALLS: list[dict[str, Any]] = [
+    {},
+    {"weight": "whole"},
+    {"weight": "float"},
+    {"weight": "tenth"},
+    {"tie_break": "id"},
+    {"score": "some", "unscored": "unretrieved"},
+]
+
+
+@pytest.mark.parametrize("call", CALLS, ids=str)
+@pytest.mark.parametrize("name", OPTIONS)
+def test_areas_of_a_reordered_curve_are_those_of_evaluate(call: dict[str, Any], name: str) -> None:
+    options = OPTIONS[name]
+    if options.k and "weight" in call:
+        pytest.skip("weighted rows have no ranks")
+    run, call = awkward_run(), {"truth": "relevant", "score": "score", "by": "group", **call}
+    curve = fp.curve(run, **call).sample(fraction=1, shuffle=True, seed=0)
+    if call.get("tie_break"):
+        curve = fp.curve(run, **call)  # equal ranks do not exist, but equal thresholds do
+    wanted = fp.evaluate(run, list(metric_columns(options).values()), **call).rows_by_key(
+        "group", named=True, unique=True
+    )
+    curves = drawn(curve, options)
+    assert {each.key["group"] for each in curves} == set(wanted)
+    for each in curves:
+        row = wanted[each.key["group"]]
+        assert each.numbers == {metric: pytest.approx(row[metric], rel=1e-12) for metric in each.numbers}
+
+
+@pytest.mark.parametrize("call", CALLS, ids=str)
+def test_marks_are_those_of_evaluate(call: dict[str, Any]) -> None:
+    run, call = awkward_run(), {"truth": "relevant", "score": "score", "by": "group", **call}
+    names = ["max_f1", "max_f0.5", "threshold@max_f1", "threshold@max_f0.5"]
+    names += [f"threshold@recall={recall}" for recall in (0, 0.3, 1)]
+    wanted = fp.evaluate(run, names, **call).rows_by_key("group", named=True, unique=True)
+    for each in drawn(fp.curve(run, **call)):
+        row = wanted[each.key["group"]]
+        for beta in ("1", "0.5"):
+            best = best_point(each, beta)
+            assert (best and best[0].threshold) == row[f"threshold@max_f{beta}"]
+            assert (best and best[1]) == (row[f"max_f{beta}"] and pytest.approx(row[f"max_f{beta}"], rel=1e-12))
+        for recall in (0, 0.3, 1):
+            point = point_at_recall(each, recall) if each.numbers["positives"] else None
+            assert (point and point.threshold) == row[f"threshold@recall={recall}"], recall
 
 
 def test_best_point_among_equal_scores_is_the_row_that_has_it() -> None:
     # One score for all: the best F is at the third row, where both positives are found.
     run = pl.DataFrame({"relevant": [1, 0, 1, 0], "score": 1, "id": [4, 3, 2, 1]})
-    curves = curve_frames.curves_of(fp.curve(run, "relevant", "score", tie_break="id"))
-    (drawn,) = curve_frames.drawn_curves(curves, ["threshold@max_f1"])
-    assert drawn.point("threshold@max_f1") == curve_frames.Point(1, 1.0, 2 / 3)
+    (curve,) = drawn(fp.curve(run, "relevant", "score", tie_break="id"))
+    best = best_point(curve, "1")
+    assert best is not None
+    assert best[0] == (2, 1, 1.0, 2 / 3)
 
 
 @pytest.mark.parametrize("weight", [None, "tenth"])
@@ -76,20 +111,52 @@ def test_recall_levels_are_interpolated_precisions(weight: str | None) -> None:
     run = awkward_run().filter(group=0)
     names = [f"interpolated_precision@recall={i / 10}" for i in range(11)]
     wanted = fp.evaluate(run, names, "relevant", "score", weight=weight).row(0)
-    curves = curve_frames.curves_of(fp.curve(run, "relevant", "score", weight=weight))
-    (drawn,) = curve_frames.drawn_curves(curves, ["positives"])
-    recalls, heights = curve_frames.recall_levels(drawn, 11)
+    (curve,) = drawn(fp.curve(run, "relevant", "score", weight=weight))
+    recalls, heights = recall_levels(curve, 11)
     assert recalls == [i / 10 for i in range(11)]
     assert heights == pytest.approx(wanted, rel=1e-12)
 
 
 @pytest.mark.parametrize("weight", [0.1, 0.3, 1 / 7])
 def test_equal_weights_reach_recalls_as_rows_do(weight: float) -> None:
-    names = ["interpolated_average_precision_11", *(f"threshold@recall={i / 10}" for i in range(11))]
     for positives in range(10, 200, 10):
         run = pl.DataFrame({"relevant": [1] * positives, "score": range(positives)}).with_columns(weight=weight)
-        curves = curve_frames.curves_of(fp.curve(run, "relevant", "score", weight="weight"))
-        (drawn,) = curve_frames.drawn_curves(curves, names)
-        assert drawn.numbers[names[0]] == pytest.approx(1, rel=1e-12)
-        found = [point.threshold for name in names[1:] if (point := drawn.point(name))]
-        assert found == [positives - max(1, i * positives // 10) for i in range(11)]
+        (curve,) = drawn(fp.curve(run, "relevant", "score", weight="weight"))
+        points = [point_at_recall(curve, i / 10) for i in range(11)]
+        assert [point and point.threshold for point in points] == [
+            positives - max(1, i * positives // 10) for i in range(11)
+        ]
+
+
+def test_a_group_of_which_nothing_was_retrieved_counts() -> None:
+    # Query b has a positive that was not retrieved: its AP is 0, and the mean of 1 and 0 is 1/2.
+    run = pl.DataFrame({"q": ["a", "a", "b"], "t": [1, 0, 1], "s": [2.0, 1.0, None]})
+    call: dict[str, Any] = {"by": "q", "unscored": "unretrieved"}
+    mean = fp.evaluate(run, "average_precision", "t", "s", mean_over="q", **call)["mean_average_precision"].item()
+    ax = fp.plot(run, "t", "s", average=True, ax=axes(), **call)
+    assert mean == 0.5
+    assert labels(ax)[0] == "mean AP = 0.50, 2 groups"
+    x, y = ax.get_lines()[-1].get_xydata().T
+    assert float(((x[1:] - x[:-1]) * y[1:]).sum()) == pytest.approx(mean, abs=1e-12)
+    each = fp.plot(run, "t", "s", ax=axes(), **call)
+    assert labels(each)[:2] == ["a (AP = 1.00)", "b (AP = 0.00)"]
+    at_ranks = fp.plot(run, "t", "s", average=True, x="k", y="recall", ax=axes(), **call)
+    assert labels(at_ranks)[0] == "2 groups"
+    assert at_ranks.get_lines()[-1].get_ydata().tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("ascending", [False, True])
+@pytest.mark.parametrize(
+    "dtype", [pl.Float64, pl.Float32, pl.Int64, pl.Decimal(20, 9)], ids=["Float64", "Float32", "Int64", "Decimal"]
+)
+def test_a_threshold_that_is_typed_in_selects_the_same_rows(dtype: Any, ascending: bool) -> None:
+    scale = 10**6 if dtype == pl.Int64 else 1
+    scores = random_run().select("relevant", score=((0.9999 + pl.int_range(pl.len()) * 1e-5) * scale).cast(dtype))
+    (curve,) = drawn(fp.curve(scores, "relevant", "score", ascending=ascending))
+    for recall in (0.1, 0.5, 0.9, 1):
+        point = point_at_recall(curve, recall)
+        assert point is not None
+        text = threshold_text(curve, point)
+        k = fp.confusion(scores, "relevant", "score", threshold=float(text), ascending=ascending)["k"].item()
+        assert k == curve.blocks["k"][point.row]
+        assert len(text) < 12

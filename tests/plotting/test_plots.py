@@ -146,14 +146,15 @@ def test_operating_points_stand_where_evaluate_finds_them() -> None:
     run = random_run()
     asked: Any = {"threshold": 0.75, "recall": [0.5, 0.9], "mark": ["max_f1", "max_f0.5"]}
     ax = fp.plot(run, "relevant", "score", **asked, ax=Figure(figsize=(6, 6)).subplots())
-    marks = [tuple(dot.get_xydata()[0]) for dot in ax.get_lines() if dot.get_label() == "_mark"]
+    marks = [tuple(dot.get_xydata()[0]) for dot in ax.get_lines() if dot.get_gid() == "mark"]
     numbers = fp.evaluate(run, ["threshold@max_f1", "threshold@max_f0.5", "max_f1"], "relevant", "score").row(0)
     cuts = ["threshold=0.75", "recall=0.5", "recall=0.9", *(f"threshold={t}" for t in numbers[:2])]
     wanted = [fp.evaluate(run, [f"recall@{cut}", f"precision@{cut}"], "relevant", "score").row(0) for cut in cuts]
     np.testing.assert_allclose(marks, wanted, rtol=1e-15)
-    texts = [text.get_text() for text in ax.texts]
+    texts = [label for label in labels(ax) if label.startswith(("threshold", "recall", "max"))]
     assert texts[0] == "threshold 0.75"
-    assert texts[3] == f"max F1 {numbers[2]:.2f}\nthreshold {numbers[0]:.3g}"
+    assert texts[1].startswith("recall 0.5 (threshold ")
+    assert texts[3] == f"max F1 = {numbers[2]:.2f} at {numbers[0]:.3g}"
 
 
 def test_threshold_labels_are_thresholds_of_the_curve() -> None:

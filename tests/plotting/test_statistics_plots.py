@@ -137,7 +137,9 @@ def test_of_ten_thousand_groups_some_are_drawn():
 
 def test_two_systems_only():
     three = pl.concat([FIGURES, FIGURES.filter(system="new").with_columns(system=pl.lit("newer"))])
-    with pytest.raises(ValueError, match="plot_comparison draws two systems, and there are more: name two of them"):
+    with pytest.raises(
+        ValueError, match=r"plot_comparison draws two systems, and the frame has more: give two, such as score=\[...\]"
+    ):
         fp.plot_comparison(three, "m", by="q", ax=axes())
     with pytest.raises(TypeError, match="ax must be a matplotlib Axes, got"):
         fp.plot_comparison(FIGURES, "m", by="q", ax=5)

@@ -1,0 +1,424 @@
+"""The data of a plot of curves: its curves with their numbers, points on them, and averages over groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from frame_pr.frames.columns import by_name
+from frame_pr.frames.kinds import find_kind
+from frame_pr.frames.wording import kind_of_value
+from frame_pr.functions.curves import CURVE_COLUMNS
+from frame_pr.inputs.values import type_of
+from frame_pr.metrics.rates import Counts, rate_of, ratio
+from frame_pr.plotting.options import PlotOptions
+from frame_pr.plotting.plot_axes import axis_quantity, formula_of
+from frame_pr.ranking.running import starts
+from frame_pr.statistics.average_curves import averages, heights_of
+
+if TYPE_CHECKING:
+    pass
+
+STRIPS = 100
+"""Strips of recall within which the curves of all groups are averaged."""
+CONFIDENCE = 0.95
+Y_KEY = "\0y"
+"""Key column of the quantity that a curve shows, if there are several."""
+_RANKS = 200
+"""Most ranks at which curves are averaged, spaced as on a logarithmic axis."""
+_ROUNDING = 1e-12
+"""Relative rounding error that sums of float weights may have when they reach a recall."""
+
+
+class Curves(NamedTuple):
+    """The curves of all groups."""
+
+    keys: pl.DataFrame
+    """A row per group."""
+    numbers: pl.DataFrame
+    """A row per group: `positives`, `prevalence`, and the areas of `PlotOptions.areas`."""
+    table: pl.DataFrame
+    """`group` (the row of `keys`), the columns of `curve`, `x`, and `y0`, `y1` and so on. Sorted by group and rank."""
+    ascending: bool
+    """Whether lower scores rank first, as the thresholds tell."""
+
+
+@dataclass(frozen=True)
+class DrawnCurve:
+    """The curve of one group."""
+
+    key: dict[str, Any]
+    blocks: pl.DataFrame
+    """Its thresholds in the order of the ranking, with `x` and `y`."""
+    numbers: dict[str, Any]
+    ascending: bool
+
+    @property
+    def drawn(self) -> bool:
+        """Whether a point has both an x and a y."""
+        return bool(self.blocks["x"].is_not_null().any() and self.blocks["y"].is_not_null().any())
+
+
+@dataclass(frozen=True)
+class Average:
+    """The mean of the curves of many groups."""
+
+    key: dict[str, Any]
+    strips: pl.DataFrame
+    """The columns of `average_curve`: `recall` is the right edge of a strip, or a rank."""
+    groups: int
+    without_positives: int
+    mean: float | None
+    numbers: dict[str, Any]
+    members: pl.DataFrame
+    """`height` at all levels, group by group."""
+
+    @property
+    def drawn(self) -> bool:
+        """An average always has a curve, if there is a group."""
+        return bool(self.strips.height)
+
+
+class Point(NamedTuple):
+    """A threshold that is marked."""
+
+    row: int
+    threshold: Any
+    x: float
+    y: float
+
+
+def read_curves(
+    frame: Any,
+    options: PlotOptions,
+    metrics: Any = None,
+) -> Curves:
+    """Read a frame of `curve`, in any order; the columns before `threshold` are its keys.
+
+    `metrics`: the frame of `evaluate` with the numbers of all groups. Without it, they are sums over the curve.
+    """
+    if isinstance(frame, pl.LazyFrame) and isinstance(metrics, pl.LazyFrame):
+        frame, metrics = pl.collect_all([frame, metrics])
+    kind = find_kind(frame)
+    if kind is None:
+        raise TypeError(f"plot_curve draws a polars or pandas frame that curve gave, got {kind_of_value(frame)}")
+    missing = [name for name in CURVE_COLUMNS if name not in kind.columns]
+    if missing:
+        raise ValueError(
+            f"plot_curve draws a frame that curve gave, and this one has no column {missing[0]!r}: "
+            "for scored rows, call plot(frame, truth, score)"
+        )
+    columns = kind.columns[: kind.columns.index("threshold")]
+    names = [str(column) for column in columns]
+    read = kind.read([*columns, *CURVE_COLUMNS]).select(map(by_name, [*names, *CURVE_COLUMNS])).collect()
+    _check_columns(read)
+    if metrics is None:
+        keys, group = number_rows(read, names)
+    else:
+        metrics_kind: Any = find_kind(metrics)
+        table = metrics_kind.read(metrics_kind.columns).collect()
+        keys, group = number_rows(read, names, table.select(map(by_name, names)))
+        numbers = table.select(by_name(hidden).alias(name) for hidden, name in metric_columns(options).items())
+    positives, negatives = pl.col("tp") + pl.col("fn"), pl.col("fp") + pl.col("tn")
+    counts = Counts(pl.col("tp"), pl.col("k"), positives, positives + negatives)
+    axes = {"x": options.x, **{f"y{i}": name for i, name in enumerate(options.ys)}}
+    table = read.select(
+        group.alias("group"),
+        *CURVE_COLUMNS,
+        **{axis: pl.col(name) if name in CURVE_COLUMNS else formula_of(name)(counts) for axis, name in axes.items()},
+    ).sort("group", "k", maintain_order=True)
+    previous_tp = pl.when(~starts(pl.col("group"))).then(pl.col("tp").shift(1)).otherwise(0)
+    lost_hits = (pl.col("tp") - previous_tp - pl.col("recall_step") * positives).abs() > 1e-6 * positives
+    if table.select(lost_hits.any()).item():
+        raise ValueError("rows of the curve are missing: plot_curve draws all that curve gave, without points=")
+    rises = (pl.col("threshold") > pl.col("threshold").shift(1)) & (pl.col("group") == pl.col("group").shift(1))
+    ascending = bool(table.select(rises.any()).item())
+    if metrics is None:
+        numbers = _areas(table, keys.height, options)
+    return Curves(keys, numbers, table, ascending)
+
+
+def metric_columns(options: PlotOptions) -> dict[str, str]:
+    """The metrics that `read_curves` takes from the rows, under names that no key column has."""
+    return {f"\u200b{name}": name for name in ("positives", "prevalence", *options.areas)}
+
+
+def _check_columns(read: pl.DataFrame) -> None:
+    for column in CURVE_COLUMNS:
+        dtype, nulls = read[column].dtype, read[column].null_count()
+        if not dtype.is_numeric() and dtype != pl.Null:
+            raise TypeError(f"column {column!r} is {type_of(dtype)}: plot_curve draws a frame as curve gave it")
+        if nulls and column in ("threshold", "k", "tp", "fp", "fn", "tn"):
+            raise ValueError(f"column {column!r} has {nulls} missing: plot_curve draws a frame as curve gave it")
+
+
+def _areas(table: pl.DataFrame, groups: int, options: PlotOptions) -> pl.DataFrame:
+    """Positives, prevalence and areas of each group, as sums over the rows of its curve."""
+    positives, step = (pl.col("tp") + pl.col("fn")).last(), pl.col("recall_step")
+    rows = pl.sum_horizontal(pl.col(name).last() for name in ("tp", "fp", "fn", "tn"))
+    sums: dict[str, pl.Expr] = {
+        "positives": positives,
+        "prevalence": ratio(positives, rows),
+        "average_precision": (pl.col("precision") * step).sum(),
+        "interpolated_average_precision": (pl.col("interpolated_precision") * step).sum(),
+    }
+    if options.points is not None:
+        levels = level_heights(options.points)
+        sums[f"interpolated_average_precision_{options.points}"] = pl.mean_horizontal(levels)
+    if options.k is not None:
+        first = _first_ranks(options.k)
+        precision = first.tp / pl.col("k").clip(upper_bound=options.k)
+        hits = precision * (first.tp - first.tp_before)
+        sums[f"average_precision@{options.k}"] = hits.sum() / pl.min_horizontal(positives, pl.lit(options.k))
+    if options.is_roc:
+        fpr, recall = pl.col("x"), pl.col("recall")
+        before = (recall + recall.shift(1, fill_value=0)) / 2 * (fpr - fpr.shift(1, fill_value=0))
+        sums["roc_auc"] = before.sum() + (1 - fpr.last()) * (1 + recall.last()) / 2
+    names = ["positives", "prevalence", *options.areas]
+    defined = positives > 0
+    totals = ("positives", "prevalence")
+    areas = table.group_by("group").agg(
+        **{name: sums[name] if name in totals else pl.when(defined).then(sums[name]) for name in names}
+    )
+    # A frame of no rows has a group, if it has no keys.
+    every = pl.DataFrame({"group": range(groups)}, schema={"group": pl.Int64})
+    areas = every.join(areas, on="group", how="left", maintain_order="left").drop("group")
+    return areas.with_columns(pl.col("positives").fill_null(0))
+
+
+def number_rows(
+    table: pl.DataFrame, columns: Sequence[str], values: pl.DataFrame | None = None
+) -> tuple[pl.DataFrame, pl.Series]:
+    """The distinct values of these columns in order of appearance (or `values`), and the number of each row's value."""
+    if not columns:
+        return pl.DataFrame(height=1), pl.repeat(0, table.height, dtype=pl.Int64, eager=True)
+    names = [by_name(column) for column in columns]
+    if values is None:
+        values = table.select(names).unique(maintain_order=True)
+    key = pl.struct(names).alias("key")
+    numbers = values.select(key).with_row_index("number")
+    joined = table.select(key).join(numbers, on="key", how="left", nulls_equal=True, maintain_order="left")
+    return values, joined["number"].cast(pl.Int64)
+
+
+def drawn_curves(curves: Curves, options: PlotOptions) -> list[DrawnCurve]:
+    """The curve of each group, and of each quantity that is up the axis."""
+    bounds = curves.table["group"].search_sorted(pl.Series(range(curves.keys.height + 1)))
+    groups = [
+        DrawnCurve(key, curves.table[start:end].with_columns(y="y0"), numbers, curves.ascending)
+        for key, numbers, (start, end) in zip(
+            curves.keys.rows(named=True), curves.numbers.rows(named=True), pairwise(bounds), strict=True
+        )
+    ]
+    if len(options.ys) == 1:
+        return groups
+    return [
+        replace(group, key=group.key | {Y_KEY: name}, blocks=group.blocks.with_columns(y=f"y{i}"))
+        for group in groups
+        for i, name in enumerate(options.ys)
+    ]
+
+
+class _FirstRanks(NamedTuple):
+    """Expressions over the blocks of a group, of its first k rows."""
+
+    tp: pl.Expr
+    tp_before: pl.Expr
+
+
+def _first_ranks(k: int) -> _FirstRanks:
+    """A block that rank k falls into ends there, with its expected share of hits."""
+    tp, ranks = pl.col("tp"), pl.col("k")
+    tp_before, before = tp.shift(1, fill_value=0), ranks.shift(1, fill_value=0)
+    share = ((k - before) / (ranks - before)).clip(0, 1)
+    return _FirstRanks(tp_before + (tp - tp_before) * share, tp_before)
+
+
+def first_k(blocks: pl.DataFrame, k: int) -> pl.DataFrame:
+    """`recall` and `precision` of the thresholds up to rank k."""
+    first, ranks = _first_ranks(k), pl.col("k")
+    return blocks.select(
+        recall=first.tp / (pl.col("tp") + pl.col("fn")),
+        precision=first.tp / ranks.clip(upper_bound=k),
+        before=ranks.shift(1, fill_value=0),
+    ).filter(pl.col("before") < k)
+
+
+def level_heights(points: int) -> list[pl.Expr]:
+    """The max precision at or beyond each of so many levels of recall; 0 at levels that no threshold reaches."""
+    # Whole numbers, because 3/10 is not the float 0.3.
+    reached, wanted = pl.col("tp") * (points - 1), (pl.col("tp") + pl.col("fn")).last()
+    slack = 1 - _ROUNDING
+    return [
+        pl.col("interpolated_precision").filter(reached >= i * wanted * slack).first().fill_null(0.0)
+        for i in range(points)
+    ]
+
+
+def recall_levels(curve: DrawnCurve, points: int) -> tuple[list[float], list[float]]:
+    """Levels of recall, and the max precision at that recall or more."""
+    heights = curve.blocks.select(pl.concat_list(level_heights(points))).item().to_list()
+    return [i / (points - 1) for i in range(points)], heights
+
+
+def point_at_threshold(curve: DrawnCurve, threshold: float) -> Point | None:
+    """The last threshold of the curve that reaches this one."""
+    thresholds = curve.blocks["threshold"]
+    reached = int((thresholds <= threshold if curve.ascending else thresholds >= threshold).sum())
+    return _point(curve.blocks, reached - 1) if reached else None
+
+
+def point_at_recall(curve: DrawnCurve, recall: float) -> Point | None:
+    """The first threshold at which this recall is reached."""
+    if not curve.blocks["tp"].dtype.is_integer():
+        recall *= 1 - _ROUNDING
+    reached = (curve.blocks["recall"] >= recall).arg_max()
+    if reached is None or not curve.blocks["recall"][reached] >= recall:
+        return None
+    return _point(curve.blocks, reached)
+
+
+def best_point(curve: DrawnCurve, beta: str) -> tuple[Point, float] | None:
+    """The first threshold of the largest F, and that F."""
+    positives, negatives = pl.col("tp") + pl.col("fn"), pl.col("fp") + pl.col("tn")
+    counts = Counts(pl.col("tp"), pl.col("k"), positives, positives + negatives)
+    f = curve.blocks.select(pl.when(positives > 0).then(rate_of(f"f{beta}").formula(counts))).to_series()
+    row = f.arg_max()
+    return None if row is None else (_point(curve.blocks, row), f[row])
+
+
+def spaced_points(curve: DrawnCurve, n: int) -> list[Point]:
+    """At most n steps, evenly spaced in recall."""
+    steps = curve.blocks.with_row_index("row").filter(pl.col("recall_step") > 0)
+    wanted = pl.Series([(i + 0.5) / n for i in range(n)])
+    places = steps["recall"].search_sorted(wanted, side="left").clip(0, steps.height - 1).unique(maintain_order=True)
+    return [_point(curve.blocks, steps["row"][place]) for place in places]
+
+
+def _point(blocks: pl.DataFrame, row: int) -> Point:
+    return Point(row, *blocks.select("threshold", "x", "y").row(row))
+
+
+def threshold_text(curve: DrawnCurve, point: Point) -> str:
+    """The shortest number of at least 3 digits that, typed in as a threshold, selects the same rows."""
+    thresholds = curve.blocks["threshold"]
+    later = thresholds[point.row :].filter(thresholds[point.row :] != point.threshold)
+    sign = -1 if curve.ascending else 1
+    exact = point.threshold if isinstance(point.threshold, Decimal) else Decimal(repr(point.threshold))
+    read: Any = Decimal if isinstance(point.threshold, Decimal) else float
+    if thresholds.dtype == pl.Float32:
+        import numpy as np
+
+        read = np.float32  # a threshold is rounded to the type of the scores
+    for digits in range(3, 18):
+        for rounding in (ROUND_HALF_EVEN, ROUND_FLOOR):
+            # Towards the rows that follow, so that the row of this threshold stays in.
+            number = Context(digits, rounding).plus(sign * exact) * sign
+            text = f"{number:.{digits}g}"
+            typed = read(text)
+            reaches = sign * typed <= sign * point.threshold
+            if reaches and (not len(later) or sign * typed > sign * later[0]):
+                return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
+    return str(point.threshold)
+
+
+def averages_of(curves: Curves, over: Sequence[str], options: PlotOptions) -> list[Average]:
+    """Average the curves over these keys, within strips of recall, or at ranks."""
+    lines, line = number_rows(curves.keys, [key for key in curves.keys.columns if key not in over])
+    groups = curves.numbers.with_columns(line=line, group=pl.int_range(pl.len()))
+    if options.x == "k":
+        return [
+            average
+            for i, name in enumerate(options.ys)
+            for average in _averages(
+                lines,
+                groups,
+                _heights_at_ranks(curves, i, name),
+                2,
+                {Y_KEY: name} if len(options.ys) > 1 else {},
+                metric=None,
+                shares=axis_quantity(name).unit_range,
+            )
+        ]
+    # The area under the mean is the mean of the areas. A group of which nothing was retrieved has precision 0.
+    defined = groups.filter(pl.col(options.areas[-1]).is_not_null())
+    height = pl.col("interpolated_precision" if options.interpolated else "precision")
+    table = curves.table.lazy().with_columns(precision=height, positives=pl.col("tp") + pl.col("fn"))
+    heights = heights_of(table, defined.lazy().select("group"), STRIPS + 1, interpolated=False)
+    return _averages(lines, groups, heights.sort("group", "level").collect(), STRIPS + 1, {}, options.areas[-1])
+
+
+def _averages(
+    lines: pl.DataFrame,
+    groups: pl.DataFrame,
+    heights: pl.DataFrame,
+    points: int,
+    key: dict[str, Any],
+    metric: str | None,
+    *,
+    shares: bool = True,
+) -> list[Average]:
+    """One average for each of the `lines`, from the `height` of each `group` at each `level`.
+
+    `shares`: heights lie between 0 and 1.
+    """
+    heights = heights.join(groups.select("group", "line"), on="group", how="left", maintain_order="left")
+    strips = averages(heights.lazy().drop_nulls("height"), ["line"], points, CONFIDENCE, shares=shares)
+    table = strips.sort("line", "recall").collect()
+    result = []
+    for number, line_key in enumerate(lines.rows(named=True)):
+        members = groups.filter(line=number)
+        if not members.height:
+            continue
+        defined = members if metric is None else members.filter(pl.col(metric).is_not_null())
+        result.append(
+            Average(
+                key=line_key | key,
+                strips=table.filter(line=number),
+                groups=defined.height,
+                without_positives=members.height - defined.height,
+                mean=None if metric is None else defined[metric].mean(),  # type: ignore[arg-type]
+                numbers={"prevalence": defined["prevalence"].mean(), "positives": defined["positives"].sum()},
+                members=heights.filter(line=number).select("height"),
+            )
+        )
+    return result
+
+
+def _heights_at_ranks(curves: Curves, i: int, name: str) -> pl.DataFrame:
+    """`group`, `level` (a rank) and `height`: the quantity of the first k rows, filled up with misses."""
+    table = curves.table
+    if not table["k"].dtype.is_integer():
+        raise ValueError("x='k' averages at ranks, and the rows of this curve are weighted and have none: leave it out")
+    last: Any = table["k"].max() or 0
+    ranks = list(range(1, last + 1))
+    if last > _RANKS:
+        ranks = sorted({round(last ** (step / _RANKS)) for step in range(_RANKS + 1)})
+    totals = curves.numbers.select(pl.int_range(pl.len()).alias("group"), "positives", "prevalence").with_columns(
+        rows=(pl.col("positives") / pl.col("prevalence")).round().cast(pl.Int64, strict=False)
+    )
+    blocks = table.select(
+        "group", "tp", rank=pl.col("k").cast(pl.Int64), rows=pl.col("k") + pl.col("fn") + pl.col("tn")
+    ).with_columns(
+        *(
+            (pl.col(column) - pl.when(starts(pl.col("group"))).then(0).otherwise(pl.col(column).shift(1))).alias(own)
+            for column, own in (("tp", "hits"), ("rank", "size"))
+        ),
+        end="rank",
+    )
+    of_curve = blocks.group_by("group").agg(pl.col("rows", "tp").last().name.suffix("_last"))
+    every = totals.join(of_curve, on="group", how="left", maintain_order="left").join(
+        pl.DataFrame({"rank": ranks}, schema={"rank": pl.Int64}), how="cross", maintain_order="left_right"
+    )
+    at_rank = every.join_asof(blocks.drop("rows"), on="rank", by="group", strategy="forward", check_sortedness=False)
+    # A block that the rank falls into gives its share of hits. After the last block there are only misses.
+    within = pl.col("tp") - pl.col("hits") * (pl.col("end") - pl.col("rank")) / pl.col("size")
+    counts = Counts(pl.col("tp"), pl.col("rank"), pl.col("positives"), pl.coalesce("rows_last", "rows"))
+    return at_rank.with_columns(tp=within.fill_null(pl.col("tp_last")).fill_null(0)).select(
+        "group", level="rank", height=formula_of(name)(counts)
+    )

@@ -1,0 +1,161 @@
+"""Legends in figures of all sizes: measured from the rendered boxes."""
+
+from itertools import product
+from typing import Any
+
+import matplotlib.pyplot as plt
+import numpy as np
+import polars as pl
+import pytest
+from pictures import labels, lay_out
+
+import frame_pr as fp
+
+SIZES = ((3, 2), (3.4, 2.4), (3, 3), (3.5, 2.6), (4, 3))
+SYSTEMS, MARKS, LAYOUTS = (1, 2, 3, 5), ("max_f1", None), ("constrained", "compressed", "tight", None)
+CASES = [*product(SIZES, SYSTEMS, MARKS, LAYOUTS)]
+FAST = [((3, 2), 5, "max_f1", "constrained"), ((3.4, 2.4), 3, "max_f1", "constrained"), ((4, 3), 2, None, None)]
+
+
+def run(groups: int, systems: int) -> pl.DataFrame:
+    rng = np.random.default_rng(0)
+    truth, n = rng.random(2_000) < 0.2, 2_000
+    scores = {f"s{i}": truth * (0.7 + 0.3 * i) + rng.normal(size=n) for i in range(systems)}
+    return pl.DataFrame({"g": rng.integers(0, groups, n), "t": truth} | scores)
+
+
+def size(ax: Any) -> tuple[float, float]:
+    """Width and height of the axes as drawn, in inches."""
+    lay_out(ax.figure)
+    box = ax.get_window_extent()
+    return box.width / ax.figure.dpi, box.height / ax.figure.dpi
+
+
+def faults(inches: tuple[float, float], systems: int, mark: str | None, layout: Any) -> list[str]:
+    """What is wrong with the plot in axes of the caller."""
+    empty = plt.subplots(figsize=inches, layout=layout)[1]
+    ax = plt.subplots(figsize=inches, layout=layout)[1]
+    names = [f"s{i}" for i in range(systems)]
+    fp.plot(run(1, systems), "t", names, mark=mark, ax=ax)
+    # The same titles and ticks, without what is drawn.
+    empty.set(xlabel="Recall", ylabel="Precision", xlim=ax.get_xlim(), ylim=ax.get_ylim())
+    for axis, other in ((empty.xaxis, ax.xaxis), (empty.yaxis, ax.yaxis)):
+        axis.set_major_locator(type(other.get_major_locator())(3, steps=[1, 2, 5, 10]))
+    (width, height), wanted = size(ax), size(empty)
+    legend, box = ax.get_legend(), ax.get_legend().get_window_extent()
+    axes, figure = ax.get_window_extent(), ax.figure.bbox
+    checks = {
+        f"axes of {width:.2f} x {height:.2f} in, not {wanted[0]:.2f} x {wanted[1]:.2f}": (
+            width < 0.95 * wanted[0] or height < 0.95 * wanted[1]
+        ),
+        "the legend leaves the figure": not (
+            figure.x0 <= box.x0 and box.x1 <= figure.x1 and figure.y0 <= box.y0 and box.y1 <= figure.y1
+        ),
+        "the legend leaves the axes": box.width > axes.width or box.height > axes.height,
+        "letters of less than 5 points": min(text.get_fontsize() for text in legend.get_texts()) < 5,
+        "an entry is missing": len(legend.get_texts()) != systems * (2 if mark else 1) + 1,
+        "a text stands in the axes": bool(ax.texts),
+    }
+    plt.close("all")
+    return [fault for fault, is_fault in checks.items() if is_fault]
+
+
+@pytest.mark.parametrize("case", FAST, ids=str)
+def test_axes_of_the_caller_keep_their_size(case: tuple[Any, ...]) -> None:
+    assert faults(*case) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_axes_of_the_caller_keep_their_size_in_all_layouts(case: tuple[Any, ...]) -> None:
+    assert faults(*case) == []
+
+
+def test_a_grid_of_small_axes_is_not_laid_out_by_each_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    figure, grid = plt.subplots(2, 3, figsize=(6, 4), layout="constrained")
+    engine = figure.get_layout_engine()
+    assert engine is not None
+    runs: list[int] = []
+    monkeypatch.setattr(engine, "execute", lambda figure: runs.append(1))
+    for ax in grid.flat:
+        fp.plot(run(1, 2), "t", ["s0", "s1"], mark="max_f1", ax=ax)
+    assert not runs
+    monkeypatch.undo()
+    for ax in grid.flat:
+        assert min(size(ax)) > 1
+        legend = ax.get_legend()
+        assert legend.get_window_extent().width <= ax.get_window_extent().width
+        assert min(text.get_fontsize() for text in legend.get_texts()) > 5
+        assert len(legend.get_texts()) == 5
+
+
+@pytest.mark.parametrize("groups", [10, 40])
+def test_a_long_legend_widens_our_own_figure(groups: int) -> None:
+    ax = run(groups, 1).pr.plot("t", "s0", by="g", max_groups=40, mark="max_f1")
+    lay_out(ax.figure)
+    legend, inner, outer = ax.get_legend().get_window_extent(), ax.get_window_extent(), ax.figure.bbox
+    assert len(labels(ax)) == 2 * groups + 1
+    assert not legend.overlaps(inner)
+    assert outer.x0 <= legend.x0 < legend.x1 <= outer.x1
+    assert outer.y0 <= legend.y0 < legend.y1 <= outer.y1
+    few = run(1, 1).pr.plot("t", "s0")
+    assert size(ax)[0] == pytest.approx(size(few)[0], rel=0.05)
+
+
+def test_every_line_has_an_entry() -> None:
+    for options in ({}, {"x": "fpr", "y": "recall"}, {"x": "share", "y": "lift"}, {"mark": "max_f1", "recall": 0.5}):
+        ax = plt.subplots(figsize=(3, 2))[1]
+        fp.plot(run(1, 3), "t", ["s0", "s1", "s2"], ax=ax, **options)
+        shown = {(line.get_linestyle(), line.get_marker()) for line in ax.get_legend().get_lines()}
+        drawn = {(line.get_linestyle(), line.get_marker()) for line in ax.get_lines() if line.get_label() != "_below"}
+        assert drawn == shown
+    plt.close("all")
+
+
+def test_panels_have_their_numbers_in_one_place() -> None:
+    for options in ({}, {"mark": "max_f1"}):
+        figure = run(6, 3).pr.plot("t", ["s0", "s1", "s2"], by="g", facet=True, **options)
+        lay_out(figure)
+        for ax in figure.axes:
+            legend, box, title = (part.get_window_extent() for part in (ax.get_legend(), ax, ax.title))
+            assert legend.x0 == pytest.approx(box.x0, abs=0.02 * box.width)
+            assert box.y1 - 1 <= legend.y0
+            assert legend.y1 <= title.y0 + 1
+            assert legend.width <= 1.05 * box.width
+            assert min(box.width, box.height) > 1.3 * figure.dpi
+            assert not ax.texts
+    plt.close("all")
+
+
+def test_a_shared_legend_stays_within_the_figure() -> None:
+    figure = run(3, 8).pr.plot("t", [f"s{i}" for i in range(8)], by="g", facet=True)
+    lay_out(figure)
+    (legend,) = figure.legends
+    assert legend.get_window_extent().x0 >= 0
+    assert legend.get_window_extent().x1 <= figure.bbox.x1
+    assert [text.get_text() for text in legend.get_texts()] == [*(f"s{i}" for i in range(8)), "prevalence"]
+
+
+def test_a_legend_of_the_caller_stays() -> None:
+    figure = plt.figure(figsize=(5, 4))
+    legend = figure.legend(handles=[plt.Line2D([], [])], labels=["mine"])
+    run(6, 3).pr.plot("t", ["s0", "s1", "s2"], by="g", facet=True, figure=figure)
+    assert legend in figure.legends
+
+
+@pytest.mark.parametrize("length", [2_000, 20_000])
+def test_long_names_are_cut(length: int) -> None:
+    keys, names = ["x" * length, "y" * length], {"t": [1, 0, 1, 0] * 2, "s": [0.9, 0.8, 0.7, 0.6] * 2}
+    rows = pl.DataFrame({"q": [keys[0]] * 4 + [keys[1]] * 4} | names)
+    shortened = f"{'x' * 24}…{'x' * 23}"
+    ax = fp.plot(rows, "t", "s", by="q")
+    assert labels(ax)[0].replace("\n", " ") == f"{shortened} (AP = 0.83)"
+    lay_out(ax.figure)
+    figure = fp.plot(rows, "t", "s", by="q", facet=True)
+    assert max(len(panel.get_title()) for panel in figure.axes) < 100
+    assert len(labels(fp.plot(rows, "t", "s", by="q", label="z" * length, average=True))[0]) < 200
+    dots = fp.plot_intervals(fp.evaluate(rows, "roc_auc", "t", "s", by="q"), metric="roc_auc")
+    assert max(len(tick.get_text()) for tick in dots.get_yticklabels()) <= 60
+    matrix = fp.plot_confusion(fp.confusion_matrix(rows.with_columns(p=pl.col("q").reverse()), "q", "p"))
+    assert max(len(tick.get_text()) for tick in matrix.get_yticklabels()) <= 40
+    plt.close("all")
