@@ -306,3 +306,18 @@ def test_a_missing_gain_is_worth_0_in_every_order(dtype, missing):
             found = found.collect() if isinstance(found, pl.LazyFrame) else found
             assert found["dcg"].item() == near(value)
             assert found.equals(fp.evaluate(filled, ["dcg", "ndcg", "dcg@1"], "y", "s", **options))
+
+
+def test_streamed_values_are_those_in_memory_to_the_last_bit():
+    """The streaming engine may take one block at a time, where polars raises a number to a power in another way."""
+    blocks = {"y": [1, 1, 0, 1, 0, 1, 1, 0, 1, 1, 0, 1, 1] * 3, "s": [float(i % 11) for i in range(39)]}
+    data = pl.DataFrame(blocks)
+    names = ["rbp0.8", "rbp0.95", "ndcg", "dcg@7", "average_precision", "reciprocal_rank", "bpref", "threshold@max_f1"]
+    found = fp.evaluate(data, names, "y", "s")
+    for engine in ("streaming", "in-memory"):
+        assert fp.evaluate(data.lazy(), names, "y", "s").collect(engine=engine).equals(found)
+    for size in range(1, 12):
+        # In slices of one row, as the engine may make them.
+        exponents = pl.DataFrame({"y": [1] * size, "s": [float(i) for i in range(size)]})
+        both = fp.evaluate(exponents, "rbp0.8", "y", "s").item(), fp.evaluate(exponents.lazy(), "rbp0.8", "y", "s")
+        assert both[0] == both[1].collect(engine="streaming").item()
