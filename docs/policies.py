@@ -32,8 +32,8 @@ ELSEWHERE = """
 ## Two at once, and elsewhere
 
 - Not together: {pairs}. Nor is `tie_break_descending=` taken without `tie_break=`.
-- `ties="optimistic"` and `ties="pessimistic"` with `gain=` take `dcg` and `ndcg` only. `curve` and `average_curve` refuse them
-  with `count=`. `statistics="weighted"` refuses thresholds.
+- `ties="optimistic"` and `ties="pessimistic"` with `gain=` take `dcg` and `ndcg` only. `curve` and `average_curve`
+  refuse them with `count=`. `statistics="weighted"` refuses thresholds.
 - Frames [in parts](scale.md), on Spark and on Dask refuse {parts} besides.
 - Expressions, `pl.col("score").pr`, take {expressions} only.
 

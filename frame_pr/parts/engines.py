@@ -9,8 +9,9 @@ from functools import partial
 from typing import Any
 
 import polars as pl
+import polars.selectors as cs
 
-from frame_pr.frames.columns import by_name, refuse_missing, refuse_taken
+from frame_pr.frames.columns import refuse_missing, refuse_taken
 from frame_pr.frames.engines import Engine
 from frame_pr.frames.kinds import find_kind
 from frame_pr.frames.wording import shown
@@ -70,7 +71,7 @@ class Parts(Engine):
         if means is None:
             return self._all_groups(call, empty)
         call = replace(call, named=means.columns(named))
-        keys = means.left(call.of_groups(empty).drop(map(by_name, call.named)).columns)
+        keys = means.left(call.of_groups(empty).drop(cs.by_name(*call.named)).columns)
         undefinable = [name for name in named if f"undefined_{name}" in result.columns]
         average = partial(_averaged, keys=keys, names=list(call.named), undefinable=undefinable, means=means)
         return self.averaged(self._all_groups(call, empty), call, keys, average)

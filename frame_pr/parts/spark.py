@@ -10,7 +10,6 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.columns import by_name
 from frame_pr.frames.wording import shown
 from frame_pr.parts.engines import OTHER, Shuffled, range_numbers, sample_rows
 from frame_pr.parts.one_part import Call, Part, in_part, places
@@ -83,7 +82,7 @@ class SparkFrame(Shuffled):
     ) -> DataFrame:
         """A frame of what the function makes of each part; keys have the types they had."""
         frame, empty = self._select(columns), self.empty(columns)
-        figures = function(empty).drop(map(by_name, keys))
+        figures = function(empty).drop(cs.by_name(*keys))
         self._refuse_alike(figures.columns, keys)
         to_part = partial(_by_group, function, empty, len(keys), figures.to_arrow().schema.types)
         fields = [*frame.schema.fields[: len(keys)], *_fields(figures)]
