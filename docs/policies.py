@@ -36,6 +36,8 @@ ELSEWHERE = """
 ## Two options together, frames in parts, expressions
 
 - These options exclude each other: {pairs}. `tie_break_descending=` needs `tie_break=`.
+- `ties="optimistic"` and `ties="pessimistic"` with `gain=` take `dcg` and `ndcg` only. `curve` and `average_curve`
+  refuse them with `count=`. `statistics="weighted"` refuses thresholds.
 - Frames [in parts](scale.md), on Spark and on Dask also refuse `ties="order"`.
 - Expressions, `pl.col("score").pr`, take only `ascending=`.
 

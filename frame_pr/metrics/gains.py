@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import log
 
 import polars as pl
 
@@ -60,9 +61,9 @@ def _rank_biased_precision(name: re.Match[str], b: Blocks) -> Metric:
     persistence = float(name["persistence"])
     if not 0 < persistence < 1:
         raise ValueError(f"the persistence of rbp must lie between 0 and 1, got {name['persistence']}: rbp0.8, as one")
-    before = pl.lit(persistence).pow(b.k - b.size)
+    before = ((b.k - b.size) * log(persistence)).exp()
     # Of one row, without a difference.
-    own = pl.when(b.size > 1).then(1 - pl.lit(persistence).pow(b.size)).otherwise(1 - persistence)
+    own = pl.when(b.size > 1).then(1 - (b.size * log(persistence)).exp()).otherwise(1 - persistence)
     parts = {name[0]: Aggregate(b.hits / b.size * before * own)}
     return Metric("share", b.number(name[0]), by_ties(parts, expected=parts), needs=(), counts_ranks=True)
 

@@ -306,3 +306,48 @@ def test_a_missing_gain_is_worth_0_in_every_order(dtype, missing):
             found = found.collect() if isinstance(found, pl.LazyFrame) else found
             assert found["dcg"].item() == near(value)
             assert found.equals(fp.evaluate(filled, ["dcg", "ndcg", "dcg@1"], "y", "s", **options))
+
+
+def test_streamed_values_are_those_in_memory_to_the_last_bit():
+    """The streaming engine may take one block at a time, where polars raises a number to a power in another way."""
+    truth = [1, 1, 0, 1, 0, 0, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 1, 0, 1, 1, 0, 1, 0, 1, 1, 1, 1, 0, 1, 0, 1, 0, 1, 1, 1, 0]
+    halves = [
+        4,
+        3,
+        -4,
+        0,
+        0,
+        -1,
+        -1,
+        -1,
+        3,
+        3,
+        4,
+        3,
+        -3,
+        -1,
+        3,
+        2,
+        2,
+        -4,
+        1,
+        2,
+        3,
+        4,
+        2,
+        6,
+        2,
+        4,
+        2,
+        1,
+        -2,
+        2,
+        5,
+        -2,
+        3,
+    ]
+    data = pl.DataFrame({"y": [*truth, 0, 1, 1], "s": [half / 2 for half in [*halves, 0, 4, 0, -1, 1, 2]]})
+    names = ["average_precision", "rbp0.8", "rbp0.95", "ndcg", "dcg@7", "reciprocal_rank", "bpref", "threshold@max_f1"]
+    found = fp.evaluate(data, names, "y", "s")
+    for engine in ("streaming", "in-memory"):
+        assert fp.evaluate(data.lazy(), names, "y", "s").collect(engine=engine).equals(found)
