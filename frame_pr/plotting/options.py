@@ -250,7 +250,9 @@ def _axis(argument: str, name: Any, more: Sequence[str], ranges: Sequence[str]) 
     rates = {one: rate.synonyms for one, rate in RATES.items() if rate.range in ranges and not rate.is_count}
     if figure not in rates:
         axes = {**rates, **{one: AXIS_SYNONYMS[one] for one in more}}
-        outside = f"it is a rate from {RATES[figure].range}" if figure in RATES else rate_hint(figure, axes)
+        outside = rate_hint(figure, axes)
+        if figure in RATES:
+            outside = "it is a count" if RATES[figure].is_count else f"it is a rate from {RATES[figure].range}"
         kinds = " or ".join([", ".join(["a rate between 0 and 1", *more[:-1]]), *more[-1:]])
         raise ValueError(f"{argument} must be {kinds}, got {shown(figure)}; {outside}")
     return figure

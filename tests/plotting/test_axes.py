@@ -105,6 +105,10 @@ def test_what_belongs_to_precision_against_recall(given):
         ("fprr", "x must be a rate between 0 and 1, threshold, k or share, got 'fprr'; did you mean 'fpr'?"),
         ("mcc", "x must be a rate between 0 and 1, threshold, k or share, got 'mcc'; it is a rate from -1 to 1"),
         ("lift", "x must be a rate between 0 and 1, threshold, k or share, got 'lift'; it is a rate from 0 up"),
+        ("tpr", "got 'tpr'; it is 'recall' here"),
+        ("sensitivity", "got 'sensitivity'; it is 'recall' here"),
+        ("score", "got 'score'; it is 'threshold' here"),
+        ("tp", "got 'tp'; it is a count"),
         ("f0", "beta must be a positive number, got 0"),
     ],
 )
