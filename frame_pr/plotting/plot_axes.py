@@ -62,7 +62,9 @@ def check_axis(argument: str, value: object) -> str:
     }
     synonyms |= {quantity: record.synonyms for quantity, record in X_ONLY.items()} if along else {}
     if name not in synonyms and not re.fullmatch(f"f{DECIMAL}", name):
-        hint = f"it is a rate from {RATES[name].range}" if name in RATES else rate_hint(name, synonyms)
+        hint = rate_hint(name, synonyms)
+        if name in RATES:
+            hint = "it is a count" if RATES[name].is_count else f"it is a rate from {RATES[name].range}"
         raise ValueError(f"{argument}: no axis shows {shown(name)}; {hint}")
     if name not in synonyms:
         rate_of(name)

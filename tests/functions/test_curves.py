@@ -92,6 +92,26 @@ def test_an_unknown_figure(function, figure):
         getattr(TEN.pr, function)("relevant", "score", figures=[figure])
 
 
+@pytest.mark.parametrize(
+    ("name", "rate"),
+    [("tpr", "recall"), ("TNR", "specificity"), ("ppv", "precision"), ("fall-out", "fpr"), ("miss_rate", "fnr")],
+)
+def test_a_synonym_names_the_rate_that_it_means(name, rate):
+    calls = [
+        lambda: TEN.pr.curve("relevant", "score", figures=name),
+        lambda: TEN.pr.with_curve("relevant", "score", figures=[name]),
+        lambda: pl.col("score").pr.figure("relevant", name, k=1),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match=f"no rate is named '{name}'; it is '{rate}' here$"):
+            call()
+
+
+def test_a_metric_of_the_whole_ranking_is_no_rate():
+    with pytest.raises(ValueError, match="no rate is named 'roc'; it is a metric of a whole ranking"):
+        TEN.pr.curve("relevant", "score", figures="roc")
+
+
 def test_the_nearest_figures_are_offered():
     with pytest.raises(ValueError, match=r"no rate is named 'mccc'; did you mean 'mcc'\?"):
         TEN.pr.curve("relevant", "score", figures=["mccc"])

@@ -288,3 +288,29 @@ def test_one_cut_at_a_time():
         TEN.pr.confusion("relevant", "score", prediction="relevant")
     with pytest.raises(ValueError, match="takes a score and a cut, or prediction= and no score; got no score, and no"):
         TEN.pr.confusion("relevant", threshold=1)
+
+
+def test_lift_of_a_group_that_a_rank_exceeds():
+    # 2 positives among 5 rows. At k = 10 precision is 2/10 (misses fill the group up), and prevalence stays 2/5: 1/2.
+    data = pl.DataFrame({"relevant": [1, 0, 1, 0, 0], "score": [5, 4, 3, 2, 1]})
+    names = ["lift@10", "lift@2", "lift@40%", "lift@threshold=3", "lift@recall=1", "lift@fpr=0"]
+    # (1/2) / (2/5) = 5/4 twice, (2/3) / (2/5) = 5/3 twice, and 1 / (2/5) = 5/2.
+    assert data.pr.evaluate(names, "relevant", "score").row(0) == tuple(
+        map(near, [1 / 2, 5 / 4, 5 / 4, 5 / 3, 5 / 3, 5 / 2])
+    )
+    none = pl.DataFrame({"relevant": [0, 0], "score": [2, 1]})
+    assert none.pr.evaluate("lift@1", "relevant", "score").item() is None
+
+
+def test_intervals_of_lift_hold_its_value_or_are_refused():
+    data = pl.DataFrame(
+        {"q": [1] * 5 + [2] * 5 + [3] * 5, "y": [1, 0, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 0, 0, 1], "s": range(15, 0, -1)}
+    )
+    # (1/2, 1, 1/2) / (2/5), whose mean is 5/3.
+    value, low, high = (
+        data.pr.intervals("lift@2", "y", "s", by="q", mean_over="q").select("value", "low", "high").row(0)
+    )
+    assert value == near(5 / 3)
+    assert low < value < high
+    with pytest.raises(ValueError, match="lift@threshold=3 has no closed form where rows are sampled"):
+        data.pr.intervals("lift@threshold=3", "y", "s")

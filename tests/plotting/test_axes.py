@@ -103,8 +103,12 @@ def test_what_belongs_to_precision_against_recall(given):
     ("x", "message"),
     [
         ("fprr", "x: no axis shows 'fprr'; did you mean 'fpr'?"),
-        ("mcc", "x: no axis shows 'mcc'; there are precision, recall, "),
-        ("lift", "x: no axis shows 'lift'; there are precision, recall, "),
+        ("mcc", "x: no axis shows 'mcc'; it is a rate from -1 to 1"),
+        ("lift", "x: no axis shows 'lift'; it is a rate from 0 up"),
+        ("tpr", "x: no axis shows 'tpr'; it is 'recall' here"),
+        ("sensitivity", "x: no axis shows 'sensitivity'; it is 'recall' here"),
+        ("score", "x: no axis shows 'score'; it is 'threshold' here"),
+        ("tp", "x: no axis shows 'tp'; it is a count"),
         ("f0", "beta must be a positive number, got 0"),
     ],
 )
