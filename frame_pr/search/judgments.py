@@ -98,7 +98,8 @@ def join_judgments(
             f"run and judgments both have a column {examples(clash)} that is not in on: "
             "rename or drop it in one of them"
         )
-    return kinds[0].give_joined(kinds[1], _join(kinds[0], kinds[1], keys, runs, groups), keys, runs)
+    joined: Frame = kinds[0].give_joined(kinds[1], _join(kinds[0], kinds[1], keys, runs, groups), keys, runs)
+    return joined
 
 
 def _others(kind: Any, which: str, keys: list[Any], runs: Sequence[Any] = ()) -> list[Any]:
