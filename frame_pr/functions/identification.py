@@ -156,7 +156,9 @@ def _in_text(request: Request) -> Request:
 
 def _printed(value: Any) -> tuple[float, int]:
     """A number, and how many digits behind the point it was printed with."""
-    plain = scalar(value)
+    # A float32 has six digits, and those behind them are of the float64 of its name.
+    single = getattr(value, "dtype", None) == "float32" and getattr(value, "ndim", None) == 0
+    plain = f"{float(value):.6g}" if single else scalar(value)
     try:
         number = Decimal(plain.strip()) if isinstance(plain, str) else Decimal(repr(float(real("value", plain))))
     except (InvalidOperation, OverflowError):
@@ -265,13 +267,14 @@ def _ranked(found: pl.LazyFrame, wanted: float, digits: int) -> pl.LazyFrame:
     """The nearest first, and where matches end."""
     half = 0.5 * 10.0**-digits
     text = f"{wanted:.{digits}f}"
+    percent = f"; if it is a percentage, give {wanted / 100:.{digits + 2}f}" if 1 < wanted <= 100 else ""
     difference = pl.col("value") - wanted
     agree = (-(2 * difference.abs()).log(10) + _LAST).floor().clip(0, digits).cast(pl.Int64)
     near = pl.col("value").filter(difference.abs() <= _NEAR).round(digits).n_unique()
     found = found.with_columns(difference=difference, digits=agree, chance=near / (2 * _NEAR * 10**digits + 1))
     found = found.with_columns(pl.col("chance").clip(upper_bound=1.0), distance=difference.abs())
     end = found.select(
-        definition=pl.lit(f"none, from here on: no other value rounds to {text}"),
+        definition=pl.lit(f"none, from here on: no other value rounds to {text}{percent}"),
         call=pl.lit("", dtype=pl.String),
         value=pl.lit(None, dtype=pl.Float64),
         difference=pl.lit(None, dtype=pl.Float64),

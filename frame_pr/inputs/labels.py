@@ -14,6 +14,8 @@ from frame_pr.inputs.values import TEXTS, comparable, type_of
 
 def listed_classes(argument: str, classes: Any) -> list[Any]:
     """The labels that a caller lists, each once."""
+    if isinstance(classes, (str, int, float)):
+        raise TypeError(f"{argument} takes a list of labels, got {shown(classes)}; write [{shown(classes)}]")
     labels = several(argument, classes, "labels")
     for label in labels:
         if label is None or label != label:
@@ -29,8 +31,8 @@ def classes_of(name: str, dtype: pl.DataType, labels: Sequence[Any]) -> pl.Serie
     texts = [isinstance(label, str) for label in labels]
     if any(texts) and dtype.is_numeric():
         raise TypeError(
-            f"{column}, and the classes are texts: give its labels, beside columns as a dict, such as "
-            '{0: "p0", 1: "p1"}'
+            f"{column}, and the classes are texts: give the labels as the column has them, and columns that are named "
+            'otherwise as a dict, such as scores={0: "p0", 1: "p1"}'
         )
     try:
         if (dtype in TEXTS) != all(texts):

@@ -148,7 +148,9 @@ def _by_label(argument: str, columns: Any) -> dict[Any, Any]:
     if columns is None:
         return {}
     if not isinstance(columns, Mapping):
-        return {name: name for name in plain(argument, columns)}
+        # An array of classes, as a model has it, or an Index of names.
+        names = columns.tolist() if hasattr(columns, "tolist") and getattr(columns, "ndim", 0) == 1 else columns
+        return {name: name for name in plain(argument, names)}
     plain(argument, list(columns.values()))
     return dict(columns)
 

@@ -34,7 +34,11 @@ _QRELS: dict[str, type[pl.DataType]] = {
 }
 _BLANKS = " \t\r\v\f"
 _SHOWN = 80  # characters shown in an error
-_NUMBERS: dict[type[pl.DataType], str] = {pl.Int64: "a whole number", pl.Float64: "a number"}
+_NUMBERS: dict[type[pl.DataType], str] = {
+    pl.Int64: "a whole number",
+    pl.Float64: "a number",
+    pl.String: "text, it holds a NUL",
+}
 
 
 @public()
@@ -59,8 +63,8 @@ def read_trec_run(path: str | bytes | PathLike[Any]) -> pl.DataFrame:
     Raises
     ------
     ValueError
-        A line has more or fewer fields, or a field that is no number where one belongs; says which line, and why. The
-        file is no text, or compressed and damaged.
+        A line has more or fewer fields, or a field that is no finite number where one belongs; or a query has a
+        document twice, with the same tag; says which line, and why. The file is no text, or compressed and damaged.
     OSError
         There is no such file, or it is a directory.
 
@@ -96,8 +100,8 @@ def read_trec_qrels(path: str | bytes | PathLike[Any]) -> pl.DataFrame:
     Raises
     ------
     ValueError
-        A line has more or fewer fields, or a relevance that is no whole number; says which line, and why. The file is
-        no text, or compressed and damaged.
+        A line has more or fewer fields, or a relevance that is no whole number; or a query has a document twice, with
+        the same iteration; says which line, and why. The file is no text, or compressed and damaged.
     OSError
         There is no such file, or it is a directory.
 
@@ -111,6 +115,20 @@ def read_trec_qrels(path: str | bytes | PathLike[Any]) -> pl.DataFrame:
     [('q1', '0', 'd7', 1), ('q1', '0', 'd2', 0)]
     """
     return _read(path, _QRELS)
+
+
+def _refuse_repeats(path: str, lines: pl.DataFrame) -> None:
+    """A document stands once in the ranking, or in the judgments, of a query."""
+    # Lines of several runs have tags of their own, and judgments of several subtopics iterations.
+    key = [name for name in ("query", "document", "tag", "iteration") if name in lines.columns]
+    repeated = lines.filter(~pl.struct(key).is_first_distinct())
+    if repeated.height:
+        first = repeated.row(0, named=True)
+        more = f" (and {counted(repeated.height - 1, 'more line', 'more lines')})" if repeated.height > 1 else ""
+        raise ValueError(
+            f"{path}, line {first['number']}: query {first['query'][:_SHOWN]!r} has document "
+            f"{first['document'][:_SHOWN]!r} a second time{more}; keep one line of each"
+        )
 
 
 def _read(path: str | bytes | PathLike[Any], fields: dict[str, type[pl.DataType]]) -> pl.DataFrame:
@@ -139,6 +157,7 @@ def _read(path: str | bytes | PathLike[Any], fields: dict[str, type[pl.DataType]
     malformed = found.filter(values.select(pl.any_horizontal(pl.all().is_null())).to_series())
     if malformed.height:
         raise ValueError(_fault(name, malformed, fields))
+    _refuse_repeats(name, found)
     return values
 
 
@@ -190,7 +209,9 @@ def _typed(field: str, dtype: type[pl.DataType]) -> pl.Expr:
     """The field as a value of its type, null where it is none; a whole number may be written as 1.0."""
     number = pl.col(field).cast(dtype, strict=False)
     if dtype == pl.Float64:
-        return number.fill_nan(None)
+        return pl.when(number.is_finite()).then(number)
+    if dtype == pl.String:
+        return pl.when(~number.str.contains("\0", literal=True)).then(number)
     if dtype == pl.Int64:
         exact = pl.col(field).cast(pl.Float64, strict=False)
         return number.fill_null(

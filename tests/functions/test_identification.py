@@ -1,5 +1,6 @@
 """Numbers of other tools, from four printed digits, by hand."""
 
+import numpy as np
 import polars as pl
 import pytest
 from samples import SIX, TEN
@@ -104,3 +105,21 @@ def test_counts_and_tie_breaks_are_taken():
     assert matches(fp.identify(data, 0.6944, "y", "s", count="n")).height
     with pytest.raises(ValueError, match="ties='order': identify does not take it; identify tries all"):
         fp.identify(data, 0.5, "y", "s", ties="order")
+
+
+def test_a_float32_has_six_digits():
+    run = pl.DataFrame({"hit": [1, 0, 1, 0, 1], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
+    # 34/45 = .75555...
+    found = fp.identify(run, np.float32(34 / 45), "hit", "score")
+    assert found["call"][0].startswith("evaluate(frame, 'average_precision'")
+    assert found["digits"][0] == 6
+
+
+def test_a_percentage_is_hinted_at():
+    run = pl.DataFrame({"hit": [1, 0, 1, 0, 1], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
+    ends = [
+        fp.identify(run, value, "hit", "score").filter(pl.col("call") == "")["definition"][0]
+        for value in ("75.56", "0.7556")
+    ]
+    assert ends[0].endswith("no other value rounds to 75.56; if it is a percentage, give 0.7556")
+    assert "percentage" not in ends[1]

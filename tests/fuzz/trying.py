@@ -2,6 +2,7 @@
 
 import warnings
 
+import frame_pr as fp
 from frame_pr.ranking import blocks
 from fuzz import answers
 from fuzz.answers import Difference, differences, groups_of
@@ -15,6 +16,8 @@ def prepared() -> None:
     """Warnings are errors, as in the tests; rows are counted before they are sorted in small frames, too."""
     blocks._LOOKED_AT = 4
     warnings.simplefilter("error")
+    # Random calls are full of values that look like a mistake.
+    warnings.simplefilter("ignore", fp.DataWarning)
     warnings.filterwarnings("ignore", "unclosed <socket", ResourceWarning)
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
 

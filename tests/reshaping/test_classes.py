@@ -2,6 +2,8 @@
 
 from fractions import Fraction
 
+import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from compare import near
@@ -133,9 +135,13 @@ def test_missing_labels_and_scores_stay():
         (
             {"scores": None, "prediction": "predicted", "classes": ["dog", "owl"]},
             ValueError,
-            "truth column 'shown' has labels that are no class: 'cat' 2 times",
+            ({"truth": "n"}, TypeError, "truth column 'n' is Int64, and the classes are texts: .*{0: \"p0\""),
         ),
-        ({"truth": "n"}, TypeError, "truth column 'n' is Int64, and the classes are texts: give its .*{0: \"p0\""),
+        (
+            {"truth": "n"},
+            TypeError,
+            "truth column 'n' is Int64, and the classes are texts: give the labels .*{0: \"p0\"",
+        ),
         (
             {"scores": {1: "cat", 2: "dog"}},
             TypeError,
@@ -182,3 +188,18 @@ def test_multilabel_truths_are_checked():
     data = pl.DataFrame({"a": [2, 1], "b": [0, 1], "p": [0.1, 0.2], "q": [0.3, 0.4]})
     with pytest.raises(ValueError, match="truth column 'a' is neither boolean nor 0/1, it holds 1, 2"):
         data.pr.unpivot_classes({"x": "a", "y": "b"}, {"x": "p", "y": "q"})
+
+
+@pytest.mark.parametrize("columns", [np.array(["cat", "dog"]), pd.Index(["cat", "dog"]), ("cat", "dog")])
+def test_scores_may_be_an_array_of_names(columns):
+    frame = pl.DataFrame({"shown": ["cat", "dog"], "cat": [0.7, 0.5], "dog": [0.3, 0.5]})
+    assert frame.pr.unpivot_classes("shown", columns).equals(frame.pr.unpivot_classes("shown", ["cat", "dog"]))
+    data = frame.to_pandas()
+    assert data.pr.unpivot_classes("shown", data.columns[1:]).equals(data.pr.unpivot_classes("shown", ["cat", "dog"]))
+
+
+@pytest.mark.parametrize("classes", [3, "cat"])
+def test_classes_are_a_list(classes):
+    frame = pl.DataFrame({"shown": ["cat", "dog"], "said": ["dog", "dog"]})
+    with pytest.raises(TypeError, match="classes takes a list of labels, got"):
+        frame.pr.unpivot_classes("shown", prediction="said", classes=classes)

@@ -140,3 +140,27 @@ def test_from_files_to_figures(file):
     )
     # q1: the only relevant document is second; q3 was not answered; the others have nothing relevant.
     assert found.rows() == [("q1", 0.5), ("q10", None), ("q2", None), ("q3", 0.0)]
+
+
+@pytest.mark.parametrize("score", ["inf", "-inf", "1e999", "infinity"])
+def test_infinite_scores_of_runs(file, score):
+    with pytest.raises(ValueError, match=r"line 2: score '.*' is not a number"):
+        fp.read_trec_run(file(f"q1 Q0 d1 1 2.5 tag\nq1 Q0 d2 2 {score} tag\n"))
+
+
+@pytest.mark.parametrize("line", ["q\0 Q0 d2 2 1.5 tag", "q1 Q0 d\x002 2 1.5 tag", "q1 Q0 d2 2 1.5 t\0"])
+def test_a_nul_within_a_field(file, line):
+    with pytest.raises(ValueError, match=r"line 2: .* is not text, it holds a NUL"):
+        fp.read_trec_run(file(f"q1 Q0 d1 1 2.5 tag\n{line}\n"))
+
+
+def test_a_document_twice(file):
+    with pytest.raises(ValueError, match="line 3: query 'q1' has document 'd1' a second time; keep one line of each"):
+        fp.read_trec_run(file("q1 Q0 d1 1 2.5 tag\nq1 Q0 d2 2 1.5 tag\nq1 Q0 d1 3 0.5 tag\n"))
+    with pytest.raises(ValueError, match=r"line 2: .* a second time \(and 1 more line\)"):
+        fp.read_trec_qrels(file("q1 0 d1 1\nq1 0 d1 0\nq1 0 d1 1\n"))
+
+
+def test_a_document_of_two_runs_or_two_subtopics(file):
+    assert fp.read_trec_run(file("q1 Q0 d1 1 2.5 old\nq1 Q0 d1 1 1.5 new\nq2 Q0 d1 1 1.5 new\n")).height == 3
+    assert fp.read_trec_qrels(file("q1 1 d1 1\nq1 2 d1 0\n")).height == 2
