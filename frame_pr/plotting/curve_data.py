@@ -406,8 +406,8 @@ def _heights_at_ranks(curves: Curves, i: int, name: str) -> pl.DataFrame:
         "group", "tp", rank=pl.col("k").cast(pl.Int64), rows=pl.col("k") + pl.col("fn") + pl.col("tn")
     ).with_columns(
         *(
-            (pl.col(column) - pl.when(starts(pl.col("group"))).then(0).otherwise(pl.col(column).shift(1))).alias(own)
-            for column, own in (("tp", "hits"), ("rank", "size"))
+            (pl.col(column) - pl.when(starts(pl.col("group"))).then(0).otherwise(pl.col(column).shift(1))).alias(step)
+            for column, step in (("tp", "hits"), ("rank", "size"))
         ),
         end="rank",
     )

@@ -92,8 +92,8 @@ def plot_intervals(
     >>> import frame_pr as fp
     >>> from matplotlib.figure import Figure
     >>> run = pl.DataFrame({"q": [1, 1, 1, 1, 2, 2, 2, 2], "truth": [1, 0, 1, 0, 1, 1, 0, 0], "score": range(8)})
-    >>> found = fp.intervals(run, "average_precision", "truth", "score", by="q")
-    >>> ax = fp.plot_intervals(found, ax=Figure().subplots())
+    >>> table = fp.intervals(run, "average_precision", "truth", "score", by="q")
+    >>> ax = fp.plot_intervals(table, ax=Figure().subplots())
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['1  (4)', '2  (4)']
     """
