@@ -209,7 +209,7 @@ def _annotations(described: Any) -> dict[str, str]:
     parameters = inspect.signature(described).parameters.values()
     annotations = {}
     for parameter in parameters:
-        if described in (frame_pr.plot, frame_pr.plot_curve) and parameter.name == "options":
+        if described.__name__ in ("plot", "plot_curve") and parameter.name == "options":
             # The options of plots are a TypedDict, and each has an entry.
             fields = CurveArguments.__annotations__
             annotations |= {name: getattr(field, "__forward_arg__", field) for name, field in fields.items()}
