@@ -72,7 +72,7 @@ CALLS = [
     ("curve", {"figures": ["mcc", "f2"]}),
     ("with_curve", {}),
     ("tally", {}),
-    ("tally", {"bins": [-100, 0.75]}),
+    ("tally", {"bins": [-100, -1.5, 0.75]}),
     ("evaluate", {"metrics": ["rows", "average_precision", "threshold@max_f2", "k@recall=0.5"]}),
     ("with_metrics", {"metrics": ["positives", "average_precision"]}),
     ("report", {}),

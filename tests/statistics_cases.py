@@ -32,7 +32,7 @@ PROPORTIONS = {
 def drawn(draw):
     """A frame of a few groups, the arguments that it is asked with, and the rows of each group by system."""
     systems = ["s0"] if draw.random() < 0.7 else ["s0", "s1"]
-    scores = draw.choice([range(3), range(6), range(50)])
+    scores = draw.choice([range(1, 4), range(1, 7), range(50)])
     names, data, missing = range(draw.randint(1, 7)), [], draw.choice([0, 0, 0.1, 0.5])
     for name in names:
         kind = draw.choice(["any", "any", "any", "no row", "negatives", "no positive", "perfect"])

@@ -50,10 +50,10 @@ def functions(eager: pl.DataFrame, lazy: pl.LazyFrame, pandas: pd.DataFrame) -> 
 
 
 def backends(spark: SparkDataFrame, dask: DaskDataFrame) -> None:
-    assert_type(fp.evaluate(spark, "lift", "truth", "score", by="query"), SparkDataFrame)
+    assert_type(fp.evaluate(spark, "average_precision_lift", "truth", "score", by="query"), SparkDataFrame)
     assert_type(frame_pr.spark.average_precision(spark, "truth", "score", by="query"), SparkDataFrame)
     assert_type(fp.PR(spark).tally("truth", "score"), SparkDataFrame)
-    assert_type(fp.evaluate(dask, "lift", "truth", "score", by="query"), DaskDataFrame)
+    assert_type(fp.evaluate(dask, "average_precision_lift", "truth", "score", by="query"), DaskDataFrame)
     assert_type(frame_pr.dask.ndcg(dask, "truth", "score", by="query"), DaskDataFrame)
 
 

@@ -184,6 +184,8 @@ def _cut_traceback(error: Exception) -> None:
 
 def _is_raised_here(error: Exception) -> bool:
     """Whether an error comes from a `raise` statement of this package."""
+    if hasattr(error, "full_traceback"):
+        return True
     traceback = error.__traceback__
     while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next

@@ -172,7 +172,10 @@ def _others(figures: str | Sequence[str]) -> list[str]:
     names = names_of("figures", figures, "names of figures")
     for name in names:
         if name not in CURVE_COLUMNS:
-            rate_of(name)
+            try:
+                rate_of(name)
+            except ValueError as error:
+                raise ValueError(f"figures: {error}") from None
     return [name for name in names if name not in CURVE_COLUMNS]
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import public
-from frame_pr.frames.kinds import Frame, backend_class
+from frame_pr.frames.kinds import Frame, backend_class, read_stream
 from frame_pr.functions.curves import curve
 from frame_pr.functions.evaluation import evaluate
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
@@ -215,6 +215,8 @@ def plot(
     from frame_pr.plotting.curve_data import metric_columns, read_curves
     from frame_pr.plotting.draw import draw
 
+    # An Arrow stream gives its rows once, and they are needed for the curve and for the metrics.
+    frame = read_stream(frame)
     policies: Any = {name: value for name, value in options.items() if name in Policies.__annotations__}
     others = {name: value for name, value in options.items() if name not in policies}
     parsed = _parse("plot", others, ["truth", "score", "by", "positive", *Policies.__annotations__], positive)

@@ -124,7 +124,7 @@ def test_recall_levels_are_compared_as_whole_numbers(points, positives):
 
 @pytest.mark.parametrize("points", [0, 10, "11", 11.5])
 def test_other_numbers_of_points(points):
-    with pytest.raises(ValueError, match=r"points must be 11 or 101, or None, got"):
+    with pytest.raises((TypeError, ValueError), match=r"points must be 11 or 101, or None, got"):
         TEN.pr.interpolated_average_precision("relevant", "score", points=points)
 
 

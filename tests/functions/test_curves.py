@@ -100,10 +100,9 @@ def test_a_synonym_names_the_rate_that_it_means(name, rate):
     calls = [
         lambda: TEN.pr.curve("relevant", "score", figures=name),
         lambda: TEN.pr.with_curve("relevant", "score", figures=[name]),
-        lambda: pl.col("score").pr.figure("relevant", name, k=1),
     ]
     for call in calls:
-        with pytest.raises(ValueError, match=f"no rate is named '{name}'; it is '{rate}' here$"):
+        with pytest.raises(ValueError, match=f"figures: no rate is named '{name}'; it is '{rate}' here$"):
             call()
 
 
@@ -267,7 +266,7 @@ def test_points_of_a_long_curve_are_its_interpolated_average():
 
 @pytest.mark.parametrize("points", [1, 0, 2.5, "3", True])
 def test_points_must_be_two_or_more(points):
-    with pytest.raises(ValueError, match="points must be a whole number of at least 2, got"):
+    with pytest.raises((TypeError, ValueError), match="points must be a whole number of at least 2, got"):
         TEN.pr.curve("relevant", "score", points=points)
 
 

@@ -28,6 +28,7 @@ THRESHOLDS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::frame_pr.DataWarning")  # thresholds beyond all scores are meant
 @pytest.mark.parametrize("dtype", list(SCORES))
 @pytest.mark.parametrize("given", list(THRESHOLDS))
 @pytest.mark.parametrize("ascending", [False, True])
@@ -86,6 +87,7 @@ def test_a_threshold_below_the_smallest_float_is_zero(dtype, small):
     assert fp.evaluate(frame, f"k@threshold={least}", "y", "s").item() == 0
 
 
+@pytest.mark.filterwarnings("ignore::frame_pr.DataWarning")  # a threshold beyond all scores is meant
 def test_a_short_float_is_the_decimal_that_it_prints_as():
     frame = pl.DataFrame({"y": [1] * 10 + [0] * 5, "s": [float(i) for i in range(15, 0, -1)]})
     for short in (np.float32(0.1), np.float16(0.1), np.array(0.1, dtype="float32"), Decimal("0.1"), Fraction(1, 10)):

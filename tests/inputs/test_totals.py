@@ -155,7 +155,7 @@ def test_a_known_total_of_a_key_that_the_frame_cannot_hold():
     known = pl.DataFrame({"q": [None, 1, 300, -(2**40)], "n": [2, 4, 5, 5]})
     for frame in (data, data.lazy()):
         with pytest.raises(
-            ValueError, match=r"positives frame has 2 groups, such as \(300\), that the types of the by"
+            ValueError, match=r"positives frame has 2 groups, such as \(300,\), that the types of the by"
         ):
             fp.average_precision(frame, "y", "s", by="q", positives=known).lazy().collect()
         # Where its groups are not added, they are those of no row.

@@ -193,8 +193,8 @@ def test_gains_that_are_no_numbers():
 @pytest.mark.parametrize(
     ("policy", "fault"),
     [
-        ({"positives": "n"}, "gain= needs all rows that have one, and positives= says that some are missing"),
-        ({"weight": "n"}, "gain= is discounted by ranks, and rows with a weight= have none: give one of the two"),
+        ({"positives": "n"}, "the gain of each row is needed, and positives= says that rows are missing"),
+        ({"weight": "n"}, "ranks discount gains, and rows with a weight= have no rank: give one of the two"),
     ],
 )
 @pytest.mark.parametrize("name", ["ndcg", "dcg@2"])
@@ -220,14 +220,14 @@ def test_what_gains_do_not_go_with(name, policy, fault):
     ],
 )
 def test_gains_without_a_metric_that_adds_them_up(function, given_too):
-    fault = "gain= is what dcg and ndcg add up, and (none of them is asked for|a curve has neither): leave it out"
+    fault = "(gain= is what dcg and ndcg add up, and none of them is asked for|a curve has neither): leave it out"
     with pytest.raises(ValueError, match=fault):
         call(GRADED, function, gain="gain", **given_too)
 
 
 def test_a_plot_has_no_gains():
     pytest.importorskip("matplotlib").use("agg")
-    with pytest.raises(ValueError, match="gain= is what dcg and ndcg add up, and a curve has neither"):
+    with pytest.raises(ValueError, match="gain=: plot does not take it; dcg and ndcg add it up"):
         fp.plot(GRADED, "relevant", "score", gain="gain")
 
 

@@ -53,11 +53,11 @@ def test_wrong_calls(case):
 def test_frames_in_parts_name_what_they_have():
     for method in ("curve", "confusion", "with_curve"):
         with pytest.raises(
-            TypeError, match=r"on frames in parts there are evaluate, report, tally and the single metrics only"
+            TypeError, match=r"a partitioned frame has evaluate, report, tally and the functions of single metrics"
         ):
             getattr(parts, method)("rel", **({"threshold": 0.5} if method == "confusion" else {}), score="s")
-    assert repr(parts) == ".pr of frames in parts, with evaluate, report, tally and the single metrics"
-    with pytest.raises(TypeError, match=r"got 'run\.parquet'; pl\.scan_parquet"):
+    assert repr(parts) == ".pr of a partitioned frame, with evaluate, report, tally and the functions of single metrics"
+    with pytest.raises(TypeError, match=r"got 'run\.parquet': give pl\.scan_parquet"):
         fp.partitioned("run.parquet")
     with pytest.raises(TypeError, match="a pandas frame is in memory already"):
         fp.partitioned(run.to_pandas())

@@ -27,7 +27,11 @@ CURVE = fp.curve(RUN, "rel", "s", by="q")
 AP = "average_precision"
 INTERVALS = fp.intervals(RUN, AP, "rel", "s", by="q")
 CALLS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
-    "scores by group": (lambda: fp.plot_scores(RUN, "rel", "s", by="q"), TypeError, "by: plot_scores draws"),  # type: ignore[call-arg]
+    "scores by group": (
+        lambda: fp.plot_scores(RUN, "rel", "s", by="q"),
+        TypeError,
+        "unexpected keyword argument 'by'; plot_scores does not take by=: it draws",
+    ),  # type: ignore[call-arg]
     "several scores": (lambda: fp.plot_scores(RUN, "rel", ["s", "other"]), ValueError, "score: plot_scores draws one"),  # type: ignore[arg-type]
     "a selector of scores": (
         lambda: fp.plot_scores(RUN, "rel", cs.by_name("s", "other")),
@@ -71,7 +75,9 @@ CALLS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     ),
     "a matrix after a pivot": (
         lambda: fp.plot_confusion(
-            fp.confusion_matrix(RUN, "label", "q").pivot("prediction", index="truth", values="rows")
+            fp.confusion_matrix(RUN.with_columns(other_label="label"), "label", "other_label").pivot(
+                "prediction", index="truth", values="rows"
+            )
         ),
         ValueError,
         "plot_confusion draws a frame that confusion_matrix or confusion gave, and this one has no column 'prediction'",

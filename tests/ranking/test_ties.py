@@ -92,10 +92,10 @@ def test_threshold_can_lie_above_expected():
 
 
 def test_tie_break_ranks_what_the_scores_leave_open():
-    data = pl.DataFrame({"doc": ["a", "b", "c", "d"], "y": [1, 0, 0, 1], "s": [1, 1, 1, 0]})
+    data = pl.DataFrame({"doc": ["a", "b", "c", "d"], "y": [1, 0, 0, 1], "s": [2, 2, 2, 1]})
     # Descending by document: c, b, a, then d: hits at ranks 3 and 4.
     assert fp.average_precision(data, "y", "s", tie_break="doc").item() == pytest.approx((1 / 3 + 2 / 4) / 2)
-    assert fp.curve(data, "y", "s", tie_break="doc")["threshold"].to_list() == [1, 1, 1, 0]
+    assert fp.curve(data, "y", "s", tie_break="doc")["threshold"].to_list() == [2, 2, 2, 1]
     ascending = fp.average_precision(data, "y", "s", tie_break="doc", tie_break_descending=False)
     assert ascending.item() == pytest.approx((1 / 1 + 2 / 4) / 2)
     # What the second column leaves tied is taken together, so the order of rows still does not matter.

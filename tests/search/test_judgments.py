@@ -214,7 +214,7 @@ def test_a_document_stands_once_in_each_frame(kind):
 
 def test_few_of_many_repeats_are_shown():
     many = pl.DataFrame({"d": [i // 2 for i in range(200)], "score": [1.0] * 200})
-    with pytest.raises(ValueError, match=r"the run, 100 values of \(d\) .*such as \(0\) .* \(2\) 2 times: keep"):
+    with pytest.raises(ValueError, match=r"the run, 100 values of \(d\) .*such as \(0,\) .* \(2,\) 2 times: keep"):
         many.pr.join_judgments(many.rename({"score": "relevance"})[:1], on="d")
 
 
