@@ -91,14 +91,14 @@ def partitioned(
 
 def _bytes(size: str | int) -> int:
     written = size if isinstance(size, str) and len(size) < 100 else ""
-    found = re.fullmatch(r"\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*([KMGT]i?B|B)\s*", written, re.IGNORECASE)
-    if found:
-        number, unit = found.groups()
+    match = re.fullmatch(r"\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*([KMGT]i?B|B)\s*", written, re.IGNORECASE)
+    if match:
+        number, unit = match.groups()
         power = "BKMGT".index(unit[0].upper())
         bytes_ = int(Decimal(number) * (1024 if "i" in unit.lower() else 1000) ** power)
     else:
-        plain = scalar(size)
-        bytes_ = int(plain) if is_whole(plain) else 0
+        size_number = scalar(size)
+        bytes_ = int(size_number) if is_whole(size_number) else 0
     if not 1 <= bytes_ < 2**62:
         raise ValueError(
             f"memory_budget must be a size such as '4GiB' or '500MB', or a number of bytes, got {shown(size)}"

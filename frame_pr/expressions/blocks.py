@@ -24,7 +24,7 @@ from frame_pr.metrics.cutoffs import Cutoff, Rank, Recall, Threshold
 from frame_pr.metrics.rates import ratio
 
 _LARGEST_FLOAT32 = 3.4028234663852886e38
-ONE = 2**32
+RANK_UNIT = 2**32
 """What the upper of two counts in one Int64 is multiplied by."""
 _FIELD = pl.field
 
@@ -56,28 +56,28 @@ class GroupBlocks(NamedTuple):
             "retrieved_rows": self.rows,
         }
 
-    def aggregate(self, one: Aggregate, names: set[str]) -> pl.Expr:
+    def aggregate(self, record: Aggregate, names: set[str]) -> pl.Expr:
         """A number over the blocks, of which it reads these columns."""
-        column = self._blocks(names).struct.with_fields(over=one.over).struct.field("over")
-        if one.how == "sum":
+        column = self._blocks(names).struct.with_fields(over=record.over).struct.field("over")
+        if record.how == "sum":
             # In the same order, and so to the same bit, as `evaluate` sums. Of nothing, polars gives -0.0.
             return column.implode().list.sum().first().abs()
-        number: pl.Expr = getattr(column, {"best": "max", "least": "min"}.get(one.how, one.how))()
+        number: pl.Expr = getattr(column, {"best": "max", "least": "min"}.get(record.how, record.how))()
         return number
 
-    def threshold(self, one: Aggregate, names: set[str]) -> pl.Expr:
+    def threshold(self, record: Aggregate, names: set[str]) -> pl.Expr:
         """The threshold that an aggregate is, or at which it is the best."""
-        blocks = self._blocks({*names, "threshold"}).struct.with_fields(over=one.over)
-        best = {"best": _FIELD("over").max(), "least": _FIELD("over").min()}.get(one.how, pl.lit(True))
-        found = pl.when(_FIELD("over") == best).then(_FIELD("threshold"))
-        thresholds = blocks.struct.with_fields(found=found).struct.field("found")
-        return self._loosest(thresholds) if one.how == "loosest" else self._strictest(thresholds)
+        blocks = self._blocks({*names, "threshold"}).struct.with_fields(over=record.over)
+        best = {"best": _FIELD("over").max(), "least": _FIELD("over").min()}.get(record.how, pl.lit(True))
+        value = pl.when(_FIELD("over") == best).then(_FIELD("threshold"))
+        thresholds = blocks.struct.with_fields(found=value).struct.field("found")
+        return self._loosest(thresholds) if record.how == "loosest" else self._strictest(thresholds)
 
     def _blocks(self, names: set[str]) -> pl.Expr:
         """A struct for each block with a hit, from the best score on, of the fields that are named."""
         k = self.score.rank("max", descending=not self.ascending)
         if "size" in names:
-            k = k.cast(pl.Int64) * ONE + self.score.rank("min", descending=not self.ascending)
+            k = k.cast(pl.Int64) * RANK_UNIT + self.score.rank("min", descending=not self.ascending)
         steps = k.filter(self.truth).sort().rle()
         if "threshold" in names:
             scores = _unsigned_zero(self.score).filter(self.truth).sort(descending=not self.ascending)
@@ -86,33 +86,33 @@ class GroupBlocks(NamedTuple):
                 len=_FIELD("steps").struct.field("len"), value=_FIELD("steps").struct.field("value")
             )
         hits, ranks = _FIELD("len").cast(pl.Int64), _FIELD("value").cast(pl.Int64)
-        k = ranks // ONE if "size" in names else ranks
+        k = ranks // RANK_UNIT if "size" in names else ranks
         tp = _FIELD("tp")
-        own = {"hits": hits, "tp": hits.cum_sum(), "k": k, "size": k - ranks % ONE + 1}
+        columns = {"hits": hits, "tp": hits.cum_sum(), "k": k, "size": k - ranks % RANK_UNIT + 1}
         running = {
             "positives": tp.cum_max(reverse=True),  # to broadcast the last one within groups takes many times as long
             "rows": tp * 0 + self.rows,
             "interpolated_precision": (tp / k).cum_max(reverse=True),
         }
-        blocks = steps.struct.with_fields(**{name: own[name] for name in own if name == "tp" or name in names})
+        blocks = steps.struct.with_fields(**{name: columns[name] for name in columns if name == "tp" or name in names})
         return blocks.struct.with_fields(**{name: running[name] for name in running if name in names})
 
     def without_ranking(self, cut: Cutoff | None) -> dict[str, Callable[[], pl.Expr]]:
         """Ways to the numbers that need no blocks: those where the ranking is cut."""
-        found: dict[str, Callable[[], pl.Expr]] = {"ties": lambda: self.score.is_duplicated().sum().cast(pl.Int64)}
+        shortcuts: dict[str, Callable[[], pl.Expr]] = {"ties": lambda: self.score.is_duplicated().sum().cast(pl.Int64)}
         if isinstance(cut, Rank):
             k = pl.lit(cut.k, dtype=pl.Int64) if isinstance(cut.k, int) else cut.of_group(self.positives, self.rows)
-            found[f"tp@{cut}"] = lambda: self._tp_at(k)
-            found[f"judged@{cut}"] = lambda: pl.min_horizontal(k, self.rows)
+            shortcuts[f"tp@{cut}"] = lambda: self._tp_at(k)
+            shortcuts[f"judged@{cut}"] = lambda: pl.min_horizontal(k, self.rows)
         elif isinstance(cut, Threshold):
-            one = pl.lit(1, dtype=pl.Int64)
-            for name, count in cut.over_rows(self.truth, self._reaches(cut.threshold), one).items():
-                found[name] = count.over.sum
+            unit = pl.lit(1, dtype=pl.Int64)
+            for name, count in cut.over_rows(self.truth, self._reaches(cut.threshold), unit).items():
+                shortcuts[name] = count.over.sum
         elif isinstance(cut, Recall):
-            found[f"threshold@{cut}"] = lambda: self._threshold_at(cut.recall)
-            found[f"tp@{cut}"] = lambda: self._where_recall(cut.recall, self.truth)
-            found[f"k@{cut}"] = lambda: self._where_recall(cut.recall, pl.lit(True))
-        return found
+            shortcuts[f"threshold@{cut}"] = lambda: self._threshold_at(cut.recall)
+            shortcuts[f"tp@{cut}"] = lambda: self._where_recall(cut.recall, self.truth)
+            shortcuts[f"k@{cut}"] = lambda: self._where_recall(cut.recall, pl.lit(True))
+        return shortcuts
 
     def _tp_at(self, k: pl.Expr) -> pl.Expr:
         """Hits among the first k rows."""
@@ -128,9 +128,9 @@ class GroupBlocks(NamedTuple):
             positives=self.positives,
         )
 
-    def _where_recall(self, recall: Fraction, counted: pl.Expr) -> pl.Expr:
+    def _where_recall(self, recall: Fraction, mass: pl.Expr) -> pl.Expr:
         """How many of the rows that score at least as much as that threshold count."""
-        count = (self._as_good(self._score_at(recall)) & counted).sum().cast(pl.Int64)
+        count = (self._as_good(self._score_at(recall)) & mass).sum().cast(pl.Int64)
         return bound(lambda count, positives: pl.when(positives > 0).then(count), count=count, positives=self.positives)
 
     def _score_at(self, recall: Fraction) -> pl.Expr:
@@ -165,12 +165,12 @@ class GroupBlocks(NamedTuple):
         return thresholds.max() if self.ascending else thresholds.min()
 
     def _last_of_best(self, scores: pl.Expr, k: pl.Expr) -> pl.Expr:
-        k = k.clip(0, ONE - 1)  # more than polars takes, and than rows that it holds
+        k = k.clip(0, RANK_UNIT - 1)  # more than polars takes, and than rows that it holds
         return scores.bottom_k(k).max() if self.ascending else scores.top_k(k).min()
 
     def _both_counts(self, condition: pl.Expr) -> pl.Expr:
         # Rows and, above 32 bits, positives that meet a condition, which then is computed once.
-        return (condition * (1 + self.truth.cast(pl.Int64) * ONE)).sum()
+        return (condition * (1 + self.truth.cast(pl.Int64) * RANK_UNIT)).sum()
 
 
 def bound(formula: Callable[..., pl.Expr], **parts: pl.Expr) -> pl.Expr:
@@ -183,8 +183,8 @@ def bound(formula: Callable[..., pl.Expr], **parts: pl.Expr) -> pl.Expr:
 def _shared_tp(above: pl.Expr, reached: pl.Expr, k: pl.Expr) -> pl.Expr:
     # Of the block that the cut falls into, the expected share of its hits.
     block = reached - above
-    share = (k - above % ONE).clip(0, block % ONE)
-    return above // ONE + ratio((block // ONE) * share, block % ONE).fill_null(0.0)
+    share = (k - above % RANK_UNIT).clip(0, block % RANK_UNIT)
+    return above // RANK_UNIT + ratio((block // RANK_UNIT) * share, block % RANK_UNIT).fill_null(0.0)
 
 
 def _unsigned_zero(score: pl.Expr) -> pl.Expr:

@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_pr.frames.wording import counted, shown
+from frame_pr.frames.wording import pluralize, shown
 from frame_pr.inputs.values import label_of, refuse_score_type, type_of
 
 _PLAN = "\n\nThis error occurred"
@@ -48,7 +48,7 @@ def typed_label(truth: pl.Expr, score: pl.Expr, positive: object) -> pl.Expr:
     return pl.map_batches([truth, score], partial(_label, positive=positive), is_elementwise=True)
 
 
-def checked(score: pl.Expr, truth: pl.Expr, positive: object) -> pl.Expr:
+def validate_rows(score: pl.Expr, truth: pl.Expr, positive: object) -> pl.Expr:
     """True for each group; an error where its scores or truths are not such as belong there."""
     # Only floats may be NaN, and of every type of number there is a sign that is one.
     no_score = typed_score(score).sign().cast(pl.Float64).is_nan().fill_null(True)
@@ -74,9 +74,9 @@ def _unknown(columns: Sequence[pl.Series], positive: object) -> pl.Series:
     label = _label(columns, positive)
     if positive is not None or label.dtype == pl.Boolean:
         return label.is_null() if label.null_count() else pl.Series([False]).new_from_index(0, len(label))
-    known = (label == 0) | (label == 1)
+    binary = (label == 0) | (label == 1)
     # Of few rows, the other methods of a Series take as long as the whole query.
-    return ~known if known.null_count() == 0 else ~known.fill_null(False)
+    return ~binary if binary.null_count() == 0 else ~binary.fill_null(False)
 
 
 def _label(columns: Sequence[pl.Series], positive: object) -> pl.Series:
@@ -85,14 +85,16 @@ def _label(columns: Sequence[pl.Series], positive: object) -> pl.Series:
     fits = dtype == pl.Boolean or dtype.is_numeric() if positive is None else _misfit("", dtype, positive) is None
     if fits and len(truth) == len(score):
         return truth.fill_nan(None) if positive is not None and dtype.is_float() else truth
-    return _nulls(truth.name, dtype if fits else pl.Boolean() if positive is None else _own(positive), len(score))
+    return _nulls(
+        truth.name, dtype if fits else pl.Boolean() if positive is None else _label_dtype(positive), len(score)
+    )
 
 
 def _nulls(name: str, dtype: pl.DataType, length: int) -> pl.Series:
     return pl.Series(name, [None], dtype=dtype).new_from_index(0, length)
 
 
-def _own(positive: object) -> pl.DataType:
+def _label_dtype(positive: object) -> pl.DataType:
     """The type of a label, to which nulls of it can be compared."""
     return pl.select(label=pl.lit(positive)).schema["label"]
 
@@ -100,8 +102,8 @@ def _own(positive: object) -> pl.DataType:
 def _misfit(name: str, dtype: pl.DataType, positive: object) -> str | None:
     """Why a label cannot be one of a column."""
     try:
-        known: str | None = _known_misfit(name, dtype, positive)
-        return known
+        misfit: str | None = _known_misfit(name, dtype, positive)
+        return misfit
     except TypeError:  # which has no hash
         return _found_misfit(name, dtype, positive)
 
@@ -137,7 +139,7 @@ def _check(facts: Sequence[pl.Series], score: str, truth: str, positive: object)
             way = "it must have one label in a row"
         raise ExpressionError(f"truth {shown(truth)} is {type_of(truths.dtype)}, neither boolean nor 0/1: {way}")
     groups = max(map(len, counts))
-    counts = [one if len(one) == groups else one.new_from_index(0, groups) for one in counts]
+    counts = [series if len(series) == groups else series.new_from_index(0, groups) for series in counts]
     rows, judged, no_score, no_truth = counts
     if (rows != judged).any():
         place = (rows != judged).arg_max() or 0
@@ -147,20 +149,22 @@ def _check(facts: Sequence[pl.Series], score: str, truth: str, positive: object)
             place = (absent > 0).arg_max() or 0
             column = f"{what} {shown(score if what == 'score' else truth)}"
             where = "" if groups == 1 else " of a group"
-            of_all = counted(rows[place], "value", "values") + where
-            found = f"{column} has {absent[place]} missing of {of_all} (null or NaN)"
+            of_all = pluralize(rows[place], "value", "values") + where
+            finding = f"{column} has {absent[place]} missing of {of_all} (null or NaN)"
             if what == "truth" and positive is None:
-                found = f"{column} has {absent[place]} of {of_all} missing, or neither true, false, 0 nor 1"
-            raise ExpressionError(f"{found}; {_ADVICE}")
+                finding = f"{column} has {absent[place]} of {of_all} missing, or neither true, false, 0 nor 1"
+            raise ExpressionError(f"{finding}; {_ADVICE}")
     return _nulls("", pl.Boolean(), 0) if not groups else pl.Series([True]).new_from_index(0, groups)
 
 
 def _of_lengths(score: str, truth: str, rows: int, judged: int) -> str:
     if rows == 1:
-        where = f"score {shown(score)} gives 1 value for {counted(judged, 'row', 'rows')}"
+        where = f"score {shown(score)} gives 1 value for {pluralize(judged, 'row', 'rows')}"
         return f"{where}: leave out the aggregation, or end it with .over(...)"
     if judged == 1:
-        return f"truth {shown(truth)} gives 1 value for {counted(rows, 'row', 'rows')}: it must give one for every row"
+        return (
+            f"truth {shown(truth)} gives 1 value for {pluralize(rows, 'row', 'rows')}: it must give one for every row"
+        )
     return f"score {shown(score)} gives {rows} values and truth {shown(truth)} {judged}: filter both in the same way"
 
 

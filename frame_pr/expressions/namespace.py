@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from frame_pr.expressions.blocks import bound, expression_of, group_blocks
-from frame_pr.expressions.checks import checked, single
+from frame_pr.expressions.checks import single, validate_rows
 from frame_pr.frames.arguments import Refusal, flag, public
 from frame_pr.frames.wording import did_you_mean, nearest, shown
 from frame_pr.inputs.policies import Column, Policies
@@ -124,20 +124,20 @@ class ExprPR:
         group = group_blocks(self._score, truth, positive, ascending=lowest_first)
         without_ranking = group.without_ranking(stated.cut)
         parts = {name: fact for name, fact in group.facts().items() if name in named.value.meta.root_names()}
-        parts["checked"] = checked(self._score, expression_of(truth), positive)
-        for part, one in stated.aggregates[DEFAULT_TIES].items():
+        parts["checked"] = validate_rows(self._score, expression_of(truth), positive)
+        for part, record in stated.aggregates[DEFAULT_TIES].items():
             columns = set(named.aggregates[DEFAULT_TIES][part].over.meta.root_names())
             if part in without_ranking:
                 parts[part] = without_ranking[part]()
                 continue
             if f"threshold@{part}" in named.value.meta.root_names():
-                parts[f"threshold@{part}"] = group.threshold(one, columns)
+                parts[f"threshold@{part}"] = group.threshold(record, columns)
             if part in named.value.meta.root_names():
-                aggregate = group.threshold if one.how in ("strictest", "loosest") else group.aggregate
-                parts[part] = aggregate(one, columns)
+                aggregate = group.threshold if record.how in ("strictest", "loosest") else group.aggregate
+                parts[part] = aggregate(record, columns)
 
-        def value(checked: pl.Expr, **_: pl.Expr) -> pl.Expr:
-            return pl.when(checked).then(stated.value)
+        def value(validated: pl.Expr, **_: pl.Expr) -> pl.Expr:
+            return pl.when(validated).then(stated.value)
 
         return bound(value, **parts).alias(name)
 

@@ -228,10 +228,10 @@ def _shortest(number: float, form: str) -> float:
 
 def flag(argument: str, value: Any) -> bool:
     """True or False, of Python or of numpy."""
-    plain = scalar(value)
-    if not isinstance(plain, bool):
+    answer = scalar(value)
+    if not isinstance(answer, bool):
         raise TypeError(f"{argument} must be True or False, got {shown(value)}")
-    return plain
+    return answer
 
 
 def text(argument: str, value: Any) -> str:
@@ -282,12 +282,12 @@ def unquoted(value: Any) -> str:
 
 def filling(argument: str, value: Any) -> float | None:
     """A number that nulls are filled with, which may be NaN; or None."""
-    plain = scalar(value)
-    if plain is None:
+    number = scalar(value)
+    if number is None:
         return None
-    if isinstance(plain, Real) and not isinstance(plain, bool):
+    if isinstance(number, Real) and not isinstance(number, bool):
         with suppress(OverflowError):
-            return float(plain)
+            return float(number)
     raise TypeError(f"{argument} must be a number, or None for null, got {shown(value)}{unquoted(value)}")
 
 
@@ -307,10 +307,10 @@ def one_of(argument: str, value: Any, allowed: Sequence[Choice]) -> Choice:
 
 def refuse_both(function: str, cuts: Mapping[str, Any], *, none: bool = False) -> None:
     """Exactly one of the arguments that cut a ranking is given; or `none` of them."""
-    given = {name: value for name, value in cuts.items() if value is not None}
-    if len(given) == 1 or (none and not given):
+    named = {name: value for name, value in cuts.items() if value is not None}
+    if len(named) == 1 or (none and not named):
         return
-    got = " and ".join(f"{name}={shown(value)}" for name, value in given.items()) or "none"
+    got = " and ".join(f"{name}={shown(value)}" for name, value in named.items()) or "none"
     most = "at most one" if none else "one"
     raise ValueError(f"{function} takes {most} of {', '.join(f'{name}=' for name in cuts)}; got {got}")
 
@@ -373,10 +373,10 @@ def refuse_unknown(
         return
     caller, refused = (
         function.__name__,
-        {one.option: one.reason for one in refusals if not (one.values or one.with_option)},
+        {entry.option: entry.reason for entry in refusals if not (entry.values or entry.with_option)},
     )
     if takes_others or others:  # of these words, only those that stand for an argument without a default are unknown
-        needed = [name for name, one in signature(function).parameters.items() if one.default is Parameter.empty]
+        needed = [name for name, entry in signature(function).parameters.items() if entry.default is Parameter.empty]
         unknown = [word for word in unknown if any(word in SYNONYMS.get(name, ()) for name in needed)]
     for word in unknown[:1]:
         text = f"unexpected keyword argument {shown(word)}; "

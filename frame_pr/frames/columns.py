@@ -9,9 +9,9 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.arguments import scalar, unquoted
-from frame_pr.frames.wording import counted, did_you_mean, examples, first_line, kind_of_value, nearest, shown
+from frame_pr.frames.wording import did_you_mean, examples, first_line, kind_of_value, nearest, pluralize, shown
 
-_ONE = "the name of one column"
+_SINGLE_COLUMN = "the name of one column"
 
 
 def by_name(name: Any) -> pl.Expr:
@@ -51,7 +51,7 @@ def listed(argument: str, value: Any) -> list[Any]:
     return items
 
 
-def plain(argument: str, value: Any) -> list[Any]:
+def column_names(argument: str, value: Any) -> list[Any]:
     """Names of columns, each once, where an expression cannot stand for one."""
     names = listed(argument, value)
     if not names:
@@ -64,10 +64,10 @@ def plain(argument: str, value: Any) -> list[Any]:
     return names
 
 
-def plain_one(argument: str, value: Any) -> Any:
+def column_name(argument: str, value: Any) -> Any:
     """The name of one column, for which an expression cannot stand."""
     refuse_several(argument, value)
-    return plain(argument, [value])[0]
+    return column_names(argument, [value])[0]
 
 
 def refuse_carried_as(new: Iterable[str], carried: Iterable[Any]) -> None:
@@ -79,16 +79,16 @@ def refuse_carried_as(new: Iterable[str], carried: Iterable[Any]) -> None:
 
 def refuse_several(argument: str, value: Any) -> None:
     """One column, and not its values."""
-    wanted, value = _ONE, scalar(value)
+    wanted, value = _SINGLE_COLUMN, scalar(value)
     _refuse_data(argument, value, wanted)
     # Of a tuple the frame tells whether it is the name of one.
     if isinstance(value, bool) or (isinstance(value, Iterable) and not isinstance(value, (str, tuple, pl.Expr))):
-        raise TypeError(f"{argument} takes {wanted}; got {_found(value)}")
+        raise TypeError(f"{argument} takes {wanted}; got {_describe(value)}")
     if not _is_name(value):
         raise TypeError(f"{argument} takes {wanted}; got {shown(value)}")
 
 
-def _found(value: Any) -> str:
+def _describe(value: Any) -> str:
     return shown(value) if isinstance(value, bool) else kind_of_value(value)
 
 
@@ -102,7 +102,11 @@ def _refuse_data(argument: str, value: Any, wanted: str) -> None:
     if data and not isinstance(value, str):
         way = "add it to the frame and give its name"
         if isinstance(value, Mapping):
-            way = "give the name of the column alone" if wanted == _ONE else "give the names of the columns as a list"
+            way = (
+                "give the name of the column alone"
+                if wanted == _SINGLE_COLUMN
+                else "give the names of the columns as a list"
+            )
         raise TypeError(f"{argument} takes {wanted}; got {kind_of_value(value)}: {way}")
     if value is None or callable(value) or isinstance(value, (bytes, bytearray)) or _way(value):
         raise TypeError(f"{argument} takes {wanted}; got {shown(value)}{_way(value)}")
@@ -152,7 +156,7 @@ def refuse_taken(new: Iterable[str], columns: Sequence[Any]) -> None:
 
 def expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict[str, pl.Expr]:
     """Column names with their expressions, selectors written out."""
-    found: dict[str, pl.Expr] = {}
+    columns: dict[str, pl.Expr] = {}
     for item in items:
         if not isinstance(item, pl.Expr):
             names, expressions = [str(item)], [by_name(item)]
@@ -177,18 +181,18 @@ def expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict[
             numbered = pl.struct(item).struct.rename_fields(places)
             expressions = [item] if len(names) == 1 else [numbered.struct.field(place) for place in places]
         for name, expression in zip(names, expressions, strict=True):
-            if name in found:
+            if name in columns:
                 raise ValueError(f"{argument} gives column {shown(name)} twice")
-            found[name] = expression
-    return found
+            columns[name] = expression
+    return columns
 
 
 def expanded_one(source: pl.LazyFrame, argument: str, item: Any) -> tuple[str, pl.Expr]:
     """The name and the expression of a column of which there can be but one."""
-    found = expanded(source, argument, listed(argument, item))
-    if len(found) != 1:
-        raise ValueError(f"{argument} gives {len(found)} columns: it must be one")
-    return next(iter(found.items()))
+    columns = expanded(source, argument, listed(argument, item))
+    if len(columns) != 1:
+        raise ValueError(f"{argument} gives {len(columns)} columns: it must be one")
+    return next(iter(columns.items()))
 
 
 def _refuse_absent(source: pl.LazyFrame, argument: str, item: pl.Expr) -> None:
@@ -206,13 +210,13 @@ def plain_names(source: pl.LazyFrame, item: Any) -> list[str]:
 
 def needed(source: pl.LazyFrame, columns: Iterable[pl.Expr]) -> list[str]:
     """The columns of a frame that these expressions are computed of; all, where one does not tell."""
-    found: dict[str, None] = {}
+    used: dict[str, None] = {}
     for column in columns:
         names = plain_names(source, column) or column.meta.root_names()
         if not names and column.meta.has_multiple_outputs():
             return source.collect_schema().names()
-        found |= dict.fromkeys(names)
-    return list(found)
+        used |= dict.fromkeys(names)
+    return list(used)
 
 
 def computed(
@@ -243,11 +247,11 @@ def _refuse_fault(
 ) -> None:
     for name, argument in arguments.items():
         try:
-            found = source.select(columns[name]).collect(engine="in-memory").height
+            height_of_column = source.select(columns[name]).collect(engine="in-memory").height
         except (Exception, pl.exceptions.PanicException) as error:
             raise ValueError(f"{argument}: this expression cannot be computed: {first_line(error)}") from None
-        if found != height and columns[name].meta.root_names():
-            values, rows = counted(found, "value", "values"), counted(height, "row", "rows")
+        if height_of_column != height and columns[name].meta.root_names():
+            values, rows = pluralize(height_of_column, "value", "values"), pluralize(height, "row", "rows")
             raise ValueError(
                 f"{argument}: this expression gives {values} for {rows}, not one value for every row: filter the frame "
                 "before the call"

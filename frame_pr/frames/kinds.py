@@ -89,7 +89,7 @@ class FrameKind(ABC, Generic[Frame]):
         """A result as a frame of this kind; these columns of it are the caller's."""
 
     @abstractmethod
-    def beside(self, table: pl.LazyFrame, new: list[str]) -> Frame:
+    def append_columns(self, table: pl.LazyFrame, new: list[str]) -> Frame:
         """The caller's own rows, with these columns of a table at their right."""
 
     @abstractmethod
@@ -125,7 +125,7 @@ class InMemory(FrameKind[Frame]):
         # The streaming engine takes 2 ms to start.
         return collected(table, "in-memory" if self.height < SMALL else "auto")
 
-    def collect_beside(self, table: pl.LazyFrame, new: list[str]) -> pl.DataFrame:
+    def collect_columns(self, table: pl.LazyFrame, new: list[str]) -> pl.DataFrame:
         """New columns, in the order of the rows."""
         # The streaming engine takes twice as long for a join that keeps the order of the rows.
         return collected(table.select(map(by_name, new)), "in-memory")
@@ -163,13 +163,13 @@ class PolarsFrame(InMemory[pl.DataFrame]):
         """The result, collected."""
         return self.collect_result(table)
 
-    def beside(self, table: pl.LazyFrame, new: list[str]) -> pl.DataFrame:
+    def append_columns(self, table: pl.LazyFrame, new: list[str]) -> pl.DataFrame:
         """The frame itself and, collected, the new columns."""
-        return self.frame.hstack(self.collect_beside(table, new))
+        return self.frame.hstack(self.collect_columns(table, new))
 
     def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> pl.DataFrame:
         """Both, collected."""
-        made = self.collect_beside(table, ["row", *new])
+        made = self.collect_columns(table, ["row", *new])
         # A selection of no columns has no rows either.
         rows = [self.frame.select(map(by_name, carried))[made["row"]]] if carried else []
         return pl.concat([*rows, made.drop("row")], how="horizontal")
@@ -199,7 +199,7 @@ class PolarsLazyFrame(FrameKind[pl.LazyFrame]):
         """The result as it is."""
         return table
 
-    def beside(self, table: pl.LazyFrame, new: list[str]) -> pl.LazyFrame:
+    def append_columns(self, table: pl.LazyFrame, new: list[str]) -> pl.LazyFrame:
         """The rows that the table carries, and the new columns."""
         return table.select("callers_row", *map(by_name, new)).unnest("callers_row")
 
@@ -208,7 +208,7 @@ class PolarsLazyFrame(FrameKind[pl.LazyFrame]):
         if not carried:
             return table.select(map(by_name, new))
         rows = self.frame.select(callers_row=pl.struct(map(by_name, carried))).with_row_index("row")
-        return self.beside(table.join(rows, on="row", how="left", maintain_order="left"), new)
+        return self.append_columns(table.join(rows, on="row", how="left", maintain_order="left"), new)
 
 
 @register_kind
@@ -249,15 +249,15 @@ class ArrowFrame(InMemory[Any]):
         """The result, collected; keys have the types that they had."""
         return _typed(self.collect_result(table), [self.frame.schema.field(name) for name in keys])
 
-    def beside(self, table: pl.LazyFrame, new: list[str]) -> Any:
+    def append_columns(self, table: pl.LazyFrame, new: list[str]) -> Any:
         """The table itself and, collected, the new columns."""
-        return _beside(self.frame, self.collect_beside(table, new))
+        return _append_columns(self.frame, self.collect_columns(table, new))
 
     def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> Any:
         """Both, collected."""
-        made = self.collect_beside(table, ["row", *new])
+        made = self.collect_columns(table, ["row", *new])
         rows = self.frame.select(list(carried)).take(made["row"].to_arrow())
-        return _beside(rows, made.drop("row")) if carried else made.drop("row").to_arrow()
+        return _append_columns(rows, made.drop("row")) if carried else made.drop("row").to_arrow()
 
     def give_joined(self, other: FrameKind[Any], table: pl.LazyFrame, on: Sequence[Any], by: Sequence[Any]) -> Any:
         """The join, collected; columns have the types that they had."""
@@ -283,7 +283,7 @@ def _series(name: str, column: Any) -> pl.Series:
         ) from None
 
 
-def _beside(table: Any, new: pl.DataFrame) -> Any:
+def _append_columns(table: Any, new: pl.DataFrame) -> Any:
     for column in new:
         table = table.append_column(column.name, column.to_arrow())
     return table
@@ -307,7 +307,7 @@ class Backend(ABC, Generic[Frame]):
 
     @abstractmethod
     def with_metrics(self, request: Any, named: Mapping[str, str], prefix: str, undefined: float | None) -> Frame:
-        """What `functions.evaluation.evaluated_beside` gives."""
+        """What `functions.evaluation.append_metrics` gives."""
 
     @abstractmethod
     def tally(self, request: Any, bins: Any) -> Frame:

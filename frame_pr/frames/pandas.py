@@ -54,7 +54,7 @@ class PandasFrame(InMemory["pd.DataFrame"]):
         import pandas as pd
 
         dtypes = [dtype for label, dtype in self.frame.dtypes.items() if str(label) == name]
-        return [one for dtype in dtypes if isinstance(dtype, pd.CategoricalDtype) for one in dtype.categories]
+        return [category for dtype in dtypes if isinstance(dtype, pd.CategoricalDtype) for category in dtype.categories]
 
     def type_of(self, name: str) -> str:
         """The dtype of the column whose name is this text."""
@@ -64,18 +64,18 @@ class PandasFrame(InMemory["pd.DataFrame"]):
         """The result, collected; keys have the dtypes that they had."""
         return to_pandas(self.collect_result(table), keys, like=self.frame)
 
-    def beside(self, table: pl.LazyFrame, new: list[str]) -> pd.DataFrame:
+    def append_columns(self, table: pl.LazyFrame, new: list[str]) -> pd.DataFrame:
         """The frame itself, index and all, and the new columns."""
         import pandas as pd
 
-        columns = to_pandas(self.collect_beside(table, new), [], like=self.frame)
+        columns = to_pandas(self.collect_columns(table, new), [], like=self.frame)
         return pd.concat([self.frame, columns.set_axis(self.frame.index)], axis=1)
 
     def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> pd.DataFrame:
         """Both, under a new index; what is carried keeps its dtype."""
         import pandas as pd
 
-        made = self.collect_beside(table, ["row", *new])
+        made = self.collect_columns(table, ["row", *new])
         rows = _gather(self.frame, carried, made["row"])
         return pd.concat([rows, to_pandas(made.drop("row"), [], like=self.frame)], axis=1)
 
@@ -200,7 +200,7 @@ def to_pandas(result: pl.DataFrame, keys: Sequence[str], *, like: pd.DataFrame) 
     frame = pd.DataFrame(columns, copy=False)
     # pandas sorts categories as they stand, and not by their text.
     categories = {name: dtype.categories for name, dtype in dtypes.items() if isinstance(dtype, pd.CategoricalDtype)}
-    if not all(one.is_monotonic_increasing for one in categories.values()):
+    if not all(categorical.is_monotonic_increasing for categorical in categories.values()):
         codes = [pl.Series(name, columns[labels[name]].cat.codes.to_numpy()) for name in categories]
         places = result.select(map(by_name, keys)).with_columns(codes)
         places = places.select(pl.arg_sort_by(list(map(by_name, keys)), maintain_order=True))
@@ -219,6 +219,6 @@ def _lost_in_floats(column: pl.Series) -> bool:
 def _dictionary(column: pl.Series, dtype: Any) -> Any:
     import pyarrow as pa
 
-    plain = pa.array(column.to_list(), dtype.value_type).dictionary_encode()
-    indices = plain.indices.cast(dtype.index_type)
-    return pa.DictionaryArray.from_arrays(indices, plain.dictionary, ordered=dtype.ordered)
+    encoded = pa.array(column.to_list(), dtype.value_type).dictionary_encode()
+    indices = encoded.indices.cast(dtype.index_type)
+    return pa.DictionaryArray.from_arrays(indices, encoded.dictionary, ordered=dtype.ordered)

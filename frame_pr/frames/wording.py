@@ -19,7 +19,7 @@ import polars as pl
 _LONGEST = 80  # characters of a value
 _EXAMPLES = 5  # values shown in an error
 _DIGITS = 40  # Python takes its time for the digits of a number, and writes no more than 4300
-_PLAIN = (str, bytes, int, float, complex, Decimal, Fraction, date, time, timedelta, type(None))
+_SHOWN_AS_IS = (str, bytes, int, float, complex, Decimal, Fraction, date, time, timedelta, type(None))
 
 
 class DataWarning(UserWarning):
@@ -44,7 +44,7 @@ def shown(value: Any) -> str:
         return _cut(repr(value[:_LONGEST])) if len(value) <= _LONGEST else repr(value[: _LONGEST // 2]) + "..."
     if isinstance(value, (date, time, timedelta)):
         return str(value)
-    if isinstance(value, _PLAIN) or _is_scalar(value):
+    if isinstance(value, _SHOWN_AS_IS) or _is_scalar(value):
         return _cut(str(value) if isinstance(value, (Decimal, Fraction)) and _is_long(value) else repr(value))
     if type(value) in (list, tuple, set, frozenset):
         items = [shown(item) for item in list(value)[:_EXAMPLES]]
@@ -76,15 +76,17 @@ def examples(values: Iterable[Any], most: int = _EXAMPLES) -> str:
     return first + (f" and {len(values) - most} more" if len(values) > most else "")
 
 
-def nearest(name: str, known: Iterable[Any], cutoff: float = 0.5) -> list[Any]:
+def nearest(name: str, candidates: Iterable[Any], cutoff: float = 0.5) -> list[Any]:
     """The nearest of the known names, be they written in capitals or not."""
-    names = {str(one): one for one in known}
+    names = {str(candidate): candidate for candidate in candidates}
     if len(name) > _LONGEST:
         return []
-    alike = [one for one in names if one.lower() == name.lower()]
-    lowered: dict[str, str] = {one.lower(): one for one in reversed(names)}
-    near = alike or [lowered[one] for one in difflib.get_close_matches(name.lower(), lowered, n=3, cutoff=cutoff)]
-    return [names[one] for one in near]
+    alike = [candidate for candidate in names if candidate.lower() == name.lower()]
+    lowered: dict[str, str] = {candidate.lower(): candidate for candidate in reversed(names)}
+    near = alike or [
+        lowered[candidate] for candidate in difflib.get_close_matches(name.lower(), lowered, n=3, cutoff=cutoff)
+    ]
+    return [names[candidate] for candidate in near]
 
 
 def did_you_mean(near: Sequence[Any]) -> str:
@@ -92,9 +94,9 @@ def did_you_mean(near: Sequence[Any]) -> str:
     return f"did you mean {' or '.join(map(shown, near))}?"
 
 
-def counted(number: int, one: str, more: str) -> str:
+def pluralize(number: int, singular: str, plural: str) -> str:
     """A number, and what there are so many of."""
-    return f"{number} {one if number == 1 else more}"
+    return f"{number} {singular if number == 1 else plural}"
 
 
 def first_line(error: BaseException) -> str:

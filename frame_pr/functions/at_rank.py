@@ -67,7 +67,7 @@ def precision_at_k(
     >>> fp.precision_at_k(run, "relevant", "score", [2, 4]).row(0)
     (1.0, 0.75)
     """
-    names = [f"precision@{Rank.of(one)}" for one in each("k", k)]
+    names = [f"precision@{Rank.of(rank)}" for rank in each("k", k)]
     return metrics_of(frame, names, truth, score, policies, by, positive, undefined)
 
 
@@ -124,7 +124,7 @@ def recall_at_k(
     >>> fp.recall_at_k(run, "relevant", "score", 2).item()  # 2 of 3 positives
     0.6666666666666666
     """
-    names = [f"recall@{Rank.of(one)}" for one in each("k", k)]
+    names = [f"recall@{Rank.of(rank)}" for rank in each("k", k)]
     return metrics_of(frame, names, truth, score, policies, by, positive, undefined)
 
 

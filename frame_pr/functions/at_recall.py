@@ -67,7 +67,7 @@ def precision_at_recall(
     >>> fp.precision_at_recall(run, "relevant", "score", 1.0)["precision@recall=1"].item()  # 3 of the first 4
     0.75
     """
-    names = [f"precision@{Recall.of(one)}" for one in each("recall", recall)]
+    names = [f"precision@{Recall.of(level)}" for level in each("recall", recall)]
     return metrics_of(frame, names, truth, score, policies, by, positive, undefined)
 
 
@@ -123,5 +123,5 @@ def k_at_recall(
     >>> fp.k_at_recall(run, "relevant", "score", [0.5, 1]).row(0)
     (2, 4)
     """
-    names = [f"k@{Recall.of(one)}" for one in each("recall", recall)]
+    names = [f"k@{Recall.of(level)}" for level in each("recall", recall)]
     return metrics_of(frame, names, truth, score, policies, by, positive)

@@ -123,8 +123,8 @@ def interpolated_average_precision(
     >>> fp.interpolated_average_precision(run, "relevant", "score").item()  # 3/5 at every recall
     0.6
     """
-    chosen = one_of("points", points, (11, 101, None))
-    name = "interpolated_average_precision" + ("" if chosen is None else f"_{chosen}")
+    levels = one_of("points", points, (11, 101, None))
+    name = "interpolated_average_precision" + ("" if levels is None else f"_{levels}")
     return metrics_of(frame, name, truth, score, policies, by, positive, undefined)
 
 
@@ -188,5 +188,5 @@ def average_precision_at_k(
     """
     suffixes = {"min": "", "positives": "/positives", "hits": "/hits"}
     suffix = suffixes[one_of("divisor", divisor, list(suffixes))]
-    names = [f"average_precision@{Rank.of(one)}{suffix}" for one in each("k", k)]
+    names = [f"average_precision@{Rank.of(rank)}{suffix}" for rank in each("k", k)]
     return metrics_of(frame, names, truth, score, policies, by, positive, undefined)

@@ -11,7 +11,7 @@ import polars as pl
 from frame_pr.frames.arguments import one_of, public
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_several
 from frame_pr.frames.kinds import Frame
-from frame_pr.frames.wording import counted, examples, shown, warn
+from frame_pr.frames.wording import examples, pluralize, shown, warn
 from frame_pr.inputs.labels import classes_of, listed_classes, plain_label, refuse_other_types, refuse_strangers
 from frame_pr.inputs.masses import check_masses
 from frame_pr.inputs.policies import Column, Columns, Policies
@@ -85,32 +85,32 @@ def confusion_matrix(
     labels = None if classes is None else listed_classes("classes", classes)
     refuse_several("prediction", prediction)
     policies: Policies = {"unjudged": unjudged} if weight is None else {"unjudged": unjudged, "weight": weight}
-    given = selected(frame, request_of(truth, prediction, by, None, policies, predicted=True), carry=False)
-    refuse_clash(given.keys.values(), _COLUMNS)
-    schema = given.schema
-    of_truth, of_prediction = given.others["truth"], given.scores["0"]
+    selection = selected(frame, request_of(truth, prediction, by, None, policies, predicted=True), carry=False)
+    refuse_clash(selection.keys.values(), _COLUMNS)
+    schema = selection.schema
+    of_truth, of_prediction = selection.others["truth"], selection.scores["0"]
     refuse_other_types(of_truth, schema["truth"], of_prediction, schema["0"])
-    if "weight" in given.others:
-        refuse_text("weight", given.others["weight"], schema["weight"])
-    dtype, known = schema["truth"], _declared(given, schema["truth"]) if labels is None else labels
-    found = None if known is None else classes_of(of_truth, dtype, known)
-    check = partial(_checked, given=given, classes=found, drops=unjudged == "drop")
-    rows = given.compute(check).select(
-        *given.keys, *(["weight"] if "weight" in given.others else []), **_labels(schema)
+    if "weight" in selection.others:
+        refuse_text("weight", selection.others["weight"], schema["weight"])
+    dtype, declared = schema["truth"], _declared(selection, schema["truth"]) if labels is None else labels
+    order = None if declared is None else classes_of(of_truth, dtype, declared)
+    check = partial(_validate_labels, selection=selection, classes=order, drops=unjudged == "drop")
+    rows = selection.compute(check).select(
+        *selection.keys, *(["weight"] if "weight" in selection.others else []), **_labels(schema)
     )
-    result = _pairs(rows, list(given.keys), found).rename(given.keys)
-    keys = list(given.keys.values())
+    result = _pairs(rows, list(selection.keys), order).rename(selection.keys)
+    keys = list(selection.keys.values())
     result = result.select(*map(by_name, keys), *_COLUMNS)
     if dtype in TEXTS:
         result = result.with_columns(pl.col("truth", "prediction").cast(dtype))
-    return given.kind.give(result, keys)
+    return selection.kind.give(result, keys)
 
 
-def _declared(given: Selection[Frame], dtype: pl.DataType) -> list[Any] | None:
+def _declared(selection: Selection[Frame], dtype: pl.DataType) -> list[Any] | None:
     """The labels that the truth is declared to have, in their order."""
     if isinstance(dtype, pl.Enum):
         return dtype.categories.to_list()
-    return list(given.kind.categories(given.others["truth"])) or None
+    return list(selection.kind.categories(selection.others["truth"])) or None
 
 
 def _labels(schema: pl.Schema) -> dict[str, pl.Expr]:
@@ -119,29 +119,31 @@ def _labels(schema: pl.Schema) -> dict[str, pl.Expr]:
     if schema["truth"] == schema["0"] or schema["truth"] in TEXTS:
         return labels
     common = pl.concat(
-        [pl.Series("", [], dtype=schema[one]).to_frame() for one in ("truth", "0")], how="vertical_relaxed"
+        [pl.Series("", [], dtype=schema[column]).to_frame() for column in ("truth", "0")], how="vertical_relaxed"
     )
     return {name: label.cast(common.schema[""]) for name, label in labels.items()}
 
 
-def _checked(data: pl.DataFrame, given: Selection[Frame], classes: pl.Series | None, *, drops: bool) -> pl.DataFrame:
+def _validate_labels(
+    data: pl.DataFrame, selection: Selection[Frame], classes: pl.Series | None, *, drops: bool
+) -> pl.DataFrame:
     """The columns, whose labels are there and among the classes."""
     ways = {"truth": "" if drops else "unjudged='drop' leaves these rows out, or fill them", "prediction": "fill them"}
     for argument, ours in (("truth", "truth"), ("prediction", "0")):
-        name, column = given.others["truth"] if ours == "truth" else given.scores["0"], data[ours]
+        name, column = selection.others["truth"] if ours == "truth" else selection.scores["0"], data[ours]
         if (missing := count_missing(column)) and ways[argument]:
-            of_all = counted(data.height, "value", "values")
+            of_all = pluralize(data.height, "value", "values")
             raise ValueError(f"{argument} column {shown(name)} has {missing} missing of {of_all}: {ways[argument]}")
         if classes is not None:
             refuse_strangers(argument, name, column, classes)
     if classes is None:
-        _check_labels_in_common(given, data)
-    if "weight" in given.others:
-        check_masses("weight", given.others["weight"], data["weight"], data["truth"])
+        _check_labels_in_common(selection, data)
+    if "weight" in selection.others:
+        check_masses("weight", selection.others["weight"], data["weight"], data["truth"])
     return data
 
 
-def _check_labels_in_common(given: Selection[Frame], data: pl.DataFrame) -> None:
+def _check_labels_in_common(selection: Selection[Frame], data: pl.DataFrame) -> None:
     """Raise if no label is in both columns, as they are misspelt; warn of numbers that hardly are labels."""
     labels = data.lazy().select(**_labels(data.schema)).collect()
     truth, prediction = (labels[side].drop_nulls().unique() for side in ("truth", "prediction"))
@@ -150,11 +152,11 @@ def _check_labels_in_common(given: Selection[Frame], data: pl.DataFrame) -> None
     many = pairs >= _FEW and max(len(truth), len(prediction)) > 1
     if many and not truth.is_in(prediction.implode()).any():
         raise ValueError(
-            f"prediction column {shown(given.scores['0'])} shares no label with truth column "
-            f"{shown(given.others['truth'])}: it holds {examples(prediction.sort())}, and the truth "
+            f"prediction column {shown(selection.scores['0'])} shares no label with truth column "
+            f"{shown(selection.others['truth'])}: it holds {examples(prediction.sort())}, and the truth "
             f"{examples(truth.sort())}; write the labels in the same way, or give all of them, classes=[...]"
         )
-    for name, side in ((given.others["truth"], truth), (given.scores["0"], prediction)):
+    for name, side in ((selection.others["truth"], truth), (selection.scores["0"], prediction)):
         # Grades in quarters may be classes.
         if side.dtype.is_float() and side.is_between(0, 1).all() and (side * 4 % 1 != 0).any():
             warn(
@@ -174,14 +176,16 @@ def _pairs(rows: pl.LazyFrame, keys: list[str], classes: pl.Series | None) -> pl
         sides = [rows.select(label=side).drop_nulls() for side in ("truth", "prediction")]
         label = pl.concat(sides).unique().sort("label")
     label = label.with_row_index("place")
-    sides = [label.select(pl.col("label").alias(one), pl.col("place").alias(f"place of {one}")) for one in _COLUMNS[:2]]
+    sides = [
+        label.select(pl.col("label").alias(role), pl.col("place").alias(f"place of {role}")) for role in _COLUMNS[:2]
+    ]
     pairs = sides[0].join(sides[1], how="cross")
     if keys:
         pairs = rows.select(keys).unique().join(pairs, how="cross")
-    counted = pl.len().cast(pl.Int64)
+    mass = pl.len().cast(pl.Int64)
     if "weight" in schema:
-        counted = pl.col("weight").sum().cast(pl.Int64 if schema["weight"].is_integer() else pl.Float64)
-    counts = rows.drop_nulls("truth").group_by(*keys, "truth", "prediction").agg(rows=counted)
+        mass = pl.col("weight").sum().cast(pl.Int64 if schema["weight"].is_integer() else pl.Float64)
+    counts = rows.drop_nulls("truth").group_by(*keys, "truth", "prediction").agg(rows=mass)
     pairs = pairs.join(counts, on=[*keys, "truth", "prediction"], how="left", nulls_equal=True)
     pairs = pairs.with_columns(pl.col("rows").fill_null(0))
     number = pl.col("rows")

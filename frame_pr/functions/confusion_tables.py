@@ -106,8 +106,8 @@ def confusion(
     """
     refuse_both("confusion", {"threshold": threshold, "k": k, "prediction": prediction})
     if (score is None) != (prediction is not None):
-        given = f"{'no' if score is None else 'a'} score, and {'no' if prediction is None else 'a'} prediction"
-        raise ValueError(f"confusion takes a score and a cut, or prediction= and no score; got {given}")
+        scores_given = f"{'no' if score is None else 'a'} score, and {'no' if prediction is None else 'a'} prediction"
+        raise ValueError(f"confusion takes a score and a cut, or prediction= and no score; got {scores_given}")
     if prediction is not None:
         refuse_several("prediction", prediction)
     filled, means = filling("undefined", undefined), means_asked(mean_over, statistics)
@@ -126,8 +126,8 @@ def confusion(
     named = figures if means is None else means.columns(figures)
     carried = [name for name in named if name not in figures]
     if by_group:
-        rows, known = predicted_by_group(rows, way_back, threshold)
-        table = _where_known(_rows_of_cuts(values(rows, named, filled), cuts, carried, several=False), known)
+        rows, defined = predicted_by_group(rows, way_back, threshold)
+        table = _where_known(_rows_of_cuts(values(rows, named, filled), cuts, carried, several=False), defined)
     else:
         table = _rows_of_cuts(values(rows, named, filled), cuts, carried, several=several)
     if means is None:
@@ -140,8 +140,8 @@ def confusion(
 
 def _cuts(threshold: Any, k: Any) -> list[Rank | Threshold]:
     """Each number as a cut; a prediction is cut at 1."""
-    argument, given = ("threshold", 1 if threshold is None else threshold) if k is None else ("k", k)
-    cuts = [Threshold.of(one) if k is None else Rank.of(one) for one in each(argument, given, _MOST)]
+    argument, values = ("threshold", 1 if threshold is None else threshold) if k is None else ("k", k)
+    cuts = [Threshold.of(value) if k is None else Rank.of(value) for value in each(argument, values, _MOST)]
     for cut in cuts:
         if cuts.count(cut) > 1:
             raise ValueError(f"{argument} has {cut} twice")
@@ -156,14 +156,14 @@ def _rows_of_cuts(
     if not several:
         return table.select("group", *carried, **rows[0])
     numbers = [read_number(cut.text) for cut in cuts if isinstance(cut, Threshold)]
-    dtype = pl.Int64 if all(isinstance(one, int) and abs(one) < 2**63 for one in numbers) else pl.Float64
+    dtype = pl.Int64 if all(isinstance(cutoff, int) and abs(cutoff) < 2**63 for cutoff in numbers) else pl.Float64
     for number, row in zip(numbers, rows, strict=False):  # of a rank, k tells
         row["threshold"] = pl.lit(number, dtype=dtype)
     return stacked(table, [pl.col("group"), *map(by_name, carried)], rows)
 
 
-def _where_known(table: pl.LazyFrame, known: pl.LazyFrame) -> pl.LazyFrame:
+def _where_known(table: pl.LazyFrame, defined: pl.LazyFrame) -> pl.LazyFrame:
     """The table with the threshold of each group; where that is null, so is what is cut there."""
-    table = table.join(known, on="group", how="left", maintain_order="left")
+    table = table.join(defined, on="group", how="left", maintain_order="left")
     at_threshold = pl.col(rates.CONFUSION_AT_CUTOFF)
     return table.with_columns(pl.when(pl.col("threshold").is_not_null()).then(at_threshold))

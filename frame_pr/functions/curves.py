@@ -163,7 +163,7 @@ def with_curve(
     columns, put = [*CURVE_COLUMNS[1:], *_others(figures)], text("prefix", prefix)
     request = request_of(truth, score, by, positive, policies)
     rows, way_back = rows_of(frame, request, carry=True, placed=True)
-    return way_back.beside(curve_table(rows, columns), columns, put, place=place_of_block(rows))
+    return way_back.append_columns(curve_table(rows, columns), columns, put, place=place_of_block(rows))
 
 
 def _others(figures: str | Sequence[str]) -> list[str]:

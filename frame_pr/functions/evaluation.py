@@ -116,7 +116,7 @@ def metrics_of(
     if backend := backend_of(frame):
         return backend.evaluate(request, named, means, filled)
     use = use_of(named.values(), averages=means is not None)
-    return evaluated(frame, replace(request, use=use), named, means, filled)
+    return evaluate_request(frame, replace(request, use=use), named, means, filled)
 
 
 @public()
@@ -179,10 +179,10 @@ def with_metrics(
     put, filled = text("prefix", prefix), filling("undefined", undefined)
     if backend := backend_of(frame):
         return backend.with_metrics(request, named, put, filled)
-    return evaluated_beside(frame, replace(request, use=use_of(named.values())), named, put, filled)
+    return append_metrics(frame, replace(request, use=use_of(named.values())), named, put, filled)
 
 
-def evaluated(
+def evaluate_request(
     frame: Frame,
     request: Request,
     named: Mapping[str, str],
@@ -223,25 +223,25 @@ def averaged(
     return way_back.give(result.sort(sorted_by(keys, way_back.systems)) if keys else result, keys)
 
 
-def evaluated_beside(
+def append_metrics(
     frame: Frame, request: Request, named: Mapping[str, str], prefix: str, undefined: float | None
 ) -> Frame:
     """What `with_metrics` gives."""
     rows, way_back = rows_of(frame, request, carry=True)
-    return way_back.beside(values(rows, named, undefined), list(named), prefix)
+    return way_back.append_columns(values(rows, named, undefined), list(named), prefix)
 
 
 def means_asked(mean_over: Any, statistics: Any, *, named: bool = False) -> Means | None:
     """What `mean_over` and `statistics` ask for; `named`: whether a mean has the caller's own name."""
-    chosen, plain = checked_statistics(statistics), scalar(mean_over)
+    summaries, keys = checked_statistics(statistics), scalar(mean_over)
     if mean_over is None:
-        if chosen != ["mean"]:
+        if summaries != ["mean"]:
             raise ValueError("statistics are over the groups that mean_over= names, and it names none")
         return None
     over = None
-    if plain is not True:
+    if keys is not True:
         over = [str(name) for name in key_names("mean_over", mean_over, "names of columns of by, or True")]
-    return Means(over, chosen, "" if named else "mean_")
+    return Means(over, summaries, "" if named else "mean_")
 
 
 def sorted_by(keys: Sequence[str], systems: Sequence[str]) -> list[pl.Expr]:

@@ -78,7 +78,7 @@ def f_beta(
     f = f_of(beta)
     names = [f"max_{f}", f"threshold@max_{f}"]
     if threshold is not None:
-        names = [f"{f}@{Threshold.of(one)}" for one in each("threshold", threshold)]
+        names = [f"{f}@{Threshold.of(value)}" for value in each("threshold", threshold)]
     elif k is not None:
-        names = [f"{f}@{Rank.of(one)}" for one in each("k", k)]
+        names = [f"{f}@{Rank.of(value)}" for value in each("k", k)]
     return metrics_of(frame, names, truth, score, policies, by, positive, undefined)

@@ -14,7 +14,7 @@ from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import Frame, backend_class
 from frame_pr.frames.wording import shown
 from frame_pr.functions.curves import curve
-from frame_pr.functions.evaluation import evaluated
+from frame_pr.functions.evaluation import evaluate_request
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.selection import selected
@@ -32,7 +32,7 @@ _NDCG = ("ndcg", *(f"ndcg@{k}" for k in _RANKS))
 _OTHERS = (*(f"{figure}@{k}" for figure in ("precision", "recall", "success") for k in _RANKS), "reciprocal_rank")
 _OTHERS += (*(f"reciprocal_rank@{k}" for k in _RANKS), "r_precision", "bpref", *_NDCG)
 _LEVELS = ("average_precision", "reciprocal_rank", "r_precision", "precision@10", "bpref")
-_KNOWN = {
+_TOOLS = {
     "average_precision": "scikit-learn's average_precision_score, trec_eval's map",
     "interpolated_average_precision": "VOC 2010",
     "interpolated_average_precision_11": "VOC 2007",
@@ -122,14 +122,14 @@ def identify(
         raise TypeError(f"a {backend.name} has no identify: give it a tally of the rows, with count='count'")
     wanted, digits = _printed(value)
     request = request_of(truth, score, by, positive, policies)
-    given = selected(frame, request, carry=False)
-    if given.several:
+    selection = selected(frame, request, carry=False)
+    if selection.several:
         raise ValueError("score is a list: identify takes one score at a time")
-    rows: Any = given.kind.read(request.columns())
+    rows: Any = selection.kind.read(request.columns())
     request = _in_text(request)
-    if given.kind.height is not None:
+    if selection.kind.height is not None:
         rows = rows.collect()
-    keys = list(given.keys.values())
+    keys = list(selection.keys.values())
     ways = [_Way("", by=False, undefined=None)]
     if keys:
         ways = [
@@ -138,8 +138,8 @@ def identify(
             _Way("of all rows as one group", by=False, undefined=None),
         ]
     tables = [table for way in ways for table in _tried(rows, request, keys, way)]
-    found = pl.concat(tables).filter(pl.col("value").is_not_null() & pl.col("value").is_not_nan())
-    return given.kind.give(_ranked(found, wanted, digits), [])
+    matches = pl.concat(tables).filter(pl.col("value").is_not_null() & pl.col("value").is_not_nan())
+    return selection.kind.give(_ranked(matches, wanted, digits), [])
 
 
 def _in_text(request: Request) -> Request:
@@ -148,9 +148,9 @@ def _in_text(request: Request) -> Request:
     def text(item: Any) -> Any:
         return item if isinstance(item, pl.Expr) else str(item)
 
-    columns: Any = {name: text(one) for name, one in request.single.items() if name in request.policies}
+    columns: Any = {name: text(column) for name, column in request.single.items() if name in request.policies}
     policies = request.policies | columns
-    scores, keys = [text(one) for one in request.scores], [text(one) for one in request.keys]
+    scores, keys = [text(column) for column in request.scores], [text(column) for column in request.keys]
     return replace(request, truth=text(request.truth), scores=scores, keys=keys, policies=policies)
 
 
@@ -158,9 +158,13 @@ def _printed(value: Any) -> tuple[float, int]:
     """A number, and how many digits behind the point it was printed with."""
     # A float32 has six digits, and those behind them are of the float64 of its name.
     single = getattr(value, "dtype", None) == "float32" and getattr(value, "ndim", None) == 0
-    plain = f"{float(value):.6g}" if single else scalar(value)
+    digits_text = f"{float(value):.6g}" if single else scalar(value)
     try:
-        number = Decimal(plain.strip()) if isinstance(plain, str) else Decimal(repr(float(real("value", plain))))
+        number = (
+            Decimal(digits_text.strip())
+            if isinstance(digits_text, str)
+            else Decimal(repr(float(real("value", digits_text))))
+        )
     except (InvalidOperation, OverflowError):
         number = Decimal("nan")
     if not number.is_finite():
@@ -172,38 +176,40 @@ def _printed(value: Any) -> tuple[float, int]:
 
 def _tried(rows: Any, request: Request, keys: Sequence[str], way: _Way) -> Iterator[pl.LazyFrame]:
     """Tables of `definition`, `call` and `value`."""
-    own = request if way.by else replace(request, keys=[])
-    for named, shown_as, words, names in _asked(own):
+    grouped = request if way.by else replace(request, keys=[])
+    for named, shown_as, words, names in _asked(grouped):
         means = Means(list(keys), ["mean"], "mean_") if way.by else None
-        values = evaluated(rows, named, {name: name for name in names}, means, way.undefined).lazy()
+        values = evaluate_request(rows, named, {name: name for name in names}, means, way.undefined).lazy()
         columns = {str(i): by_name(f"mean_{name}" if way.by else name) for i, name in enumerate(names)}
-        definitions = [", ".join(filter(None, (_known(name), words, way.words))) for name in names]
+        definitions = [", ".join(filter(None, (_tool_of(name), words, way.words))) for name in names]
         calls = [_call(named, name, way, shown_as) for name in names]
         yield _table(values.select(**columns), definitions, calls)
-    yield _trapezoids(rows, own, keys if way.by else [], way)
+    yield _trapezoids(rows, grouped, keys if way.by else [], way)
 
 
 def _asked(request: Request) -> Iterator[tuple[Request, dict[str, str], str, list[str]]]:
     """Variants of what is asked for: with texts for their expressions, in words, and their names of metrics."""
-    given = request.policies
-    plain: Any = {name: one for name, one in given.items() if name not in ("gain", "tie_break", "tie_break_descending")}
+    options = request.policies
+    without_gain: Any = {
+        name: option for name, option in options.items() if name not in ("gain", "tie_break", "tie_break_descending")
+    }
 
     def under(**more: Any) -> Request:
-        return replace(request, policies=plain | more)
+        return replace(request, policies=without_gain | more)
 
     everything = [*_AREAS, "roc_auc", "max_f1", *_CUT, *_HITS, *_OTHERS]
     yield under(), {}, "", everything
-    if plain.get("unscored") == "unretrieved":
+    if without_gain.get("unscored") == "unretrieved":
         yield under(unscored="drop"), {}, "of what was retrieved alone", everything
     in_order = [*_AREAS, *_CUT, *_HITS, *_OTHERS]
     names = {"all orders": ["average_precision", *_CUT], "truth": [*_AREAS], "rows": in_order}
     for ties, rule in TIES.items():
-        if not rule.together and not (rule.by_row and (given.get("tie_break") or given.get("count")) is not None):
+        if not rule.together and not (rule.by_row and (options.get("tie_break") or options.get("count")) is not None):
             yield under(ties=ties), {}, rule.definition, names[rule.orders]
-    if given.get("tie_break") is not None:
-        named = {name: one for name, one in given.items() if name.startswith("tie_break")}
+    if options.get("tie_break") is not None:
+        named = {name: option for name, option in options.items() if name.startswith("tie_break")}
         yield under(**named), {}, _TIE_BREAK, in_order
-    if (gain := given.get("gain")) is not None:
+    if (gain := options.get("gain")) is not None:
         column, text = (by_name(gain), f"pl.col({gain!r})") if isinstance(gain, str) else (gain, str(gain))
         yield under(gain=gain), {}, "with the gain", list(_NDCG)
         exponential = under(gain=2 ** column.cast(pl.Float64) - 1)
@@ -213,19 +219,21 @@ def _asked(request: Request) -> Iterator[tuple[Request, dict[str, str], str, lis
             yield graded, {"truth": f"{text} >= {level}"}, f"positive from a gain of {level} on", list(_LEVELS)
 
 
-def _known(name: str) -> str:
-    known = _KNOWN.get(name) or next((word for end, word in _KNOWN.items() if name.endswith(end)), "")
-    return f"{name} ({known})" if known else name
+def _tool_of(name: str) -> str:
+    tool = _TOOLS.get(name) or next((word for end, word in _TOOLS.items() if name.endswith(end)), "")
+    return f"{name} ({tool})" if tool else name
 
 
 def _call(request: Request, name: str, way: _Way, shown_as: dict[str, str]) -> str:
     """The call of this package."""
-    given: dict[str, Any] = {"positive": request.positive, **request.policies}
+    options: dict[str, Any] = {"positive": request.positive, **request.policies}
     if way.by:
         by = request.keys[0] if len(request.keys) == 1 else list(request.keys)
-        given |= {"by": by, "mean_over": by, "undefined": way.undefined}
+        options |= {"by": by, "mean_over": by, "undefined": way.undefined}
     texts = {
-        word: str(one) if isinstance(one, pl.Expr) else repr(one) for word, one in given.items() if one is not None
+        word: str(option) if isinstance(option, pl.Expr) else repr(option)
+        for word, option in options.items()
+        if option is not None
     }
     texts |= {word: text for word, text in shown_as.items() if word != "truth"}
     truth, more = (
@@ -237,21 +245,25 @@ def _call(request: Request, name: str, way: _Way, shown_as: dict[str, str]) -> s
 
 def _trapezoids(rows: Any, request: Request, keys: Sequence[str], way: _Way) -> pl.LazyFrame:
     """The areas of trapezoids under the points of the curve."""
-    plain: Any = {name: one for name, one in request.policies.items() if not name.startswith(("gain", "tie_break"))}
+    options: Any = {
+        name: entry for name, entry in request.policies.items() if not name.startswith(("gain", "tie_break"))
+    }
     truth, score, by = request.truth, request.scores[0], list(request.keys) or None
-    table: Any = curve(rows.lazy(), truth, score, by=by, positive=request.positive, **plain)
+    table: Any = curve(rows.lazy(), truth, score, by=by, positive=request.positive, **options)
     group: list[Any] = [by_name(key) for key in keys] or [pl.lit(0)]
     before, step, precision = pl.col("precision").shift(1).over(group), pl.col("recall_step"), pl.col("precision")
     starts = {"": pl.lit(1.0), "first": precision}
     areas = {name: step * (precision + before.fill_null(start)) / 2 for name, start in starts.items()}
     table = table.with_columns(**{f"area {name}": area for name, area in areas.items()})
     # A group without positives has no recall.
-    found = {f"area {name}": pl.when(step.null_count() == 0).then(pl.col(f"area {name}").sum()) for name in starts}
-    table = table.group_by(group).agg(**found)
+    area_columns = {
+        f"area {name}": pl.when(step.null_count() == 0).then(pl.col(f"area {name}").sum()) for name in starts
+    }
+    table = table.group_by(group).agg(**area_columns)
     filled = pl.lit(way.undefined, dtype=pl.Float64)
     columns = {name: by_name(f"area {name}").fill_null(filled).mean() for name in starts}
     definitions = [f"trapezoids under the precision-recall points, {_TRAPEZOIDS[name]}" for name in starts]
-    definitions = [", ".join(filter(None, (one, way.words))) for one in definitions]
+    definitions = [", ".join(filter(None, (entry, way.words))) for entry in definitions]
     named = {str(i): column for i, column in enumerate(columns.values())}
     return _table(table.select(**named), definitions, [_REFUSED] * len(named))
 
@@ -263,7 +275,7 @@ def _table(values: pl.LazyFrame, definitions: list[str], calls: list[str]) -> pl
     return floats.unpivot(variable_name="place").select(**texts, value="value")
 
 
-def _ranked(found: pl.LazyFrame, wanted: float, digits: int) -> pl.LazyFrame:
+def _ranked(matches: pl.LazyFrame, wanted: float, digits: int) -> pl.LazyFrame:
     """The nearest first, and where matches end."""
     half = 0.5 * 10.0**-digits
     text = f"{wanted:.{digits}f}"
@@ -271,9 +283,9 @@ def _ranked(found: pl.LazyFrame, wanted: float, digits: int) -> pl.LazyFrame:
     difference = pl.col("value") - wanted
     agree = (-(2 * difference.abs()).log(10) + _LAST).floor().clip(0, digits).cast(pl.Int64)
     near = pl.col("value").filter(difference.abs() <= _NEAR).round(digits).n_unique()
-    found = found.with_columns(difference=difference, digits=agree, chance=near / (2 * _NEAR * 10**digits + 1))
-    found = found.with_columns(pl.col("chance").clip(upper_bound=1.0), distance=difference.abs())
-    end = found.select(
+    matches = matches.with_columns(difference=difference, digits=agree, chance=near / (2 * _NEAR * 10**digits + 1))
+    matches = matches.with_columns(pl.col("chance").clip(upper_bound=1.0), distance=difference.abs())
+    end = matches.select(
         definition=pl.lit(f"none, from here on: no other value rounds to {text}{percent}"),
         call=pl.lit("", dtype=pl.String),
         value=pl.lit(None, dtype=pl.Float64),
@@ -282,5 +294,5 @@ def _ranked(found: pl.LazyFrame, wanted: float, digits: int) -> pl.LazyFrame:
         chance=pl.col("chance").max(),
         distance=pl.lit(half * (1 + _LAST)),
     )
-    table = pl.concat([found, end]).sort("distance", maintain_order=True)
+    table = pl.concat([matches, end]).sort("distance", maintain_order=True)
     return table.select("definition", "value", "difference", "digits", "chance", "call")

@@ -177,7 +177,7 @@ def success_at_k(
     >>> fp.success_at_k(run, "relevant", "score", [1, 2]).row(0)
     (0.0, 1.0)
     """
-    names = [f"success@{Rank.of(one)}" for one in each("k", k)]
+    names = [f"success@{Rank.of(rank)}" for rank in each("k", k)]
     return metrics_of(frame, names, truth, score, policies, by, positive, undefined)
 
 
@@ -242,4 +242,4 @@ def ndcg(
 
 
 def _at(head: str, k: int | Sequence[int] | None) -> list[str]:
-    return [head] if k is None else [f"{head}@{Rank.of(one)}" for one in each("k", k)]
+    return [head] if k is None else [f"{head}@{Rank.of(rank)}" for rank in each("k", k)]

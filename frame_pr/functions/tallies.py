@@ -14,7 +14,7 @@ from frame_pr.frames.arguments import is_whole, public, scalar, several, whole
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import Frame, backend_of, collected
 from frame_pr.frames.wording import shown, warn
-from frame_pr.inputs.canonical import checked
+from frame_pr.inputs.canonical import validate
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import rows_of
@@ -100,59 +100,61 @@ def tally(
 
 def tallied(frame: Frame, request: Request, bins: Bins | None, *, whole_frame: bool = False) -> Frame:
     """What `tally` gives; `whole_frame`: whether `frame` is the caller's, and not a part of it."""
-    given = selected(frame, request, carry=False)
-    schema, names = given.schema, _names(given)
-    rows, _ = checked(given, request)
+    selection = selected(frame, request, carry=False)
+    schema, names = selection.schema, _names(selection)
+    rows, _ = validate(selection, request)
     # A score that is neither cut nor a key is filled where it is ranked.
-    filled = [name for name in given.scores if schema[name].is_float() and (name != "0" or isinstance(bins, list))]
+    filled = [name for name in selection.scores if schema[name].is_float() and (name != "0" or isinstance(bins, list))]
     rows = rows.with_columns(pl.col(filled).fill_nan(None)) if filled else rows
     if isinstance(bins, list):
         if whole_frame and len(bins) > 1:
-            check = partial(_warn_of_one_bin, names=given.scores, cuts=bins, ascending=request.ascending)
+            check = partial(_warn_of_one_bin, names=selection.scores, cuts=bins, ascending=request.ascending)
             rows = rows.map_batches(check, schema=schema)
         rows = rows.with_columns(
             _cut(column, name, schema[column], bins, ascending=request.ascending)
-            for column, name in given.scores.items()
+            for column, name in selection.scores.items()
         )
-    in_memory, columns, ascending = given.kind.height is not None, list(names.values()), request.ascending
-    table = _counted(rows, columns, counted="count" in given.others, in_memory=in_memory, ascending=ascending)
+    in_memory, columns, ascending = selection.kind.height is not None, list(names.values()), request.ascending
+    table = _count_equal_rows(
+        rows, columns, has_counts="count" in selection.others, in_memory=in_memory, ascending=ascending
+    )
     if isinstance(bins, int):
-        for column in given.scores:
-            table = _binned(table, column, list(given.keys), bins, ascending=ascending)
-        table = _counted(table, columns, counted=True, in_memory=in_memory, ascending=ascending)
-    return given.kind.give(table.select("count", **names).select(*map(by_name, names), "count"), list(names))
+        for column in selection.scores:
+            table = _binned(table, column, list(selection.keys), bins, ascending=ascending)
+        table = _count_equal_rows(table, columns, has_counts=True, in_memory=in_memory, ascending=ascending)
+    return selection.kind.give(table.select("count", **names).select(*map(by_name, names), "count"), list(names))
 
 
-def _names(given: Selection[Frame]) -> dict[str, str]:
+def _names(selection: Selection[Frame]) -> dict[str, str]:
     """The caller's names of the columns of a tally, with ours; one that plays two parts stands once."""
     names: dict[str, str] = {}
-    arguments = dict.fromkeys(given.keys, "by") | dict.fromkeys(given.scores, "score")
-    others = {ours: given.others[ours] for ours in ("weight", "gain") if ours in given.others}
-    columns = given.keys | {"truth": given.others["truth"]} | given.scores | others
+    arguments = dict.fromkeys(selection.keys, "by") | dict.fromkeys(selection.scores, "score")
+    others = {ours: selection.others[ours] for ours in ("weight", "gain") if ours in selection.others}
+    columns = selection.keys | {"truth": selection.others["truth"]} | selection.scores | others
     for ours, name in columns.items():
         if name == "count":
             raise ValueError(f"column {shown(name)} is named like the one that tally adds: rename it before the call")
-        if name in names and (ours in given.arguments or names[name] in given.arguments):
-            both = " and ".join(arguments.get(one, one) for one in (names[name], ours))
+        if name in names and (ours in selection.arguments or names[name] in selection.arguments):
+            both = " and ".join(arguments.get(column, column) for column in (names[name], ours))
             raise ValueError(f"{both} would be one column {shown(name)} of the tally: .alias(...) gives another name")
         names.setdefault(name, ours)
     return names
 
 
-def _counted(
-    rows: pl.LazyFrame, columns: Sequence[str], *, counted: bool, in_memory: bool, ascending: bool
+def _count_equal_rows(
+    rows: pl.LazyFrame, columns: Sequence[str], *, has_counts: bool, in_memory: bool, ascending: bool
 ) -> pl.LazyFrame:
     """Rows that are alike in these columns as one, with their `count`."""
     # Ranked by the first score, in groups of all other columns: so blocks are rows that are alike.
     others = [column for column in columns if column != "0"]
     policies: Policies = {"unscored": "unretrieved", "ascending": ascending}
-    if counted:
+    if has_counts:
         policies["count"] = "count"
     rows = rows.with_columns(positive=False)
     frame: Any = collected(rows, "in-memory") if in_memory else rows
     ranked, way_back = rows_of(frame, request_of("positive", "0", others, None, policies))
     blocks = blocks_of(ranked).select("group", "threshold", "size")
-    blocks = blocks.filter(pl.col("size") > 0) if counted else blocks
+    blocks = blocks.filter(pl.col("size") > 0) if has_counts else blocks
     return way_back.restore(blocks).rename({"threshold": "0", "size": "count"})
 
 
@@ -183,18 +185,18 @@ def _cut(column: str, name: str, dtype: Any, cuts: list[Threshold], *, ascending
         low, high = _limits(dtype)
         # All scores reach a cut point that lies beyond the limit of their type on one side, and none does on the other.
         edges = {min(max(edge, low), high) for edge in edges if (edge >= low if ascending else edge <= high)}
-    known = pl.Series([_typed(edge, dtype) for edge in sorted(edges)], dtype=dtype)
+    typed_edges = pl.Series([_typed(edge, dtype) for edge in sorted(edges)], dtype=dtype)
     beyond = pl.Series([float("inf" if ascending else "-inf") if dtype.is_float() else None], dtype=dtype)
-    labels = pl.concat([known, beyond] if ascending else [beyond, known])
+    labels = pl.concat([typed_edges, beyond] if ascending else [beyond, typed_edges])
 
     def worst(scores: pl.Series) -> pl.Series:
-        found = labels.gather(known.search_sorted(scores, side="left" if ascending else "right"))
-        if (lost := scores.filter(found.is_null() & scores.is_not_null())).len():
+        edges_reached = labels.gather(typed_edges.search_sorted(scores, side="left" if ascending else "right"))
+        if (lost := scores.filter(edges_reached.is_null() & scores.is_not_null())).len():
             raise ValueError(
                 f"score column {shown(name)} holds {lost[0]}, worse than all cut points of bins=, and no {dtype} is "
                 "infinite: add a cut point that all scores reach"
             )
-        return found.zip_with(scores.is_not_null(), scores)
+        return edges_reached.zip_with(scores.is_not_null(), scores)
 
     return pl.col(column).map_batches(worst, return_dtype=dtype, is_elementwise=True)
 
@@ -239,9 +241,9 @@ def _bins(bins: Any) -> Bins | None:
     """A number of bins, or cut points."""
     if bins is None:
         return None
-    wanted, plain = "a whole number of bins, or a list of cut points", scalar(bins)
-    if is_whole(plain):
-        return whole("bins", plain, least=1)
-    if not isinstance(plain, Iterable) or isinstance(plain, str):
+    wanted, value = "a whole number of bins, or a list of cut points", scalar(bins)
+    if is_whole(value):
+        return whole("bins", value, least=1)
+    if not isinstance(value, Iterable) or isinstance(value, str):
         raise TypeError(f"bins takes {wanted}; got {shown(bins)}")
-    return [Threshold.parse(number("bins", cut)) for cut in several("bins", plain, wanted)]
+    return [Threshold.parse(number("bins", cut)) for cut in several("bins", value, wanted)]

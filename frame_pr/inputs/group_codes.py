@@ -79,13 +79,13 @@ def coding(frame: pl.LazyFrame, keys: list[str], *, limit: int, height: int | No
         digits = _observed(frame, schema, limit) if in_memory else _guessed(schema, limit)
 
     def present(rows: pl.LazyFrame) -> pl.LazyFrame:
-        known = frame.select(keys).with_columns(**nan)
-        return rows.with_columns(**nan).join(known, on=on, how="semi", nulls_equal=True).drop(list(nan))
+        present_keys = frame.select(keys).with_columns(**nan)
+        return rows.with_columns(**nan).join(present_keys, on=on, how="semi", nulls_equal=True).drop(list(nan))
 
-    own = pl.lit(0, dtype=pl.Int64)
+    position = pl.lit(0, dtype=pl.Int64)
     values: dict[str, pl.Expr] = {}
     for place, digit in enumerate(digits):
-        own = own * digit.base + digit.of_key()
+        position = position * digit.base + digit.of_key()
         below = prod(digit.base for digit in digits[place + 1 :])
         # Each division takes a tenth of the time of a sort.
         upto = pl.col("group") // below if below > 1 else pl.col("group")
@@ -93,7 +93,7 @@ def coding(frame: pl.LazyFrame, keys: list[str], *, limit: int, height: int | No
     if digits and (in_memory or all(digit.dtype in _NARROW and digit.base > 2**33 for digit in digits)):
 
         def code(rows: pl.LazyFrame) -> pl.LazyFrame:
-            return rows.with_columns(group=own)
+            return rows.with_columns(group=position)
 
         return Coding(code, lambda rows: code(present(rows)), lambda table: table.with_columns(**values).drop("group"))
 
@@ -103,20 +103,22 @@ def coding(frame: pl.LazyFrame, keys: list[str], *, limit: int, height: int | No
     groups = groups.group_by(keys).agg().sort(keys).with_row_index("number")
     groups = groups.with_columns(pl.col("number").cast(pl.Int64))
     groups = groups.map_batches(partial(_below, limit=limit), schema=groups.collect_schema())
-    beside, matched = nan, on
+    extra_columns, matched = nan, on
     if height is not None and height >= SMALL:
         groups = groups.collect(engine="streaming").lazy()
         key_hash = pl.struct(keys).hash()
         if groups.select(key_hash.is_unique().all()).collect().item():
             # Integers are joined in a fraction of the time that texts take.
-            beside, matched = {"hash": key_hash}, ["hash"]
+            extra_columns, matched = {"hash": key_hash}, ["hash"]
     order: Literal["left", "none"] = "left" if in_order else "none"
 
     def number(rows: pl.LazyFrame) -> pl.LazyFrame:
-        numbered = groups.with_columns(**beside).select(*matched, "number")
-        rows = rows.with_columns(**beside)
+        numbered = groups.with_columns(**extra_columns).select(*matched, "number")
+        rows = rows.with_columns(**extra_columns)
         rows = rows.join(numbered, on=matched, how="left", nulls_equal=True, maintain_order=order)
-        return rows.with_columns(group=pl.coalesce("number", own) if digits else "number").drop("number", *beside)
+        return rows.with_columns(group=pl.coalesce("number", position) if digits else "number").drop(
+            "number", *extra_columns
+        )
 
     def restore(table: pl.LazyFrame) -> pl.LazyFrame:
         numbered = groups.with_columns(numbered=True)

@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import find_kind
-from frame_pr.frames.wording import counted, examples, shown
+from frame_pr.frames.wording import examples, pluralize, shown
 from frame_pr.inputs.rows import Rows, WayBack, present
 from frame_pr.inputs.values import comparable, kept, refuse_text, type_of
 
@@ -27,16 +27,16 @@ def predicted_by_group(rows: Rows, way_back: WayBack[Any], threshold: Any) -> tu
         raise TypeError("threshold= of groups is compared with scores of one type: cast the scores to one")
     if isinstance(threshold, (str, pl.Expr)):
         name = threshold if isinstance(threshold, str) else threshold.meta.output_name(raise_if_undetermined=False)
-        known = _in_rows(rows, name or "threshold")
+        thresholds = _in_rows(rows, name or "threshold")
     else:
-        known = _in_frame(rows, way_back, threshold)
-    frame = rows.frame.drop("threshold", strict=False).join(known, on="group", how="left", maintain_order="left")
-    reached = _reached(rows.key.own_dtypes[0], known.collect_schema()["threshold"], ascending=rows.key.ascending)
+        thresholds = _in_frame(rows, way_back, threshold)
+    frame = rows.frame.drop("threshold", strict=False).join(thresholds, on="group", how="left", maintain_order="left")
+    reached = _reached(rows.key.own_dtypes[0], thresholds.collect_schema()["threshold"], ascending=rows.key.ascending)
     predicted = rows._replace(
         frame=frame.with_columns(score=reached.cast(pl.Int8)).drop("threshold"),
         key=rows.key._replace(dtype=pl.Int8(), ascending=False, own_dtypes=[pl.Int8()] * len(rows.key.own_dtypes)),
     )
-    return predicted, known
+    return predicted, thresholds
 
 
 def _in_rows(rows: Rows, column: str) -> pl.LazyFrame:
@@ -48,25 +48,25 @@ def _in_rows(rows: Rows, column: str) -> pl.LazyFrame:
         if bad := table.filter(several).height:
             raise ValueError(
                 f"threshold column {shown(column)} is not one number in each group: "
-                f"{counted(bad, 'group has', 'groups have')} several"
+                f"{pluralize(bad, 'group has', 'groups have')} several"
             )
         return table.select("group", threshold="low")
 
     value = pl.col("threshold").fill_nan(None) if dtype.is_float() else pl.col("threshold")
-    found = (
+    limits = (
         present(rows.frame)
         .group_by("group")
         .agg(low=value.min(), high=value.max(), missing=value.null_count(), rows=pl.len())
     )
-    return found.map_batches(check_constant, schema={"group": pl.Int64, "threshold": dtype})
+    return limits.map_batches(check_constant, schema={"group": pl.Int64, "threshold": dtype})
 
 
 def _in_frame(rows: Rows, way_back: WayBack[Any], threshold: Any) -> pl.LazyFrame:
     """The threshold that a frame gives for some of the keys, or for all groups."""
     kind = find_kind(threshold)
     assert kind is not None
-    known = kind.read(kind.columns)
-    types = known.collect_schema()
+    threshold_table = kind.read(kind.columns)
+    types = threshold_table.collect_schema()
     keys = [key for key in way_back.keys if key in types]
     others = [name for name in types if name not in keys]
     if len(others) != 1:
@@ -85,18 +85,20 @@ def _in_frame(rows: Rows, way_back: WayBack[Any], threshold: Any) -> pl.LazyFram
             )
     places = [f"key{i}" for i in range(len(keys))]
     value = by_name(others[0])
-    table = known.select(
+    table = threshold_table.select(
         *(kept(by_name(key), types[key], schema[key]).alias(place) for key, place in zip(keys, places, strict=True)),
         threshold=value.fill_nan(None) if types[others[0]].is_float() else value,
         given=pl.lit(True),
     )
-    own = groups.select(_GROUP, *(by_name(key).alias(place) for key, place in zip(keys, places, strict=True)))
-    joined = own.join(table, on=places, how="left", nulls_equal=True) if keys else own.join(table, how="cross")
-    check = partial(_checked, places=places, keys=keys)
+    group_keys = groups.select(_GROUP, *(by_name(key).alias(place) for key, place in zip(keys, places, strict=True)))
+    joined = (
+        group_keys.join(table, on=places, how="left", nulls_equal=True) if keys else group_keys.join(table, how="cross")
+    )
+    check = partial(_validate_thresholds, places=places, keys=keys)
     return joined.map_batches(check, schema={"group": pl.Int64, "threshold": types[others[0]]})
 
 
-def _checked(table: pl.DataFrame, places: list[str], keys: list[str]) -> pl.DataFrame:
+def _validate_thresholds(table: pl.DataFrame, places: list[str], keys: list[str]) -> pl.DataFrame:
     """`group` and `threshold`, one for each."""
     if (again := table[_GROUP].is_duplicated()).any():
         where = f" of {shown(table.filter(again).select(places).row(0))}" if keys else ""
@@ -104,26 +106,26 @@ def _checked(table: pl.DataFrame, places: list[str], keys: list[str]) -> pl.Data
     if missing := table["given"].null_count():
         key = table.filter(pl.col("given").is_null()).select(places).row(0)
         raise ValueError(
-            f"threshold frame has no row for {missing} of {counted(table.height, 'group', 'groups')}, such as "
+            f"threshold frame has no row for {missing} of {pluralize(table.height, 'group', 'groups')}, such as "
             f"{shown(key if len(key) > 1 else key[0])}: every group of the frame needs one; a null is a threshold that "
             "nobody knows"
         )
     return table.select(pl.col(_GROUP).alias("group"), "threshold")
 
 
-def _reached(dtype: pl.DataType, given: pl.DataType, *, ascending: bool) -> pl.Expr:
+def _reached(dtype: pl.DataType, threshold_dtype: pl.DataType, *, ascending: bool) -> pl.Expr:
     """Whether `score` is as good as `threshold`, compared as a single threshold is (`thresholds.worst_reached`)."""
     score, threshold = pl.col("score"), pl.col("threshold")
     if dtype.is_float():
-        own, exact = threshold.cast(dtype).cast(pl.Float64), threshold.cast(pl.Float64)
-        limit = pl.when(own.is_infinite()).then(exact).otherwise(own)
+        rounded, exact = threshold.cast(dtype).cast(pl.Float64), threshold.cast(pl.Float64)
+        limit = pl.when(rounded.is_infinite()).then(exact).otherwise(rounded)
         score = score.cast(pl.Float64)
     else:
         digits = dtype.scale if isinstance(dtype, pl.Decimal) else 0
         unit = 10**digits
-        if isinstance(given, pl.Decimal):
-            limit = _in_digits(threshold.reinterpret(dtype=pl.Int128), digits - given.scale, up=not ascending)
-        elif given.is_integer():
+        if isinstance(threshold_dtype, pl.Decimal):
+            limit = _in_digits(threshold.reinterpret(dtype=pl.Int128), digits - threshold_dtype.scale, up=not ascending)
+        elif threshold_dtype.is_integer():
             limit = _in_digits(threshold.cast(pl.Int128), digits, up=not ascending)
         else:
             scaled = (threshold.cast(pl.Float64) * unit).clip(-1e30, 1e30)

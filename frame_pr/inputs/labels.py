@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from frame_pr.frames.arguments import several
-from frame_pr.frames.wording import counted, examples, shown
+from frame_pr.frames.wording import examples, pluralize, shown
 from frame_pr.inputs.values import TEXTS, comparable, type_of
 
 
@@ -55,11 +55,11 @@ def refuse_other_types(truth: str, dtype: pl.DataType, prediction: str, predicte
 
 def refuse_strangers(argument: str, name: str, column: pl.Series, classes: pl.Series) -> None:
     """Every label of a column is one of the classes."""
-    found = column.to_frame().select(plain_label(column.name, column.dtype)).to_series().drop_nulls()
-    strange = found.filter(~found.is_in(list(classes)))
+    labels = column.to_frame().select(plain_label(column.name, column.dtype)).to_series().drop_nulls()
+    strange = labels.filter(~labels.is_in(list(classes)))
     if len(strange):
         counts = strange.value_counts(sort=True, name="times").rows()
-        few = ", ".join(f"{shown(label)} {counted(times, 'time', 'times')}" for label, times in counts[:3])
+        few = ", ".join(f"{shown(label)} {pluralize(times, 'time', 'times')}" for label, times in counts[:3])
         raise ValueError(
             f"{argument} column {shown(name)} has labels that are no class: {few}; name these classes, too, or drop "
             "the rows"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.wording import counted, shown
+from frame_pr.frames.wording import pluralize, shown
 
 _BITS = 118
 """Bits of the sum of all weights of a group, where they are floats; a hundred times as much still fits an Int128."""
@@ -23,7 +23,7 @@ _ENDS = 1e-100, 1e100
 class Mass(NamedTuple):
     """The names of a mass: of a block's own, of all up to its end, of all in the group."""
 
-    own: str
+    block: str
     upto: str
     total: str
 
@@ -48,7 +48,7 @@ COLUMNS = ("weight", "gain")
 _MOST = 2**56
 
 
-BESIDE = ("gain", "judged")
+EXTRA_SUMS = ("gain", "judged")
 """What is added up of the rows of a block, and not run down the ranking."""
 
 
@@ -116,8 +116,8 @@ def bits_of_sum(exponent: pl.Expr, rows: pl.Expr) -> pl.Expr:
 
 def bits_beside(bits: pl.Expr, totals: Sequence[str]) -> pl.Expr:
     """The same, where known totals may be larger, and be added up."""
-    known = [exponent(pl.col(total).cast(pl.Float64)).fill_null(0) + 1 for total in totals]
-    return pl.max_horizontal(bits, *known) if known else bits
+    exponents = [exponent(pl.col(total).cast(pl.Float64)).fill_null(0) + 1 for total in totals]
+    return pl.max_horizontal(bits, *exponents) if exponents else bits
 
 
 def unit_of(bits: pl.Expr) -> pl.Expr:
@@ -126,16 +126,16 @@ def unit_of(bits: pl.Expr) -> pl.Expr:
     return (((_BITS - bits).clip(-1022, 1023) + 1023) * 2**52).reinterpret(dtype=pl.Float64)
 
 
-def how_many(*, counted: bool) -> pl.Expr:
+def how_many(*, has_counts: bool) -> pl.Expr:
     """The number of rows, aggregated; `counted`: where a row stands for `count` rows."""
-    return pl.col("count").sum() if counted else pl.len().cast(pl.Int64)
+    return pl.col("count").sum() if has_counts else pl.len().cast(pl.Int64)
 
 
 def check_counts(name: str, counts: pl.Series) -> None:
     """Counts are there, whole and not negative, and their sum fits."""
     column, floats = f"count column {shown(name)}", counts.cast(pl.Float64).fill_nan(None)
     if missing := floats.null_count():
-        of_all = counted(len(counts), "value", "values")
+        of_all = pluralize(len(counts), "value", "values")
         raise ValueError(f"{column} has {missing} missing of {of_all}: fill them, 0 stands for no row")
     if (bad := counts.filter((floats < 0) | (floats % 1 != 0) | floats.is_infinite())).len():
         raise ValueError(
@@ -157,7 +157,7 @@ def check_masses(
     if missing := lacking.sum():
         way = "fill them, 0 leaves out" if argument == "weight" else "fill them, 0 is worth nothing"
         where = "" if argument == "weight" else ", in rows that have a truth"
-        raise ValueError(f"{column} has {missing} missing of {counted(len(masses), 'value', 'values')}{where}: {way}")
+        raise ValueError(f"{column} has {missing} missing of {pluralize(len(masses), 'value', 'values')}{where}: {way}")
     floats = masses.cast(pl.Float64).fill_nan(None)
     if (bad := masses.filter((floats < 0) | floats.is_infinite())).len():
         raise ValueError(f"{column} has values below 0 or infinite, such as {shown(bad[0])}: {argument}s are >= 0")

@@ -35,7 +35,7 @@ class Rows(NamedTuple):
     ordered: bool
     """Whether rows of equal score have a place among them, `tie`."""
     weights: Weights
-    counted: bool
+    has_counts: bool
     """Whether a row stands for `count` rows."""
     gains: Weights
     """How much a row is worth; without a column of it, a positive is worth one."""
@@ -59,7 +59,7 @@ class Rows(NamedTuple):
 
     def times(self, mass: pl.Expr) -> pl.Expr:
         """A mass of the rows that a row stands for."""
-        return mass * pl.col("count") if self.counted else mass
+        return mass * pl.col("count") if self.has_counts else mass
 
 
 class WayBack(NamedTuple, Generic[Frame]):
@@ -85,7 +85,9 @@ class WayBack(NamedTuple, Generic[Frame]):
         """A result, as a frame of the caller's kind."""
         return self.kind.give(result, [key for key in keys if not (self.systems and key == "system")])
 
-    def beside(self, table: pl.LazyFrame, columns: Sequence[str], prefix: str, place: pl.Expr | None = None) -> Frame:
+    def append_columns(
+        self, table: pl.LazyFrame, columns: Sequence[str], prefix: str, place: pl.Expr | None = None
+    ) -> Frame:
         """The caller's rows, in their order, each with these columns of a row of the table.
 
         The one that has its `group`; or that at its `place`.
@@ -94,7 +96,9 @@ class WayBack(NamedTuple, Generic[Frame]):
         refuse_taken(new, self.kind.columns)
         if place is None:
             table = table.select("group", **new)
-            return self.kind.beside(self.carried.join(table, on="group", how="left", maintain_order="left"), list(new))
+            return self.kind.append_columns(
+                self.carried.join(table, on="group", how="left", maintain_order="left"), list(new)
+            )
         # A join by the score would take several times as long, and the rows of two plans need not be in one order.
         placed, table = self.carried.with_columns(place=place), table.select(**new)
         if isinstance(self.kind, InMemory):
@@ -103,7 +107,7 @@ class WayBack(NamedTuple, Generic[Frame]):
         else:
             both = pl.concat([placed, table], how="horizontal_extend")
             table = both.with_columns(by_name(name).gather("place") for name in new)
-        return self.kind.beside(table, list(new))
+        return self.kind.append_columns(table, list(new))
 
 
 def rows_of(
@@ -122,31 +126,31 @@ def rows_of(
     rows. `all_groups`: the groups of frames that give known totals are there, too. `starts`: a frame of the columns of
     `by` and those of `blocks.START`. `units`: one of the columns of `by` and `unit`, the unit of the larger group.
     """
-    given = selected(frame, request, carry=carry)
-    source = canonical(given, request)
+    selection = selected(frame, request, carry=carry)
+    source = canonical(selection, request)
     if request.each_row:
         source = source.with_row_index("cluster")
     schema = source.collect_schema()
-    ours = {name: column for column, name in given.keys.items()}
+    ours = {name: column for column, name in selection.keys.items()}
     apart = {
         name: totals_frame(total, name, ours, schema)
         for name, total in request.totals.items()
-        if name not in given.others
+        if name not in selection.others
     }
     # A row that is absent stands for each group of these frames, as it would be lost; a column has no other groups.
     if all_groups and ours and apart and len(apart) == len(request.totals):
         absent = [total.groups.with_columns(absent=pl.lit(True)) for total in apart.values()]
         source = pl.concat([source.with_columns(absent=pl.lit(False)), *absent], how="diagonal")
-    weighted, tie_broken = "weight" in given.others, "tie_break" in given.others
-    counted = "count" in given.others
-    carried = weighted or counted or "gain" in given.others
+    weighted, tie_broken = "weight" in selection.others, "tie_break" in selection.others
+    has_counts = "count" in selection.others
+    carried = weighted or has_counts or "gain" in selection.others
     rule = request.tie_rule
-    by_gain = "gain" in given.others and rule.bounds
+    by_gain = "gain" in selection.others and rule.bounds
     ordered = tie_broken or by_gain or rule.by_row
-    if counted and not carry:
+    if has_counts and not carry:
         # Only a group of which there is no row has none.
         source = source.with_columns(pl.col("count").fill_null(1)).filter(pl.col("count") > 0)
-    number = partial(coding, height=given.kind.height, in_order=carry)
+    number = partial(coding, height=selection.kind.height, in_order=carry)
     if tie_broken or by_gain:
         # A missing gain is worth 0, and so is its place.
         source = source if tie_broken else source.with_columns(tie_break=pl.col("gain").fill_null(0))
@@ -158,42 +162,43 @@ def rows_of(
         if rule.descending:
             source = source.with_columns(tie=PLACES - 1 - pl.col("tie").cast(pl.Int64))
     limit = group_limit(places=ordered or carried or placed)
-    coder = number(source, list(given.keys), limit=limit // len(given.scores))
-    rows, restore = coder.code(source).drop(list(given.keys)), coder.restore
-    rows, drops = _counted(rows, request, list(given.scores), carry=carry)
-    if given.several:
-        rows, restore = _stacked(rows, list(given.scores)), _with_system(restore, list(given.scores.values()))
+    coder = number(source, list(selection.keys), limit=limit // len(selection.scores))
+    rows, restore = coder.code(source).drop(list(selection.keys)), coder.restore
+    rows, drops = mark_dropped(rows, request, list(selection.scores), carry=carry)
+    if selection.several:
+        rows, restore = _stacked(rows, list(selection.scores)), _with_system(restore, list(selection.scores.values()))
     else:
         rows = rows.rename({"0": "score"})
     weights, gains = (
-        Weights(given.others.get(name), fractional=name in given.others and schema[name].is_float()) for name in COLUMNS
+        Weights(selection.others.get(name), fractional=name in selection.others and schema[name].is_float())
+        for name in COLUMNS
     )
-    groups = None if ours else len(given.scores)
+    groups = None if ours else len(selection.scores)
     totals = [
-        totals_in_frame(apart[name], name, coder, len(given.scores), weights.dtype)
+        totals_in_frame(apart[name], name, coder, len(selection.scores), weights.dtype)
         if name in apart
-        else totals_in_rows(rows, name, given.others[name], weights.dtype, groups)
+        else totals_in_rows(rows, name, selection.others[name], weights.dtype, groups)
         for name in request.totals
     ]
     known_units = None
     if units is not None:
         known_units = coder.look_up(units.lazy().rename(ours)).select("group", "unit")
     elif weights.fractional and totals:
-        known_units = units_beside(rows, totals, how_many(counted=counted))
+        known_units = units_beside(rows, totals, how_many(has_counts=has_counts))
     ranked = Rows(
         frame=rows,
         key=SortKey(
-            dtype=rows.collect_schema()["score"] if given.several else schema["0"],
+            dtype=rows.collect_schema()["score"] if selection.several else schema["0"],
             ascending=request.ascending,
             places=ordered or carried,
             hits_first=rule.bounds and rule.descending,
             drops=drops,
-            own_dtypes=[schema[column] for column in given.scores],
+            own_dtypes=[schema[column] for column in selection.scores],
         ),
         ties=request.ties,
         ordered=ordered,
         weights=weights,
-        counted=counted,
+        has_counts=has_counts,
         gains=gains,
         filled=request.unjudged == "negative",
         unretrieved=request.unscored == "unretrieved",
@@ -202,12 +207,12 @@ def rows_of(
         units=known_units,
         groups=groups,
     )
-    systems = tuple(given.scores.values()) if given.several else ()
+    systems = tuple(selection.scores.values()) if selection.several else ()
     return ranked, WayBack(
-        kind=given.kind,
-        keys=(*ours, "system") if given.several else tuple(ours),
+        kind=selection.kind,
+        keys=(*ours, "system") if selection.several else tuple(ours),
         systems=systems,
-        restore=lambda table: restore(table).rename(given.keys),
+        restore=lambda table: restore(table).rename(selection.keys),
         carried=rows,
     )
 
@@ -224,7 +229,7 @@ def _with_tie(coded: pl.LazyFrame, *, descending: bool) -> pl.LazyFrame:
     return coded.with_columns(tie=tie).drop("group", "tie_break")
 
 
-def _counted(rows: pl.LazyFrame, request: Request, scores: list[str], *, carry: bool) -> tuple[pl.LazyFrame, bool]:
+def mark_dropped(rows: pl.LazyFrame, request: Request, scores: list[str], *, carry: bool) -> tuple[pl.LazyFrame, bool]:
     """The rows, with `dropped` where some of them do not count, and whether that may be."""
     if request.unjudged == "negative":
         rows = rows.with_columns(pl.col("truth").fill_null(False), judged=pl.col("truth").is_not_null())
@@ -248,7 +253,7 @@ def _counted(rows: pl.LazyFrame, request: Request, scores: list[str], *, carry: 
         return rows, False
     # They stay, without a mass, so that their group stays.
     rows = rows.with_columns(pl.col("truth").fill_null(False), dropped=pl.any_horizontal(drops))
-    masses = [name for name, given in (("weight", weighted), ("gain", graded)) if given]
+    masses = [name for name, present in (("weight", weighted), ("gain", graded)) if present]
     return rows.with_columns(pl.when("dropped").then(0).otherwise(name).alias(name) for name in masses), True
 
 

@@ -77,16 +77,16 @@ class Selection(Generic[Frame]):
 
 def selected(frame: Frame, request: Request, *, carry: bool) -> Selection[Frame]:
     """Find the columns that the caller named."""
-    kind, given = kind_of(frame), request.arguments
-    for argument, items in given.items():
+    kind, named_columns = kind_of(frame), request.arguments
+    for argument, items in named_columns.items():
         kind.refuse_missing(items, argument)
     source = refuse_tally(kind, kind.read(request.columns()), request)
     if carry and kind.carried:
         refuse_carried(source.collect_schema())
-    by, of_truth, of_scores, *_ = given
-    keys, scores = (expanded(source, argument, given[argument]) for argument in (by, of_scores))
+    by, of_truth, of_scores, *_ = named_columns
+    keys, scores = (expanded(source, argument, named_columns[argument]) for argument in (by, of_scores))
     single = {name: expanded_one(source, name, item) for name, item in request.single.items()}
-    in_parts = [item for argument in (by, of_truth, of_scores) for item in given[argument]]
+    in_parts = [item for argument in (by, of_truth, of_scores) for item in named_columns[argument]]
     refuse_repeats([name for item in in_parts for name in plain_names(source, item)])
     several = request.several or len(scores) > 1
     if several and carry:
@@ -96,7 +96,7 @@ def selected(frame: Frame, request: Request, *, carry: bool) -> Selection[Frame]
     named = {by: {f"by{i}": column for i, column in enumerate(keys.values())}}
     named |= {of_scores: {str(i): column for i, column in enumerate(scores.values())}}
     named |= {name: {name: column} for name, (_, column) in single.items()}
-    asked = {argument: any(isinstance(item, pl.Expr) for item in items) for argument, items in given.items()}
+    asked = {argument: any(isinstance(item, pl.Expr) for item in items) for argument, items in named_columns.items()}
     return Selection(
         source=source,
         columns={name: column for each in named.values() for name, column in each.items()}

@@ -85,9 +85,9 @@ class SortKey(NamedTuple):
 
     def score_reaches(self, code: int | pl.Expr) -> pl.Expr:
         """Whether the score of a row is as good as that of this code, or better; null where there is none."""
-        own = score_code(pl.col("score"), self.dtype)
+        score = score_code(pl.col("score"), self.dtype)
         limit = pl.lit(code, dtype=pl.Int128) if isinstance(code, int) else code
-        return own <= limit if self.ascending else own >= limit
+        return score <= limit if self.ascending else score >= limit
 
     def pack(self, place: pl.Expr | None = None) -> pl.Expr:
         """The key of a row of `group`, `truth` and `score`, and of its place if keys have one."""

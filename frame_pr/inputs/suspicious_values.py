@@ -11,7 +11,7 @@ from math import isfinite
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.wording import counted, shown, warn
+from frame_pr.frames.wording import pluralize, shown, warn
 from frame_pr.inputs.request import Request
 
 _SHOWN = 5  # thresholds in a message
@@ -108,7 +108,7 @@ def _warn_of_unjudged_groups(data: pl.DataFrame, truth: str, keys: Sequence[str]
     judged = data.select(keys).filter(column.is_not_null()).unique().height
     groups = data.select(keys).unique().height
     if judged < groups:
-        unjudged = counted(groups - judged, "group has", "groups have")
+        unjudged = pluralize(groups - judged, "group has", "groups have")
         warn(
             f"unjudged: {unjudged} no label in column {shown(truth)}, of {groups}, and unjudged='negative' makes all "
             "of their rows negatives; trec_eval leaves such groups out, as join_judgments(drop_unjudged=...) does; if "

@@ -32,8 +32,8 @@ def worst_reached(threshold: Fraction | float, dtype: pl.DataType, *, ascending:
     if isinf(threshold):
         return threshold
     if dtype.is_float():
-        own = _nearest(threshold, dtype)
-        return _inwards(own, threshold, dtype, ascending=ascending) if isinf(own) else own
+        rounded = _nearest(threshold, dtype)
+        return _inwards(rounded, threshold, dtype, ascending=ascending) if isinf(rounded) else rounded
     scaled = Fraction(threshold) * _unit(dtype)
     return Fraction(floor(scaled) if ascending else ceil(scaled), _unit(dtype))
 
@@ -42,8 +42,8 @@ def _code(value: float | Fraction, dtype: pl.DataType, *, ascending: bool) -> in
     """The code of this value, or of the nearest one that it lets in; one beyond all codes, if there is none."""
     lowest, highest = -(2**63) - 1, 2**64
     if dtype.is_float():
-        own = _inwards(_nearest(value, pl.Float64()), value, pl.Float64(), ascending=ascending)
-        bits = int(struct.unpack("q", struct.pack("d", own + 0.0))[0])  # -0.0 is 0.0
+        rounded = _inwards(_nearest(value, pl.Float64()), value, pl.Float64(), ascending=ascending)
+        bits = int(struct.unpack("q", struct.pack("d", rounded + 0.0))[0])  # -0.0 is 0.0
         return bits if bits >= 0 else -(2**63) + ~bits
     if isinstance(value, float) and isinf(value):
         return highest if value > 0 else lowest
@@ -65,15 +65,15 @@ def _nearest(value: float | Fraction, dtype: pl.DataType) -> float:
     return nearest
 
 
-def _inwards(own: float, value: float | Fraction, dtype: pl.DataType, *, ascending: bool) -> float:
+def _inwards(rounded: float, value: float | Fraction, dtype: pl.DataType, *, ascending: bool) -> float:
     """The float itself, or its neighbour where it lies on the side of the value that does not reach it."""
-    outside = own > value if ascending else own < value
+    outside = rounded > value if ascending else rounded < value
     if not outside:
-        return own
+        return rounded
     if dtype == pl.Float64:
-        return nextafter(own, -inf if ascending else inf)
+        return nextafter(rounded, -inf if ascending else inf)
     whole = "H" if dtype == pl.Float16 else "I"
-    (bits,) = struct.unpack(whole, struct.pack(_format(dtype), own))
+    (bits,) = struct.unpack(whole, struct.pack(_format(dtype), rounded))
     sign = 1 << (8 * struct.calcsize(whole) - 1)
     place = (bits if bits < sign else sign - bits) + (-1 if ascending else 1)
     bits = place if place >= 0 else sign - place

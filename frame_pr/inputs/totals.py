@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_pr.frames.columns import by_name, refuse_missing
 from frame_pr.frames.kinds import find_kind
-from frame_pr.frames.wording import counted, examples, kind_of_value, shown
+from frame_pr.frames.wording import examples, kind_of_value, pluralize, shown
 from frame_pr.inputs.group_codes import Coding
 from frame_pr.inputs.masses import UNIT, bits_beside, bits_of_sum, exponent, unit_of
 from frame_pr.inputs.values import comparable, kept, refuse_text, type_of
@@ -31,15 +31,15 @@ def totals_in_rows(
         if bad := table.filter((pl.col("low") != pl.col("high")) | (pl.col("missing") > 0)).height:
             raise ValueError(
                 f"{name} column {shown(column)} is not one number in each group: "
-                f"{counted(bad, 'group has', 'groups have')} several, or null"
+                f"{pluralize(bad, 'group has', 'groups have')} several, or null"
             )
         return table.select("group", _typed(name, column, table["low"], dtype))
 
     total = pl.col(name)
     if rows.collect_schema()[name].is_float():
         total = total.fill_nan(None)
-    found = rows.group_by("group").agg(low=total.min(), high=total.max(), missing=total.null_count())
-    return found.map_batches(check_constant, schema={"group": pl.Int64, name: dtype})
+    limits = rows.group_by("group").agg(low=total.min(), high=total.max(), missing=total.null_count())
+    return limits.map_batches(check_constant, schema={"group": pl.Int64, name: dtype})
 
 
 class FrameOfTotals(NamedTuple):
@@ -47,7 +47,7 @@ class FrameOfTotals(NamedTuple):
 
     column: str
     """The caller's name of the total."""
-    known: pl.LazyFrame
+    totals: pl.LazyFrame
     """Without groups whose keys these types do not hold."""
     groups: pl.LazyFrame
     """The keys alone, where such a group is an error, as it would be lost."""
@@ -61,8 +61,8 @@ def totals_frame(frame: Any, name: str, keys: Mapping[str, str], schema: pl.Sche
             f"{name} takes a column, or a frame of the by columns and one more; got {kind_of_value(frame)}: "
             "a number that holds for every row makes a column, too"
         )
-    known = kind.read(kind.columns)
-    types = known.collect_schema()
+    total_table = kind.read(kind.columns)
+    types = total_table.collect_schema()
     columns = types.names()
     refuse_missing(list(keys), columns, f"{name} frame", name)
     others = [column for column in columns if column not in keys]
@@ -79,22 +79,22 @@ def totals_frame(frame: Any, name: str, keys: Mapping[str, str], schema: pl.Sche
     typed = {code: kept(by_name(key), types[key], schema[code]) for key, code in keys.items()}
     each_held = (by_name(key).is_null() | typed[code].is_not_null() for key, code in keys.items())
     held = pl.all_horizontal(pl.lit(True), *each_held)
-    given = {f"given {code}": by_name(key) for key, code in keys.items()}
+    original_keys = {f"given {code}": by_name(key) for key, code in keys.items()}
 
     def check_held(table: pl.DataFrame) -> pl.DataFrame:
         if (lost := table.filter(~pl.col("held"))).height:
             key = shown(lost.select("^given .*$").row(0))
             raise ValueError(
-                f"{name} frame has {counted(lost.height, 'group', 'groups')}, such as {key}, that the types of the "
+                f"{name} frame has {pluralize(lost.height, 'group', 'groups')}, such as {key}, that the types of the "
                 "by columns do not hold: cast these, or leave out such groups"
             )
         return table.drop("^given .*$", "held")
 
-    groups = known.select(**typed, **given, held=held)
+    groups = total_table.select(**typed, **original_keys, held=held)
     return FrameOfTotals(
         column=column,
-        known=known.filter(held).select(by_name(column).alias(name), **typed),
-        groups=groups.map_batches(check_held, schema=known.select(**typed).collect_schema()),
+        totals=total_table.filter(held).select(by_name(column).alias(name), **typed),
+        groups=groups.map_batches(check_held, schema=total_table.select(**typed).collect_schema()),
     )
 
 
@@ -103,11 +103,11 @@ def totals_in_frame(total: FrameOfTotals, name: str, coder: Coding, systems: int
 
     def check_totals(table: pl.DataFrame) -> pl.DataFrame:
         if more := table.height - table["group"].n_unique():
-            totals = counted(more, "total", "totals")
+            totals = pluralize(more, "total", "totals")
             raise ValueError(f"{name} frame gives {totals} more than it has groups: it must have one row for each")
         return table.select("group", _typed(name, total.column, table[name], dtype))
 
-    coded = coder.look_up(total.known).select("group", name)
+    coded = coder.look_up(total.totals).select("group", name)
     coded = coded.map_batches(check_totals, schema={"group": pl.Int64, name: dtype})
     system = pl.int_ranges(systems, dtype=pl.Int64)
     return (
@@ -131,20 +131,20 @@ def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame], *, in_units: bo
 
     `in_units`: whether these are in fixed point, in parts of `unit`.
     """
-    found = pl.col("positives")
-    for known in totals:
-        ((name, dtype),) = known.drop("group").collect_schema().items()
-        table = table.join(known.rename({name: "known"}), on="group", how="left", maintain_order="left")
+    counted_mass = pl.col("positives")
+    for total in totals:
+        ((name, dtype),) = total.drop("group").collect_schema().items()
+        table = table.join(total.rename({name: "known"}), on="group", how="left", maintain_order="left")
         number = pl.col(name) / UNIT if in_units else pl.col(name)
         # An expression, as polars could not leave out any column of a table that goes through a function.
         check = partial(_larger, name=name)
-        checked = pl.map_batches(["group", "known", number.alias("found")], check, return_dtype=dtype)
-        table = table.with_columns(known=checked)
+        validated = pl.map_batches(["group", "known", number.alias("found")], check, return_dtype=dtype)
+        table = table.with_columns(known=validated)
         larger = (pl.col("known") * UNIT).cast(pl.Int128) if in_units else pl.col("known")
         table = table.with_columns(known=pl.when(pl.col("known").is_not_null()).then(larger).otherwise(name))
         if name == "positives":
             # Positives that are not in the frame are rows that are not.
-            table = table.with_columns(rows=pl.col("rows") - found + pl.col("known"))
+            table = table.with_columns(rows=pl.col("rows") - counted_mass + pl.col("known"))
         table = table.with_columns(pl.col("known").alias(name)).drop("known")
     return table
 
@@ -165,20 +165,20 @@ def _typed(name: str, column: str, totals: pl.Series, dtype: pl.DataType) -> pl.
 
 def _larger(columns: Sequence[pl.Series], name: str) -> pl.Series:
     """The known totals where they are more than what was found; null where the latter holds."""
-    group, known, found = columns
-    if missing := group.filter(known.is_null()).n_unique():
-        groups = counted(group.n_unique(), "group", "groups")
+    group, total, in_rows = columns
+    if missing := group.filter(total.is_null()).n_unique():
+        groups = pluralize(group.n_unique(), "group", "groups")
         raise ValueError(
             f"{name} gives no total for {missing} of {groups}: every group of the frame needs one, under keys of the "
             "same type"
         )
     # The caller's own sum of floats may have been another one, in the last bits.
-    slack = found * (1e-9 if found.dtype.is_float() else 0)
-    short = (known < found - slack) & (known >= 0)
+    slack = in_rows * (1e-9 if in_rows.dtype.is_float() else 0)
+    short = (total < in_rows - slack) & (total >= 0)
     if short.any():
-        groups = counted(group.filter(short).n_unique(), "such group", "such groups")
+        groups = pluralize(group.filter(short).n_unique(), "such group", "such groups")
         raise ValueError(
-            f"{name} gives a total of {known.filter(short)[0]} for a group in which the frame has "
-            f"{found.filter(short)[0]} already ({groups}): it counts those in the frame, too"
+            f"{name} gives a total of {total.filter(short)[0]} for a group in which the frame has "
+            f"{in_rows.filter(short)[0]} already ({groups}): it counts those in the frame, too"
         )
-    return known.set(known <= found + slack, None)
+    return total.set(total <= in_rows + slack, None)

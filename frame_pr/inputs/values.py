@@ -8,7 +8,7 @@ from math import isnan
 import polars as pl
 
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.wording import counted, examples, shown
+from frame_pr.frames.wording import examples, pluralize, shown
 
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
 """Types of labels that are texts."""
@@ -18,10 +18,10 @@ def kept(values: pl.Expr, dtype: pl.DataType, target: pl.DataType) -> pl.Expr:
     """Values of one type in another, null where that does not hold them: a cast alone cuts them to fit."""
     if not comparable(dtype, target):
         return pl.lit(None, dtype=target)
-    plain, straight = (pl.String() if _kind(each) == "text" else each for each in (dtype, target))
-    values = values.cast(plain)
+    text_dtype, straight = (pl.String() if _kind(each) == "text" else each for each in (dtype, target))
+    values = values.cast(text_dtype)
     there = values.cast(straight, strict=False)
-    there = pl.when(there.cast(plain, strict=False) == values).then(there)
+    there = pl.when(there.cast(text_dtype, strict=False) == values).then(there)
     return there if straight == target else there.cast(target, strict=False)
 
 
@@ -43,20 +43,20 @@ def _kind(dtype: pl.DataType) -> object:
     return dtype.base_type()
 
 
-def label_of(name: str, dtype: pl.DataType, positive: object, own: str = "") -> pl.Expr:
+def label_of(name: str, dtype: pl.DataType, positive: object, dtype_label: str = "") -> pl.Expr:
     """The positive label as a value of the type of a column that may hold it; an error where none may.
 
     `own`: what the caller's kind of frame calls the type, where that is another word.
     """
     try:
-        given = pl.select(label=pl.lit(positive))
-        typed = given.schema["label"]
+        literal = pl.select(label=pl.lit(positive))
+        typed = literal.schema["label"]
         if dtype.is_float() and typed.is_float():
-            given, typed = given.cast(dtype), dtype
+            literal, typed = literal.cast(dtype), dtype
         fits = dtype == pl.Null or (
             _kind(typed) == _kind(dtype)
-            and given.select(kept(pl.col("label"), typed, dtype).is_not_null()).item()
-            and not count_missing(given["label"])
+            and literal.select(kept(pl.col("label"), typed, dtype).is_not_null()).item()
+            and not count_missing(literal["label"])
         )
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError):
         fits = False
@@ -68,8 +68,8 @@ def label_of(name: str, dtype: pl.DataType, positive: object, own: str = "") -> 
             "names one of them"
         )
     raise TypeError(
-        f"positive={shown(positive)} cannot be a value of column {shown(name)}, which is {own or type_of(dtype)}: give "
-        "one of its labels"
+        f"positive={shown(positive)} cannot be a value of column {shown(name)}, which is "
+        f"{dtype_label or type_of(dtype)}: give one of its labels"
     )
 
 
@@ -79,25 +79,25 @@ def declares(dtype: pl.DataType) -> bool:
 
 
 def is_positive(
-    column: str, name: str, dtype: pl.DataType, positive: object, own: str = "", others: str = ""
+    column: str, name: str, dtype: pl.DataType, positive: object, dtype_label: str = "", others: str = ""
 ) -> pl.Expr:
     """Labels as Boolean, where the type of their column allows it; `others`: what takes labels of all classes."""
     label = by_name(column)
     if positive is not None:
-        return label == label_of(name, dtype, positive, own)
+        return label == label_of(name, dtype, positive, dtype_label)
     if dtype == pl.Boolean:
         return label
     if dtype == pl.Null:
         raise TypeError(f"column {shown(name)} is Null, it has no values to tell its type by: cast it before the call")
     if dtype.is_nested():
         raise TypeError(
-            f"column {shown(name)} is {own or type_of(dtype)}, and a truth has one label in a row: explode_lists(...) "
-            "makes rows of lists, and a field of a struct is a label"
+            f"column {shown(name)} is {dtype_label or type_of(dtype)}, and a truth has one label in a row: "
+            "explode_lists(...) makes rows of lists, and a field of a struct is a label"
         )
     if not dtype.is_numeric():
         raise TypeError(
-            f"column {shown(name)} is {own or type_of(dtype)}, neither boolean nor 0/1: name its positive label, "
-            f"positive=...{others}"
+            f"column {shown(name)} is {dtype_label or type_of(dtype)}, neither boolean nor 0/1: name its positive "
+            f"label, positive=...{others}"
         )
     return label != 0
 
@@ -121,14 +121,14 @@ def type_of(dtype: pl.DataType) -> str:
     return text if len(text) <= 100 else f"{dtype.base_type()}(...)"
 
 
-def refuse_text(argument: str, name: str, dtype: pl.DataType, own: str = "") -> None:
+def refuse_text(argument: str, name: str, dtype: pl.DataType, dtype_label: str = "") -> None:
     """Weights and totals are numbers."""
     if not dtype.is_numeric():
-        found = f"{argument} column {shown(name)} is {own or type_of(dtype)}"
-        raise TypeError(f"{found}: it must be numeric, so cast it before the call")
+        finding = f"{argument} column {shown(name)} is {dtype_label or type_of(dtype)}"
+        raise TypeError(f"{finding}: it must be numeric, so cast it before the call")
 
 
-def refuse_score_type(name: str, dtype: pl.DataType, own: str = "") -> None:
+def refuse_score_type(name: str, dtype: pl.DataType, dtype_label: str = "") -> None:
     """Scores are numbers."""
     if not dtype.is_numeric():
         way = "make numbers of it before the call"
@@ -138,14 +138,14 @@ def refuse_score_type(name: str, dtype: pl.DataType, own: str = "") -> None:
             way = "it has no values, cast it before the call"
         elif dtype.is_nested():
             way = "take one number of each value before the call, such as the probability of the positive class"
-        found = f"score column {shown(name)} is {own or type_of(dtype)}"
-        raise TypeError(f"{found}: it must be numeric, higher ranking earlier; {way}")
+        finding = f"score column {shown(name)} is {dtype_label or type_of(dtype)}"
+        raise TypeError(f"{finding}: it must be numeric, higher ranking earlier; {way}")
 
 
 def label_of_prediction(dtype: pl.DataType, truth: pl.DataType, positive: object) -> object:
     """The positive label of predictions: of Booleans none, and none of numbers beside truths that are no numbers."""
-    own = dtype == pl.Boolean or (dtype.is_numeric() and not truth.is_numeric())
-    return None if own else positive
+    has_no_label = dtype == pl.Boolean or (dtype.is_numeric() and not truth.is_numeric())
+    return None if has_no_label else positive
 
 
 def check_labels(argument: str, name: str, labels: pl.Series, positive: object, ways: str) -> None:
@@ -154,7 +154,7 @@ def check_labels(argument: str, name: str, labels: pl.Series, positive: object, 
     if labels.dtype.is_float():
         labels = labels.fill_nan(None)
     if missing and ways:
-        of_all = counted(len(labels), "value", "values")
+        of_all = pluralize(len(labels), "value", "values")
         raise ValueError(f"{argument} column {shown(name)} has {missing} missing of {of_all}: {ways}")
     if positive is None and labels.dtype != pl.Boolean and ((labels != 0) & (labels != 1)).any():
         values = labels.unique().sort()
@@ -177,8 +177,8 @@ def check_occurs(name: str, labels: pl.Series, positive: object, categories: Seq
     """
     if declares(labels.dtype) or _holds(labels, positive):
         return
-    known = _known(labels, categories)
-    if len(known) and not _holds(known, positive):
+    possible = _possible_labels(labels, categories)
+    if len(possible) and not _holds(possible, positive):
         raise ValueError(
             f"truth column {shown(name)} has no {shown(positive)}, it holds "
             f"{examples(labels.drop_nulls().unique().sort())}: positive= names one of them"
@@ -189,7 +189,9 @@ def check_shared(
     name: str, predictions: pl.Series, truth: str, truths: pl.Series, categories: dict[str, Sequence[object]]
 ) -> None:
     """Predictions are of the labels that the truth has: of a misspelt one, no row would ever be predicted."""
-    predicted, there = (_known(*each) for each in ((predictions, categories[name]), (truths, categories[truth])))
+    predicted, there = (
+        _possible_labels(*each) for each in ((predictions, categories[name]), (truths, categories[truth]))
+    )
     both = pl.concat([predicted.to_frame(""), there.to_frame("")], how="vertical_relaxed")
     alike = both.is_duplicated().any() and (_fractional(there) or not _fractional(predicted))
     if len(predicted) and len(there) and not alike:
@@ -204,15 +206,15 @@ def _fractional(labels: pl.Series) -> bool:
     return labels.dtype.is_float() and bool((labels % 1 != 0).any())
 
 
-def _known(labels: pl.Series, categories: Sequence[object]) -> pl.Series:
+def _possible_labels(labels: pl.Series, categories: Sequence[object]) -> pl.Series:
     """The labels of a column, each once: those of its rows, and those that it is known to have besides."""
     if isinstance(labels.dtype, pl.Enum):
         return labels.dtype.categories
-    found = labels.cast(pl.String) if labels.dtype == pl.Categorical else labels
-    found = (found.fill_nan(None) if found.dtype.is_float() else found).drop_nulls().unique()
-    if found.dtype.is_numeric() and len(found) and ((found == 0) | (found == 1)).all():
+    present = labels.cast(pl.String) if labels.dtype == pl.Categorical else labels
+    present = (present.fill_nan(None) if present.dtype.is_float() else present).drop_nulls().unique()
+    if present.dtype.is_numeric() and len(present) and ((present == 0) | (present == 1)).all():
         categories = [0, 1, *categories]
-    return pl.concat([found, pl.Series(categories, dtype=found.dtype)]).unique() if categories else found
+    return pl.concat([present, pl.Series(categories, dtype=present.dtype)]).unique() if categories else present
 
 
 def _holds(labels: pl.Series, positive: object) -> bool:
@@ -225,7 +227,7 @@ def check_score(name: str, score: pl.Series, ways: str) -> None:
     if ways and (missing := count_missing(score)):
         nan = missing - score.null_count()
         kinds = f" ({score.null_count()} null, {nan} NaN)" if nan else ""
-        values = counted(len(score), "value", "values")
+        values = pluralize(len(score), "value", "values")
         raise ValueError(f"score column {shown(name)} has {missing} missing of {values}{kinds}: {ways}")
     if score.dtype in (pl.Int128, pl.UInt128, pl.Decimal):
         whole = score.reinterpret(dtype=pl.Int128) if score.dtype == pl.Decimal else score

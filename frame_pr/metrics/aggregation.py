@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from frame_pr.inputs.masses import BESIDE, UNIT
+from frame_pr.inputs.masses import EXTRA_SUMS, UNIT
 from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.sort_keys import SortKey, largest_by, parts_of_largest, smallest_by
@@ -57,19 +57,19 @@ class Plan(NamedTuple):
     undefined: float | None
 
     @property
-    def beside(self) -> list[str]:
+    def extra_sums(self) -> list[str]:
         """The masses of blocks that are not run down the ranking and are needed."""
-        return [name for name in BESIDE if _named(name, [part.over for part in self.aggregates.values()])]
+        return [name for name in EXTRA_SUMS if _named(name, [part.over for part in self.aggregates.values()])]
 
     @property
     def ideals(self) -> dict[str, Aggregate]:
         """What is found over blocks in the best order of gains."""
-        return {name: one for name, one in self.aggregates.items() if one.how == "ideal"}
+        return {name: record for name, record in self.aggregates.items() if record.how == "ideal"}
 
     @property
     def over_groups(self) -> dict[str, Aggregate]:
         """All that is found per group, over blocks."""
-        others = {name: one for name, one in self.aggregates.items() if name not in self.ideals}
+        others = {name: record for name, record in self.aggregates.items() if name not in self.ideals}
         return {**{name: FACTS[name].over_blocks for name in self.facts}, **others}
 
     def fills(self, name: str) -> bool:
@@ -79,8 +79,8 @@ class Plan(NamedTuple):
     def undefinable(self) -> list[str]:
         """The metrics that a group may have no value of."""
         # Groups have rows, unless these may be dropped.
-        given = () if self.key.drops else ("rows",)
-        return [name for name, one in self.metrics.items() if {*one.needs} - {*given} and not self.fills(name)]
+        certain = () if self.key.drops else ("rows",)
+        return [name for name, record in self.metrics.items() if {*record.needs} - {*certain} and not self.fills(name)]
 
 
 def plan(
@@ -93,12 +93,12 @@ def plan(
 ) -> Plan:
     """The metrics of these names."""
     metrics = {name: metric(name, blocks) for name in names}
-    for name, one in metrics.items():
-        if ties not in one.aggregates:
-            bounds = " and ".join(repr(rule) for rule in BOUNDS if rule in one.aggregates)
+    for name, record in metrics.items():
+        if ties not in record.aggregates:
+            bounds = " and ".join(repr(rule) for rule in BOUNDS if rule in record.aggregates)
             raise ValueError(f"{name} {TIES[ties].refusal.format(way=f'ties={bounds} bound it, ' if bounds else '')}")
-    aggregates = {key: part for one in metrics.values() for key, part in one.aggregates[ties].items()}
-    formulas = [*(one.value for one in metrics.values()), *(part.over for part in aggregates.values())]
+    aggregates = {key: part for record in metrics.values() for key, part in record.aggregates[ties].items()}
+    formulas = [*(record.value for record in metrics.values()), *(part.over for part in aggregates.values())]
     facts = [name for name in FACTS if _named(name, formulas) or (name == "unit" and not blocks.whole)]
     return Plan(metrics, aggregates, facts, key, blocks.whole, undefined)
 
@@ -107,18 +107,18 @@ def plan_for(rows: Rows, names: Sequence[str], undefined: float | None = None) -
     """The metrics of these names, which must have a meaning for these rows."""
     blocks = FIXED_POINT_COLUMNS if rows.weights.fractional else COLUMNS if rows.gains.name is None else GRADED_COLUMNS
     metric_plan = plan(names, rows.key, ties=rows.ties, blocks=blocks, undefined=undefined)
-    for name, one in metric_plan.metrics.items():
-        cuts = isinstance(one.cut, Rank)
-        if (cuts or one.counts_ranks) and not rows.weights.ranks:
+    for name, record in metric_plan.metrics.items():
+        cuts = isinstance(record.cut, Rank)
+        if (cuts or record.counts_ranks) and not rows.weights.ranks:
             what = "cuts at a rank" if cuts else "counts ranks"
             figure = name.partition("@")[0] in RATES
             way = "cut at a threshold or a recall instead, or leave out weight=" if figure else "leave out weight="
             raise ValueError(f"{name} {what}, and weighted rows have none: {way}")
-    if rows.gains.name is not None and "gain" not in metric_plan.beside:
+    if rows.gains.name is not None and "gain" not in metric_plan.extra_sums:
         raise ValueError("gain= is what dcg and ndcg add up, and none of them is asked for: leave it out")
     if rows.gains.name is not None and TIES[rows.ties].bounds:
-        for name, one in metric_plan.metrics.items():
-            if not _named("gain", [part.over for part in one.aggregates[rows.ties].values()]):
+        for name, record in metric_plan.metrics.items():
+            if not _named("gain", [part.over for part in record.aggregates[rows.ties].values()]):
                 raise ValueError(
                     f"ties={rows.ties!r} with gain= orders equal scores by their gain: ask for {name} without"
                 )
@@ -135,15 +135,15 @@ def values(rows: Rows, named: Mapping[str, str], undefined: float | None = None)
 
 def renamed(named: Mapping[str, str]) -> dict[str, pl.Expr]:
     """Columns, under the names that a caller has for them."""
-    return {name: pl.col(one) for name, one in named.items()}
+    return {name: pl.col(source) for name, source in named.items()}
 
 
 def aggregate(rows: Rows, metric_plan: Plan) -> pl.LazyFrame:
     """One row per group, sorted: `group`, the facts and the aggregates that the metrics are formulas of."""
     metrics = metric_plan.metrics.values()
-    cutoffs = {str(one.cut): one.cut for one in metrics if isinstance(one.cut, Threshold)}
+    cutoffs = {str(record.cut): record.cut for record in metrics if isinstance(record.cut, Threshold)}
     # Thresholds and facts need no ranking.
-    needs_no_ranking = all(isinstance(one.cut, Threshold) or not one.aggregates[rows.ties] for one in metrics)
+    needs_no_ranking = all(isinstance(record.cut, Threshold) or not record.aggregates[rows.ties] for record in metrics)
     if needs_no_ranking and rows.starts is None and not rows.weights.fractional:
         return _aggregate_rows(rows, metric_plan, cutoffs)
     return _aggregate_ranking(rows, metric_plan, cutoffs)
@@ -168,11 +168,11 @@ def _aggregate_ranking(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Thre
     in_units, metrics = rows.weights.fractional, metric_plan.metrics.values()
     hits_may_lack = bool(rows.unretrieved or rows.totals or rows.starts is not None)
     needs_first = {"never": False, "without hits": hits_may_lack, "always": True}
-    first = any(needs_first[one.first_block] for one in metrics)
+    first = any(needs_first[record.first_block] for record in metrics)
     k_at = {f"k@{name}": rows.key.reaches(code_reached(cutoff.threshold, rows.key)) for name, cutoff in cutoffs.items()}
     if "retrieved_rows" in metric_plan.facts and rows.some_unranked:
         k_at["retrieved_k"] = rows.key.is_retrieved()
-    table = blocks_of(rows, steps=True, first=first, k_at=k_at, beside=metric_plan.beside)
+    table = blocks_of(rows, steps=True, first=first, k_at=k_at, extra_sums=metric_plan.extra_sums)
     if not rows.some_unranked:
         table = table.with_columns(retrieved_k="k")
     # Known totals are put in where they are first needed: in blocks only if an aggregate names them there.
@@ -184,12 +184,14 @@ def _aggregate_ranking(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Thre
     return _with_ideals(sums, best_blocks(rows), metric_plan.ideals) if metric_plan.ideals else sums
 
 
-def _with_ideals(sums: pl.LazyFrame, best: pl.LazyFrame, found: Aggregates) -> pl.LazyFrame:
+def _with_ideals(sums: pl.LazyFrame, best: pl.LazyFrame, aggregates: Aggregates) -> pl.LazyFrame:
     """The sums, and these over blocks in the best order of gains."""
-    if facts := [fact for fact in FACTS if _named(fact, [one.over for one in found.values()])]:
+    if facts := [fact for fact in FACTS if _named(fact, [record.over for record in aggregates.values()])]:
         best = best.join(sums.select("group", *facts), on="group", how="left", maintain_order="left")
-    ideals = aggregate_blocks(best, found)
-    return sums.join(ideals, on="group", how="left", maintain_order="left").with_columns(pl.col(found).fill_null(0.0))
+    ideals = aggregate_blocks(best, aggregates)
+    return sums.join(ideals, on="group", how="left", maintain_order="left").with_columns(
+        pl.col(aggregates).fill_null(0.0)
+    )
 
 
 def finalize(sums: pl.LazyFrame, keys: Sequence[str], metric_plan: Plan) -> pl.LazyFrame:
@@ -202,40 +204,43 @@ def finalize(sums: pl.LazyFrame, keys: Sequence[str], metric_plan: Plan) -> pl.L
         elif part.how in ("strictest", "loosest"):
             made[name] = metric_plan.key.threshold(pl.col(name))
     values = {}
-    for name, one in metric_plan.metrics.items():
-        value = one.value.fill_null(metric_plan.undefined) if metric_plan.fills(name) else one.value
-        values[name] = value / UNIT if one.kind == "mass" and not metric_plan.whole else value
+    for name, record in metric_plan.metrics.items():
+        value = record.value.fill_null(metric_plan.undefined) if metric_plan.fills(name) else record.value
+        values[name] = value / UNIT if record.kind == "mass" and not metric_plan.whole else value
     return sums.with_columns(**made).select(*keys, **values)
 
 
 def aggregate_blocks(
-    table: pl.LazyFrame, found: Aggregates, groups: int | None = None, *, in_order: bool = True
+    table: pl.LazyFrame, aggregates: Aggregates, groups: int | None = None, *, in_order: bool = True
 ) -> pl.LazyFrame:
     """One row per group, sorted if the table is: `group` and these aggregates, over blocks or plain rows."""
     # Columns first: polars shares what several of them have in common, and aggregates plain columns fastest.
-    columns = {name: _HOW[one.how][0](one.over) if one.how in _HOW else one.over for name, one in found.items()}
-    return per_group(table.select("group", **columns), found, groups, in_order=in_order)
+    columns = {
+        name: _HOW[record.how][0](record.over) if record.how in _HOW else record.over
+        for name, record in aggregates.items()
+    }
+    return per_group(table.select("group", **columns), aggregates, groups, in_order=in_order)
 
 
 def per_group(
-    table: pl.LazyFrame, found: Aggregates, groups: int | None, prefix: str = "", *, in_order: bool
+    table: pl.LazyFrame, aggregates: Aggregates, groups: int | None, prefix: str = "", *, in_order: bool
 ) -> pl.LazyFrame:
     """One row per group, sorted if the table is: `group` and these aggregates, of columns with a prefix.
 
     The columns hold what is aggregated, or parts of the aggregates. `groups`: how many groups there are even when they
     have no rows. `in_order`: whether the table is sorted.
     """
-    parts = {name: _aggregated(pl.col(prefix + name), one, in_order=in_order) for name, one in found.items()}
+    parts = {name: _aggregated(pl.col(prefix + name), record, in_order=in_order) for name, record in aggregates.items()}
     table = table.group_by("group", maintain_order=True).agg(**parts)
     if groups is None:
         return table
     every = pl.LazyFrame({"group": range(groups)}, schema={"group": pl.Int64})
-    zero = [name for name, one in found.items() if one.how == "sum" or (name in FACTS and name != "unit")]
+    zero = [name for name, record in aggregates.items() if record.how == "sum" or (name in FACTS and name != "unit")]
     return every.join(table, on="group", how="left", maintain_order="left").with_columns(pl.col(zero).fill_null(0))
 
 
-def _aggregated(column: pl.Expr, one: Aggregate, *, in_order: bool) -> pl.Expr:
-    how = _HOW[one.how][1] if one.how in _HOW else one.how
+def _aggregated(column: pl.Expr, record: Aggregate, *, in_order: bool) -> pl.Expr:
+    how = _HOW[record.how][1] if record.how in _HOW else record.how
     # Of rows in order a list is made for nothing, and lists without nulls are summed in a fraction of the time.
     in_lists = in_order and how in ("sum", "max")
     number: pl.Expr = getattr(column.implode().list if in_lists else column, how)()

@@ -20,24 +20,24 @@ _DIGITS = 10**15
 def _max_f(name: re.Match[str], blocks: Blocks) -> Metric:
     beta = read_beta(name["beta"])
     best = f"max_f{beta}"
-    found = {best: Aggregate(f_beta(beta)(blocks.counts), "best")}
+    aggregates = {best: Aggregate(f_beta(beta)(blocks.counts), "best")}
     if name["threshold"] is not None:
         # Where no threshold has a hit, all are equally good.
         threshold = pl.when(blocks.positives > 0).then(blocks.number(f"threshold@{best}"))
-        return Metric("threshold", threshold, by_ties(found, bounded=False), first_block="without hits")
+        return Metric("threshold", threshold, by_ties(aggregates, bounded=False), first_block="without hits")
     # Nothing retrieved is no threshold, and an F of 0 where there are positives.
-    return Metric("share", pl.when(blocks.positives > 0).then(blocks.number(best).fill_null(0.0)), by_ties(found))
+    return Metric("share", pl.when(blocks.positives > 0).then(blocks.number(best).fill_null(0.0)), by_ties(aggregates))
 
 
 def _max_informedness(name: re.Match[str], blocks: Blocks) -> Metric:
     best, j = "max_informedness", rates.informedness(blocks.counts)
     # To predict nothing has 0, and is better than a threshold below it.
-    found = {best: Aggregate(pl.when(j >= 0).then(j.abs()), "best")}
+    aggregates = {best: Aggregate(pl.when(j >= 0).then(j.abs()), "best")}
     needs = ("positives", "negatives")
     if name["threshold"] is not None:
-        return Metric("threshold", blocks.number(f"threshold@{best}"), by_ties(found, bounded=False), needs=needs)
+        return Metric("threshold", blocks.number(f"threshold@{best}"), by_ties(aggregates, bounded=False), needs=needs)
     defined = (blocks.positives > 0) & (blocks.rows > blocks.positives)
-    return Metric("share", pl.when(defined).then(blocks.number(best).fill_null(0.0)), by_ties(found), needs=needs)
+    return Metric("share", pl.when(defined).then(blocks.number(best).fill_null(0.0)), by_ties(aggregates), needs=needs)
 
 
 def _min_cost(name: re.Match[str], blocks: Blocks) -> Metric:
@@ -52,18 +52,18 @@ def _min_cost(name: re.Match[str], blocks: Blocks) -> Metric:
         if not counts.whole and missed + false >= SMALL:
             total = rates.fp(counts).cast(pl.Float64) + rates.fn(counts).cast(pl.Float64) * float(ratio_of_costs)
             return ratio(total, counts.rows) / scale
-        one, quotient = pl.lit(1, dtype=pl.Int128), ratio if counts.whole else exact_ratio
-        total = one * rates.fp(counts) * false + one * rates.fn(counts) * missed
-        return quotient(total, one * counts.rows * false) / scale
+        unit, quotient = pl.lit(1, dtype=pl.Int128), ratio if counts.whole else exact_ratio
+        total = unit * rates.fp(counts) * false + unit * rates.fn(counts) * missed
+        return quotient(total, unit * counts.rows * false) / scale
 
     least = f"min_cost{text}"
-    found = {least: Aggregate(cost(blocks.counts), "least")}
+    aggregates = {least: Aggregate(cost(blocks.counts), "least")}
     nothing = cost(Counts(blocks.positives * 0, blocks.positives * 0, blocks.positives, blocks.rows, blocks.whole))
     if name["threshold"] is not None:
         threshold = pl.when(blocks.number(least) < nothing).then(blocks.number(f"threshold@{least}"))
-        return Metric("threshold", threshold, by_ties(found, bounded=False), needs=("a threshold that pays",))
+        return Metric("threshold", threshold, by_ties(aggregates, bounded=False), needs=("a threshold that pays",))
     value = pl.min_horizontal(blocks.number(least), nothing) * scale
-    return Metric("share", value, by_ties(found), needs=("rows",))
+    return Metric("share", value, by_ties(aggregates), needs=("rows",))
 
 
 FAMILIES = (

@@ -22,8 +22,8 @@ def _first_hit(name: re.Match[str], b: Blocks) -> Metric:
     size, hits, k = (b.number(part) for part in parts)
     taken = size if cut is None else (cut.of_group(b.positives, b.rows) - k + size).clip(0, size)
     value = b.by_lists(partial(_expected, reciprocal=name["figure"] == "reciprocal_rank"), size, hits, k, taken)
-    found = pl.when(b.positives > 0).then(value)
-    return Metric("share", found, by_ties(parts, expected=parts), cut=cut, counts_ranks=True)
+    expectation = pl.when(b.positives > 0).then(value)
+    return Metric("share", expectation, by_ties(parts, expected=parts), cut=cut, counts_ranks=True)
 
 
 def _expected(size: pl.Expr, hits: pl.Expr, k: pl.Expr, taken: pl.Expr, *, reciprocal: bool) -> pl.Expr:

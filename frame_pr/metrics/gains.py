@@ -50,8 +50,8 @@ def _gain(name: re.Match[str], b: Blocks) -> Metric:
         # Each hit at the rank that it has among the hits, in the same order: so a perfect ranking has exactly 1.
         parts[f"ideal{at}"] = Aggregate(discounts(_first(b.tp - b.hits, k), _first(b.tp, k)))
         if not b.one_group:
-            found = b.number("retrieved_positives").fill_null(0)
-            ideal = ideal + discounts(_first(found, k), _first(b.positives, k))
+            retrieved = b.number("retrieved_positives").fill_null(0)
+            ideal = ideal + discounts(_first(retrieved, k), _first(b.positives, k))
     # The same sum in two orders may differ by a last bit.
     value = ratio(dcg, ideal).clip(upper_bound=1.0)
     return Metric("share", value, by_ties(parts, expected=parts), cut=cut, counts_ranks=True)
@@ -63,8 +63,8 @@ def _rank_biased_precision(name: re.Match[str], b: Blocks) -> Metric:
         raise ValueError(f"the persistence of rbp must lie between 0 and 1, got {name['persistence']}: rbp0.8, as one")
     before = ((b.k - b.size) * log(persistence)).exp()
     # Of one row, without a difference.
-    own = pl.when(b.size > 1).then(1 - (b.size * log(persistence)).exp()).otherwise(1 - persistence)
-    parts = {name[0]: Aggregate(b.hits / b.size * before * own)}
+    block_weight = pl.when(b.size > 1).then(1 - (b.size * log(persistence)).exp()).otherwise(1 - persistence)
+    parts = {name[0]: Aggregate(b.hits / b.size * before * block_weight)}
     return Metric("share", b.number(name[0]), by_ties(parts, expected=parts), needs=(), counts_ranks=True)
 
 

@@ -13,13 +13,13 @@ from frame_pr.metrics.rates import ratio
 
 
 def _bpref(_: re.Match[str], b: Blocks) -> Metric:
-    hits, own, positives = (count.cast(pl.Float64) for count in (b.hits, b.size - b.hits, b.positives))
+    hits, block_misses, positives = (count.cast(pl.Float64) for count in (b.hits, b.size - b.hits, b.positives))
     above = (b.k - b.size - b.tp + b.hits).cast(pl.Float64)
     fewer = pl.min_horizontal(b.positives, b.rows - b.positives).clip(lower_bound=1)
     # Of the places among the misses of its block that a hit may have, those where fewer than P stand above it.
-    low = (positives - above).clip(0, own + 1)
-    misses = low * above + low * (low - 1) / 2 + (own + 1 - low) * positives
-    parts = {"bpref": Aggregate(hits * (fewer * (own + 1) - misses) / (own + 1))}
+    low = (positives - above).clip(0, block_misses + 1)
+    misses = low * above + low * (low - 1) / 2 + (block_misses + 1 - low) * positives
+    parts = {"bpref": Aggregate(hits * (fewer * (block_misses + 1) - misses) / (block_misses + 1))}
     value = ratio(b.number("bpref"), positives * fewer)
     return Metric("share", value, by_ties(parts, expected=parts), counts_ranks=True)
 

@@ -155,7 +155,7 @@ def _rest(x: pl.Expr) -> pl.Expr:
 @cache
 def _nodes(n: int) -> Sequence[tuple[float, float]]:
     """The nodes and weights of Gauss and Legendre on [0, 1]."""
-    found = []
+    nodes = []
     for i in range(n):
         x = cos(pi * (i + 0.75) / (n + 0.5))
         for _ in range(10):
@@ -164,5 +164,5 @@ def _nodes(n: int) -> Sequence[tuple[float, float]]:
                 polynomials.append(((2 * k - 1) * x * polynomials[-1] - (k - 1) * polynomials[-2]) / k)
             slope = n * (x * polynomials[-1] - polynomials[-2]) / (x * x - 1)
             x -= polynomials[-1] / slope
-        found.append(((1 + x) / 2, 1 / ((1 - x * x) * slope**2)))
-    return found
+        nodes.append(((1 + x) / 2, 1 / ((1 - x * x) * slope**2)))
+    return nodes

@@ -55,8 +55,8 @@ def checked_statistics(value: Any) -> list[str]:
     names = names_of("statistics", value, "names of statistics")
     for name in names:
         if name not in STATISTICS and _percent(name) is None:
-            known = ", ".join(map(repr, STATISTICS))
-            raise ValueError(f"statistics takes {known}, and quantiles such as 'q25' or 'q2.5'; got {shown(name)}")
+            choices = ", ".join(map(repr, STATISTICS))
+            raise ValueError(f"statistics takes {choices}, and quantiles such as 'q25' or 'q2.5'; got {shown(name)}")
     return names
 
 
@@ -64,20 +64,20 @@ def means_of(
     groups: pl.LazyFrame, keys: Sequence[str], names: Iterable[str], undefinable: Sequence[str], means: Means
 ) -> pl.LazyFrame:
     """Statistics of the figures over the groups that share these keys, and how many of them had no value."""
-    found = [("groups", pl.len().cast(pl.Int64))]
+    columns = [("groups", pl.len().cast(pl.Int64))]
     for name in names:
         if name != _POSITIVES:
-            found += [
+            columns += [
                 (
-                    (means.head if one == "mean" else f"{one}_") + name,
-                    _statistic(name, one, large=name in means.thresholds),
+                    (means.head if statistic == "mean" else f"{statistic}_") + name,
+                    _statistic(name, statistic, large=name in means.thresholds),
                 )
-                for one in means.statistics
+                for statistic in means.statistics
             ]
-    found += [(f"undefined_{name}", by_name(name).null_count().cast(pl.Int64)) for name in undefinable]
-    totals = dict(found)
+    columns += [(f"undefined_{name}", by_name(name).null_count().cast(pl.Int64)) for name in undefinable]
+    totals = dict(columns)
     for name in totals:
-        if [one for one, _ in found].count(name) > 1:
+        if [statistic for statistic, _ in columns].count(name) > 1:
             raise ValueError(f"metrics: two columns of the result would be named {shown(name)}: name one otherwise")
     refuse_clash(keys, totals)
     return groups.group_by(map(by_name, keys)).agg(**totals) if keys else groups.select(**totals)
@@ -103,8 +103,8 @@ def _statistic(name: str, statistic: str, *, large: bool) -> pl.Expr:
 
 def _summary(value: pl.Expr, statistic: str) -> pl.Expr:
     percent = _percent(statistic)
-    found: pl.Expr = getattr(value, statistic)() if percent is None else value.quantile(percent / 100, "linear")
-    return found
+    summary: pl.Expr = getattr(value, statistic)() if percent is None else value.quantile(percent / 100, "linear")
+    return summary
 
 
 def _percent(statistic: str) -> float | None:

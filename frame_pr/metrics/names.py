@@ -112,8 +112,8 @@ def is_metric(name: object) -> bool:
 def use_of(names: Iterable[str], *, averages: bool = False) -> Use:
     """What these metrics make of the scores."""
     metrics = [metric(name) for name in names]
-    thresholds = [float(one.cut.threshold) for one in metrics if isinstance(one.cut, Threshold)]
-    ranks = any(any(one.aggregates.values()) and not isinstance(one.cut, Threshold) for one in metrics)
+    thresholds = [float(record.cut.threshold) for record in metrics if isinstance(record.cut, Threshold)]
+    ranks = any(any(record.aggregates.values()) and not isinstance(record.cut, Threshold) for record in metrics)
     return Use(ranks, list(dict.fromkeys(thresholds)), averages)
 
 
@@ -152,8 +152,8 @@ def _hint(name: str) -> str:
 
 def _with_cutoffs(heads: Sequence[str], tail: str) -> list[str]:
     """At most two names with this cutoff; if none of the heads takes it, with other cutoffs."""
-    names = dict.fromkeys(one for head in heads for one in _with_cutoff(head, tail))
-    return ([one for one in names if tail and one.endswith(f"@{tail}")] or [*names])[:MOST]
+    names = dict.fromkeys(candidate for head in heads for candidate in _with_cutoff(head, tail))
+    return ([candidate for candidate in names if tail and candidate.endswith(f"@{tail}")] or [*names])[:MOST]
 
 
 def _best(text: str) -> str:
@@ -161,7 +161,7 @@ def _best(text: str) -> str:
     if _is_name(text):
         return text
     head, tail = _split(text)
-    return next((one for target in _targets(head) for one in _with_cutoff(target, tail)), text)
+    return next((candidate for target in _targets(head) for candidate in _with_cutoff(target, tail)), text)
 
 
 def _split(text: str) -> tuple[str, str]:

@@ -38,16 +38,16 @@ def _length(values: Sized) -> int:
 
 def number(argument: str, value: Any) -> str:
     """A finite or infinite number, written as briefly as reads back the same."""
-    given, value = value, real(argument, value)
+    original, value = value, real(argument, value)
     if isinstance(value, Integral) and abs(int(value)) < 2**128:
         return str(int(value))
     try:
         as_float = float(value)
     except OverflowError:
         as_float = inf if value == abs(value) else -inf
-    if isinstance(given, Decimal) and given.is_finite() and as_float != value:
+    if isinstance(original, Decimal) and original.is_finite() and as_float != value:
         # More digits than a float has.
-        text = str(given).lower()
+        text = str(original).lower()
         return text if "e" in text or "." not in text else text.rstrip("0").rstrip(".")
     return str(int(as_float)) if as_float.is_integer() and abs(as_float) < 2**53 else repr(as_float)
 

@@ -164,9 +164,9 @@ def f_beta(beta: float) -> Formula:
     def f(c: Counts) -> pl.Expr:
         # Of whole numbers, where they fit: so an F that two thresholds share is the same float.
         if whole + parts < (2**70 if c.whole else SMALL):
-            one = pl.lit(1, dtype=pl.Int64 if whole + parts < SMALL else pl.Int128)
+            unit = pl.lit(1, dtype=pl.Int64 if whole + parts < SMALL else pl.Int128)
             quotient = ratio if c.whole else exact_ratio
-            return quotient(one * (whole + parts) * c.tp, one * whole * c.positives + one * parts * c.k)
+            return quotient(unit * (whole + parts) * c.tp, unit * whole * c.positives + unit * parts * c.k)
         return ratio((1 + square) * c.tp, square * c.positives + c.k)
 
     f.__doc__ = f_beta.__doc__
@@ -175,9 +175,9 @@ def f_beta(beta: float) -> Formula:
 
 def _association(c: Counts) -> pl.Expr:
     """`tp tn - fp fn`, without its cancellation: `tp rows - positives k`, of whole numbers."""
-    one = pl.lit(1, dtype=pl.Int128)
+    unit = pl.lit(1, dtype=pl.Int128)
     if c.whole:
-        return (one * c.tp * c.rows - one * c.positives * c.k).cast(pl.Float64)
+        return (unit * c.tp * c.rows - unit * c.positives * c.k).cast(pl.Float64)
     # In fixed point the products are too long, and so they are made of halves, as by hand.
     (tp, t), (rows, n), (positives, p), (k, r) = (
         (m // _LIMB, m & (_LIMB - 1)) for m in (c.tp, c.rows, c.positives, c.k)

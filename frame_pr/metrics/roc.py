@@ -18,11 +18,11 @@ def _roc_auc(_: re.Match[str], b: Blocks) -> Metric:
     # nothing is lost where weights are in fixed point.
     above = 2 * (b.k - b.tp) - b.size + b.hits
     aggregates = {"negatives_above": Aggregate(b.hits.cast(pl.Float64) * above)}
-    found, ranked = (b.number(fact).fill_null(0) for fact in ("retrieved_positives", "retrieved_rows"))
+    retrieved, ranked = (b.number(fact).fill_null(0) for fact in ("retrieved_positives", "retrieved_rows"))
     negatives = b.rows - b.positives
-    below = found.cast(pl.Float64) * negatives - b.number("negatives_above") / 2
+    below = retrieved.cast(pl.Float64) * negatives - b.number("negatives_above") / 2
     # What is not retrieved comes last, as one tied block.
-    tied = (b.positives - found).cast(pl.Float64) * (negatives - ranked + found) / 2
+    tied = (b.positives - retrieved).cast(pl.Float64) * (negatives - ranked + retrieved) / 2
     value = ratio(below + tied, b.positives.cast(pl.Float64) * negatives)
     return Metric("share", value, by_ties(aggregates, expected=aggregates), needs=("positives", "negatives"))
 
@@ -37,18 +37,18 @@ def _partial_roc_auc(name: re.Match[str], b: Blocks) -> Metric:
     negatives = (b.rows - b.positives).cast(pl.Float64)
     width = negatives * most
     # Of a hit, the false positives up to the limit that lie behind it; those of its own block it has in part.
-    fp, own = ((total - hits).cast(pl.Float64) for total, hits in ((b.k, b.tp), (b.size, b.hits)))
-    reached, behind = (width - fp + own).clip(0, own), b.hits * (width - fp).clip(lower_bound=0)
+    fp, misses = ((total - hits).cast(pl.Float64) for total, hits in ((b.k, b.tp), (b.size, b.hits)))
+    reached, behind = (width - fp + misses).clip(0, misses), b.hits * (width - fp).clip(lower_bound=0)
     steps = reached.floor()
-    in_order = b.hits / (own + 1) * (steps * (steps + 1) / 2 + (reached - steps) * (steps + 1))
+    in_order = b.hits / (misses + 1) * (steps * (steps + 1) / 2 + (reached - steps) * (steps + 1))
     part = f"area@{cut}"
-    found, ranked = (b.number(fact).fill_null(0) for fact in ("retrieved_positives", "retrieved_rows"))
-    last = negatives - (ranked - found)
-    tied = _slope(b.positives - found, last, (width - negatives + last).clip(lower_bound=0))
+    retrieved, ranked = (b.number(fact).fill_null(0) for fact in ("retrieved_positives", "retrieved_rows"))
+    last = negatives - (ranked - retrieved)
+    tied = _slope(b.positives - retrieved, last, (width - negatives + last).clip(lower_bound=0))
     # Against chance, as McClish has it: 1/2 for a random ranking, whatever the limit.
     share, chance = ratio(b.number(part) + tied, b.positives * negatives), most**2 / 2
     aggregates = by_ties(
-        {part: Aggregate(behind + _slope(b.hits, own, reached))}, expected={part: Aggregate(behind + in_order)}
+        {part: Aggregate(behind + _slope(b.hits, misses, reached))}, expected={part: Aggregate(behind + in_order)}
     )
     value = (1 + (share - chance) / (most - chance)) / 2
     return Metric("share", value, aggregates, needs=("positives", "negatives"))

@@ -58,7 +58,7 @@ class Parts(Backend[Any]):
         """Rows of groups, and those of others that are not among them."""
 
     @abstractmethod
-    def beside(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> Any:
+    def append_columns(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> Any:
         """The frame itself, part by part, with the columns that the function makes of each part at its right."""
 
     def evaluate(self, request: Request, named: Mapping[str, str], means: Means | None, undefined: float | None) -> Any:
@@ -101,7 +101,7 @@ class Parts(Backend[Any]):
         """Every row with the metrics of its group."""
         call = self._call(request, named, undefined)
         refuse_taken([prefix + name for name in named], self.columns())
-        return self.beside(call.columns(), call.by, partial(call.of_rows, prefix=prefix))
+        return self.append_columns(call.columns(), call.by, partial(call.of_rows, prefix=prefix))
 
     def _call(self, request: Request, named: Mapping[str, str], undefined: float | None) -> PartQuery:
         if request.tie_rule.by_row:
@@ -164,8 +164,8 @@ class Shuffled(Parts):
             return self.by_group(call.columns(), call.by, call.of_groups)
         readings = Readings()
         results = [
-            evaluate_ranges(one, self.empty(one.columns()), readings.of(one, self.in_ranges(one)))
-            for one in call.systems()
+            evaluate_ranges(system, self.empty(system.columns()), readings.of(system, self.in_ranges(system)))
+            for system in call.systems()
         ]
         return self.from_result(call.joined(results))
 
@@ -256,8 +256,8 @@ def _unpacked(tables: pl.Series) -> pl.DataFrame:
 def _refuse_changed(before: pl.DataFrame, now: pl.DataFrame) -> None:
     """Counts are equal; so are sums of floats, but for the last bits, which depend on the order of the rows."""
     alike = before.shape == now.shape and all(
-        (one.eq_missing(other) | ((one - other).abs() <= 1e-9 * one).fill_null(False)).all()
-        for one, other in zip(before, now, strict=True)
+        (first.eq_missing(other) | ((first - other).abs() <= 1e-9 * first).fill_null(False)).all()
+        for first, other in zip(before, now, strict=True)
     )
     if not alike:
         raise ValueError(

@@ -80,7 +80,7 @@ class DaskFrame(Shuffled):
             frame = frame.map_partitions(partial(_typed, meta=frame._meta), meta=frame._meta)
         return frame.map_partitions(partial(_by_group, function, meta), meta=meta)
 
-    def beside(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
+    def append_columns(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
         """The frame with the columns that the function makes of each part."""
         empty = function(self.empty(columns))
         new = empty.to_pandas().astype(_announced(empty))
@@ -88,8 +88,8 @@ class DaskFrame(Shuffled):
         used = self._labels(columns)
         frame = self.frame[[*used, *(label for label in self.columns() if label not in used)]]
         meta = pd.concat([self.frame._meta, new], axis=1)
-        beside = partial(_beside, function, used, self.columns(), new)
-        return _shuffled(frame, len(keys), _hashed).map_partitions(beside, meta=meta)
+        append = partial(_append_to_part, function, used, self.columns(), new)
+        return _shuffled(frame, len(keys), _hashed).map_partitions(append, meta=meta)
 
     def in_ranges(self, call: PartQuery) -> Callable[[Part], pl.DataFrame]:
         """A shuffle by ranges of scores; what a function makes of its parts comes here."""
@@ -223,9 +223,9 @@ def _decoded(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
     """Categories and dictionaries as their values, which can be put together with those of other parts."""
     decoded = {}
     for column, dtype in meta.dtypes.items():
-        own = part[column].dtype
+        part_dtype = part[column].dtype
         if (_is_dictionary(dtype) or _is_known(dtype)) and (
-            _is_dictionary(own) or isinstance(own, pd.CategoricalDtype)
+            _is_dictionary(part_dtype) or isinstance(part_dtype, pd.CategoricalDtype)
         ):
             coded = pa.chunked_array([pa.array(part[column])] if len(part) else [], type=pa.array(part[column]).type)
             value = coded.type.value_type
@@ -254,15 +254,15 @@ def _encoded(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
 def _categories(values: pd.Series[Any], dtype: pd.CategoricalDtype) -> pd.Series[Any]:
     if not _is_known(dtype):
         return values.astype("category")
-    codes, found = pd.factorize(values)
-    found = pd.Index(found).astype(dtype.categories.dtype)
-    new = found.difference(dtype.categories)
+    codes, uniques = pd.factorize(values)
+    uniques = pd.Index(uniques).astype(dtype.categories.dtype)
+    new = uniques.difference(dtype.categories)
     if dtype.ordered and len(new):
         raise TypeError(
             f"column {values.name!r} has ordered categories, and {new[0]!r} of a part is not one of those that Dask "
             "knows: give all parts the same"
         )
-    coded = pd.Categorical.from_codes(codes, categories=found)
+    coded = pd.Categorical.from_codes(codes, categories=uniques)
     return pd.Series(coded.set_categories(dtype.categories.append(new), ordered=dtype.ordered), index=values.index)
 
 
@@ -293,7 +293,7 @@ def _typed(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
 
 def _held(values: pd.Series[Any], typed: pd.Series[Any]) -> np.ndarray[Any, Any]:
     """Which values are the same in another type."""
-    before, after = (from_pandas(one.to_frame("values"), ["values"]).to_series() for one in (values, typed))
+    before, after = (from_pandas(series.to_frame("values"), ["values"]).to_series() for series in (values, typed))
     if _nature(before.dtype) not in (_nature(after.dtype), pl.Null):
         return before.is_null().to_numpy()
     back = after.cast(before.dtype, strict=False)
@@ -345,6 +345,8 @@ def _by_group(function: Part, meta: pd.DataFrame, part: pd.DataFrame) -> pd.Data
     return to_pandas(result, [str(column) for column in meta.columns], like=_replaced(meta, like))
 
 
-def _beside(function: Part, used: list[Any], columns: list[Any], new: pd.DataFrame, part: pd.DataFrame) -> pd.DataFrame:
+def _append_to_part(
+    function: Part, used: list[Any], columns: list[Any], new: pd.DataFrame, part: pd.DataFrame
+) -> pd.DataFrame:
     result = to_pandas(in_part(function, _part(part, used)), list(new.columns), like=new)
     return pd.concat([part[columns], result.set_axis(part.index)], axis=1)

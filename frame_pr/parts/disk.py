@@ -108,7 +108,7 @@ class DiskFrame(Parts):
         result = average(in_places(groups.lazy(), [*keys, *call.named]).collect())
         return _sorted(result, call, keys) if keys else result
 
-    def beside(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> pl.DataFrame:
+    def append_columns(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> pl.DataFrame:
         """Not for rows in parts, which do not keep their order."""
         raise TypeError("with_metrics gives rows in their order, which parts do not keep: join evaluate to the rows")
 
@@ -130,31 +130,31 @@ def _refuse_label(parts: Sequence[pl.LazyFrame], call: PartQuery) -> None:
     """The positive label stands in one of the parts; of each the truth alone is read, up to the first that has it."""
     if call.request.positive is None:
         return
-    found: list[pl.DataFrame] = []
+    tables: list[pl.DataFrame] = []
     for part in parts:
-        found.append(part.select(**call.labels(part.collect_schema())).collect(engine="streaming"))
-        if found[-1]["hits"].item():
+        tables.append(part.select(**call.labels(part.collect_schema())).collect(engine="streaming"))
+        if tables[-1]["hits"].item():
             return
-    call.refuse_label(pl.concat(found))
+    call.refuse_label(pl.concat(tables))
 
 
 def _by_range(call: PartQuery, frame: pl.LazyFrame, rows: int, most: int, folder: Path) -> pl.DataFrame:
     """One row per group of a frame with a very large one."""
     refuse_gain(call)
     results, readings, columns = [], Readings(), call.columns()
-    for one in call.systems():
-        part = in_places(frame, [str(columns.index(column)) for column in one.columns()])
+    for query in call.systems():
+        part = in_places(frame, [str(columns.index(column)) for column in query.columns()])
         sample = part.with_row_index("row").filter(pl.col("row") % math.ceil(rows / min(rows, most, _SAMPLE)) == 0)
         sampled = sample.drop("row").collect(engine="streaming")
         # As many rows are like none of the sample as are in it like no other (Good 1953).
         alone = sampled.filter(sampled.is_unique()).height / sampled.height
-        if alone * rows <= most and (alike := _of_alike(one, part)) is not None:
+        if alone * rows <= most and (alike := _of_alike(query, part)) is not None:
             results.append(alike)
             continue
-        cuts = range_edges(sampled[one.score], math.ceil(1.2 * rows / max(1, most)))
+        cuts = range_edges(sampled[query.score], math.ceil(1.2 * rows / max(1, most)))
         with TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as below:
             parts = _written(
-                part.with_columns(range_of(one.score, cuts, ascending=call.request.ascending)),
+                part.with_columns(range_of(query.score, cuts, ascending=call.request.ascending)),
                 pl.col(RANGE),
                 Path(below),
             )
@@ -163,8 +163,8 @@ def _by_range(call: PartQuery, frame: pl.LazyFrame, rows: int, most: int, folder
                 return pl.concat(in_part(function, part.collect()) for part in parts)
 
             # Parts of groups are read from a disk, where nothing changes, and a label may stand in others.
-            over = over_ranges if call.by else readings.of(one, over_ranges)
-            results.append(evaluate_ranges(one, part.collect_schema().to_frame(), over))
+            over = over_ranges if call.by else readings.of(query, over_ranges)
+            results.append(evaluate_ranges(query, part.collect_schema().to_frame(), over))
     return call.joined(results)
 
 
@@ -277,7 +277,7 @@ def _removed_on_signals(folder: str) -> Iterator[None]:
     By a thread, which the signal wakes: a handler of Python's would wait until polars returns. Where the caller handles
     signals, in any way, that is left as it is.
     """
-    ours = [one for one in _FATAL if signal.getsignal(one) == signal.SIG_DFL]
+    ours = [number for number in _FATAL if signal.getsignal(number) == signal.SIG_DFL]
     if not ours or threading.current_thread() is not threading.main_thread() or _is_waited_for():
         yield
         return
@@ -286,15 +286,15 @@ def _removed_on_signals(folder: str) -> Iterator[None]:
     signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
     ending = threading.Event()
     threading.Thread(target=_watch, args=(told, ours, folder, ending), daemon=True).start()
-    for one in ours:
-        signal.signal(one, _wake)
+    for number in ours:
+        signal.signal(number, _wake)
     try:
         yield
     finally:
         while ending.is_set():  # the thread ends the process, when the folder is gone
             time.sleep(0.02)
-        for one in ours:
-            signal.signal(one, signal.SIG_DFL)
+        for number in ours:
+            signal.signal(number, signal.SIG_DFL)
         signal.set_wakeup_fd(-1)
         os.close(tell)
 

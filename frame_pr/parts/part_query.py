@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.functions.evaluation import evaluated, evaluated_beside, sorted_by
+from frame_pr.functions.evaluation import append_metrics, evaluate_request, sorted_by
 from frame_pr.functions.tallies import Bins, tallied
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.rows import Rows, WayBack, rows_of
@@ -90,7 +90,7 @@ class PartQuery:
         """The results of the systems, put together."""
         if not self.request.several:
             return results[0]
-        named = [one.with_columns(system=pl.lit(name)) for one, name in zip(results, self.scores, strict=True)]
+        named = [result.with_columns(system=pl.lit(name)) for result, name in zip(results, self.scores, strict=True)]
         # A threshold has the type of its score.
         return pl.concat(named, how="vertical_relaxed")[[*self.by, "system", *self.named]]
 
@@ -103,13 +103,15 @@ class PartQuery:
 
     def of_groups(self, part: pl.DataFrame, means: Means | None = None, *, all_groups: bool = False) -> pl.DataFrame:
         """One row per group of the part; `all_groups`: and of those that frames of known totals have."""
-        return evaluated(self._labelled(part), self._placed, self.named, means, self.undefined, all_groups=all_groups)
+        return evaluate_request(
+            self._labelled(part), self._placed, self.named, means, self.undefined, all_groups=all_groups
+        )
 
     def of_rows(self, part: pl.DataFrame, prefix: str) -> pl.DataFrame:
         """The new columns of each row of the part, in its order."""
         # Under the names of metrics, which the columns of a part do not have.
         metrics = {name: name for name in self.names}
-        rows = evaluated_beside(self._labelled(part), self._placed, metrics, "", self.undefined)
+        rows = append_metrics(self._labelled(part), self._placed, metrics, "", self.undefined)
         return rows.select(pl.col(of).alias(prefix + name) for name, of in self.named.items())
 
     def of_alike(self, part: pl.DataFrame, bins: Bins | None) -> pl.DataFrame:
@@ -138,13 +140,13 @@ class PartQuery:
         for name in ("weight", "count"):
             if (column := self.request.single.get(name)) is not None:
                 summed[f"{name}s"] = str(self.columns().index(str(column)))
-        found = {"rows": pl.len(), "judged": truth.count(), "positives": truth.sum()}
-        found = {name: count.cast(pl.Float64) for name, count in found.items()}
+        sums = {"rows": pl.len(), "judged": truth.count(), "positives": truth.sum()}
+        sums = {name: count.cast(pl.Float64) for name, count in sums.items()}
         for name, column in summed.items():
             # By their size, as sums that cancel are not the same in another order.
             size = pl.col(column).cast(pl.Float64).fill_nan(None).abs()
-            found |= {name: size.sum(), f"{name} of positives": size.filter(truth).sum()}
-        return found
+            sums |= {name: size.sum(), f"{name} of positives": size.filter(truth).sum()}
+        return sums
 
     def labels(self, schema: pl.Schema) -> dict[str, pl.Expr]:
         """Over rows of parts of this schema: how many have the positive label, and some of the labels."""
@@ -154,16 +156,16 @@ class PartQuery:
     def refuse_label(self, labels: pl.DataFrame) -> None:
         """The positive label is one of the frame, of whose parts these are the `labels`."""
         if self.request.positive is not None and not labels["hits"].sum():
-            known = labels["labels"].explode().unique()
-            check_occurs(str(self.request.truth), known, self.request.positive, self.categories)
+            present = labels["labels"].explode().unique()
+            check_occurs(str(self.request.truth), present, self.request.positive, self.categories)
 
     @cached_property
     def _placed(self) -> Request:
         """The request of a part, whose truths are Boolean."""
         at: dict[str, Any] = {name: pl.col(str(i)).alias(name) for i, name in enumerate(self.columns())}
         request = self.request
-        given = request.single.items()
-        others: Any = {name: at[str(column)] for name, column in given if name in request.policies}
+        columns = request.single.items()
+        others: Any = {name: at[str(column)] for name, column in columns if name in request.policies}
         return replace(
             request,
             truth=at[str(request.truth)],

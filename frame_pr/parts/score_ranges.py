@@ -56,15 +56,15 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: Callable[
     `empty`: the columns of the call, without rows. `over_ranges`: what a function makes of the parts, a column `RANGE`
     in them; it is asked to run twice, or up to four times.
     """
-    chosen = plan_for(call.rows_of(empty, call.keys, {})[0], call.names, call.undefined)
-    units = None if chosen.whole else units_of(over_ranges(partial(measure_ranges, call=call)), call)
+    plan = plan_for(call.rows_of(empty, call.keys, {})[0], call.names, call.undefined)
+    units = None if plan.whole else units_of(over_ranges(partial(measure_ranges, call=call)), call)
     starts = starts_of(over_ranges(partial(count_ranges, call=call, units=units)), call, units)
     if starts.is_empty():
         return call.of_groups(empty)
-    known: dict[str, Any] = {"call": call, "starts": starts, "units": units}
-    if any("interpolated_precision" in one.over.meta.root_names() for one in chosen.aggregates.values()):
-        known["starts"] = with_later_precision(starts, over_ranges(partial(best_precision, **known)), call)
-    result = finished_groups(over_ranges(partial(summed_up, **known)), call, chosen)
+    context: dict[str, Any] = {"call": call, "starts": starts, "units": units}
+    if any("interpolated_precision" in record.over.meta.root_names() for record in plan.aggregates.values()):
+        context["starts"] = with_later_precision(starts, over_ranges(partial(best_precision, **context)), call)
+    result = finished_groups(over_ranges(partial(summed_up, **context)), call, plan)
     return result.select(**renamed(dict(zip(call.by, call.keys, strict=True)) | {**call.named}))
 
 
@@ -72,10 +72,10 @@ def measure_ranges(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     """For each range in the part: the exponent of its largest weight, its number of rows, known totals in its rows."""
     rows, way_back = call.rows_of(part, [*call.keys, RANGE], call.totals_in_rows())
     largest = exponent(pl.col("weight")).max().alias(_SUM + "exponent")
-    found = rows.frame.group_by("group").agg(largest, how_many(counted=rows.counted).alias(_SUM + "rows"))
+    measures = rows.frame.group_by("group").agg(largest, how_many(has_counts=rows.has_counts).alias(_SUM + "rows"))
     for total in rows.totals:
-        found = found.join(total, on="group", how="left")
-    return way_back.restore(found).collect()
+        measures = measures.join(total, on="group", how="left")
+    return way_back.restore(measures).collect()
 
 
 def units_of(sizes: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
@@ -83,7 +83,7 @@ def units_of(sizes: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     coder, ranges = _numbered(sizes, call.keys)
     largest, rows = pl.col(_SUM + "exponent").max().over("group"), pl.col(_SUM + "rows").sum().over("group")
     ranges = ranges.select("group", *call.keys, RANGE, **{_SUM + "bits": bits_of_sum(largest, rows)})
-    for total in _known(sizes, call, coder, pl.Float64()):
+    for total in _known_totals(sizes, call, coder, pl.Float64()):
         ranges = ranges.join(total, on="group", how="left")
     bits = bits_beside(pl.col(_SUM + "bits"), list(call.request.totals))
     return ranges.select(*call.keys, RANGE, unit=unit_of(bits)).collect()
@@ -93,8 +93,8 @@ def count_ranges(part: pl.DataFrame, call: PartQuery, units: pl.DataFrame | None
     """For each range in the part: its rows and positives, and the known totals of its group where a column has them."""
     rows, way_back = call.rows_of(part, [*call.keys, RANGE], call.totals_in_rows(), units=units)
     alone = rows._replace(totals=[])
-    found = {_SUM + name: name for name in TOTAL_POLICIES}
-    table = aggregate(alone, plan_for(alone, TOTAL_POLICIES)).select("group", **found)
+    total_columns = {_SUM + name: name for name in TOTAL_POLICIES}
+    table = aggregate(alone, plan_for(alone, TOTAL_POLICIES)).select("group", **total_columns)
     for total in rows.totals:
         table = table.join(total, on="group", how="left")
     return way_back.restore(table).collect()
@@ -105,22 +105,22 @@ def starts_of(counts: pl.DataFrame, call: PartQuery, units: pl.DataFrame | None)
     if units is not None:
         counts = counts.join(units, on=[*call.keys, RANGE], how="left", nulls_equal=True)
     coder, ranges = _numbered(counts, call.keys)
-    found, ranked = {mass: pl.col(_SUM + mass.total) for mass in MASSES}, pl.col(RANGE).is_not_null()
-    totals = _known(counts, call, coder, pl.Int64() if units is None else pl.Float64())
+    sums, ranked = {mass: pl.col(_SUM + mass.total) for mass in MASSES}, pl.col(RANGE).is_not_null()
+    totals = _known_totals(counts, call, coder, pl.Int64() if units is None else pl.Float64())
     unit = [] if units is None else [pl.col("unit").first()]
-    groups = ranges.group_by("group").agg(*(total.sum().alias(mass.total) for mass, total in found.items()), *unit)
+    groups = ranges.group_by("group").agg(*(total.sum().alias(mass.total) for mass, total in sums.items()), *unit)
     groups = with_totals(groups, totals, in_units=units is not None)
     groups = groups.select("group", **{mass.in_all: mass.total for mass in MASSES})
     before = {
         mass.before: (number.cum_sum() - number).over("group")
-        for mass, total in found.items()
+        for mass, total in sums.items()
         for number in (pl.when(ranked).then(total).otherwise(0),)
     }
     starts = ranges.sort("group", RANGE, nulls_last=True).with_columns(**before, later_precision=pl.lit(0.0))
     return starts.join(groups, on="group").select(*call.keys, RANGE, *START).collect()
 
 
-def _known(ranges: pl.DataFrame, call: PartQuery, coder: Coding, dtype: pl.DataType) -> list[pl.LazyFrame]:
+def _known_totals(ranges: pl.DataFrame, call: PartQuery, coder: Coding, dtype: pl.DataType) -> list[pl.LazyFrame]:
     """The known totals of groups, of which a table of ranges has those that stand in the rows."""
     keys = dict(zip(call.by, call.keys, strict=True))
     return [
@@ -157,12 +157,12 @@ def summed_up(part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame, units: 
     return way_back.restore(sums.rename(lambda name: name if name == "group" else _SUM + name)).collect()
 
 
-def finished_groups(sums: pl.DataFrame, call: PartQuery, chosen: Plan) -> pl.DataFrame:
+def finished_groups(sums: pl.DataFrame, call: PartQuery, plan: Plan) -> pl.DataFrame:
     """The metrics of each group, from the sums of its ranges."""
     coder, ranges = _numbered(sums, call.keys)
-    groups = per_group(ranges, chosen.over_groups, None if call.keys else 1, _SUM, in_order=False)
-    table = finalize(groups, ["group"], chosen)
-    return coder.restore(table).select(*call.keys, *chosen.metrics).collect()
+    groups = per_group(ranges, plan.over_groups, None if call.keys else 1, _SUM, in_order=False)
+    table = finalize(groups, ["group"], plan)
+    return coder.restore(table).select(*call.keys, *plan.metrics).collect()
 
 
 def _numbered(table: pl.DataFrame, keys: list[str]) -> tuple[Coding, pl.LazyFrame]:

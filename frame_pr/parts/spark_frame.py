@@ -93,13 +93,13 @@ class SparkFrame(Shuffled):
         fields = [*frame.schema.fields[: len(keys)], *_fields(figures)]
         return _told(_mapped(frame, range(len(keys)) if shuffled else None, to_part, fields), fields)
 
-    def beside(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
+    def append_columns(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
         """The frame with the columns that the function makes of each part."""
         figures = function(self.empty(columns))
         self._refuse_alike(figures.columns, self.columns())
         used = [self.columns().index(column) for column in columns]
         fields = [*self.frame.schema, *_fields(figures)]
-        to_part = partial(_beside, function, used, figures.to_arrow().schema.types)
+        to_part = partial(_append_to_part, function, used, figures.to_arrow().schema.types)
         return _told(_mapped(self.frame, used[: len(keys)], to_part, fields), fields)
 
     def in_ranges(self, call: PartQuery) -> Callable[[Part], pl.DataFrame]:
@@ -113,17 +113,17 @@ class SparkFrame(Shuffled):
         )
         figures = number(empty)
         fields = [*frame.schema, *_fields(figures)]
-        to_part = partial(_beside, number, range(empty.width), figures.to_arrow().schema.types)
+        to_part = partial(_append_to_part, number, range(empty.width), figures.to_arrow().schema.types)
         ranged = _told(_mapped(frame, None, to_part, fields), fields)
         return partial(_collected, ranged, [empty.width], pl.concat([empty, figures], how="horizontal"))
 
     def together(self, groups: DataFrame, others: pl.DataFrame, keys: Sequence[str]) -> DataFrame:
         """A union of both."""
         rows = self.frame.sparkSession.createDataFrame(others.select(cs.by_name(groups.columns)).rows(), groups.schema)
-        own, other = (
-            one.selectExpr("*", f"{told} AS {_quoted(OTHER)}") for one, told in ((groups, "false"), (rows, "true"))
+        first, other = (
+            side.selectExpr("*", f"{told} AS {_quoted(OTHER)}") for side, told in ((groups, "false"), (rows, "true"))
         )
-        return own.union(other)
+        return first.union(other)
 
     def from_result(self, result: pl.DataFrame) -> DataFrame:
         """A small result, as a Spark frame."""
@@ -137,10 +137,10 @@ class SparkFrame(Shuffled):
         if self.frame.sparkSession.conf.get("spark.sql.caseSensitive") == "true":
             return
         for name in names:
-            for one in new:
-                if one.lower() == name.lower():
+            for column in new:
+                if column.lower() == name.lower():
                     raise ValueError(
-                        f"columns {name!r} and {one!r} have one name to Spark: rename the first before the call"
+                        f"columns {name!r} and {column!r} have one name to Spark: rename the first before the call"
                     )
 
 
@@ -187,11 +187,11 @@ def _mapped(
     # doubles the forms of a filter that names it, such as na.drop().
     # In SQL, as functions of columns are those of Classic or of Connect, whatever the frame is of.
     columns = ", ".join(f"{_quoted(name)} AS c{i}" for i, name in enumerate(names))
-    plain = frame.selectExpr(f"struct({columns}) AS row")
+    rows = frame.selectExpr(f"struct({columns}) AS row")
     if keys is not None:
-        plain = plain.repartition(*(f"row.c{i}" for i in keys)) if keys else plain.repartition(1)
+        rows = rows.repartition(*(f"row.c{i}" for i in keys)) if keys else rows.repartition(1)
     made = [StructField(f"c{i}", field.dataType, True, field.metadata) for i, field in enumerate(fields)]
-    return plain.mapInArrow(function, StructType([*made, StructField("error", StringType())]))
+    return rows.mapInArrow(function, StructType([*made, StructField("error", StringType())]))
 
 
 def _told(frame: DataFrame, fields: Sequence[StructField]) -> DataFrame:
@@ -226,7 +226,7 @@ def _by_group(
         yield from _or_error(lambda: function(empty).to_arrow().columns, figures)
 
 
-def _beside(
+def _append_to_part(
     function: Part, used: Sequence[int], figures: list[pa.DataType], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     if rows := _columns(batches):

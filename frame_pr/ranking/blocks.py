@@ -32,7 +32,7 @@ def blocks_of(
     first: bool = False,
     each_row: bool = False,
     k_at: Mapping[str, pl.Expr] = MappingProxyType({}),
-    beside: Sequence[str] = (),
+    extra_sums: Sequence[str] = (),
 ) -> pl.LazyFrame:
     """Table of blocks, one row per distinct score of a group, by group and from the best score on.
 
@@ -48,8 +48,8 @@ def blocks_of(
     `steps`: only blocks with a positive, and the last one of every group. `first`: also the first one of every group.
     `each_row`: with ties that put positives first or last, every row is a block, also where truths are equal.
     `k_at`: more columns, of which blocks reach a threshold (`SortKey.reaches`) the k there as far as the block, 0 where
-    no block above it does. `beside`: those of `masses.BESIDE` that are wanted, the block's own; a block that has any of
-    them is a step, too.
+    no block above it does. `extra_sums`: those of `EXTRA_SUMS` that are wanted, of each block alone; a block that
+    has any of them is a step, too.
     """
     key = rows.key
 
@@ -58,13 +58,13 @@ def blocks_of(
         return pl.when("retrieved").then(value) if rows.some_unranked else value
 
     # Running totals over the whole frame; a block's own numbers are differences of them, and so are a group's.
-    blocks = _running(rows, beside, each_row=each_row).with_columns(
+    blocks = _running(rows, extra_sums, each_row=each_row).with_columns(
         last=ends(key.group_bits()),
         first=starts(key.group_bits()),
-        **{mass.own: difference(mass.run) for mass in MASSES},
-        **{name: _own(name, rows) for name in beside},
+        **{mass.block: difference(mass.run) for mass in MASSES},
+        **{name: _block_sum(name, rows) for name in extra_sums},
     )
-    before = pl.col(ROWS.run) - pl.col(ROWS.own)
+    before = pl.col(ROWS.run) - pl.col(ROWS.block)
     if k_at:
         # Codes may be of the group's system.
         blocks = blocks.with_columns(group=key.group()).with_columns(
@@ -72,7 +72,7 @@ def blocks_of(
             for name, reached in k_at.items()
         )
     if steps:
-        has_some = [pl.col(name) > 0 for name in ("hits", *beside)]
+        has_some = [pl.col(name) > 0 for name in ("hits", *extra_sums)]
         blocks = blocks.filter(pl.any_horizontal(*has_some, "last", *(["first"] if first else [])))
     rank_key = if_retrieved(key.rank_key())
     blocks = blocks.with_columns(
@@ -128,17 +128,17 @@ def _dense_rank(blocks: pl.Series) -> pl.Series:
     return pl.repeat(None, len(blocks), dtype=pl.UInt32, eager=True).scatter(*table.collect(engine="streaming"))
 
 
-def _running(rows: Rows, beside: Sequence[str], *, each_row: bool) -> pl.LazyFrame:
+def _running(rows: Rows, extra_sums: Sequence[str], *, each_row: bool) -> pl.LazyFrame:
     """Sort, and run totals down the column: `bits`, a run for each mass, `ties_run`, `retrieved`; one row per block."""
     key, by_truth = rows.key, TIES[rows.ties].bounds
-    masses = _masses(rows, beside)
+    masses = _masses(rows, extra_sums)
     fractional = any(dtype.is_float() for _, dtype in masses.values())
     frame = rows.frame if rows.units is None else rows.frame.join(rows.units, on="group", how="left")
     by_index = key.places and not rows.ordered
     frame = frame.with_row_index("row") if by_index else frame
     columns = [key.pack(key.place_of_row() if by_index else pl.col("tie") if rows.ordered else None).alias("key")]
     columns += [mass.alias(name) for name, (mass, _) in masses.items()]
-    columns += [pl.col("count")] if rows.counted else []
+    columns += [pl.col("count")] if rows.has_counts else []
     alike = not (fractional or (each_row and by_truth))
     in_order = partial(_in_order, alike=alike, row=key.row() if by_index else None)
     dtypes = {name: dtype for name, (_, dtype) in masses.items()}
@@ -146,20 +146,20 @@ def _running(rows: Rows, beside: Sequence[str], *, each_row: bool) -> pl.LazyFra
     table = frame.select(key=pl.map_batches(columns, in_order, return_dtype=pl.Struct(dtypes))).unnest("key")
     if by_index:
         # In the same time as the sort of a frame, and with less memory.
-        table = table.with_columns(pl.col([*masses, *(["count"] if rows.counted else [])]).gather(key.row()))
+        table = table.with_columns(pl.col([*masses, *(["count"] if rows.has_counts else [])]).gather(key.row()))
     table = table.with_columns(row=pl.col("count").cum_sum(), **key.unpacked())
     if not fractional:
-        rows = rows._replace(counted=True)
+        rows = rows._replace(has_counts=True)
     bits = pl.col("bits")
     retrieved = key.is_retrieved() if rows.some_unranked else pl.lit(True)
     alone = starts(bits) & ends(bits)
-    tied = ~(alone & (pl.col("count") == 1) if rows.counted else alone) & retrieved
+    tied = ~(alone & (pl.col("count") == 1) if rows.has_counts else alone) & retrieved
     if rows.weights.fractional:
         table = table.with_columns(unit=_unit("weight", rows) if rows.units is None else _known_unit(rows))
-    if "gain" in beside and rows.gains.fractional:
+    if "gain" in extra_sums and rows.gains.fractional:
         table = table.with_columns(gain_unit=_unit("gain", rows))
     table = table.with_columns(
-        **_runs(rows, beside), ties_run=rows.times(tied.cast(pl.Int64)).cum_sum(), retrieved=retrieved
+        **_runs(rows, extra_sums), ties_run=rows.times(tied.cast(pl.Int64)).cum_sum(), retrieved=retrieved
     )
     end = ends(pl.col("place_bits") if rows.ordered else bits)
     if by_truth:
@@ -168,19 +168,19 @@ def _running(rows: Rows, beside: Sequence[str], *, each_row: bool) -> pl.LazyFra
     return table.filter(end)
 
 
-def _masses(rows: Rows, beside: Sequence[str]) -> dict[str, tuple[pl.Expr, pl.DataType]]:
+def _masses(rows: Rows, extra_sums: Sequence[str]) -> dict[str, tuple[pl.Expr, pl.DataType]]:
     """What goes along with the keys, and its type: whole ones of all rows that a row stands for, floats of one."""
-    found: dict[str, tuple[pl.Expr, pl.DataType]] = {}
+    masses: dict[str, tuple[pl.Expr, pl.DataType]] = {}
     for name, weights in (("weight", rows.weights), ("gain", rows.gains)):
-        if weights.name is not None and (name == "weight" or name in beside):
+        if weights.name is not None and (name == "weight" or name in extra_sums):
             mass = pl.col(name)
-            found[name] = (mass, pl.Float64()) if weights.fractional else (rows.times(mass), pl.Int64())
+            masses[name] = (mass, pl.Float64()) if weights.fractional else (rows.times(mass), pl.Int64())
     if rows.units is not None:
-        found["unit"] = pl.col("unit"), pl.Float64()
-    if rows.filled and "judged" in beside:
+        masses["unit"] = pl.col("unit"), pl.Float64()
+    if rows.filled and "judged" in extra_sums:
         judged = pl.col("judged") & ~pl.col("dropped") if rows.key.drops else pl.col("judged")
-        found["judged"] = rows.times(judged.cast(pl.Int64)), pl.Int64()
-    return found
+        masses["judged"] = rows.times(judged.cast(pl.Int64)), pl.Int64()
+    return masses
 
 
 _LOOKED_AT = 2**16
@@ -195,32 +195,32 @@ def _in_order(columns: Sequence[pl.Series], *, alike: bool, row: pl.Expr | None)
     """
     keys, *others = columns
     table = pl.DataFrame(columns)
-    counted = "count" in table.columns
-    own = pl.col("key") if row is None else pl.col("key") - row.cast(pl.Int128) * 2
-    if alike and _few(table, own):
-        count = {} if counted else {"count": pl.len().cast(pl.Int64)}
-        groups = table.lazy().group_by(own).agg(pl.exclude("key").sum(), **count).sort("key")
+    has_counts = "count" in table.columns
+    key_alone = pl.col("key") if row is None else pl.col("key") - row.cast(pl.Int128) * 2
+    if alike and _few(table, key_alone):
+        count = {} if has_counts else {"count": pl.len().cast(pl.Int64)}
+        groups = table.lazy().group_by(key_alone).agg(pl.exclude("key").sum(), **count).sort("key")
         table = groups.collect(engine="streaming")
-        return table.with_columns(own if row is None else own + pl.int_range(pl.len()) * 2).to_struct()
+        return table.with_columns(key_alone if row is None else key_alone + pl.int_range(pl.len()) * 2).to_struct()
     table = table.sort("key") if others and row is None else table.with_columns(keys.sort())
-    return (table if counted else table.with_columns(count=pl.lit(1, dtype=pl.Int64))).to_struct()
+    return (table if has_counts else table.with_columns(count=pl.lit(1, dtype=pl.Int64))).to_struct()
 
 
-def _few(table: pl.DataFrame, own: pl.Expr) -> bool:
+def _few(table: pl.DataFrame, key: pl.Expr) -> bool:
     """Whether there are so few distinct ones among many that it pays to look for them before a sort."""
     if len(table) <= 2 * _LOOKED_AT:
         return False
-    seen = table.sample(_LOOKED_AT, with_replacement=True, seed=0).select(own.n_unique()).item()
+    seen = table.sample(_LOOKED_AT, with_replacement=True, seed=0).select(key.n_unique()).item()
     return bool(seen < 0.6 * _LOOKED_AT)
 
 
-def _runs(rows: Rows, beside: Sequence[str]) -> dict[str, pl.Expr]:
+def _runs(rows: Rows, extra_sums: Sequence[str]) -> dict[str, pl.Expr]:
     """Running totals of hits and of rows, and of what is `beside`."""
     counts = rows.times(rows.key.counts().cast(pl.Int64)) if rows.key.drops else pl.col("count")
     # In fixed point, as floats lose bits where a total is taken from another.
     gain = rows.times(in_units(pl.col("gain"), pl.col("gain_unit"))) if rows.gains.fractional else pl.col("gain")
     summed = {"gain": gain, "judged": pl.col("judged") if rows.filled else counts}
-    runs = {f"{name}_run": summed[name].cum_sum() for name in beside}
+    runs = {f"{name}_run": summed[name].cum_sum() for name in extra_sums}
     if rows.weights.fractional:
         # Over all groups they may wrap around, which differences within a group do not notice.
         weight = rows.times(in_units(pl.col("weight"), pl.col("unit")))
@@ -233,10 +233,10 @@ def _runs(rows: Rows, beside: Sequence[str]) -> dict[str, pl.Expr]:
     return {HITS.run: (pl.col("truth") * weight).cum_sum(), ROWS.run: weight.cum_sum(), **runs}
 
 
-def _own(name: str, rows: Rows) -> pl.Expr:
+def _block_sum(name: str, rows: Rows) -> pl.Expr:
     """What a block has of a mass that is not run down the ranking."""
-    own = difference(f"{name}_run")
-    return own / pl.col("gain_unit") if name == "gain" and rows.gains.fractional else own
+    block_sum = difference(f"{name}_run")
+    return block_sum / pl.col("gain_unit") if name == "gain" and rows.gains.fractional else block_sum
 
 
 def _known_unit(rows: Rows) -> pl.Expr:
@@ -257,7 +257,7 @@ def _unit(column: Literal["weight", "gain"], rows: Rows) -> pl.Expr:
         table = table.with_columns(own=counts[0] if counts else pl.lit(1, dtype=pl.Int64))
         return refuse_lost([masses, table.select(_unit_of_group()).to_series()], column, name)
 
-    counts = ["count"] if rows.counted else []
+    counts = ["count"] if rows.has_counts else []
     return pl.map_batches([column, rows.key.group_bits(), *counts], units, return_dtype=pl.Float64)
 
 

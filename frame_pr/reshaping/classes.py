@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from frame_pr.frames.arguments import public
-from frame_pr.frames.columns import by_name, plain, plain_one, refuse_carried_as, refuse_repeats
+from frame_pr.frames.columns import by_name, column_name, column_names, refuse_carried_as, refuse_repeats
 from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.frames.wording import examples
 from frame_pr.inputs import values
@@ -38,7 +38,7 @@ class _Classes(NamedTuple):
     def new(self) -> list[str]:
         """The columns of the result that are not carried."""
         asked = {"score": bool(self.scores), "prediction": self.prediction is not None}
-        return ["class", "truth", *(name for name, given in asked.items() if given)]
+        return ["class", "truth", *(name for name, is_given in asked.items() if is_given)]
 
 
 @public()
@@ -93,33 +93,33 @@ def unpivot_classes(
     >>> long.pr.average_precision("truth", "score", by="class").rows()
     [('cat', 1.0), ('dog', 1.0)]
     """
-    given = _given(truth, scores, prediction, classes)
-    kind, ours = kind_of(frame), given.ours()
+    classes_given = _parse_arguments(truth, scores, prediction, classes)
+    kind, ours = kind_of(frame), classes_given.ours()
     for argument, name in ours.values():
         kind.refuse_missing([name], argument)
     refuse_repeats([name for _, name in ours.values()])
     carried = [name for name in kind.columns if name not in [used for _, used in ours.values()]]
-    refuse_carried_as(given.new(), carried)
+    refuse_carried_as(classes_given.new(), carried)
     source = kind.read([name for _, name in ours.values()])
-    source = source.select(by_name(name).alias(one) for one, (_, name) in ours.items())
+    source = source.select(by_name(name).alias(column) for column, (_, name) in ours.items())
     schema = source.collect_schema()
-    labels = _labels(given, schema)
-    for one, (argument, name) in ours.items():
+    labels = _labels(classes_given, schema)
+    for column, (argument, name) in ours.items():
         if argument == "scores":
-            values.refuse_score_type(str(name), schema[one], kind.type_of(str(name)))
-    check = partial(_checked, given=given, labels=labels)
+            values.refuse_score_type(str(name), schema[column], kind.type_of(str(name)))
+    check = partial(_validate_classes, arguments=classes_given, labels=labels)
     source = source.map_batches(check, schema=schema) if kind.height is None else check(source.collect()).lazy()
-    table = _unpivoted(source.with_row_index("row"), given, labels)
+    table = _unpivoted(source.with_row_index("row"), classes_given, labels)
     # In memory it is in order already.
     table = table.sort("place", "row") if kind.height is None else table
-    return kind.spread(table, carried, given.new())
+    return kind.spread(table, carried, classes_given.new())
 
 
-def _given(truth: Any, scores: Any, prediction: Any, classes: Any) -> _Classes:
+def _parse_arguments(truth: Any, scores: Any, prediction: Any, classes: Any) -> _Classes:
     """What the arguments say together, before the frame is looked at."""
     columns = _by_label("scores", scores)
     truths = _by_label("truth", truth) if isinstance(truth, Mapping) else {}
-    predicted = None if prediction is None else plain_one("prediction", prediction)
+    predicted = None if prediction is None else column_name("prediction", prediction)
     if truths and predicted is not None:
         raise ValueError(
             "prediction is a column of one label a row, and truth has a column for each: stack 0/1 columns"
@@ -136,7 +136,7 @@ def _given(truth: Any, scores: Any, prediction: Any, classes: Any) -> _Classes:
     labels = listed_classes("classes", list(truths or columns) if classes is None else classes)
     return _Classes(
         labels=labels,
-        truths=list(truths.values()) or [plain_one("truth", truth)],
+        truths=list(truths.values()) or [column_name("truth", truth)],
         scores=[columns[label] for label in labels] if columns else [],
         prediction=predicted,
         by_label=not truths,
@@ -150,51 +150,59 @@ def _by_label(argument: str, columns: Any) -> dict[Any, Any]:
     if not isinstance(columns, Mapping):
         # An array of classes, as a model has it, or an Index of names.
         names = columns.tolist() if hasattr(columns, "tolist") and getattr(columns, "ndim", 0) == 1 else columns
-        return {name: name for name in plain(argument, names)}
-    plain(argument, list(columns.values()))
+        return {name: name for name in column_names(argument, names)}
+    column_names(argument, list(columns.values()))
     return dict(columns)
 
 
-def _labels(given: _Classes, schema: pl.Schema) -> pl.Series:
+def _labels(arguments: _Classes, schema: pl.Schema) -> pl.Series:
     """The classes, in the type of the labels."""
-    if not given.by_label:
+    if not arguments.by_label:
         try:
-            return pl.Series("class", given.labels)
+            return pl.Series("class", arguments.labels)
         except (TypeError, pl.exceptions.PolarsError):
-            raise TypeError(f"truth has labels of several types, such as {examples(given.labels)}") from None
-    if given.prediction is not None:
-        refuse_other_types(given.truths[0], schema["truth"], given.prediction, schema["prediction"])
-    return classes_of(given.truths[0], schema["truth"], given.labels)
+            raise TypeError(f"truth has labels of several types, such as {examples(arguments.labels)}") from None
+    if arguments.prediction is not None:
+        refuse_other_types(arguments.truths[0], schema["truth"], arguments.prediction, schema["prediction"])
+    return classes_of(arguments.truths[0], schema["truth"], arguments.labels)
 
 
-def _checked(data: pl.DataFrame, given: _Classes, labels: pl.Series) -> pl.DataFrame:
+def _validate_classes(data: pl.DataFrame, arguments: _Classes, labels: pl.Series) -> pl.DataFrame:
     """The columns, of which each label is one of the classes."""
-    named = given.ours()
+    named = arguments.ours()
     for ours in ("truth", "prediction"):
         if ours in named:
             refuse_strangers(ours, named[ours][1], data[ours], labels)
     for ours, (argument, name) in named.items():
-        if argument == "truth" and not given.by_label:
+        if argument == "truth" and not arguments.by_label:
             values.check_labels("truth", str(name), data[ours], None, "")
         if argument == "scores":
             values.check_score(str(name), data[ours], "")
-    scored = [f"score{i}" for i in range(len(given.scores))]
-    if len({data.schema[one] for one in scored}) > 1:
-        values.check_common_type(list(map(str, given.scores)), data.select(scored))
+    scored = [f"score{i}" for i in range(len(arguments.scores))]
+    if len({data.schema[column] for column in scored}) > 1:
+        values.check_common_type(list(map(str, arguments.scores)), data.select(scored))
     return data
 
 
-def _unpivoted(rows: pl.LazyFrame, given: _Classes, labels: pl.Series) -> pl.LazyFrame:
+def _unpivoted(rows: pl.LazyFrame, arguments: _Classes, labels: pl.Series) -> pl.LazyFrame:
     """`row`, its `place` among the classes, and the new columns."""
     schema = rows.collect_schema()
-    scores = [f"score{i}" for i in range(len(given.scores))]
-    common = pl.DataFrame(schema={one: schema[one] for one in scores} or {"none": pl.Null}).unpivot().schema["value"]
+    scores = [f"score{i}" for i in range(len(arguments.scores))]
+    common = (
+        pl.DataFrame(schema={column: schema[column] for column in scores} or {"none": pl.Null})
+        .unpivot()
+        .schema["value"]
+    )
     parts = []
     for place, label in enumerate(labels):
-        new = [(plain_label(one, schema[one]) == label).alias(one) for one in ("truth", "prediction") if one in schema]
-        if not given.by_label:
+        new = [
+            (plain_label(column, schema[column]) == label).alias(column)
+            for column in ("truth", "prediction")
+            if column in schema
+        ]
+        if not arguments.by_label:
             truth = f"truth{place}"
-            new.append(values.is_positive(truth, str(given.truths[place]), schema[truth], None).alias("truth"))
+            new.append(values.is_positive(truth, str(arguments.truths[place]), schema[truth], None).alias("truth"))
         if scores:
             new.append(pl.col(scores[place]).cast(common).alias("score"))
         parts.append(pl.struct(new).alias(str(place)))

@@ -9,9 +9,9 @@ from typing import Any, Literal, NamedTuple
 import polars as pl
 
 from frame_pr.frames.arguments import one_of, public
-from frame_pr.frames.columns import by_name, plain, plain_one, refuse_carried_as, refuse_repeats
+from frame_pr.frames.columns import by_name, column_name, column_names, refuse_carried_as, refuse_repeats
 from frame_pr.frames.kinds import Frame, kind_of
-from frame_pr.frames.wording import counted, shown
+from frame_pr.frames.wording import pluralize, shown
 from frame_pr.inputs.values import type_of
 
 _PLACES = 2**32  # of one row; what is not in its list stands behind them
@@ -98,25 +98,25 @@ def explode_lists(
     >>> long.pr.evaluate(["precision@2", "recall@2"], "truth", "score", **call).rows()
     [('a', 0.5, 0.5), ('b', 0.5, 1.0)]
     """
-    scored = [] if scores is None else plain("scores", scores)
-    lists = _Lists(plain_one("truth", truth), plain("ranked", ranked), scored, plain("by", by))
+    scored = [] if scores is None else column_names("scores", scores)
+    lists = _Lists(column_name("truth", truth), column_names("ranked", ranked), scored, column_names("by", by))
     one_of("duplicates", duplicates, ("raise", "miss", "drop"))
     if lists.scores and len(lists.scores) != len(lists.ranked):
         raise ValueError(
-            f"scores names {counted(len(lists.scores), 'column', 'columns')} beside {len(lists.ranked)} of ranked: "
+            f"scores names {pluralize(len(lists.scores), 'column', 'columns')} beside {len(lists.ranked)} of ranked: "
             "give one for each"
         )
-    kind, given = kind_of(frame), lists.ours()
-    for argument, name in given.values():
+    kind, columns = kind_of(frame), lists.ours()
+    for argument, name in columns.values():
         kind.refuse_missing([name], argument)
-    refuse_repeats([name for _, name in given.values()])
+    refuse_repeats([name for _, name in columns.values()])
     new = [*(["system"] if not isinstance(ranked, str) else []), "item", "score", "truth"]
     carried = [name for name in kind.columns if name not in (lists.truth, *lists.ranked, *lists.scores)]
     refuse_carried_as(new, carried)
-    source = kind.read([name for _, name in given.values()])
-    source = source.select(by_name(name).alias(ours) for ours, (_, name) in given.items())
+    source = kind.read([name for _, name in columns.values()])
+    source = source.select(by_name(name).alias(ours) for ours, (_, name) in columns.items())
     source = _with_lists(source, lists)
-    check = partial(_checked, lists=lists, repeats=duplicates != "raise")
+    check = partial(_validate_lists, lists=lists, repeats=duplicates != "raise")
     if kind.height is None:
         source = source.map_batches(check, schema=source.collect_schema()).cache()
     else:
@@ -153,26 +153,26 @@ def _with_lists(source: pl.LazyFrame, lists: _Lists) -> pl.LazyFrame:
     for ours, dtype in inner.items():
         first, *_ = inner
         if dtype != inner[first]:
-            one, other = (lists.ours()[name][1] for name in (first, ours))
+            first_list, other = (lists.ours()[name][1] for name in (first, ours))
             raise TypeError(
-                f"{shown(one)} holds lists of {type_of(inner[first])}, and {shown(other)} of {type_of(dtype)}: cast "
-                "one of them, or no item is ever found"
+                f"{shown(first_list)} holds lists of {type_of(inner[first])}, and {shown(other)} of {type_of(dtype)}: "
+                "cast one of them, or no item is ever found"
             )
     items = next(iter(inner.values()), pl.String())
     return source.with_columns(pl.col("truth", "^ranked[0-9]+$").cast(pl.List(items)))
 
 
-def _checked(data: pl.DataFrame, lists: _Lists, *, repeats: bool) -> pl.DataFrame:
+def _validate_lists(data: pl.DataFrame, lists: _Lists, *, repeats: bool) -> pl.DataFrame:
     """The columns, which hold lists that are there, and keys of which each stands once."""
     for ours, (argument, name) in lists.ours().items():
         if argument == "by":
             continue
         column = f"{argument} column {shown(name)}"
         if missing := data[ours].null_count():
-            raise ValueError(f"{column} has {missing} null of {counted(data.height, 'list', 'lists')}: {_EMPTY}")
+            raise ValueError(f"{column} has {missing} null of {pluralize(data.height, 'list', 'lists')}: {_EMPTY}")
         if argument != "scores" and (inside := _exploded(data[ours]).null_count()):
             raise ValueError(
-                f"{column} has {counted(inside, 'null', 'nulls')} inside its lists: take them out, {_EMPTY}"
+                f"{column} has {pluralize(inside, 'null', 'nulls')} inside its lists: take them out, {_EMPTY}"
             )
     keys = [f"by{i}" for i in range(len(lists.by))]
     if (again := data.select(keys).is_duplicated()).any():
@@ -186,7 +186,7 @@ def _checked(data: pl.DataFrame, lists: _Lists, *, repeats: bool) -> pl.DataFram
         if lists.scores and (other := int((ranked.list.len() != data[f"scores{i}"].list.len()).sum())):
             raise ValueError(
                 f"scores column {shown(lists.scores[i])} has lists of other lengths than {shown(name)} in "
-                f"{counted(other, 'row', 'rows')}: one score for each item"
+                f"{pluralize(other, 'row', 'rows')}: one score for each item"
             )
         if not repeats and (twice := ranked.list.n_unique() < ranked.list.len()).any():
             key = data.filter(twice).select(keys).row(0)
@@ -194,7 +194,7 @@ def _checked(data: pl.DataFrame, lists: _Lists, *, repeats: bool) -> pl.DataFram
             item = items.filter(~items.is_first_distinct())[0]
             raise ValueError(
                 f"ranked column {shown(name)} has {shown(item)} twice at {shown(key if len(key) > 1 else key[0])} "
-                f"({counted(int(twice.sum()), 'such list', 'such lists')}): duplicates='miss' counts the second as a "
+                f"({pluralize(int(twice.sum()), 'such list', 'such lists')}): duplicates='miss' counts the second as a "
                 "miss, duplicates='drop' leaves it out"
             )
     return data

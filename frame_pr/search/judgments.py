@@ -8,9 +8,9 @@ from typing import Any
 import polars as pl
 
 from frame_pr.frames.arguments import public
-from frame_pr.frames.columns import by_name, listed, plain, refuse_missing
+from frame_pr.frames.columns import by_name, column_names, listed, refuse_missing
 from frame_pr.frames.kinds import Frame, FrameKind, find_kind, read_stream
-from frame_pr.frames.wording import counted, examples, kind_of_value, shown, warn
+from frame_pr.frames.wording import examples, kind_of_value, pluralize, shown, warn
 
 _EXAMPLES = 3  # keys shown in an error
 
@@ -74,21 +74,21 @@ def join_judgments(
     >>> joined.pr.average_precision("relevance", "score", by="query", **policies).item(0, 1)  # (1/2 + 0) / 2
     0.25
     """
-    keys, runs = listed("on", on), [] if by is None else plain("by", by)
+    keys, runs = listed("on", on), [] if by is None else column_names("by", by)
     if not keys or any(isinstance(key, pl.Expr) for key in keys) or len(set(keys)) < len(keys):
         raise ValueError(f"on takes the names of columns that both frames have, each once; got {shown(on)}")
     if both := [name for name in runs if name in keys]:
         raise ValueError(f"by tells runs apart, and on names a document; column {shown(both[0])} is in both")
-    groups = [] if drop_unjudged is None else plain("drop_unjudged", drop_unjudged)
+    groups = [] if drop_unjudged is None else column_names("drop_unjudged", drop_unjudged)
     if others := [name for name in groups if name not in keys]:
         raise ValueError(f"drop_unjudged: column {shown(others[0])} is not in on; give columns that on= names, too")
     run, judgments = read_stream(run), read_stream(judgments)
     kinds = find_kind(run), find_kind(judgments)
     if kinds[0] is None or type(kinds[0]) is not type(kinds[1]):
-        found = [kind_of_value(frame) for frame in (run, judgments)]
+        kinds_given = [kind_of_value(frame) for frame in (run, judgments)]
         raise TypeError(
             "run and judgments must both be polars DataFrames, both LazyFrames, both pandas DataFrames or both Tables; "
-            f"got {found[0]} and {found[1]}"
+            f"got {kinds_given[0]} and {kinds_given[1]}"
         )
     refuse_missing(runs, kinds[0].columns, "run", "by")
     columns = [_others(kinds[0], "run", keys, runs), _others(kinds[1], "judgments", keys)]
@@ -203,7 +203,7 @@ def _refuse_repeats(which: str, on: dict[str, str]) -> Callable[[pl.DataFrame], 
             counts = repeated.group_by(list(on), maintain_order=True).len(name="times").rows()
             few = ", ".join(f"{shown(tuple(key))} {n} times" for *key, n in counts[:_EXAMPLES])
             names = ", ".join(on.values())
-            values = counted(len(counts), f"value of ({names}) stands", f"values of ({names}) stand")
+            values = pluralize(len(counts), f"value of ({names}) stands", f"values of ({names}) stand")
             way = ", or of several runs name the column that tells them apart, by=" if which == "run" else ""
             raise ValueError(f"in the {which}, {values} in more than one row, such as {few}: keep one row of each{way}")
         return frame

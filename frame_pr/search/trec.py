@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from frame_pr.frames.arguments import path_of, public
-from frame_pr.frames.wording import counted
+from frame_pr.frames.wording import pluralize
 
 _RUN: dict[str, type[pl.DataType]] = {
     "query": pl.String,
@@ -124,7 +124,7 @@ def _refuse_repeats(path: str, lines: pl.DataFrame) -> None:
     repeated = lines.filter(~pl.struct(key).is_first_distinct())
     if repeated.height:
         first = repeated.row(0, named=True)
-        more = f" (and {counted(repeated.height - 1, 'more line', 'more lines')})" if repeated.height > 1 else ""
+        more = f" (and {pluralize(repeated.height - 1, 'more line', 'more lines')})" if repeated.height > 1 else ""
         raise ValueError(
             f"{path}, line {first['number']}: query {first['query'][:_SHOWN]!r} has document "
             f"{first['document'][:_SHOWN]!r} a second time{more}; keep one line of each"
@@ -147,17 +147,17 @@ def _read(path: str | bytes | PathLike[Any], fields: dict[str, type[pl.DataType]
         raise ValueError(_not_text(name, content, error)) from None
     text = pl.col("line").str.strip_chars(_BLANKS + "\ufeff")
     pattern = "^" + f"[{_BLANKS}]+".join([f"([^{_BLANKS}]+)"] * len(fields)) + "$"
-    found = (
+    rows = (
         lines.select("number", text)
         .filter(pl.col("line") != "")
         .with_columns(pl.col("line").str.extract_groups(pattern).struct.rename_fields(list(fields)).alias("fields"))
         .unnest("fields")
     )
-    values = found.select(_typed(field, dtype) for field, dtype in fields.items())
-    malformed = found.filter(values.select(pl.any_horizontal(pl.all().is_null())).to_series())
+    values = rows.select(_typed(field, dtype) for field, dtype in fields.items())
+    malformed = rows.filter(values.select(pl.any_horizontal(pl.all().is_null())).to_series())
     if malformed.height:
         raise ValueError(_fault(name, malformed, fields))
-    _refuse_repeats(name, found)
+    _refuse_repeats(name, rows)
     return values
 
 
@@ -229,6 +229,6 @@ def _fault(path: str, malformed: pl.DataFrame, fields: dict[str, type[pl.DataTyp
         bad = malformed.head(1).select(_typed(name, dtype) for name, dtype in fields.items())
         field = next(column.name for column in bad if column.null_count())
         fault = f"{field} {first[field][:_SHOWN]!r} is not {_NUMBERS[fields[field]]}"
-    others = counted(malformed.height - 1, "more line is", "more lines are")
+    others = pluralize(malformed.height - 1, "more line is", "more lines are")
     more = f" (and {others} malformed)" if malformed.height > 1 else ""
     return f"{path}, line {first['number']}: {fault}: {first['line'][:_SHOWN]!r}{more}"

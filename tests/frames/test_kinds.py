@@ -97,11 +97,11 @@ class ArrowLike(InMemory):
     def give(self, table, keys):
         return self.Frame(self.collect_result(table))
 
-    def beside(self, table, new):
-        return self.Frame(self.frame.table.hstack(self.collect_beside(table, new)))
+    def append_columns(self, table, new):
+        return self.Frame(self.frame.table.hstack(self.collect_columns(table, new)))
 
     def spread(self, table, carried, new):
-        made = self.collect_beside(table, ["row", *new])
+        made = self.collect_columns(table, ["row", *new])
         return self.Frame(
             pl.concat([self.frame.table.select(carried)[made["row"]], made.drop("row")], how="horizontal")
         )
