@@ -2,19 +2,23 @@
 
 from frame_pr.accessors import PR, register
 from frame_pr.expressions.namespace import ExprPR
-from frame_pr.frames.wording import DataWarning
-from frame_pr.functions.at_rank import precision_at_k, r_precision, recall_at_k
-from frame_pr.functions.at_recall import k_at_recall, precision_at_recall
+from frame_pr.frames.messages import DataWarning
 from frame_pr.functions.average_precision import (
     average_precision,
     average_precision_at_k,
     interpolated_average_precision,
 )
-from frame_pr.functions.confusion_matrices import confusion_matrix
-from frame_pr.functions.confusion_tables import confusion
+from frame_pr.functions.confusion import confusion, confusion_matrix
 from frame_pr.functions.curves import curve, with_curve
+from frame_pr.functions.cutoff_metrics import (
+    f_beta,
+    k_at_recall,
+    precision_at_k,
+    precision_at_recall,
+    r_precision,
+    recall_at_k,
+)
 from frame_pr.functions.evaluation import evaluate, with_metrics
-from frame_pr.functions.f_beta import f_beta
 from frame_pr.functions.identification import identify
 from frame_pr.functions.rankings import ndcg, reciprocal_rank, roc_auc, success_at_k
 from frame_pr.functions.tallies import tally
@@ -24,14 +28,14 @@ from frame_pr.plotting.confusion_plots import plot_confusion
 from frame_pr.plotting.plots import plot, plot_curve
 from frame_pr.plotting.score_plots import plot_scores
 from frame_pr.plotting.statistics_plots import plot_comparison, plot_intervals
-from frame_pr.reshaping.classes import unpivot_classes
-from frame_pr.reshaping.lists import explode_lists
-from frame_pr.search.judgments import join_judgments
-from frame_pr.search.trec import read_trec_qrels, read_trec_run
 from frame_pr.statistics.average_curves import average_curve
 from frame_pr.statistics.comparisons import compare
 from frame_pr.statistics.intervals import intervals
 from frame_pr.statistics.reports import report
+from frame_pr.tables.classes import unpivot_classes
+from frame_pr.tables.judgments import join_judgments
+from frame_pr.tables.lists import explode_lists
+from frame_pr.tables.trec import read_trec_qrels, read_trec_run
 
 __all__ = [
     "PR",

@@ -11,24 +11,20 @@ import polars as pl
 
 from frame_pr.expressions.namespace import ExprPR
 from frame_pr.frames.kinds import Backend, Frame, backend_class, read_stream, register_backend
-from frame_pr.frames.wording import kind_of_value, shown
+from frame_pr.frames.messages import kind_of_value, shown
+from frame_pr.functions import average_precision as ap
+from frame_pr.functions import confusion as matrices
 from frame_pr.functions import (
-    at_rank,
-    at_recall,
-    confusion_matrices,
-    confusion_tables,
     curves,
+    cutoff_metrics,
     evaluation,
     identification,
     rankings,
     tallies,
 )
-from frame_pr.functions import average_precision as ap
-from frame_pr.functions import f_beta as f
 from frame_pr.plotting import plots, score_plots, statistics_plots
-from frame_pr.reshaping import classes, lists
-from frame_pr.search import judgments
 from frame_pr.statistics import average_curves, comparisons, intervals, reports
+from frame_pr.tables import classes, judgments, lists
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -70,18 +66,18 @@ class PR(Generic[Frame]):
     average_precision = _method(ap.average_precision)
     interpolated_average_precision = _method(ap.interpolated_average_precision)
     average_precision_at_k = _method(ap.average_precision_at_k)
-    precision_at_k = _method(at_rank.precision_at_k)
-    recall_at_k = _method(at_rank.recall_at_k)
-    r_precision = _method(at_rank.r_precision)
-    precision_at_recall = _method(at_recall.precision_at_recall)
-    k_at_recall = _method(at_recall.k_at_recall)
-    f_beta = _method(f.f_beta)
+    precision_at_k = _method(cutoff_metrics.precision_at_k)
+    recall_at_k = _method(cutoff_metrics.recall_at_k)
+    r_precision = _method(cutoff_metrics.r_precision)
+    precision_at_recall = _method(cutoff_metrics.precision_at_recall)
+    k_at_recall = _method(cutoff_metrics.k_at_recall)
+    f_beta = _method(cutoff_metrics.f_beta)
     roc_auc = _method(rankings.roc_auc)
     reciprocal_rank = _method(rankings.reciprocal_rank)
     success_at_k = _method(rankings.success_at_k)
     ndcg = _method(rankings.ndcg)
-    confusion = _method(confusion_tables.confusion)
-    confusion_matrix = _method(confusion_matrices.confusion_matrix)
+    confusion = _method(matrices.confusion)
+    confusion_matrix = _method(matrices.confusion_matrix)
     curve = _method(curves.curve)
     with_curve = _method(curves.with_curve)
     evaluate = _method(evaluation.evaluate)

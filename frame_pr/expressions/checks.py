@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_pr.frames.wording import pluralize, shown
+from frame_pr.frames.messages import pluralize, shown
 from frame_pr.inputs.values import label_of, refuse_score_type, type_of
 
 _PLAN = "\n\nThis error occurred"

@@ -31,7 +31,7 @@ from typing import Any, NamedTuple, TypeVar, cast, get_args
 
 import polars as pl
 
-from frame_pr.frames.wording import nearest, shown
+from frame_pr.frames.messages import nearest, shown
 
 Choice = TypeVar("Choice")
 Function = TypeVar("Function", bound=Callable[..., Any])

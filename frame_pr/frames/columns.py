@@ -9,7 +9,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.arguments import scalar, unquoted
-from frame_pr.frames.wording import did_you_mean, examples, first_line, kind_of_value, nearest, pluralize, shown
+from frame_pr.frames.messages import did_you_mean, examples, first_line, kind_of_value, nearest, pluralize, shown
 
 _SINGLE_COLUMN = "the name of one column"
 

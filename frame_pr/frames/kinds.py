@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, cast
 import polars as pl
 
 from frame_pr.frames.columns import by_name, refuse_missing
-from frame_pr.frames.wording import first_line, shown
+from frame_pr.frames.messages import first_line, shown
 
 if TYPE_CHECKING:
     import pandas as pd

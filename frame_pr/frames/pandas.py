@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import FrameKind, InMemory, register_kind
-from frame_pr.frames.wording import first_line, shown
+from frame_pr.frames.messages import first_line, shown
 
 if TYPE_CHECKING:
     import pandas as pd

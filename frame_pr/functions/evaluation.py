@@ -11,7 +11,7 @@ import polars as pl
 from frame_pr.frames.arguments import filling, public, scalar, several, text
 from frame_pr.frames.columns import by_name, refuse_clash
 from frame_pr.frames.kinds import Frame, backend_of
-from frame_pr.frames.wording import did_you_mean, nearest, shown
+from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import WayBack, rows_of

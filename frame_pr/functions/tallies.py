@@ -13,13 +13,12 @@ import polars as pl
 from frame_pr.frames.arguments import is_whole, public, scalar, several, whole
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import Frame, backend_of, collected
-from frame_pr.frames.wording import shown, warn
-from frame_pr.inputs.canonical import validate
+from frame_pr.frames.messages import shown, warn
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.inputs.selection import Selection, selected
 from frame_pr.inputs.thresholds import worst_reached
+from frame_pr.inputs.validate import Selection, selected, validate
 from frame_pr.metrics.cutoffs import Threshold
 from frame_pr.metrics.numbers import number
 from frame_pr.ranking.blocks import blocks_of

@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from frame_pr.frames.arguments import several
-from frame_pr.frames.wording import examples, pluralize, shown
+from frame_pr.frames.messages import examples, pluralize, shown
 from frame_pr.inputs.values import TEXTS, comparable, type_of
 
 

@@ -11,14 +11,13 @@ import polars.selectors as cs
 
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_taken
 from frame_pr.frames.kinds import Frame, FrameKind, InMemory
-from frame_pr.inputs.canonical import canonical
 from frame_pr.inputs.group_codes import Recode, coding
-from frame_pr.inputs.masses import COLUMNS, Weights, how_many
 from frame_pr.inputs.request import Request
-from frame_pr.inputs.selection import selected
 from frame_pr.inputs.sort_keys import PLACES, SortKey, group_limit
 from frame_pr.inputs.tie_rules import Ties
 from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, units_beside
+from frame_pr.inputs.validate import canonical, selected
+from frame_pr.inputs.weights import COLUMNS, Weights, how_many
 
 
 class Rows(NamedTuple):

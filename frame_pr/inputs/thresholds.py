@@ -1,14 +1,21 @@
-"""Which scores reach a threshold, in the type that the scores have."""
+"""Thresholds as integer codes that scores are compared with, and thresholds for each group."""
 
 from __future__ import annotations
 
 import struct
 from fractions import Fraction
+from functools import partial
 from math import ceil, floor, inf, isinf, nextafter
+from typing import Any
 
 import polars as pl
 
+from frame_pr.frames.columns import by_name
+from frame_pr.frames.kinds import find_kind
+from frame_pr.frames.messages import examples, pluralize, shown
+from frame_pr.inputs.rows import Rows, WayBack, present
 from frame_pr.inputs.sort_keys import SortKey
+from frame_pr.inputs.values import comparable, kept, refuse_text, type_of
 
 _FORMATS = {pl.Float16: "e", pl.Float32: "f", pl.Float64: "d"}
 
@@ -83,3 +90,138 @@ def _inwards(rounded: float, value: float | Fraction, dtype: pl.DataType, *, asc
 
 def _format(dtype: pl.DataType) -> str:
     return next(code for kind, code in _FORMATS.items() if dtype == kind)
+
+
+_GROUP = "group of the rows"  # beside keys of any name
+
+
+def predicted_by_group(rows: Rows, way_back: WayBack[Any], threshold: Any) -> tuple[Rows, pl.LazyFrame]:
+    """The rows, whose scores are 1 where they reach the threshold of their group, else 0; and `group`, `threshold`.
+
+    Of a null threshold, or without a score of its own, a row has none.
+
+    `threshold`: a frame, or the column whose values are in the rows as `threshold`.
+    """
+    if len(set(rows.key.own_dtypes)) > 1:
+        raise TypeError("threshold= of groups is compared with scores of one type: cast the scores to one")
+    if isinstance(threshold, (str, pl.Expr)):
+        name = threshold if isinstance(threshold, str) else threshold.meta.output_name(raise_if_undetermined=False)
+        thresholds = _in_rows(rows, name or "threshold")
+    else:
+        thresholds = _in_frame(rows, way_back, threshold)
+    frame = rows.frame.drop("threshold", strict=False).join(thresholds, on="group", how="left", maintain_order="left")
+    reached = _reached(rows.key.own_dtypes[0], thresholds.collect_schema()["threshold"], ascending=rows.key.ascending)
+    predicted = rows._replace(
+        frame=frame.with_columns(score=reached.cast(pl.Int8)).drop("threshold"),
+        key=rows.key._replace(dtype=pl.Int8(), ascending=False, own_dtypes=[pl.Int8()] * len(rows.key.own_dtypes)),
+    )
+    return predicted, thresholds
+
+
+def _in_rows(rows: Rows, column: str) -> pl.LazyFrame:
+    """The threshold that stands in every row of its group."""
+    dtype = rows.frame.collect_schema()["threshold"]
+
+    def check_constant(table: pl.DataFrame) -> pl.DataFrame:
+        several = (pl.col("low") != pl.col("high")) | pl.col("missing").is_between(1, pl.col("rows") - 1)
+        if bad := table.filter(several).height:
+            raise ValueError(
+                f"threshold column {shown(column)} is not one number in each group: "
+                f"{pluralize(bad, 'group has', 'groups have')} several"
+            )
+        return table.select("group", threshold="low")
+
+    value = pl.col("threshold").fill_nan(None) if dtype.is_float() else pl.col("threshold")
+    limits = (
+        present(rows.frame)
+        .group_by("group")
+        .agg(low=value.min(), high=value.max(), missing=value.null_count(), rows=pl.len())
+    )
+    return limits.map_batches(check_constant, schema={"group": pl.Int64, "threshold": dtype})
+
+
+def _in_frame(rows: Rows, way_back: WayBack[Any], threshold: Any) -> pl.LazyFrame:
+    """The threshold that a frame gives for some of the keys, or for all groups."""
+    kind = find_kind(threshold)
+    assert kind is not None
+    threshold_table = kind.read(kind.columns)
+    types = threshold_table.collect_schema()
+    keys = [key for key in way_back.keys if key in types]
+    others = [name for name in types if name not in keys]
+    if len(others) != 1:
+        raise ValueError(
+            f"threshold frame has the columns {examples(types)}: it must have some of those of by, and one more"
+        )
+    refuse_text("threshold", others[0], types[others[0]])
+    groups = rows.frame.select("group").unique()
+    groups = way_back.restore(groups.with_columns(pl.col("group").alias(_GROUP)))
+    schema = groups.collect_schema()
+    for key in keys:
+        if not comparable(types[key], schema[key]):
+            raise TypeError(
+                f"column {shown(key)} is {type_of(schema[key])} in the frame and {type_of(types[key])} in the "
+                "threshold frame: cast one of them"
+            )
+    places = [f"key{i}" for i in range(len(keys))]
+    value = by_name(others[0])
+    table = threshold_table.select(
+        *(kept(by_name(key), types[key], schema[key]).alias(place) for key, place in zip(keys, places, strict=True)),
+        threshold=value.fill_nan(None) if types[others[0]].is_float() else value,
+        given=pl.lit(True),
+    )
+    group_keys = groups.select(_GROUP, *(by_name(key).alias(place) for key, place in zip(keys, places, strict=True)))
+    joined = (
+        group_keys.join(table, on=places, how="left", nulls_equal=True) if keys else group_keys.join(table, how="cross")
+    )
+    check = partial(_validate_thresholds, places=places, keys=keys)
+    return joined.map_batches(check, schema={"group": pl.Int64, "threshold": types[others[0]]})
+
+
+def _validate_thresholds(table: pl.DataFrame, places: list[str], keys: list[str]) -> pl.DataFrame:
+    """`group` and `threshold`, one for each."""
+    if (again := table[_GROUP].is_duplicated()).any():
+        where = f" of {shown(table.filter(again).select(places).row(0))}" if keys else ""
+        raise ValueError(f"threshold frame has several rows{where}: it must have one for each group")
+    if missing := table["given"].null_count():
+        key = table.filter(pl.col("given").is_null()).select(places).row(0)
+        raise ValueError(
+            f"threshold frame has no row for {missing} of {pluralize(table.height, 'group', 'groups')}, such as "
+            f"{shown(key if len(key) > 1 else key[0])}: every group of the frame needs one; a null is a threshold that "
+            "nobody knows"
+        )
+    return table.select(pl.col(_GROUP).alias("group"), "threshold")
+
+
+def _reached(dtype: pl.DataType, threshold_dtype: pl.DataType, *, ascending: bool) -> pl.Expr:
+    """Whether `score` is as good as `threshold`, compared as a single threshold is (`thresholds.worst_reached`)."""
+    score, threshold = pl.col("score"), pl.col("threshold")
+    if dtype.is_float():
+        rounded, exact = threshold.cast(dtype).cast(pl.Float64), threshold.cast(pl.Float64)
+        limit = pl.when(rounded.is_infinite()).then(exact).otherwise(rounded)
+        score = score.cast(pl.Float64)
+    else:
+        digits = dtype.scale if isinstance(dtype, pl.Decimal) else 0
+        unit = 10**digits
+        if isinstance(threshold_dtype, pl.Decimal):
+            limit = _in_digits(threshold.reinterpret(dtype=pl.Int128), digits - threshold_dtype.scale, up=not ascending)
+        elif threshold_dtype.is_integer():
+            limit = _in_digits(threshold.cast(pl.Int128), digits, up=not ascending)
+        else:
+            scaled = (threshold.cast(pl.Float64) * unit).clip(-1e30, 1e30)
+            whole = scaled.round()
+            # 0.07 is 7 hundredths, though not as a product of floats.
+            is_whole = (scaled - whole).abs() <= (whole.abs() * 1e-15 if unit > 1 else 0)
+            beyond = scaled.floor() if ascending else scaled.ceil()
+            limit = pl.when(is_whole).then(whole).otherwise(beyond).cast(pl.Int128)
+        score = score.reinterpret(dtype=pl.Int128) if isinstance(dtype, pl.Decimal) else score.cast(pl.Int128)
+    return score <= limit if ascending else score >= limit
+
+
+def _in_digits(number: pl.Expr, more: int, *, up: bool) -> pl.Expr:
+    """A decimal, as an integer of its last digit, with so many more digits or fewer; rounded up or down."""
+    step = pl.lit(10 ** abs(more), dtype=pl.Int128)
+    if more < 0:
+        return number // step + (number % step != 0) if up else number // step
+    # No score has more than 64 bits: so a larger number may as well be a smaller one, whose product an Int128 holds.
+    most = 2**64 // 10**more + 1
+    return number.clip(-most, most) * step

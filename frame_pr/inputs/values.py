@@ -8,7 +8,7 @@ from math import isnan
 import polars as pl
 
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.wording import examples, pluralize, shown
+from frame_pr.frames.messages import examples, pluralize, shown
 
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
 """Types of labels that are texts."""

@@ -7,21 +7,20 @@ from typing import NamedTuple
 
 import polars as pl
 
-from frame_pr.inputs.masses import EXTRA_SUMS, UNIT
 from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.sort_keys import SortKey, largest_by, parts_of_largest, smallest_by
 from frame_pr.inputs.thresholds import code_reached
 from frame_pr.inputs.tie_rules import BOUNDS, DEFAULT_TIES, TIES, Ties
 from frame_pr.inputs.totals import with_totals
+from frame_pr.inputs.weights import EXTRA_SUMS, UNIT
 from frame_pr.metrics.aggregates import Aggregate, Aggregates, Blocks
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.group_facts import FACTS
 from frame_pr.metrics.metric import Metric
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS, GRADED_COLUMNS, metric
 from frame_pr.metrics.rates import RATES
-from frame_pr.ranking.blocks import blocks_of
-from frame_pr.ranking.gains import best_blocks
+from frame_pr.ranking.blocks import best_blocks, blocks_of
 
 
 def _no_nulls(over: pl.Expr) -> pl.Expr:

@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import names_of
 from frame_pr.frames.columns import by_name, refuse_clash
-from frame_pr.frames.wording import shown
+from frame_pr.frames.messages import shown
 from frame_pr.metrics.names import metric
 from frame_pr.metrics.numbers import DECIMAL
 

@@ -9,16 +9,15 @@ from itertools import chain
 
 import polars as pl
 
-from frame_pr.frames.wording import shown
+from frame_pr.frames.messages import shown
 from frame_pr.inputs.request import Use
 from frame_pr.metrics import (
     at_cutoffs,
-    average_precision,
+    average_precisions,
     best_thresholds,
-    first_hits,
     gains,
     group_facts,
-    judgments,
+    rank_metrics,
     roc,
 )
 from frame_pr.metrics.aggregates import Blocks
@@ -29,13 +28,12 @@ from frame_pr.metrics.rates import COUNTS, RATES
 from frame_pr.metrics.synonyms import METRIC_SYNONYMS, MOST, NOTES, normalize, not_offered, similar_names
 
 FAMILIES = (
-    *average_precision.FAMILIES,
+    *average_precisions.FAMILIES,
     *at_cutoffs.FAMILIES,
     *best_thresholds.FAMILIES,
     *roc.FAMILIES,
-    *first_hits.FAMILIES,
+    *rank_metrics.FAMILIES,
     *gains.FAMILIES,
-    *judgments.FAMILIES,
     *group_facts.FAMILIES,
 )
 """All families of metrics."""

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
-from frame_pr.frames.wording import shown
+from frame_pr.frames.messages import shown
 from frame_pr.metrics.numbers import DECIMAL, read_beta, refuse_long
 from frame_pr.metrics.synonyms import rate_hint
 

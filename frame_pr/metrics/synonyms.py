@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from frame_pr.frames.wording import shown
+from frame_pr.frames.messages import shown
 
 _LEAST, _LEAST_OF_SHORT, _LEAST_OF_SYNONYMS = 0.7, 0.66, 0.84
 """How similar a misspelt name must be: to a name, to a name of the same length, to a synonym."""

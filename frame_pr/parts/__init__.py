@@ -1,14 +1,19 @@
 """A frame in parts in -> the functions on each of its parts, put together; here are the functions that backends run."""
 
-from frame_pr.functions.at_rank import precision_at_k, r_precision, recall_at_k
-from frame_pr.functions.at_recall import k_at_recall, precision_at_recall
 from frame_pr.functions.average_precision import (
     average_precision,
     average_precision_at_k,
     interpolated_average_precision,
 )
+from frame_pr.functions.cutoff_metrics import (
+    f_beta,
+    k_at_recall,
+    precision_at_k,
+    precision_at_recall,
+    r_precision,
+    recall_at_k,
+)
 from frame_pr.functions.evaluation import evaluate, with_metrics
-from frame_pr.functions.f_beta import f_beta
 from frame_pr.functions.rankings import ndcg, reciprocal_rank, roc_auc, success_at_k
 from frame_pr.functions.tallies import tally
 from frame_pr.statistics.reports import report

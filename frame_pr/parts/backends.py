@@ -14,7 +14,7 @@ import polars.selectors as cs
 
 from frame_pr.frames.columns import refuse_missing, refuse_taken
 from frame_pr.frames.kinds import Backend, backend_class, find_kind
-from frame_pr.frames.wording import shown
+from frame_pr.frames.messages import shown
 from frame_pr.functions.tallies import Bins
 from frame_pr.inputs.request import Request
 from frame_pr.metrics.means import Means, means_of

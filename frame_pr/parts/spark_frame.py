@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.wording import shown
+from frame_pr.frames.messages import shown
 from frame_pr.parts.backends import OTHER, Shuffled, range_numbers, sample_rows
 from frame_pr.parts.part_query import Part, PartQuery, in_part, places
 from frame_pr.parts.score_ranges import range_edges

@@ -12,7 +12,7 @@ import polars as pl
 
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import find_kind
-from frame_pr.frames.wording import kind_of_value
+from frame_pr.frames.messages import kind_of_value
 from frame_pr.functions.curves import CURVE_COLUMNS
 from frame_pr.inputs.values import type_of
 from frame_pr.metrics.rates import Counts, rate_of, ratio

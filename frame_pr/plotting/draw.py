@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.wording import did_you_mean, examples, nearest, shown
+from frame_pr.frames.messages import did_you_mean, examples, nearest, shown
 from frame_pr.plotting import curve_data, thinning
 from frame_pr.plotting.curve_data import Y_KEY, Average, Curves, DrawnCurve
 from frame_pr.plotting.legends import (

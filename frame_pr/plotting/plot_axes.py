@@ -9,7 +9,7 @@ from typing import NamedTuple
 import polars as pl
 
 from frame_pr.frames.arguments import text
-from frame_pr.frames.wording import shown
+from frame_pr.frames.messages import shown
 from frame_pr.metrics.numbers import DECIMAL
 from frame_pr.metrics.rates import RATES, Counts, rate_of, ratio
 from frame_pr.metrics.synonyms import rate_hint

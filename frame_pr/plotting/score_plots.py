@@ -8,7 +8,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import public, real, whole
 from frame_pr.frames.kinds import Frame
-from frame_pr.frames.wording import warn
+from frame_pr.frames.messages import warn
 from frame_pr.functions.curves import curve
 from frame_pr.inputs.policies import REFUSED, Column, Policies
 from frame_pr.inputs.request import request_of

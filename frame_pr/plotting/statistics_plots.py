@@ -9,8 +9,8 @@ import polars as pl
 from frame_pr.frames.arguments import filling, flag, public, real, text, whole
 from frame_pr.frames.columns import by_name, listed
 from frame_pr.frames.kinds import Frame, kind_of, read_stream
-from frame_pr.frames.wording import did_you_mean, nearest, shown, warn
-from frame_pr.frames.wording import pluralize as count_of
+from frame_pr.frames.messages import did_you_mean, nearest, shown, warn
+from frame_pr.frames.messages import pluralize as count_of
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.names import is_metric

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from frame_pr.frames.wording import kind_of_value
+from frame_pr.frames.messages import kind_of_value
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,10 +14,21 @@ from typing import Literal
 
 import polars as pl
 
-from frame_pr.inputs.masses import HITS, MASSES, ROWS, bits_of_sum, exact_unit, exponent, in_units, refuse_lost, unit_of
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.sort_keys import PLACES
 from frame_pr.inputs.tie_rules import TIES
+from frame_pr.inputs.weights import (
+    HITS,
+    MASSES,
+    ROWS,
+    bits_of_sum,
+    exact_unit,
+    exponent,
+    how_many,
+    in_units,
+    refuse_lost,
+    unit_of,
+)
 from frame_pr.ranking.running import difference, ends, from_last, from_start, running_figures, starts
 
 START = (*(mass.before for mass in MASSES), *(mass.in_all for mass in MASSES), "later_precision")
@@ -269,3 +280,13 @@ def _unit_of_group() -> pl.Expr:
     largest = pl.when(end).then((group + exponent(pl.col("mass"))).cum_max()).backward_fill() - group
     size = pl.when(end).then(upto).backward_fill() - pl.when(start).then(upto - pl.col("own")).forward_fill()
     return unit_of(bits_of_sum(largest, size))
+
+
+def best_blocks(rows: Rows) -> pl.LazyFrame:
+    """Blocks of equal gain, by group and from the largest on, of rows that have one: `group`, `gain`, `size`, `k`."""
+    blocks = (
+        rows.frame.filter(pl.col("gain") > 0).group_by("group", "gain").agg(size=how_many(has_counts=rows.has_counts))
+    )
+    blocks = blocks.sort("group", "gain", descending=[False, True]).with_columns(run=pl.col("size").cum_sum())
+    before = from_start(pl.col("run") - pl.col("size"))
+    return blocks.select("group", "size", gain=pl.col("gain") * pl.col("size"), k=pl.col("run") - before)

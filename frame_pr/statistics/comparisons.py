@@ -12,7 +12,7 @@ import polars as pl
 from frame_pr.frames.arguments import filling, is_whole, one_of, public, whole
 from frame_pr.frames.columns import by_name, refuse_clash, stacked
 from frame_pr.frames.kinds import Frame, kind_of
-from frame_pr.frames.wording import did_you_mean, nearest, shown, warn
+from frame_pr.frames.messages import did_you_mean, nearest, shown, warn
 from frame_pr.functions.evaluation import metric_names
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of

@@ -12,7 +12,7 @@ import polars as pl
 from frame_pr.frames.arguments import names_of
 from frame_pr.frames.columns import by_name, listed
 from frame_pr.frames.kinds import Frame, backend_class, kind_of
-from frame_pr.frames.wording import shown
+from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import means_asked, metric_names, refuse_no_keys, sorted_by
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of

@@ -12,7 +12,7 @@ import polars as pl
 from frame_pr.frames.arguments import filling, one_of, public, real
 from frame_pr.frames.columns import by_name, refuse_clash, stacked
 from frame_pr.frames.kinds import Frame
-from frame_pr.frames.wording import shown, warn
+from frame_pr.frames.messages import shown, warn
 from frame_pr.functions.evaluation import metric_names
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of

@@ -11,7 +11,7 @@ import polars as pl
 from frame_pr.frames.arguments import refuse_options
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_several, stacked
 from frame_pr.frames.kinds import Frame
-from frame_pr.frames.wording import shown
+from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import sorted_by
 from frame_pr.inputs.policies import SAMPLED_CLUSTERS, SAMPLED_ROWS, Column
 from frame_pr.inputs.request import Request

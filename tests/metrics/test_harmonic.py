@@ -4,7 +4,7 @@ from fractions import Fraction
 import polars as pl
 import pytest
 
-from frame_pr.metrics.average_precision import harmonic_difference
+from frame_pr.metrics.average_precisions import harmonic_difference
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 import frame_pr as fp
-from frame_pr.metrics.first_hits import _expected
 from frame_pr.metrics.gains import discounts
 from frame_pr.metrics.long_runs import DISCOUNTS, FIRST_HITS
+from frame_pr.metrics.rank_metrics import _expected
 
 near = pytest.approx
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.wording import pluralize, shown
+from frame_pr.frames.messages import pluralize, shown
 
 _BITS = 118
 """Bits of the sum of all weights of a group, where they are floats; a hundred times as much still fits an Int128."""

@@ -10,7 +10,7 @@ import polars as pl
 from frame_pr.frames.arguments import public
 from frame_pr.frames.columns import by_name, column_names, listed, refuse_missing
 from frame_pr.frames.kinds import Frame, FrameKind, find_kind, read_stream
-from frame_pr.frames.wording import examples, kind_of_value, pluralize, shown, warn
+from frame_pr.frames.messages import examples, kind_of_value, pluralize, shown, warn
 
 _EXAMPLES = 3  # keys shown in an error
 

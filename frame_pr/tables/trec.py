@@ -16,7 +16,7 @@ from typing import Any
 import polars as pl
 
 from frame_pr.frames.arguments import path_of, public
-from frame_pr.frames.wording import pluralize
+from frame_pr.frames.messages import pluralize
 
 _RUN: dict[str, type[pl.DataType]] = {
     "query": pl.String,

@@ -16,7 +16,7 @@ import polars as pl
 
 from frame_pr.expressions.checks import single, typed_label, typed_score
 from frame_pr.frames.columns import by_name, refuse_several
-from frame_pr.frames.wording import shown
+from frame_pr.frames.messages import shown
 from frame_pr.inputs.policies import Column
 from frame_pr.inputs.thresholds import worst_reached
 from frame_pr.metrics.aggregates import Aggregate

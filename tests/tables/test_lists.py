@@ -47,7 +47,7 @@ def test_many_lists_are_as_a_few(kind, monkeypatch):
         return kind.read(kind(users).pr.explode_lists("relevant", ["shown", "popular"], by="user", duplicates="miss"))
 
     few = rows()
-    monkeypatch.setattr("frame_pr.reshaping.lists._MANY", 0)  # from which on another engine is the faster
+    monkeypatch.setattr("frame_pr.tables.lists._MANY", 0)  # from which on another engine is the faster
     assert_same(rows(), few)
 
 

@@ -11,7 +11,7 @@ import polars as pl
 from frame_pr.frames.arguments import public
 from frame_pr.frames.columns import by_name, column_name, column_names, refuse_carried_as, refuse_repeats
 from frame_pr.frames.kinds import Frame, kind_of
-from frame_pr.frames.wording import examples
+from frame_pr.frames.messages import examples
 from frame_pr.inputs import values
 from frame_pr.inputs.labels import classes_of, listed_classes, plain_label, refuse_other_types, refuse_strangers
 

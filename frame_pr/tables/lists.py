@@ -11,7 +11,7 @@ import polars as pl
 from frame_pr.frames.arguments import one_of, public
 from frame_pr.frames.columns import by_name, column_name, column_names, refuse_carried_as, refuse_repeats
 from frame_pr.frames.kinds import Frame, kind_of
-from frame_pr.frames.wording import pluralize, shown
+from frame_pr.frames.messages import pluralize, shown
 from frame_pr.inputs.values import type_of
 
 _PLACES = 2**32  # of one row; what is not in its list stands behind them

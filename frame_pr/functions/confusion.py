@@ -1,0 +1,351 @@
+"""`confusion`, the counts and rates at cutoffs, and `confusion_matrix`, the counts of all classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Literal, Unpack
+
+import polars as pl
+
+from frame_pr.frames.arguments import filling, one_of, public, refuse_both, scalar
+from frame_pr.frames.columns import by_name, refuse_clash, refuse_several, stacked
+from frame_pr.frames.kinds import Frame, find_kind, read_stream
+from frame_pr.frames.messages import examples, pluralize, shown, warn
+from frame_pr.functions.evaluation import averaged, means_asked
+from frame_pr.inputs.labels import classes_of, listed_classes, plain_label, refuse_other_types, refuse_strangers
+from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
+from frame_pr.inputs.request import Use, request_of
+from frame_pr.inputs.rows import rows_of
+from frame_pr.inputs.thresholds import predicted_by_group
+from frame_pr.inputs.validate import Selection, selected
+from frame_pr.inputs.values import TEXTS, count_missing, refuse_text
+from frame_pr.inputs.weights import check_masses
+from frame_pr.metrics import rates
+from frame_pr.metrics.aggregation import plan_for, values
+from frame_pr.metrics.cutoffs import Rank, Threshold
+from frame_pr.metrics.means import Statistic
+from frame_pr.metrics.numbers import each, read_number
+from frame_pr.metrics.rates import ratio
+
+_MOST = 200  # cuts, each with all figures: so many take seconds
+
+
+@public(REFUSED["confusion"])
+def confusion(
+    frame: Frame,
+    truth: Column,
+    score: Columns | None = None,
+    *,
+    threshold: float | Sequence[float] | Column | Any = None,
+    k: int | Sequence[int] | None = None,
+    prediction: Column | None = None,
+    by: Columns | None = None,
+    mean_over: bool | str | Sequence[str] | None = None,
+    statistics: Statistic | str | Sequence[Statistic | str] = "mean",
+    positive: object = None,
+    undefined: float | None = None,
+    **policies: Unpack[Policies],
+) -> Frame:
+    """The confusion table at a threshold, at a rank or of predicted classes, and every figure that follows from it.
+
+    At a threshold and of predicted classes this needs no ranking, only one aggregation.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Scored rows; never changed.
+    truth : str or polars expression
+        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+    score : str or polars expression, or several; optional
+        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`. Not with `prediction`.
+    threshold : float or list of float; str, polars expression or frame; optional
+        Rows that score at least this, with `ascending` at most, are predicted positive. Several give a row each, told
+        apart by a key `threshold`. A threshold for each group is a column that is constant in it, or a frame of one
+        column more than it has of `by`, such as `evaluate` gives: it then stands in a column `threshold`, and where it
+        is null, so is all but the prevalence.
+    k : int or list of int, optional
+        The first k rows are predicted positive. A group with fewer is filled up with misses.
+    prediction : str or polars expression, optional
+        Instead of a score: the predicted class. A boolean says predicted positive, and so does 0/1 beside a truth that
+        is no number; anything else is a label, as in `truth`, with `positive`.
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
+    mean_over : True, str or list of str, optional
+        Columns of `by` to average over: the result has one row for each group of the others. True: all but `system`.
+    statistics : str or list of str
+        What is told of the groups that `mean_over` names: "mean", "median", "std" (of a sample), "min", "max",
+        quantiles such as "q25", "weighted" (the mean weighted by the positives of the group), "defined" (how many have
+        a value).
+    positive : optional
+        The label of `truth` that is the positive one. It need not occur where its type declares it.
+    undefined : float, optional
+        What to give instead of null where there is no value. Does not fill counts and thresholds.
+    **policies
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: with `k`, `weight=`; with
+        `prediction`, `tie_break=`, `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`,
+        `ties="pessimistic"`, `ties="order"` and `ascending=`.
+
+    Returns
+    -------
+    Frame of the same kind
+        The keys, with `threshold` where several or one for each group are given, then `k, tp, fp, fn, tn` (Int64; at a
+        rank all but `k` are Float64, as a block of equal scores may be shared; with weights see `Policies`) and
+        `precision, recall, specificity, npv, fpr, fnr, fdr, accuracy, f1, mcc, informedness, markedness, kappa,
+        prevalence` (Float64; null where a denominator is 0). With `mean_over`, what `evaluate` gives of them; a group
+        whose threshold is null is among the undefined.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Not exactly one of threshold, k and prediction is given; a column is missing, given twice or of the wrong type.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
+    >>> fp.confusion(run, "relevant", "score", threshold=0.7).select("k", "tp", "fp", "fn", "tn", "precision").row(0)
+    (3, 2, 1, 1, 1, 0.6666666666666666)
+    >>> fp.confusion(run, "relevant", "score", threshold=[0.7, 0.6]).select("threshold", "k", "tp").rows()
+    [(0.7, 3, 2), (0.6, 4, 3)]
+    """
+    refuse_both("confusion", {"threshold": threshold, "k": k, "prediction": prediction})
+    if (score is None) != (prediction is not None):
+        scores_given = f"{'no' if score is None else 'a'} score, and {'no' if prediction is None else 'a'} prediction"
+        raise ValueError(f"confusion takes a score and a cut, or prediction= and no score; got {scores_given}")
+    if prediction is not None:
+        refuse_several("prediction", prediction)
+    filled, means = filling("undefined", undefined), means_asked(mean_over, statistics)
+    threshold = read_stream(threshold)
+    column = threshold if isinstance(threshold, (str, pl.Expr)) else None
+    by_group = column is not None or find_kind(threshold) is not None
+    cuts = [Threshold.of(1)] if by_group else _cuts(threshold, k)
+    scores: Any = score if prediction is None else prediction
+    request = request_of(truth, scores, by, positive, policies, predicted=prediction is not None, threshold=column)
+    thresholds = [] if by_group else [float(cut.threshold) for cut in cuts if isinstance(cut, Threshold)]
+    use = Use(ranks=k is not None, thresholds=thresholds, averages=means is not None)
+    rows, way_back = rows_of(frame, replace(request, use=use), all_groups=True)
+    several = not by_group and isinstance(scalar(k if threshold is None else threshold), Iterable)
+    key = [] if not several else ["threshold"] if k is None else ["k"]
+    figures = {f"{figure}@{cut}": f"{figure}@{cut}" for cut in cuts for figure in rates.CONFUSION}
+    named = figures if means is None else means.columns(figures)
+    carried = [name for name in named if name not in figures]
+    if by_group:
+        rows, defined = predicted_by_group(rows, way_back, threshold)
+        table = _where_known(_rows_of_cuts(values(rows, named, filled), cuts, carried, several=False), defined)
+    else:
+        table = _rows_of_cuts(values(rows, named, filled), cuts, carried, several=several)
+    if means is None:
+        return way_back.result(table, list(dict.fromkeys([*(["threshold"] if by_group else key), *rates.CONFUSION])))
+    lack = plan_for(rows, list(figures), filled).undefinable()
+    undefinable = [figure for figure in rates.CONFUSION if by_group or f"{figure}@{cuts[0]}" in lack]
+    columns = [name for name in (*rates.CONFUSION, *carried) if name not in key]
+    return averaged(way_back, table, columns, undefinable, means, key)
+
+
+def _cuts(threshold: Any, k: Any) -> list[Rank | Threshold]:
+    """Each number as a cut; a prediction is cut at 1."""
+    argument, values = ("threshold", 1 if threshold is None else threshold) if k is None else ("k", k)
+    cuts = [Threshold.of(value) if k is None else Rank.of(value) for value in each(argument, values, _MOST)]
+    for cut in cuts:
+        if cuts.count(cut) > 1:
+            raise ValueError(f"{argument} has {cut} twice")
+    return cuts
+
+
+def _rows_of_cuts(
+    table: pl.LazyFrame, cuts: Sequence[Rank | Threshold], carried: Sequence[str], *, several: bool
+) -> pl.LazyFrame:
+    """A row for each group and cut, of a table that has the figures of all cuts side by side."""
+    rows = [{figure: pl.col(f"{figure}@{cut}") for figure in rates.CONFUSION} for cut in cuts]
+    if not several:
+        return table.select("group", *carried, **rows[0])
+    numbers = [read_number(cut.text) for cut in cuts if isinstance(cut, Threshold)]
+    dtype = pl.Int64 if all(isinstance(cutoff, int) and abs(cutoff) < 2**63 for cutoff in numbers) else pl.Float64
+    for number, row in zip(numbers, rows, strict=False):  # of a rank, k tells
+        row["threshold"] = pl.lit(number, dtype=dtype)
+    return stacked(table, [pl.col("group"), *map(by_name, carried)], rows)
+
+
+def _where_known(table: pl.LazyFrame, defined: pl.LazyFrame) -> pl.LazyFrame:
+    """The table with the threshold of each group; where that is null, so is what is cut there."""
+    table = table.join(defined, on="group", how="left", maintain_order="left")
+    at_threshold = pl.col(rates.CONFUSION_AT_CUTOFF)
+    return table.with_columns(pl.when(pl.col("threshold").is_not_null()).then(at_threshold))
+
+
+_FEW = 3
+"""Rows of which none may be right, by chance, without that labels are misspelt."""
+_COLUMNS = ("truth", "prediction", "rows", "of_truth", "of_prediction")
+
+
+@public()
+def confusion_matrix(
+    frame: Frame,
+    truth: Column,
+    prediction: Column,
+    *,
+    classes: Sequence[Any] | None = None,
+    by: Columns | None = None,
+    weight: Column | None = None,
+    unjudged: Literal["raise", "drop"] = "raise",
+) -> Frame:
+    """How often each class was taken for each: a row for every pair of classes, those that never occur, too.
+
+    `of_truth` is the share of the rows that have this truth, so the row of a class and itself has its recall there, and
+    its precision in `of_prediction`. `pivot` makes a square of it.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Rows with a label and a predicted one; never changed.
+    truth : str or polars expression
+        The labels.
+    prediction : str or polars expression
+        The predicted labels.
+    classes : list, optional
+        The labels, in the order of the result. Without it, those that the type of `truth` declares, else those that
+        occur in either column, sorted.
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
+    weight : str or polars expression; optional
+        Weights of rows, whose sums are then counted.
+    unjudged : "raise" or "drop"
+        Rows whose truth is null or NaN. "raise", the default: an error says how many. "drop": they are left out.
+
+    Returns
+    -------
+    Frame of the same kind
+        The keys, then `truth`, `prediction` (labels), `rows` (Int64; with weights their sum, Float64 where these are
+        floats), `of_truth`, `of_prediction` (Float64; null where a class is never shown, or never predicted).
+
+    Raises
+    ------
+    ValueError
+        A label is none of the classes; without `classes`, truth and prediction have no label in common; a truth or a
+        prediction is missing; a column is missing, or given twice.
+    TypeError
+        The labels are of different types.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> images = pl.DataFrame({"shown": ["cat", "dog", "dog"], "predicted": ["cat", "cat", "dog"]})
+    >>> fp.confusion_matrix(images, "shown", "predicted").rows()
+    [('cat', 'cat', 1, 1.0, 0.5), ('cat', 'dog', 0, 0.0, 0.0), ('dog', 'cat', 1, 0.5, 0.5), ('dog', 'dog', 1, 0.5, 1.0)]
+    """
+    one_of("unjudged", unjudged, ("raise", "drop"))
+    labels = None if classes is None else listed_classes("classes", classes)
+    refuse_several("prediction", prediction)
+    policies: Policies = {"unjudged": unjudged} if weight is None else {"unjudged": unjudged, "weight": weight}
+    selection = selected(frame, request_of(truth, prediction, by, None, policies, predicted=True), carry=False)
+    refuse_clash(selection.keys.values(), _COLUMNS)
+    schema = selection.schema
+    of_truth, of_prediction = selection.others["truth"], selection.scores["0"]
+    refuse_other_types(of_truth, schema["truth"], of_prediction, schema["0"])
+    if "weight" in selection.others:
+        refuse_text("weight", selection.others["weight"], schema["weight"])
+    dtype, declared = schema["truth"], _declared(selection, schema["truth"]) if labels is None else labels
+    order = None if declared is None else classes_of(of_truth, dtype, declared)
+    check = partial(_validate_labels, selection=selection, classes=order, drops=unjudged == "drop")
+    rows = selection.compute(check).select(
+        *selection.keys, *(["weight"] if "weight" in selection.others else []), **_labels(schema)
+    )
+    result = _pairs(rows, list(selection.keys), order).rename(selection.keys)
+    keys = list(selection.keys.values())
+    result = result.select(*map(by_name, keys), *_COLUMNS)
+    if dtype in TEXTS:
+        result = result.with_columns(pl.col("truth", "prediction").cast(dtype))
+    return selection.kind.give(result, keys)
+
+
+def _declared(selection: Selection[Frame], dtype: pl.DataType) -> list[Any] | None:
+    """The labels that the truth is declared to have, in their order."""
+    if isinstance(dtype, pl.Enum):
+        return dtype.categories.to_list()
+    return list(selection.kind.categories(selection.others["truth"])) or None
+
+
+def _labels(schema: pl.Schema) -> dict[str, pl.Expr]:
+    """Both columns of labels, in one type."""
+    labels = {"truth": plain_label("truth", schema["truth"]), "prediction": plain_label("0", schema["0"])}
+    if schema["truth"] == schema["0"] or schema["truth"] in TEXTS:
+        return labels
+    common = pl.concat(
+        [pl.Series("", [], dtype=schema[column]).to_frame() for column in ("truth", "0")], how="vertical_relaxed"
+    )
+    return {name: label.cast(common.schema[""]) for name, label in labels.items()}
+
+
+def _validate_labels(
+    data: pl.DataFrame, selection: Selection[Frame], classes: pl.Series | None, *, drops: bool
+) -> pl.DataFrame:
+    """The columns, whose labels are there and among the classes."""
+    ways = {"truth": "" if drops else "unjudged='drop' leaves these rows out, or fill them", "prediction": "fill them"}
+    for argument, ours in (("truth", "truth"), ("prediction", "0")):
+        name, column = selection.others["truth"] if ours == "truth" else selection.scores["0"], data[ours]
+        if (missing := count_missing(column)) and ways[argument]:
+            of_all = pluralize(data.height, "value", "values")
+            raise ValueError(f"{argument} column {shown(name)} has {missing} missing of {of_all}: {ways[argument]}")
+        if classes is not None:
+            refuse_strangers(argument, name, column, classes)
+    if classes is None:
+        _check_labels_in_common(selection, data)
+    if "weight" in selection.others:
+        check_masses("weight", selection.others["weight"], data["weight"], data["truth"])
+    return data
+
+
+def _check_labels_in_common(selection: Selection[Frame], data: pl.DataFrame) -> None:
+    """Raise if no label is in both columns, as they are misspelt; warn of numbers that hardly are labels."""
+    labels = data.lazy().select(**_labels(data.schema)).collect()
+    truth, prediction = (labels[side].drop_nulls().unique() for side in ("truth", "prediction"))
+    pairs = data.height - labels["truth"].null_count()
+    # A few rows, or one class that is always taken for another, may all be wrong.
+    many = pairs >= _FEW and max(len(truth), len(prediction)) > 1
+    if many and not truth.is_in(prediction.implode()).any():
+        raise ValueError(
+            f"prediction column {shown(selection.scores['0'])} shares no label with truth column "
+            f"{shown(selection.others['truth'])}: it holds {examples(prediction.sort())}, and the truth "
+            f"{examples(truth.sort())}; write the labels in the same way, or give all of them, classes=[...]"
+        )
+    for name, side in ((selection.others["truth"], truth), (selection.scores["0"], prediction)):
+        # Grades in quarters may be classes.
+        if side.dtype.is_float() and side.is_between(0, 1).all() and (side * 4 % 1 != 0).any():
+            warn(
+                f"column {shown(name)} holds {examples(side.sort())}, which look like probabilities, and "
+                "confusion_matrix counts labels; give the column of the predicted label, or classes=[...] if each "
+                "number is a class"
+            )
+            return
+
+
+def _pairs(rows: pl.LazyFrame, keys: list[str], classes: pl.Series | None) -> pl.LazyFrame:
+    """All pairs of classes in each group, and the rows of each."""
+    schema = rows.collect_schema()
+    if classes is not None:
+        label = pl.LazyFrame({"label": classes.cast(schema["truth"])})
+    else:
+        sides = [rows.select(label=side).drop_nulls() for side in ("truth", "prediction")]
+        label = pl.concat(sides).unique().sort("label")
+    label = label.with_row_index("place")
+    sides = [
+        label.select(pl.col("label").alias(role), pl.col("place").alias(f"place of {role}")) for role in _COLUMNS[:2]
+    ]
+    pairs = sides[0].join(sides[1], how="cross")
+    if keys:
+        pairs = rows.select(keys).unique().join(pairs, how="cross")
+    mass = pl.len().cast(pl.Int64)
+    if "weight" in schema:
+        mass = pl.col("weight").sum().cast(pl.Int64 if schema["weight"].is_integer() else pl.Float64)
+    counts = rows.drop_nulls("truth").group_by(*keys, "truth", "prediction").agg(rows=mass)
+    pairs = pairs.join(counts, on=[*keys, "truth", "prediction"], how="left", nulls_equal=True)
+    pairs = pairs.with_columns(pl.col("rows").fill_null(0))
+    number = pl.col("rows")
+    return pairs.with_columns(
+        of_truth=ratio(number, number.sum().over(*keys, "truth")),
+        of_prediction=ratio(number, number.sum().over(*keys, "prediction")),
+    ).sort(*keys, "place of truth", "place of prediction")

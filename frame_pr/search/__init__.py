@@ -1,1 +1,0 @@
-"""Run files and judgments in -> a frame of rows out; for callers, through the doors."""
