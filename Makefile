@@ -41,6 +41,7 @@ lint: $(DEV)
 	$(BIN)/lint-imports --no-cache --no-logo
 
 docs: $(DEV)
+	$(BIN)/python -W ignore::DeprecationWarning examples/gallery.py >/dev/null
 	$(BIN)/sphinx-build -q -E -W --keep-going docs docs/_build
 	@echo "docs/_build/index.html"
 

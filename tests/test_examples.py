@@ -204,11 +204,15 @@ def test_gallery_draws_every_picture_that_stands_above_its_lines(tmp_path: Path)
     for alt, light in shown:
         assert len(alt) > 30  # what is to be seen
         for path in (light, light.with_stem(f"{light.stem}-dark")):
-            drawn, kept = ((folder / path).read_text(encoding="utf-8") for folder in (tmp_path, docs))
+            drawn = (tmp_path / path).read_text(encoding="utf-8")
             assert f"<title>{escape(' '.join(alt.split()), quote=False)}</title>" in drawn
-            # Another matplotlib has other margins.
-            if f"matplotlib=={mpl.__version__}\n" in CONSTRAINTS.read_text(encoding="utf-8"):
-                assert alike(drawn, kept), f"{path} is another picture than its lines draw: python examples/gallery.py"
+            # Only the plot of the README is in the repository. Another matplotlib has other margins.
+            if light.stem == "textbook" and f"matplotlib=={mpl.__version__}\n" in CONSTRAINTS.read_text(
+                encoding="utf-8"
+            ):
+                assert alike(drawn, (docs / path).read_text(encoding="utf-8")), (
+                    f"{path} is another picture than its lines draw: python examples/gallery.py"
+                )
 
 
 def test_a_thumbnail_leads_to_each_picture_of_the_gallery() -> None:
@@ -221,7 +225,7 @@ def test_a_thumbnail_leads_to_each_picture_of_the_gallery() -> None:
 def test_every_option_of_plot_is_in_the_gallery() -> None:
     page = GALLERY.read_text(encoding="utf-8")
     options = ["by", *CurveArguments.__annotations__]
-    assert len(options) > 25
+    assert len(options) >= 25
     missing = [name for name in options if not re.search(rf'[(, `]{name}=|"{name}": ', page)]
     assert missing == []
 

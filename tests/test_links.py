@@ -27,6 +27,8 @@ def test_links(page: Path) -> None:
     for link in targets(page):
         path, _, anchor = link.partition("#")
         target = page.parent / path if path else page
+        if target.parent.name == "images":
+            continue  # drawn by `make docs`, which stops at a plot that is missing
         assert target.exists(), f"{link}: no such file"
         assert not anchor or anchor in anchors(target), f"{link}: no such heading"
 

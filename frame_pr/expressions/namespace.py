@@ -124,7 +124,7 @@ class ExprPR:
         group = group_blocks(self._score, truth, positive, ascending=lowest_first)
         without_ranking = group.without_ranking(stated.cut)
         parts = {name: fact for name, fact in group.facts().items() if name in named.value.meta.root_names()}
-        parts["checked"] = validate_rows(self._score, expression_of(truth), positive)
+        parts["validated"] = validate_rows(self._score, expression_of(truth), positive)
         for part, record in stated.aggregates[DEFAULT_TIES].items():
             columns = set(named.aggregates[DEFAULT_TIES][part].over.meta.root_names())
             if part in without_ranking:

@@ -126,7 +126,7 @@ REFUSED: Mapping[str, Sequence[Refusal]] = {
     ),
     "with_curve": (
         _CURVE[0],
-        *(Refusal(option, _OWN_SCORE) for option in ("ties", "tie_break", "tie_break_descending")),
+        *(Refusal(option, _OWN_SCORE) for option in ("ties", "tie_break_descending", "tie_break")),
     ),
 }
 """The options that a function refuses, whatever metric it is asked for."""

@@ -5,7 +5,8 @@ import pytest
 from frame_pr.ranking import blocks
 from fuzz.trying import shown, tried
 
-pytestmark = [pytest.mark.slow, pytest.mark.versions]
+# Random data look like mistakes now and then.
+pytestmark = [pytest.mark.slow, pytest.mark.versions, pytest.mark.filterwarnings("ignore::frame_pr.DataWarning")]
 
 CASES = {"polars": 500, "lazy": 300, "streaming": 200, "pandas": 250, "numpy": 200, "beside": 200, "expressions": 200}
 CASES |= {"partitioned": 100, "dask": 50}

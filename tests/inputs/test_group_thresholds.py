@@ -99,9 +99,9 @@ def test_a_short_float_is_the_decimal_that_it_prints_as():
     assert fp.identify(frame, np.float32(1 / 3), "y", "s")["definition"][0] != ""
     for huge in (np.float32("inf"), np.float32(3.4028235e38), np.float16(65504)):
         assert fp.confusion(frame, "y", "s", threshold=huge)["k"].item() == 0
-    with pytest.raises(ValueError, match="must be a number"):
+    with pytest.raises((TypeError, ValueError), match="must be a number"):
         fp.confusion(frame, "y", "s", threshold=np.float32("nan"))
-    with pytest.raises(ValueError, match="must be a number"):
+    with pytest.raises((TypeError, ValueError), match="must be a number"):
         fp.confusion(frame, "y", "s", threshold=Decimal("nan"))
 
 

@@ -165,7 +165,7 @@ def test_what_rank_biased_precision_can_reach(data, persistence):
     # All hits first have 1 - B^P, of P equal parts of the geometric sum.
     most = 1 - float(persistence) ** data["relevant"].sum()
     assert values(data, [f"rbp{persistence}"])[f"rbp{persistence}"] <= most + 1e-12
-    perfect = data.with_columns(score=pl.col("relevant").cast(pl.Int8))
+    perfect = data.with_columns(score=pl.col("relevant").cast(pl.Int8) + 1)
     assert values(perfect, [f"rbp{persistence}"])[f"rbp{persistence}"] == near(most)
     assert values(perfect, ["ndcg"])["ndcg"] == 1
 

@@ -5,6 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statistics_cases import differences
 
+# Random data look like mistakes now and then.
+pytestmark = pytest.mark.filterwarnings("ignore::frame_pr.DataWarning")
+
 
 @given(seed=st.integers(0, 10**9))
 @settings(max_examples=10, deadline=None)
