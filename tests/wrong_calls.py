@@ -262,7 +262,7 @@ def call(door: Door, wrong: dict[str, Any], kind: str) -> Any:
         given.pop("score", None)
     if "mean_over" in wrong or "facet" in wrong or "average" in wrong:
         given.setdefault("by", "q")
-    if "tie_break_descending" in wrong:
+    if "tie_break_descending" in wrong and door.name not in ("tally", "with_curve"):
         given.setdefault("tie_break", "lab")
     if door.name.startswith("expression"):
         return RUN.select(door.function(fp.ExprPR(pl.col("s")), **given))

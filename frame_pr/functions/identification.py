@@ -204,7 +204,8 @@ def _asked(request: Request) -> Iterator[tuple[Request, dict[str, str], str, lis
     in_order = [*_AREAS, *_CUT, *_HITS, *_OTHERS]
     names = {"all orders": ["average_precision", *_CUT], "truth": [*_AREAS], "rows": in_order}
     for ties, rule in TIES.items():
-        if not rule.together and not (rule.by_row and (options.get("tie_break") or options.get("count")) is not None):
+        has_no_places = rule.by_row and any(options.get(name) is not None for name in ("tie_break", "count"))
+        if not rule.together and not has_no_places:
             yield under(ties=ties), {}, rule.definition, names[rule.orders]
     if options.get("tie_break") is not None:
         named = {name: option for name, option in options.items() if name.startswith("tie_break")}

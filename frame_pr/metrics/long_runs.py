@@ -20,6 +20,7 @@ FIRST_HITS = 512
 _TABLE = 1024
 _PANELS = 16
 _SLICE = 1024
+_ZERO = pl.Series([0.0])
 _SHIFT = 16
 """Steps to where Stirling's series has converged to 1e-14."""
 _NEGLIGIBLE = 45.0
@@ -28,7 +29,7 @@ _NEGLIGIBLE = 45.0
 
 def discounts_of_long_runs(before: pl.Expr, upto: pl.Expr) -> pl.Expr:
     """Sum of 1 / log2(rank + 1) over the ranks behind one and up to another; 0 of runs of up to `DISCOUNTS` ranks."""
-    return _where_long(pl.struct(before=before, upto=upto), pl.col("upto") - pl.col("before") > DISCOUNTS, _discounts)
+    return _where_long(upto - before > DISCOUNTS, _discounts, before=before, upto=upto)
 
 
 def later_first_hits(size: pl.Expr, hits: pl.Expr, before: pl.Expr, places: pl.Expr) -> pl.Expr:
@@ -36,28 +37,34 @@ def later_first_hits(size: pl.Expr, hits: pl.Expr, before: pl.Expr, places: pl.E
 
     `before`: the rows above the block. `places`: how many of its places a first hit may have.
     """
-    numbers = pl.struct(size=size, hits=hits, before=before, places=places)
-    return _where_long(numbers, (pl.col("places") > FIRST_HITS) & (pl.col("hits") > 0), _later_first_hits)
+    long = (places > FIRST_HITS) & (hits > 0)
+    return _where_long(long, _later_first_hits, size=size, hits=hits, before=before, places=places)
 
 
 def chance_of_a_hit(size: pl.Expr, hits: pl.Expr, taken: pl.Expr) -> pl.Expr:
     """The chance that one of the rows taken of a block is a hit, if more than `FIRST_HITS` rows are taken; else 0."""
-    long = (pl.col("taken") > FIRST_HITS) & (pl.col("hits") > 0) & (pl.col("taken") <= pl.col("size") - pl.col("hits"))
-    numbers = pl.struct(size=size, hits=hits, taken=taken)
-    return _where_long(numbers, long, _chance_of_a_hit)
+    long = (taken > FIRST_HITS) & (hits > 0) & (taken <= size - hits)
+    return _where_long(long, _chance_of_a_hit, size=size, hits=hits, taken=taken)
 
 
-def _where_long(numbers: pl.Expr, long: pl.Expr, value: Callable[[pl.DataFrame], pl.Series]) -> pl.Expr:
+def _where_long(long: pl.Expr, value: Callable[[pl.DataFrame], pl.Series], **numbers: pl.Expr) -> pl.Expr:
     """A value of the rows whose run is long, 0 of all others."""
 
     def values(column: pl.Series) -> pl.Series:
-        table, zeros = column.struct.unnest(), pl.repeat(0.0, len(column), eager=True)
-        rows = table.select(long.arg_true()).to_series()
+        # The streaming engine calls this for every few thousand rows, and hardly any frame has a long run. Methods of
+        # a Series that run a query, such as `struct.field`, would take longer than all the rest.
+        table, zeros = column.struct.unnest(), _ZERO.new_from_index(0, len(column))
+        is_long = table.get_column("long")
+        if not is_long.any():
+            return zeros
+        rows = is_long.arg_true()
         # In slices, as each run takes some hundred numbers for a moment.
-        runs = table[rows] if len(rows) else table.clear()
-        return zeros.scatter(rows, pl.concat(map(value, runs.iter_slices(_SLICE)))) if len(rows) else zeros
+        runs = table[rows].drop("long")
+        return zeros.scatter(rows, pl.concat(map(value, runs.iter_slices(_SLICE))))
 
-    return numbers.map_batches(values, return_dtype=pl.Float64, is_elementwise=True)
+    # Null where there is no rank, which is no long run.
+    packed: pl.Expr = pl.struct(long=long.fill_null(False), **numbers)
+    return packed.map_batches(values, return_dtype=pl.Float64, is_elementwise=True)
 
 
 def _discounts(runs: pl.DataFrame) -> pl.Series:

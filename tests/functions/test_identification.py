@@ -123,3 +123,12 @@ def test_a_percentage_is_hinted_at():
     ]
     assert ends[0].endswith("no other value rounds to 75.56; if it is a percentage, give 0.7556")
     assert "percentage" not in ends[1]
+
+
+def test_an_expression_breaks_ties():
+    run = pl.DataFrame({"y": [1, 0, 1], "s": [2, 1, 1], "d": [1, 2, 3]})
+    # By the largest d first: hits at ranks 1 and 2, so an average precision of 1; it is 5/6 with positives last.
+    by_expression = fp.identify(run, 1.0, "y", "s", tie_break=pl.col("d") + 1)
+    by_name = fp.identify(run, 1.0, "y", "s", tie_break="d")
+    assert any("equal scores by tie_break=" in words for words in by_name["definition"])
+    assert by_expression["definition"].to_list() == by_name["definition"].to_list()
