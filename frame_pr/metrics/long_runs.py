@@ -63,7 +63,7 @@ def _where_long(long: pl.Expr, value: Callable[[pl.DataFrame], pl.Series], **num
         return zeros.scatter(rows, pl.concat(map(value, runs.iter_slices(_SLICE))))
 
     # Null where there is no rank, which is no long run.
-    packed: pl.Expr = pl.struct(long=long.fill_null(False), **numbers)
+    packed = pl.struct(long.fill_null(False).alias("long"), *(number.alias(name) for name, number in numbers.items()))
     return packed.map_batches(values, return_dtype=pl.Float64, is_elementwise=True)
 
 
