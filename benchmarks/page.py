@@ -119,7 +119,7 @@ An import in a new process. None of them imports matplotlib: the run would have 
 
 ## Ways to sort, number and sum
 
-Each over the first row, on scores that are not tied. This is what the [design](decisions/001-one-sorted-integer.md) rests on.
+Each over the first row, on scores that are not tied. The [sort key](decisions/001-one-sorted-integer.md) rests on it.
 
 {sorts}
 
