@@ -9,6 +9,8 @@ import re
 import zlib
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
+from io import BytesIO
 from os import PathLike
 from os.path import expanduser
 from typing import Any
@@ -34,6 +36,9 @@ _QRELS: dict[str, type[pl.DataType]] = {
 }
 _BLANKS = " \t\r\v\f"
 _SHOWN = 80  # characters shown in an error
+_ALWAYS_READ = 2**26  # bytes of text
+_MOST_TIMES = 100
+"""So many times as large as the file its text may be: runs are compressed to a fifth or a tenth."""
 _NUMBERS: dict[type[pl.DataType], str] = {
     pl.Int64: "a whole number",
     pl.Float64: "a number",
@@ -64,7 +69,8 @@ def read_trec_run(path: str | bytes | PathLike[Any]) -> pl.DataFrame:
     ------
     ValueError
         A line has more or fewer fields, or a field that is no finite number where one belongs; or a query has a
-        document twice, with the same tag; says which line, and why. The file is no text, or compressed and damaged.
+        document twice, with the same tag; says which line, and why. The file is no text, or compressed and damaged, or
+        its text has more than 64 MiB and more than 100 times the bytes of the file.
     OSError
         There is no such file, or it is a directory.
 
@@ -101,7 +107,8 @@ def read_trec_qrels(path: str | bytes | PathLike[Any]) -> pl.DataFrame:
     ------
     ValueError
         A line has more or fewer fields, or a relevance that is no whole number; or a query has a document twice, with
-        the same iteration; says which line, and why. The file is no text, or compressed and damaged.
+        the same iteration; says which line, and why. The file is no text, or compressed and damaged, or its text has
+        more than 64 MiB and more than 100 times the bytes of the file.
     OSError
         There is no such file, or it is a directory.
 
@@ -178,12 +185,37 @@ def _decompressed(name: str, content: bytes) -> bytes:
             return decompress(content)
     except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, pl.exceptions.PolarsError) as error:
         raise ValueError(f"{name} is compressed, and damaged or cut off: {error}") from None
+    except OverflowError as error:
+        raise ValueError(f"{name} {error}") from None
     return content
 
 
+def _most(content: bytes) -> int:
+    """The largest text that a compressed file may hold."""
+    return max(_ALWAYS_READ, _MOST_TIMES * len(content))
+
+
+def _refuse_large(text: bytes, content: bytes) -> bytes:
+    """The text, unless it is so much larger than the file that it would exhaust the memory."""
+    if len(text) > _most(content):
+        raise OverflowError(
+            f"holds more than {_most(content)} bytes in {len(content)}; decompress it first if this is meant"
+        )
+    return text
+
+
+def _read_bounded(open_stream: Callable[[BytesIO], Any], content: bytes) -> bytes:
+    with open_stream(BytesIO(content)) as stream:
+        return _refuse_large(stream.read(_most(content) + 1), content)
+
+
 def _zlib_or_text(content: bytes) -> bytes:
+    inflater = zlib.decompressobj()
     try:
-        return zlib.decompress(content)
+        text = inflater.decompress(content, _most(content) + 1)
+        if not inflater.eof and len(text) <= _most(content):
+            raise zlib.error("incomplete or truncated stream")
+        return _refuse_large(text, content)
     except zlib.error:
         with suppress(UnicodeDecodeError):
             content.decode()
@@ -197,9 +229,9 @@ def _zstd(content: bytes) -> bytes:
 
 
 _COMPRESSED: dict[bytes, Callable[[bytes], bytes]] = {
-    rb"\x1f\x8b": gzip.decompress,
-    rb"BZh[1-9](1AY&SY|\x17rE8P\x90)": bz2.decompress,
-    rb"\xfd7zXZ\x00": lzma.decompress,
+    rb"\x1f\x8b": partial(_read_bounded, gzip.open),
+    rb"BZh[1-9](1AY&SY|\x17rE8P\x90)": partial(_read_bounded, bz2.open),
+    rb"\xfd7zXZ\x00": partial(_read_bounded, lzma.open),
     rb"x[\x01\x5e\x9c\xda]": _zlib_or_text,
     rb"\x28\xb5\x2f\xfd": _zstd,
 }

@@ -1,5 +1,8 @@
+import bz2
 import gzip
+import lzma
 import re
+import zlib
 from pathlib import Path
 
 import polars as pl
@@ -164,3 +167,17 @@ def test_a_document_twice(file):
 def test_a_document_of_two_runs_or_two_subtopics(file):
     assert fp.read_trec_run(file("q1 Q0 d1 1 2.5 old\nq1 Q0 d1 1 1.5 new\nq2 Q0 d1 1 1.5 new\n")).height == 3
     assert fp.read_trec_qrels(file("q1 1 d1 1\nq1 2 d1 0\n")).height == 2
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress, zlib.compress])
+def test_a_small_file_of_much_text_is_refused(tmp_path, monkeypatch, compress):
+    path = tmp_path / "run"
+    path.write_bytes(compress(b"q1 Q0 d1 1 0.5 tag\n" + b" " * 100_000))
+    assert fp.read_trec_run(path).height == 1
+    monkeypatch.setattr("frame_pr.tables.trec._ALWAYS_READ", 1000)
+    with pytest.raises(ValueError, match=r"run holds more than \d+ bytes in \d+; decompress it first"):
+        fp.read_trec_run(path)
+    # A run of ordinary text stays far below the limit.
+    lines = "\n".join(f"q{i} Q0 d{i * 7919 % 10007} {i} {1 / (i + 1)} tag" for i in range(2000))
+    path.write_bytes(compress(lines.encode()))
+    assert fp.read_trec_run(path).height == 2000
