@@ -16,6 +16,8 @@ from typing import Any
 
 import polars as pl
 
+# A LazyFrame is checked inside its plan, so frames of polars stand between a check and the caller.
+_INSIDE = (__name__.partition(".")[0], "polars")
 _LONGEST = 80  # characters of a value
 _EXAMPLES = 5  # values shown in an error
 _DIGITS = 40  # Python takes its time for the digits of a number, and writes no more than 4300
@@ -27,9 +29,9 @@ class DataWarning(UserWarning):
 
 
 def warn(message: str) -> None:
-    """Warn of data that look like a mistake; the warning names the caller's line, outside of this package."""
-    package, level, frame = __name__.partition(".")[0], 1, sys._getframe()
-    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == package:
+    """Warn of data that look like a mistake; the warning names the line outside of this package and polars."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _INSIDE:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, DataWarning, stacklevel=level)
 
