@@ -142,7 +142,7 @@ def test_key_columns_may_have_any_name():
 
 
 def test_columns_that_pandas_cannot_select_by_row_are_named():
-    pa = pytest.importorskip("pyarrow")
+    pa = pytest.importorskip("pyarrow", minversion="16")  # has views
     images = pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([pa.array([b"a"], pa.binary_view())])))
     run = pd.DataFrame({"document": ["x"], "image": images})
     judgments = pd.DataFrame({"document": ["x", "y"], "relevance": [1, 0]})
