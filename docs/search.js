@@ -13,7 +13,7 @@ Scorer.score = (result) => {
   }
   // What is written for those who build the package comes last, and so do all words without the one that was asked for.
   const last = kind === "text" ? [...builders, "words"] : builders;
-  return last.includes(docname) ? score - 1000 : score;
+  return last.includes(docname) || docname.startsWith("decisions/") ? score - 1000 : score;
 };
 
 // A word is no part of another word: "rag" is not in "average". Sphinx looks for parts where an index lacks the word,
