@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 TARGET = ROOT / "docs" / "images" / "house.svg"
-RULE = "A room imports from the floors below its own, never from those above or from the room beside it."
+RULE = "A room imports from the floors below its own, never from those above or from another room on its floor."
 
 WIDTH, SIDE, GAP, PADDING, BETWEEN = 720, 46, 8, 12, 3
 INK, FINE, LINE, ROOM, DOOR = "#1f2328", "#57606a", "#8c959f", "#f1f5fa", "#fbf3e4"
