@@ -173,8 +173,10 @@ def test_ndcg_of_spark():
     relevant = {0: [1, 2, 3, 4, 5], 1: [1, 2, 3]}
     judged = [{"query": q, "document": d, "relevant": True} for q, ids in relevant.items() for d in ids]
     both = pl.DataFrame(rows).pr.join_judgments(pl.DataFrame(judged), on=["query", "document"])
+    # What Spark is not told is relevant is not relevant.
+    both = both.with_columns(pl.col("relevant").fill_null(False))
     names = ["ndcg@3", "ndcg@10"]
-    given = {"by": "query", "mean_over": "query", "undefined": 0.0, "unjudged": "negative", "ascending": True}
+    given = {"by": "query", "mean_over": "query", "undefined": 0.0, "ascending": True}
     means = both.pr.evaluate(names, "relevant", "rank", **given)
     assert str(means["mean_ndcg@3"].item()).startswith("0.33")
     assert str(means["mean_ndcg@10"].item()).startswith("0.48")
