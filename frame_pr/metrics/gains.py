@@ -9,21 +9,17 @@ import polars as pl
 
 from frame_pr.metrics.aggregates import Aggregate, Blocks
 from frame_pr.metrics.cutoffs import RANK, Rank
-from frame_pr.metrics.long_runs import DISCOUNTS, discounts_of_long_runs
+from frame_pr.metrics.long_runs import discounts_of_ties
 from frame_pr.metrics.metric import Family, Metric, by_ties
 from frame_pr.metrics.numbers import DECIMAL
 from frame_pr.metrics.rates import ratio
 
 
 def discounts(before: pl.Expr, upto: pl.Expr) -> pl.Expr:
-    """Sum of 1 / log2(rank + 1) over the ranks behind one and up to another."""
+    """Sum of 1 / log2(rank + 1) over the ranks after `before`, up to and including `upto`."""
     ranks = upto - before
-    tied = (ranks > 1) & (ranks <= DISCOUNTS)
-    # Lists only where rows are tied. By products: where groups are in no order, polars 2.1 mixes up the rows of a
-    # `when` of which a branch is made of lists.
-    sums = pl.int_ranges(before + 2, before + 2 + ranks * tied).list.eval(1 / pl.element().log(2)).list.sum()
-    short = sums + pl.when(ranks == 1).then(1 / (upto + 1).log(2)).otherwise(0.0)
-    return short + discounts_of_long_runs(before, upto)
+    of_one_rank = pl.when(ranks == 1).then(1 / (upto + 1).log(2)).when(ranks.is_not_null()).then(0.0)
+    return of_one_rank + discounts_of_ties(before, upto)
 
 
 def _dcg(b: Blocks, k: pl.Expr | None) -> Aggregate:

@@ -1,7 +1,7 @@
 """Sums over long runs of ranks, in series whose time and memory do not depend on the length of the run.
 
-A row may stand for `count` rows, so a run of tied ranks may have up to 2**56 of them. `gains` and `first_hits` add up
-short runs rank by rank. A long run is a sum over its first ranks, and an integral with the end corrections of Euler and
+A row may stand for `count` rows, so a run of tied ranks may have up to 2**56 of them. Short runs are added up rank by
+rank. A long run is a sum over its first ranks, and an integral with the end corrections of Euler and
 Maclaurin over all others.
 """
 
@@ -27,9 +27,10 @@ _NEGLIGIBLE = 45.0
 """The chance that no hit came so far is below e**-45 beyond it."""
 
 
-def discounts_of_long_runs(before: pl.Expr, upto: pl.Expr) -> pl.Expr:
-    """Sum of 1 / log2(rank + 1) over the ranks behind one and up to another; 0 of runs of up to `DISCOUNTS` ranks."""
-    return _where_long(upto - before > DISCOUNTS, _discounts, before=before, upto=upto)
+def discounts_of_ties(before: pl.Expr, upto: pl.Expr) -> pl.Expr:
+    """Sum of 1 / log2(rank + 1) over the ranks after `before`, up to and including `upto`; 0 for fewer than two."""
+    # Most blocks have one row, so the lists of ranks are made for the others alone.
+    return _where(upto - before > 1, _discounts_of_ties, before=before, upto=upto)
 
 
 def later_first_hits(size: pl.Expr, hits: pl.Expr, before: pl.Expr, places: pl.Expr) -> pl.Expr:
@@ -47,24 +48,51 @@ def chance_of_a_hit(size: pl.Expr, hits: pl.Expr, taken: pl.Expr) -> pl.Expr:
     return _where_long(long, _chance_of_a_hit, size=size, hits=hits, taken=taken)
 
 
-def _where_long(long: pl.Expr, value: Callable[[pl.DataFrame], pl.Series], **numbers: pl.Expr) -> pl.Expr:
-    """A value of the rows whose run is long, 0 of all others."""
+def _where(condition: pl.Expr, value: Callable[[pl.DataFrame], pl.Series], **numbers: pl.Expr) -> pl.Expr:
+    """Compute a value of these numbers and the column `condition` if that holds in any row; otherwise 0."""
 
     def values(column: pl.Series) -> pl.Series:
-        # The streaming engine calls this for every few thousand rows, and hardly any frame has a long run. Methods of
-        # a Series that run a query, such as `struct.field`, would take longer than all the rest.
-        table, zeros = column.struct.unnest(), _ZERO.new_from_index(0, len(column))
-        is_long = table.get_column("long")
-        if not is_long.any():
-            return zeros
-        rows = is_long.arg_true()
-        # In slices, as each run takes some hundred numbers for a moment.
-        runs = table[rows].drop("long")
-        return zeros.scatter(rows, pl.concat(map(value, runs.iter_slices(_SLICE))))
+        # The streaming engine calls this for every few thousand rows. Methods of a Series that run a query, such as
+        # `struct.field`, would take longer than all the rest.
+        table = column.struct.unnest()
+        return value(table) if table.get_column("condition").any() else _zeros(table)
 
-    # Null where there is no rank, which is no long run.
-    packed = pl.struct(long.fill_null(False).alias("long"), *(number.alias(name) for name, number in numbers.items()))
-    return packed.map_batches(values, return_dtype=pl.Float64, is_elementwise=True)
+    # Null where there is no rank, and no rank is no tie.
+    columns = {"condition": condition.fill_null(False), **numbers}
+    return pl.struct(**columns).map_batches(values, return_dtype=pl.Float64, is_elementwise=True)
+
+
+def _where_long(long: pl.Expr, value: Callable[[pl.DataFrame], pl.Series], **numbers: pl.Expr) -> pl.Expr:
+    """Compute a value of the rows whose run is long; 0 in all other rows."""
+    return _where(long, lambda table: _put(_zeros(table), table.get_column("condition"), table, value), **numbers)
+
+
+def _put(
+    column: pl.Series, long: pl.Series, table: pl.DataFrame, value: Callable[[pl.DataFrame], pl.Series]
+) -> pl.Series:
+    """Replace a column by a value of the rows whose run is long."""
+    rows = long.arg_true()
+    # In slices, as each run takes some hundred numbers for a moment.
+    return column.scatter(rows, pl.concat(map(value, table[rows].iter_slices(_SLICE))))
+
+
+def _zeros(table: pl.DataFrame) -> pl.Series:
+    return _ZERO.new_from_index(0, len(table))
+
+
+def _discounts_of_ties(table: pl.DataFrame) -> pl.Series:
+    """Add up short runs rank by rank, and long runs in closed form."""
+    sums = table.select(_sum_of_short_runs()).to_series()
+    long = table.get_column("upto") - table.get_column("before") > DISCOUNTS
+    return _put(sums, long, table, _discounts) if long.any() else sums
+
+
+@cache
+def _sum_of_short_runs() -> pl.Expr:
+    ranks = pl.col("upto") - pl.col("before")
+    listed = ranks * (pl.col("condition") & (ranks <= DISCOUNTS))
+    places = pl.int_ranges(pl.col("before") + 2, pl.col("before") + 2 + listed)
+    return places.list.eval(1 / pl.element().log(2)).list.sum()
 
 
 def _discounts(runs: pl.DataFrame) -> pl.Series:
