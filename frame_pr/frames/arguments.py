@@ -139,7 +139,7 @@ def is_set(option: str, arguments: Mapping[str, Any]) -> bool:
 def refuse_options(caller: str, arguments: Mapping[str, Any], refusals: Iterable[Refusal]) -> None:
     """Raise for the first option of the table that is set."""
     for refusal in refusals:
-        if refusal.applies(arguments):
+        if refusal.option in arguments and refusal.applies(arguments):
             option = f"{refusal.option}={shown(arguments[refusal.option]) if refusal.option in DEFAULTS else ''}"
             context = f" with {refusal.with_option}=" if refusal.with_option else ""
             raise ValueError(f"{option}: {caller} does not take it{context}; {refusal.reason}")

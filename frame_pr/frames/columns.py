@@ -39,6 +39,8 @@ def refuse_missing(names: Sequence[Any], available: Sequence[Any], where: str = 
 
 def listed(argument: str, value: Any) -> list[Any]:
     """One column or several, as a list."""
+    if type(value) is str:
+        return [value]
     wanted, value = "the name of a column, or several", scalar(value)
     _refuse_data(argument, value, wanted)
     items = list(value) if isinstance(value, Iterable) and not isinstance(value, (str, pl.Expr)) else [value]
@@ -79,6 +81,8 @@ def refuse_carried_as(new: Iterable[str], carried: Iterable[Any]) -> None:
 
 def refuse_several(argument: str, value: Any) -> None:
     """One column, and not its values."""
+    if type(value) is str:
+        return
     wanted, value = _SINGLE_COLUMN, scalar(value)
     _refuse_data(argument, value, wanted)
     # Of a tuple the frame tells whether it is the name of one.

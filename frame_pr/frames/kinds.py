@@ -377,7 +377,7 @@ def read_stream(frame: Any) -> Any:
 
 def kind_of(frame: Frame) -> FrameKind[Frame]:
     """The frame as one of its kind, which must be one that is served."""
-    if kind := find_kind(read_stream(frame)):
+    if kind := find_kind(frame) or find_kind(read_stream(frame)):
         return kind
     if backend := backend_class(frame):
         raise TypeError(

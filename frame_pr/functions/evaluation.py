@@ -111,12 +111,13 @@ def metrics_of(
     means: Means | None = None,
 ) -> Frame:
     """What `evaluate` gives; every function that is one of a few metrics ends here, with its policies in one."""
-    named, request = metrics_named(metrics, truth, score), request_of(truth, score, by, positive, policies)
+    named, backend = metrics_named(metrics, truth, score), backend_of(frame)
+    use = None if backend else use_of(named.values(), averages=means is not None)
+    request = request_of(truth, score, by, positive, policies, use=use)
     filled, means = filling("undefined", undefined), means and means.of(named)
-    if backend := backend_of(frame):
+    if backend:
         return backend.evaluate(request, named, means, filled)
-    use = use_of(named.values(), averages=means is not None)
-    return evaluate_request(frame, replace(request, use=use), named, means, filled)
+    return evaluate_request(frame, request, named, means, filled)
 
 
 @public()

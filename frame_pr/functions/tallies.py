@@ -21,8 +21,7 @@ from frame_pr.inputs.thresholds import worst_reached
 from frame_pr.inputs.validate import Selection, selected, validate
 from frame_pr.metrics.cutoffs import Threshold
 from frame_pr.metrics.numbers import number
-from frame_pr.ranking.blocks import blocks_of
-from frame_pr.ranking.running import ends, from_start, starts
+from frame_pr.ranking.blocks import blocks_of, ends, from_start, starts
 
 Bins: TypeAlias = int | list[Threshold]
 """How many bins, or where they begin."""

@@ -63,27 +63,27 @@ class Request:
     use: Use | None = None
     """What the call makes of the scores; None: no warnings about their values."""
 
-    @property
+    @cached_property
     def ties(self) -> Ties:
         """What equal scores mean."""
         return self.policies.get("ties", DEFAULT_TIES)
 
-    @property
+    @cached_property
     def tie_rule(self) -> TieRule:
         """The record of `ties`."""
         return TIES[self.ties]
 
-    @property
+    @cached_property
     def ascending(self) -> bool:
         """Whether lower scores rank first."""
         return self.policies.get("ascending", False)
 
-    @property
+    @cached_property
     def unscored(self) -> str:
         """What to do with rows without a score."""
         return self.policies.get("unscored", "raise")
 
-    @property
+    @cached_property
     def unjudged(self) -> str:
         """What to do with rows without a label."""
         return self.policies.get("unjudged", "raise")
@@ -136,8 +136,9 @@ def request_of(
     *,
     predicted: bool = False,
     threshold: Column | None = None,
+    use: Use | None = None,
 ) -> Request:
-    """Check and put together what a caller gave."""
+    """Validate the arguments of a call, as far as it can be done without the frame."""
     check_policies(policies)
     if isinstance(score, (set, frozenset)):
         raise TypeError("score: a set has no order, and results depend on the order of the systems; give a list")
@@ -146,7 +147,7 @@ def request_of(
     if not scores:
         raise ValueError("score names no column: give the name of the score column, or a list of names")
     several = len(scores) > 1 or scores[0] is not score or cs.is_selector(score)
-    request = Request(truth, scores, several, keys, positive, policies, predicted, threshold)
+    request = Request(truth, scores, several, keys, positive, policies, predicted, threshold, use=use)
     if request.totals:
         request = request.with_totals({name: read_stream(total) for name, total in request.totals.items()})
     for name, item in request.single.items():

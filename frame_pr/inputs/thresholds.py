@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from math import ceil, floor, inf, isinf, nextafter
@@ -13,15 +14,15 @@ import polars as pl
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import find_kind
 from frame_pr.frames.messages import examples, pluralize, shown
+from frame_pr.inputs.keys import SortKey
 from frame_pr.inputs.rows import Rows, WayBack, present
-from frame_pr.inputs.sort_keys import SortKey
 from frame_pr.inputs.values import comparable, kept, refuse_text, type_of
 
 _FORMATS = {pl.Float16: "e", pl.Float32: "f", pl.Float64: "d"}
 
 
 def code_reached(threshold: Fraction | float, key: SortKey) -> int | pl.Expr:
-    """The code (`sort_keys.score_code`) of the worst score that reaches the threshold.
+    """The code (`keys.score_code`) of the worst score that reaches the threshold.
 
     Scores that are whole or decimal are compared exactly. Floats are compared in their own type, in which 0.1 is as
     near to 0.1 as it gets; a threshold that this type would make infinite is compared exactly, too. Where the
@@ -113,7 +114,7 @@ def predicted_by_group(rows: Rows, way_back: WayBack[Any], threshold: Any) -> tu
     reached = _reached(rows.key.own_dtypes[0], thresholds.collect_schema()["threshold"], ascending=rows.key.ascending)
     predicted = rows._replace(
         frame=frame.with_columns(score=reached.cast(pl.Int8)).drop("threshold"),
-        key=rows.key._replace(dtype=pl.Int8(), ascending=False, own_dtypes=[pl.Int8()] * len(rows.key.own_dtypes)),
+        key=replace(rows.key, dtype=pl.Int8(), ascending=False, own_dtypes=[pl.Int8()] * len(rows.key.own_dtypes)),
     )
     return predicted, thresholds
 

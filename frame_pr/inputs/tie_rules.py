@@ -6,12 +6,15 @@ To add a rule, add its name to `Ties`, its record to `TIES`, and its sentence to
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias, get_args
 
 Ties: TypeAlias = Literal["threshold", "expected", "optimistic", "pessimistic", "order"]
 
 
-class TieRule(NamedTuple):
+@dataclass(frozen=True)
+class TieRule:
     """What equal scores mean. Fields have no defaults, so an incomplete record fails at import."""
 
     orders: Literal["nothing", "all orders", "truth", "rows"]
@@ -26,22 +29,22 @@ class TieRule(NamedTuple):
     sentence: str
     """What the docs say."""
 
-    @property
+    @cached_property
     def together(self) -> bool:
         """Whether a threshold takes equal scores together."""
         return self.orders == "nothing"
 
-    @property
+    @cached_property
     def averages(self) -> bool:
         """Whether a value is the mean over all orders of equal scores."""
         return self.orders == "all orders"
 
-    @property
+    @cached_property
     def bounds(self) -> bool:
         """Whether a value is the largest or smallest over all orders, as labels order equal scores."""
         return self.orders == "truth"
 
-    @property
+    @cached_property
     def by_row(self) -> bool:
         """Whether the order of the rows matters, so that a row with a count has no single place."""
         return self.orders == "rows"

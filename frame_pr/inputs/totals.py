@@ -11,7 +11,7 @@ import polars as pl
 from frame_pr.frames.columns import by_name, refuse_missing
 from frame_pr.frames.kinds import find_kind
 from frame_pr.frames.messages import examples, kind_of_value, pluralize, shown
-from frame_pr.inputs.group_codes import Coding
+from frame_pr.inputs.keys import Coding
 from frame_pr.inputs.values import comparable, kept, refuse_text, type_of
 from frame_pr.inputs.weights import UNIT, bits_beside, bits_of_sum, exponent, unit_of
 

@@ -89,7 +89,8 @@ def selected(frame: Frame, request: Request, *, carry: bool) -> Selection[Frame]
     keys, scores = (expanded(source, argument, named_columns[argument]) for argument in (by, of_scores))
     single = {name: expanded_one(source, name, item) for name, item in request.single.items()}
     in_parts = [item for argument in (by, of_truth, of_scores) for item in named_columns[argument]]
-    refuse_repeats([name for item in in_parts for name in plain_names(source, item)])
+    if not all(isinstance(item, str) for item in in_parts):
+        refuse_repeats([name for item in in_parts for name in plain_names(source, item)])
     several = request.several or len(scores) > 1
     if several and carry:
         raise ValueError(f"score gives {len(scores)} columns: metric columns beside the rows take one score at a time")

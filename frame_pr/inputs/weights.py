@@ -21,26 +21,20 @@ _ENDS = 1e-100, 1e100
 
 
 class Mass(NamedTuple):
-    """The names of a mass: of a block's own, of all up to its end, of all in the group."""
+    """The columns that hold a count of hits or rows, or the sum of their weights."""
 
     block: str
+    """In the block alone."""
     upto: str
+    """In the group, up to the end of the block."""
     total: str
-
-    @property
-    def run(self) -> str:
-        """Its running total down the column, over all groups."""
-        return f"{self.upto}_run"
-
-    @property
-    def before(self) -> str:
-        """That of all scores above the range, where a group is a range of the scores of a larger one."""
-        return f"{self.upto}_before"
-
-    @property
-    def in_all(self) -> str:
-        """Its total in the larger one."""
-        return f"{self.total}_in_all"
+    """In the whole group."""
+    run: str
+    """Down the whole column, over all groups."""
+    before: str
+    """At the scores above the range, if the group is a range of the scores of a larger group."""
+    in_all: str
+    """In the whole larger group."""
 
 
 COLUMNS = ("weight", "gain")
@@ -52,7 +46,8 @@ EXTRA_SUMS = ("gain", "judged")
 """What is added up of the rows of a block, and not run down the ranking."""
 
 
-HITS, ROWS = Mass("hits", "tp", "positives"), Mass("size", "k", "rows")
+HITS = Mass("hits", "tp", "positives", run="tp_run", before="tp_before", in_all="positives_in_all")
+ROWS = Mass("size", "k", "rows", run="k_run", before="k_before", in_all="rows_in_all")
 MASSES = (HITS, ROWS)
 
 

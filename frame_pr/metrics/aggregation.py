@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import polars as pl
 
+from frame_pr.inputs.keys import SortKey, largest_by, parts_of_largest, smallest_by
 from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.rows import Rows
-from frame_pr.inputs.sort_keys import SortKey, largest_by, parts_of_largest, smallest_by
 from frame_pr.inputs.thresholds import code_reached
 from frame_pr.inputs.tie_rules import BOUNDS, DEFAULT_TIES, TIES, Ties
 from frame_pr.inputs.totals import with_totals
@@ -50,6 +50,8 @@ class Plan(NamedTuple):
     """Over blocks; facts of groups are not among them."""
     facts: Sequence[str]
     """The facts that anything names."""
+    columns: frozenset[str]
+    """The columns of blocks that the aggregates read."""
     key: SortKey
     whole: bool
     """Whether masses are whole; else they are in parts of `unit`."""
@@ -57,8 +59,8 @@ class Plan(NamedTuple):
 
     @property
     def extra_sums(self) -> list[str]:
-        """The masses of blocks that are not run down the ranking and are needed."""
-        return [name for name in EXTRA_SUMS if _named(name, [part.over for part in self.aggregates.values()])]
+        """The columns that are added up within a block, of those that the aggregates read."""
+        return [name for name in EXTRA_SUMS if name in self.columns]
 
     @property
     def ideals(self) -> dict[str, Aggregate]:
@@ -68,7 +70,7 @@ class Plan(NamedTuple):
     @property
     def over_groups(self) -> dict[str, Aggregate]:
         """All that is found per group, over blocks."""
-        others = {name: record for name, record in self.aggregates.items() if name not in self.ideals}
+        others = {name: record for name, record in self.aggregates.items() if record.how != "ideal"}
         return {**{name: FACTS[name].over_blocks for name in self.facts}, **others}
 
     def fills(self, name: str) -> bool:
@@ -97,9 +99,10 @@ def plan(
             bounds = " and ".join(repr(rule) for rule in BOUNDS if rule in record.aggregates)
             raise ValueError(f"{name} {TIES[ties].refusal.format(way=f'ties={bounds} bound it, ' if bounds else '')}")
     aggregates = {key: part for record in metrics.values() for key, part in record.aggregates[ties].items()}
-    formulas = [*(record.value for record in metrics.values()), *(part.over for part in aggregates.values())]
-    facts = [name for name in FACTS if _named(name, formulas) or (name == "unit" and not blocks.whole)]
-    return Plan(metrics, aggregates, facts, key, blocks.whole, undefined)
+    columns = _columns_read(part.over for part in aggregates.values())
+    needed = columns | _columns_read(record.value for record in metrics.values())
+    facts = [name for name in FACTS if name in needed or (name == "unit" and not blocks.whole)]
+    return Plan(metrics, aggregates, facts, columns, key, blocks.whole, undefined)
 
 
 def plan_for(rows: Rows, names: Sequence[str], undefined: float | None = None) -> Plan:
@@ -117,7 +120,7 @@ def plan_for(rows: Rows, names: Sequence[str], undefined: float | None = None) -
         raise ValueError("gain= is what dcg and ndcg add up, and none of them is asked for: leave it out")
     if rows.gains.name is not None and TIES[rows.ties].bounds:
         for name, record in metric_plan.metrics.items():
-            if not _named("gain", [part.over for part in record.aggregates[rows.ties].values()]):
+            if "gain" not in _columns_read(part.over for part in record.aggregates[rows.ties].values()):
                 raise ValueError(
                     f"ties={rows.ties!r} with gain= orders equal scores by their gain: ask for {name} without"
                 )
@@ -175,17 +178,20 @@ def _aggregate_ranking(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Thre
     if not rows.some_unranked:
         table = table.with_columns(retrieved_k="k")
     # Known totals are put in where they are first needed: in blocks only if an aggregate names them there.
-    in_blocks = any(_named(fact, [part.over for part in metric_plan.aggregates.values()]) for fact in FACTS)
-    table = with_totals(table, rows.totals if in_blocks else [], in_units=in_units)
+    in_blocks = not metric_plan.columns.isdisjoint(FACTS)
+    if rows.totals and in_blocks:
+        table = with_totals(table, rows.totals, in_units=in_units)
     sums = aggregate_blocks(table, metric_plan.over_groups, rows.groups, in_order=True)
     # A group without rows has no block for its totals to stand in.
-    sums = sums if in_blocks and rows.groups is None else with_totals(sums, rows.totals, in_units=in_units)
+    if rows.totals and not (in_blocks and rows.groups is None):
+        sums = with_totals(sums, rows.totals, in_units=in_units)
     return _with_ideals(sums, best_blocks(rows), metric_plan.ideals) if metric_plan.ideals else sums
 
 
 def _with_ideals(sums: pl.LazyFrame, best: pl.LazyFrame, aggregates: Aggregates) -> pl.LazyFrame:
     """The sums, and these over blocks in the best order of gains."""
-    if facts := [fact for fact in FACTS if _named(fact, [record.over for record in aggregates.values()])]:
+    columns = _columns_read(record.over for record in aggregates.values())
+    if facts := [fact for fact in FACTS if fact in columns]:
         best = best.join(sums.select("group", *facts), on="group", how="left", maintain_order="left")
     ideals = aggregate_blocks(best, aggregates)
     return sums.join(ideals, on="group", how="left", maintain_order="left").with_columns(
@@ -246,5 +252,5 @@ def _aggregated(column: pl.Expr, record: Aggregate, *, in_order: bool) -> pl.Exp
     return number
 
 
-def _named(fact: str, formulas: Sequence[pl.Expr]) -> bool:
-    return any(fact in formula.meta.root_names() for formula in formulas)
+def _columns_read(formulas: Iterable[pl.Expr]) -> frozenset[str]:
+    return frozenset(name for formula in formulas for name in formula.meta.root_names())

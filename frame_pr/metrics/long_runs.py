@@ -59,7 +59,8 @@ def _where(condition: pl.Expr, value: Callable[[pl.DataFrame], pl.Series], **num
 
     # Null where there is no rank, and no rank is no tie.
     columns = {"condition": condition.fill_null(False), **numbers}
-    return pl.struct(**columns).map_batches(values, return_dtype=pl.Float64, is_elementwise=True)
+    packed = pl.struct(column.alias(name) for name, column in columns.items())
+    return packed.map_batches(values, return_dtype=pl.Float64, is_elementwise=True)
 
 
 def _where_long(long: pl.Expr, value: Callable[[pl.DataFrame], pl.Series], **numbers: pl.Expr) -> pl.Expr:

@@ -84,12 +84,12 @@ def metric(name: str, blocks: Blocks = COLUMNS) -> Metric:
     """Read a metric's name: its formulas name the columns of the table of blocks, or of what stands in its place."""
     if not isinstance(name, str):
         raise TypeError(f"a metric is asked for by its name, got {shown(name)}")
-    refuse_long("metric", name)
     return _read(name, blocks)
 
 
 @lru_cache(maxsize=1024)
 def _read(name: str, blocks: Blocks) -> Metric:
+    refuse_long("metric", name)
     for family in FAMILIES:
         if match := re.fullmatch(family.pattern, name):
             head, _, cut = name.partition("@")

@@ -12,9 +12,8 @@ from typing import Any
 
 import polars as pl
 
-from frame_pr.inputs.group_codes import Coding, coding
+from frame_pr.inputs.keys import Coding, coding, group_limit
 from frame_pr.inputs.request import TOTAL_POLICIES
-from frame_pr.inputs.sort_keys import group_limit
 from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, with_totals
 from frame_pr.inputs.weights import MASSES, bits_beside, bits_of_sum, exponent, how_many, unit_of
 from frame_pr.metrics.aggregation import Plan, aggregate, finalize, per_group, plan_for, renamed

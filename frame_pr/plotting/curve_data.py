@@ -18,7 +18,7 @@ from frame_pr.inputs.values import type_of
 from frame_pr.metrics.rates import Counts, rate_of, ratio
 from frame_pr.plotting.options import PlotOptions
 from frame_pr.plotting.plot_axes import axis_quantity, formula_of
-from frame_pr.ranking.running import starts
+from frame_pr.ranking.blocks import starts
 from frame_pr.statistics.average_curves import averages, heights_of
 
 if TYPE_CHECKING:

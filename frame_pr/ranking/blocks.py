@@ -8,14 +8,14 @@ whole-column arithmetic on a table that is ordered by group and then from the be
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from types import MappingProxyType
 from typing import Literal
 
 import polars as pl
 
+from frame_pr.inputs.keys import PLACES
 from frame_pr.inputs.rows import Rows
-from frame_pr.inputs.sort_keys import PLACES
 from frame_pr.inputs.tie_rules import TIES
 from frame_pr.inputs.weights import (
     HITS,
@@ -29,7 +29,6 @@ from frame_pr.inputs.weights import (
     refuse_lost,
     unit_of,
 )
-from frame_pr.ranking.running import difference, ends, from_last, from_start, running_figures, starts
 
 START = (*(mass.before for mass in MASSES), *(mass.in_all for mass in MASSES), "later_precision")
 """What is known of a group that is one range of the scores of a larger one: counts at the better scores, above the
@@ -68,10 +67,11 @@ def blocks_of(
         # Most frames have no other rows, and a test of every block takes its time.
         return pl.when("retrieved").then(value) if rows.some_unranked else value
 
+    group_bits = key.group_bits()
     # Running totals over the whole frame; a block's own numbers are differences of them, and so are a group's.
     blocks = _running(rows, extra_sums, each_row=each_row).with_columns(
-        last=ends(key.group_bits()),
-        first=starts(key.group_bits()),
+        last=ends(group_bits),
+        first=starts(group_bits),
         **{mass.block: difference(mass.run) for mass in MASSES},
         **{name: _block_sum(name, rows) for name in extra_sums},
     )
@@ -290,3 +290,66 @@ def best_blocks(rows: Rows) -> pl.LazyFrame:
     blocks = blocks.sort("group", "gain", descending=[False, True]).with_columns(run=pl.col("size").cum_sum())
     before = from_start(pl.col("run") - pl.col("size"))
     return blocks.select("group", "size", gain=pl.col("gain") * pl.col("size"), k=pl.col("run") - before)
+
+
+def starts(column: pl.Expr) -> pl.Expr:
+    """Whether the value is another than that of the row before."""
+    return (column != column.shift(1)).fill_null(True)
+
+
+def ends(column: pl.Expr) -> pl.Expr:
+    """Whether the value is another than that of the row after."""
+    return (column != column.shift(-1)).fill_null(True)
+
+
+def difference(run: str) -> pl.Expr:
+    """What a running total rose by since the row before."""
+    return pl.col(run) - pl.col(run).shift(1, fill_value=0)
+
+
+def from_start(value: pl.Expr) -> pl.Expr:
+    """The value of the first row of the group, in all of its rows."""
+    return pl.when(starts(pl.col("group"))).then(value).forward_fill()
+
+
+def from_last(value: pl.Expr) -> pl.Expr:
+    """The value of the last row of the group, in all of its rows."""
+    return pl.when("last").then(value).backward_fill()
+
+
+def suffix_max(share: pl.Expr) -> pl.Expr:
+    """Largest value of a figure in [0, 1] at this or any later row of the group.
+
+    The bits of such a float order as the float does; the group, negated, above them restarts the maximum at every
+    group, so that it runs over the whole column at once.
+    """
+    group = pl.col("group").cast(pl.Int128) * 2**64
+    best = (share.reinterpret(dtype=pl.Int64) - group).cum_max(reverse=True)
+    return (best + group).cast(pl.Int64).reinterpret(dtype=pl.Float64)
+
+
+def suffix_sum(term: pl.Expr) -> pl.Expr:
+    """Sum of a figure in [0, 1] over this and all later rows of the group.
+
+    In fixed point, of which a total over the whole column loses nothing where another is taken from it.
+    """
+    unit = 2.0**80
+    run = (term * unit).cast(pl.Int128).cum_sum()
+    return (from_last(run) - run.shift(1, fill_value=0)).cast(pl.Float64) / unit
+
+
+@cache
+def running_figures(*, in_ranges: bool) -> dict[str, pl.Expr]:
+    """Columns of blocks that follow from their `tp` and `k`, and from those of the blocks above or below them.
+
+    `interpolated_precision`: the largest precision at this or any later threshold. `later_hits` and `later_misses`: the
+    sums over this and later blocks of `hits / k` times the precision, and times what it lacks of 1; not in ranges.
+    """
+    precision = pl.col("tp") / pl.col("k")
+    largest = suffix_max(precision)
+    share = (pl.col("hits") / pl.col("k")).fill_null(0.0)
+    return {
+        "interpolated_precision": pl.max_horizontal(largest, "later_precision") if in_ranges else largest,
+        "later_hits": suffix_sum(share * precision.fill_null(0.0)),
+        "later_misses": suffix_sum(share * (1 - precision.fill_null(0.0))),
+    }

@@ -8,8 +8,8 @@ from compare import assert_same, near
 from names import CALL_IDS, CALLS, call
 from seldom import slow
 
-from frame_pr.inputs import group_codes
-from frame_pr.inputs.group_codes import coding
+from frame_pr.inputs import keys as keys_module
+from frame_pr.inputs.keys import coding
 
 DAY = datetime(2024, 2, 28, 12, 30)
 KEYS = [
@@ -68,7 +68,7 @@ def test_keys_of_every_dtype(keys, engine, monkeypatch):
     eager = engine.startswith("eager")
     frame = data if eager else data.lazy()
     if engine == "eager, large":
-        monkeypatch.setattr(group_codes, "SMALL", 0)
+        monkeypatch.setattr(keys_module, "SMALL", 0)
 
     def done(result):
         return result if eager else result.collect(engine=engine)
@@ -277,7 +277,7 @@ def test_hashes_of_keys_in_large_frames(alike, monkeypatch):
     data = keys.with_columns(relevant=True, score=1).sample(1000, with_replacement=True, seed=1)
     expected = data.pr.evaluate("rows", "relevant", "score", by=["first", "second"])
     assert expected.select("first", "second").equals(keys.sort("first", "second"))
-    monkeypatch.setattr(group_codes, "SMALL", 0)
+    monkeypatch.setattr(keys_module, "SMALL", 0)
     if alike:
         monkeypatch.setattr(pl.Expr, "hash", lambda key: pl.int_range(pl.len()) * 0)
     result = data.pr.evaluate("rows", "relevant", "score", by=["first", "second"])

@@ -1,6 +1,6 @@
 import polars as pl
 
-from frame_pr.ranking.running import suffix_max
+from frame_pr.ranking.blocks import suffix_max
 
 
 def test_the_largest_precision_from_here_on():
