@@ -38,7 +38,7 @@ def metrics_of(data, names=SOME, **options):
     return fp.evaluate(data, names, "relevant", "score", **{"by": "q"} | options)
 
 
-@settings(max_examples=12)  # of 264 metrics each
+@settings(max_examples=6)  # of 264 metrics each
 @given(FRAMES)
 def test_every_metric_is_what_the_oracle_says(data):
     result = metrics_of(data, NAMES)
@@ -171,7 +171,7 @@ def test_the_curve(data):
         assert (part.select(pl.sum_horizontal("tp", "fp", "fn", "tn")).to_series() == rows.height).all()
 
 
-@settings(max_examples=12)  # on five kinds each
+@settings(max_examples=6)  # on five kinds each
 @given(FRAMES)
 def test_every_kind_of_frame_agrees(data):
     expected = metrics_of(data)

@@ -39,6 +39,7 @@ def refused(function, arguments) -> set[str]:
     return trials
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "way"), WAYS, ids=[f"{name} {way.words}" for name, way in WAYS])
 def test_functions_refuse_what_their_tables_state(name, way):
     from matplotlib.figure import Figure  # one that no window shows, and that nobody has to close

@@ -6,10 +6,10 @@ from frame_pr.ranking import blocks
 from fuzz.trying import shown, tried
 
 # Random data look like mistakes now and then.
-pytestmark = [pytest.mark.slow, pytest.mark.versions, pytest.mark.filterwarnings("ignore::frame_pr.DataWarning")]
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::frame_pr.DataWarning")]
 
-CASES = {"polars": 500, "lazy": 300, "streaming": 200, "pandas": 250, "numpy": 200, "beside": 200, "expressions": 200}
-CASES |= {"partitioned": 100, "dask": 50}
+CASES = {"polars": 300, "lazy": 100, "streaming": 100, "pandas": 100, "numpy": 100, "beside": 100, "expressions": 100}
+CASES |= {"partitioned": 60, "dask": 30}
 
 
 @pytest.mark.parametrize(("seed", "engine"), list(enumerate(CASES)))

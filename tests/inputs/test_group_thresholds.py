@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import polars as pl
 import pytest
+from seldom import slow
 
 import frame_pr as fp
 
@@ -31,7 +32,7 @@ THRESHOLDS = {
 @pytest.mark.filterwarnings("ignore::frame_pr.DataWarning")  # thresholds beyond all scores are meant
 @pytest.mark.parametrize("dtype", list(SCORES))
 @pytest.mark.parametrize("given", list(THRESHOLDS))
-@pytest.mark.parametrize("ascending", [False, True])
+@pytest.mark.parametrize("ascending", [False, *slow(True)])
 def test_decimals_and_whole_numbers_are_compared_exactly(dtype, given, ascending):
     scores, thresholds = SCORES[dtype], THRESHOLDS[given]
     frame = pl.DataFrame(

@@ -13,6 +13,8 @@ from frame_pr.metrics.names import FAMILIES
 from frame_pr.metrics.rates import rate_of
 
 
+@pytest.mark.slow
+@pytest.mark.versions
 def test_every_name_is_what_the_oracle_says():
     data = groups()
     result = data.pr.evaluate(NAMES, "relevant", "score", by="q")

@@ -7,6 +7,7 @@ from math import exp, fsum, lgamma, log, log2
 
 import polars as pl
 import pytest
+from seldom import slow
 
 import frame_pr as fp
 from frame_pr.metrics.gains import discounts
@@ -70,7 +71,7 @@ def in_order(size, hits, before, taken, *, reciprocal):
 
 
 @pytest.mark.parametrize("reciprocal", [True, False])
-@pytest.mark.parametrize("hits", [1, 2, 7, 70, 800])
+@pytest.mark.parametrize("hits", [1, 2, *slow(7, 70, 800)])
 def test_first_hits_are_the_sum_over_the_places(hits, reciprocal):
     size = 5000
     for before in (0, 1, 300, 10**6):
@@ -79,7 +80,7 @@ def test_first_hits_are_the_sum_over_the_places(hits, reciprocal):
             assert expected(size, hits, before, taken, reciprocal=reciprocal) == near(exact, rel=1e-12)
 
 
-@pytest.mark.parametrize("size", [10**6, 10**12, 2**53, 2**55])
+@pytest.mark.parametrize("size", [10**6, *slow(10**12, 2**53, 2**55)])
 def test_first_hits_of_huge_ties(size):
     # Without rows above, the expected reciprocal rank of r hits is r / (g - r + 1) times 1/r + ... + 1/g.
     for hits in (1, 2, 1000, size // 10**5, size // 3):
@@ -121,7 +122,7 @@ def test_counts_take_no_memory():
     assert found["ndcg"] == near((discount(1, 4) + discount(4, 2**54 + 3) * c / (2**54 - 1)) / discount(0, c + 3))
 
 
-@pytest.mark.parametrize("ties", ["threshold", "expected"])
+@pytest.mark.parametrize("ties", ["threshold", *slow("expected")])
 def test_counts_are_rows(ties):
     """A count gives, to the last bit, what so many rows give: also in groups, lazily and with gains."""
     table = pl.DataFrame(

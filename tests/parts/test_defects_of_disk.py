@@ -14,7 +14,7 @@ import pytest
 import frame_pr as fp
 from frame_pr.parts import disk
 
-pytestmark = [pytest.mark.slow, pytest.mark.versions]
+pytestmark = pytest.mark.slow
 
 RUN = pl.DataFrame({"q": [1, 1, 2, 2], "t": [1, 0, 0, 1], "s": [4.0, 3, 2, 1], "w": [1.0, 2, 3, 4], "P": [9] * 4})
 

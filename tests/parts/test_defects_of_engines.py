@@ -12,7 +12,7 @@ from engines import local_cluster
 
 import frame_pr as fp
 
-pytestmark = [pytest.mark.slow, pytest.mark.versions]
+pytestmark = pytest.mark.slow
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -250,8 +250,7 @@ def asked(at, total, by):
 
 # Every name has every role once, beside other such names, and beside columns of other values that have the names of the
 # roles: a name that is mixed up fails wherever the others stand. A weight and a total go ways of their own.
-@pytest.mark.parametrize("by", [True, False], ids=["groups", "one group"])
-@pytest.mark.parametrize("total", [False, True], ids=["weight", "total"])
+@pytest.mark.parametrize(("total", "by"), [(False, True), (True, False)], ids=["weight-groups", "total-one group"])
 @pytest.mark.parametrize("first", range(len(NAMES)), ids=NAMES.__getitem__)
 def test_no_name_of_ours_meets_one_of_the_callers(first, total, by):
     expected = sorted(RUN.pr.evaluate(FIGURES, **asked({name: name for name in RUN.columns}, total, by)).rows())

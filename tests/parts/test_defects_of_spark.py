@@ -15,13 +15,14 @@ def run(spark):
     return spark.createDataFrame(rows, "q int, t boolean, s double")
 
 
-@pytest.mark.parametrize(
-    "key",
-    ["array(q)", "array(named_struct('a', q, 'b', array('x')))", "named_struct('a', q, 'b', array(1.5))"],
-)
-def test_nested_keys_of_spark(run, key):
-    result = run.selectExpr("*", f"{key} AS k").pr.evaluate("rows", "t", "s", by="k")
-    assert result.select("k").schema[0].dataType == run.selectExpr(f"{key} AS k").schema[0].dataType
+def test_nested_keys_of_spark(run):
+    keys = ["array(q)", "array(named_struct('a', q, 'b', array('x')))", "named_struct('a', q, 'b', array(1.5))"]
+    frame = run.selectExpr("*", *(f"{key} AS k{place}" for place, key in enumerate(keys)))
+    names = [f"k{place}" for place in range(len(keys))]
+    result = frame.pr.evaluate("rows", "t", "s", by=names)
+    assert [field.dataType for field in result.select(names).schema] == [
+        field.dataType for field in frame.select(names).schema
+    ]
     assert sorted(row.rows for row in result.collect()) == [4, 4, 4]
 
 
@@ -56,18 +57,23 @@ def test_keys_that_spark_tells_apart_in_another_way(run, column, sentence):
 )
 def test_no_name_of_ours_meets_one_of_spark(run, q, t, s):
     # Positives are every second row, in query 1 from the best on, (1/1 + 2/3) / 2, and else from the second best on.
-    for by, expected in ((q, [0.5, 0.5, 5 / 6]), (None, [0.5])):
-        result = run.toDF(q, t, s).pr.evaluate("average_precision", t, s, by=by)
-        assert sorted(row[-1] for row in result.collect()) == pytest.approx(expected)
+    result = run.toDF(q, t, s).pr.evaluate("average_precision", t, s, by=q)
+    assert sorted(row[-1] for row in result.collect()) == pytest.approx([0.5, 0.5, 5 / 6])
 
 
-@pytest.mark.parametrize("name", ["*", "^q$", "^.*$", "a`b", "a\nb"])
-def test_keys_are_not_patterns(run, name):
-    frame = run.withColumnRenamed("q", name)
-    assert sorted(frame.pr.evaluate("rows", "t", "s", by=name).collect()) == [(0, 4), (1, 4), (2, 4)]
-    assert frame.pr.evaluate("rows", "t", "s", by=name, mean_over=name).collect() == [(3, 4.0)]
-    assert frame.pr.with_metrics("rows", "t", "s", by=name).columns == [name, "t", "s", "rows"]
-    assert frame.pr.tally("t", "s", by=name).count() == 12
+@pytest.mark.parametrize(("t", "s"), [("0", "frame_pr range"), ("range", "c0")])
+def test_no_name_of_ours_meets_one_of_spark_in_one_group(run, t, s):
+    result = run.toDF("q", t, s).pr.evaluate("average_precision", t, s)
+    assert [row[-1] for row in result.collect()] == pytest.approx([0.5])
+
+
+def test_keys_are_not_patterns(run):
+    names = ["*", "^q$", "^.*$", "a`b", "a\nb"]
+    frame = run.toDF("q", "t", "s").selectExpr("t", "s", *("q" for _ in names)).toDF("t", "s", *names)
+    assert sorted(frame.pr.evaluate("rows", "t", "s", by=names).collect()) == [(*[q] * 5, 4) for q in range(3)]
+    assert frame.pr.evaluate("rows", "t", "s", by=names, mean_over=names).collect() == [(3, 4.0)]
+    assert frame.pr.with_metrics("rows", "t", "s", by=names).columns == ["t", "s", *names, "rows"]
+    assert frame.pr.tally("t", "s", by=names).count() == 12
 
 
 def test_names_that_are_one_to_spark(run):

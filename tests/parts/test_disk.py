@@ -21,7 +21,7 @@ from frame_pr.parts import disk
 from frame_pr.parts.disk import part_folder
 from frame_pr.parts.score_ranges import range_edges, range_of
 
-pytestmark = [pytest.mark.slow, pytest.mark.versions]
+pytestmark = pytest.mark.slow
 
 # Null is the large group, which is in several parts.
 KEYS = {

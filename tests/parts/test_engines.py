@@ -17,15 +17,14 @@ pytestmark = [pytest.mark.slow, pytest.mark.versions]
 
 TOTALS = pl.DataFrame({"query": range(30), "twenty": [20] * 30, "forty": [40] * 30})
 
-KEYS = [[key] for key in ("query", "text", "date", "time", "decimal", "binary", "real", "flag", "model")]
+KEYS = [[key] for key in ("text", "date", "time", "decimal", "binary", "real", "flag", "model")]
 KEYS += [["model", "text"], ["date", "flag"]]
+ALL_KEYS = sorted({name for keys in KEYS for name in keys})
 
 POLICIES = [
     {"ties": "expected", "metrics": ["rows", "average_precision", "precision@3"]},
-    {"tie_break": "row"},
-    {"weight": "weight"},
-    {"score": "found", "unscored": "drop"},
-    {"truth": "judged", "unjudged": "drop"},
+    {"tie_break": "row", "weight": "weight"},
+    {"score": "found", "unscored": "drop", "truth": "judged", "unjudged": "drop"},
     # Query 5 has no positive, so that a part may hold no "yes".
     {"truth": "label", "positive": "yes"},
     {"positives": "twenty", "rows": "forty"},
@@ -43,6 +42,10 @@ POLICIES = [
 ]
 # On Dask only: each goes to the parts as one of those above does.
 ALIKE = [
+    {"tie_break": "row"},
+    {"weight": "weight"},
+    {"score": "found", "unscored": "drop"},
+    {"truth": "judged", "unjudged": "drop"},
     {"ties": "optimistic", "metrics": ["rows", "average_precision", "precision@3"]},
     {"truth": "judged", "unjudged": "negative"},
     {"positives": TOTALS.drop("forty").to_pandas()},
@@ -69,16 +72,14 @@ def same(engine, result, expected, *, order):
     assert_same(engine.read(result).sort(order), expected.sort(order))
 
 
-@ONE_MODE
-@pytest.mark.parametrize("by", KEYS, ids="-".join)
-def test_every_metric_by_keys_of_every_type(engine, by):
-    check_keys(engine, by, NAMES if by in (["query"], ["model", "text"]) else METRICS)
+@one_mode([["query"]], KEYS, ids="-".join)
+def test_every_metric_by_keys_of_every_type(engine, given):
+    check_keys(engine, given, NAMES if given in (["query"], ["model", "text"]) else METRICS)
 
 
-@pytest.mark.parametrize("by", [["query"], sorted({name for keys in KEYS for name in keys})], ids=["one", "all"])
-@pytest.mark.parametrize("engine", [CONNECT, CLUSTER], indirect=True)
-def test_keys_of_every_type_at_once_in_the_other_modes(engine, by):
-    check_keys(engine, by, METRICS)
+@pytest.mark.parametrize("engine", [SPARK, CONNECT, CLUSTER], indirect=True)
+def test_keys_of_every_type_at_once(engine):
+    check_keys(engine, ALL_KEYS, METRICS)
 
 
 def check_keys(engine, by, names):
@@ -137,16 +138,23 @@ def test_tallies_of_labels_have_truths(engine):
     same(engine, tally, expected, order=expected.columns)
 
 
-@pytest.mark.parametrize("by", [["query"], ["model", "text"]], ids="-".join)
-@pytest.mark.parametrize(
-    "given", [{}, {"truth": "label", "positive": "yes"}, {"prefix": "its_", "weight": "weight"}], ids=str
-)
-def test_metrics_beside_the_rows(engine, by, given):
-    given = {"metrics": ["rows", "average_precision", "k@recall=0.5"], "by": by} | given
+def test_metrics_beside_the_rows(engine):
+    given = {"metrics": ["rows", "average_precision", "k@recall=0.5"], "by": ["model", "text"]}
     result = call(engine.make(DATA), "with_metrics", **given)
     same(engine, result, call(DATA, "with_metrics", **given), order="row")
 
 
+@ONE_MODE
+@pytest.mark.parametrize(
+    "given", [{"truth": "label", "positive": "yes"}, {"prefix": "its_", "weight": "weight"}], ids=str
+)
+def test_options_of_metrics_beside_the_rows(engine, given):
+    given = {"metrics": ["rows", "average_precision", "k@recall=0.5"], "by": "query"} | given
+    result = call(engine.make(DATA), "with_metrics", **given)
+    same(engine, result, call(DATA, "with_metrics", **given), order="row")
+
+
+@ONE_MODE
 @pytest.mark.parametrize("parts", [1, 7])
 def test_empty_partitions_and_few_groups(engine, parts):
     data = DATA.filter(pl.col("row") < 3)
@@ -155,6 +163,7 @@ def test_empty_partitions_and_few_groups(engine, parts):
         same(engine, result, data.pr.evaluate(METRICS, "relevant", "score", by=by), order=by or "rows")
 
 
+@ONE_MODE
 def test_no_rows(engine):
     frame = engine.make(DATA)
     frame = frame[frame["row"] < 0]
@@ -170,12 +179,13 @@ def test_one_group_with_every_metric(engine):
 
 
 WITHOUT_GROUPS, ALIKE_WITHOUT = (
-    [one for one in some if not {"by", "mean_over", "positives", "rows"} & set(one)] for some in (POLICIES, ALIKE)
+    [one for one in some if not {"by", "mean_over", "positives", "rows"} & set(one)] for some in (POLICIES[:3], ALIKE)
 )
 # Of one group, a total is one number.
-WITHOUT_GROUPS += [
+WITHOUT_GROUPS += [{"positives": pl.DataFrame({"many": 200}), "rows": pl.DataFrame({"more": 500})}]
+ALIKE_WITHOUT += [
+    *(one for one in POLICIES[3:] if not {"by", "mean_over", "positives", "rows"} & set(one)),
     {"positives": "many"},
-    {"positives": pl.DataFrame({"many": 200}), "rows": pl.DataFrame({"more": 500})},
     {"positives": pl.DataFrame({"many": 500.5}), "weight": "weight"},
 ]
 

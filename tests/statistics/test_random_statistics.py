@@ -19,7 +19,7 @@ def test_random_frames(seed):
 
 @pytest.mark.slow
 @given(seed=st.integers(0, 10**9))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_many_random_frames(seed):
     _, wrong = differences(seed)
     assert not wrong, wrong[0]
