@@ -29,8 +29,8 @@ from frame_pr.plotting.styles import (
     value_text,
 )
 from frame_pr.statistics.comparisons import compare
-from frame_pr.statistics.figures import COLUMNS, figures_of
 from frame_pr.statistics.intervals import share_of
+from frame_pr.statistics.unit_values import COLUMNS, unit_values_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -260,7 +260,7 @@ def plot_comparison(
         )
     options: dict[str, Any] = {"positive": positive, "undefined": filling("undefined", undefined), **policies}
     if truth is not None and score is not None:
-        ranked = figures_of(frame, name, truth, score, by, positive, options["undefined"], policies)
+        ranked = unit_values_of(frame, name, truth, score, by, positive, options["undefined"], policies)
         if len(ranked.systems) > 1:
             # From here on a frame of metrics, which is compared and drawn: the rows are ranked once.
             of_groups: Any = ranked.table.collect()
@@ -276,7 +276,7 @@ def plot_comparison(
         )
     positive, undefined = (options.pop(argument, None) for argument in ("positive", "undefined"))
     rest: Any = options
-    metrics = figures_of(frame, name, truth, score, by, positive, undefined, rest, system=True)
+    metrics = unit_values_of(frame, name, truth, score, by, positive, undefined, rest, system=True)
     keys = [by_name(key) for key in metrics.keys if key != "system"]
     old, new = (
         metrics.table.filter(pl.col("system") == row[side]).select(*keys, by_name(name).alias(side))

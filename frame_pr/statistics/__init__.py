@@ -1,1 +1,1 @@
-"""Figures of groups, and sums over blocks -> intervals, comparisons, averaged curves. For plots and for the user."""
+"""Unit values, and sums over blocks -> intervals, comparisons, averaged curves. For plots and for the user."""

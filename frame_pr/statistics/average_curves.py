@@ -15,9 +15,9 @@ from frame_pr.functions.evaluation import sorted_by
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.statistics.bounds import of_number, of_share
-from frame_pr.statistics.figures import keys_left, refuse_engine
+from frame_pr.statistics.distributions import number_bounds, share_bounds
 from frame_pr.statistics.intervals import share_of
+from frame_pr.statistics.unit_values import keys_left, refuse_engine
 
 COLUMNS = ("recall", "precision", "low", "high", "lower_quartile", "upper_quartile", "groups")
 MOST_LEVELS = 10_001
@@ -169,6 +169,6 @@ def averages(
         groups=height.count().cast(pl.Int64),
     )
     table = table.with_columns(recall=pl.col("level") / (points - 1))
-    bounds_of = of_share if shares else of_number
+    bounds_of = share_bounds if shares else number_bounds
     band = bounds_of(pl.col("precision"), pl.col("error"), groups - 1, confidence)
     return table.with_columns(**band).select(*map(by_name, keys), *COLUMNS)

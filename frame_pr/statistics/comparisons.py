@@ -17,12 +17,10 @@ from frame_pr.functions.evaluation import metric_names
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.metrics.completion import MetricName
-from frame_pr.statistics import bounds
-from frame_pr.statistics.compared_rows import compared_rows, refuse_delong
-from frame_pr.statistics.figures import Figures, figures_of, is_of_figures, keys_left
+from frame_pr.statistics.distributions import number_bounds, p_value
 from frame_pr.statistics.intervals import share_of
-from frame_pr.statistics.sign_flips import TIE, p_values, parts_of, signs
-from frame_pr.statistics.student_t import p_value
+from frame_pr.statistics.paired_tests import TIE, compared_rows, p_values, parts_of, refuse_delong, signs
+from frame_pr.statistics.unit_values import UnitValues, has_unit_values, keys_left, unit_values_of
 
 COLUMNS = (
     "metric",
@@ -169,7 +167,7 @@ def compare(
     draws = _validate_draws(test, resamples, seed)
     if baseline is not None and not (isinstance(baseline, str) or is_whole(baseline)):
         raise TypeError(f"baseline takes the name of a system; got {shown(baseline)}")
-    has_values = is_of_figures(frame, truth, score)
+    has_values = has_unit_values(frame, truth, score)
     by_groups = has_values or (by is not None and cluster is None and test != "delong")
     unit = one_of("sampled", sampled, ("groups", "rows", None)) or ("groups" if by_groups else "rows")
     if truth is not None and score is not None and unit == "rows":
@@ -199,7 +197,7 @@ def compare(
         raise ValueError("compare needs groups, whose values are paired: name the grouping columns, by=...")
     if has_values and "system" not in kind_of(frame).columns:
         raise ValueError(_NO_SYSTEM)
-    figures = figures_of(frame, metrics, truth, score, by, positive, fill, policies, system=True)
+    figures = unit_values_of(frame, metrics, truth, score, by, positive, fill, policies, system=True)
     if truth is not None and len(figures.systems) < 2:
         raise ValueError(_TWO_SCORES)
     units = [key for key in figures.keys if key != "system"]
@@ -245,7 +243,7 @@ def _pair_places(systems: Sequence[Any], baseline: Any) -> list[tuple[int, int]]
     return [(first, other) for other in range(len(systems)) if other != first]
 
 
-def _pairs(figures: Figures[Any], keys: Sequence[str], units: Sequence[str], baseline: Any) -> pl.LazyFrame:
+def _pairs(figures: UnitValues[Any], keys: Sequence[str], units: Sequence[str], baseline: Any) -> pl.LazyFrame:
     """A row per unit and pair of systems: `key0`, ...; `place` of the unit; names; values `a0`, `b0`, ..."""
     kept = {f"key{i}": by_name(key) for i, key in enumerate(keys)}
     unit = {f"unit{i}": by_name(key) for i, key in enumerate(units)}
@@ -346,7 +344,7 @@ def _test_pairs(
         parts = parts.with_columns(pl.col("m").str.slice(5).cast(pl.Int32))
         flips = p_values(parts, [*pair, "m"], resamples=draws[0], seed=draws[1])
         tests = tests.join(flips, on=[*pair, "m"], how="left", nulls_equal=True)
-    interval = bounds.of_number(difference, error, groups - 1, confidence)
+    interval = number_bounds(difference, error, groups - 1, confidence)
     # Differences without spread would give p = 0, however few groups there are.
     p = pl.when(pl.col("wins") + pl.col("losses") == 0).then(1.0).when(spread > 0).then("p_value")
     several = groups > 1

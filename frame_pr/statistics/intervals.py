@@ -18,9 +18,17 @@ from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.names import use_of
-from frame_pr.statistics import bounds
-from frame_pr.statistics.figures import COLUMNS, Figures, figures_of, is_of_figures, keys_left, only_shares, row
+from frame_pr.statistics.distributions import number_bounds, share_bounds
 from frame_pr.statistics.sampled_rows import intervals_of_rows
+from frame_pr.statistics.unit_values import (
+    COLUMNS,
+    UnitValues,
+    has_unit_values,
+    keys_left,
+    only_shares,
+    row,
+    unit_values_of,
+)
 
 
 @public()
@@ -105,7 +113,7 @@ def intervals(
     (0.7833, 0.2039, 0.9808)
     """
     share, filled = share_of(confidence), filling("undefined", undefined)
-    ready = is_of_figures(frame, truth, score)
+    ready = has_unit_values(frame, truth, score)
     means = ready or mean_over is not None
     sample = one_of("sampled", sampled, ("groups", "rows", None)) or ("groups" if means and cluster is None else "rows")
     if sample == "rows":
@@ -120,14 +128,14 @@ def intervals(
         raise ValueError("cluster= is about rows that were not drawn one by one: with sampled='groups' leave it out")
     if not means:
         raise ValueError("sampled='groups' needs mean_over=, the keys of the groups that were drawn")
-    figures = figures_of(frame, metrics, truth, score, by, positive, filled, policies)
+    figures = unit_values_of(frame, metrics, truth, score, by, positive, filled, policies)
     figures = only_shares(figures) if ready else figures
     keys = [] if mean_over is None else keys_left(figures.keys, mean_over)
     refuse_clash(keys, COLUMNS)
     return figures.give(of_means(figures, keys, share), keys)
 
 
-def of_means(figures: Figures[Any], keys: Sequence[str], confidence: float) -> pl.LazyFrame:
+def of_means(figures: UnitValues[Any], keys: Sequence[str], confidence: float) -> pl.LazyFrame:
     """`keys` and `COLUMNS`: of each metric the mean over the groups that share the keys."""
     parts = [
         part.alias(f"{i} {name}")
@@ -144,7 +152,7 @@ def of_means(figures: Figures[Any], keys: Sequence[str], confidence: float) -> p
     for i, metric in enumerate(figures.metrics):
         value, spread, units, undefined = (pl.col(f"{i} {name}") for name in ("value", "spread", "units", "undefined"))
         units, error = units.cast(pl.Int64), spread / units.sqrt()
-        way = bounds.of_share if metric in figures.shares else bounds.of_number
+        way = share_bounds if metric in figures.shares else number_bounds
         sides = way(value, error, units - 1, confidence)
         rows.append(row(metric, value, sides, error, units, undefined))
     return stacked(table.sort(figures.in_order(keys)) if keys else table, list(map(by_name, keys)), rows)

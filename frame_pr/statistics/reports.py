@@ -20,9 +20,9 @@ from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.means import Statistic
 from frame_pr.metrics.names import metric, use_of
 from frame_pr.metrics.numbers import each
-from frame_pr.statistics.figures import Figures, figures_of, keys_left, refuse_engine
 from frame_pr.statistics.intervals import of_means, share_of
 from frame_pr.statistics.sampled_rows import bounds_of, has_row_error, of_rows, refuse_policies, values_and_errors
+from frame_pr.statistics.unit_values import UnitValues, keys_left, refuse_engine, unit_values_of
 
 
 @public(REFUSED["report"])
@@ -113,7 +113,7 @@ def report(
     share, filled = share_of(confidence), filling("undefined", undefined)
     refuse_engine(frame)
     if mean_over is not None:
-        figures = figures_of(frame, names, truth, score, by, positive, filled, policies)
+        figures = unit_values_of(frame, names, truth, score, by, positive, filled, policies)
         keys = keys_left(figures.keys, mean_over)
         table = _side_by_side(of_means(figures, keys, share), keys, figures)
         return figures.give(table.sort(figures.in_order(keys)) if keys else table, keys)
@@ -133,7 +133,7 @@ def report(
     return way_back.result(table.with_columns(**bounds), columns)
 
 
-def _side_by_side(table: pl.LazyFrame, keys: Sequence[str], figures: Figures[Any]) -> pl.LazyFrame:
+def _side_by_side(table: pl.LazyFrame, keys: Sequence[str], figures: UnitValues[Any]) -> pl.LazyFrame:
     """Of a row for each metric, the columns that `evaluate` gives of means, with their bounds."""
 
     def of(name: str, column: str) -> pl.Expr:

@@ -145,7 +145,7 @@ def test_two_systems_only():
         fp.plot_comparison(FIGURES, "m", by="q", ax=5)
 
 
-def figures_of_two() -> pl.DataFrame:
+def unit_values_of_two() -> pl.DataFrame:
     rng = np.random.default_rng(1)
     n = 4000
     truth = rng.random(n) < 0.3
@@ -155,7 +155,7 @@ def figures_of_two() -> pl.DataFrame:
 
 
 def test_figures_without_intervals_are_dots_joined_by_a_line(kind):
-    figures = figures_of_two()
+    figures = unit_values_of_two()
     ax = fp.plot_intervals(kind(figures), metric="average_precision", ax=axes())
     means = figures.group_by("g").agg(pl.col("average_precision").mean(), pl.col("positives").first())
     best = means.sort("average_precision", descending=True).select("g", "positives").rows()
@@ -191,7 +191,7 @@ def test_intervals_of_two_systems_stand_side_by_side():
             "plot_intervals draws a frame that intervals gave, and this one has no column",
         ),
         (
-            {"frame": figures_of_two().select("average_precision")},
+            {"frame": unit_values_of_two().select("average_precision")},
             ValueError,
             "plot_intervals draws a row for each group",
         ),
@@ -199,7 +199,7 @@ def test_intervals_of_two_systems_stand_side_by_side():
     ],
 )
 def test_what_is_no_frame_of_figures(change, error, sentence):
-    given = {"frame": figures_of_two().with_columns(word=pl.lit("x")), "metric": "average_precision"} | change
+    given = {"frame": unit_values_of_two().with_columns(word=pl.lit("x")), "metric": "average_precision"} | change
     with pytest.raises(error) as raised:
         fp.plot_intervals(given.pop("frame"), **given, ax=axes())
     assert str(raised.value).startswith(sentence)

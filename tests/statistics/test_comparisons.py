@@ -14,7 +14,7 @@ from statsmodels.stats.multitest import multipletests
 
 import frame_pr as fp
 from frame_pr.statistics.comparisons import with_holm
-from frame_pr.statistics.sign_flips import random_words
+from frame_pr.statistics.paired_tests import random_words
 
 COLUMNS = [
     "metric",

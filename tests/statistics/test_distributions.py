@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from frame_pr.statistics.student_t import normal_p_value, p_value, quantile
+from frame_pr.statistics.distributions import normal_p_value, p_value, quantile
 
 DF = [1, 2, 3, 4, 5, 9, 29, 99, 199, 200, 201, 202, 1_000, 10**5, 10**9]
 

@@ -1,4 +1,4 @@
-"""Figures of units, a row each: what `evaluate` finds of groups, or what a table has that a caller brings."""
+"""Unit values: metrics with a row per unit, from `evaluate` by groups or from a table that the caller brings."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ COLUMNS = ("metric", "value", "low", "high", "standard_error", "units", "undefin
 """Those of intervals, beside the keys."""
 
 
-class Figures(NamedTuple, Generic[Frame]):
+class UnitValues(NamedTuple, Generic[Frame]):
     """A table with a row per unit, and the way back to the caller's kind of frame."""
 
     table: pl.LazyFrame
@@ -47,7 +47,7 @@ class Figures(NamedTuple, Generic[Frame]):
         return sorted_by(keys, self.systems)
 
 
-def figures_of(
+def unit_values_of(
     frame: Frame,
     metrics: Any,
     truth: Column | None,
@@ -58,7 +58,7 @@ def figures_of(
     policies: Policies,
     *,
     system: bool = False,
-) -> Figures[Frame]:
+) -> UnitValues[Frame]:
     """The figures of the groups of a frame of rows; without truth and score, those that the frame has.
 
     `system`: whether a frame of figures must say of which system they are.
@@ -70,7 +70,7 @@ def figures_of(
     rows, way_back = rows_of(frame, request, all_groups=True)
     undefinable = plan_for(rows, names, undefined).undefinable()
     table = values(rows, {name: name for name in names}, undefined).with_columns(pl.col(names).cast(pl.Float64))
-    return Figures(
+    return UnitValues(
         way_back.restore(table),
         way_back.keys,
         names,
@@ -90,7 +90,7 @@ def refuse_engine(frame: Any) -> None:
         )
 
 
-def is_of_figures(frame: Any, truth: Any, score: Any) -> bool:
+def has_unit_values(frame: Any, truth: Any, score: Any) -> bool:
     """Whether a call is about a frame of figures, and not of rows."""
     refuse_engine(frame)
     if (truth is None) != (score is None):
@@ -99,7 +99,9 @@ def is_of_figures(frame: Any, truth: Any, score: Any) -> bool:
     return truth is None
 
 
-def _brought(frame: Frame, metrics: Any, by: Columns | None, others: dict[str, Any], *, system: bool) -> Figures[Frame]:
+def _brought(
+    frame: Frame, metrics: Any, by: Columns | None, others: dict[str, Any], *, system: bool
+) -> UnitValues[Frame]:
     for word, value in others.items():
         if value is not None:
             raise TypeError(f"{word}= is about rows, and without truth and score a frame has none: leave it out")
@@ -130,7 +132,7 @@ def _brought(frame: Frame, metrics: Any, by: Columns | None, others: dict[str, A
         slice_pushdown=False,
     )
     shares = [name for name in names if _is_share(name)]
-    return Figures(table, texts, names, (), shares, names, kind.give)
+    return UnitValues(table, texts, names, (), shares, names, kind.give)
 
 
 def _refuse_repeated(data: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str]) -> pl.DataFrame:
@@ -154,7 +156,7 @@ def _is_share(name: str) -> bool:
     return parsed.kind == "share" and parsed.from_0_to_1
 
 
-def only_shares(figures: Figures[Frame]) -> Figures[Frame]:
+def only_shares(figures: UnitValues[Frame]) -> UnitValues[Frame]:
     """Refuse values below 0 or above 1 in columns that are named like shares."""
     check = partial(_refuse_no_shares, metrics=figures.shares)
     return figures._replace(table=figures.table.map_batches(check, validate_output_schema=False))
