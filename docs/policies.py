@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 import frame_pr
 from frame_pr.frames.arguments import Refusal
-from frame_pr.inputs.policies import REFUSED, SAMPLED_ROWS, TOGETHER
-from frame_pr.inputs.tie_rules import TIES
+from frame_pr.inputs.policies import REFUSED, SAMPLED_ROWS, TIES, TOGETHER
 from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import Rank
 from frame_pr.metrics.names import FAMILIES, GRADED_COLUMNS, metric

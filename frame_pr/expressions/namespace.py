@@ -10,8 +10,7 @@ from frame_pr.expressions.checks import single, validate_rows
 from frame_pr.expressions.group_blocks import bound, expression_of, group_blocks
 from frame_pr.frames.arguments import Refusal, flag, public
 from frame_pr.frames.messages import did_you_mean, nearest, shown
-from frame_pr.inputs.policies import Column, Policies
-from frame_pr.inputs.tie_rules import DEFAULT_TIES
+from frame_pr.inputs.policies import DEFAULT_TIES, Column, Policies
 from frame_pr.metrics.aggregates import Blocks
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.cutoffs import Rank

@@ -14,13 +14,21 @@ from frame_pr.frames.columns import by_name, refuse_clash, refuse_several, stack
 from frame_pr.frames.kinds import Frame, find_kind, read_stream
 from frame_pr.frames.messages import examples, pluralize, shown, warn
 from frame_pr.functions.evaluation import averaged, means_asked
-from frame_pr.inputs.labels import classes_of, listed_classes, plain_label, refuse_other_types, refuse_strangers
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Use, request_of
 from frame_pr.inputs.rows import rows_of
 from frame_pr.inputs.thresholds import predicted_by_group
 from frame_pr.inputs.validate import Selection, selected
-from frame_pr.inputs.values import TEXTS, count_missing, refuse_text
+from frame_pr.inputs.values import (
+    TEXTS,
+    classes_of,
+    count_missing,
+    listed_classes,
+    plain_label,
+    refuse_other_types,
+    refuse_strangers,
+    refuse_text,
+)
 from frame_pr.inputs.weights import check_masses
 from frame_pr.metrics import rates
 from frame_pr.metrics.aggregation import plan_for, values

@@ -15,9 +15,8 @@ from frame_pr.frames.kinds import Frame, backend_class
 from frame_pr.frames.messages import shown
 from frame_pr.functions.curves import curve
 from frame_pr.functions.evaluation import evaluate_request
-from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
+from frame_pr.inputs.policies import REFUSED, TIES, Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
-from frame_pr.inputs.tie_rules import TIES
 from frame_pr.inputs.validate import selected
 from frame_pr.metrics.means import Means
 

@@ -14,8 +14,7 @@ from frame_pr.frames.arguments import flag, one_of, refuse_options, scalar
 from frame_pr.frames.columns import listed, refuse_repeats, refuse_several
 from frame_pr.frames.kinds import find_kind, read_stream
 from frame_pr.frames.messages import kind_of_value
-from frame_pr.inputs.policies import TOGETHER, Column, Columns, Policies
-from frame_pr.inputs.tie_rules import DEFAULT_TIES, TIES, TieRule, Ties
+from frame_pr.inputs.policies import DEFAULT_TIES, TIES, TOGETHER, Column, Columns, Policies, TieRule, Ties
 
 _ENGINES = ("pyspark.", "dask.")
 TOTAL_POLICIES = ("positives", "rows")

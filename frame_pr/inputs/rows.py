@@ -12,8 +12,8 @@ import polars.selectors as cs
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_taken
 from frame_pr.frames.kinds import Frame, FrameKind, InMemory
 from frame_pr.inputs.keys import PLACES, Recode, SortKey, coding, group_limit
+from frame_pr.inputs.policies import Ties
 from frame_pr.inputs.request import Request
-from frame_pr.inputs.tie_rules import Ties
 from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, units_beside
 from frame_pr.inputs.validate import canonical, selected
 from frame_pr.inputs.weights import COLUMNS, Weights, how_many

@@ -5,10 +5,12 @@ Each says what it needs of the blocks of a group, and gives the confusion table 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import polars as pl
 
@@ -21,9 +23,40 @@ RANK = rf"(?:[0-9]+|{DECIMAL}%)"
 """How a rank is written: a number of rows, or their share."""
 
 
-class Rank(NamedTuple):
+class Cutoff(ABC):
+    """A place at which a ranking is cut."""
+
+    kind: ClassVar[CutoffKind]
+    may_be_empty: ClassVar[bool] = False
+    """Whether no row may reach it; the counts are 0 then."""
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The numbers of a group that must be above 0 for any value there."""
+        return ()
+
+    def counts(self, blocks: Blocks) -> Counts:
+        """The confusion table, of the group's facts and of the aggregates."""
+        tp, k = (blocks.number(f"{count}@{self}") for count in ("tp", "k"))
+        if self.may_be_empty:
+            tp, k = tp.fill_null(0), k.fill_null(0)
+        return Counts(tp, k, blocks.positives, blocks.rows, blocks.whole)
+
+    @abstractmethod
+    def aggregates(self, blocks: Blocks) -> Aggregates:
+        """What the counts are made from."""
+
+    def extreme_counts(self, of_block: pl.Expr, tp: pl.Expr, k: pl.Expr, how: Literal["min", "max"]) -> Aggregates:
+        """The smallest or largest tp and k of the blocks for which this holds."""
+        counts = {"tp": tp, "k": k}
+        return {f"{name}@{self}": Aggregate(pl.when(of_block).then(count), how) for name, count in counts.items()}
+
+
+@dataclass(frozen=True)
+class Rank(Cutoff):
     """The first k rows. A group with fewer is filled up with misses."""
 
+    kind = "rank"
     k: int | Fraction | Literal["positives"]
     """A whole number; or a share of the rows of the group, of which there is one at least; or P, its positives."""
 
@@ -42,28 +75,18 @@ class Rank(NamedTuple):
         """Of a caller."""
         return cls(whole("k", k, least=1))
 
-    @property
-    def kind(self) -> CutoffKind:
-        """What `Rate.bounded_at` calls it."""
-        return "rank"
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The numbers of a group that must be above 0 for any value there."""
-        return ()
-
     def __str__(self) -> str:
         return f"{self.k * 100}%" if isinstance(self.k, Fraction) else str(self.k)
 
     def counts(self, blocks: Blocks) -> Counts:
-        """The confusion table, of the group's facts and of these aggregates."""
+        """Those of a group that is filled up with misses, if it has fewer rows."""
         tp, k = blocks.number(f"tp@{self}"), self.of_group(blocks.positives, blocks.rows)
         # So many rows at least: the k, and the positives that are not among them.
         rows = pl.max_horizontal(blocks.rows, k + blocks.positives - tp)
         return Counts(tp, k, blocks.positives, rows, blocks.whole)
 
     def aggregates(self, blocks: Blocks) -> Aggregates:
-        """What the counts are made from."""
+        """The hits among the first k rows."""
         return {f"tp@{self}": hits_among(blocks, self.of_group(blocks.positives, blocks.rows))}
 
     def of_group(self, positives: pl.Expr, rows: pl.Expr) -> pl.Expr:
@@ -76,9 +99,12 @@ class Rank(NamedTuple):
         return positives * 0 + self.k
 
 
-class Threshold(NamedTuple):
+@dataclass(frozen=True)
+class Threshold(Cutoff):
     """The rows that score at least as much."""
 
+    kind = "threshold"
+    may_be_empty = True
     threshold: Fraction | float
     """Exactly the decimal that it is written as; a float where it is infinite."""
     text: str
@@ -93,26 +119,11 @@ class Threshold(NamedTuple):
         """Of a caller."""
         return cls.parse(number("threshold", threshold))
 
-    @property
-    def kind(self) -> CutoffKind:
-        """What `Rate.bounded_at` calls it."""
-        return "threshold"
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The numbers of a group that must be above 0 for any value there."""
-        return ()
-
     def __str__(self) -> str:
         return f"threshold={self.text}"
 
-    def counts(self, blocks: Blocks) -> Counts:
-        """The confusion table, of the group's facts and of these aggregates."""
-        tp, k = (blocks.number(f"{count}@{self}").fill_null(0) for count in ("tp", "k"))
-        return Counts(tp, k, blocks.positives, blocks.rows, blocks.whole)
-
     def aggregates(self, blocks: Blocks) -> Aggregates:
-        """What the counts are made from, beside the running k of the blocks that reach the threshold."""
+        """The counts of the last block that reaches it, from the running k of the blocks that reach the threshold."""
         # Running totals, and no sums: those of floats depend on their order. A block is reached if it is among the k.
         k = blocks.number(f"k@{self}")
         reached = pl.when(k >= blocks.k).then(blocks.tp).otherwise(0)
@@ -123,9 +134,11 @@ class Threshold(NamedTuple):
         return {f"tp@{self}": Aggregate((truth & reached) * weight), f"k@{self}": Aggregate(reached * weight)}
 
 
-class Recall(NamedTuple):
+@dataclass(frozen=True)
+class Recall(Cutoff):
     """The rows at the highest threshold whose recall is at least this."""
 
+    kind = "recall"
     recall: Fraction
     """What is reached exactly where the decimal is reached that it is written as."""
     text: str
@@ -143,31 +156,12 @@ class Recall(NamedTuple):
         """Of a caller."""
         return cls.parse(number("recall", recall))
 
-    @property
-    def kind(self) -> CutoffKind:
-        """What `Rate.bounded_at` calls it."""
-        return "recall"
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The numbers of a group that must be above 0 for any value there."""
-        return ("positives",)
-
     def __str__(self) -> str:
         return f"recall={self.text}"
 
-    def counts(self, blocks: Blocks) -> Counts:
-        """The confusion table, of the group's facts and of these aggregates."""
-        tp, k = (blocks.number(f"{count}@{self}") for count in ("tp", "k"))
-        return Counts(tp, k, blocks.positives, blocks.rows, blocks.whole)
-
     def aggregates(self, blocks: Blocks) -> Aggregates:
-        """What the counts are made from."""
-        counts = {"tp": blocks.tp, "k": blocks.k}
-        return {
-            f"{name}@{self}": Aggregate(pl.when(self.reached(blocks)).then(count), "min")
-            for name, count in counts.items()
-        }
+        """The smallest counts of the blocks that reach it."""
+        return self.extreme_counts(self.reached(blocks), blocks.tp, blocks.k, "min")
 
     def aggregates_in_order(self, blocks: Blocks) -> Aggregates:
         """The same where rows come one by one, and those of a block are all positive, or none is."""
@@ -175,15 +169,17 @@ class Recall(NamedTuple):
         too_many = blocks.size - 1
         if not self.needs_no_hit:
             too_many = (blocks.tp - _least(blocks.positives, self.recall)).clip(0, too_many)
-        counts = {"tp": blocks.tp - pl.when(blocks.hits > 0).then(too_many).otherwise(0), "k": blocks.k - too_many}
-        return {
-            f"{name}@{self}": Aggregate(pl.when(self.reached(blocks)).then(count), "min")
-            for name, count in counts.items()
-        }
+        tp = blocks.tp - pl.when(blocks.hits > 0).then(too_many).otherwise(0)
+        return self.extreme_counts(self.reached(blocks), tp, blocks.k - too_many, "min")
 
     def reached(self, blocks: Blocks) -> pl.Expr:
         """Whether the block's recall is enough."""
         return (blocks.positives > 0) & _has_share(blocks.tp, blocks.positives, self.recall, whole=blocks.whole)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """Positives, as a group without them has no recall."""
+        return ("positives",)
 
     @property
     def needs_no_hit(self) -> bool:
@@ -217,9 +213,12 @@ LIMITED: Mapping[str, LimitedRate] = {
 """A precision of at least the limit, or a false positive rate of at most it."""
 
 
-class Limit(NamedTuple):
+@dataclass(frozen=True)
+class Limit(Cutoff):
     """The rows at the step of the largest recall of those within a limit of another rate; none where there is none."""
 
+    kind = "limit"
+    may_be_empty = True
     rate: str
     """A name in `LIMITED`."""
     limit: Fraction
@@ -236,33 +235,24 @@ class Limit(NamedTuple):
         return cls(rate, value, text)
 
     @property
-    def kind(self) -> CutoffKind:
-        """What `Rate.bounded_at` calls it."""
-        return "limit"
-
-    @property
     def needs(self) -> tuple[str, ...]:
-        """The numbers of a group that must be above 0 for any value there."""
+        """Those of the limited rate."""
         return LIMITED[self.rate].needs
 
     def __str__(self) -> str:
         return f"{self.rate}={self.text}"
 
     def counts(self, blocks: Blocks) -> Counts:
-        """The confusion table, of the group's facts and of these aggregates."""
-        tp, k = (blocks.number(f"{count}@{self}").fill_null(0) for count in ("tp", "k"))
-        if self.needs:
-            tp, k = (pl.when(LIMITED[self.rate].whole(blocks.counts) > 0).then(count) for count in (tp, k))
-        return Counts(tp, k, blocks.positives, blocks.rows, blocks.whole)
+        """Those of a group in which the limited rate has a value."""
+        counts = super().counts(blocks)
+        if not self.needs:
+            return counts
+        defined = LIMITED[self.rate].whole(blocks.counts) > 0
+        return counts._replace(tp=pl.when(defined).then(counts.tp), k=pl.when(defined).then(counts.k))
 
     def aggregates(self, blocks: Blocks) -> Aggregates:
-        """What the counts are made from."""
-        # Both rise down the ranking: the largest of each are those of one step.
-        counts = {"tp": blocks.tp, "k": blocks.k}
-        return {
-            f"{name}@{self}": Aggregate(pl.when(self.within(blocks)).then(count), "max")
-            for name, count in counts.items()
-        }
+        """The largest counts of the blocks within it: both rise down the ranking, so they are those of one step."""
+        return self.extreme_counts(self.within(blocks), blocks.tp, blocks.k, "max")
 
     def within(self, blocks: Blocks) -> pl.Expr:
         """Whether the block is a step within the limit."""
@@ -272,7 +262,6 @@ class Limit(NamedTuple):
         return (blocks.hits > 0) & (whole > 0) & within
 
 
-Cutoff: TypeAlias = Rank | Threshold | Recall | Limit
 READERS: Mapping[str, Callable[[str], Cutoff]] = {
     "": Rank.parse,
     "threshold=": Threshold.parse,

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
-from frame_pr.inputs.tie_rules import TIES, Ties
+from frame_pr.inputs.policies import TIES, Ties
 from frame_pr.metrics.aggregates import Aggregates, Blocks
 from frame_pr.metrics.cutoffs import Cutoff
 

@@ -14,8 +14,6 @@ from frame_pr.inputs.request import Use
 from frame_pr.metrics import (
     at_cutoffs,
     average_precisions,
-    best_thresholds,
-    gains,
     group_facts,
     rank_metrics,
     roc,
@@ -30,10 +28,8 @@ from frame_pr.metrics.synonyms import METRIC_SYNONYMS, MOST, NOTES, normalize, n
 FAMILIES = (
     *average_precisions.FAMILIES,
     *at_cutoffs.FAMILIES,
-    *best_thresholds.FAMILIES,
     *roc.FAMILIES,
     *rank_metrics.FAMILIES,
-    *gains.FAMILIES,
     *group_facts.FAMILIES,
 )
 """All families of metrics."""

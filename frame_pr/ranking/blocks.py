@@ -15,8 +15,8 @@ from typing import Literal
 import polars as pl
 
 from frame_pr.inputs.keys import PLACES
+from frame_pr.inputs.policies import TIES
 from frame_pr.inputs.rows import Rows
-from frame_pr.inputs.tie_rules import TIES
 from frame_pr.inputs.weights import (
     HITS,
     MASSES,

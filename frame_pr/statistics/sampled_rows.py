@@ -13,11 +13,10 @@ from frame_pr.frames.columns import by_name, refuse_clash, refuse_several, stack
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import sorted_by
-from frame_pr.inputs.policies import SAMPLED_CLUSTERS, SAMPLED_ROWS, Column
+from frame_pr.inputs.policies import DEFAULT_TIES, SAMPLED_CLUSTERS, SAMPLED_ROWS, Column
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.rows import Rows, WayBack, rows_of
 from frame_pr.inputs.thresholds import code_reached
-from frame_pr.inputs.tie_rules import DEFAULT_TIES
 from frame_pr.metrics.aggregates import Aggregate, Aggregates
 from frame_pr.metrics.aggregation import aggregate, finalize, plan_for
 from frame_pr.metrics.cutoffs import Threshold

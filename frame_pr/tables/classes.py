@@ -13,7 +13,7 @@ from frame_pr.frames.columns import by_name, column_name, column_names, refuse_c
 from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.frames.messages import examples
 from frame_pr.inputs import values
-from frame_pr.inputs.labels import classes_of, listed_classes, plain_label, refuse_other_types, refuse_strangers
+from frame_pr.inputs.values import classes_of, listed_classes, plain_label, refuse_other_types, refuse_strangers
 
 
 class _Classes(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_pr.inputs.tie_rules import TIES
+from frame_pr.inputs.policies import TIES
 from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import Rank
 from frame_pr.metrics.names import metric

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 import frame_pr as fp
-from frame_pr.inputs.tie_rules import TIES, TieRule, Ties
+from frame_pr.inputs.policies import TIES, TieRule, Ties
 from frame_pr.metrics.rates import RATES, Rate
 
 PACKAGE = Path(fp.__file__).parent

@@ -10,9 +10,8 @@ import pytest
 from seldom import slow
 
 import frame_pr as fp
-from frame_pr.metrics.gains import discounts
 from frame_pr.metrics.long_runs import DISCOUNTS, FIRST_HITS
-from frame_pr.metrics.rank_metrics import _expected
+from frame_pr.metrics.rank_metrics import _expected, discounts
 
 near = pytest.approx
 
