@@ -134,23 +134,23 @@ def confusion(
     request = request_of(truth, scores, by, positive, policies, predicted=prediction is not None, threshold=column)
     thresholds = [] if by_group else [float(cut.threshold) for cut in cuts if isinstance(cut, Threshold)]
     use = Use(ranks=k is not None, thresholds=thresholds, averages=means is not None)
-    rows, way_back = rows_of(frame, replace(request, use=use), all_groups=True)
+    rows, output = rows_of(frame, replace(request, use=use), all_groups=True)
     several = not by_group and isinstance(scalar(k if threshold is None else threshold), Iterable)
     key = [] if not several else ["threshold"] if k is None else ["k"]
     figures = {f"{figure}@{cut}": f"{figure}@{cut}" for cut in cuts for figure in rates.CONFUSION}
     named = figures if means is None else means.columns(figures)
     carried = [name for name in named if name not in figures]
     if by_group:
-        rows, defined = predicted_by_group(rows, way_back, threshold)
+        rows, defined = predicted_by_group(rows, output, threshold)
         table = _where_known(_rows_of_cuts(values(rows, named, filled), cuts, carried, several=False), defined)
     else:
         table = _rows_of_cuts(values(rows, named, filled), cuts, carried, several=several)
     if means is None:
-        return way_back.result(table, list(dict.fromkeys([*(["threshold"] if by_group else key), *rates.CONFUSION])))
+        return output.result(table, list(dict.fromkeys([*(["threshold"] if by_group else key), *rates.CONFUSION])))
     lack = plan_for(rows, list(figures), filled).undefinable()
     undefinable = [figure for figure in rates.CONFUSION if by_group or f"{figure}@{cuts[0]}" in lack]
     columns = [name for name in (*rates.CONFUSION, *carried) if name not in key]
-    return averaged(way_back, table, columns, undefinable, means, key)
+    return averaged(output, table, columns, undefinable, means, key)
 
 
 def _cuts(threshold: Any, k: Any) -> list[Rank | Threshold]:

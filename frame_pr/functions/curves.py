@@ -100,8 +100,8 @@ def curve(
     columns = [*CURVE_COLUMNS, *_others(figures)]
     levels = None if points is None else whole("points", points, least=2)
     request = replace(request_of(truth, score, by, positive, policies), use=Use(ranks=True))
-    rows, way_back = rows_of(frame, request)
-    return way_back.result(curve_table(rows, columns, levels), columns)
+    rows, output = rows_of(frame, request)
+    return output.result(curve_table(rows, columns, levels), columns)
 
 
 @public(REFUSED["with_curve"])
@@ -161,8 +161,8 @@ def with_curve(
     """
     columns, put = [*CURVE_COLUMNS[1:], *_others(figures)], text("prefix", prefix)
     request = request_of(truth, score, by, positive, policies)
-    rows, way_back = rows_of(frame, request, carry=True, placed=True)
-    return way_back.append_columns(curve_table(rows, columns), columns, put, place=place_of_block(rows))
+    rows, output = rows_of(frame, request, carry=True, placed=True)
+    return output.append_columns(curve_table(rows, columns), columns, put, place=place_of_block(rows))
 
 
 def _others(figures: str | Sequence[str]) -> list[str]:

@@ -14,7 +14,7 @@ from frame_pr.frames.kinds import Frame, backend_of
 from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
-from frame_pr.inputs.rows import WayBack, rows_of
+from frame_pr.inputs.rows import OutputFrame, rows_of
 from frame_pr.metrics.aggregation import plan_for, values
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.means import Means, Statistic, checked_statistics, means_of
@@ -193,20 +193,20 @@ def evaluate_request(
     all_groups: bool = True,
 ) -> Frame:
     """What `evaluate` gives; `all_groups`: of the groups of frames that give known totals, too."""
-    rows, way_back = rows_of(frame, request, all_groups=all_groups)
+    rows, output = rows_of(frame, request, all_groups=all_groups)
     columns, lack = named, list[str]()
     if means is not None:
         lack = plan_for(rows, list(named.values()), undefined).undefinable()
         columns = means.columns(named)
     table = values(rows, columns, undefined)
     if means is None:
-        return way_back.result(table, list(columns))
+        return output.result(table, list(columns))
     undefinable = [name for name, of in named.items() if of in lack]
-    return averaged(way_back, table, list(columns), undefinable, means)
+    return averaged(output, table, list(columns), undefinable, means)
 
 
 def averaged(
-    way_back: WayBack[Frame],
+    output: OutputFrame[Frame],
     table: pl.LazyFrame,
     columns: Sequence[str],
     undefinable: Sequence[str],
@@ -214,22 +214,22 @@ def averaged(
     more_keys: Sequence[str] = (),
 ) -> Frame:
     """Statistics over the groups of a table that has a `group`, as a frame of the caller's kind."""
-    refuse_no_keys("mean_over", means.over or (), way_back.keys)
-    if means.over is None and not way_back.keys:
+    refuse_no_keys("mean_over", means.over or (), output.keys)
+    if means.over is None and not output.keys:
         raise ValueError("mean_over=True averages over all columns of by=, and there are none")
-    keys = means.left(way_back.keys)
-    refuse_clash(way_back.keys, [*more_keys, *columns])
+    keys = means.left(output.keys)
+    refuse_clash(output.keys, [*more_keys, *columns])
     keys += more_keys
-    result = means_of(way_back.restore(table), keys, columns, undefinable, means)
-    return way_back.give(result.sort(sorted_by(keys, way_back.systems)) if keys else result, keys)
+    result = means_of(output.restore(table), keys, columns, undefinable, means)
+    return output.give(result.sort(sorted_by(keys, output.systems)) if keys else result, keys)
 
 
 def append_metrics(
     frame: Frame, request: Request, named: Mapping[str, str], prefix: str, undefined: float | None
 ) -> Frame:
     """What `with_metrics` gives."""
-    rows, way_back = rows_of(frame, request, carry=True)
-    return way_back.append_columns(values(rows, named, undefined), list(named), prefix)
+    rows, output = rows_of(frame, request, carry=True)
+    return output.append_columns(values(rows, named, undefined), list(named), prefix)
 
 
 def means_asked(mean_over: Any, statistics: Any, *, named: bool = False) -> Means | None:

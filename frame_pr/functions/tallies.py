@@ -150,10 +150,10 @@ def _count_equal_rows(
         policies["count"] = "count"
     rows = rows.with_columns(positive=False)
     frame: Any = collected(rows, "in-memory") if in_memory else rows
-    ranked, way_back = rows_of(frame, request_of("positive", "0", others, None, policies))
+    ranked, output = rows_of(frame, request_of("positive", "0", others, None, policies))
     blocks = blocks_of(ranked).select("group", "threshold", "size")
     blocks = blocks.filter(pl.col("size") > 0) if has_counts else blocks
-    return way_back.restore(blocks).rename({"threshold": "0", "size": "count"})
+    return output.restore(blocks).rename({"threshold": "0", "size": "count"})
 
 
 def _binned(table: pl.LazyFrame, score: str, keys: Sequence[str], n: int, *, ascending: bool) -> pl.LazyFrame:

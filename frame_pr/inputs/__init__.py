@@ -1,1 +1,1 @@
-"""The caller's columns in -> checked, canonical rows out, and the way back; for the rooms from `ranking` up."""
+"""The caller's columns -> validated, canonical rows, and the frame that a call returns; for `ranking` and above."""

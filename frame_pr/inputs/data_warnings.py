@@ -37,7 +37,7 @@ def warn_of_values(
     if use.thresholds:
         for column, name in scores.items():
             _warn_of_scale(name, data[column], use.thresholds)
-    if use.averages and request.unjudged == "negative" and keys:
+    if use.averages and request.fills_labels and keys:
         _warn_of_unjudged_groups(data, truth, keys)
 
 

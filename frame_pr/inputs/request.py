@@ -73,6 +73,11 @@ class Request:
         return TIES[self.ties]
 
     @cached_property
+    def ordered(self) -> bool:
+        """Whether rows of equal score have a place among them, `tie`: by a column, by their gains, or by the row."""
+        return "tie_break" in self.single or self.tie_rule.by_row or ("gain" in self.single and self.tie_rule.bounds)
+
+    @cached_property
     def ascending(self) -> bool:
         """Whether lower scores rank first."""
         return self.policies.get("ascending", False)
@@ -86,6 +91,16 @@ class Request:
     def unjudged(self) -> str:
         """What to do with rows without a label."""
         return self.policies.get("unjudged", "raise")
+
+    @cached_property
+    def keeps_unscored(self) -> bool:
+        """Whether rows without a score count, and are not retrieved."""
+        return self.unscored == "unretrieved"
+
+    @cached_property
+    def fills_labels(self) -> bool:
+        """Whether rows without a label count as negatives; they are not `judged`."""
+        return self.unjudged == "negative"
 
     @cached_property
     def totals(self) -> dict[str, Any]:

@@ -1,9 +1,10 @@
-"""What the caller gave -> canonical rows, and the way back to the caller's keys and kind of frame."""
+"""The caller's frame -> canonical rows, and the frame that the call returns, with the caller's keys and kind."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Generic, NamedTuple
 
 import polars as pl
@@ -12,14 +13,14 @@ import polars.selectors as cs
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_taken
 from frame_pr.frames.kinds import Frame, FrameKind, InMemory
 from frame_pr.inputs.keys import PLACES, Recode, SortKey, coding, group_limit
-from frame_pr.inputs.policies import Ties
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, units_beside
 from frame_pr.inputs.validate import canonical, selected
 from frame_pr.inputs.weights import COLUMNS, Weights, how_many
 
 
-class Rows(NamedTuple):
+@dataclass(frozen=True)
+class Rows:
     """Rows that are to be ranked, and how.
 
     Columns: `group` (Int64), `truth` (Boolean), `score` (null where unretrieved); `weight`, `count`, `gain` and `tie`
@@ -28,19 +29,13 @@ class Rows(NamedTuple):
 
     frame: pl.LazyFrame
     """The rows that count."""
+    request: Request
     key: SortKey
-    ties: Ties
-    ordered: bool
-    """Whether rows of equal score have a place among them, `tie`."""
     weights: Weights
     has_counts: bool
     """Whether a row stands for `count` rows."""
     gains: Weights
     """How much a row is worth; without a column of it, a positive is worth one."""
-    filled: bool
-    """Whether there may be rows without a truth of their own, which are not `judged`."""
-    unretrieved: bool
-    """Whether there may be rows that are not retrieved."""
     totals: list[pl.LazyFrame]
     """`group` with the known `positives`, and with the known `rows`, where given."""
     starts: pl.LazyFrame | None
@@ -50,18 +45,18 @@ class Rows(NamedTuple):
     groups: int | None
     """How many groups there are, without `by`."""
 
-    @property
+    @cached_property
     def some_unranked(self) -> bool:
         """Whether there may be rows that have no place in the ranking."""
-        return self.unretrieved or self.key.drops
+        return self.request.keeps_unscored or self.key.drops
 
     def times(self, mass: pl.Expr) -> pl.Expr:
         """A mass of the rows that a row stands for."""
         return mass * pl.col("count") if self.has_counts else mass
 
 
-class WayBack(NamedTuple, Generic[Frame]):
-    """From tables with a `group` to frames with the caller's keys, of the caller's kind."""
+class OutputFrame(NamedTuple, Generic[Frame]):
+    """The frame that a call returns: it restores the caller's keys from `group`, and the caller's kind of frame."""
 
     kind: FrameKind[Frame]
     keys: tuple[str, ...]
@@ -70,7 +65,7 @@ class WayBack(NamedTuple, Generic[Frame]):
     restore: Recode
     """`group` to the keys."""
     carried: pl.LazyFrame
-    """All rows, with what `rows_of` was told to carry."""
+    """The caller's rows in input order, plus the columns needed to rebuild them."""
 
     def result(self, table: pl.LazyFrame, columns: Sequence[str]) -> Frame:
         """The keys, then these columns of a table that has a `group`, as a frame of the caller's kind."""
@@ -117,7 +112,7 @@ def rows_of(
     all_groups: bool = False,
     starts: pl.DataFrame | None = None,
     units: pl.DataFrame | None = None,
-) -> tuple[Rows, WayBack[Frame]]:
+) -> tuple[Rows, OutputFrame[Frame]]:
     """Check a frame and bring it into canonical form; several scores become a last key, `system`.
 
     `carry`: the rows keep their order, and have what their kind carries. `placed`: keys have room for the places of
@@ -142,14 +137,12 @@ def rows_of(
     weighted, tie_broken = "weight" in selection.others, "tie_break" in selection.others
     has_counts = "count" in selection.others
     carried = weighted or has_counts or "gain" in selection.others
-    rule = request.tie_rule
-    by_gain = "gain" in selection.others and rule.bounds
-    ordered = tie_broken or by_gain or rule.by_row
+    rule, ordered = request.tie_rule, request.ordered
     if has_counts and not carry:
         # Only a group of which there is no row has none.
         source = source.with_columns(pl.col("count").fill_null(1)).filter(pl.col("count") > 0)
     number = partial(coding, height=selection.kind.height, in_order=carry)
-    if tie_broken or by_gain:
+    if ordered and not rule.by_row:
         # A missing gain is worth 0, and so is its place.
         source = source if tie_broken else source.with_columns(tie_break=pl.col("gain").fill_null(0))
         descending = request.policies.get("tie_break_descending", True) if tie_broken else rule.descending
@@ -185,6 +178,7 @@ def rows_of(
         known_units = units_beside(rows, totals, how_many(has_counts=has_counts))
     ranked = Rows(
         frame=rows,
+        request=request,
         key=SortKey(
             dtype=rows.collect_schema()["score"] if selection.several else schema["0"],
             ascending=request.ascending,
@@ -193,20 +187,16 @@ def rows_of(
             drops=drops,
             own_dtypes=[schema[column] for column in selection.scores],
         ),
-        ties=request.ties,
-        ordered=ordered,
         weights=weights,
         has_counts=has_counts,
         gains=gains,
-        filled=request.unjudged == "negative",
-        unretrieved=request.unscored == "unretrieved",
         totals=totals,
         starts=None if starts is None else coder.look_up(starts.lazy().rename(ours)),
         units=known_units,
         groups=groups,
     )
     systems = tuple(selection.scores.values()) if selection.several else ()
-    return ranked, WayBack(
+    return ranked, OutputFrame(
         kind=selection.kind,
         keys=(*ours, "system") if selection.several else tuple(ours),
         systems=systems,
@@ -229,7 +219,7 @@ def _with_tie(coded: pl.LazyFrame, *, descending: bool) -> pl.LazyFrame:
 
 def mark_dropped(rows: pl.LazyFrame, request: Request, scores: list[str], *, carry: bool) -> tuple[pl.LazyFrame, bool]:
     """The rows, with `dropped` where some of them do not count, and whether that may be."""
-    if request.unjudged == "negative":
+    if request.fills_labels:
         rows = rows.with_columns(pl.col("truth").fill_null(False), judged=pl.col("truth").is_not_null())
     graded = "gain" in request.single
     if graded:

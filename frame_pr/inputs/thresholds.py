@@ -15,7 +15,7 @@ from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import find_kind
 from frame_pr.frames.messages import examples, pluralize, shown
 from frame_pr.inputs.keys import SortKey
-from frame_pr.inputs.rows import Rows, WayBack, present
+from frame_pr.inputs.rows import OutputFrame, Rows, present
 from frame_pr.inputs.values import comparable, kept, refuse_text, type_of
 
 _FORMATS = {pl.Float16: "e", pl.Float32: "f", pl.Float64: "d"}
@@ -96,7 +96,7 @@ def _format(dtype: pl.DataType) -> str:
 _GROUP = "group of the rows"  # beside keys of any name
 
 
-def predicted_by_group(rows: Rows, way_back: WayBack[Any], threshold: Any) -> tuple[Rows, pl.LazyFrame]:
+def predicted_by_group(rows: Rows, output: OutputFrame[Any], threshold: Any) -> tuple[Rows, pl.LazyFrame]:
     """The rows, whose scores are 1 where they reach the threshold of their group, else 0; and `group`, `threshold`.
 
     Of a null threshold, or without a score of its own, a row has none.
@@ -109,10 +109,11 @@ def predicted_by_group(rows: Rows, way_back: WayBack[Any], threshold: Any) -> tu
         name = threshold if isinstance(threshold, str) else threshold.meta.output_name(raise_if_undetermined=False)
         thresholds = _in_rows(rows, name or "threshold")
     else:
-        thresholds = _in_frame(rows, way_back, threshold)
+        thresholds = _in_frame(rows, output, threshold)
     frame = rows.frame.drop("threshold", strict=False).join(thresholds, on="group", how="left", maintain_order="left")
     reached = _reached(rows.key.own_dtypes[0], thresholds.collect_schema()["threshold"], ascending=rows.key.ascending)
-    predicted = rows._replace(
+    predicted = replace(
+        rows,
         frame=frame.with_columns(score=reached.cast(pl.Int8)).drop("threshold"),
         key=replace(rows.key, dtype=pl.Int8(), ascending=False, own_dtypes=[pl.Int8()] * len(rows.key.own_dtypes)),
     )
@@ -141,13 +142,13 @@ def _in_rows(rows: Rows, column: str) -> pl.LazyFrame:
     return limits.map_batches(check_constant, schema={"group": pl.Int64, "threshold": dtype})
 
 
-def _in_frame(rows: Rows, way_back: WayBack[Any], threshold: Any) -> pl.LazyFrame:
+def _in_frame(rows: Rows, output: OutputFrame[Any], threshold: Any) -> pl.LazyFrame:
     """The threshold that a frame gives for some of the keys, or for all groups."""
     kind = find_kind(threshold)
     assert kind is not None
     threshold_table = kind.read(kind.columns)
     types = threshold_table.collect_schema()
-    keys = [key for key in way_back.keys if key in types]
+    keys = [key for key in output.keys if key in types]
     others = [name for name in types if name not in keys]
     if len(others) != 1:
         raise ValueError(
@@ -155,7 +156,7 @@ def _in_frame(rows: Rows, way_back: WayBack[Any], threshold: Any) -> pl.LazyFram
         )
     refuse_text("threshold", others[0], types[others[0]])
     groups = rows.frame.select("group").unique()
-    groups = way_back.restore(groups.with_columns(pl.col("group").alias(_GROUP)))
+    groups = output.restore(groups.with_columns(pl.col("group").alias(_GROUP)))
     schema = groups.collect_schema()
     for key in keys:
         if not comparable(types[key], schema[key]):

@@ -108,7 +108,7 @@ def plan(
 def plan_for(rows: Rows, names: Sequence[str], undefined: float | None = None) -> Plan:
     """The metrics of these names, which must have a meaning for these rows."""
     blocks = FIXED_POINT_COLUMNS if rows.weights.fractional else COLUMNS if rows.gains.name is None else GRADED_COLUMNS
-    metric_plan = plan(names, rows.key, ties=rows.ties, blocks=blocks, undefined=undefined)
+    metric_plan = plan(names, rows.key, ties=rows.request.ties, blocks=blocks, undefined=undefined)
     for name, record in metric_plan.metrics.items():
         cuts = isinstance(record.cut, Rank)
         if (cuts or record.counts_ranks) and not rows.weights.ranks:
@@ -118,11 +118,11 @@ def plan_for(rows: Rows, names: Sequence[str], undefined: float | None = None) -
             raise ValueError(f"{name} {what}, and weighted rows have none: {way}")
     if rows.gains.name is not None and "gain" not in metric_plan.extra_sums:
         raise ValueError("gain= is what dcg and ndcg add up, and none of them is asked for: leave it out")
-    if rows.gains.name is not None and TIES[rows.ties].bounds:
+    if rows.gains.name is not None and rows.request.tie_rule.bounds:
         for name, record in metric_plan.metrics.items():
-            if "gain" not in _columns_read(part.over for part in record.aggregates[rows.ties].values()):
+            if "gain" not in _columns_read(part.over for part in record.aggregates[rows.request.ties].values()):
                 raise ValueError(
-                    f"ties={rows.ties!r} with gain= orders equal scores by their gain: ask for {name} without"
+                    f"ties={rows.request.ties!r} with gain= orders equal scores by their gain: ask for {name} without"
                 )
     # Known totals are told in place of both.
     totals = [total for total in TOTAL_POLICIES if total not in metric_plan.facts] if rows.totals else []
@@ -142,10 +142,10 @@ def renamed(named: Mapping[str, str]) -> dict[str, pl.Expr]:
 
 def aggregate(rows: Rows, metric_plan: Plan) -> pl.LazyFrame:
     """One row per group, sorted: `group`, the facts and the aggregates that the metrics are formulas of."""
-    metrics = metric_plan.metrics.values()
+    metrics, ties = metric_plan.metrics.values(), rows.request.ties
     cutoffs = {str(record.cut): record.cut for record in metrics if isinstance(record.cut, Threshold)}
     # Thresholds and facts need no ranking.
-    needs_no_ranking = all(isinstance(record.cut, Threshold) or not record.aggregates[rows.ties] for record in metrics)
+    needs_no_ranking = all(isinstance(record.cut, Threshold) or not record.aggregates[ties] for record in metrics)
     if needs_no_ranking and rows.starts is None and not rows.weights.fractional:
         return _aggregate_rows(rows, metric_plan, cutoffs)
     return _aggregate_ranking(rows, metric_plan, cutoffs)
@@ -168,7 +168,7 @@ def _aggregate_rows(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Thresho
 def _aggregate_ranking(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Threshold]) -> pl.LazyFrame:
     """Sums over the blocks of the ranking."""
     in_units, metrics = rows.weights.fractional, metric_plan.metrics.values()
-    hits_may_lack = bool(rows.unretrieved or rows.totals or rows.starts is not None)
+    hits_may_lack = bool(rows.request.keeps_unscored or rows.totals or rows.starts is not None)
     needs_first = {"never": False, "without hits": hits_may_lack, "always": True}
     first = any(needs_first[record.first_block] for record in metrics)
     k_at = {f"k@{name}": rows.key.reaches(code_reached(cutoff.threshold, rows.key)) for name, cutoff in cutoffs.items()}

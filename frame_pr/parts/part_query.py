@@ -17,7 +17,7 @@ import polars.selectors as cs
 from frame_pr.functions.evaluation import append_metrics, evaluate_request, sorted_by
 from frame_pr.functions.tallies import Bins, tallied
 from frame_pr.inputs.request import Request
-from frame_pr.inputs.rows import Rows, WayBack, rows_of
+from frame_pr.inputs.rows import OutputFrame, Rows, rows_of
 from frame_pr.inputs.values import check_occurs, is_positive
 from frame_pr.metrics.means import Means
 
@@ -125,7 +125,7 @@ class PartQuery:
         totals: dict[str, Any],
         starts: pl.DataFrame | None = None,
         units: pl.DataFrame | None = None,
-    ) -> tuple[Rows, WayBack[pl.DataFrame]]:
+    ) -> tuple[Rows, OutputFrame[pl.DataFrame]]:
         """The canonical rows of the part, grouped by these columns of it, with these known totals."""
         request = replace(self._placed, keys=list(keys)).with_totals(totals)
         return rows_of(self._labelled(part), request, starts=starts, units=units)

@@ -7,6 +7,7 @@ better scores began: it is told how many rows and positives they have, and its s
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -69,12 +70,12 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: Callable[
 
 def measure_ranges(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     """For each range in the part: the exponent of its largest weight, its number of rows, known totals in its rows."""
-    rows, way_back = call.rows_of(part, [*call.keys, RANGE], call.totals_in_rows())
+    rows, output = call.rows_of(part, [*call.keys, RANGE], call.totals_in_rows())
     largest = exponent(pl.col("weight")).max().alias(_SUM + "exponent")
     measures = rows.frame.group_by("group").agg(largest, how_many(has_counts=rows.has_counts).alias(_SUM + "rows"))
     for total in rows.totals:
         measures = measures.join(total, on="group", how="left")
-    return way_back.restore(measures).collect()
+    return output.restore(measures).collect()
 
 
 def units_of(sizes: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
@@ -90,13 +91,13 @@ def units_of(sizes: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
 
 def count_ranges(part: pl.DataFrame, call: PartQuery, units: pl.DataFrame | None) -> pl.DataFrame:
     """For each range in the part: its rows and positives, and the known totals of its group where a column has them."""
-    rows, way_back = call.rows_of(part, [*call.keys, RANGE], call.totals_in_rows(), units=units)
-    alone = rows._replace(totals=[])
+    rows, output = call.rows_of(part, [*call.keys, RANGE], call.totals_in_rows(), units=units)
+    alone = replace(rows, totals=[])
     total_columns = {_SUM + name: name for name in TOTAL_POLICIES}
     table = aggregate(alone, plan_for(alone, TOTAL_POLICIES)).select("group", **total_columns)
     for total in rows.totals:
         table = table.join(total, on="group", how="left")
-    return way_back.restore(table).collect()
+    return output.restore(table).collect()
 
 
 def starts_of(counts: pl.DataFrame, call: PartQuery, units: pl.DataFrame | None) -> pl.DataFrame:
@@ -134,9 +135,9 @@ def best_precision(
     part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame, units: pl.DataFrame | None
 ) -> pl.DataFrame:
     """For each range in the part, the largest precision at any of its thresholds."""
-    rows, way_back = call.rows_of(part, [*call.keys, RANGE], {}, starts, units)
+    rows, output = call.rows_of(part, [*call.keys, RANGE], {}, starts, units)
     best = (pl.col("tp") / pl.col("k")).max().alias(_SUM + "precision")
-    return way_back.restore(blocks_of(rows, steps=True).group_by("group").agg(best)).collect()
+    return output.restore(blocks_of(rows, steps=True).group_by("group").agg(best)).collect()
 
 
 def with_later_precision(starts: pl.DataFrame, best: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
@@ -151,9 +152,9 @@ def with_later_precision(starts: pl.DataFrame, best: pl.DataFrame, call: PartQue
 
 def summed_up(part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame, units: pl.DataFrame | None) -> pl.DataFrame:
     """For each range in the part, its share of the sums of its group."""
-    rows, way_back = call.rows_of(part, [*call.keys, RANGE], {}, starts, units)
+    rows, output = call.rows_of(part, [*call.keys, RANGE], {}, starts, units)
     sums = aggregate(rows, plan_for(rows, call.names, call.undefined))
-    return way_back.restore(sums.rename(lambda name: name if name == "group" else _SUM + name)).collect()
+    return output.restore(sums.rename(lambda name: name if name == "group" else _SUM + name)).collect()
 
 
 def finished_groups(sums: pl.DataFrame, call: PartQuery, plan: Plan) -> pl.DataFrame:

@@ -362,9 +362,9 @@ def _refuse_early(frame: Any, request: Request, options: PlotOptions) -> None:
         or not (request.keys or request.several or options.thresholds)
     ):
         return
-    rows, way_back = rows_of(frame, request)
-    groups = way_back.restore(rows.frame.select(pl.col("group").unique())).collect()
-    layout_of(groups.select(way_back.keys), options)
+    rows, output = rows_of(frame, request)
+    groups = output.restore(rows.frame.select(pl.col("group").unique())).collect()
+    layout_of(groups.select(output.keys), options)
     if options.thresholds:
         scores = rows.frame.select(pl.col("score").min() if request.ascending else pl.col("score").max()).collect()
         refuse_thresholds(options, scores.to_series(), ascending=request.ascending)

@@ -8,6 +8,7 @@ whole-column arithmetic on a table that is ordered by group and then from the be
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache, partial
 from types import MappingProxyType
 from typing import Literal
@@ -15,7 +16,6 @@ from typing import Literal
 import polars as pl
 
 from frame_pr.inputs.keys import PLACES
-from frame_pr.inputs.policies import TIES
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.weights import (
     HITS,
@@ -141,13 +141,13 @@ def _dense_rank(blocks: pl.Series) -> pl.Series:
 
 def _running(rows: Rows, extra_sums: Sequence[str], *, each_row: bool) -> pl.LazyFrame:
     """Sort, and run totals down the column: `bits`, a run for each mass, `ties_run`, `retrieved`; one row per block."""
-    key, by_truth = rows.key, TIES[rows.ties].bounds
+    key, ordered, by_truth = rows.key, rows.request.ordered, rows.request.tie_rule.bounds
     masses = _masses(rows, extra_sums)
     fractional = any(dtype.is_float() for _, dtype in masses.values())
     frame = rows.frame if rows.units is None else rows.frame.join(rows.units, on="group", how="left")
-    by_index = key.places and not rows.ordered
+    by_index = key.places and not ordered
     frame = frame.with_row_index("row") if by_index else frame
-    columns = [key.pack(key.place_of_row() if by_index else pl.col("tie") if rows.ordered else None).alias("key")]
+    columns = [key.pack(key.place_of_row() if by_index else pl.col("tie") if ordered else None).alias("key")]
     columns += [mass.alias(name) for name, (mass, _) in masses.items()]
     columns += [pl.col("count")] if rows.has_counts else []
     alike = not (fractional or (each_row and by_truth))
@@ -160,7 +160,7 @@ def _running(rows: Rows, extra_sums: Sequence[str], *, each_row: bool) -> pl.Laz
         table = table.with_columns(pl.col([*masses, *(["count"] if rows.has_counts else [])]).gather(key.row()))
     table = table.with_columns(row=pl.col("count").cum_sum(), **key.unpacked())
     if not fractional:
-        rows = rows._replace(has_counts=True)
+        rows = replace(rows, has_counts=True)
     bits = pl.col("bits")
     retrieved = key.is_retrieved() if rows.some_unranked else pl.lit(True)
     alone = starts(bits) & ends(bits)
@@ -172,7 +172,7 @@ def _running(rows: Rows, extra_sums: Sequence[str], *, each_row: bool) -> pl.Laz
     table = table.with_columns(
         **_runs(rows, extra_sums), ties_run=rows.times(tied.cast(pl.Int64)).cum_sum(), retrieved=retrieved
     )
-    end = ends(pl.col("place_bits") if rows.ordered else bits)
+    end = ends(pl.col("place_bits") if ordered else bits)
     if by_truth:
         # Rows of equal score and truth need no order among them.
         end = pl.lit(True) if each_row else end | ends(pl.col("truth"))
@@ -188,7 +188,7 @@ def _masses(rows: Rows, extra_sums: Sequence[str]) -> dict[str, tuple[pl.Expr, p
             masses[name] = (mass, pl.Float64()) if weights.fractional else (rows.times(mass), pl.Int64())
     if rows.units is not None:
         masses["unit"] = pl.col("unit"), pl.Float64()
-    if rows.filled and "judged" in extra_sums:
+    if rows.request.fills_labels and "judged" in extra_sums:
         judged = pl.col("judged") & ~pl.col("dropped") if rows.key.drops else pl.col("judged")
         masses["judged"] = rows.times(judged.cast(pl.Int64)), pl.Int64()
     return masses
@@ -230,7 +230,7 @@ def _runs(rows: Rows, extra_sums: Sequence[str]) -> dict[str, pl.Expr]:
     counts = rows.times(rows.key.counts().cast(pl.Int64)) if rows.key.drops else pl.col("count")
     # In fixed point, as floats lose bits where a total is taken from another.
     gain = rows.times(in_units(pl.col("gain"), pl.col("gain_unit"))) if rows.gains.fractional else pl.col("gain")
-    summed = {"gain": gain, "judged": pl.col("judged") if rows.filled else counts}
+    summed = {"gain": gain, "judged": pl.col("judged") if rows.request.fills_labels else counts}
     runs = {f"{name}_run": summed[name].cum_sum() for name in extra_sums}
     if rows.weights.fractional:
         # Over all groups they may wrap around, which differences within a group do not notice.

@@ -97,19 +97,19 @@ def average_curve(
     if by is None:
         raise ValueError("average_curve needs groups, whose curves are averaged: name the grouping columns, by=...")
     refuse_engine(frame)
-    rows, way_back = rows_of(frame, request_of(truth, score, by, positive, policies), all_groups=True)
-    keys = list(way_back.keys[len(way_back.keys) - bool(way_back.systems) :])
+    rows, output = rows_of(frame, request_of(truth, score, by, positive, policies), all_groups=True)
+    keys = list(output.keys[len(output.keys) - bool(output.systems) :])
     if mean_over is not None:
-        keys = keys_left(way_back.keys, mean_over)
-    refuse_clash(way_back.keys, COLUMNS)
+        keys = keys_left(output.keys, mean_over)
+    refuse_clash(output.keys, COLUMNS)
     # Without the counts of a curve, which are floats for weights that are floats, `tp` and `positives` are integers.
     blocks = curve_table(rows, ("precision", "interpolated_precision"), unretrieved=True)
     if rows.weights.fractional and levels > MOST_EXACT_LEVELS:
         blocks = blocks.with_columns(pl.col("tp", "positives").cast(pl.Float64))
     groups = blocks.filter(pl.col("positives") > 0).select(pl.col("group").unique().sort())
-    heights = way_back.restore(heights_of(blocks.filter("retrieved"), groups, levels, interpolated=smooth))
+    heights = output.restore(heights_of(blocks.filter("retrieved"), groups, levels, interpolated=smooth))
     averaged = averages(heights, keys, levels, share)
-    return way_back.give(averaged.sort(*sorted_by(keys, way_back.systems), "recall"), keys)
+    return output.give(averaged.sort(*sorted_by(keys, output.systems), "recall"), keys)
 
 
 def heights_of(table: pl.LazyFrame, groups: pl.LazyFrame, points: int, *, interpolated: bool) -> pl.LazyFrame:

@@ -180,13 +180,13 @@ def compare(
         if not request.several:
             raise ValueError(_TWO_SCORES)
         pairs_of = partial(_pair_places, baseline=baseline)
-        table, way_back = compared_rows(
+        table, output = compared_rows(
             frame, request, names, fill, pairs_of, cluster, confidence=share, normal=test == "delong"
         )
-        keys = [key for key in way_back.keys if key != "system"]
+        keys = [key for key in output.keys if key != "system"]
         refuse_clash(keys, COLUMNS)
         table = _with_adjusted(table, holm=holm).sort(*map(by_name, keys), "m", "a", "b")
-        return way_back.give(table.select(*map(by_name, keys), *COLUMNS), keys)
+        return output.give(table.select(*map(by_name, keys), *COLUMNS), keys)
     if unit == "rows" or cluster is not None:
         raise ValueError(
             "cluster= and sampled='rows' are about rows that were drawn: a frame of metrics has groups only"

@@ -122,8 +122,8 @@ def intervals(
         names, request = metric_names(metrics, truth, score), request_of(truth, score, by, positive, policies)
         request = replace(request, use=use_of(names))
         left = None if mean_over is None else partial(keys_left, mean_over=mean_over)
-        table, keys, way_back = intervals_of_rows(frame, request, names, filled, share, left, cluster)
-        return way_back.give(table, keys)
+        table, keys, output = intervals_of_rows(frame, request, names, filled, share, left, cluster)
+        return output.give(table, keys)
     if cluster is not None:
         raise ValueError("cluster= is about rows that were not drawn one by one: with sampled='groups' leave it out")
     if not means:

@@ -12,7 +12,7 @@ from frame_pr.frames.columns import stacked
 from frame_pr.frames.kinds import Frame
 from frame_pr.inputs.policies import Column
 from frame_pr.inputs.request import Request
-from frame_pr.inputs.rows import WayBack, rows_of
+from frame_pr.inputs.rows import OutputFrame, rows_of
 from frame_pr.statistics.distributions import normal_p_value, p_value, quantile
 from frame_pr.statistics.sampled_rows import (
     RowMetric,
@@ -123,7 +123,7 @@ def compared_rows(
     *,
     confidence: float,
     normal: bool,
-) -> tuple[pl.LazyFrame, WayBack[Frame]]:
+) -> tuple[pl.LazyFrame, OutputFrame[Frame]]:
     """A comparison without `p_adjusted` per group, pair and metric, and the way to the caller's kind of frame.
 
     `pairs_of`: the places of the two systems of each comparison, of the names of all systems. `normal`: whether
@@ -137,14 +137,14 @@ def compared_rows(
     if cluster is not None:
         refuse_cluster(cluster, request)
     # Without clusters each row is one, so that its two D meet.
-    rows, way_back = rows_of(frame, replace(request, cluster=cluster, each_row=cluster is None))
-    systems, places = len(way_back.systems), range(len(names))
+    rows, output = rows_of(frame, replace(request, cluster=cluster, each_row=cluster is None))
+    systems, places = len(output.systems), range(len(names))
     values = values_and_errors(rows, metrics, undefined)
 
     def sides(table: pl.LazyFrame, on: list[str]) -> pl.LazyFrame:
         """Of each pair, the columns of both systems, those of the second with `other` before their names."""
         table = table.with_columns(key=pl.col("group") // systems, place=pl.col("group") % systems).drop("group")
-        both = pl.LazyFrame(pairs_of(way_back.systems), schema={"a": pl.Int64, "b": pl.Int64}, orient="row")
+        both = pl.LazyFrame(pairs_of(output.systems), schema={"a": pl.Int64, "b": pl.Int64}, orient="row")
         both = both.join(table, left_on="a", right_on="place")
         others = {name: f"other {name}" for name in table.collect_schema().names() if name not in (*on, "place")}
         return both.join(table.rename(others), left_on=["b", *on], right_on=["place", *on])
@@ -165,10 +165,10 @@ def compared_rows(
         for i, metric in enumerate(metrics)
     ]
     table = table.with_columns(group=pl.col("key") * systems + pl.col("a"))
-    table = way_back.restore(stacked(table, [pl.col(name) for name in ("group", "a", "b")], lines))
+    table = output.restore(stacked(table, [pl.col(name) for name in ("group", "a", "b")], lines))
     return (
-        table.rename({"system": "baseline"}).with_columns(system=pl.lit(pl.Series(way_back.systems)).gather("b")),
-        way_back,
+        table.rename({"system": "baseline"}).with_columns(system=pl.lit(pl.Series(output.systems)).gather("b")),
+        output,
     )
 
 

@@ -120,7 +120,7 @@ def report(
     request = request_of(truth, score, by, positive, policies)
     targets = [of_rows(name) for name in names if has_row_error(name)]
     refuse_policies(request, [target.name for target in targets], clusters=False)
-    rows, way_back = rows_of(frame, replace(request, use=use_of(names)))
+    rows, output = rows_of(frame, replace(request, use=use_of(names)))
     table = values_and_errors(rows, targets, filled, names)
     bounds = {
         f"{side}_{target.name}": bound
@@ -130,7 +130,7 @@ def report(
     columns = [
         column for name in names for column in (name, f"low_{name}", f"high_{name}") if column in (*names, *bounds)
     ]
-    return way_back.result(table.with_columns(**bounds), columns)
+    return output.result(table.with_columns(**bounds), columns)
 
 
 def _side_by_side(table: pl.LazyFrame, keys: Sequence[str], figures: UnitValues[Any]) -> pl.LazyFrame:

@@ -15,7 +15,7 @@ from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import sorted_by
 from frame_pr.inputs.policies import DEFAULT_TIES, SAMPLED_CLUSTERS, SAMPLED_ROWS, Column
 from frame_pr.inputs.request import Request
-from frame_pr.inputs.rows import Rows, WayBack, rows_of
+from frame_pr.inputs.rows import OutputFrame, Rows, rows_of
 from frame_pr.inputs.thresholds import code_reached
 from frame_pr.metrics.aggregates import Aggregate, Aggregates
 from frame_pr.metrics.aggregation import aggregate, finalize, plan_for
@@ -163,7 +163,7 @@ def intervals_of_rows(
     confidence: float,
     keys_left: Callable[[Sequence[str]], list[str]] | None = None,
     cluster: Column | None = None,
-) -> tuple[pl.LazyFrame, list[str], WayBack[Frame]]:
+) -> tuple[pl.LazyFrame, list[str], OutputFrame[Frame]]:
     """What `intervals` gives of rows, its keys, and the way to the caller's kind of frame.
 
     `keys_left`: where values are averaged, which keys are not averaged over.
@@ -173,20 +173,20 @@ def intervals_of_rows(
     if cluster is not None:
         refuse_cluster(cluster, request)
         request = replace(request, cluster=cluster)
-    rows, way_back = rows_of(frame, request, carry=False)
-    keys = list(way_back.keys) if keys_left is None else keys_left(way_back.keys)
+    rows, output = rows_of(frame, request, carry=False)
+    keys = list(output.keys) if keys_left is None else keys_left(output.keys)
     refuse_clash(keys, COLUMNS)
     groups = values_and_errors(rows, targets, undefined)
-    table = way_back.restore(groups)
+    table = output.restore(groups)
     table = _each(table, targets) if keys_left is None else _means(table, keys, targets)
     if cluster is not None:
         sums = sums_of_clusters(rows, targets, groups).with_columns(alone=pl.len().over("group") == 1)
-        table = _joined(table, _cluster_errors(way_back.restore(sums), keys, targets), keys, range(len(targets)))
+        table = _joined(table, _cluster_errors(output.restore(sums), keys, targets), keys, range(len(targets)))
     if keys and (keys_left is not None or cluster is not None):
-        table = table.sort(sorted_by(keys, way_back.systems))
+        table = table.sort(sorted_by(keys, output.systems))
     simple = keys_left is None and cluster is None
     lines = [_row(i, target, confidence, simple=simple) for i, target in enumerate(targets)]
-    return stacked(table, list(map(by_name, keys)), lines), keys, way_back
+    return stacked(table, list(map(by_name, keys)), lines), keys, output
 
 
 def has_row_error(name: str) -> bool:

@@ -27,7 +27,7 @@ COLUMNS = ("metric", "value", "low", "high", "standard_error", "units", "undefin
 
 
 class UnitValues(NamedTuple, Generic[Frame]):
-    """A table with a row per unit, and the way back to the caller's kind of frame."""
+    """A table with a row per unit, and what gives a result of the caller's kind of frame."""
 
     table: pl.LazyFrame
     """The keys, and the metrics as Float64, null where there is none."""
@@ -67,17 +67,17 @@ def unit_values_of(
         return _brought(frame, metrics, by, {"positive": positive, "undefined": undefined, **policies}, system=system)
     names = metric_names(metrics, truth, score)
     request = replace(request_of(truth, score, by, positive, policies), use=use_of(names, averages=True))
-    rows, way_back = rows_of(frame, request, all_groups=True)
+    rows, output = rows_of(frame, request, all_groups=True)
     undefinable = plan_for(rows, names, undefined).undefinable()
     table = values(rows, {name: name for name in names}, undefined).with_columns(pl.col(names).cast(pl.Float64))
     return UnitValues(
-        way_back.restore(table),
-        way_back.keys,
+        output.restore(table),
+        output.keys,
         names,
-        way_back.systems,
+        output.systems,
         [name for name in names if _is_share(name)],
         undefinable,
-        way_back.give,
+        output.give,
     )
 
 
