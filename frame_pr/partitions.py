@@ -12,9 +12,9 @@ import polars as pl
 
 from frame_pr.accessors import PR
 from frame_pr.frames.arguments import flag, is_whole, path_of, public, scalar, whole
+from frame_pr.frames.arrow import PandasFrame
 from frame_pr.frames.kinds import scan_of
 from frame_pr.frames.messages import shown
-from frame_pr.frames.pandas import PandasFrame
 
 _MOST = 10_000  # parts, of which each takes a file and about 20 ms
 _LEAST = 2**20  # bytes; a number of gibibytes is far below it, and would be as many files as there are rows

@@ -371,10 +371,8 @@ def refuse_unknown(
     unknown = [word for word in words if word not in names and word != "frame"]
     if not unknown:
         return
-    caller, refused = (
-        function.__name__,
-        {entry.option: entry.reason for entry in refusals if not (entry.values or entry.with_option)},
-    )
+    caller = function.__name__
+    refused = {entry.option: entry.reason for entry in refusals if not (entry.values or entry.with_option)}
     if takes_others or others:  # of these words, only those that stand for an argument without a default are unknown
         needed = [name for name, entry in signature(function).parameters.items() if entry.default is Parameter.empty]
         unknown = [word for word in unknown if any(word in SYNONYMS.get(name, ()) for name in needed)]

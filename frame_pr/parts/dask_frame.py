@@ -8,8 +8,8 @@ from typing import Any
 
 import polars as pl
 
+from frame_pr.frames.arrow import from_pandas, to_pandas
 from frame_pr.frames.messages import shown
-from frame_pr.frames.pandas import from_pandas, to_pandas
 from frame_pr.parts.backends import OTHER, Shuffled, range_numbers, sample_rows
 from frame_pr.parts.part_query import Part, PartQuery, in_part, places
 from frame_pr.parts.score_ranges import range_edges

@@ -21,7 +21,7 @@ from frame_pr.metrics.means import Statistic
 from frame_pr.metrics.names import metric, use_of
 from frame_pr.metrics.numbers import each
 from frame_pr.statistics.intervals import of_means, share_of
-from frame_pr.statistics.sampled_rows import bounds_of, has_row_error, of_rows, refuse_policies, values_and_errors
+from frame_pr.statistics.sampled_rows import bounds_of, refuse_policies, row_metric, values_and_errors
 from frame_pr.statistics.unit_values import UnitValues, keys_left, refuse_engine, unit_values_of
 
 
@@ -118,7 +118,7 @@ def report(
         table = _side_by_side(of_means(figures, keys, share), keys, figures)
         return figures.give(table.sort(figures.in_order(keys)) if keys else table, keys)
     request = request_of(truth, score, by, positive, policies)
-    targets = [of_rows(name) for name in names if has_row_error(name)]
+    targets = [target for name in names if (target := row_metric(name))]
     refuse_policies(request, [target.name for target in targets], clusters=False)
     rows, output = rows_of(frame, replace(request, use=use_of(names)))
     table = values_and_errors(rows, targets, filled, names)

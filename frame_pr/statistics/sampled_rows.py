@@ -24,7 +24,7 @@ from frame_pr.metrics.group_facts import FACTS
 from frame_pr.metrics.metric import Metric
 from frame_pr.metrics.names import COLUMNS as B
 from frame_pr.metrics.names import metric
-from frame_pr.metrics.rates import RATES, Counts
+from frame_pr.metrics.rates import RATES, Counts, RowShare
 from frame_pr.ranking.blocks import blocks_of
 from frame_pr.statistics.distributions import around, proportion_bounds, share_bounds
 from frame_pr.statistics.unit_values import COLUMNS, row
@@ -114,36 +114,15 @@ ROW_ERRORS: Mapping[str, Callable[[pl.Expr], RowError]] = {
 """Of the value of each metric of a whole ranking. Its df is one less than the fewer of positives and negatives."""
 
 
-class Proportion(NamedTuple):
-    """A share of rows at a threshold: those that count among those that are looked at, `part` of `whole`."""
-
-    part: Callable[[pl.Expr, pl.Expr], pl.Expr]
-    """Of the truth of a row, and of whether it is predicted positive."""
-    whole: Callable[[pl.Expr, pl.Expr], pl.Expr]
-    n: Callable[[Counts], pl.Expr]
-    """How many are looked at."""
-    of_jaccard: bool = False
-    """Whether it is 2 J / (1 + J) of the proportion J."""
-
-    def error(self, value: pl.Expr, n: pl.Expr) -> pl.Expr:
-        """The standard error of the metric."""
-        share = self._share(value)
-        error = (share * (1 - share) / n).sqrt()
-        return error * 2 / (1 + share) ** 2 if self.of_jaccard else error
-
-    def bounds(self, value: pl.Expr, n: pl.Expr, confidence: float) -> dict[str, pl.Expr]:
-        """Wilson's interval of the proportion, and so of the metric."""
-        sides = proportion_bounds(self._share(value), n, confidence)
-        return {name: 2 * bound / (1 + bound) if self.of_jaccard else bound for name, bound in sides.items()}
-
-    def _share(self, value: pl.Expr) -> pl.Expr:
-        return value / (2 - value) if self.of_jaccard else value
+def _proportion(share: RowShare, value: pl.Expr) -> pl.Expr:
+    """The share of rows J of a rate that is J, or 2 J / (1 + J)."""
+    return value / (2 - value) if share.of_jaccard else value
 
 
-PROPORTIONS: Mapping[str, Proportion] = {
-    name: Proportion(*rate.row_share) for name, rate in RATES.items() if rate.row_share is not None
-}
-"""The rates that are shares of rows, by their names. F1 is 2 J / (1 + J) of the share J of tp in tp + fp + fn."""
+def _proportion_error(share: RowShare, value: pl.Expr, n: pl.Expr) -> pl.Expr:
+    proportion = _proportion(share, value)
+    error = (proportion * (1 - proportion) / n).sqrt()
+    return error * 2 / (1 + proportion) ** 2 if share.of_jaccard else error
 
 
 class RowMetric(NamedTuple):
@@ -151,7 +130,7 @@ class RowMetric(NamedTuple):
 
     name: str
     of_ranking: Callable[[pl.Expr], RowError] | None
-    proportion: Proportion | None = None
+    row_share: RowShare | None = None
     threshold: Threshold | None = None
 
 
@@ -189,25 +168,25 @@ def intervals_of_rows(
     return stacked(table, list(map(by_name, keys)), lines), keys, output
 
 
-def has_row_error(name: str) -> bool:
-    """Whether a metric has a standard error over rows."""
-    figure, cut = name.partition("@")[0], metric(name).cut
-    of_group = figure in PROPORTIONS and RATES[figure].of_group and cut is None
-    return name in ROW_ERRORS or of_group or (figure in PROPORTIONS and isinstance(cut, Threshold))
+def row_metric(name: str) -> RowMetric | None:
+    """The metric of this name; None if it has no standard error over rows."""
+    head, cut = name.partition("@")[0], metric(name).cut
+    row_share = RATES[head].row_share if head in RATES else None
+    if row_share is not None and (cut is None or isinstance(cut, Threshold)):
+        return RowMetric(name, None, row_share, cut)
+    return RowMetric(name, ROW_ERRORS[name]) if name in ROW_ERRORS else None
 
 
 def of_rows(name: str) -> RowMetric:
-    """The metric of this name, if it has one."""
-    figure, cut = name.partition("@")[0], metric(name).cut
-    if has_row_error(name):
-        return RowMetric(
-            name, ROW_ERRORS.get(name), PROPORTIONS.get(figure), cut if isinstance(cut, Threshold) else None
-        )
-    shares = ", ".join(rate for rate in PROPORTIONS if not RATES[rate].of_group)
-    totals = [rate for rate in PROPORTIONS if RATES[rate].of_group]
+    """The metric of this name, which must have a standard error over rows."""
+    if target := row_metric(name):
+        return target
+    shares = [rate for rate, record in RATES.items() if record.row_share is not None]
+    at_thresholds = ", ".join(rate for rate in shares if not RATES[rate].of_group)
+    totals = [rate for rate in shares if RATES[rate].of_group]
     raise ValueError(
         f"{name} has no closed form where rows are sampled: {', '.join(ROW_ERRORS)} and {', '.join(totals)} have one, "
-        f"and {shares} at a threshold; the mean of any metric over groups has one, mean_over=..."
+        f"and {at_thresholds} at a threshold; the mean of any metric over groups has one, mean_over=..."
     )
 
 
@@ -257,11 +236,11 @@ def values_and_errors(
             aggregates |= row_error.aggregates
             fewer = pl.min_horizontal(B.positives, B.rows - B.positives)
             others |= {f"error {i}": pl.when(fewer > 1).then(row_error.error), f"df {i}": fewer - 1}
-        elif target.proportion is not None:
+        elif target.row_share is not None:
             at = target.threshold
             tp, k = (pl.lit(0) if at is None else plan.metrics[f"{count}@{at}"].value for count in ("tp", "k"))
-            n = target.proportion.n(Counts(tp, k, B.positives, B.rows))
-            error = target.proportion.error(plan.metrics[target.name].value, n)
+            n = target.row_share.n(Counts(tp, k, B.positives, B.rows))
+            error = _proportion_error(target.row_share, plan.metrics[target.name].value, n)
             others |= {f"error {i}": pl.when(n > 0).then(error), f"df {i}": n - 1}
     metrics = {name: Metric("count", value, {DEFAULT_TIES: {}}) for name, value in others.items()}
     facts = [fact for fact in FACTS if fact in plan.facts or fact in ("positives", "rows")]
@@ -307,8 +286,11 @@ def bounds_of(
 ) -> dict[str, pl.Expr]:
     """`low` and `high` of a metric, of its value, error and df. `simple`: of one group, without clusters."""
     error, df = pl.col(f"error {i}"), pl.col(f"df {i}")
-    if simple and target.proportion is not None:
-        sides = around(value, **target.proportion.bounds(value, df + 1, confidence))
+    if simple and target.row_share is not None:
+        sides = proportion_bounds(_proportion(target.row_share, value), df + 1, confidence)
+        if target.row_share.of_jaccard:
+            sides = {name: 2 * side / (1 + side) for name, side in sides.items()}
+        sides = around(value, **sides)
     else:
         sides = share_bounds(value, error, df, confidence)
     defined = value.is_not_null() & (pl.col("n") > 1)
@@ -329,12 +311,12 @@ def sums_of_clusters(rows: Rows, targets: Sequence[RowMetric], groups: pl.LazyFr
             error = target.of_ranking(pl.col(target.name))
             sides |= {f"positive {i}": error.positive, f"negative {i}": error.negative}
             parts[f"D {i}"] = pl.when(truth).then(f"positive {i}").otherwise(f"negative {i}")
-        elif target.proportion is not None:
+        elif target.row_share is not None:
             reached = pl.lit(True)
             if target.threshold is not None:
                 reached = rows.key.score_reaches(code_reached(target.threshold.threshold, rows.key)).fill_null(False)
-            parts[f"part {i}"] = target.proportion.part(truth, reached)
-            parts[f"whole {i}"] = target.proportion.whole(truth, reached)
+            parts[f"part {i}"] = target.row_share.part(truth, reached)
+            parts[f"whole {i}"] = target.row_share.whole(truth, reached)
     if sides:
         table = table.with_columns(block=rows.key.block_of_row())
         table = table.join(blocks.select("block", **sides), on="block", how="left")
@@ -345,7 +327,7 @@ def sums_of_clusters(rows: Rows, targets: Sequence[RowMetric], groups: pl.LazyFr
     influences = {}
     for i, target in enumerate(targets):
         influence = pl.col(f"D {i}")
-        if target.proportion is not None:
+        if target.row_share is not None:
             part, whole = pl.col(f"part {i}"), pl.col(f"whole {i}")
             influence = (part - pl.col(target.name) * whole) / whole.sum().over("group")
         influences[f"D {i}"] = pl.when(pl.col(target.name).is_not_null()).then(influence)

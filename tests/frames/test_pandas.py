@@ -11,7 +11,7 @@ from compare import assert_same
 from names import CALL_IDS, CALLS, call
 
 import frame_pr as fp
-from frame_pr.frames.pandas import from_pandas
+from frame_pr.frames.arrow import from_pandas
 
 DAYS = pd.to_datetime(["1969-12-31 23:59:59.123456789", "2024-02-28", "2024-02-29 12:30"], format="ISO8601")
 # Each ascending: as results are sorted.

@@ -17,7 +17,7 @@ INFINITY = math.inf
 def table_of(rows: pl.DataFrame, **given) -> pl.DataFrame:
     """The blocks of canonical rows, whose groups are numbers already."""
     ranked, _ = rows_of(rows, request_of("truth", "score", None, None, {}))
-    return blocks_of(ranked._replace(frame=rows.lazy()), **given).collect()
+    return blocks_of(replace(ranked, frame=rows.lazy()), **given).collect()
 
 
 @pytest.mark.parametrize(("dtype", "ascending"), SCORES, ids=SCORE_IDS)
@@ -96,7 +96,7 @@ def test_rows_that_are_counted_before_they_are_sorted_are_the_same_blocks(monkey
     number = pl.int_range(300)
     rows = pl.select(group=number % 2, score=number % 3, truth=number % 7 < 3, dropped=number % 5 == 0, tie=number)
     ranked, _ = rows_of(rows, request_of("truth", "score", None, None, {"ties": ties}))
-    ranked = ranked._replace(frame=rows.lazy(), key=replace(ranked.key, drops=drops))
+    ranked = replace(ranked, frame=rows.lazy(), key=replace(ranked.key, drops=drops))
     every_row = [False, True] if ties in ("optimistic", "pessimistic") else [False]
     sorted_whole = [blocks_of(ranked, each_row=each_row).collect() for each_row in every_row]
     monkeypatch.setattr(blocks, "_LOOKED_AT", 100)

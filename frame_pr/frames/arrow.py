@@ -1,4 +1,4 @@
-"""pandas -> polars -> pandas, through Arrow: numbers are not copied, keys get their dtypes back."""
+"""Kinds of frames that are read and made through Arrow: pandas DataFrames and pyarrow Tables."""
 
 from __future__ import annotations
 
@@ -14,6 +14,84 @@ from frame_pr.frames.messages import first_line, shown
 
 if TYPE_CHECKING:
     import pandas as pd
+
+
+@register_kind
+class ArrowFrame(InMemory[Any]):
+    """A Table of pyarrow."""
+
+    name = "pyarrow Table"
+
+    @classmethod
+    def matches(cls, frame: Any) -> bool:
+        """Whether it is a Table, or a RecordBatch, of pyarrow."""
+        pyarrow = sys.modules.get("pyarrow")
+        return pyarrow is not None and isinstance(frame, (pyarrow.Table, pyarrow.RecordBatch))
+
+    def __init__(self, frame: Any) -> None:
+        import pyarrow as pa
+
+        table = pa.Table.from_batches([frame]) if isinstance(frame, pa.RecordBatch) else frame
+        super().__init__(table, table.column_names, table.num_rows)
+
+    def refuse_missing(self, items: Sequence[Any], argument: str) -> None:
+        """These columns are there, each once."""
+        super().refuse_missing(items, argument)
+        for name in items:
+            if self.columns.count(name) > 1:
+                raise ValueError(f"the frame has several columns named {shown(name)}: rename them before the call")
+
+    def read(self, items: Sequence[Any]) -> pl.LazyFrame:
+        """These columns only."""
+        columns = {name: self.frame.column(name) for name in dict.fromkeys(items)}
+        return pl.DataFrame([_arrow_series(name, column) for name, column in columns.items()]).lazy()
+
+    def type_of(self, name: str) -> str:
+        """The type of the column in Arrow."""
+        return str(self.frame.schema.field(name).type)[:100] if name in self.columns else ""
+
+    def give(self, table: pl.LazyFrame, keys: Sequence[str]) -> Any:
+        """The result, collected; keys have the types that they had."""
+        return _cast_fields(self.collect_result(table), [self.frame.schema.field(name) for name in keys])
+
+    def append_columns(self, table: pl.LazyFrame, new: list[str]) -> Any:
+        """The table itself and, collected, the new columns."""
+        return _append_series(self.frame, self.collect_columns(table, new))
+
+    def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> Any:
+        """Both, collected."""
+        made = self.collect_columns(table, ["row", *new])
+        rows = self.frame.select(list(carried)).take(made["row"].to_arrow())
+        return _append_series(rows, made.drop("row")) if carried else made.drop("row").to_arrow()
+
+    def give_joined(self, other: FrameKind[Any], table: pl.LazyFrame, on: Sequence[Any], by: Sequence[Any]) -> Any:
+        """The join, collected; columns have the types that they had."""
+        fields = [*self.frame.schema, *(field for field in other.frame.schema if field.name not in on)]
+        return _cast_fields(self.collect_result(table), fields)
+
+
+def _cast_fields(result: pl.DataFrame, fields: Sequence[Any]) -> Any:
+    """A result as a Table, in which these fields have their types."""
+    table = result.to_arrow()
+    for field in fields:
+        place = table.column_names.index(field.name)
+        table = table.set_column(place, field, table.column(place).cast(field.type))
+    return table
+
+
+def _arrow_series(name: str, column: Any) -> pl.Series:
+    try:
+        return pl.Series(name, column)
+    except (pl.exceptions.PolarsError, TypeError, ValueError, NotImplementedError) as error:
+        raise TypeError(
+            f"column {shown(name)} is {column.type}, which polars does not have: {first_line(error)}"
+        ) from None
+
+
+def _append_series(table: Any, new: pl.DataFrame) -> Any:
+    for column in new:
+        table = table.append_column(column.name, column.to_arrow())
+    return table
 
 
 @register_kind
