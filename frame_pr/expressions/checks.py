@@ -85,18 +85,13 @@ def _label(columns: Sequence[pl.Series], positive: object) -> pl.Series:
     fits = dtype == pl.Boolean or dtype.is_numeric() if positive is None else _misfit("", dtype, positive) is None
     if fits and len(truth) == len(score):
         return truth.fill_nan(None) if positive is not None and dtype.is_float() else truth
-    return _nulls(
-        truth.name, dtype if fits else pl.Boolean() if positive is None else _label_dtype(positive), len(score)
-    )
+    if not fits:  # the type of the label, to which nulls of it can be compared
+        dtype = pl.Boolean() if positive is None else pl.select(label=pl.lit(positive)).schema["label"]
+    return _nulls(truth.name, dtype, len(score))
 
 
 def _nulls(name: str, dtype: pl.DataType, length: int) -> pl.Series:
     return pl.Series(name, [None], dtype=dtype).new_from_index(0, length)
-
-
-def _label_dtype(positive: object) -> pl.DataType:
-    """The type of a label, to which nulls of it can be compared."""
-    return pl.select(label=pl.lit(positive)).schema["label"]
 
 
 def _misfit(name: str, dtype: pl.DataType, positive: object) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -86,14 +86,10 @@ def refuse_several(argument: str, value: Any) -> None:
     wanted, value = _SINGLE_COLUMN, scalar(value)
     _refuse_data(argument, value, wanted)
     # Of a tuple the frame tells whether it is the name of one.
-    if isinstance(value, bool) or (isinstance(value, Iterable) and not isinstance(value, (str, tuple, pl.Expr))):
-        raise TypeError(f"{argument} takes {wanted}; got {_describe(value)}")
-    if not _is_name(value):
+    if isinstance(value, Iterable) and not isinstance(value, (str, tuple, pl.Expr)):
+        raise TypeError(f"{argument} takes {wanted}; got {kind_of_value(value)}")
+    if isinstance(value, bool) or not _is_name(value):
         raise TypeError(f"{argument} takes {wanted}; got {shown(value)}")
-
-
-def _describe(value: Any) -> str:
-    return shown(value) if isinstance(value, bool) else kind_of_value(value)
 
 
 def _refuse_data(argument: str, value: Any, wanted: str) -> None:
@@ -168,7 +164,8 @@ def expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict[
             try:
                 names = source.select(item).collect_schema().names()
             except (pl.exceptions.PolarsError, TypeError) as error:
-                _refuse_absent(source, argument, item)
+                if not item.meta.has_multiple_outputs():
+                    refuse_missing(item.meta.root_names(), source.collect_schema().names(), argument=argument)
                 raise ValueError(f"{argument}: this expression does not fit the frame: {first_line(error)}") from None
             if not names:
                 raise ValueError(f"{argument}: this selector selects no column of the frame")
@@ -197,12 +194,6 @@ def expanded_one(source: pl.LazyFrame, argument: str, item: Any) -> tuple[str, p
     if len(columns) != 1:
         raise ValueError(f"{argument} gives {len(columns)} columns: it must be one")
     return next(iter(columns.items()))
-
-
-def _refuse_absent(source: pl.LazyFrame, argument: str, item: pl.Expr) -> None:
-    """A column that an expression names and the frame does not have, as a name that is given by itself."""
-    if not item.meta.has_multiple_outputs():
-        refuse_missing(item.meta.root_names(), source.collect_schema().names(), argument=argument)
 
 
 def plain_names(source: pl.LazyFrame, item: Any) -> list[str]:
@@ -260,6 +251,15 @@ def _refuse_fault(
                 f"{argument}: this expression gives {values} for {rows}, not one value for every row: filter the frame "
                 "before the call"
             )
+
+
+def map_whole(
+    table: pl.LazyFrame, function: Callable[[pl.DataFrame], pl.DataFrame], schema: Any = None
+) -> pl.LazyFrame:
+    """Pass a table through a function, which sees all rows and columns, also those that are not used after it."""
+    return table.map_batches(
+        function, schema=schema, predicate_pushdown=False, projection_pushdown=False, slice_pushdown=False
+    )
 
 
 def stacked(table: pl.LazyFrame, keys: Sequence[pl.Expr], rows: Sequence[Mapping[str, pl.Expr]]) -> pl.LazyFrame:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
 from math import isfinite
 from typing import Any, NamedTuple
 
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.columns import by_name, needed
+from frame_pr.frames.columns import by_name, map_whole, needed
 from frame_pr.frames.kinds import FrameKind
 from frame_pr.frames.messages import examples, pluralize, shown, warn
 from frame_pr.inputs.request import Request
@@ -158,18 +159,7 @@ def refuse_tally(kind: FrameKind[Any], source: pl.LazyFrame, request: Request) -
         with suppress(TypeError):  # a column of pandas that the call does not use, and polars cannot read
             _check(kind.read([labels[name] for name in names]).select(map(by_name, names)).collect(), layout)
         return source
-
-    def check(data: pl.DataFrame) -> pl.DataFrame:
-        _check(data, layout)
-        return data
-
-    return source.map_batches(
-        check,
-        schema=source.collect_schema(),
-        predicate_pushdown=False,
-        projection_pushdown=False,
-        slice_pushdown=False,
-    )
+    return map_whole(source, partial(_check, layout=layout), source.collect_schema())
 
 
 def _layout(kind: FrameKind[Any], source: pl.LazyFrame, request: Request) -> _Layout | None:
@@ -206,13 +196,11 @@ def _names(source: pl.LazyFrame, items: Sequence[Any]) -> list[str]:
     return list(dict.fromkeys([*named, *needed(source, [item for item in items if isinstance(item, pl.Expr)])]))
 
 
-def _check(data: pl.DataFrame, layout: _Layout) -> None:
+def _check(data: pl.DataFrame, layout: _Layout) -> pl.DataFrame:
     counts = data[_COUNT]
     # Where each count is 1, the values are the same with and without count=.
-    if not counts.dtype.is_integer() or counts.null_count() or not data.height:
-        return
-    if counts.min() < 1 or counts.max() == 1:  # type: ignore[operator]
-        return
+    if not counts.dtype.is_integer() or counts.null_count() or not (counts >= 1).all() or not (counts > 1).any():
+        return data
     way = 'give count="count"' + (" (in confusion_matrix, weight=)" if layout.predicted else "")
     way += ", or drop or rename the column if it is something else"
     if layout.keys is not None and _in_order_of_tally(data, layout):
@@ -224,6 +212,7 @@ def _check(data: pl.DataFrame, layout: _Layout) -> None:
             f"count: the call does not use the column 'count', and no two rows are equal in {examples(layout.used)}, "
             f"as in a frame that tally made; {way}"
         )
+    return data
 
 
 def _in_order_of_tally(data: pl.DataFrame, layout: _Layout) -> bool:

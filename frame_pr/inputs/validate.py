@@ -14,6 +14,7 @@ from frame_pr.frames.columns import (
     computed,
     expanded,
     expanded_one,
+    map_whole,
     needed,
     plain_names,
     refuse_clash,
@@ -66,13 +67,7 @@ class Selection(Generic[Frame]):
         if self.arguments:
             compute = partial(_computed, columns=self.columns, arguments=self.arguments)
             read = needed(self.source, self.columns.values())
-            table = self.source.select(map(by_name, read)).map_batches(
-                compute,
-                schema=self.schema,
-                predicate_pushdown=False,
-                projection_pushdown=False,
-                slice_pushdown=False,
-            )
+            table = map_whole(self.source.select(map(by_name, read)), compute, self.schema)
         # Cached, as the groups are numbered from it too: it is read once, and cannot differ between two readings.
         return table.map_batches(check, schema=self.schema).cache()
 

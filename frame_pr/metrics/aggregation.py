@@ -22,22 +22,13 @@ from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS, GRADED_COLUMNS,
 from frame_pr.metrics.rates import RATES
 from frame_pr.ranking.blocks import best_blocks, blocks_of
 
-
-def _no_nulls(over: pl.Expr) -> pl.Expr:
-    return over.fill_null(0)
-
-
-def _rank_key_where(over: pl.Expr) -> pl.Expr:
-    return pl.when(over).then("rank_key")
-
-
 _HOW: Mapping[str, tuple[Callable[[pl.Expr], pl.Expr], str]] = {
-    "sum": (_no_nulls, "sum"),
-    "ideal": (_no_nulls, "sum"),
+    "sum": (lambda over: over.fill_null(0), "sum"),
+    "ideal": (lambda over: over.fill_null(0), "sum"),
     "best": (largest_by, "max"),
     "least": (smallest_by, "max"),
-    "strictest": (_rank_key_where, "max"),
-    "loosest": (_rank_key_where, "min"),
+    "strictest": (lambda over: pl.when(over).then("rank_key"), "max"),
+    "loosest": (lambda over: pl.when(over).then("rank_key"), "min"),
 }
 """What is made of each block, and how that is aggregated; all others are aggregated as they are."""
 

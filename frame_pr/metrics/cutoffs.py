@@ -68,7 +68,12 @@ class Rank(Cutoff):
             if not isinstance(share, Fraction) or not 0 < share <= 100:
                 raise ValueError(f"a share of the rows must be above 0% and at most 100%, got {text}")
             return cls(_next_fraction(share / 100))
-        return cls(_checked_rank(int(text) if text.isdecimal() else 0, text))
+        k = int(text) if text.isdecimal() else 0
+        if k < 1:
+            raise ValueError(f"k must be a whole number of at least 1, got {text}")
+        if k >= 2**62:
+            raise ValueError(f"k must be below 2**62, got {text}")
+        return cls(k)
 
     @classmethod
     def of(cls, k: Any) -> Rank:
@@ -274,14 +279,6 @@ READERS: Mapping[str, Callable[[str], Cutoff]] = {
 def _share_hint(value: Fraction | float) -> str:
     """A percentage as a share."""
     return f": write {float(value / 100):g} for {float(value):g} percent" if 1 < value <= 100 else ""
-
-
-def _checked_rank(k: int, text: str) -> int:
-    if k < 1:
-        raise ValueError(f"k must be a whole number of at least 1, got {text}")
-    if k >= 2**62:
-        raise ValueError(f"k must be below 2**62, got {text}")
-    return k
 
 
 def _least(all_of_it: pl.Expr, share: Fraction) -> pl.Expr:

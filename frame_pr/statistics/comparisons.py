@@ -10,7 +10,7 @@ from typing import Any, Literal, Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import filling, is_whole, one_of, public, whole
-from frame_pr.frames.columns import by_name, refuse_clash, stacked
+from frame_pr.frames.columns import by_name, map_whole, refuse_clash, stacked
 from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.frames.messages import did_you_mean, nearest, shown, warn
 from frame_pr.functions.evaluation import metric_names
@@ -254,12 +254,10 @@ def _pairs(figures: UnitValues[Any], keys: Sequence[str], units: Sequence[str], 
         pairs = _name_pairs(pl.Series(figures.systems), baseline).lazy()
     else:
         dtype = table.collect_schema()["system"]
-        pairs = table.select("system", *kept, *unit).map_batches(
+        pairs = map_whole(
+            table.select("system", *kept, *unit),
             partial(_validate_shared, baseline=baseline),
-            predicate_pushdown=False,
-            projection_pushdown=False,
-            slice_pushdown=False,
-            schema={"baseline": dtype, "system": dtype, "a": pl.Int64, "b": pl.Int64},
+            {"baseline": dtype, "system": dtype, "a": pl.Int64, "b": pl.Int64},
         )
     unit_keys = [*kept, *unit]
     place = pl.int_range(pl.len(), dtype=pl.Int64)

@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple
 import polars as pl
 
 from frame_pr.frames.arguments import names_of
-from frame_pr.frames.columns import by_name, listed
+from frame_pr.frames.columns import by_name, listed, map_whole
 from frame_pr.frames.kinds import Frame, backend_class, kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import means_asked, metric_names, refuse_no_keys, sorted_by
@@ -125,12 +125,8 @@ def _brought(
         raise ValueError(f"column {shown(clash)} is among by and among metrics: a key is no figure")
     numbers = (by_name(name).cast(pl.Float64).fill_nan(None) for name in names)
     texts = [str(key) for key in keys]
-    table = source.select(*map(by_name, texts), *numbers).map_batches(
-        partial(_refuse_repeated, keys=texts, metrics=names),
-        predicate_pushdown=False,
-        projection_pushdown=False,
-        slice_pushdown=False,
-    )
+    check = partial(_refuse_repeated, keys=texts, metrics=names)
+    table = map_whole(source.select(*map(by_name, texts), *numbers), check)
     shares = [name for name in names if _is_share(name)]
     return UnitValues(table, texts, names, (), shares, names, kind.give)
 

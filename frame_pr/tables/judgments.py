@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 
 from frame_pr.frames.arguments import public
-from frame_pr.frames.columns import by_name, column_names, listed, refuse_missing
+from frame_pr.frames.columns import by_name, column_names, listed, map_whole, refuse_missing
 from frame_pr.frames.kinds import Frame, FrameKind, find_kind, read_stream
 from frame_pr.frames.messages import examples, kind_of_value, pluralize, shown, warn
 
@@ -138,14 +138,7 @@ def _join(
     joined = left.join(right, on=keys, how="full", coalesce=True, nulls_equal=True, maintain_order="left_right")
     if run.joins_rows:
         joined = joined.with_columns(by=pl.col("run").min().over(list(by)) if by else pl.lit(None))
-    # Other columns than those that are asked for are read, too: polars must not leave out the check.
-    joined = joined.map_batches(
-        _warn_of_no_match(on),
-        schema=joined.collect_schema(),
-        predicate_pushdown=False,
-        projection_pushdown=False,
-        slice_pushdown=False,
-    )
+    joined = map_whole(joined, _warn_of_no_match(on), joined.collect_schema())
     if groups:
         named = [key for key, name in on.items() if name in map(str, groups)]
         joined = joined.join(judged, on=named, how="semi", nulls_equal=True, maintain_order="left")
