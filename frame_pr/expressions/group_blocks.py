@@ -19,8 +19,8 @@ from frame_pr.frames.columns import by_name, refuse_several
 from frame_pr.frames.messages import shown
 from frame_pr.inputs.policies import Column
 from frame_pr.inputs.thresholds import worst_reached
-from frame_pr.metrics.aggregates import Aggregate
-from frame_pr.metrics.cutoffs import Cutoff, Rank, Recall, Threshold
+from frame_pr.metrics.cutoffs import Rank, Recall, Threshold
+from frame_pr.metrics.metric import Aggregate, Cutoff
 from frame_pr.metrics.rates import ratio
 
 _LARGEST_FLOAT32 = 3.4028234663852886e38

@@ -11,9 +11,9 @@ from frame_pr.expressions.group_blocks import bound, expression_of, group_blocks
 from frame_pr.frames.arguments import Refusal, flag, public
 from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.inputs.policies import DEFAULT_TIES, Column, Policies
-from frame_pr.metrics.aggregates import Blocks
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.cutoffs import Rank
+from frame_pr.metrics.metric import Blocks
 from frame_pr.metrics.names import is_metric, metric
 
 _FIELDS = Blocks(pl.field, one_group=True)

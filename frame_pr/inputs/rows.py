@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Generic, NamedTuple
@@ -12,7 +12,7 @@ import polars.selectors as cs
 
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_taken
 from frame_pr.frames.kinds import Frame, FrameKind, InMemory
-from frame_pr.inputs.keys import PLACES, Recode, SortKey, coding, group_limit
+from frame_pr.inputs.keys import PLACES, Coding, Recode, SortKey, coding, group_limit
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, units_beside
 from frame_pr.inputs.validate import canonical, selected
@@ -134,24 +134,15 @@ def rows_of(
     if all_groups and ours and apart and len(apart) == len(request.totals):
         absent = [total.groups.with_columns(absent=pl.lit(True)) for total in apart.values()]
         source = pl.concat([source.with_columns(absent=pl.lit(False)), *absent], how="diagonal")
-    weighted, tie_broken = "weight" in selection.others, "tie_break" in selection.others
     has_counts = "count" in selection.others
-    carried = weighted or has_counts or "gain" in selection.others
+    carried = has_counts or not selection.others.keys().isdisjoint(COLUMNS)
     rule, ordered = request.tie_rule, request.ordered
     if has_counts and not carry:
         # Only a group of which there is no row has none.
         source = source.with_columns(pl.col("count").fill_null(1)).filter(pl.col("count") > 0)
     number = partial(coding, height=selection.kind.height, in_order=carry)
-    if ordered and not rule.by_row:
-        # A missing gain is worth 0, and so is its place.
-        source = source if tie_broken else source.with_columns(tie_break=pl.col("gain").fill_null(0))
-        descending = request.policies.get("tie_break_descending", True) if tie_broken else rule.descending
-        places = number(source, ["tie_break"], limit=PLACES - 1)
-        source = _with_tie(places.code(source), descending=descending)
-    elif ordered:
-        source = source.with_row_index("tie")
-        if rule.descending:
-            source = source.with_columns(tie=PLACES - 1 - pl.col("tie").cast(pl.Int64))
+    if ordered:
+        source = _with_places(source, request, number)
     limit = group_limit(places=ordered or carried or placed)
     coder = number(source, list(selection.keys), limit=limit // len(selection.scores))
     rows, restore = coder.code(source).drop(list(selection.keys)), coder.restore
@@ -210,8 +201,17 @@ def present(rows: pl.LazyFrame) -> pl.LazyFrame:
     return rows.filter(~pl.col("absent")) if "absent" in rows.collect_schema() else rows
 
 
-def _with_tie(coded: pl.LazyFrame, *, descending: bool) -> pl.LazyFrame:
-    """The place among equal scores that the code of a `tie_break` gives, null last."""
+def _with_places(source: pl.LazyFrame, request: Request, number: Callable[..., Coding]) -> pl.LazyFrame:
+    """The rows with `tie`, their place among equal scores: by `tie_break`, null last, by gain, or by row."""
+    rule, descending = request.tie_rule, request.tie_rule.descending
+    if rule.by_row:
+        source = source.with_row_index("tie")
+        return source.with_columns(tie=PLACES - 1 - pl.col("tie").cast(pl.Int64)) if descending else source
+    if "tie_break" in request.single:
+        descending = request.policies.get("tie_break_descending", True)
+    else:  # a missing gain is worth 0, and so is its place
+        source = source.with_columns(tie_break=pl.col("gain").fill_null(0))
+    coded = number(source, ["tie_break"], limit=PLACES - 1).code(source)
     tie = PLACES - 1 - pl.col("group") if descending else pl.col("group")
     tie = pl.when(pl.col("tie_break").is_not_null()).then(tie).otherwise(PLACES - 1)
     return coded.with_columns(tie=tie).drop("group", "tie_break")

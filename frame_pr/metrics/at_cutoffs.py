@@ -9,9 +9,8 @@ from math import ceil, log2
 import polars as pl
 
 from frame_pr.metrics import rates
-from frame_pr.metrics.aggregates import Aggregate, Blocks
 from frame_pr.metrics.cutoffs import LIMITED, READERS, Limit, Rank, Recall
-from frame_pr.metrics.metric import Family, Metric, by_ties
+from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties
 from frame_pr.metrics.numbers import DECIMAL, NUMBER, read_beta, read_decimal
 from frame_pr.metrics.rates import RATES, SMALL, Counts, exact_ratio, f_beta, rate_of, ratio
 

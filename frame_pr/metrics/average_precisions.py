@@ -6,9 +6,8 @@ import re
 
 import polars as pl
 
-from frame_pr.metrics.aggregates import Aggregate, Blocks, hits_among
 from frame_pr.metrics.cutoffs import RANK, Rank
-from frame_pr.metrics.metric import Family, Metric, by_ties
+from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties, hits_among
 from frame_pr.metrics.rates import ratio
 
 _SHIFT = 10

@@ -5,51 +5,21 @@ Each says what it needs of the blocks of a group, and gives the confusion table 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
 from frame_pr.frames.arguments import whole
-from frame_pr.metrics.aggregates import Aggregate, Aggregates, Blocks, hits_among
+from frame_pr.metrics.metric import Aggregate, Aggregates, Blocks, Cutoff, hits_among
 from frame_pr.metrics.numbers import DECIMAL, number, read_decimal
-from frame_pr.metrics.rates import Counts, CutoffKind
+from frame_pr.metrics.rates import Counts
 
 RANK = rf"(?:[0-9]+|{DECIMAL}%)"
 """How a rank is written: a number of rows, or their share."""
-
-
-class Cutoff(ABC):
-    """A place at which a ranking is cut."""
-
-    kind: ClassVar[CutoffKind]
-    may_be_empty: ClassVar[bool] = False
-    """Whether no row may reach it; the counts are 0 then."""
-
-    @property
-    def needs(self) -> tuple[str, ...]:
-        """The numbers of a group that must be above 0 for any value there."""
-        return ()
-
-    def counts(self, blocks: Blocks) -> Counts:
-        """The confusion table, of the group's facts and of the aggregates."""
-        tp, k = (blocks.number(f"{count}@{self}") for count in ("tp", "k"))
-        if self.may_be_empty:
-            tp, k = tp.fill_null(0), k.fill_null(0)
-        return Counts(tp, k, blocks.positives, blocks.rows, blocks.whole)
-
-    @abstractmethod
-    def aggregates(self, blocks: Blocks) -> Aggregates:
-        """What the counts are made from."""
-
-    def extreme_counts(self, of_block: pl.Expr, tp: pl.Expr, k: pl.Expr, how: Literal["min", "max"]) -> Aggregates:
-        """The smallest or largest tp and k of the blocks for which this holds."""
-        counts = {"tp": tp, "k": k}
-        return {f"{name}@{self}": Aggregate(pl.when(of_block).then(count), how) for name, count in counts.items()}
 
 
 @dataclass(frozen=True)

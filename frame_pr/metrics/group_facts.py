@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from frame_pr.metrics.aggregates import Aggregate, Blocks
-from frame_pr.metrics.metric import Family, Metric, by_ties
+from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties
 from frame_pr.metrics.rates import RATES
 
 

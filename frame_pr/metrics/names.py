@@ -18,9 +18,8 @@ from frame_pr.metrics import (
     rank_metrics,
     roc,
 )
-from frame_pr.metrics.aggregates import Blocks
 from frame_pr.metrics.cutoffs import LIMITED, Threshold
-from frame_pr.metrics.metric import Metric
+from frame_pr.metrics.metric import Blocks, Metric
 from frame_pr.metrics.numbers import DECIMAL, refuse_long
 from frame_pr.metrics.rates import COUNTS, RATES
 from frame_pr.metrics.synonyms import METRIC_SYNONYMS, MOST, NOTES, normalize, not_offered, similar_names

@@ -8,10 +8,9 @@ from math import log
 
 import polars as pl
 
-from frame_pr.metrics.aggregates import Aggregate, Blocks
 from frame_pr.metrics.cutoffs import RANK, Rank
 from frame_pr.metrics.long_runs import FIRST_HITS, chance_of_a_hit, discounts_of_ties, later_first_hits
-from frame_pr.metrics.metric import Family, Metric, by_ties
+from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties
 from frame_pr.metrics.numbers import DECIMAL
 from frame_pr.metrics.rates import ratio
 
