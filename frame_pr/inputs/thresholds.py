@@ -13,10 +13,10 @@ import polars as pl
 
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import find_kind
-from frame_pr.frames.messages import examples, pluralize, shown
+from frame_pr.frames.messages import pluralize, shown
 from frame_pr.inputs.keys import SortKey
 from frame_pr.inputs.rows import OutputFrame, Rows, present
-from frame_pr.inputs.values import comparable, kept, refuse_text, type_of
+from frame_pr.inputs.values import keyed_value
 
 _FORMATS = {pl.Float16: "e", pl.Float32: "f", pl.Float64: "d"}
 
@@ -149,34 +149,21 @@ def _in_frame(rows: Rows, output: OutputFrame[Any], threshold: Any) -> pl.LazyFr
     threshold_table = kind.read(kind.columns)
     types = threshold_table.collect_schema()
     keys = [key for key in output.keys if key in types]
-    others = [name for name in types if name not in keys]
-    if len(others) != 1:
-        raise ValueError(
-            f"threshold frame has the columns {examples(types)}: it must have some of those of by, and one more"
-        )
-    refuse_text("threshold", others[0], types[others[0]])
     groups = rows.frame.select("group").unique()
     groups = output.restore(groups.with_columns(pl.col("group").alias(_GROUP)))
     schema = groups.collect_schema()
-    for key in keys:
-        if not comparable(types[key], schema[key]):
-            raise TypeError(
-                f"column {shown(key)} is {type_of(schema[key])} in the frame and {type_of(types[key])} in the "
-                "threshold frame: cast one of them"
-            )
+    column, typed = keyed_value("threshold", types, {key: schema[key] for key in keys}, "some of those of by")
     places = [f"key{i}" for i in range(len(keys))]
-    value = by_name(others[0])
+    value = by_name(column).fill_nan(None) if types[column].is_float() else by_name(column)
     table = threshold_table.select(
-        *(kept(by_name(key), types[key], schema[key]).alias(place) for key, place in zip(keys, places, strict=True)),
-        threshold=value.fill_nan(None) if types[others[0]].is_float() else value,
-        given=pl.lit(True),
+        **dict(zip(places, typed.values(), strict=True)), threshold=value, given=pl.lit(True)
     )
     group_keys = groups.select(_GROUP, *(by_name(key).alias(place) for key, place in zip(keys, places, strict=True)))
     joined = (
         group_keys.join(table, on=places, how="left", nulls_equal=True) if keys else group_keys.join(table, how="cross")
     )
     check = partial(_validate_thresholds, places=places, keys=keys)
-    return joined.map_batches(check, schema={"group": pl.Int64, "threshold": types[others[0]]})
+    return joined.map_batches(check, schema={"group": pl.Int64, "threshold": types[column]})
 
 
 def _validate_thresholds(table: pl.DataFrame, places: list[str], keys: list[str]) -> pl.DataFrame:

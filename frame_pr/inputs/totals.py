@@ -10,9 +10,9 @@ import polars as pl
 
 from frame_pr.frames.columns import by_name, refuse_missing
 from frame_pr.frames.kinds import find_kind
-from frame_pr.frames.messages import examples, kind_of_value, pluralize, shown
+from frame_pr.frames.messages import kind_of_value, pluralize, shown
 from frame_pr.inputs.keys import Coding
-from frame_pr.inputs.values import comparable, kept, refuse_text, type_of
+from frame_pr.inputs.values import keyed_value
 from frame_pr.inputs.weights import UNIT, bits_beside, bits_of_sum, exponent, unit_of
 
 
@@ -63,20 +63,10 @@ def totals_frame(frame: Any, name: str, keys: Mapping[str, str], schema: pl.Sche
         )
     total_table = kind.read(kind.columns)
     types = total_table.collect_schema()
-    columns = types.names()
-    refuse_missing(list(keys), columns, f"{name} frame", name)
-    others = [column for column in columns if column not in keys]
-    if len(others) != 1:
-        raise ValueError(f"{name} frame has the columns {examples(columns)}: it must have those of by, and one more")
-    (column,) = others
-    refuse_text(name, column, types[column])
-    for key, code in keys.items():
-        if not comparable(types[key], schema[code]):
-            raise TypeError(
-                f"column {shown(key)} is {type_of(schema[code])} in the frame and {type_of(types[key])} in the {name} "
-                "frame: cast one of them"
-            )
-    typed = {code: kept(by_name(key), types[key], schema[code]) for key, code in keys.items()}
+    refuse_missing(list(keys), types.names(), f"{name} frame", name)
+    dtypes = {key: schema[code] for key, code in keys.items()}
+    column, typed_keys = keyed_value(name, types, dtypes, "those of by")
+    typed = {code: typed_keys[key] for key, code in keys.items()}
     each_held = (by_name(key).is_null() | typed[code].is_not_null() for key, code in keys.items())
     held = pl.all_horizontal(pl.lit(True), *each_held)
     original_keys = {f"given {code}": by_name(key) for key, code in keys.items()}

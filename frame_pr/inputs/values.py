@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isnan
 from typing import Any
 
@@ -25,6 +25,26 @@ def kept(values: pl.Expr, dtype: pl.DataType, target: pl.DataType) -> pl.Expr:
     there = values.cast(straight, strict=False)
     there = pl.when(there.cast(text_dtype, strict=False) == values).then(there)
     return there if straight == target else there.cast(target, strict=False)
+
+
+def keyed_value(
+    argument: str, types: pl.Schema, keys: Mapping[str, pl.DataType], wanted: str
+) -> tuple[str, dict[str, pl.Expr]]:
+    """The name of the one column beside the keys of a frame, and these keys in the types that they have in the rows.
+
+    `types`: the schema of the frame that the caller gave as the argument. `wanted`: which keys it must have.
+    """
+    others = [name for name in types if name not in keys]
+    if len(others) != 1:
+        raise ValueError(f"{argument} frame has the columns {examples(types)}: it must have {wanted}, and one more")
+    refuse_text(argument, others[0], types[others[0]])
+    for key, dtype in keys.items():
+        if not comparable(types[key], dtype):
+            raise TypeError(
+                f"column {shown(key)} is {type_of(dtype)} in the frame and {type_of(types[key])} in the {argument} "
+                "frame: cast one of them"
+            )
+    return others[0], {key: kept(by_name(key), types[key], dtype) for key, dtype in keys.items()}
 
 
 def comparable(dtype: pl.DataType, target: pl.DataType) -> bool:

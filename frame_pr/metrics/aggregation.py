@@ -8,7 +8,7 @@ from typing import NamedTuple
 import polars as pl
 
 from frame_pr.inputs.keys import SortKey, largest_by, parts_of_largest, smallest_by
-from frame_pr.inputs.policies import BOUNDS, DEFAULT_TIES, TIES, Ties
+from frame_pr.inputs.policies import BOUNDS, TIES
 from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.thresholds import code_reached
@@ -16,7 +16,7 @@ from frame_pr.inputs.totals import with_totals
 from frame_pr.inputs.weights import EXTRA_SUMS, UNIT
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.group_facts import FACTS
-from frame_pr.metrics.metric import Aggregate, Aggregates, Blocks, Metric
+from frame_pr.metrics.metric import Aggregate, Aggregates, Metric
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS, GRADED_COLUMNS, metric
 from frame_pr.metrics.rates import RATES
 from frame_pr.ranking.blocks import best_blocks, blocks_of
@@ -74,16 +74,10 @@ class Plan(NamedTuple):
         return [name for name, record in self.metrics.items() if {*record.needs} - {*certain} and not self.fills(name)]
 
 
-def plan(
-    names: Sequence[str],
-    key: SortKey,
-    *,
-    ties: Ties = DEFAULT_TIES,
-    blocks: Blocks = COLUMNS,
-    undefined: float | None = None,
-) -> Plan:
-    """The metrics of these names."""
-    metrics = {name: metric(name, blocks) for name in names}
+def plan_for(rows: Rows, names: Sequence[str], undefined: float | None = None) -> Plan:
+    """The metrics of these names, which must have a meaning for these rows."""
+    blocks = FIXED_POINT_COLUMNS if rows.weights.fractional else COLUMNS if rows.gains.name is None else GRADED_COLUMNS
+    metrics, ties = {name: metric(name, blocks) for name in names}, rows.request.ties
     for name, record in metrics.items():
         if ties not in record.aggregates:
             bounds = " and ".join(repr(rule) for rule in BOUNDS if rule in record.aggregates)
@@ -92,31 +86,22 @@ def plan(
     columns = _columns_read(part.over for part in aggregates.values())
     needed = columns | _columns_read(record.value for record in metrics.values())
     facts = [name for name in FACTS if name in needed or (name == "unit" and not blocks.whole)]
-    return Plan(metrics, aggregates, facts, columns, key, blocks.whole, undefined)
-
-
-def plan_for(rows: Rows, names: Sequence[str], undefined: float | None = None) -> Plan:
-    """The metrics of these names, which must have a meaning for these rows."""
-    blocks = FIXED_POINT_COLUMNS if rows.weights.fractional else COLUMNS if rows.gains.name is None else GRADED_COLUMNS
-    metric_plan = plan(names, rows.key, ties=rows.request.ties, blocks=blocks, undefined=undefined)
-    for name, record in metric_plan.metrics.items():
+    for name, record in metrics.items():
         cuts = isinstance(record.cut, Rank)
         if (cuts or record.counts_ranks) and not rows.weights.ranks:
             what = "cuts at a rank" if cuts else "counts ranks"
             figure = name.partition("@")[0] in RATES
             way = "cut at a threshold or a recall instead, or leave out weight=" if figure else "leave out weight="
             raise ValueError(f"{name} {what}, and weighted rows have none: {way}")
-    if rows.gains.name is not None and "gain" not in metric_plan.extra_sums:
+    if rows.gains.name is not None and "gain" not in columns:
         raise ValueError("gain= is what dcg and ndcg add up, and none of them is asked for: leave it out")
-    if rows.gains.name is not None and rows.request.tie_rule.bounds:
-        for name, record in metric_plan.metrics.items():
-            if "gain" not in _columns_read(part.over for part in record.aggregates[rows.request.ties].values()):
-                raise ValueError(
-                    f"ties={rows.request.ties!r} with gain= orders equal scores by their gain: ask for {name} without"
-                )
-    # Known totals are told in place of both.
-    totals = [total for total in TOTAL_POLICIES if total not in metric_plan.facts] if rows.totals else []
-    return metric_plan._replace(facts=[*metric_plan.facts, *totals])
+    if rows.gains.name is not None and TIES[ties].bounds:
+        for name, record in metrics.items():
+            if "gain" not in _columns_read(part.over for part in record.aggregates[ties].values()):
+                raise ValueError(f"ties={ties!r} with gain= orders equal scores by their gain: ask for {name} without")
+    if rows.totals:  # known totals are put in the place of both
+        facts += [total for total in TOTAL_POLICIES if total not in facts]
+    return Plan(metrics, aggregates, facts, columns, rows.key, blocks.whole, undefined)
 
 
 def values(rows: Rows, named: Mapping[str, str], undefined: float | None = None) -> pl.LazyFrame:
