@@ -197,17 +197,19 @@ def compare(
         raise ValueError("compare needs groups, whose values are paired: name the grouping columns, by=...")
     if has_values and "system" not in kind_of(frame).columns:
         raise ValueError(_NO_SYSTEM)
-    figures = unit_values_of(frame, metrics, truth, score, by, positive, fill, policies, system=True)
-    if truth is not None and len(figures.systems) < 2:
+    unit_values = unit_values_of(frame, metrics, truth, score, by, positive, fill, policies, system=True)
+    if truth is not None and len(unit_values.systems) < 2:
         raise ValueError(_TWO_SCORES)
-    units = [key for key in figures.keys if key != "system"]
+    units = [key for key in unit_values.keys if key != "system"]
     keys = [] if mean_over is None else keys_left(units, mean_over)
     refuse_clash(keys, COLUMNS)
-    if figures.systems:
-        _validate_systems(baseline, figures.systems)
-    pairs = _pairs(figures, keys, [key for key in units if key not in keys], baseline)
-    table = _with_adjusted(_test_pairs(pairs, keys, figures.metrics, share, draws), holm=holm)
-    return figures.give(table.sort(*figures.in_order(keys), "m", "a", "b").select(*map(by_name, keys), *COLUMNS), keys)
+    if unit_values.systems:
+        _validate_systems(baseline, unit_values.systems)
+    pairs = _pairs(unit_values, keys, [key for key in units if key not in keys], baseline)
+    table = _with_adjusted(_test_pairs(pairs, keys, unit_values.metrics, share, draws), holm=holm)
+    return unit_values.give(
+        table.sort(*unit_values.in_order(keys), "m", "a", "b").select(*map(by_name, keys), *COLUMNS), keys
+    )
 
 
 def _validate_draws(test: str, resamples: Any, seed: Any) -> tuple[int, int] | None:
@@ -243,15 +245,15 @@ def _pair_places(systems: Sequence[Any], baseline: Any) -> list[tuple[int, int]]
     return [(first, other) for other in range(len(systems)) if other != first]
 
 
-def _pairs(figures: UnitValues[Any], keys: Sequence[str], units: Sequence[str], baseline: Any) -> pl.LazyFrame:
+def _pairs(unit_values: UnitValues[Any], keys: Sequence[str], units: Sequence[str], baseline: Any) -> pl.LazyFrame:
     """A row per unit and pair of systems: `key0`, ...; `place` of the unit; names; values `a0`, `b0`, ..."""
     kept = {f"key{i}": by_name(key) for i, key in enumerate(keys)}
     unit = {f"unit{i}": by_name(key) for i, key in enumerate(units)}
-    values = {f"m{i}": by_name(name) for i, name in enumerate(figures.metrics)}
-    table = figures.table.select(pl.col("system"), **kept, **unit, **values)
+    values = {f"m{i}": by_name(name) for i, name in enumerate(unit_values.metrics)}
+    table = unit_values.table.select(pl.col("system"), **kept, **unit, **values)
     names = {"baseline": "a", "system": "b"}
-    if figures.systems:
-        pairs = _name_pairs(pl.Series(figures.systems), baseline).lazy()
+    if unit_values.systems:
+        pairs = _name_pairs(pl.Series(unit_values.systems), baseline).lazy()
     else:
         dtype = table.collect_schema()["system"]
         pairs = map_whole(

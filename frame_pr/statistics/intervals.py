@@ -128,18 +128,18 @@ def intervals(
         raise ValueError("cluster= is about rows that were not drawn one by one: with sampled='groups' leave it out")
     if not means:
         raise ValueError("sampled='groups' needs mean_over=, the keys of the groups that were drawn")
-    figures = unit_values_of(frame, metrics, truth, score, by, positive, filled, policies)
-    figures = only_shares(figures) if ready else figures
-    keys = [] if mean_over is None else keys_left(figures.keys, mean_over)
+    unit_values = unit_values_of(frame, metrics, truth, score, by, positive, filled, policies)
+    unit_values = only_shares(unit_values) if ready else unit_values
+    keys = [] if mean_over is None else keys_left(unit_values.keys, mean_over)
     refuse_clash(keys, COLUMNS)
-    return figures.give(of_means(figures, keys, share), keys)
+    return unit_values.give(of_means(unit_values, keys, share), keys)
 
 
-def of_means(figures: UnitValues[Any], keys: Sequence[str], confidence: float) -> pl.LazyFrame:
+def of_means(unit_values: UnitValues[Any], keys: Sequence[str], confidence: float) -> pl.LazyFrame:
     """`keys` and `COLUMNS`: of each metric the mean over the groups that share the keys."""
     parts = [
         part.alias(f"{i} {name}")
-        for i, metric in enumerate(figures.metrics)
+        for i, metric in enumerate(unit_values.metrics)
         for name, part in {
             "value": by_name(metric).mean(),
             "spread": by_name(metric).std(),
@@ -147,15 +147,15 @@ def of_means(figures: UnitValues[Any], keys: Sequence[str], confidence: float) -
             "undefined": by_name(metric).null_count(),
         }.items()
     ]
-    table = figures.table.group_by(map(by_name, keys)).agg(parts) if keys else figures.table.select(parts)
+    table = unit_values.table.group_by(map(by_name, keys)).agg(parts) if keys else unit_values.table.select(parts)
     rows = []
-    for i, metric in enumerate(figures.metrics):
+    for i, metric in enumerate(unit_values.metrics):
         value, spread, units, undefined = (pl.col(f"{i} {name}") for name in ("value", "spread", "units", "undefined"))
         units, error = units.cast(pl.Int64), spread / units.sqrt()
-        way = share_bounds if metric in figures.shares else number_bounds
+        way = share_bounds if metric in unit_values.shares else number_bounds
         sides = way(value, error, units - 1, confidence)
         rows.append(row(metric, value, sides, error, units, undefined))
-    return stacked(table.sort(figures.in_order(keys)) if keys else table, list(map(by_name, keys)), rows)
+    return stacked(table.sort(unit_values.in_order(keys)) if keys else table, list(map(by_name, keys)), rows)
 
 
 def share_of(confidence: Any) -> float:

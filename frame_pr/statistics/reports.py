@@ -113,10 +113,10 @@ def report(
     share, filled = share_of(confidence), filling("undefined", undefined)
     refuse_engine(frame)
     if mean_over is not None:
-        figures = unit_values_of(frame, names, truth, score, by, positive, filled, policies)
-        keys = keys_left(figures.keys, mean_over)
-        table = _side_by_side(of_means(figures, keys, share), keys, figures)
-        return figures.give(table.sort(figures.in_order(keys)) if keys else table, keys)
+        unit_values = unit_values_of(frame, names, truth, score, by, positive, filled, policies)
+        keys = keys_left(unit_values.keys, mean_over)
+        table = _side_by_side(of_means(unit_values, keys, share), keys, unit_values)
+        return unit_values.give(table.sort(unit_values.in_order(keys)) if keys else table, keys)
     request = request_of(truth, score, by, positive, policies)
     targets = [target for name in names if (target := row_metric(name))]
     refuse_policies(request, [target.name for target in targets], clusters=False)
@@ -133,18 +133,18 @@ def report(
     return output.result(table.with_columns(**bounds), columns)
 
 
-def _side_by_side(table: pl.LazyFrame, keys: Sequence[str], figures: UnitValues[Any]) -> pl.LazyFrame:
+def _side_by_side(table: pl.LazyFrame, keys: Sequence[str], unit_values: UnitValues[Any]) -> pl.LazyFrame:
     """Of a row for each metric, the columns that `evaluate` gives of means, with their bounds."""
 
     def of(name: str, column: str) -> pl.Expr:
         return pl.col(column).filter(pl.col("metric") == name).first()
 
-    first = figures.metrics[0]
+    first = unit_values.metrics[0]
     columns = {"groups": of(first, "units") + of(first, "undefined")}
-    for name in figures.metrics:
+    for name in unit_values.metrics:
         columns[f"mean_{name}"] = of(name, "value")
         if metric(name).kind == "share":
             columns |= {f"{side}_{name}": of(name, side) for side in ("low", "high")}
-    columns |= {f"undefined_{name}": of(name, "undefined") for name in figures.undefinable}
+    columns |= {f"undefined_{name}": of(name, "undefined") for name in unit_values.undefinable}
     refuse_clash(keys, columns)
     return table.group_by(map(by_name, keys)).agg(**columns) if keys else table.select(**columns)

@@ -152,10 +152,10 @@ def _is_share(name: str) -> bool:
     return parsed.kind == "share" and parsed.from_0_to_1
 
 
-def only_shares(figures: UnitValues[Frame]) -> UnitValues[Frame]:
+def only_shares(unit_values: UnitValues[Frame]) -> UnitValues[Frame]:
     """Refuse values below 0 or above 1 in columns that are named like shares."""
-    check = partial(_refuse_no_shares, metrics=figures.shares)
-    return figures._replace(table=figures.table.map_batches(check, validate_output_schema=False))
+    check = partial(_refuse_no_shares, metrics=unit_values.shares)
+    return unit_values._replace(table=unit_values.table.map_batches(check, validate_output_schema=False))
 
 
 def _refuse_no_shares(data: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
