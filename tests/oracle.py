@@ -1,6 +1,7 @@
 """Every metric of one group under every policy, in exact fractions, from docs/numbers.md and docs/metrics.md alone."""
 
 from fractions import Fraction
+from functools import partial
 from math import ceil, inf, sqrt
 from typing import Any, NamedTuple
 
@@ -36,6 +37,11 @@ def figure(name, tp, k, positives, rows):
     if name in sums:
         pair = [over(*shares[one]) for one in sums[name]]
         return None if None in pair else sum(pair) - 1
+    if name == "balanced_accuracy":
+        pair = [over(*shares[one]) for one in ("recall", "specificity")]
+        return None if None in pair else sum(pair) / 2
+    if name.startswith("cost"):
+        return over(fp + Fraction(name.removeprefix("cost")) * fn, rows)
     if name == "lift":
         # The share of positives among the predicted, over the share of positives among all.
         return over(Fraction(tp) * rows, Fraction(k) * positives)
@@ -144,19 +150,23 @@ class Group:
         rank = self.rank_of(text)
         if head in ("dcg", "judged") or name.startswith("rbp"):
             return self.of_any_group(head, rank)
-        if "max_informedness" in name or "min_cost" in name:
+        if "net_benefit" in head:
+            return self.net_benefit(head, cut)
+        if ("max_" in name and "max_f" not in name) or "min_cost" in name:
             return self.best_threshold(name.rpartition("@")[2], at="@" in name)
         if head in ("reciprocal_rank", "success", "ndcg", "bpref", "roc_auc"):
             return self.of_ranks(head, rank, cut)
         at_rank = sum(hits for _, hits in self.first(rank)) if rank else None
         if rank and head != "average_precision":
             # A group with fewer rows is filled up with misses.
+            if divisor == "min":
+                return over(at_rank, min(rank, self.positives))
             filled = max(self.rows, rank + self.positives - at_rank)
             return self.figure(head, at_rank, rank, self.rows if head == "lift" else filled)
         if cut.startswith("threshold="):
             reached = [(tp, k) for score, k, tp in self.curve if self.reaches(score, cut[10:])]
             return self.figure(head, *(reached or [(0, 0)])[-1])
-        if cut.startswith(("precision=", "fpr=")):
+        if cut.startswith(("precision=", "fpr=", "specificity=")):
             return self.within(head, cut)
         if self.positives == 0:
             return None
@@ -218,10 +228,15 @@ class Group:
         """At the largest recall of the thresholds that add a hit and keep a limit."""
         rate, _, text = cut.partition("=")
         limit, negatives = Fraction(text), self.rows - self.positives
-        if rate == "fpr" and negatives == 0:
+        if rate != "precision" and negatives == 0:
             return None
+        keeps = {
+            "precision": lambda k, tp: tp >= limit * k,
+            "fpr": lambda k, tp: k - tp <= limit * negatives,
+            "specificity": lambda k, tp: negatives - (k - tp) >= limit * negatives,
+        }[rate]
         steps = [point for point, block in zip(self.curve, self.blocks, strict=True) if block[2]]
-        kept = [p for p in steps if (p[2] >= limit * p[1] if rate == "precision" else p[1] - p[2] <= limit * negatives)]
+        kept = [p for p in steps if keeps(*p[1:])]
         if head == "threshold":
             return kept[-1][0] if kept else None
         return self.figure(head, kept[-1][2], kept[-1][1]) if kept else self.figure(head, 0, 0)
@@ -231,12 +246,19 @@ class Group:
 
         Figures are compared as the floats that they are given as: sums of decimals are equal there.
         """
-        if name == "max_informedness":
-            values = [(self.figure("informedness", tp, k), score) for score, k, tp in self.curve]
-            if self.positives == 0 or self.rows == self.positives:
+        if name.startswith("max_"):
+            rate, both = name.removeprefix("max_"), min(self.positives, self.rows - self.positives) > 0
+            if self.rows == 0 or not (both or rate in ("accuracy", "precision")):
                 return None
-            best = max([0, *(value for value, _ in values)])
-            return next((score for value, score in values if value == best), None) if at else best
+            # The square of the correlation is a fraction.
+            exact = self.square_of_mcc if rate == "mcc" else partial(self.figure, rate)
+            nothing = exact(0, 0) or 0
+            values = [(value, score) for score, k, tp in self.curve if (value := exact(tp, k)) is not None]
+            best = max([nothing, *(value for value, _ in values)])
+            if at:
+                hits = [score for score, _, tp in self.curve if tp] if rate == "precision" else None
+                return next((s for value, s in values if value == best and (hits is None or s in hits)), None)
+            return sqrt(best) if rate == "mcc" else best
         missed = Fraction(name.removeprefix("min_cost"))
         costs = [(over(k - tp + missed * (self.positives - tp), self.rows), score) for score, k, tp in self.curve]
         nothing = over(missed * self.positives, self.rows)
@@ -246,6 +268,18 @@ class Group:
         if not at:
             return least
         return next((s for cost, s in costs if float(cost) == float(least) < float(nothing)), None)
+
+    def square_of_mcc(self, tp, k):
+        """The square of a positive correlation; of a negative one the negative square."""
+        covariance = Fraction(tp * self.rows - self.positives * k)
+        margins = Fraction(k * self.positives) * (self.rows - k) * (self.rows - self.positives)
+        return over(covariance * abs(covariance), margins)
+
+    def net_benefit(self, head, cut):
+        """True positives less false ones at the odds of the threshold, over all rows, or over the positives."""
+        chance = Fraction(cut.removeprefix("threshold="))
+        k, tp = next(((k, tp) for score, k, tp in reversed(self.curve) if self.reaches(score, cut[10:])), (0, 0))
+        return over(tp - (k - tp) * chance / (1 - chance), self.rows if head == "net_benefit" else self.positives)
 
     def best(self, least):
         """The largest precision where so many hits, at least, are taken; 0 where nowhere."""

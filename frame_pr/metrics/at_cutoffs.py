@@ -9,10 +9,10 @@ from math import ceil, log2
 import polars as pl
 
 from frame_pr.metrics import rates
-from frame_pr.metrics.cutoffs import LIMITED, READERS, Limit, Rank, Recall
+from frame_pr.metrics.cutoffs import LIMITED, RANK, READERS, Limit, Rank, Recall, Threshold
 from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties
-from frame_pr.metrics.numbers import DECIMAL, NUMBER, read_beta, read_decimal
-from frame_pr.metrics.rates import RATES, SMALL, Counts, exact_ratio, f_beta, rate_of, ratio
+from frame_pr.metrics.numbers import DECIMAL, NUMBER, read_beta
+from frame_pr.metrics.rates import NUMBERED_NAME, RATES, Counts, f_beta, rate_of, ratio
 
 
 def _rate_at(name: re.Match[str], blocks: Blocks) -> Metric:
@@ -36,6 +36,30 @@ def _rate_at(name: re.Match[str], blocks: Blocks) -> Metric:
         from_0_to_1=rate.range == "0 to 1",
         first_block="always" if isinstance(cut, Recall) and cut.needs_no_hit else "never",
     )
+
+
+def _capped_recall(name: re.Match[str], blocks: Blocks) -> Metric:
+    cut = Rank.parse(name["k"])
+    aggregates, counts = cut.aggregates(blocks), cut.counts(blocks)
+    value = ratio(counts.tp, pl.min_horizontal(counts.k, blocks.positives))
+    return Metric("share", value, by_ties(aggregates, expected=aggregates), cut=cut)
+
+
+def _net_benefit(name: re.Match[str], blocks: Blocks) -> Metric:
+    cut = Threshold.parse(name["number"])
+    if not isinstance(cut.threshold, Fraction) or not 0 <= cut.threshold < 1:
+        raise ValueError(f"net_benefit needs a threshold that is a probability, at least 0 and below 1, got {cut.text}")
+    counts, odds = cut.counts(blocks), cut.threshold / (1 - cut.threshold)
+    total = blocks.rows if name["standardized"] is None else blocks.positives
+    false, true = odds.as_integer_ratio()
+    if counts.whole and false + true < 2**60:
+        unit = pl.lit(1, dtype=pl.Int128)
+        value = ratio(unit * counts.tp * true - unit * rates.fp(counts) * false, unit * total * true)
+    else:
+        value = ratio(counts.tp.cast(pl.Float64) - rates.fp(counts).cast(pl.Float64) * float(odds), total)
+    aggregates = cut.aggregates(blocks)
+    needs = ("rows",) if name["standardized"] is None else ("positives",)
+    return Metric("share", value, by_ties(aggregates, expected=aggregates), cut=cut, needs=needs, from_0_to_1=False)
 
 
 def _threshold_at_recall(name: re.Match[str], blocks: Blocks) -> Metric:
@@ -79,7 +103,10 @@ def _r_precision(_: re.Match[str], blocks: Blocks) -> Metric:
     return Metric("share", value, by_ties(aggregates, expected=aggregates), cut=cut)
 
 
-_DIGITS = 10**15
+def _nothing(blocks: Blocks) -> Counts:
+    """The confusion table where no row is predicted positive."""
+    none = blocks.positives * 0
+    return Counts(none, none, blocks.positives, blocks.rows, blocks.whole)
 
 
 def _max_f(name: re.Match[str], blocks: Blocks) -> Metric:
@@ -94,36 +121,32 @@ def _max_f(name: re.Match[str], blocks: Blocks) -> Metric:
     return Metric("share", pl.when(blocks.positives > 0).then(blocks.number(best).fill_null(0.0)), by_ties(aggregates))
 
 
-def _max_informedness(name: re.Match[str], blocks: Blocks) -> Metric:
-    best, j = "max_informedness", rates.informedness(blocks.counts)
-    # To predict nothing has 0, and is better than a threshold below it.
-    aggregates = {best: Aggregate(pl.when(j >= 0).then(j.abs()), "best")}
-    needs = ("positives", "negatives")
+def _max_rate(name: re.Match[str], blocks: Blocks) -> Metric:
+    rate, nothing = RATES[name["rate"]], _nothing(blocks)
+    assert rate.best_by is not None
+    # An agreement of two things, as long as neither is the same for all rows.
+    needs = ("positives", "negatives") if "negatives" in rate.needs or rate.range == "-1 to 1" else ("rows",)
+    totals = {"positives": blocks.positives, "negatives": blocks.rows - blocks.positives, "rows": blocks.rows}
+    defined = pl.all_horizontal(totals[fact] > 0 for fact in needs)
     if name["threshold"] is not None:
-        return Metric("threshold", blocks.number(f"threshold@{best}"), by_ties(aggregates, bounded=False), needs=needs)
-    defined = (blocks.positives > 0) & (blocks.rows > blocks.positives)
-    return Metric("share", pl.when(defined).then(blocks.number(best).fill_null(0.0)), by_ties(aggregates), needs=needs)
+        best, order = f"best_{name['rate']}", rate.best_by(blocks.counts)
+        as_good = pl.when(order >= rate.best_by(nothing).fill_null(0)).then(order.abs())
+        aggregates = {best: Aggregate(as_good, "best")}
+        threshold = pl.when(defined).then(blocks.number(f"threshold@{best}"))
+        return Metric("threshold", threshold, by_ties(aggregates, bounded=False), needs=("a threshold that pays",))
+    most = f"max_{name['rate']}"
+    aggregates = {most: Aggregate(rate.formula(blocks.counts), "max")}
+    value = pl.max_horizontal(blocks.number(most), rate.formula(nothing).fill_null(0)).abs()
+    return Metric("share", pl.when(defined).then(value), by_ties(aggregates), needs=needs)
 
 
 def _min_cost(name: re.Match[str], blocks: Blocks) -> Metric:
-    ratio_of_costs, text = read_decimal(name["ratio"]), name["ratio"]
-    if not isinstance(ratio_of_costs, Fraction) or not 1 / _DIGITS <= ratio_of_costs <= _DIGITS:
-        raise ValueError(f"the cost of a missed positive must lie between 1e-15 and 1e15 false ones, got {text}")
-    missed, false = ratio_of_costs.limit_denominator(_DIGITS).as_integer_ratio()
+    cost = rates.cost(name["ratio"])
     # A power of 2 brings the largest cost below 1, as `largest_by` wants it, and changes no digit.
-    scale = 2.0 ** max(0, ceil(log2(ratio_of_costs)) + 1)
-
-    def cost(counts: Counts) -> pl.Expr:
-        if not counts.whole and missed + false >= SMALL:
-            total = rates.fp(counts).cast(pl.Float64) + rates.fn(counts).cast(pl.Float64) * float(ratio_of_costs)
-            return ratio(total, counts.rows) / scale
-        unit, quotient = pl.lit(1, dtype=pl.Int128), ratio if counts.whole else exact_ratio
-        total = unit * rates.fp(counts) * false + unit * rates.fn(counts) * missed
-        return quotient(total, unit * counts.rows * false) / scale
-
-    least = f"min_cost{text}"
-    aggregates = {least: Aggregate(cost(blocks.counts), "least")}
-    nothing = cost(Counts(blocks.positives * 0, blocks.positives * 0, blocks.positives, blocks.rows, blocks.whole))
+    scale = 2.0 ** max(0, ceil(log2(Fraction(name["ratio"]))) + 1)
+    least = f"min_cost{name['ratio']}"
+    aggregates = {least: Aggregate(cost(blocks.counts) / scale, "least")}
+    nothing = cost(_nothing(blocks)) / scale
     if name["threshold"] is not None:
         threshold = pl.when(blocks.number(least) < nothing).then(blocks.number(f"threshold@{least}"))
         return Metric("threshold", threshold, by_ties(aggregates, bounded=False), needs=("a threshold that pays",))
@@ -131,16 +154,32 @@ def _min_cost(name: re.Match[str], blocks: Blocks) -> Metric:
     return Metric("share", value, by_ties(aggregates), needs=("rows",))
 
 
+_BEST = [name for name, rate in RATES.items() if rate.best_by is not None]
 FAMILIES = (
     Family("r_precision", "precision at k = P, where precision equals recall", "r_precision", _r_precision),
     Family(
-        "FIGURE@K, FIGURE@P%, FIGURE@threshold=T, FIGURE@recall=R, FIGURE@precision=Q, FIGURE@fpr=X",
+        "FIGURE@K, FIGURE@P%, FIGURE@threshold=T, FIGURE@recall=R, FIGURE@precision=Q, FIGURE@fpr=X, "
+        "FIGURE@specificity=S",
         "any figure of the confusion table, of the first K rows, or P% of the rows of the group, rounded up (wherever "
         "there is a K); of the rows that score T or more; at the highest threshold whose recall is at least R; at the "
-        "largest recall whose precision is at least Q, or whose false positive rate is at most X",
-        rf"(?P<rate>{'|'.join(RATES)}|f{DECIMAL})@(?P<cut>{'|'.join(READERS)})"
+        "largest recall whose precision is at least Q, whose false positive rate is at most X, or whose specificity is "
+        "at least S. `costR` is (fp + R fn) / N",
+        rf"(?P<rate>{'|'.join(RATES)}|{NUMBERED_NAME})@(?P<cut>{'|'.join(READERS)})"
         rf"(?P<number>{NUMBER}|(?<=@){DECIMAL}%)",
         _rate_at,
+    ),
+    Family(
+        "recall@K/min",
+        "capped recall: hits among the first K rows, over min(K, P)",
+        f"recall@(?P<k>{RANK})/min",
+        _capped_recall,
+    ),
+    Family(
+        "net_benefit@threshold=T, standardized_net_benefit@threshold=T",
+        "(tp - fp T / (1 - T)) / N of the rows that score T or more, a probability below 1: true positives, less the "
+        "false ones at the odds of the threshold; over P in place of N",
+        rf"(?P<standardized>standardized_)?net_benefit@threshold=(?P<number>{NUMBER})",
+        _net_benefit,
     ),
     Family(
         "threshold@recall=R",
@@ -149,8 +188,9 @@ FAMILIES = (
         _threshold_at_recall,
     ),
     Family(
-        "threshold@precision=Q, threshold@fpr=X",
-        "the threshold of the largest recall whose precision is at least Q, or whose false positive rate is at most X",
+        "threshold@precision=Q, threshold@fpr=X, threshold@specificity=S",
+        "the threshold of the largest recall whose precision is at least Q, whose false positive rate is at most X, or "
+        "whose specificity is at least S",
         rf"threshold@(?P<cut>{'|'.join(f'{rate}=' for rate in LIMITED)})(?P<number>{NUMBER})",
         _threshold_at_limit,
     ),
@@ -167,11 +207,12 @@ FAMILIES = (
         _max_f,
     ),
     Family(
-        "max_informedness, threshold@max_informedness",
-        "the best informedness over all thresholds, and the highest threshold that gives it: null where none is as "
-        "good as to predict nothing, which has 0",
-        "(?P<threshold>threshold@)?max_informedness",
-        _max_informedness,
+        "max_RATE, threshold@max_RATE",
+        f"the best {', '.join(_BEST[:-1])} or {_BEST[-1]} over all thresholds and of predicting nothing, which has 0 "
+        "if the rate has no value there; and the highest threshold that gives it: null where none is as good as to "
+        "predict nothing",
+        rf"(?P<threshold>threshold@)?max_(?P<rate>{'|'.join(_BEST)})",
+        _max_rate,
     ),
     Family(
         "min_costR, threshold@min_costR",

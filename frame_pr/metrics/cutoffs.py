@@ -184,8 +184,11 @@ LIMITED: Mapping[str, LimitedRate] = {
     "fpr": LimitedRate(
         lambda c: _negatives(c) - c.k + c.tp, _negatives, lambda limit: 1 - limit, needs=("negatives",), zero=True
     ),
+    "specificity": LimitedRate(
+        lambda c: _negatives(c) - c.k + c.tp, _negatives, lambda limit: limit, needs=("negatives",), zero=False
+    ),
 }
-"""A precision of at least the limit, or a false positive rate of at most it."""
+"""A precision or a specificity of at least the limit, or a false positive rate of at most it."""
 
 
 @dataclass(frozen=True)

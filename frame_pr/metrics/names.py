@@ -21,7 +21,7 @@ from frame_pr.metrics import (
 from frame_pr.metrics.cutoffs import LIMITED, Threshold
 from frame_pr.metrics.metric import Blocks, Metric
 from frame_pr.metrics.numbers import DECIMAL, refuse_long
-from frame_pr.metrics.rates import COUNTS, RATES
+from frame_pr.metrics.rates import COUNTS, NUMBERED_NAME, RATES
 from frame_pr.metrics.synonyms import METRIC_SYNONYMS, MOST, NOTES, normalize, not_offered, similar_names
 
 FAMILIES = (
@@ -52,8 +52,11 @@ HEADS = (
     "threshold",
     "threshold@max_f1",
     "max_f1",
-    "max_informedness",
+    *(f"{at}max_{name}" for name, rate in RATES.items() if rate.best_by is not None for at in ("", "threshold@")),
+    "cost10",
     "min_cost10",
+    "net_benefit",
+    "standardized_net_benefit",
     "rbp0.8",
     "rows",
     "positives",
@@ -72,7 +75,7 @@ GRADED_COLUMNS = Blocks(pl.col, graded=True)
 _FRACTION = r"[0-9]*\.[0-9]+"
 _KEYWORDS = ("threshold", "recall", *LIMITED)
 # Limits of other rates are limits of these, or of 1 minus them.
-_COMPLEMENTS = {"specificity": "fpr", "fnr": "recall", "fdr": "precision"}
+_COMPLEMENTS = {"fnr": "recall", "fdr": "precision"}
 
 
 def metric(name: str, blocks: Blocks = COLUMNS) -> Metric:
@@ -198,7 +201,7 @@ def _cutoff(head: str, tail: str) -> str:
 
 def _targets(head: str) -> list[str]:
     """The metrics and rates that a head names, or that it is a synonym of."""
-    itself = head in HEADS or head in RATES or re.fullmatch(f"f{DECIMAL}", head) or _is_name(head)
+    itself = head in HEADS or head in RATES or re.fullmatch(NUMBERED_NAME, head) or _is_name(head)
     metrics = (ours.split(", ") for ours, others in METRIC_SYNONYMS.items() if head in others)
     rates = [name for name, rate in RATES.items() if head in rate.synonyms]
     return [*([head] if itself else []), *chain.from_iterable(metrics), *rates]

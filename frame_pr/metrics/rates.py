@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import polars as pl
 
 from frame_pr.frames.messages import shown
-from frame_pr.metrics.numbers import DECIMAL, read_beta, refuse_long
+from frame_pr.metrics.numbers import DECIMAL, read_beta, read_decimal, refuse_long
 from frame_pr.metrics.synonyms import rate_hint
 
 
@@ -62,6 +62,8 @@ class Rate(NamedTuple):
     """Whether it is a number of the group, the same at every cutoff."""
     group_rows: bool
     """Whether N is the size of the group, also if a rank exceeds it; otherwise misses fill the group up."""
+    best_by: Formula | None
+    """Largest where the rate is best, and equal where it is equal, at least 0 there; None: there is no `max_` of it."""
     title: str
     """The label of an axis."""
     synonyms: tuple[str, ...]
@@ -71,6 +73,8 @@ class Rate(NamedTuple):
 SMALL = 2**7
 """Masses in fixed point, and counts of an Int64, may be multiplied by any number below this."""
 _LIMB = 2**60
+_DIGITS = 10**15
+"""The largest cost of a missed positive, and the largest denominator of one."""
 
 
 def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
@@ -155,6 +159,34 @@ def accuracy(c: Counts) -> pl.Expr:
     return ratio(c.tp + tn(c), c.rows)
 
 
+def balanced_accuracy(c: Counts) -> pl.Expr:
+    """`(recall + specificity) / 2`: accuracy where positives and negatives count as much as each other."""
+    if not c.whole:
+        return (recall(c) + specificity(c)) / 2
+    # Of whole numbers, so that equal values are equal floats.
+    unit, negatives = pl.lit(1, dtype=pl.Int128), c.rows - c.positives
+    return ratio(unit * c.tp * negatives + unit * tn(c) * c.positives, 2 * _product(c.positives, negatives))
+
+
+def cost(ratio_of_costs: str) -> Formula:
+    """`(fp + R fn) / rows`: the mean cost of a row, where a missed positive costs as much as R false ones."""
+    value = read_decimal(ratio_of_costs)
+    if not isinstance(value, Fraction) or not 1 / _DIGITS <= value <= _DIGITS:
+        raise ValueError(
+            f"the cost of a missed positive must lie between 1e-15 and 1e15 false ones, got {ratio_of_costs}"
+        )
+    missed, false = value.limit_denominator(_DIGITS).as_integer_ratio()
+
+    def of(c: Counts) -> pl.Expr:
+        if not c.whole and missed + false >= SMALL:
+            return ratio(fp(c).cast(pl.Float64) + fn(c).cast(pl.Float64) * float(value), c.rows)
+        unit, quotient = pl.lit(1, dtype=pl.Int128), ratio if c.whole else exact_ratio
+        return quotient(unit * fp(c) * false + unit * fn(c) * missed, unit * c.rows * false)
+
+    of.__doc__ = cost.__doc__
+    return of
+
+
 def f_beta(beta: float) -> Formula:
     """`(1 + beta^2) tp / (beta^2 positives + k)`: recall counts beta times as much as precision."""
     whole, parts = (Fraction(str(beta)) ** 2).as_integer_ratio()
@@ -204,6 +236,13 @@ def mcc(c: Counts) -> pl.Expr:
     return ratio(_association(c), spread)
 
 
+def _square_of_mcc(c: Counts) -> pl.Expr:
+    """Of positive values, exact as long as the products are: two quotients of roots may be equal in another bit."""
+    association = _association(c)
+    margins = _product(c.k, c.positives) * _product(c.rows - c.k, c.rows - c.positives)
+    return pl.when(association >= 0).then(ratio(association * association, margins))
+
+
 def informedness(c: Counts) -> pl.Expr:
     """`recall + specificity - 1`: Youden's J."""
     return ratio(_association(c), _product(c.positives, c.rows - c.positives))
@@ -238,7 +277,7 @@ _NOT_AT_RECALLS = _ALWAYS[:2]
 
 
 def _count(formula: Formula, bounded_at: tuple[CutoffKind, ...], title: str, *synonyms: str) -> Rate:
-    return Rate(formula, "0 up", (), bounded_at, None, True, True, False, False, title, synonyms)
+    return Rate(formula, "0 up", (), bounded_at, None, True, True, False, False, None, title, synonyms)
 
 
 def _share(
@@ -259,6 +298,11 @@ def _f(beta: float, row_share: RowShare | None, *synonyms: str) -> Rate:
     return _share(f_beta(beta), ("positives",), _NOT_AT_LIMITS, row_share, f"F{beta:g}", *synonyms)
 
 
+def _cost(text: str) -> Rate:
+    title = f"Cost, a missed positive costs {text}"
+    return _share(cost(text), ("rows",), _NOT_AT_LIMITS, None, title)._replace(range="0 up", in_confusion=False)
+
+
 RATES: Mapping[str, Rate] = {
     "k": _count(k, _NOT_AT_LIMITS, "Rank k", "predicted_positives"),
     "tp": _count(tp, _ALWAYS, "True positives", "true_positives"),
@@ -272,7 +316,7 @@ RATES: Mapping[str, Rate] = {
         RowShare(lambda t, p: t & p, lambda t, p: p, lambda c: c.k),
         "Precision",
         *("p", "prec", "ppv", "positive_predictive_value", "precision_score"),
-    ),
+    )._replace(best_by=lambda c: pl.when(c.tp > 0).then(precision(c))),
     "recall": _share(
         recall,
         ("positives",),
@@ -280,6 +324,7 @@ RATES: Mapping[str, Rate] = {
         RowShare(lambda t, p: t & p, lambda t, p: t, lambda c: c.positives),
         "Recall",
         *("r", "rec", "sensitivity", "tpr", "true_positive_rate", "recall_score", "probability_of_detection"),
+        *("capped_recall", "recall_cap"),
     ),
     "specificity": _share(
         specificity,
@@ -328,7 +373,15 @@ RATES: Mapping[str, Rate] = {
         RowShare(lambda t, p: t == p, lambda t, p: t == t, lambda c: c.rows),
         "Accuracy",
         *("acc", "accuracy_score", "fraction_correct"),
-    ),
+    )._replace(best_by=accuracy),
+    "balanced_accuracy": _share(
+        balanced_accuracy,
+        ("positives", "negatives"),
+        _NOT_AT_LIMITS,
+        None,
+        "Balanced accuracy",
+        *("balanced_accuracy_score", "bacc", "bac"),
+    )._replace(best_by=balanced_accuracy),
     "f1": _f(
         1,
         RowShare(
@@ -346,7 +399,7 @@ RATES: Mapping[str, Rate] = {
         None,
         "MCC",
         *("matthews", "matthews_corrcoef", "matthews_correlation", "phi", "phi_coefficient"),
-    )._replace(range=_SIGNED),
+    )._replace(range=_SIGNED, best_by=_square_of_mcc),
     "informedness": _share(
         informedness,
         ("positives", "negatives"),
@@ -354,8 +407,10 @@ RATES: Mapping[str, Rate] = {
         None,
         "Informedness",
         *("bookmaker_informedness", "youden_j", "youdens_j", "tss", "true_skill_statistic"),
-    )._replace(range=_SIGNED),
-    "markedness": _share(markedness, ("k", "rows - k"), _NOT_AT_RECALLS, None, "Markedness")._replace(range=_SIGNED),
+    )._replace(range=_SIGNED, best_by=informedness),
+    "markedness": _share(markedness, ("k", "rows - k"), _NOT_AT_RECALLS, None, "Markedness")._replace(
+        range=_SIGNED, best_by=markedness
+    ),
     "kappa": _share(
         kappa,
         ("positives", "negatives"),
@@ -363,7 +418,7 @@ RATES: Mapping[str, Rate] = {
         None,
         "Kappa",
         *("cohen_kappa", "cohens_kappa", "cohen_kappa_score"),
-    )._replace(range=_SIGNED),
+    )._replace(range=_SIGNED, best_by=kappa),
     "prevalence": _share(
         prevalence,
         ("rows",),
@@ -378,6 +433,10 @@ RATES: Mapping[str, Rate] = {
 }
 """By name, in the order of the columns of `confusion`."""
 
+NUMBERED: Mapping[str, Callable[[str], Rate]] = {"f": lambda beta: _f(read_beta(beta), None), "cost": _cost}
+"""Rates with a number at the end of their name."""
+NUMBERED_NAME = rf"(?:{'|'.join(NUMBERED)}){DECIMAL}"
+"""How such a name is written."""
 SYNONYMS = {name: rate.synonyms for name, rate in RATES.items()}
 CONFUSION = tuple(name for name, rate in RATES.items() if rate.in_confusion)
 """The columns of `confusion`."""
@@ -388,12 +447,12 @@ COUNTS = tuple(name for name, rate in RATES.items() if rate.is_count)
 
 
 def rate_of(name: str) -> Rate:
-    """The record of a rate, by its name; `f` may have any beta."""
+    """The record of a rate, by its name; `f` may have any beta, and `cost` any ratio of costs."""
     if not isinstance(name, str):
         raise TypeError(f"a rate is asked for by its name, got {shown(name)}")
     if name in RATES:
         return RATES[name]
     refuse_long("rate", name)
-    if re.fullmatch(f"f{DECIMAL}", name):
-        return _f(read_beta(name[1:]), None)
+    if match := re.fullmatch(rf"({'|'.join(NUMBERED)})({DECIMAL})", name):
+        return NUMBERED[match[1]](match[2])
     raise ValueError(f"no rate is named {shown(name)}; {rate_hint(name, SYNONYMS)}")

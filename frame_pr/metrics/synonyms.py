@@ -50,6 +50,9 @@ METRIC_SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "normalized_average_precision": ("normalized_ap", "average_precision_gain"),
     "chance_average_precision": ("random_average_precision", "chance_ap", "baseline_average_precision"),
     "average_precision_lift": ("ap_lift",),
+    "net_benefit": ("decision_curve", "decision_curve_analysis", "dca"),
+    "max_mcc": ("best_mcc",),
+    "max_accuracy": ("best_accuracy",),
 }
 """Heads of names, without the cutoff, by the metric that they mean."""
 
@@ -59,6 +62,8 @@ NOTES: Mapping[str, str] = {
     "map_cut": "over P, as trec_eval has it: average_precision@K/positives",
     "auc": "under the ROC curve, or under the precision-recall curve",
     "rbp": "0.8 is the persistence",
+    "capped_recall": "over min(K, P): recall@K/min",
+    "recall_cap": "over min(K, P): recall@K/min",
     "lift": "average precision over prevalence is average_precision_lift",
     "top_k_accuracy": "of groups with one relevant item each",
     "f_beta": "or another beta, such as f2",
@@ -120,9 +125,6 @@ _NOT_OFFERED: Mapping[tuple[str, ...], NotOffered] = {
     ),
     ("bedroc", "rie"): NotOffered("it weights ranks exponentially", "RDKit has CalcBEDROC; rbpB discounts alike"),
     ("gini", "gini_coefficient", "accuracy_ratio", "somers_d"): NotOffered(_FORMULA, "it is 2 * roc_auc - 1"),
-    ("balanced_accuracy", "balanced_accuracy_score", "bacc", "bac"): NotOffered(
-        _FORMULA, "it is (informedness + 1) / 2 at the same cutoff"
-    ),
     ("jaccard", "jaccard_score", "jaccard_index", "iou", "csi", "threat_score", "critical_success_index"): NotOffered(
         _FORMULA, "it is f1 / (2 - f1) at the same cutoff"
     ),
@@ -146,7 +148,6 @@ _NOT_OFFERED: Mapping[tuple[str, ...], NotOffered] = {
     ("eer", "equal_error_rate"): NotOffered(
         "it lies between two thresholds", "curve(figures=['fpr', 'fnr']) shows where the two are equal"
     ),
-    ("net_benefit", "decision_curve"): NotOffered(_FORMULA, "it is (tp - fp * t / (1 - t)) / rows at threshold t"),
     (
         "mse",
         "rmse",

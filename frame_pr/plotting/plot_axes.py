@@ -10,8 +10,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import text
 from frame_pr.frames.messages import shown
-from frame_pr.metrics.numbers import DECIMAL
-from frame_pr.metrics.rates import RATES, Counts, rate_of, ratio
+from frame_pr.metrics.rates import NUMBERED_NAME, RATES, Counts, rate_of, ratio
 from frame_pr.metrics.synonyms import rate_hint
 
 
@@ -61,7 +60,7 @@ def check_axis(argument: str, value: object) -> str:
         rate: record.synonyms for rate, record in RATES.items() if record.range in ranges and not record.is_count
     }
     synonyms |= {quantity: record.synonyms for quantity, record in X_ONLY.items()} if along else {}
-    if name not in synonyms and not re.fullmatch(f"f{DECIMAL}", name):
+    if name not in synonyms and not re.fullmatch(NUMBERED_NAME, name):
         hint = rate_hint(name, synonyms)
         if name in RATES:
             hint = "it is a count" if RATES[name].is_count else f"it is a rate from {RATES[name].range}"

@@ -14,7 +14,7 @@ from oracle import Group
 
 import frame_pr as fp
 from fuzz.calls import STARTED, Call, group_keys, parts_of, plain, rows_of, scores_of
-from fuzz.cases import ASSOCIATIONS, COUNTS, QUOTIENTS, TOTALS
+from fuzz.cases import ASSOCIATIONS, BEST_RATES, COUNTS, QUOTIENTS, TOTALS
 
 
 def in_type(dtype: Any, text: str) -> Any:
@@ -205,7 +205,9 @@ def equal(call: Call, name: str, got: Any, exact: Any, group: Group | None, scal
     fractional = isinstance(group.rows, Fraction)
     if name.startswith("threshold@"):
         same = got == exact or float(got) == float(exact)
-        return same or (fractional and "informedness" in name and as_good(group, got))
+        rate = name.removeprefix("threshold@max_")
+        products = fractional or group.rows >= 2**12  # of more rows, floats do not hold the products of four counts
+        return same or (products and f"max_{rate}" in BEST_RATES and as_good(group, rate, got))
     if got == exact:
         return True
     head, _, cut = name.partition("@")
@@ -224,11 +226,11 @@ def equal(call: Call, name: str, got: Any, exact: Any, group: Group | None, scal
     return near(name, got, exact)
 
 
-def as_good(group: Group, threshold: Any) -> bool:
-    """Whether an informedness is the best but for the last bit, which is not that of the exact one, and the first."""
-    values = {score: group.figure("informedness", tp, k) for score, k, tp in group.curve}
+def as_good(group: Group, rate: str, threshold: Any) -> bool:
+    """Whether a rate is the best but for its last bits, and nothing above it is as good."""
+    values = {score: value for score, k, tp in group.curve if (value := group.figure(rate, tp, k)) is not None}
     first = next(score for score in values if values[score] == values[threshold])
-    return first == threshold and values[threshold] >= max(values.values()) - Fraction(1, 10**15)
+    return first == threshold and values[threshold] >= max(values.values()) - Fraction(1, 10**14)
 
 
 def near(name: str, got: float, exact: Any) -> bool:
@@ -239,4 +241,4 @@ def near(name: str, got: float, exact: Any) -> bool:
 
 def signed(name: str) -> bool:
     """Whether a value is a difference."""
-    return name.partition("@")[0] in (*ASSOCIATIONS, "roc_auc", "normalized_average_precision")
+    return name.partition("@")[0] in (*ASSOCIATIONS, "roc_auc", "normalized_average_precision") or "benefit" in name

@@ -52,9 +52,11 @@ WEIGHTS = {
 }
 
 COUNTS = [*rates.COUNTS]
-QUOTIENTS = [*(name for name, rate in RATES.items() if rate.range == "0 to 1" and not rate.of_group), "f2", "f0.5"]
+# A balanced accuracy is a quotient of products, which floats may not hold.
+SUMS = ("balanced_accuracy", "prevalence")
+QUOTIENTS = [*(name for name, rate in RATES.items() if rate.range == "0 to 1" and name not in SUMS), "f2", "f0.5"]
 ASSOCIATIONS = [name for name, rate in RATES.items() if rate.range == "-1 to 1"]
-FIGURES = [*RATES, "f2", "f0.5", "f0.3"]
+FIGURES = [*RATES, "f2", "f0.5", "f0.3", "cost3", "cost0.7"]
 TOTALS = ["rows", "positives", "ties"]
 WHOLE = ["average_precision", "average_precision_lift", "interpolated_average_precision"]
 WHOLE += [f"interpolated_average_precision_{points}" for points in ("11", "101", "101/coco")]
@@ -62,7 +64,8 @@ WHOLE += ["r_precision", "roc_auc", "prevalence", *TOTALS]
 WHOLE += [f"{head}max_f{beta}" for head in ("", "threshold@") for beta in ("1", "2", "0.5", "0.3")]
 WHOLE += ["roc_auc@fpr=0.1", "roc_auc@fpr=0.5", "roc_auc@fpr=1", "reciprocal_rank", "dcg", "ndcg", "ndcg", "bpref"]
 WHOLE += ["rbp0.5", "rbp0.8", "rbp0.95", "chance_average_precision", "normalized_average_precision"]
-OPTIMA = ["max_informedness", "min_cost1", "min_cost3", "min_cost0.3", "min_cost2.5"]
+BEST_RATES = [f"max_{name}" for name, rate in RATES.items() if rate.best_by is not None]
+OPTIMA = [*BEST_RATES, "min_cost1", "min_cost3", "min_cost0.3", "min_cost2.5"]
 WHOLE += [f"{head}{name}" for head in ("", "threshold@") for name in OPTIMA]
 GAINED = ["dcg", "ndcg", "dcg@1", "ndcg@3", "ndcg@10", "ndcg@20%", "dcg@50%"]
 GAINS = {
@@ -122,7 +125,7 @@ def some_names(draw: random.Random, call: Call) -> list[str]:
         plan = metric(name)
         if ties not in plan.aggregates or (weighted and (isinstance(plan.cut, Rank) or plan.counts_ranks)):
             continue
-        if call.fractional and "mean_over" in call.options and name == "threshold@max_informedness":
+        if call.fractional and "mean_over" in call.options and name.removeprefix("threshold@") in BEST_RATES:
             continue  # see `answers.equal`
         if "gain" in call.options and name not in GAINED and (TIES[ties].bounds or not found):
             continue
@@ -131,14 +134,32 @@ def some_names(draw: random.Random, call: Call) -> list[str]:
 
 
 def a_cut(draw: random.Random, call: Call) -> str:
-    kinds = ["rank", "threshold", "recall", "threshold@recall", "interpolated", "average", "ranks", "limit"]
+    kinds = [
+        "rank",
+        "threshold",
+        "recall",
+        "threshold@recall",
+        "interpolated",
+        "average",
+        "ranks",
+        "limit",
+        "capped",
+        "benefit",
+    ]
     kind = draw.choice([*kinds, "threshold@limit"])
     rank, recall = draw.choice([1, 2, 3, 4, 5, 10, 100, "1%", "10%", "33.3%", "100%"]), draw.choice(RECALLS)
     if kind == "ranks":
         return f"{draw.choice(['reciprocal_rank', 'success', 'dcg', 'ndcg', 'judged'])}@{rank}"
-    limit = draw.choice([f"precision={draw.choice(RECALLS[1:])}", f"fpr={recall}"])
+    limit = draw.choice(
+        [f"{rate}={draw.choice(RECALLS[1:])}" for rate in ("precision", "specificity")] + [f"fpr={recall}"]
+    )
     if kind in ("limit", "threshold@limit"):
         return f"{draw.choice(FIGURES) if kind == 'limit' else 'threshold'}@{limit}"
+    if kind == "benefit":
+        chance = draw.choice(["0", "0.1", "0.5", "0.123456789", "0.999", "1e-9"])
+        return f"{draw.choice(['', 'standardized_'])}net_benefit@threshold={chance}"
+    if kind == "capped":
+        return f"recall@{rank}/min"
     if kind == "average":
         return f"average_precision@{rank}{draw.choice(['', '/positives', '/hits'])}"
     if kind == "threshold@recall":

@@ -170,7 +170,7 @@ def test_lift_without_a_cutoff_names_the_metric_that_had_its_name():
         ("TPR@1%FPR", "recall@fpr=0.01"),
         ("fpr@tpr=0.95", "fpr@recall=0.95"),
         ("FPR@95", "fpr@recall=0.95"),
-        ("recall@specificity=0.9", "recall@fpr=0.1"),
+        ("recall@tnr=0.9", "recall@specificity=0.9"),
         ("precision@k=5", "precision@5"),
         ("precision@50 %", "precision@50%"),
         ("iprec@0.1", "interpolated_precision@recall=0.1"),
@@ -192,7 +192,6 @@ def test_names_of_other_tools(name, meant):
         ("logloss", "scikit-learn has sklearn.metrics.log_loss"),
         ("brier", "scikit-learn has sklearn.metrics.brier_score_loss"),
         ("gini", "it is 2 * roc_auc - 1"),
-        ("balanced_accuracy@threshold=0.5", "it is (informedness + 1) / 2 at the same cutoff"),
         ("jaccard@10", "it is f1 / (2 - f1) at the same cutoff"),
     ],
 )

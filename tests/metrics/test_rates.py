@@ -71,6 +71,7 @@ def test_known_answers():
         "f2": 60 / 79,  # 5 * 12 / (5 * 12 + 4 * 4 + 3)
         "f0.5": 15 / 19,  # 1.25 * 12 / (1.25 * 12 + .25 * 4 + 3)
         "lift": 2,  # (12 / 15) / (16 / 40)
+        "balanced_accuracy": (12 / 16 + 21 / 24) / 2,
     }
     assert expected.keys() >= rates.RATES.keys()
     assert {name: result[name] for name in expected} == pytest.approx(expected, rel=1e-14)
