@@ -58,7 +58,7 @@ TYPES = {
     "Literal[11, 101] | None": "11 or 101, optional",
     "Literal['groups', 'rows'] | None": '"groups" or "rows", optional',
     "Literal['t', 'permutation']": '"t" or "permutation"',
-    "Literal['holm'] | None": '"holm" or None',
+    "Literal['holm', 'bh'] | None": '"holm", "bh" or None',
     "Axes | None": "matplotlib Axes, optional",
     "Figure | SubFigure | None": "matplotlib Figure or SubFigure, optional",
     "Mapping[Any, Any] | None": "dict, optional",
@@ -75,8 +75,9 @@ TEXTS = {
     "mean_over": "Columns of `by` to average over: the result has one row for each group of the others. True: all but "
     "`system`.",
     "statistics": 'What is told of the groups that `mean_over` names: "mean", "median", "std" (of a sample), "min", '
-    '"max", quantiles such as "q25", "weighted" (the mean weighted by the positives of the group), "defined" (how many '
-    "have a value).",
+    '"max", quantiles such as "q25", "range" (max - min), "ratio" (min / max), means weighted by the positives of the '
+    'group ("weighted"), by its rows ("by_rows") or by its pairs of a positive and a negative ("by_pairs"), '
+    '"defined" (how many have a value).',
     "positive": "The label of `truth` that is the positive one. It need not occur where its type declares it.",
     "ascending": "Whether a small score is best, as of ranks and distances; a threshold then takes scores up to it.",
     "undefined": "What to give instead of null where there is no value. Does not fill counts and thresholds.",

@@ -122,7 +122,7 @@ WAYS: dict[str, list[Way]] = {
 }
 BY_METRIC = ("evaluate", "with_metrics", "compare", "plot_comparison")
 # Numbers for the letters that stand for them in the names of families.
-LETTERS = {"K": "2", "P": "40", "T": "0.65", "R": "0.5", "Q": "0.5", "X": "0.5", "B": "0.8"}
+LETTERS = {"K": "2", "P": "40", "T": "0.65", "R": "0.5", "Q": "0.5", "X": "0.5", "S": "0.5", "B": "0.8"}
 
 
 def page() -> str:
@@ -206,6 +206,7 @@ def metrics_by_refusals() -> Iterable[tuple[str, list[str]]]:
         first, *others = family.name.split(", ")
         for pattern in (first, *(other.replace("...", first) for other in others)):
             name = re.sub(r"(?<=[@=a-z])[A-Z](?![A-Za-z])", lambda letter: LETTERS[letter.group()], pattern)
+            name = name.replace("RATE", "mcc")
             if not name.startswith("FIGURE"):
                 yield f"`{pattern}`", [name]
                 continue

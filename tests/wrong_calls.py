@@ -118,7 +118,7 @@ WRONG: dict[str, list[Any]] = {
     "Literal[11, 101] | None": [*NO_WORDS, 10, 11.5],
     "Literal['groups', 'rows'] | None": NO_WORDS,
     "Literal['t', 'permutation', 'delong']": [*NO_WORDS, "wilcoxon", "bootstrap"],
-    "Literal['holm'] | None": [*NO_WORDS, "bonferroni"],
+    "Literal['holm', 'bh'] | None": [*NO_WORDS, "bonferroni"],
     "Ties": NO_WORDS,
     "Literal['raise', 'unretrieved', 'drop']": NO_WORDS,
     "Literal['raise', 'miss', 'drop']": NO_WORDS,

@@ -56,8 +56,9 @@ def evaluate(
         Columns of `by` to average over: the result has one row for each group of the others. True: all but `system`.
     statistics : str or list of str
         What is told of the groups that `mean_over` names: "mean", "median", "std" (of a sample), "min", "max",
-        quantiles such as "q25", "weighted" (the mean weighted by the positives of the group), "defined" (how many have
-        a value).
+        quantiles such as "q25", "range" (max - min), "ratio" (min / max), means weighted by the positives of the group
+        ("weighted"), by its rows ("by_rows") or by its pairs of a positive and a negative ("by_pairs"), "defined" (how
+        many have a value).
     positive : optional
         The label of `truth` that is the positive one. It need not occur where its type declares it.
     undefined : float, optional

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import polars as pl
@@ -14,11 +14,21 @@ from frame_pr.frames.messages import shown
 from frame_pr.metrics.names import metric
 from frame_pr.metrics.numbers import DECIMAL
 
-Statistic: TypeAlias = Literal["mean", "median", "std", "min", "max", "weighted", "defined"]
+Statistic: TypeAlias = Literal[
+    "mean", "median", "std", "min", "max", "range", "ratio", "weighted", "by_rows", "by_pairs", "defined"
+]
 STATISTICS = get_args(Statistic)
 """Beside these, `qN` is the quantile that N percent of the values lie below."""
 _PART, _LARGE = 2.0**-600, 1e150
-_POSITIVES = "positives of the group"  # beside the figures that a caller names
+# Needed of each group to weight it; no caller has a figure of these names.
+_POSITIVES, _ROWS = "positives of the group", "rows of the group"
+_TOTALS = {_POSITIVES: "positives", _ROWS: "rows"}
+_WEIGHTS: Mapping[str, tuple[tuple[str, ...], Callable[..., pl.Expr]]] = {
+    "weighted": ((_POSITIVES,), lambda positives: positives),
+    "by_rows": ((_ROWS,), lambda rows: rows),
+    "by_pairs": ((_POSITIVES, _ROWS), lambda positives, rows: positives * (rows - positives)),
+}
+"""Weighted means: the totals that the weight of a group is made of, and the weight."""
 
 
 class Means(NamedTuple):
@@ -42,12 +52,11 @@ class Means(NamedTuple):
 
     def columns(self, named: Mapping[str, str]) -> Mapping[str, str]:
         """The figures that are needed of each group, by the names that the caller has for them."""
-        if "weighted" not in self.statistics:
-            return named
+        weighted = [statistic for statistic in self.statistics if statistic in _WEIGHTS]
         for name in named:
-            if name in self.thresholds:
-                raise ValueError(f"statistics: a threshold has no 'weighted' mean, and {name} is one")
-        return {**named, _POSITIVES: "positives"}
+            if weighted and name in self.thresholds:
+                raise ValueError(f"statistics: a threshold has no {weighted[0]!r} mean, and {name} is one")
+        return {**named, **{total: _TOTALS[total] for statistic in weighted for total in _WEIGHTS[statistic][0]}}
 
 
 def checked_statistics(value: Any) -> list[str]:
@@ -66,7 +75,7 @@ def means_of(
     """Statistics of the figures over the groups that share these keys, and how many of them had no value."""
     columns = [("groups", pl.len().cast(pl.Int64))]
     for name in names:
-        if name != _POSITIVES:
+        if name not in _TOTALS:
             columns += [
                 (
                     (means.head if statistic == "mean" else f"{statistic}_") + name,
@@ -88,8 +97,9 @@ def _statistic(name: str, statistic: str, *, large: bool) -> pl.Expr:
     value = figure.cast(pl.Float64)
     if statistic == "defined":
         return figure.count().cast(pl.Int64)
-    if statistic == "weighted":
-        weight = by_name(_POSITIVES).cast(pl.Float64)
+    if statistic in _WEIGHTS:
+        totals, weight_of = _WEIGHTS[statistic]
+        weight = weight_of(*(by_name(total).cast(pl.Float64) for total in totals))
         total = weight.filter(figure.is_not_null()).sum()
         return pl.when(total > 0).then((value * weight).sum() / total)
     summary = _summary(value, statistic)
@@ -102,6 +112,10 @@ def _statistic(name: str, statistic: str, *, large: bool) -> pl.Expr:
 
 
 def _summary(value: pl.Expr, statistic: str) -> pl.Expr:
+    if statistic == "range":
+        return value.max() - value.min()
+    if statistic == "ratio":
+        return pl.when(value.max() > 0).then(value.min() / value.max())
     percent = _percent(statistic)
     summary: pl.Expr = getattr(value, statistic)() if percent is None else value.quantile(percent / 100, "linear")
     return summary

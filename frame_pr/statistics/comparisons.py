@@ -1,11 +1,11 @@
-"""Paired significance tests between systems, over the groups that both have a value for; Holm's correction."""
+"""Paired significance tests between systems, over the groups that both have a value for; corrections for many tests."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, TypeAlias, Unpack
 
 import polars as pl
 
@@ -70,7 +70,7 @@ def compare(
     cluster: Column | None = None,
     baseline: str | None = None,
     test: Literal["t", "permutation", "delong"] = "t",
-    correction: Literal["holm"] | None = "holm",
+    correction: Literal["holm", "bh"] | None = "holm",
     confidence: float = 0.95,
     resamples: int | None = None,
     seed: int | None = None,
@@ -112,8 +112,10 @@ def compare(
     test : "t", "permutation" or "delong"
         Student's paired t-test; random sign flips, all of them for up to 20 groups that differ; or, for ROC AUC of
         independent rows, the normal test of DeLong et al., which reports too many differences if positives are few.
-    correction : "holm" or None
-        Whether `p_adjusted` is of all tests of the call (Holm 1979), or the p-value as it is.
+    correction : "holm", "bh" or None
+        How `p_adjusted` accounts for all tests of the call: Holm (1979) bounds the chance of any false positive,
+        Benjamini and Hochberg (1995) the share of false ones among the reported differences. None: the p-value as it
+        is.
     confidence : float
         How often an interval holds the difference, between 0 and 1.
     resamples : int, optional
@@ -162,7 +164,7 @@ def compare(
     if isinstance(test, str) and test in _REFUSED:
         raise ValueError(f"test={test!r} {_REFUSED[test]}; use test='t' or 'permutation'")
     one_of("test", test, ("t", "permutation", "delong"))
-    holm = one_of("correction", correction, ("holm", None)) is not None
+    one_of("correction", correction, tuple(CORRECTIONS))
     share, fill = share_of(confidence), filling("undefined", undefined)
     draws = _validate_draws(test, resamples, seed)
     if baseline is not None and not (isinstance(baseline, str) or is_whole(baseline)):
@@ -185,7 +187,7 @@ def compare(
         )
         keys = [key for key in output.keys if key != "system"]
         refuse_clash(keys, COLUMNS)
-        table = _with_adjusted(table, holm=holm).sort(*map(by_name, keys), "m", "a", "b")
+        table = adjust(table, correction).sort(*map(by_name, keys), "m", "a", "b")
         return output.give(table.select(*map(by_name, keys), *COLUMNS), keys)
     if unit == "rows" or cluster is not None:
         raise ValueError(
@@ -206,7 +208,7 @@ def compare(
     if unit_values.systems:
         _validate_systems(baseline, unit_values.systems)
     pairs = _pairs(unit_values, keys, [key for key in units if key not in keys], baseline)
-    table = _with_adjusted(_test_pairs(pairs, keys, unit_values.metrics, share, draws), holm=holm)
+    table = adjust(_test_pairs(pairs, keys, unit_values.metrics, share, draws), correction)
     return unit_values.give(
         table.sort(*unit_values.in_order(keys), "m", "a", "b").select(*map(by_name, keys), *COLUMNS), keys
     )
@@ -382,13 +384,20 @@ def _summary(i: int) -> dict[str, pl.Expr]:
     }
 
 
-def with_holm(table: pl.LazyFrame) -> pl.LazyFrame:
-    """The table sorted by `p_value`, with `p_adjusted`: of m tests the largest (m - j + 1) p_j, j <= i. Holm (1979)."""
-    p, tests = pl.col("p_value"), pl.col("p_value").count()
-    remaining = tests.cast(pl.Int64) - pl.int_range(pl.len(), dtype=pl.Int64)
-    adjusted = (p * remaining).cum_max().clip(upper_bound=1.0)
+Correction: TypeAlias = Callable[[pl.Expr, pl.Expr, pl.Expr], pl.Expr]
+CORRECTIONS: Mapping[str | None, Correction] = {
+    # Holm (1979): of all ranks j <= i, the largest (m - j + 1) p_j.
+    "holm": lambda p, rank, tests: ((tests - rank + 1) * p).cum_max().clip(upper_bound=1.0),
+    # Benjamini and Hochberg (1995): of all ranks j >= i, the smallest m p_j / j.
+    "bh": lambda p, rank, tests: (tests * p / rank).cum_min(reverse=True).clip(upper_bound=1.0),
+    None: lambda p, rank, tests: p,
+}
+"""How p-values in ascending order are adjusted, with the rank i of each among m tests."""
+
+
+def adjust(table: pl.LazyFrame, correction: str | None) -> pl.LazyFrame:
+    """Sort the table by `p_value` and add `p_adjusted`."""
+    p = pl.col("p_value")
+    rank, tests = pl.int_range(1, pl.len() + 1, dtype=pl.Int64), p.count().cast(pl.Int64)
+    adjusted = CORRECTIONS[correction](p, rank, tests)
     return table.sort(p, nulls_last=True).with_columns(p_adjusted=pl.when(p.is_not_null()).then(adjusted))
-
-
-def _with_adjusted(table: pl.LazyFrame, *, holm: bool) -> pl.LazyFrame:
-    return with_holm(table) if holm else table.with_columns(p_adjusted=pl.col("p_value"))

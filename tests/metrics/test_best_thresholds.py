@@ -26,6 +26,28 @@ LAST = ranked(0, 0, 0, 1)
         # -1/3, -2/3, -1, 0: to take all is as good as to take none, and a threshold.
         (LAST, "max_informedness", 0),
         (LAST, "threshold@max_informedness", 1),
+        # tp N - P k of the ten, over the root of k P (N - k) (N - P): at rank 2, 2 of 5 positives and none false, it is
+        # 10 / 20; at 4 it is 10 / sqrt(600) and at 6 as much.
+        (TEN, "max_mcc", 1 / 2),
+        (TEN, "threshold@max_mcc", 9),
+        # Twice that, over k (N - P) + P (N - k) = 50.
+        (TEN, "max_kappa", 2 / 5),
+        (TEN, "max_balanced_accuracy", 7 / 10),
+        (TEN, "threshold@max_balanced_accuracy", 9),
+        # Over k (N - k): 20 / 16 at rank 2.
+        (TEN, "max_markedness", 5 / 8),
+        (TEN, "max_precision", 1),
+        (TEN, "threshold@max_precision", 10),
+        # 7 of 10 are right at ranks 2 and 4; nothing predicted has 5.
+        (TEN, "max_accuracy", 7 / 10),
+        (TEN, "threshold@max_accuracy", 9),
+        # Nothing predicted is right three times of four, all thresholds less often.
+        (LAST, "max_accuracy", 3 / 4),
+        (LAST, "threshold@max_accuracy", None),
+        (LAST, "max_mcc", 0),
+        (LAST, "threshold@max_mcc", None),
+        (LAST, "max_precision", 1 / 4),
+        (LAST, "threshold@max_precision", 1),
         # fp + fn of the ten: 5 for nothing, 3 at ranks 2 and 4.
         (TEN, "min_cost1", 3 / 10),
         (TEN, "threshold@min_cost1", 9),

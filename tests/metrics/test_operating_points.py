@@ -43,6 +43,20 @@ import frame_pr as fp
         (TEN, "recall@fpr=0", 2 / 5),
         (TEN, "threshold@fpr=0", 9),
         (TEN, "precision@fpr=1", 5 / 10),
+        # The same of the negatives that are not predicted.
+        (TEN, "recall@specificity=0.8", 3 / 5),
+        (TEN, "threshold@specificity=0.8", 7),
+        (TEN, "recall@specificity=1", 2 / 5),
+        (SIX, "recall@specificity=1", 0),
+        (SIX, "threshold@specificity=1", None),
+        # fp + R fn of the ten: nothing false and 3 missed at rank 2, 1 and 2 at the score 7.
+        (TEN, "cost10@2", 30 / 10),
+        (TEN, "cost3@threshold=7", 7 / 10),
+        (TEN, "balanced_accuracy@threshold=7", (3 / 5 + 4 / 5) / 2),
+        # Of 5 positives the first 2 rows may hold 2, the first 6 rows all: they hold 4.
+        (TEN, "recall@2/min", 1),
+        (TEN, "recall@6/min", 4 / 5),
+        (TEN, "recall@30%/min", 2 / 3),
         # A miss comes first: without one there is no hit. Half of three are one.
         (SIX, "recall@fpr=0", 0),
         (SIX, "threshold@fpr=0", None),
@@ -232,3 +246,41 @@ def test_weighted_rows_have_no_rank(name):
 def test_the_largest_recall_over_orders_has_no_mean(name):
     with pytest.raises(ValueError, match=f"{name} has no closed form in expectation"):
         call(TEN, "evaluate", metrics=name, ties="expected")
+
+
+def test_capped_recall_of_many_positives(kind):
+    # The example of BEIR: of 500 relevant documents, 100 are found among the first 100.
+    data = ranked(*[1] * 500)
+    assert_known(kind, data, "recall@100", 1 / 5)
+    assert_known(kind, data, "recall@100/min", 1)
+
+
+def test_net_benefit(kind):
+    # 80 of 100 positives and 200 of 900 negatives score at least 0.2: 80/1000 - 200/1000 * 0.2/0.8.
+    rows = {"relevant": [1, 1, 0, 0], "score": [0.5, 0.1, 0.5, 0.1], "n": [80, 20, 200, 700]}
+    data = pl.DataFrame(rows)
+    assert_known(kind, data, "net_benefit@threshold=0.2", 0.03, count="n")
+    assert_known(kind, data, "standardized_net_benefit@threshold=0.2", 0.3, count="n")
+    # To treat all: 0.1 - 0.9 / 4. To treat none: 0.
+    everyone = data.with_columns(score=pl.lit(0.5))
+    assert_known(kind, everyone, "net_benefit@threshold=0.2", -0.125, count="n")
+    assert_known(kind, data, "net_benefit@threshold=0.9", 0, count="n")
+
+
+@pytest.mark.parametrize("t", ["0.1", "0.25", "0.5", "0.8"])
+def test_net_benefit_is_a_cost(t):
+    # Vickers and Elkin (2006): prevalence - w cost, of a missed positive that costs 1 / w, at the odds w of t.
+    w = Fraction(t) / (1 - Fraction(t))
+    data = TEN.with_columns(pl.col("score") / 11)
+    cost = float(1 / w)
+    found = data.pr.evaluate(
+        [f"net_benefit@threshold={t}", f"cost{cost!r}@threshold={t}", "prevalence"], "relevant", "score"
+    )
+    benefit, cost_there, prevalence = found.row(0)
+    assert benefit == near(prevalence - float(w) * cost_there)
+
+
+@pytest.mark.parametrize("threshold", ["1", "1.5", "-0.1", "inf"])
+def test_net_benefit_needs_a_probability(threshold):
+    with pytest.raises(ValueError, match="net_benefit needs a threshold that is a probability, at least 0 and below 1"):
+        TEN.pr.evaluate(f"net_benefit@threshold={threshold}", "relevant", "score")

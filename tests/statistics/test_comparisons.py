@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from influences import FIGURES, derivative
 from scipy import stats
+from scipy.stats import false_discovery_control
 from seldom import slow
 from statsmodels.stats.multitest import multipletests
 
 import frame_pr as fp
-from frame_pr.statistics.comparisons import with_holm
+from frame_pr.statistics.comparisons import adjust
 from frame_pr.statistics.paired_tests import random_words
 
 COLUMNS = [
@@ -147,9 +148,23 @@ def test_the_t_test_is_that_of_scipy(kind):
 def test_holm():
     # .005 x 4, .01 x 3, .03 x 2, and .04, which is not below the one before it.
     table = pl.LazyFrame({"i": range(6), "p_value": [0.01, None, 0.04, 0.03, 0.005, None]})
-    found = with_holm(table).sort("i").collect()["p_adjusted"].to_list()
+    found = adjust(table, "holm").sort("i").collect()["p_adjusted"].to_list()
     assert found == [near(0.03), None, near(0.06), near(0.06), near(0.02), None]
-    assert with_holm(pl.LazyFrame({"p_value": [0.9, 0.8]})).collect()["p_adjusted"].to_list() == [1.0, 1.0]
+    assert adjust(pl.LazyFrame({"p_value": [0.9, 0.8]}), "holm").collect()["p_adjusted"].to_list() == [1.0, 1.0]
+
+
+def test_benjamini_hochberg():
+    # .005 x 4/1, .01 x 4/2, .03 x 4/3, .04 x 4/4; the third is not above the last.
+    table = pl.LazyFrame({"i": range(6), "p_value": [0.01, None, 0.04, 0.039, 0.005, None]})
+    found = adjust(table, "bh").sort("i").collect()["p_adjusted"].to_list()
+    assert found == [near(0.02), None, near(0.04), near(0.04), near(0.02), None]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_benjamini_hochberg_is_that_of_scipy(seed):
+    names = ["average_precision", "precision@2", "reciprocal_rank"]
+    found = fp.compare(runs(seed), names, "t", ["a", "b", "c"], by=["segment", "q"], correction="bh")
+    assert found["p_adjusted"].to_list() == [near(p) for p in false_discovery_control(found["p_value"])]
 
 
 def test_a_ready_table_gives_what_the_rows_give(kind):
@@ -407,7 +422,7 @@ REFUSED = [
     ({"score": {"a", "b"}}, TypeError, "score: a set has no order"),
     ({"score": frozenset("ab"), "by": None}, TypeError, "score: a set has no order"),
     ({"test": "permutation", "seed": -1}, ValueError, "seed must be a whole number of at least 0"),
-    ({"correction": "bonferroni"}, ValueError, "correction must be 'holm', or None, got 'bonferroni'"),
+    ({"correction": "bonferroni"}, ValueError, "correction must be 'holm', 'bh', or None, got 'bonferroni'"),
     ({"confidence": 99}, ValueError, "confidence must lie strictly between 0 and 1; got 99: write 0.99"),
     ({"score": "a"}, ValueError, "score: compare takes two scores or more"),
     ({"score": ["a"]}, ValueError, "score: compare takes two scores or more"),
