@@ -145,9 +145,9 @@ def test_a_rank_beyond_the_group_is_filled_up_with_misses():
     ("truth", "undefined"),
     [
         # No positives: what divides by P is undefined.
-        ([0, 0], {"recall", "fnr", "mcc", "informedness"}),
+        ([0, 0], {"recall", "fnr", "mcc", "informedness", "balanced_accuracy"}),
         # Only positives: what divides by the negatives is.
-        ([1, 1], {"specificity", "fpr", "mcc", "informedness"}),
+        ([1, 1], {"specificity", "fpr", "mcc", "informedness", "balanced_accuracy"}),
     ],
 )
 def test_zero_denominators_are_null_and_undefined_fills_them(kind, truth, undefined):

@@ -191,10 +191,12 @@ def test_mean_over_the_system(kind):
 
 # Of these every group has a value: counts, and shares of what cannot be empty. Where a recall is not reached, none has.
 ALWAYS_DEFINED = {"rows", "positives", "ties", "prevalence"}
-ALWAYS_DEFINED |= {name for name in AT_CUT if name.partition("@")[0] in (*COUNTS, "accuracy", "prevalence")}
+ALWAYS_DEFINED |= {name for name in AT_CUT if name.partition("@")[0] in (*COUNTS, "accuracy", "prevalence", "cost3")}
 ALWAYS_DEFINED |= {name for name in AT_CUT if re.fullmatch("(precision|fdr)@[0-9.%]+", name)}
-ALWAYS_DEFINED -= {name for name in AT_CUT if "@recall=" in name or "@fpr=" in name}
-ALWAYS_DEFINED |= {name for name in NAMES if re.match("dcg|rbp|judged|min_cost", name)}
+ALWAYS_DEFINED -= {name for name in AT_CUT if re.search("@(recall|fpr|specificity)=", name)}
+ALWAYS_DEFINED |= {
+    name for name in NAMES if re.match("dcg|rbp|judged|min_cost|net_benefit|max_(accuracy|precision)", name)
+}
 
 
 def test_only_what_may_be_undefined_is_counted():

@@ -422,7 +422,7 @@ REFUSED = [
     ({"score": {"a", "b"}}, TypeError, "score: a set has no order"),
     ({"score": frozenset("ab"), "by": None}, TypeError, "score: a set has no order"),
     ({"test": "permutation", "seed": -1}, ValueError, "seed must be a whole number of at least 0"),
-    ({"correction": "bonferroni"}, ValueError, "correction must be 'holm', 'bh', or None, got 'bonferroni'"),
+    ({"correction": "bonferroni"}, ValueError, "correction must be 'holm' or 'bh', or None, got 'bonferroni'"),
     ({"confidence": 99}, ValueError, "confidence must lie strictly between 0 and 1; got 99: write 0.99"),
     ({"score": "a"}, ValueError, "score: compare takes two scores or more"),
     ({"score": ["a"]}, ValueError, "score: compare takes two scores or more"),

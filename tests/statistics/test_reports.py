@@ -25,7 +25,7 @@ def at(*ranks):
 BEST = ["max_f1", "threshold@max_f1"]
 # `k` to `kappa`, in the order of the confusion table; the prevalence stands at the head.
 CONFUSION = ["k", "tp", "fp", "fn", "tn", "precision", "recall", "specificity", "npv", "fpr", "fnr", "fdr", "accuracy"]
-CONFUSION += ["f1", "mcc", "informedness", "markedness", "kappa"]
+CONFUSION += ["balanced_accuracy", "f1", "mcc", "informedness", "markedness", "kappa"]
 
 
 def test_columns(kind):
