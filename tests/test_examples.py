@@ -240,8 +240,13 @@ def alike(drawn: str, kept: str) -> bool:
     return all(abs(float(one) - float(other)) < 2 for one, other in pairs)
 
 
-TABLE = re.search(r"\| you want \| you write \|\n.*?\n\n", README.read_text(encoding="utf-8"), flags=re.DOTALL)[0]
-YOU_WRITE = [row.split("`")[1] for row in TABLE.splitlines()[2:] if row]
+CHEAT_SHEETS = README, GALLERY.with_name("cheat_sheet.md")
+CALLS = [
+    call
+    for page in CHEAT_SHEETS
+    for table in re.findall(r"\| task \| call \|\n.*?\n\n", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+    for call in re.findall(r"\| `([^`]*)` \|$", table, flags=re.MULTILINE)
+]
 RUN = {
     "query": ["ink", "ink", "ink", "ink", "tea", "tea", "tea", "tea"],
     "relevant": [False, True, False, True, True, True, False, True],
@@ -252,8 +257,15 @@ RUN = {
 }
 
 
-@pytest.mark.parametrize("call", YOU_WRITE)
-def test_readme_table_runs_on_every_kind_of_frame(call: str) -> None:
+def test_the_readme_is_short() -> None:
+    text = README.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 160
+    assert len(text.split()) <= 1000
+    assert len(CALLS) >= 48
+
+
+@pytest.mark.parametrize("call", dict.fromkeys(CALLS))
+def test_the_cheat_sheets_run_on_every_kind_of_frame(call: str) -> None:
     frames = (pl.DataFrame(RUN), pl.LazyFrame(RUN), pd.DataFrame(RUN))
     eager, lazy, pandas = (eval(call, {"frame_pr": frame_pr, "run": run}) for run in frames)
     assert (type(eager), type(lazy), type(pandas)) == tuple(map(type, frames))
