@@ -59,9 +59,9 @@ html_sidebars = {page: [] for page in ("tutorial", "gallery", "words")}  # secti
 html_theme_options = {
     "navigation_with_keys": False,
     "header_links_before_dropdown": 8,  # all of them
-    "footer_start": ["copyright"],
+    "footer_start": ["copyright", "version"],
     "footer_end": ["last-updated"],
-    "logo": {"text": html_title, "alt_text": ""},
+    "logo": {"text": project, "alt_text": ""},  # the version is in the footer: there is no room on a phone
 }
 
 

@@ -127,3 +127,9 @@ def test_llms_txt_lists_pages_that_are_there(site):
     listed = re.findall(r"\]\((.*?)\)", (site / "llms.txt").read_text(encoding="utf-8"))
     assert {"install.html", "for/search.html", "api/frame_pr.evaluate.html"} <= set(listed)
     assert [page for page in listed if not (site / page).exists()] == []
+
+
+def test_no_page_shows_a_link_as_markdown(site):
+    code = r"(?s)<(script|style|pre|code)\b.*?</\1>"
+    pages = {page.relative_to(site).as_posix(): page.read_text(encoding="utf-8") for page in site.rglob("*.html")}
+    assert [name for name, text in pages.items() if "](" in re.sub(code, "", text)] == []
