@@ -93,6 +93,17 @@ def test_the_way_of_a_call_leads_through_files_that_are_there():
     assert [name for name in named if not (package / name).exists()] == []
 
 
+def test_the_page_of_frames_is_what_the_functions_take():
+    pytest.importorskip("matplotlib").use("Agg")
+    pytest.importorskip("pyarrow")
+    made = runpy.run_path(str(DOCS / "frame_support.py"))["page"]()
+    assert (DOCS / "frame_support.md").read_text(encoding="utf-8") == made, "run: python docs/frame_support.py"
+    # Backends evaluate, and have no curve; an arrow stream is read once, and plot_curve wants a frame.
+    assert "| `evaluate` | yes | yes | yes | yes | polars | yes |" in made
+    assert "| `curve` | yes | yes | yes | yes | polars | - |" in made
+    assert "| `plot_curve` | plot | plot | plot | plot | - | - |" in made
+
+
 def test_every_public_name_is_in_the_reference():
     listed = [line.strip() for line in (DOCS / "reference.md").read_text(encoding="utf-8").splitlines()]
     assert sorted(name for name in listed if name in frame_pr.__all__) == sorted(frame_pr.__all__)
