@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -184,8 +185,11 @@ def bench(*arguments: str) -> None:
 
 @command
 def notes(*arguments: str) -> None:
-    """Print the section of CHANGELOG.md on a version, such as 0.1.0."""
+    """Print the section of CHANGELOG.md on the version of a tag, such as v0.1.0."""
     version = "".join(arguments).removeprefix("v")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    if version != project["version"]:
+        raise SystemExit(f"the version is {project['version']} in pyproject.toml, not {version}")
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     section = re.search(rf"(?ms)^## \[{re.escape(version)}\][^\n]*\n(.*?)(?=^## |^\[|\Z)", text)
     if section is None:

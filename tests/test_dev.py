@@ -48,3 +48,19 @@ def test_a_wrong_command_says_what_there_is(arguments, said):
 
 def test_generated_files_are_written_by_scripts_that_are_there():
     assert [script for script in DEV["GENERATED"] if not (ROOT / script).exists()] == []
+
+
+def test_the_notes_of_a_tag_are_its_section_of_the_changelog():
+    notes = dev("notes", "v0.1.0")
+    assert notes.returncode == 0, notes.stderr
+    assert notes.stdout.strip()
+    assert "## [" not in notes.stdout
+    assert "the version is 0.1.0 in pyproject.toml, not 0.2.0" in dev("notes", "v0.2.0").stderr
+
+
+def test_a_workflow_pins_actions_by_commit_and_keeps_no_permission_that_it_does_not_name():
+    for path in ROOT.glob(".github/workflows/*.yml"):
+        text = path.read_text(encoding="utf-8")
+        assert "\npermissions: {}\n" in text, path
+        loose = [line for line in re.findall(r"uses: (.*)", text) if not re.search(r"@[0-9a-f]{40} # v|^\$/", line)]
+        assert loose == [], path
