@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Generic, NamedTuple
 
 import polars as pl
+import polars.selectors as cs
 
 from frame_pr.frames.arguments import refuse_options
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_several, stacked
@@ -392,11 +393,13 @@ def _cluster_errors(clusters: pl.LazyFrame, keys: Sequence[str], targets: Sequen
 
 def _joined(table: pl.LazyFrame, clusters: pl.LazyFrame, keys: Sequence[str], places: range) -> pl.LazyFrame:
     """The means, with the errors that clusters give, of the metrics at these places."""
-    both = (
-        table.join(clusters, on=list(map(by_name, keys)), how="left", nulls_equal=True)
-        if keys
-        else pl.concat([table, clusters], how="horizontal")
-    )
+    if keys:
+        # Before 2.0, polars joins by no selector, and a name may be a pattern.
+        key_columns = {f"key {i}": by_name(key) for i, key in enumerate(keys)}
+        clusters = clusters.with_columns(**key_columns).drop(cs.by_name(*keys))
+        both = table.with_columns(**key_columns).join(clusters, on=list(key_columns), how="left", nulls_equal=True)
+    else:
+        both = table.join(clusters, how="cross")
     return both.with_columns(
         pl.col("clusters").alias("n"),
         *((pl.col(f"sum {i}") / pl.col(f"groups {i}")).alias(f"error {i}") for i in places),
