@@ -136,6 +136,11 @@ class Request:
         named = {"by": self.keys, "truth": [truth], score: self.scores}
         return named | {name: [column] for name, column in others}
 
+    def parts(self) -> list[tuple[str, Column]]:
+        """The columns of which no two are the same, keys, truth and scores, each with its argument."""
+        keys_truth_scores = list(self.arguments.items())[:3]
+        return [(argument, column) for argument, columns in keys_truth_scores for column in columns]
+
     def columns(self) -> list[Column]:
         """All columns."""
         return [column for columns in self.arguments.values() for column in columns]
@@ -174,8 +179,6 @@ def request_of(
 ) -> Request:
     """Validate the arguments of a call, as far as it can be done without the frame."""
     check_policies(policies)
-    if isinstance(score, (set, frozenset)):
-        raise TypeError("score: a set has no order, and results depend on the order of the systems; give a list")
     score = scalar(score)
     keys, scores = [] if by is None else listed("by", by), listed("prediction" if predicted else "score", score)
     if not scores:
@@ -188,7 +191,7 @@ def request_of(
         refuse_several(name, item)
     for name, total in request.totals.items():
         _refuse_no_total(name, total)
-    refuse_repeats([*keys, truth, *scores])
+    refuse_repeats(request.parts())
     return request
 
 
