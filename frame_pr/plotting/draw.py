@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from frame_pr.frames.messages import did_you_mean, examples, nearest, shown
-from frame_pr.plotting import curve_data, thinning
+from frame_pr.plotting import curve_data
 from frame_pr.plotting.curve_data import Y_KEY, Average, Curves, DrawnCurve
 from frame_pr.plotting.legends import (
     BASELINE,
@@ -25,8 +25,7 @@ from frame_pr.plotting.legends import (
     pixels_along,
     with_numbers,
 )
-from frame_pr.plotting.options import SPREADS, PlotOptions, keys_of
-from frame_pr.plotting.plot_axes import axis_quantity
+from frame_pr.plotting.options import SPREADS, PlotOptions, axis_quantity, keys_of
 from frame_pr.plotting.styles import (
     DASHED,
     canvas,
@@ -49,8 +48,8 @@ ISO_F = "_iso_f"
 """Label of the contours."""
 EDGES = 100
 """Most rectangles that have an edge."""
-_COARSE = thinning.STRIPS // 4
-"""Strips of an area, whose single steps nobody sees: so files are small."""
+_STEPS = 2048
+"""Steps of an area from which on narrow steps are merged: unlike lines, matplotlib draws all corners of areas."""
 _FAINT, _FILL = 0.3, 0.25
 """Opacity of what is behind rank k, and of areas."""
 _MARKED = 20
@@ -362,8 +361,7 @@ def draw_curve(ax: Axes, curve: DrawnCurve, label: str, options: PlotOptions, li
         _draw_steps(ax, blocks, "precision", {**line, **_faint(line), "label": "_rest"})
         blocks = curve_data.first_k(blocks, options.k)
     if options.rectangles:
-        steps = thinning.rectangles(blocks, height, _COARSE, thinning.STRIPS)
-        _draw_rectangles(ax, steps, line["color"], edges=options.points != 101)
+        _draw_rectangles(ax, curve_data.steps_of(blocks, height, most=_STEPS), line["color"], options.points != 101)
     if options.interpolated:
         _fill_steps(ax, blocks, "precision", height, line["color"])
         _draw_steps(ax, blocks, height, {**line, "marker": "", "linestyle": DASHED, "label": "_envelope"})
@@ -557,7 +555,9 @@ def _faint(line: dict[str, Any]) -> dict[str, Any]:
 def _draw_steps(ax: Axes, blocks: pl.DataFrame, height: str, line: dict[str, Any]) -> None:
     """Draw each precision back to the recall before it, as the area under the curve is summed."""
     steps = line.get("drawstyle") != "default"
-    recall, (precision,) = _vertices(blocks, height, start=steps)
+    recall, precision = blocks["recall"].to_numpy(), blocks[height].to_numpy()
+    if steps and blocks.height:
+        recall, precision = _from_zero(recall, precision)
     # The left end of the first step is no threshold: it gets no marker.
     ax.plot(recall, precision, **{"drawstyle": "steps-pre", "markevery": slice(int(steps), None), **line})
 
@@ -567,19 +567,18 @@ def _draw_line(ax: Axes, blocks: pl.DataFrame, options: PlotOptions, line: dict[
 
     The ROC curve and gains begin where nothing is predicted; the ROC curve ends where all rows are.
     """
-    visible = thinning.thinned(blocks.filter(pl.col("y").is_not_null()), x="x", y="y", logarithmic=options.x == "k")
-    x, y = visible["x"].to_list(), visible["y"].to_list()
+    import numpy as np
+
+    x, y = blocks.filter(pl.col("y").is_not_null()).select("x", "y").cast(pl.Float64).to_numpy().T
     if options.is_roc or options.is_gain:
-        x, y = [0.0, *x], [0.0, *y]
+        x, y = np.append(0.0, x), np.append(0.0, y)
         line = {"markevery": slice(1, None), **line}
     if options.is_gain:
-        import numpy as np
-
         tenths = [i / 10 for i in range(1, 11)]
         dots(ax, tenths, np.interp(tenths, x, y).tolist(), line["color"], ".", "_tenths")
         explain(ax, "tenths of the rows", linestyle="", marker=".")
     if options.is_roc:
-        x, y = [*x, 1.0], [*y, 1.0]
+        x, y = np.append(x, 1.0), np.append(y, 1.0)
     ax.plot(x, y, **{"drawstyle": "steps-post" if options.x == "threshold" else "default", **line})
 
 
@@ -603,17 +602,20 @@ def _draw_groups(ax: Axes, average: Average, line: dict[str, Any]) -> None:
 
 
 def _fill_steps(ax: Axes, blocks: pl.DataFrame, low: str, high: str, colour: Any, steps: bool = True) -> None:
-    recall, heights = _vertices(thinning.thinned(blocks, _COARSE, thinning.STRIPS), low, high, start=steps)
-    ax.fill_between(
-        recall, heights[0], heights[1], step="pre" if steps else None, color=colour, alpha=_FILL, linewidth=0
-    )
+    """Fill the area between two heights."""
+    areas = curve_data.steps_of(blocks, low, high, most=_STEPS) if steps else blocks
+    recall, *heights = (areas[name].to_numpy() for name in ("recall", low, high))
+    if steps:
+        recall, *heights = _from_zero(recall, *heights)
+    look: dict[str, Any] = {"color": colour, "alpha": _FILL, "linewidth": 0}
+    ax.fill_between(recall, heights[0], heights[1], step="pre" if steps else None, **look)
 
 
-def _vertices(blocks: pl.DataFrame, *heights: str, start: bool = True) -> tuple[Any, list[Any]]:
-    visible = thinning.thinned(blocks)
-    if start:
-        visible = pl.concat([visible.head(1).with_columns(recall=pl.lit(0.0)), visible])
-    return visible["recall"].to_numpy(), [visible[height].to_numpy() for height in heights]
+def _from_zero(recall: Any, *heights: Any) -> list[Any]:
+    """Add the left end of the first step, which is at recall 0."""
+    import numpy as np
+
+    return [np.append(0.0, recall), *(np.append(height[:1], height) for height in heights)]
 
 
 def _draw_rectangles(ax: Axes, steps: pl.DataFrame, colour: Any, edges: bool) -> None:
@@ -621,8 +623,8 @@ def _draw_rectangles(ax: Axes, steps: pl.DataFrame, colour: Any, edges: bool) ->
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import to_rgba
 
-    left, right, height = (steps[name].to_numpy() for name in ("left", "right", "height"))
-    zero = np.zeros_like(height)
+    right, height = steps.to_numpy().T
+    left, zero = np.append(0.0, right)[:-1], np.zeros_like(height)
     corners: Any
     if steps.height <= EDGES and edges:
         corners = np.stack([left, zero, left, height, right, height, right, zero], axis=1).reshape(-1, 4, 2)
@@ -630,7 +632,7 @@ def _draw_rectangles(ax: Axes, steps: pl.DataFrame, colour: Any, edges: bool) ->
     else:
         # Edges would paint narrow rectangles over, and antialiasing show the seams: one outline of all.
         top = np.stack([left, height, right, height], axis=1).reshape(-1, 2)
-        corners, edge = [np.concatenate([[[left[0], 0.0]], top, [[right[-1], 0.0]]])], {"linewidth": 0}
+        corners, edge = [np.concatenate([[[0.0, 0.0]], top, [[right[-1], 0.0]]])], {"linewidth": 0}
     ax.add_collection(
         PolyCollection(corners, facecolor=to_rgba(colour, _FILL), label="_rectangles", **edge), autolim=False
     )

@@ -17,8 +17,7 @@ from frame_pr.plotting.curve_data import (
     point_at_threshold,
     threshold_text,
 )
-from frame_pr.plotting.options import PlotOptions
-from frame_pr.plotting.plot_axes import X_ONLY, axis_quantity
+from frame_pr.plotting.options import X_ONLY, PlotOptions, axis_quantity
 from frame_pr.plotting.styles import escape, in_legend, shorten, value_text
 
 if TYPE_CHECKING:
@@ -262,13 +261,8 @@ def pixels_along(ax: Axes, line: Any, every: float = 3) -> Any:
     """Pixels along a line, at most `every` apart."""
     import numpy as np
 
-    x, y = np.asarray(line.get_xydata(), dtype=float).T
-    if line.get_drawstyle() == "steps-pre":
-        x, y = np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]
-    elif line.get_drawstyle() == "steps-post":
-        x, y = np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
-    corners = line.get_transform().transform(np.column_stack([x, y]))
-    corners = corners[np.isfinite(corners).all(axis=1)]
+    path = line.get_transform().transform_path(line.get_path()).cleaned(remove_nans=True, simplify=True)
+    corners = path.vertices[path.codes != path.STOP]
     if len(corners) < 2:
         return corners
     way = np.diff(corners, axis=0)

@@ -175,15 +175,6 @@ def test_several_figures_in_panels_and_of_several_systems():
     assert [text.partition(" (")[0] for text in labels(ax)] == ["score", "other", "Precision", "Recall"]
 
 
-def test_a_million_thresholds_against_the_rank_are_thinned_on_its_scale():
-    n = 200_000
-    rng = np.random.default_rng(0)
-    run = pl.DataFrame({"relevant": rng.random(n) < 0.2, "score": rng.permutation(n)})
-    x = vertices(fp.plot(run, "relevant", "score", x="k", y="precision"))[:, 0]
-    assert len(x) < 20_000
-    assert list(x[:100]) == list(range(1, 101))  # a tenth of a logarithmic axis
-
-
 @pytest.mark.parametrize("figure", ["precision", "recall", "f1"])
 def test_means_at_ranks_are_those_of_evaluate(figure):
     # Ties, a group without positives, and groups of other lengths.
