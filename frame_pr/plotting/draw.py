@@ -13,15 +13,18 @@ from frame_pr.plotting import curve_data
 from frame_pr.plotting.curve_data import Y_KEY, Average, Curves, DrawnCurve
 from frame_pr.plotting.legends import (
     BASELINE,
+    GUIDE,
     MARK,
     SHARED,
     area_texts,
     axis_titles,
     count_text,
     draw_legend,
+    is_baseline,
     labels_of,
     marks_of,
     name_of,
+    number_text,
     pixels_along,
     with_numbers,
 )
@@ -114,10 +117,9 @@ def _draw_axes(
     own_figure, before = options.ax is None, _curves_in(ax)
     if own_figure and options.is_square:
         ax.set_box_aspect(1)
-    names = [
-        name_of(curve.key, keys) if options.label is None else in_legend(shorten(options.label, 2 * 60))
-        for curve in drawn
-    ]
+    # A curve of no group and no system has the name of its scores.
+    label = options.label and in_legend(shorten(options.label, 2 * 60))
+    names = [label or name_of(curve.key, keys) or in_legend(escape(shorten(options.score))) for curve in drawn]
     looks = looks_of(ax, [curve.key for curve in drawn], keys, options, before)
     set_axes(ax, options, drawn)
     ax.set(**dict(zip(("xlabel", "ylabel"), axis_titles(options), strict=True)))
@@ -291,7 +293,7 @@ def draw_content(
     elif options.baseline and options.ys == ("precision",):
         shares = [(curve.numbers["prevalence"], look.line["color"]) for curve, look in zip(drawn, looks, strict=True)]
         shares += [(curve.numbers["prevalence"], grey(ax, 0.7)) for curve in others]
-        draw_baselines(ax, shares, as_band=bool(others))
+        draw_baselines(ax, shares, options.decimals if label_marks else None, as_band=bool(others))
     draw_iso_f(ax, options)
     for i, (curve, label, look) in enumerate(zip(drawn, labels, looks, strict=True)):
         if isinstance(curve, Average):
@@ -303,7 +305,7 @@ def draw_content(
             dots(ax, [point.x], [point.y], look.line["color"], shape, text if label_marks else "_mark").set_gid(MARK)
             if options.x == "threshold":
                 colour = look.line["color"] if len(options.ys) == 1 else grey(ax, 0.6)
-                ax.axvline(point.x, color=colour, linewidth=0.8, zorder=1, label=f"_{BASELINE}")
+                ax.axvline(point.x, color=colour, linewidth=0.8, zorder=1, label=GUIDE)
     if not before and not any(curve.drawn for curve in drawn):
         rows = any(curve.blocks.height for curve in curves)
         positives = any(curve.numbers["positives"] for curve in drawn)
@@ -377,7 +379,7 @@ def draw_curve(ax: Axes, curve: DrawnCurve, label: str, options: PlotOptions, li
 def explain(ax: Axes, label: str, **look: Any) -> None:
     """Add an entry to the legend, once, for what curves have in common."""
     if label not in ax.get_legend_handles_labels()[1]:
-        ax.plot([], [], **{"color": grey(ax, 0.5), "linewidth": 1, "label": label, **look})[0].set_gid(SHARED)
+        ax.plot([], [], **{"color": grey(ax, 0.5), "linewidth": 1, "label": label, "gid": SHARED, **look})
 
 
 def draw_average(
@@ -406,24 +408,37 @@ def draw_average(
     _draw_steps(ax, average.strips, "precision", {**line, "label": label})
 
 
-def draw_baselines(ax: Axes, shares: Sequence[tuple[float | None, Any]], *, as_band: bool) -> None:
-    """Draw the prevalence, the mean precision of random rankings: a dotted line each, or a grey band for many."""
+def draw_baselines(
+    ax: Axes, shares: Sequence[tuple[float | None, Any]], decimals: int | None, *, as_band: bool
+) -> None:
+    """Draw the prevalence, the mean precision of random rankings: a dotted line each, or a grey band for many.
+
+    `decimals`: those of the values in the legend, None for no values.
+    """
     colours: dict[float, tuple[float, Any]] = {}
     for share, colour in shares:
         if share:
             _, other = colours.setdefault(round(share, 2), (share, colour))
             if other != colour:  # the prevalence of a group, whose systems have a colour each
                 colours[round(share, 2)] = (share, grey(ax, 0.5))
-    if len(colours) > (1 if as_band else _BASELINES):
-        heights = [share for share, _ in colours.values()]
-        look: dict[str, Any] = {"color": grey(ax, 0.5), "alpha": 0.2}
-        ax.axhspan(min(heights), max(heights), linewidth=0, zorder=0.5, **look)
-        explain(ax, BASELINE, linewidth=6, **look)
-        return
     lines: list[Any] = [line for line in ax.get_lines() if line.get_label() == f"_{BASELINE}"]
+    bands = [patch.get_extents() for patch in ax.patches if patch.get_label() == f"_{BASELINE}"]
     before = [line.get_ydata()[0] for line in lines]
-    if colours:
-        explain(ax, BASELINE, linestyle=":")
+    heights = [share for share, _ in colours.values()]
+    every = [*heights, *before, *(y for band in bands for y in band.transformed(ax.transData.inverted()).intervaly)]
+    if not every:
+        return
+    is_band = len(colours) > (1 if as_band else _BASELINES)
+    look: dict[str, Any] = {"color": grey(ax, 0.5), "alpha": 0.2} if is_band else {"linestyle": ":"}
+    for line in ax.get_lines():
+        if line.get_gid() == SHARED and is_baseline(line.get_label()):
+            line.remove()
+    values = dict.fromkeys(number_text(height, decimals or 0) for height in (min(every), max(every)))
+    label = BASELINE if decimals is None else with_numbers(BASELINE, " to ".join(values))
+    explain(ax, label, **look | {"linewidth": 6 if is_band else 1})
+    if is_band:
+        ax.axhspan(min(heights), max(heights), linewidth=0, zorder=0.5, label=f"_{BASELINE}", **look)
+        return
     for share, colour in colours.values():
         if any(abs(height - share) < 0.005 for height in before):
             continue
@@ -439,7 +454,7 @@ def draw_chance(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve]) ->
             ax.axhline(1, linestyle=":", **look)
         else:
             ax.plot([0, 1], [0, 1], linestyle=":", **look)
-    explain(ax, "random ranking", linestyle=":")
+    explain(ax, with_numbers("random ranking", "AUC = 0.5" if options.is_roc else ""), linestyle=":")
     if options.is_gain:
         for share in {curve.numbers["prevalence"] for curve in curves if curve.numbers["prevalence"]}:
             ax.plot([0, share, 1], [0, 1, 1], linestyle="--", **look)

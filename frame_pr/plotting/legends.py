@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 BASELINE = "prevalence"
 """Label of the precision of a random ranking."""
+GUIDE = "_guide"
+"""Label of the lines from a marked point to the axis."""
 SHARED = "shared"
 """gid of entries of the legend that explain what curves have in common."""
 MARK = "mark"
@@ -104,6 +106,11 @@ def _positives_text(positives: float) -> str:
     return f"{positives:,.1f}" if positives >= 1 else f"{positives:.2g}"
 
 
+def is_baseline(label: Any) -> bool:
+    """Whether an entry of the legend is the prevalence, with or without its value."""
+    return str(label).partition(" (")[0] == BASELINE
+
+
 def with_numbers(name: str, *numbers: str) -> str:
     """A name, and its numbers in brackets."""
     text = ", ".join(number for number in numbers if number)
@@ -175,7 +182,7 @@ def draw_legend(ax: Axes, title: str, options: PlotOptions, own_figure: bool) ->
     handles, labels = ax.get_legend_handles_labels()
     if not labels or not options.legend:
         return
-    order = sorted(range(len(labels)), key=lambda i: (labels[i] == BASELINE, handles[i].get_gid() == SHARED))
+    order = sorted(range(len(labels)), key=lambda i: (is_baseline(labels[i]), handles[i].get_gid() == SHARED))
     settings: dict[str, Any] = {
         "handles": [handles[i] for i in order],
         "labels": [textwrap.fill(labels[i], _LETTERS) for i in order],
@@ -232,7 +239,7 @@ def _points_of(ax: Axes) -> Any:
     """Pixels along all curves and texts of the axes."""
     import numpy as np
 
-    lines = [line for line in ax.get_lines() if str(line.get_label()).removeprefix("_") != BASELINE]
+    lines = [line for line in ax.get_lines() if line.get_label() not in (f"_{BASELINE}", GUIDE)]
     boxes = [text.get_window_extent() for text in ax.texts]
     corners = [box.corners() for box in boxes] + [[((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2)] for box in boxes]
     return np.concatenate([np.empty((0, 2)), *corners, *(pixels_along(ax, line) for line in lines)])

@@ -88,6 +88,8 @@ class PlotOptions:
     highlight: int | tuple[str, ...] | None = None
     """Names of the curves that have colours, or how many of the best and of the worst."""
     positive: str | None = None
+    score: str = ""
+    """The name of the column of scores, if it is one column."""
     legend: bool = True
     colors: Mapping[str, Any] = field(default_factory=dict)
     """Colours by the name of a system, or of a group."""

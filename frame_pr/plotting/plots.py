@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import polars as pl
@@ -209,7 +210,7 @@ def plot(
     >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
     >>> ax = fp.plot(run, "relevant", "score", ax=Figure().subplots())
     >>> ax.get_legend().get_texts()[0].get_text()
-    'AP = 0.92, P = 3'
+    'score (AP = 0.92, P = 3)'
     """
     # Loaded when something is drawn: a third of the import of this package.
     from frame_pr.plotting.curve_data import metric_columns, read_curves
@@ -222,6 +223,10 @@ def plot(
     parsed = _parse("plot", others, ["truth", "score", "by", "positive", *Policies.__annotations__], positive)
     request = request_of(truth, score, by, positive, policies)
     _refuse_early(frame, request, parsed)
+    if not request.several:
+        (column,) = request.scores
+        name = column if isinstance(column, str) else column.meta.output_name(raise_if_undetermined=False)
+        parsed = replace(parsed, score=str(name or ""))
     call: dict[str, Any] = {"by": by, "positive": positive, **policies}
     table = curve(frame, truth, score, **call)
     metrics = evaluate(frame, metric_columns(parsed), truth, score, **call)
