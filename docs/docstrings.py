@@ -210,8 +210,8 @@ def _annotations(described: Any) -> dict[str, str]:
     parameters = inspect.signature(described).parameters.values()
     annotations = {}
     for parameter in parameters:
-        if described.__name__ in ("plot", "plot_curve") and parameter.name == "options":
-            # The options of plots are a TypedDict, and each has an entry.
+        if described.__name__ == "plot" and parameter.name == "options":
+            # The options of plots are a TypedDict, and each has an entry. `plot_curve` takes them from there.
             fields = CurveArguments.__annotations__
             annotations |= {name: getattr(field, "__forward_arg__", field) for name, field in fields.items()}
         if parameter.name != "self":
@@ -220,7 +220,7 @@ def _annotations(described: Any) -> dict[str, str]:
 
 
 def _shared(function: str, name: str, annotation: str, indent: str) -> list[str] | None:
-    texts = TEXTS | PLOTS if function in ("plot", "plot_curve") else TEXTS
+    texts = TEXTS | PLOTS if function == "plot" else TEXTS
     if name not in texts or name in OWN.get(function, []):
         return None
     if annotation not in TYPES:
