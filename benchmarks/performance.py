@@ -130,7 +130,7 @@ def times(report: str) -> dict[str, dict[str, float]]:
 def chart(report: str, scheme: Scheme) -> str:
     """Bars of seconds on a logarithmic axis, a panel for each shape."""
     seconds = times(report)
-    left, width, row, low, high = 150, 480, 22, 0.1, 1000.0
+    left, width, row, low, high = 140, 400, 22, 0.1, 1000.0
     scale = (width - left - 60) / math.log10(high / low)
     drawn, y = [], 20.0
     for shape, title in SHAPES.items():
