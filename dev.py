@@ -42,6 +42,7 @@ VERSIONS = {
 GENERATED = (
     "docs/metrics.py",
     "docs/policies.py",
+    "docs/frame_support.py",
     "docs/completion.py",
     "docs/docstrings.py",
     "docs/house.py",
