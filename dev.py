@@ -40,10 +40,12 @@ VERSIONS = {
     "prereleases": Versions("fast", "not slow", ("--upgrade", "--pre")),
 }
 GENERATED = (
+    "docs/address.py",
     "docs/metrics.py",
     "docs/policies.py",
     "docs/completion.py",
     "docs/docstrings.py",
+    "docs/frame_support.py",
     "docs/house.py",
     "docs/notebooks.py",
     "tests/public_surface.py",
