@@ -25,9 +25,8 @@ from frame_pr.functions.rankings import ndcg, reciprocal_rank, roc_auc, success_
 from frame_pr.functions.tallies import tally
 from frame_pr.inputs.policies import Policies
 from frame_pr.partitions import partitioned
-from frame_pr.plotting.confusion_plots import plot_confusion
+from frame_pr.plotting.class_plots import plot_confusion, plot_scores
 from frame_pr.plotting.plots import plot, plot_curve
-from frame_pr.plotting.score_plots import plot_scores
 from frame_pr.plotting.statistics_plots import plot_comparison, plot_intervals
 from frame_pr.statistics.average_curves import average_curve
 from frame_pr.statistics.comparisons import compare

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_pr.frames.arguments import several
+from frame_pr.frames.arguments import refuse_set, several
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.messages import examples, pluralize, shown
 
@@ -287,6 +287,7 @@ def listed_classes(argument: str, classes: Any) -> list[Any]:
     """The labels that a caller lists, each once."""
     if isinstance(classes, (str, int, float)):
         raise TypeError(f"{argument} takes a list of labels, got {shown(classes)}; write [{shown(classes)}]")
+    refuse_set(argument, classes)
     labels = several(argument, classes, "labels")
     for label in labels:
         if label is None or label != label:

@@ -11,7 +11,8 @@ import polars as pl
 
 from frame_pr.frames.deprecations import Renamed, current_name
 from frame_pr.frames.messages import shown
-from frame_pr.inputs.request import Use
+from frame_pr.inputs.policies import Ties
+from frame_pr.inputs.request import TOTAL_POLICIES, Request, Use
 from frame_pr.metrics import (
     at_cutoffs,
     average_precisions,
@@ -109,12 +110,22 @@ def is_metric(name: object) -> bool:
     return isinstance(name, str) and (_is_name(name) or name in DEPRECATED or name.partition("@")[0] in DEPRECATED)
 
 
-def use_of(names: Iterable[str], *, averages: bool = False) -> Use:
-    """What these metrics make of the scores."""
+def request_for(names: Iterable[str], request: Request, *, averages: bool = False) -> Request:
+    """The request, with what these metrics make of its columns; warns of options that none of them uses."""
     metrics = [metric(name) for name in names]
     thresholds = [float(record.cut.threshold) for record in metrics if isinstance(record.cut, Threshold)]
     ranks = any(any(record.aggregates.values()) and not isinstance(record.cut, Threshold) for record in metrics)
-    return Use(ranks, list(dict.fromkeys(thresholds)), averages)
+    totals = frozenset(TOTAL_POLICIES)
+    if request.totals:
+        read = (_columns_of(record, request.ties) for record in metrics)
+        totals &= frozenset(chain.from_iterable(read))
+    return request.used_as(Use(ranks, list(dict.fromkeys(thresholds)), averages, totals))
+
+
+def _columns_of(record: Metric, ties: Ties) -> set[str]:
+    """The columns and facts that a metric reads."""
+    formulas = [record.value, *(part.over for part in record.aggregates.get(ties, {}).values())]
+    return {name for formula in formulas for name in formula.meta.root_names()}
 
 
 def _is_name(name: str) -> bool:

@@ -17,6 +17,7 @@ from frame_pr.functions.evaluation import metric_names
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.metrics.completion import MetricName
+from frame_pr.metrics.names import request_for
 from frame_pr.statistics.distributions import number_bounds, p_value
 from frame_pr.statistics.intervals import share_of
 from frame_pr.statistics.paired_tests import TIE, compared_rows, p_values, parts_of, refuse_delong, signs
@@ -223,7 +224,8 @@ def compare(
         for name, value in (("mean_over", mean_over), ("test", "permutation" if test == "permutation" else None)):
             if value is not None:
                 raise ValueError(f"{name}= is about groups that were drawn: with sampled='rows' leave it out")
-        names, request = metric_names(metrics, truth, score), request_of(truth, score, by, positive, policies)
+        names = metric_names(metrics, truth, score)
+        request = request_for(names, request_of(truth, score, by, positive, policies))
         if test == "delong":
             refuse_delong(names, cluster)
         if not request.several:

@@ -17,7 +17,7 @@ from frame_pr.functions.evaluation import metric_names, sorted_by
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import Rows
-from frame_pr.metrics.names import use_of
+from frame_pr.metrics.names import request_for
 from frame_pr.statistics.distributions import normal_p_value, p_value, welch_quantile
 from frame_pr.statistics.paired_tests import TIE
 from frame_pr.statistics.sampled_rows import RowMetric, SampledRows, bounds_of, proportion, sampled_rows
@@ -99,8 +99,8 @@ def compare_groups(
         return GroupComparison(table, keys, unit_values.in_order(keys), unit_values.give)
     if truth is None or score is None:
         raise ValueError("cluster= and sampled='rows' are about rows that were drawn: a frame of metrics has none")
-    names, request = metric_names(metrics, truth, score), request_of(truth, score, by, positive, policies)
-    request = replace(request, use=use_of(names))
+    names = metric_names(metrics, truth, score)
+    request = request_for(names, request_of(truth, score, by, positive, policies))
 
     def kept(all_keys: Sequence[str]) -> list[str]:
         keys, group = _split(all_keys, several=request.several)

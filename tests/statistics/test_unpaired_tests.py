@@ -205,7 +205,6 @@ def test_equal_groups_do_not_differ():
         ({"by": "user", "mean_over": "user", "sampled": "rows", "baseline": "rest"}, "baseline='rest' joins the rows"),
         ({"between": ["week", "segment"]}, "between takes"),
     ],
-    ids=str,
 )
 def test_errors(arguments, message):
     with pytest.raises((ValueError, TypeError), match="^(?s:.*)" + re.escape(message)):
