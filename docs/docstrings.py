@@ -165,9 +165,7 @@ def public() -> Iterator[Any]:
     """Every public function and class with parameters, and the methods that are not functions of the same name."""
     for name in frame_pr.__all__:
         described = getattr(frame_pr, name)
-        if inspect.isclass(described) and issubclass(described, Warning):
-            continue
-        if inspect.signature(described).parameters:
+        if not (described is frame_pr.show_versions or (inspect.isclass(described) and issubclass(described, Warning))):
             yield inspect.unwrap(described)
     yield from (inspect.unwrap(method) for name, method in vars(frame_pr.ExprPR).items() if not name.startswith("_"))
 
