@@ -98,7 +98,9 @@ def page() -> str:
 def functions() -> list[str]:
     """The public functions of a frame, but for that of frames in parts."""
     public = {name: getattr(frame_pr, name) for name in frame_pr.__all__}
-    first = {name: next(iter(inspect.signature(f).parameters), None) for name, f in public.items() if inspect.isfunction(f)}
+    first = {
+        name: next(iter(inspect.signature(f).parameters), "") for name, f in public.items() if inspect.isfunction(f)
+    }
     return [name for name, argument in first.items() if argument in ("frame", "run") and name != "partitioned"]
 
 
