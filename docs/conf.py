@@ -1,5 +1,6 @@
 """The Sphinx site: `make docs` builds it into docs/_build. Its pages are Markdown, the reference is the docstrings."""
 
+import json
 from contextlib import redirect_stdout
 from doctest import DocTestParser
 from html import escape
@@ -58,11 +59,15 @@ html_search_scorer = str(Path(__file__).with_name("search.js"))
 html_sidebars = {page: [] for page in ("tutorial", "gallery", "words")}  # sections of one page
 html_theme_options = {
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 8,  # all of them
-    "footer_start": ["copyright"],
+    "header_links_before_dropdown": 9,  # all of them
+    "footer_start": ["copyright", "version"],
     "footer_end": ["last-updated"],
-    "logo": {"text": html_title, "alt_text": ""},
+    "logo": {"text": project, "alt_text": ""},  # the version is in the footer: there is no room on a phone
 }
+
+
+# By page: the former anchor of a heading, and the present one.
+RENAMED = json.loads(Path(__file__).with_name("renamed.json").read_text(encoding="utf-8"))
 
 
 def setup(app):
@@ -70,6 +75,7 @@ def setup(app):
     app.connect("autodoc-process-docstring", _refer_to_function, priority=100)  # before numpydoc
     app.connect("builder-inited", _draw_table)
     app.connect("doctree-read", _index_words)
+    app.connect("doctree-read", _keep_anchors)
     app.connect("html-page-context", _describe)
     app.connect("build-finished", _list_pages)
     app.connect("doctree-read", _light_and_dark, priority=100)  # before Sphinx collects the pictures
@@ -107,6 +113,14 @@ def _index_words(app, doctree):
             )
 
 
+def _keep_anchors(app, doctree):
+    """A heading that was renamed keeps its former anchor, which links from elsewhere may use."""
+    from docutils import nodes
+
+    for section in doctree.findall(nodes.section):
+        section["ids"] += [old for old, new in RENAMED.get(app.env.docname, {}).items() if section.get("slug") == new]
+
+
 DESCRIPTIONS = {}
 
 
@@ -118,7 +132,7 @@ def _describe(_app, page, _template, context, doctree):
     if not paragraph:
         return
     if page == "index":
-        context["title"] = "Precision-recall figures in polars and pandas frames"
+        context["title"] = "Ranking and classification metrics for polars and pandas"
     text = shorten(paragraph.astext(), 200, placeholder=" ...")
     DESCRIPTIONS[page] = context["title"], text
     tags = {"og:title": context["title"], "og:description": text, "og:type": "article", "og:site_name": project}

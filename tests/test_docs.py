@@ -13,7 +13,7 @@ from benchmarks import summary
 
 DOCS = Path(__file__).parents[1] / "docs"
 DOCSTRINGS = runpy.run_path(str(DOCS / "docstrings.py"))
-FUNCTIONS = [one for one in DOCSTRINGS["public"]() if inspect.isfunction(one)]
+FUNCTIONS = [one for one in DOCSTRINGS["public"]() if inspect.isfunction(one) and inspect.signature(one).parameters]
 
 
 def test_the_table_of_metrics_is_that_of_the_code():
@@ -91,6 +91,17 @@ def test_the_way_of_a_call_leads_through_files_that_are_there():
     assert "parts/" in named
     package = Path(frame_pr.__file__).parent
     assert [name for name in named if not (package / name).exists()] == []
+
+
+def test_the_page_of_frames_is_what_the_functions_take():
+    pytest.importorskip("matplotlib").use("Agg")
+    pytest.importorskip("pyarrow")
+    made = runpy.run_path(str(DOCS / "frame_support.py"))["page"]()
+    assert (DOCS / "frame_support.md").read_text(encoding="utf-8") == made, "run: python docs/frame_support.py"
+    # Backends evaluate, and have no curve; an arrow stream is read once, and plot_curve wants a frame.
+    assert "| `evaluate` | yes | yes | yes | yes | polars | yes |" in made
+    assert "| `curve` | yes | yes | yes | yes | polars | - |" in made
+    assert "| `plot_curve` | plot | plot | plot | plot | - | - |" in made
 
 
 def test_every_public_name_is_in_the_reference():

@@ -88,14 +88,14 @@ def test_a_word_finds_its_entry_first(find):
     wrong = {
         name: found
         for name, found in first.items()
-        if found[1].replace("\N{RIGHT SINGLE QUOTATION MARK}", "'") != f"Words > {names[name]}"
+        if found[1].replace("\N{RIGHT SINGLE QUOTATION MARK}", "'") != f"Glossary > {names[name]}"
     }
     assert wrong == {}
 
 
 def test_a_page_is_found_by_its_name(find):
     install, evaluate, tutorial = find(["install", "evaluate", "tutorial"])
-    assert install[0] == ["install", "Install"]
+    assert install[0] == ["install", "Installation"]
     assert evaluate[0][0] == "api/frame_pr.evaluate"
     assert tutorial[0][0] == "tutorial"
 
@@ -127,3 +127,16 @@ def test_llms_txt_lists_pages_that_are_there(site):
     listed = re.findall(r"\]\((.*?)\)", (site / "llms.txt").read_text(encoding="utf-8"))
     assert {"install.html", "for/search.html", "api/frame_pr.evaluate.html"} <= set(listed)
     assert [page for page in listed if not (site / page).exists()] == []
+
+
+def test_no_page_shows_a_link_as_markdown(site):
+    code = r"(?s)<(script|style|pre|code)\b.*?</\1>"
+    pages = {page.relative_to(site).as_posix(): page.read_text(encoding="utf-8") for page in site.rglob("*.html")}
+    assert [name for name, text in pages.items() if "](" in re.sub(code, "", text)] == []
+
+
+def test_former_anchors_are_kept(site):
+    renamed = json.loads((ROOT / "docs" / "renamed.json").read_text(encoding="utf-8"))
+    for page, former in renamed.items():
+        ids = set(re.findall(r'id="([^"]+)"', (site / f"{page}.html").read_text(encoding="utf-8")))
+        assert set(former) <= ids, page

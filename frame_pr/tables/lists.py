@@ -109,7 +109,7 @@ def explode_lists(
     kind, columns = kind_of(frame), lists.ours()
     for argument, name in columns.values():
         kind.refuse_missing([name], argument)
-    refuse_repeats([name for _, name in columns.values()])
+    refuse_repeats(columns.values())
     new = [*(["system"] if not isinstance(ranked, str) else []), "item", "score", "truth"]
     carried = [name for name in kind.columns if name not in (lists.truth, *lists.ranked, *lists.scores)]
     refuse_carried_as(new, carried)

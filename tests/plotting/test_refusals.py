@@ -172,7 +172,7 @@ def test_an_error_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None
 
     calls: list[tuple[str, Callable[..., Any]]] = [
         ("draw.draw_legend", lambda **where: fp.plot(RUN, "rel", ["s", "other"], mark="max_f1", **where)),
-        ("score_plots._edges", lambda **where: fp.plot_scores(RUN, "rel", "s", **where)),
+        ("class_plots._edges", lambda **where: fp.plot_scores(RUN, "rel", "s", **where)),
         ("statistics_plots._draw_overall", lambda **where: fp.plot_intervals(INTERVALS, **where)),
         ("statistics_plots.ink", lambda **where: fp.plot_comparison(RUN, AP, "rel", ["s", "other"], by="q", **where)),
     ]
@@ -209,6 +209,12 @@ def test_values_on_another_scale_give_a_warning() -> None:
     percent = INTERVALS.with_columns(pl.col("value", "low", "high") * 100)
     with pytest.warns(fp.DataWarning, match=r"overall: 0.7 lies outside the values"):
         fp.plot_intervals(percent, overall=0.7, ax=axes())
+
+
+def test_a_plot_gives_each_warning_once() -> None:
+    with pytest.warns(fp.DataWarning, match="score: column 'predicted' holds only") as told:
+        fp.plot(RUN.with_columns(predicted=(pl.col("s") > 0.6).cast(pl.Int64)), "rel", "predicted", ax=axes())
+    assert len(told) == 1
 
 
 def test_values_on_the_same_scale_are_silent() -> None:
