@@ -2,6 +2,7 @@
 
 from frame_pr.accessors import PR, register
 from frame_pr.expressions.namespace import ExprPR
+from frame_pr.frames.environment import installed_version, show_versions
 from frame_pr.frames.messages import DataWarning
 from frame_pr.functions.average_precision import (
     average_precision,
@@ -24,9 +25,8 @@ from frame_pr.functions.rankings import ndcg, reciprocal_rank, roc_auc, success_
 from frame_pr.functions.tallies import tally
 from frame_pr.inputs.policies import Policies
 from frame_pr.partitions import partitioned
-from frame_pr.plotting.confusion_plots import plot_confusion
+from frame_pr.plotting.class_plots import plot_confusion, plot_scores
 from frame_pr.plotting.plots import plot, plot_curve
-from frame_pr.plotting.score_plots import plot_scores
 from frame_pr.plotting.statistics_plots import plot_comparison, plot_intervals
 from frame_pr.statistics.average_curves import average_curve
 from frame_pr.statistics.comparisons import compare
@@ -74,12 +74,23 @@ __all__ = [
     "reciprocal_rank",
     "report",
     "roc_auc",
+    "show_versions",
     "success_at_k",
     "tally",
     "unpivot_classes",
     "with_curve",
     "with_metrics",
 ]
+
+
+__version__: str
+
+
+def __getattr__(name: str) -> str:
+    # Read on demand: the metadata of the installation takes 4 ms.
+    if name == "__version__":
+        return installed_version("frame_pr")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -252,7 +252,7 @@ def check_score(name: str, score: pl.Series, ways: str) -> None:
         values = pluralize(len(score), "value", "values")
         raise ValueError(f"score column {shown(name)} has {missing} missing of {values}{kinds}: {ways}")
     if score.dtype in (pl.Int128, pl.UInt128, pl.Decimal):
-        whole = score.reinterpret(dtype=pl.Int128) if score.dtype == pl.Decimal else score
+        whole = score.to_physical() if score.dtype == pl.Decimal else score
         least = 0 if score.dtype == pl.UInt128 else 1 - 2**63
         if not whole.is_between(least, 2**63 - 1).all():
             raise ValueError(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 
 import polars as pl
 
+from frame_pr.frames.deprecations import Renamed, current_name
 from frame_pr.frames.messages import shown
 from frame_pr.inputs.policies import Ties
 from frame_pr.inputs.request import TOTAL_POLICIES, Request, Use
@@ -66,6 +67,9 @@ HEADS = (
 )
 """What stands before a cutoff, for editors to complete and for misspelt names."""
 
+DEPRECATED: Mapping[str, Renamed] = {}
+"""Old names of metrics, whole or without their cutoff. A result has the column by the name that was asked for."""
+
 COLUMNS = Blocks(pl.col)
 """Of tables whose masses are whole."""
 FIXED_POINT_COLUMNS = Blocks(pl.col, whole=False)
@@ -83,7 +87,7 @@ def metric(name: str, blocks: Blocks = COLUMNS) -> Metric:
     """Read a metric's name: its formulas name the columns of the table of blocks, or of what stands in its place."""
     if not isinstance(name, str):
         raise TypeError(f"a metric is asked for by its name, got {shown(name)}")
-    return _read(name, blocks)
+    return _read(current_name(name, DEPRECATED), blocks)
 
 
 @lru_cache(maxsize=1024)
@@ -103,7 +107,7 @@ def _read(name: str, blocks: Blocks) -> Metric:
 
 def is_metric(name: object) -> bool:
     """Whether this is the name of a metric."""
-    return isinstance(name, str) and _is_name(name)
+    return isinstance(name, str) and (_is_name(name) or name in DEPRECATED or name.partition("@")[0] in DEPRECATED)
 
 
 def request_for(names: Iterable[str], request: Request, *, averages: bool = False) -> Request:

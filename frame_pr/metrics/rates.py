@@ -188,7 +188,7 @@ def cost(ratio_of_costs: str) -> Formula:
 
 
 def f_beta(beta: float) -> Formula:
-    """`(1 + beta^2) tp / (beta^2 positives + k)`: recall counts beta times as much as precision."""
+    """`(1 + beta^2) tp / (beta^2 positives + k)`: recall counts beta times as much as precision; `f1` has beta 1."""
     whole, parts = (Fraction(str(beta)) ** 2).as_integer_ratio()
     # Beyond these the F is the recall, or the precision, in all its digits, and the products would be infinite, or 0.
     square = min(max(float(beta), 1e-50), 1e50) ** 2

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -16,13 +16,9 @@ from frame_pr.frames.messages import kind_of_value
 from frame_pr.functions.curves import CURVE_COLUMNS
 from frame_pr.inputs.values import type_of
 from frame_pr.metrics.rates import Counts, rate_of, ratio
-from frame_pr.plotting.options import PlotOptions
-from frame_pr.plotting.plot_axes import axis_quantity, formula_of
+from frame_pr.plotting.options import PlotOptions, axis_quantity, formula_of
 from frame_pr.ranking.blocks import starts
 from frame_pr.statistics.average_curves import averages, heights_of
-
-if TYPE_CHECKING:
-    pass
 
 STRIPS = 100
 """Strips of recall within which the curves of all groups are averaged."""
@@ -247,6 +243,21 @@ def first_k(blocks: pl.DataFrame, k: int) -> pl.DataFrame:
         precision=first.tp / ranks.clip(upper_bound=k),
         before=ranks.shift(1, fill_value=0),
     ).filter(pl.col("before") < k)
+
+
+def steps_of(blocks: pl.DataFrame, *heights: str, most: int) -> pl.DataFrame:
+    """`recall`, the right end of each step, and its heights; of more than `most`, narrow steps are merged.
+
+    Steps narrower than 1/`most` that begin in the same strip of that width become one step of the same area.
+    """
+    width = pl.col("recall") - pl.col("recall").shift(1, fill_value=0.0)
+    steps = blocks.select("recall", *heights, width=width).filter(pl.col("width") > 0)
+    if steps.height > most:
+        wide, strip = pl.col("width") * most >= 1, ((pl.col("recall") - pl.col("width")) * most).floor()
+        begins = (wide | wide.shift(1) | (strip != strip.shift(1))).fill_null(True)
+        mean = (pl.col(*heights) * pl.col("width")).sum() / pl.col("width").sum()
+        steps = steps.group_by(begins.cum_sum().alias("step"), maintain_order=True).agg(pl.col("recall").last(), mean)
+    return steps.select("recall", *heights)
 
 
 def level_heights(points: int) -> list[pl.Expr]:

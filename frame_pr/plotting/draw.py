@@ -9,24 +9,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from frame_pr.frames.messages import did_you_mean, examples, nearest, shown
-from frame_pr.plotting import curve_data, thinning
+from frame_pr.plotting import curve_data
 from frame_pr.plotting.curve_data import Y_KEY, Average, Curves, DrawnCurve
 from frame_pr.plotting.legends import (
     BASELINE,
+    GUIDE,
     MARK,
     SHARED,
     area_texts,
     axis_titles,
     count_text,
     draw_legend,
+    is_baseline,
     labels_of,
     marks_of,
     name_of,
+    number_text,
     pixels_along,
     with_numbers,
 )
-from frame_pr.plotting.options import SPREADS, PlotOptions, keys_of
-from frame_pr.plotting.plot_axes import axis_quantity
+from frame_pr.plotting.options import SPREADS, PlotOptions, axis_quantity, keys_of
 from frame_pr.plotting.styles import (
     DASHED,
     canvas,
@@ -49,8 +51,8 @@ ISO_F = "_iso_f"
 """Label of the contours."""
 EDGES = 100
 """Most rectangles that have an edge."""
-_COARSE = thinning.STRIPS // 4
-"""Strips of an area, whose single steps nobody sees: so files are small."""
+_STEPS = 2048
+"""Steps of an area from which on narrow steps are merged: unlike lines, matplotlib draws all corners of areas."""
 _FAINT, _FILL = 0.3, 0.25
 """Opacity of what is behind rank k, and of areas."""
 _MARKED = 20
@@ -115,10 +117,9 @@ def _draw_axes(
     own_figure, before = options.ax is None, _curves_in(ax)
     if own_figure and options.is_square:
         ax.set_box_aspect(1)
-    names = [
-        name_of(curve.key, keys) if options.label is None else in_legend(shorten(options.label, 2 * 60))
-        for curve in drawn
-    ]
+    # A curve of no group and no system has the name of its scores.
+    label = options.label and in_legend(shorten(options.label, 2 * 60))
+    names = [label or name_of(curve.key, keys) or in_legend(escape(shorten(options.score))) for curve in drawn]
     looks = looks_of(ax, [curve.key for curve in drawn], keys, options, before)
     set_axes(ax, options, drawn)
     ax.set(**dict(zip(("xlabel", "ylabel"), axis_titles(options), strict=True)))
@@ -292,7 +293,7 @@ def draw_content(
     elif options.baseline and options.ys == ("precision",):
         shares = [(curve.numbers["prevalence"], look.line["color"]) for curve, look in zip(drawn, looks, strict=True)]
         shares += [(curve.numbers["prevalence"], grey(ax, 0.7)) for curve in others]
-        draw_baselines(ax, shares, as_band=bool(others))
+        draw_baselines(ax, shares, options.decimals if label_marks else None, as_band=bool(others))
     draw_iso_f(ax, options)
     for i, (curve, label, look) in enumerate(zip(drawn, labels, looks, strict=True)):
         if isinstance(curve, Average):
@@ -304,7 +305,7 @@ def draw_content(
             dots(ax, [point.x], [point.y], look.line["color"], shape, text if label_marks else "_mark").set_gid(MARK)
             if options.x == "threshold":
                 colour = look.line["color"] if len(options.ys) == 1 else grey(ax, 0.6)
-                ax.axvline(point.x, color=colour, linewidth=0.8, zorder=1, label=f"_{BASELINE}")
+                ax.axvline(point.x, color=colour, linewidth=0.8, zorder=1, label=GUIDE)
     if not before and not any(curve.drawn for curve in drawn):
         rows = any(curve.blocks.height for curve in curves)
         positives = any(curve.numbers["positives"] for curve in drawn)
@@ -362,8 +363,7 @@ def draw_curve(ax: Axes, curve: DrawnCurve, label: str, options: PlotOptions, li
         _draw_steps(ax, blocks, "precision", {**line, **_faint(line), "label": "_rest"})
         blocks = curve_data.first_k(blocks, options.k)
     if options.rectangles:
-        steps = thinning.rectangles(blocks, height, _COARSE, thinning.STRIPS)
-        _draw_rectangles(ax, steps, line["color"], edges=options.points != 101)
+        _draw_rectangles(ax, curve_data.steps_of(blocks, height, most=_STEPS), line["color"], options.points != 101)
     if options.interpolated:
         _fill_steps(ax, blocks, "precision", height, line["color"])
         _draw_steps(ax, blocks, height, {**line, "marker": "", "linestyle": DASHED, "label": "_envelope"})
@@ -379,7 +379,7 @@ def draw_curve(ax: Axes, curve: DrawnCurve, label: str, options: PlotOptions, li
 def explain(ax: Axes, label: str, **look: Any) -> None:
     """Add an entry to the legend, once, for what curves have in common."""
     if label not in ax.get_legend_handles_labels()[1]:
-        ax.plot([], [], **{"color": grey(ax, 0.5), "linewidth": 1, "label": label, **look})[0].set_gid(SHARED)
+        ax.plot([], [], **{"color": grey(ax, 0.5), "linewidth": 1, "label": label, "gid": SHARED, **look})
 
 
 def draw_average(
@@ -408,24 +408,37 @@ def draw_average(
     _draw_steps(ax, average.strips, "precision", {**line, "label": label})
 
 
-def draw_baselines(ax: Axes, shares: Sequence[tuple[float | None, Any]], *, as_band: bool) -> None:
-    """Draw the prevalence, the mean precision of random rankings: a dotted line each, or a grey band for many."""
+def draw_baselines(
+    ax: Axes, shares: Sequence[tuple[float | None, Any]], decimals: int | None, *, as_band: bool
+) -> None:
+    """Draw the prevalence, the mean precision of random rankings: a dotted line each, or a grey band for many.
+
+    `decimals`: those of the values in the legend, None for no values.
+    """
     colours: dict[float, tuple[float, Any]] = {}
     for share, colour in shares:
         if share:
             _, other = colours.setdefault(round(share, 2), (share, colour))
             if other != colour:  # the prevalence of a group, whose systems have a colour each
                 colours[round(share, 2)] = (share, grey(ax, 0.5))
-    if len(colours) > (1 if as_band else _BASELINES):
-        heights = [share for share, _ in colours.values()]
-        look: dict[str, Any] = {"color": grey(ax, 0.5), "alpha": 0.2}
-        ax.axhspan(min(heights), max(heights), linewidth=0, zorder=0.5, **look)
-        explain(ax, BASELINE, linewidth=6, **look)
-        return
     lines: list[Any] = [line for line in ax.get_lines() if line.get_label() == f"_{BASELINE}"]
+    bands = [patch.get_extents() for patch in ax.patches if patch.get_label() == f"_{BASELINE}"]
     before = [line.get_ydata()[0] for line in lines]
-    if colours:
-        explain(ax, BASELINE, linestyle=":")
+    heights = [share for share, _ in colours.values()]
+    every = [*heights, *before, *(y for band in bands for y in band.transformed(ax.transData.inverted()).intervaly)]
+    if not every:
+        return
+    is_band = len(colours) > (1 if as_band else _BASELINES)
+    look: dict[str, Any] = {"color": grey(ax, 0.5), "alpha": 0.2} if is_band else {"linestyle": ":"}
+    for line in ax.get_lines():
+        if line.get_gid() == SHARED and is_baseline(line.get_label()):
+            line.remove()
+    values = dict.fromkeys(number_text(height, decimals or 0) for height in (min(every), max(every)))
+    label = BASELINE if decimals is None else with_numbers(BASELINE, " to ".join(values))
+    explain(ax, label, **look | {"linewidth": 6 if is_band else 1})
+    if is_band:
+        ax.axhspan(min(heights), max(heights), linewidth=0, zorder=0.5, label=f"_{BASELINE}", **look)
+        return
     for share, colour in colours.values():
         if any(abs(height - share) < 0.005 for height in before):
             continue
@@ -441,7 +454,7 @@ def draw_chance(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve]) ->
             ax.axhline(1, linestyle=":", **look)
         else:
             ax.plot([0, 1], [0, 1], linestyle=":", **look)
-    explain(ax, "random ranking", linestyle=":")
+    explain(ax, with_numbers("random ranking", "AUC = 0.5" if options.is_roc else ""), linestyle=":")
     if options.is_gain:
         for share in {curve.numbers["prevalence"] for curve in curves if curve.numbers["prevalence"]}:
             ax.plot([0, share, 1], [0, 1, 1], linestyle="--", **look)
@@ -557,7 +570,9 @@ def _faint(line: dict[str, Any]) -> dict[str, Any]:
 def _draw_steps(ax: Axes, blocks: pl.DataFrame, height: str, line: dict[str, Any]) -> None:
     """Draw each precision back to the recall before it, as the area under the curve is summed."""
     steps = line.get("drawstyle") != "default"
-    recall, (precision,) = _vertices(blocks, height, start=steps)
+    recall, precision = blocks["recall"].to_numpy(), blocks[height].to_numpy()
+    if steps and blocks.height:
+        recall, precision = _from_zero(recall, precision)
     # The left end of the first step is no threshold: it gets no marker.
     ax.plot(recall, precision, **{"drawstyle": "steps-pre", "markevery": slice(int(steps), None), **line})
 
@@ -567,19 +582,18 @@ def _draw_line(ax: Axes, blocks: pl.DataFrame, options: PlotOptions, line: dict[
 
     The ROC curve and gains begin where nothing is predicted; the ROC curve ends where all rows are.
     """
-    visible = thinning.thinned(blocks.filter(pl.col("y").is_not_null()), x="x", y="y", logarithmic=options.x == "k")
-    x, y = visible["x"].to_list(), visible["y"].to_list()
+    import numpy as np
+
+    x, y = blocks.filter(pl.col("y").is_not_null()).select("x", "y").cast(pl.Float64).to_numpy().T
     if options.is_roc or options.is_gain:
-        x, y = [0.0, *x], [0.0, *y]
+        x, y = np.append(0.0, x), np.append(0.0, y)
         line = {"markevery": slice(1, None), **line}
     if options.is_gain:
-        import numpy as np
-
         tenths = [i / 10 for i in range(1, 11)]
         dots(ax, tenths, np.interp(tenths, x, y).tolist(), line["color"], ".", "_tenths")
         explain(ax, "tenths of the rows", linestyle="", marker=".")
     if options.is_roc:
-        x, y = [*x, 1.0], [*y, 1.0]
+        x, y = np.append(x, 1.0), np.append(y, 1.0)
     ax.plot(x, y, **{"drawstyle": "steps-post" if options.x == "threshold" else "default", **line})
 
 
@@ -603,17 +617,20 @@ def _draw_groups(ax: Axes, average: Average, line: dict[str, Any]) -> None:
 
 
 def _fill_steps(ax: Axes, blocks: pl.DataFrame, low: str, high: str, colour: Any, steps: bool = True) -> None:
-    recall, heights = _vertices(thinning.thinned(blocks, _COARSE, thinning.STRIPS), low, high, start=steps)
-    ax.fill_between(
-        recall, heights[0], heights[1], step="pre" if steps else None, color=colour, alpha=_FILL, linewidth=0
-    )
+    """Fill the area between two heights."""
+    areas = curve_data.steps_of(blocks, low, high, most=_STEPS) if steps else blocks
+    recall, *heights = (areas[name].to_numpy() for name in ("recall", low, high))
+    if steps:
+        recall, *heights = _from_zero(recall, *heights)
+    look: dict[str, Any] = {"color": colour, "alpha": _FILL, "linewidth": 0}
+    ax.fill_between(recall, heights[0], heights[1], step="pre" if steps else None, **look)
 
 
-def _vertices(blocks: pl.DataFrame, *heights: str, start: bool = True) -> tuple[Any, list[Any]]:
-    visible = thinning.thinned(blocks)
-    if start:
-        visible = pl.concat([visible.head(1).with_columns(recall=pl.lit(0.0)), visible])
-    return visible["recall"].to_numpy(), [visible[height].to_numpy() for height in heights]
+def _from_zero(recall: Any, *heights: Any) -> list[Any]:
+    """Add the left end of the first step, which is at recall 0."""
+    import numpy as np
+
+    return [np.append(0.0, recall), *(np.append(height[:1], height) for height in heights)]
 
 
 def _draw_rectangles(ax: Axes, steps: pl.DataFrame, colour: Any, edges: bool) -> None:
@@ -621,8 +638,8 @@ def _draw_rectangles(ax: Axes, steps: pl.DataFrame, colour: Any, edges: bool) ->
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import to_rgba
 
-    left, right, height = (steps[name].to_numpy() for name in ("left", "right", "height"))
-    zero = np.zeros_like(height)
+    right, height = steps.to_numpy().T
+    left, zero = np.append(0.0, right)[:-1], np.zeros_like(height)
     corners: Any
     if steps.height <= EDGES and edges:
         corners = np.stack([left, zero, left, height, right, height, right, zero], axis=1).reshape(-1, 4, 2)
@@ -630,7 +647,7 @@ def _draw_rectangles(ax: Axes, steps: pl.DataFrame, colour: Any, edges: bool) ->
     else:
         # Edges would paint narrow rectangles over, and antialiasing show the seams: one outline of all.
         top = np.stack([left, height, right, height], axis=1).reshape(-1, 2)
-        corners, edge = [np.concatenate([[[left[0], 0.0]], top, [[right[-1], 0.0]]])], {"linewidth": 0}
+        corners, edge = [np.concatenate([[[0.0, 0.0]], top, [[right[-1], 0.0]]])], {"linewidth": 0}
     ax.add_collection(
         PolyCollection(corners, facecolor=to_rgba(colour, _FILL), label="_rectangles", **edge), autolim=False
     )

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
 
+import matplotlib
+from matplotlib.figure import Figure
+
 from frame_pr.plotting import draw
 from frame_pr.plotting.curve_data import Average, DrawnCurve
 from frame_pr.plotting.legends import BASELINE, SHARED, area_texts, axis_titles, count_text, marks_of, name_of
@@ -15,7 +18,7 @@ from frame_pr.plotting.styles import escape, grey, open_figure, shorten
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
+    from matplotlib.figure import SubFigure
 
 _WIDTH, _HEIGHT = 1.7, 1.8
 """Inches of a panel, with letters of 10 points."""
@@ -29,20 +32,29 @@ _GRID = 48
 """Most panels that rows and columns of two keys may make."""
 
 
+class PanelFigure(Figure):
+    """A figure that a notebook shows once: as the value of its cell, and then not as an open figure of pyplot."""
+
+    def _ipython_display_(self) -> None:
+        if "inline" in matplotlib.get_backend():
+            import matplotlib.pyplot as plt
+
+            plt.close(self)
+        raise NotImplementedError  # IPython goes on and shows the picture
+
+
 def draw_facets(
     drawn: Sequence[DrawnCurve | Average], panels: Sequence[str], lines: Sequence[str], options: PlotOptions
 ) -> Figure | SubFigure:
     """Draw a panel for each group of the keys `panels`; two keys make rows and columns."""
-    from matplotlib import rcParams
-
     members: dict[tuple[Any, ...], list[DrawnCurve | Average]] = {}
     for curve in drawn:
         members.setdefault(tuple(map(str, (curve.key[key] for key in panels))), []).append(curve)
     cells = _cells(list(members), options.figure)
     rows, columns = (max(numbers, default=0) + 1 for numbers in (zip(*cells, strict=True) if cells else ((), ())))
-    scale = rcParams["font.size"] / 10
+    scale = matplotlib.rcParams["font.size"] / 10
     size = (scale * (_WIDTH * columns + 0.4), scale * (_HEIGHT * rows + 0.4))
-    with open_figure(options.figure, figsize=size, layout="compressed") as figure:
+    with open_figure(options.figure, FigureClass=PanelFigure, figsize=size, layout="compressed") as figure:
         _draw_panels(figure, members, cells, panels, lines, options)
     return figure  # type: ignore[no-any-return]
 
@@ -55,11 +67,9 @@ def _draw_panels(
     lines: Sequence[str],
     options: PlotOptions,
 ) -> None:
-    from matplotlib import rcParams
-
     drawn = [curve for curves in members.values() for curve in curves]
     rows, columns = (max((cell[i] for cell in cells), default=0) + 1 for i in (0, 1))
-    scale = rcParams["font.size"] / 10
+    scale = matplotlib.rcParams["font.size"] / 10
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     draw.set_axes(grid[0, 0], options, drawn)  # once, because matplotlib visits all axes that share these
     looks = iter(draw.looks_of(grid[0, 0], [curve.key for curve in drawn], lines, options))

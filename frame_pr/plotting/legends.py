@@ -17,8 +17,7 @@ from frame_pr.plotting.curve_data import (
     point_at_threshold,
     threshold_text,
 )
-from frame_pr.plotting.options import PlotOptions
-from frame_pr.plotting.plot_axes import X_ONLY, axis_quantity
+from frame_pr.plotting.options import X_ONLY, PlotOptions, axis_quantity
 from frame_pr.plotting.styles import escape, in_legend, shorten, value_text
 
 if TYPE_CHECKING:
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
 
 BASELINE = "prevalence"
 """Label of the precision of a random ranking."""
+GUIDE = "_guide"
+"""Label of the lines from a marked point to the axis."""
 SHARED = "shared"
 """gid of entries of the legend that explain what curves have in common."""
 MARK = "mark"
@@ -105,6 +106,11 @@ def _positives_text(positives: float) -> str:
     return f"{positives:,.1f}" if positives >= 1 else f"{positives:.2g}"
 
 
+def is_baseline(label: Any) -> bool:
+    """Whether an entry of the legend is the prevalence, with or without its value."""
+    return str(label).partition(" (")[0] == BASELINE
+
+
 def with_numbers(name: str, *numbers: str) -> str:
     """A name, and its numbers in brackets."""
     text = ", ".join(number for number in numbers if number)
@@ -176,7 +182,7 @@ def draw_legend(ax: Axes, title: str, options: PlotOptions, own_figure: bool) ->
     handles, labels = ax.get_legend_handles_labels()
     if not labels or not options.legend:
         return
-    order = sorted(range(len(labels)), key=lambda i: (labels[i] == BASELINE, handles[i].get_gid() == SHARED))
+    order = sorted(range(len(labels)), key=lambda i: (is_baseline(labels[i]), handles[i].get_gid() == SHARED))
     settings: dict[str, Any] = {
         "handles": [handles[i] for i in order],
         "labels": [textwrap.fill(labels[i], _LETTERS) for i in order],
@@ -233,7 +239,7 @@ def _points_of(ax: Axes) -> Any:
     """Pixels along all curves and texts of the axes."""
     import numpy as np
 
-    lines = [line for line in ax.get_lines() if str(line.get_label()).removeprefix("_") != BASELINE]
+    lines = [line for line in ax.get_lines() if line.get_label() not in (f"_{BASELINE}", GUIDE)]
     boxes = [text.get_window_extent() for text in ax.texts]
     corners = [box.corners() for box in boxes] + [[((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2)] for box in boxes]
     return np.concatenate([np.empty((0, 2)), *corners, *(pixels_along(ax, line) for line in lines)])
@@ -262,13 +268,8 @@ def pixels_along(ax: Axes, line: Any, every: float = 3) -> Any:
     """Pixels along a line, at most `every` apart."""
     import numpy as np
 
-    x, y = np.asarray(line.get_xydata(), dtype=float).T
-    if line.get_drawstyle() == "steps-pre":
-        x, y = np.repeat(x, 2)[:-1], np.repeat(y, 2)[1:]
-    elif line.get_drawstyle() == "steps-post":
-        x, y = np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1]
-    corners = line.get_transform().transform(np.column_stack([x, y]))
-    corners = corners[np.isfinite(corners).all(axis=1)]
+    path = line.get_transform().transform_path(line.get_path()).cleaned(remove_nans=True, simplify=True)
+    corners = path.vertices[path.codes != path.STOP]
     if len(corners) < 2:
         return corners
     way = np.diff(corners, axis=0)

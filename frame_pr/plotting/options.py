@@ -1,18 +1,21 @@
-"""The options of plots of curves, validated before anything is computed."""
+"""The options of plots of curves, validated before anything is computed, and what an axis can show."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
 
 from frame_pr.frames.arguments import advice, flag, names_of, one_of, real, scalar, several, text, whole
 from frame_pr.frames.messages import first_line, kind_of_value, shown
 from frame_pr.functions.evaluation import key_names, refuse_no_keys
 from frame_pr.metrics.cutoffs import Rank, Recall, Threshold
 from frame_pr.metrics.numbers import DECIMAL, each, f_of, number
-from frame_pr.plotting.plot_axes import axis_quantity, check_axis
+from frame_pr.metrics.rates import NUMBERED_NAME, RATES, Counts, rate_of, ratio
+from frame_pr.metrics.synonyms import rate_hint
 from frame_pr.plotting.styles import check_axes
 
 if TYPE_CHECKING:
@@ -35,6 +38,31 @@ _ELSEWHERE = {
     "ylim": "it is a method: plot(...).set_ylim(...)",
     **dict.fromkeys(("palette", "cmap", "colours", "color_discrete_map"), "colors={name: colour} sets colours by name"),
 }
+
+
+class AxisQuantity(NamedTuple):
+    """A quantity that an axis shows."""
+
+    title: str
+    unit_range: bool
+    """Whether the axis goes from 0 to 1."""
+    formula: Callable[[Counts], pl.Expr] | None
+    """None: a column of `curve`."""
+    synonyms: tuple[str, ...]
+    """What other libraries call it."""
+
+
+X_ONLY: Mapping[str, AxisQuantity] = {
+    "threshold": AxisQuantity("Threshold", False, None, ("score", "scores", "cutoff")),
+    "k": AxisQuantity("Rank k", False, None, ("rank", "n")),
+    "share": AxisQuantity(
+        "Share of the rows",
+        True,
+        lambda counts: ratio(counts.k, counts.rows),
+        ("percent", "population", "fraction", "depth"),
+    ),
+}
+"""What the x axis shows in addition to rates."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +88,8 @@ class PlotOptions:
     highlight: int | tuple[str, ...] | None = None
     """Names of the curves that have colours, or how many of the best and of the worst."""
     positive: str | None = None
+    score: str = ""
+    """The name of the column of scores, if it is one column."""
     legend: bool = True
     colors: Mapping[str, Any] = field(default_factory=dict)
     """Colours by the name of a system, or of a group."""
@@ -340,3 +370,34 @@ def _check_line(function: str, line: Mapping[str, Any], arguments: Sequence[str]
                 ) from None
             sentence = f"{name}={shown(value)} is no value of this property of matplotlib's lines"
             raise type(error)(f"{sentence}: {first_line(error)}") from None
+
+
+def axis_quantity(name: str) -> AxisQuantity:
+    """Look up what an axis shows."""
+    if name in X_ONLY:
+        return X_ONLY[name]
+    rate = rate_of(name)
+    return AxisQuantity(rate.title, rate.range == "0 to 1", rate.formula, rate.synonyms)
+
+
+def formula_of(name: str) -> Callable[[Counts], pl.Expr]:
+    """The formula of a quantity that is no column of `curve`."""
+    return axis_quantity(name).formula or rate_of(name).formula
+
+
+def check_axis(argument: str, value: object) -> str:
+    """Check the name of a quantity for `x=` or `y=`."""
+    name, along = text(argument, value), argument == "x"
+    ranges = ("0 to 1",) if along else ("0 to 1", "0 up")
+    synonyms = {
+        rate: record.synonyms for rate, record in RATES.items() if record.range in ranges and not record.is_count
+    }
+    synonyms |= {quantity: record.synonyms for quantity, record in X_ONLY.items()} if along else {}
+    if name not in synonyms and not re.fullmatch(NUMBERED_NAME, name):
+        hint = rate_hint(name, synonyms)
+        if name in RATES:
+            hint = "it is a count" if RATES[name].is_count else f"it is a rate from {RATES[name].range}"
+        raise ValueError(f"{argument}: no axis shows {shown(name)}; {hint}")
+    if name not in synonyms:
+        rate_of(name)
+    return name

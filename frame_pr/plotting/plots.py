@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 import polars as pl
@@ -197,9 +199,8 @@ def plot(
     later curve hides an earlier one, the earlier one is drawn wider, so that both are visible. The returned object is
     matplotlib's: use `set_title`, `set_xlim`, `set_yscale` and style sheets for everything else.
 
-    A curve of more than 100,000 thresholds is thinned: each strip of recall 1/4096 wide keeps its first, last, lowest
-    and highest, which moves nothing by more than half a pixel on axes up to 2048 pixels wide, and its rectangles are
-    merged within strips to the same area. Legend and marks are computed from all thresholds.
+    All thresholds are drawn. matplotlib leaves out what no pixel shows (`rcParams["path.simplify"]`). If an area has
+    more than 2048 steps, its narrow steps are merged into steps of the same area.
 
     Examples
     --------
@@ -209,7 +210,7 @@ def plot(
     >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
     >>> ax = fp.plot(run, "relevant", "score", ax=Figure().subplots())
     >>> ax.get_legend().get_texts()[0].get_text()
-    'AP = 0.92, P = 3'
+    'score (AP = 0.92, P = 3)'
     """
     # Loaded when something is drawn: a third of the import of this package.
     from frame_pr.plotting.curve_data import metric_columns, read_curves
@@ -222,6 +223,10 @@ def plot(
     parsed = _parse("plot", others, ["truth", "score", "by", "positive", *Policies.__annotations__], positive)
     request = request_of(truth, score, by, positive, policies)
     _refuse_early(frame, request, parsed)
+    if not request.several:
+        (column,) = request.scores
+        name = column.meta.output_name(raise_if_undetermined=False) if isinstance(column, pl.Expr) else column
+        parsed = replace(parsed, score=str(name or ""))
     call: dict[str, Any] = {"by": by, "positive": positive, **policies}
     table = curve(frame, truth, score, **call)
     # The data were checked by `curve`.
@@ -237,68 +242,9 @@ def plot_curve(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, **options: Unp
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
         What `curve` gave; its columns before `threshold` are the keys of the groups. Never changed.
-    x : str
-        What the x axis shows: a rate of `confusion` between 0 and 1, such as "fpr"; "threshold", "k", or "share" (k
-        over all rows). Default "recall".
-    y : str or list of str
-        What the y axis shows: such a rate, or "lift" (precision over prevalence); several give a curve each, in a
-        colour each. Default "precision". ROC is `x="fpr", y="recall"`, gain `x="share", y="recall"`. Options about
-        areas, such as `rectangles`, need precision against recall.
-    facet : bool, str or list of str
-        Draw small multiples with shared axes, one for each group of these key columns; True: of all keys but `system`.
-        Two keys make rows and columns. The values of marks are above the panel.
-    average : bool, str or list of str
-        Average over these key columns: the mean of the groups' precision at each recall, whose area is the mean of
-        their average precisions, and how they `spread`. True: all keys but `system`; with `facet`, other keys than
-        there. With `x="k"`, the mean of y at each rank.
-    rectangles : bool
-        Fill the rectangle under each step: their area is the average precision in the legend. Points mark the
-        thresholds. Default False.
-    interpolated : bool
-        Add the envelope, the max precision at this or any later threshold, and shade what it adds. `rectangles` then
-        fill the area of the interpolated average precision. Default False.
-    points : int, optional
-        11 or 101: mark the levels of recall that the average over so many samples; implies `interpolated`.
-    k : int, optional
-        Emphasise the curve up to this rank, with AP@k in the legend.
-    threshold : float or list of float, optional
-        Mark the operating points at these thresholds.
-    recall : float or list of float, optional
-        Mark the operating points where these recalls are reached.
-    mark : str or list of str, optional
-        Mark the best point, with its value and threshold in the legend: "max_f1", "max_f0.5" and so on.
-    iso_f : bool or list of float
-        Contours of equal F; True: 0.2, 0.4, 0.6 and 0.8.
-    beta : float
-        The beta of these contours. Default 1.
-    threshold_labels : int
-        Write at most so many thresholds along the curve. Default 0.
-    baseline : bool
-        Draw the prevalence, the mean precision of random rankings at any rank, as a faint line, and as a band where
-        groups have many. Default True.
-    decimals : int
-        Decimals of the numbers in the legend. Default 2.
-    label : str, optional
-        The name of the curve, if it is one curve.
-    max_groups : int, optional
-        How many curves one axes may hold, 10 by default; with `facet`, how many panels, 48 by default.
-    spread : "quartiles", "interval", "groups" or None
-        Around an average: the middle half of the groups (the default), the interval of their mean (see
-        `average_curve`), or the single groups. For three averages and more, the edges of the first two.
-    colors : dict, optional
-        Colours by the name of a system; without several systems, of a group. A dict may have other names, too, but one
-        of its names must be in the plot.
-    highlight : int, str or list, optional
-        Names of curves, or how many of the best and of the worst: these have colours and names, all others are thin and
-        grey, and there may be 200 of them.
-    legend : bool
-        Whether to draw the legend. Default True.
-    ax : matplotlib Axes, optional
-        Where to draw. Without it, on a new figure.
-    figure : matplotlib Figure or SubFigure, optional
-        Where to draw panels, with `facet`. Without it, on a new figure.
     **options
-        Properties of the lines: `color`, `linewidth`, `linestyle`, `alpha` and so on.
+        The options of `plot` from `x` to `figure`. All others are properties of the lines: `color`, `linewidth`,
+        `linestyle`, `alpha` and so on.
 
     Returns
     -------
@@ -332,6 +278,13 @@ def plot_curve(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, **options: Unp
 
     parsed = _parse("plot_curve", options)
     return draw(read_curves(frame, parsed), parsed)
+
+
+if plot.__doc__ and plot_curve.__doc__:  # `python -OO` removes docstrings
+    _described = re.search(r"^ *x : str\n.*?(?=^ *\*\*options$)", plot.__doc__, re.DOTALL | re.MULTILINE)
+    plot_curve.__doc__ = re.sub(
+        r"^(?= *\*\*options$)", _described[0] if _described else "", plot_curve.__doc__, flags=re.MULTILINE
+    )
 
 
 def _parse(

@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 from matplotlib.colors import to_rgb
-from pictures import axes, curves, labels, line, random_run, render
+from pictures import TEXTBOOK, axes, curves, labels, line, random_run, render
 
 import frame_pr as fp
 from frame_pr.plotting import styles
@@ -206,12 +206,31 @@ def test_a_second_baseline_has_the_colour_of_its_curve():
     assert len([one for one in ax.get_lines() if one.get_label() == "_prevalence"]) == 2
 
 
+def test_baselines_have_their_values_in_the_legend():
+    # 1 of 4 and 2 of 4 rows are positive.
+    rows = pl.DataFrame({"g": [1] * 4 + [2] * 4, "t": [1, 0, 0, 0, 1, 1, 0, 0], "s": range(8)})
+    ax = fp.plot(rows.filter(g=1), "t", "s", ax=axes(), decimals=3)
+    assert labels(ax)[-1] == "prevalence (0.250)"
+    assert labels(fp.plot(rows.filter(g=2), "t", "s", ax=ax))[-1] == "prevalence (0.25 to 0.50)"
+    assert labels(fp.plot(rows, "t", "s", by="g", ax=axes()))[-1] == "prevalence (0.25 to 0.50)"
+    assert labels(fp.plot(rows, "t", "s", by="g", highlight=[1], ax=axes()))[-1] == "prevalence (0.25 to 0.50)"
+
+
+def test_one_score_has_its_name():
+    run = TEXTBOOK.rename({"score": "_a $x$"})
+    for score in ("_a $x$", pl.col("score").alias("_a $x$")):
+        rows = run if isinstance(score, str) else TEXTBOOK
+        ax = fp.plot(rows, "relevant", score, ax=axes())
+        assert labels(ax)[0] == "\u200b_a \\$x\\$ (AP = 0.78, P = 5)"
+    assert labels(fp.plot(TEXTBOOK, "relevant", "score", label="mine", ax=axes()))[0] == "mine (AP = 0.78, P = 5)"
+
+
 def test_small_numbers_have_two_digits():
     rare = pl.DataFrame({"relevant": [True] + [False] * 2999, "score": range(3000)}).with_columns(w=pl.lit(0.3))
     ax = fp.plot(rare, "relevant", "score", ax=axes())
-    assert labels(ax)[0] == "AP = 0.00033, P = 1"
+    assert labels(ax)[0] == "score (AP = 0.00033, P = 1)"
     ax = fp.plot(rare, "relevant", "score", weight="w", ax=axes())
-    assert labels(ax)[0].endswith(", P = 0.3")
+    assert labels(ax)[0].endswith(", P = 0.3)")
 
 
 def test_what_would_be_empty_says_why():
@@ -236,14 +255,14 @@ def test_few_thresholds_are_points():
 
 def test_what_is_drawn_beside_the_curve_is_in_the_legend():
     ax = fp.plot(random_run(groups=1), "relevant", "score", points=11)
-    assert labels(ax)[1:] == ["interpolated", "11 levels of recall", "prevalence"]
+    assert labels(ax)[1:3] == ["interpolated", "11 levels of recall"]
     assert line(ax, "_levels").get_marker() == "s"
 
 
 def test_keys_are_written_as_people_do():
     rows = pl.DataFrame({"query": [0.1 + 0.2, 0.1 + 0.2, None, None], "relevant": [1, 0, 1, 0], "score": [4, 3, 2, 1]})
     ax = fp.plot(rows, "relevant", "score", by="query")
-    assert {text.split(" (A")[0] for text in labels(ax)} == {"0.3", "(null)", "prevalence"}
+    assert {text.split(" (A")[0] for text in labels(ax)[:-1]} == {"0.3", "(null)"}
     days = rows.with_columns(query=pl.lit("2024-01-01").str.to_datetime())
     figure = fp.plot(days, "relevant", "score", by="query", facet=True)
     assert figure.axes[0].get_title().split() == ["query:", "2024-01-01", "P", "=", "2"]

@@ -135,13 +135,13 @@ def test_a_group_of_which_nothing_was_retrieved_counts() -> None:
     mean = fp.evaluate(run, "average_precision", "t", "s", mean_over="q", **call)["mean_average_precision"].item()
     ax = fp.plot(run, "t", "s", average=True, ax=axes(), **call)
     assert mean == 0.5
-    assert labels(ax)[0] == "mean AP = 0.50, 2 groups"
+    assert labels(ax)[0] == "s (mean AP = 0.50, 2 groups)"
     x, y = ax.get_lines()[-1].get_xydata().T
     assert float(((x[1:] - x[:-1]) * y[1:]).sum()) == pytest.approx(mean, abs=1e-12)
     each = fp.plot(run, "t", "s", ax=axes(), **call)
     assert labels(each)[:2] == ["a (AP = 1.00)", "b (AP = 0.00)"]
     at_ranks = fp.plot(run, "t", "s", average=True, x="k", y="recall", ax=axes(), **call)
-    assert labels(at_ranks)[0] == "2 groups"
+    assert labels(at_ranks)[0] == "s (2 groups)"
     assert at_ranks.get_lines()[-1].get_ydata().tolist() == [0.5, 0.5]
 
 

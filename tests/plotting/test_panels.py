@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import matplotlib
+import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
 import pytest
@@ -125,3 +127,13 @@ def test_two_keys_stand_at_the_margins_once() -> None:
     assert list(beside) == ["fold: 0", "1"]
     assert all(box.x1 <= figure.bbox.x1 for box in beside.values())
     assert beside["1"].x0 > max(ax.get_window_extent().x1 for ax in panels)
+
+
+def test_panels_are_shown_once_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    # IPython shows the value of a cell, then every figure that is open in pyplot.
+    figure = fp.plot(random_run(), "relevant", "score", by="query", facet=True)
+    for backend, is_open in (("agg", True), ("module://matplotlib_inline.backend_inline", False)):
+        monkeypatch.setattr(matplotlib, "get_backend", lambda backend=backend: backend)
+        with pytest.raises(NotImplementedError):
+            figure._ipython_display_()
+        assert plt.fignum_exists(figure.number) == is_open

@@ -50,7 +50,7 @@ def test_axes_are_from_0_to_1_with_the_prevalence() -> None:
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("Recall", "Precision")
     assert set(line(ax, "_prevalence").get_ydata()) == {0.5}
     bare = fp.plot(TEXTBOOK, "relevant", "score", baseline=False, ax=axes())
-    assert labels(bare) == ["AP = 0.78, P = 5"]
+    assert labels(bare) == ["score (AP = 0.78, P = 5)"]
 
 
 @pytest.mark.parametrize("kind", ["eager", "lazy", "pandas"])
@@ -70,11 +70,11 @@ def test_policies_reach_the_curve_and_other_keywords_the_lines() -> None:
     run = pl.DataFrame({"relevant": [1, 0, 1], "score": [0.5, 0.5, 0.1], "w": [1, 3, 1]})
     ax = fp.plot(run, "relevant", "score", weight="w", linewidth=3, ls="--", ax=axes())
     # By weight: precision 1/4 at recall 1/2, then 2/5 at recall 1.
-    assert labels(ax)[0] == f"AP = {(1 / 4 + 2 / 5) / 2:.2f}, P = 2"
+    assert labels(ax)[0] == f"score (AP = {(1 / 4 + 2 / 5) / 2:.2f}, P = 2)"
     (drawn,) = curves(ax)
     assert (drawn.get_linewidth(), drawn.get_linestyle()) == (3, "--")
     optimistic = fp.plot(run, "relevant", "score", ties="optimistic", ax=axes())
-    assert labels(optimistic)[0] == f"AP = {(1 + 2 / 3) / 2:.2f}, P = 2"
+    assert labels(optimistic)[0] == f"score (AP = {(1 + 2 / 3) / 2:.2f}, P = 2)"
 
 
 def test_reordered_curve_frame_is_drawn_in_order() -> None:
@@ -125,7 +125,7 @@ def test_labels_are_the_numbers_of_evaluate() -> None:
 
 def test_cut_off_emphasises_what_is_left_of_it() -> None:
     ax = fp.plot(TEXTBOOK, "relevant", "score", k=4, ax=axes())
-    assert labels(ax)[0] == "AP@4 = 0.69, P = 5"  # (1 + 1 + 3/4) / min(4, 5)
+    assert labels(ax)[0] == "score (AP@4 = 0.69, P = 5)"  # (1 + 1 + 3/4) / min(4, 5)
     assert curves(ax)[0].get_xdata().max() == 0.6
     rest = line(ax, "_rest")
     assert rest.get_xdata().max() == 1
@@ -192,7 +192,7 @@ def test_single_step_and_empty_frame() -> None:
     assert curves(ax)[0].get_xydata().tolist() == [[0, 1], [1, 1]]
     empty = TEXTBOOK.clear()
     ax = fp.plot(empty, "relevant", "score", iso_f=True, ax=axes())
-    assert labels(ax) == ["AP undefined, P = 0"]
+    assert labels(ax) == ["score (AP undefined, P = 0)"]
     empty = empty.with_columns(query=pl.lit(1))
     for options in ({"ax": axes()}, {"facet": True}, {"average": True}):
         drawn = fp.plot(empty, "relevant", "score", by="query", **options)

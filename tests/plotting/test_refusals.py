@@ -172,7 +172,7 @@ def test_an_error_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None
 
     calls: list[tuple[str, Callable[..., Any]]] = [
         ("draw.draw_legend", lambda **where: fp.plot(RUN, "rel", ["s", "other"], mark="max_f1", **where)),
-        ("score_plots._edges", lambda **where: fp.plot_scores(RUN, "rel", "s", **where)),
+        ("class_plots._edges", lambda **where: fp.plot_scores(RUN, "rel", "s", **where)),
         ("statistics_plots._draw_overall", lambda **where: fp.plot_intervals(INTERVALS, **where)),
         ("statistics_plots.ink", lambda **where: fp.plot_comparison(RUN, AP, "rel", ["s", "other"], by="q", **where)),
     ]

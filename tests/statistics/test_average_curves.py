@@ -192,10 +192,10 @@ def test_the_legend_counts_the_groups_of_evaluate(kind, lost):
     given = {"by": "q", "average": True, **options}
     axes = fp.plot(kind(data), "t", "s", **given)
     (label, *_) = (text.get_text() for text in axes.get_legend().get_texts())
-    assert label == f"mean AP = {mean['mean_average_precision'].item():.2f}, {mean['groups'].item()} groups"
+    assert label == f"s (mean AP = {mean['mean_average_precision'].item():.2f}, {mean['groups'].item()} groups)"
     at_ranks = fp.plot(kind(data), "t", "s", x="k", y="recall", **given)
     (label, *_) = (text.get_text() for text in at_ranks.get_legend().get_texts())
-    assert label == f"{mean['groups'].item()} groups"
+    assert label == f"s ({mean['groups'].item()} groups)"
     drawn = {x: y for line in at_ranks.get_lines() for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)}
     assert drawn[5] == near(mean["mean_recall@5"].item())
 
@@ -215,7 +215,7 @@ def test_an_average_of_groups_that_retrieved_nothing(x):
     data = runs(7).with_columns(s0=pl.lit(None, dtype=pl.Float64)).filter(pl.col("q") < 4)
     axes = data.pr.plot("t", "s0", by="q", average=True, x=x, unscored="unretrieved")
     (label, *_) = (text.get_text() for text in axes.get_legend().get_texts())
-    assert label == ("4 groups" if x == "k" else "mean AP = 0.00, 4 groups")
+    assert label == ("s0 (4 groups)" if x == "k" else "s0 (mean AP = 0.00, 4 groups)")
 
 
 def test_an_average_of_a_stream():
@@ -223,4 +223,4 @@ def test_an_average_of_a_stream():
     pytest.importorskip("matplotlib")
     rows = pytest.importorskip("pyarrow").Table.from_pydict(runs(8).to_dict(as_series=False)).to_reader()
     axes = fp.plot(rows, "t", "s0", by="q", average=True)
-    assert axes.get_legend().get_texts()[0].get_text().startswith("mean AP = ")
+    assert axes.get_legend().get_texts()[0].get_text().startswith("s0 (mean AP = ")
