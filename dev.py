@@ -40,11 +40,13 @@ VERSIONS = {
     "prereleases": Versions("fast", "not slow", ("--upgrade", "--pre")),
 }
 GENERATED = (
+    "docs/address.py",
     "docs/metrics.py",
     "docs/policies.py",
     "docs/frame_support.py",
     "docs/completion.py",
     "docs/docstrings.py",
+    "docs/frame_support.py",
     "docs/house.py",
     "docs/notebooks.py",
     "tests/public_surface.py",

@@ -2,6 +2,7 @@
 
 import json
 import re
+import tomllib
 from contextlib import redirect_stdout
 from doctest import DocTestParser
 from html import escape
@@ -10,6 +11,9 @@ from io import StringIO
 from pathlib import Path
 from textwrap import shorten
 from urllib.parse import urlsplit
+
+ROOT = Path(__file__).parents[1]
+ADDRESSES = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["frame_pr"]
 
 project = "frame_pr"
 author = "The frame_pr developers"
@@ -61,6 +65,8 @@ html_css_files = ["custom.css"]
 html_js_files = ["tabs.js"]
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system is
 html_copy_source = False
+if ADDRESSES["documentation"]:
+    html_baseurl = ADDRESSES["documentation"] + "/"  # of the canonical links
 html_favicon = html_logo = "_static/logo.svg"
 html_last_updated_fmt = "%Y-%m-%d"
 html_search_scorer = str(Path(__file__).with_name("search.js"))
@@ -72,7 +78,11 @@ html_theme_options = {
     "footer_end": ["last-updated"],
     "logo": {"text": project, "alt_text": ""},  # the version is in the footer: there is no room on a phone
 }
-
+if ADDRESSES["repository"]:
+    forge, owner, name = ADDRESSES["repository"].rsplit("/", 2)
+    html_context |= {"github_url": forge, "github_user": owner, "github_repo": name}
+    html_context |= {"github_version": "main", "doc_path": "docs"}
+    html_theme_options |= {"github_url": ADDRESSES["repository"], "use_edit_page_button": True}
 
 # By page: the former anchor of a heading, and the present one.
 RENAMED = json.loads(Path(__file__).with_name("renamed.json").read_text(encoding="utf-8"))

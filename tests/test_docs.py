@@ -13,7 +13,7 @@ from benchmarks import performance, summary
 
 DOCS = Path(__file__).parents[1] / "docs"
 DOCSTRINGS = runpy.run_path(str(DOCS / "docstrings.py"))
-FUNCTIONS = [one for one in DOCSTRINGS["public"]() if inspect.isfunction(one) and inspect.signature(one).parameters]
+FUNCTIONS = [one for one in DOCSTRINGS["public"]() if inspect.isfunction(one)]
 
 
 def test_the_table_of_metrics_is_that_of_the_code():
