@@ -173,7 +173,7 @@ FAMILIES = (
     Family(
         "FIGURE@K, FIGURE@P%, FIGURE@threshold=T, FIGURE@recall=R, FIGURE@precision=Q, FIGURE@fpr=X, "
         "FIGURE@specificity=S",
-        "any figure of the confusion table, of the first K rows, or P% of the rows of the group, rounded up (wherever "
+        "any metric of the confusion matrix, of the first K rows, or P% of the rows of the group, rounded up (wherever "
         "there is a K); of the rows that score T or more; at the highest threshold whose recall is at least R; at the "
         "largest recall whose precision is at least Q, whose false positive rate is at most X, or whose specificity is "
         "at least S. `costR` is (fp + R fn) / N",

@@ -177,13 +177,13 @@ FAMILIES = (
     Family(
         "bpref",
         "mean over the positives of 1 - (negatives above it, at most P) / min(P, N - P): with `unjudged='drop'`, of "
-        "rankings that were judged in part",
+        "rankings with incomplete relevance judgments",
         "bpref",
         _bpref,
     ),
     Family(
         "judged@K",
-        "the share of the first K rows that has a truth of its own, where `unjudged='negative'` fills the others",
+        "the share of the first K rows that has a label of its own, where `unjudged='negative'` fills the others",
         rf"judged@(?P<k>{RANK})",
         _judged,
     ),
