@@ -43,6 +43,7 @@ GENERATED = (
     "docs/address.py",
     "docs/metrics.py",
     "docs/policies.py",
+    "docs/frame_support.py",
     "docs/completion.py",
     "docs/docstrings.py",
     "docs/frame_support.py",

@@ -55,8 +55,8 @@ _NO_SYSTEM = (
     "rename yours. For scored rows give truth and a list of scores"
 )
 _UNPAIRED = (
-    "compare pairs the values of one group; for systems with different groups (two arms of an A/B test) use an "
-    "unpaired test of the two columns of values, such as scipy.stats.ttest_ind(..., equal_var=False)"
+    "compare pairs the values of one group; for systems with different groups, such as two arms of an A/B test, give "
+    "between='system'"
 )
 
 

@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import one_of
 from frame_pr.frames.columns import by_name, listed, map_whole, refuse_clash, refuse_several, stacked
-from frame_pr.frames.kinds import Frame
+from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import metric_names, sorted_by
 from frame_pr.inputs.policies import Column, Columns, Policies
@@ -82,6 +82,8 @@ def compare_groups(
 ) -> GroupComparison[Frame]:
     """Compare the groups of a column inside each group of `by`."""
     refuse_several("between", between)
+    columns = between.meta.root_names() if isinstance(between, pl.Expr) else [between]
+    kind_of(frame).refuse_missing(columns, "between")
     name = _column_name(between)
     by = [*(key for key in ([] if by is None else listed("by", by)) if _column_name(key) != name), between]
     brought = has_unit_values(frame, truth, score)

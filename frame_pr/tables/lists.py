@@ -190,7 +190,7 @@ def _validate_lists(data: pl.DataFrame, lists: _Lists, *, repeats: bool) -> pl.D
             )
         if not repeats and (twice := ranked.list.n_unique() < ranked.list.len()).any():
             key = data.filter(twice).select(keys).row(0)
-            items = ranked.filter(twice).head(1).explode()
+            items = ranked.filter(twice).head(1).explode(empty_as_null=False)
             item = items.filter(~items.is_first_distinct())[0]
             raise ValueError(
                 f"ranked column {shown(name)} has {shown(item)} twice at {shown(key if len(key) > 1 else key[0])} "
