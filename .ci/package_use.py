@@ -4,16 +4,25 @@ import importlib.util
 import sys
 from importlib.metadata import version
 
-EXTRAS = {"": [], "[pandas]": ["pandas", "pyarrow"], "[pandas,plot]": ["pandas", "pyarrow", "matplotlib"]}
+LIBRARIES = ("pandas", "pyarrow", "matplotlib", "pyspark", "dask")
+EXTRAS = {
+    "": [],
+    "[pandas]": ["pandas", "pyarrow"],
+    "[pandas,plot]": ["pandas", "pyarrow", "matplotlib"],
+    "[spark]": ["pandas", "pyarrow", "pyspark"],
+    "[dask]": ["pandas", "pyarrow", "dask"],
+}
 wanted = EXTRAS[sys.argv[1]]
-present = [name for name in EXTRAS["[pandas,plot]"] if importlib.util.find_spec(name)]
+editable = sys.argv[2:] == ["--editable"]
+present = [name for name in LIBRARIES if importlib.util.find_spec(name)]
 assert present == wanted, f"meant to be installed: {wanted}; found: {present}"
 
 import polars as pl  # noqa: E402  the libraries are counted first
 
 import frame_pr as fp  # noqa: E402
 
-assert "site-packages" in fp.__file__, f"not the installed copy: {fp.__file__}"
+assert ("site-packages" in fp.__file__) != editable, f"not the installed copy: {fp.__file__}"
+assert fp.__version__ == version("frame_pr"), fp.__version__
 run = pl.DataFrame({"query": ["a", "a", "b", "b"], "relevant": [0, 1, 1, 0], "score": [0.9, 0.8, 0.7, 0.6]})
 figures = [("a", 0.5), ("b", 1.0)]
 assert run.pr.average_precision("relevant", "score", by="query").rows() == figures
@@ -44,4 +53,7 @@ if "matplotlib" in wanted:
 else:
     said = message(lambda: run.pr.plot("relevant", "score"), ImportError)
     assert 'pip install "frame-pr[plot]"' in said, said
+for engine, library in (("frame_pr.spark", "pyspark"), ("frame_pr.dask", "dask")):
+    if library in wanted:
+        __import__(engine)
 print(f"frame_pr {version('frame_pr')}, polars {version('polars')}, {', '.join(wanted) or 'nothing else'}: works")

@@ -61,8 +61,9 @@ No tied scores:
   given none, which counts in its favour. *scikit-learn* is given arrays that are split by group already.
 - *scikit-learn*, *pandas*, *polars_ds*, *ranx* and *pytrec_eval* are given a sample of the groups, evenly spaced by
   size, and their times are **extrapolated** to all.
-- *ranx* and *pytrec_eval* order tied scores by document, so they are compared where none are tied, and only where no
-  group has more than {result_list:,} rows. *conversion* makes their input of a frame, and is not in the row below it.
+- *ranx* keeps the order of its input for tied scores, and *pytrec_eval* sorts them by document. So they are compared
+  where no scores are tied, and only where no group has more than {result_list:,} rows. *conversion* makes their input
+  of a frame, and is not in the row below it.
 {absent}
 ## More than average precision
 

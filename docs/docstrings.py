@@ -140,7 +140,7 @@ OWN = {
     "Policies": ["ascending"],
     "ExprPR": ["score"],
     "average_curve": ["mean_over", "points", "confidence"],
-    "compare": ["frame", "metrics", "truth", "score", "mean_over", "confidence"],
+    "compare": ["frame", "metrics", "truth", "score", "mean_over", "baseline", "confidence"],
     "intervals": ["frame", "metrics", "truth", "score", "mean_over"],
     "confusion": ["score", "threshold", "k"],
     "confusion_matrix": ["frame", "truth"],
@@ -162,10 +162,10 @@ OWN = {
 
 
 def public() -> Iterator[Any]:
-    """Every public function and class, and the methods that are not functions of the same name."""
+    """Every public function and class with parameters, and the methods that are not functions of the same name."""
     for name in frame_pr.__all__:
         described = getattr(frame_pr, name)
-        if not (inspect.isclass(described) and issubclass(described, Warning)):
+        if not (described is frame_pr.show_versions or (inspect.isclass(described) and issubclass(described, Warning))):
             yield inspect.unwrap(described)
     yield from (inspect.unwrap(method) for name, method in vars(frame_pr.ExprPR).items() if not name.startswith("_"))
 
@@ -174,7 +174,7 @@ def changed() -> dict[Path, str]:
     """The files that do not say what stands above, as they should be."""
     texts: dict[Path, list[str]] = {}
     # From the bottom up, as what is replaced moves the lines below it.
-    for path, start, end, entries in sorted(map(_parameters, public()), reverse=True):
+    for path, start, end, entries in sorted(map(_parameters, filter(_annotations, public())), reverse=True):
         texts.setdefault(path, path.read_text(encoding="utf-8").split("\n"))[start:end] = entries
     made = {path: "\n".join(lines) for path, lines in texts.items()}
     return {path: text for path, text in made.items() if text != path.read_text(encoding="utf-8")}

@@ -6,16 +6,16 @@ from frame_pr.metrics import rates
 from frame_pr.metrics.names import FAMILIES
 
 TARGET = Path(__file__).with_suffix(".md")
-HEAD = """# Every metric, by name
+HEAD = """# List of metrics
 
 These names are what `evaluate` takes and what result columns are called. P and N are the positives and the rows of a
 group; a threshold takes the k rows that score at least as much, of which tp are positive; a step is a threshold at
 which recall rises, by d/P. K, T, R and B stand for numbers: `precision@10`, `f0.5@threshold=0.5`, `k@recall=0.8`,
-`max_f2`. [What the numbers mean](numbers.md) has the formulas at length.
+`max_f2`. [Metric definitions](numbers.md) has the formulas.
 
 """
 FIGURES = """
-## Figures of the confusion table
+## Confusion matrix metrics
 
 FIGURE above is one of these, or `fB` for another beta. A group with fewer than K rows is filled up with misses. A
 figure whose denominator is 0 is null.
@@ -30,7 +30,7 @@ def page() -> str:
     """The whole page."""
     names = [(family.name, family.value) for family in FAMILIES]
     figures = [(name, _first_line(rate.formula)) for name, rate in rates.RATES.items()]
-    return HEAD + _table("name", names) + FIGURES + _table("figure", figures) + FOOT
+    return HEAD + _table("name", names) + FIGURES + _table("metric", figures) + FOOT
 
 
 def _first_line(formula: rates.Formula) -> str:

@@ -19,7 +19,7 @@ from frame_pr.metrics.cutoffs import Rank
 from frame_pr.metrics.names import FAMILIES, GRADED_COLUMNS, metric
 
 TARGET = Path(__file__).with_suffix(".md")
-HEAD = """# Which option goes with what
+HEAD = """# Options supported by each metric and function
 
 `Policies`, in the [reference](reference.md#classes), says what each option does. A dash means that the function or the
 metric refuses the option, with an error that says why.

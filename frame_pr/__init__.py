@@ -2,6 +2,7 @@
 
 from frame_pr.accessors import PR, register
 from frame_pr.expressions.namespace import ExprPR
+from frame_pr.frames.environment import installed_version, show_versions
 from frame_pr.frames.messages import DataWarning
 from frame_pr.functions.average_precision import (
     average_precision,
@@ -73,12 +74,23 @@ __all__ = [
     "reciprocal_rank",
     "report",
     "roc_auc",
+    "show_versions",
     "success_at_k",
     "tally",
     "unpivot_classes",
     "with_curve",
     "with_metrics",
 ]
+
+
+__version__: str
+
+
+def __getattr__(name: str) -> str:
+    # Read on demand: the metadata of the installation takes 4 ms.
+    if name == "__version__":
+        return installed_version("frame_pr")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -5,6 +5,7 @@ from functools import partial
 from math import ceil, inf, sqrt
 from typing import Any, NamedTuple
 
+import oracle_long_runs as runs
 import oracle_ranks as ranks
 from oracle_ranks import over
 
@@ -56,13 +57,21 @@ def figure(name, tp, k, positives, rows):
 
 
 class Row(NamedTuple):
-    """Truth, score and tie_break are None where they are missing; a weight is a whole number or a Fraction."""
+    """Truth, score and tie_break are None where they are missing; a weight is a whole number or a Fraction.
+
+    It stands for `count` rows, each of this weight and gain.
+    """
 
     truth: bool | None
     score: Any
     weight: Any = 1
     tie: Any = None
     gain: Any = None
+    count: int = 1
+
+    @property
+    def mass(self):
+        return self.weight * self.count
 
 
 class Group:
@@ -73,23 +82,25 @@ class Group:
 
     def __init__(self, rows, reaches, policies, known):
         drop = [name for name, by in (("truth", "unjudged"), ("score", "unscored")) if policies.get(by) == "drop"]
-        rows = [row for row in rows if row.weight > 0 and not any(getattr(row, name) is None for name in drop)]
+        rows = [row for row in rows if row.mass > 0 and not any(getattr(row, name) is None for name in drop)]
         self.reaches, self.apart = reaches, policies.get("ties", "threshold")
-        found = sum(row.weight for row in rows if row.truth)
+        found = sum(row.mass for row in rows if row.truth)
         self.positives = known_total(found, known.get("positives"))
         missed = self.positives - found
-        self.rows = known_total(sum(row.weight for row in rows) + missed, known.get("rows"))
+        self.rows = known_total(sum(row.mass for row in rows) + missed, known.get("rows"))
         # Without gains, a positive's is 1, be it in the frame or not.
-        self.gains, self.missed = [worth(row) for row in rows], missed
+        self.gains, self.missed = [(worth(row), row.count) for row in rows], missed
         self.blocks, self.curve, self.ties, k, tp = [], [], 0, 0, 0
         scores = {row.score for row in rows if row.score is not None}
         for score in sorted(scores, reverse=not policies.get("ascending", False)):
             tied = [row for row in rows if row.score == score]
-            self.ties += len(tied) if len(tied) > 1 else 0
+            number = sum(row.count for row in tied)
+            self.ties += number if number > 1 else 0
             for block in self.split(tied, policies.get("tie_break_descending", True)):
-                size, hits = sum(row.weight for row in block), sum(row.weight for row in block if row.truth)
-                judged = sum(row.truth is not None for row in block)
-                self.blocks.append((k, size, hits, sum(map(worth, block)), judged))
+                size, hits = sum(row.mass for row in block), sum(row.mass for row in block if row.truth)
+                judged = sum(row.count for row in block if row.truth is not None)
+                gain = sum(worth(row) * row.count for row in block)
+                self.blocks.append((k, size, hits, gain, judged))
                 k, tp = k + size, tp + hits
                 self.curve.append((score, k, tp))
         self.unranked = self.rows - k, self.positives - tp
@@ -99,6 +110,7 @@ class Group:
         if self.apart in ("threshold", "expected"):
             places = [*sorted({row.tie for row in tied if row.tie is not None}, reverse=descending), None]
             return [block for place in places if (block := [row for row in tied if row.tie == place])]
+        tied = [row._replace(count=1) for row in tied for _ in range(row.count)]
         late = {"order": (), "optimistic": (False, None), "pessimistic": (True,)}[self.apart]
         if self.apart != "order" and any(row.gain is not None for row in tied):
             return [[row] for row in sorted(tied, key=worth, reverse=self.apart == "optimistic")]
@@ -121,9 +133,14 @@ class Group:
         """The same of the first rows, over all orders: of each place the chance of a hit times its mean precision."""
         k = tp = total = 0
         for size, hits in blocks:
-            for j in range(1, min(size, rank - k) + 1):
-                both = Fraction(hits * (hits - 1), size * (size - 1)) if size > 1 else 0  # this place and one above it
-                total += (Fraction(hits, size) * (tp + 1) + (j - 1) * both) / (k + j)
+            both = Fraction(hits * (hits - 1), size * (size - 1)) if size > 1 else 0  # a place and one above it
+            share, places = Fraction(hits, size) if size else 0, min(size, rank - k)
+            if places > runs.SHORT:
+                ranks_above = runs.harmonic(k, places)
+                total += share * (tp + 1) * ranks_above + both * (places - (k + 1) * ranks_above)
+            else:
+                for j in range(1, places + 1):
+                    total += (share * (tp + 1) + (j - 1) * both) / (k + j)
             k, tp = k + size, tp + hits
         return total
 
@@ -221,8 +238,7 @@ class Group:
             return ranks.partial_roc_auc(self, Fraction(cut[4:])) if cut else ranks.roc_auc(self)
         if head == "bpref":
             return ranks.bpref(self)
-        worth = {"reciprocal_rank": lambda place: Fraction(1, place), "success": lambda place: 1}[head]
-        return ranks.first_hit(self, rank or inf, worth)
+        return ranks.first_hit(self, rank or inf, reciprocal=head == "reciprocal_rank")
 
     def within(self, head, cut):
         """At the largest recall of the thresholds that add a hit and keep a limit."""

@@ -4,7 +4,9 @@ A block is (rows above it, its rows, its positives, its gain, how many of it are
 """
 
 from fractions import Fraction
-from math import comb, fsum, log2
+from math import floor, fsum
+
+import oracle_long_runs as runs
 
 
 def over(a, b):
@@ -32,8 +34,10 @@ def partial_roc_auc(group, limit):
         own = size - hits
         inside = min(max(width - fp, 0), own)
         if in_steps:  # before the j-th of f negatives there are, on average, r j/(f+1) of r positives
-            for j in range(1, own + 1):
-                area += min(max(inside - (j - 1), 0), 1) * Fraction(hits * j, own + 1)
+            # The j-th of them adds a step of that height, the last one a part of it.
+            full = floor(inside)
+            area += Fraction(hits * full, own + 1) * (full + 1) / 2
+            area += (inside - full) * Fraction(hits * (full + 1), own + 1)
         elif own:
             area += inside * inside * Fraction(hits) / own / 2
         area += inside * Fraction(tp)
@@ -42,46 +46,43 @@ def partial_roc_auc(group, limit):
     return (1 + (share - chance) / (limit - chance)) / 2
 
 
-def first_hit(group, rank, worth):
-    """Of the first block with a hit the chance of each place to be the first hit's, times what it is worth."""
+def first_hit(group, rank, *, reciprocal):
+    """Of the first block with a hit, the chance of each place to be the first hit's, as it is or over its rank."""
     for above, size, hits, *_ in group.blocks:
         if hits:
-            places = range(min(size - hits + 1, max(0, rank - above)))
-            chance = [Fraction(comb(size - 1 - place, hits - 1), comb(size, hits)) for place in places]
-            return sum(chance[place] * worth(above + place + 1) for place in places)
+            return runs.first_hit(size, hits, above, max(0, min(size, rank - above)), reciprocal=reciprocal)
     return 0
 
 
 def dcg(group, rank):
-    places = [
-        float(gain) / size / log2(above + place + 2)
-        for above, size, _, gain, _ in group.blocks
-        for place in range(size if gain else 0)
-        if above + place < rank
-    ]
-    return fsum(places)
+    """Each place of a block is worth the mean of its gains."""
+    blocks = [(above, min(above + size, rank), gain / Fraction(size)) for above, size, _, gain, _ in group.blocks]
+    return fsum(float(gain) * runs.discounts(above, upto) for above, upto, gain in blocks if gain and above < upto)
 
 
 def ideal_dcg(group, rank):
-    gains = sorted([*group.gains, *[1] * group.missed], reverse=True)
-    return fsum(gain / log2(place + 2) for place, gain in enumerate(gains) if place < rank)
+    place, total = 0, []
+    for gain, count in sorted([*group.gains, (1, group.missed)], reverse=True):
+        upto = min(place + count, rank)
+        total += [float(gain) * runs.discounts(place, upto)] if gain and place < upto else []
+        place += count
+    return fsum(total)
 
 
 def rank_biased_precision(group, persistence):
-    return sum(
-        Fraction(hits, size) * (1 - persistence) * persistence ** (above + place)
-        for above, size, hits, *_ in group.blocks
-        for place in range(size if hits else 0)
-    )
+    blocks = [(above, size, Fraction(hits, size)) for above, size, hits, *_ in group.blocks if hits]
+    return sum(share * (1 - persistence) * runs.geometric(persistence, above, size) for above, size, share in blocks)
 
 
 def bpref(group):
     """Mean over the positives of 1 - (negatives above it, at most P) / min(P, Q), over its places in its block."""
     positives, negatives, above, total = group.positives, group.rows - group.positives, 0, 0
     for _, size, hits, *_ in group.blocks:
-        places = range(size - hits + 1)
-        worth = [1 - (over(min(above + i, positives), min(positives, negatives)) or 0) for i in places]
-        total += hits * sum(worth) / Fraction(len(places))
+        # With 0 to all of its negatives above, which are alike.
+        places = size - hits + 1
+        below = max(0, min(places, positives - above))
+        capped = Fraction(below * (2 * above + below - 1), 2) + (places - below) * positives
+        total += hits * (1 - (over(capped / places, min(positives, negatives)) or 0))
         above += size - hits
     return total / Fraction(positives)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import frame_pr
-from benchmarks import summary
+from benchmarks import performance, summary
 
 DOCS = Path(__file__).parents[1] / "docs"
 DOCSTRINGS = runpy.run_path(str(DOCS / "docstrings.py"))
@@ -35,6 +35,19 @@ def test_what_is_said_of_speed_is_what_was_measured(target):
     assert summary.rewritten(text, summary.SENTENCES[target], page) == text, "run: python -m benchmarks.summary"
     # Another measurement is another sentence.
     assert summary.rewritten(text, summary.SENTENCES[target], re.sub(r"\b0\.\d+ s", "0.9 s", page)) != text
+
+
+def test_the_page_of_performance_says_what_was_measured():
+    report = summary.PAGE.read_text(encoding="utf-8")
+    text = performance.page(report)
+    assert performance.TARGET.read_text(encoding="utf-8") == text, "run: python -m benchmarks.performance"
+    assert len(text.split()) <= 600
+    for suffix, scheme in performance.SCHEMES.items():
+        chart = performance.CHART.with_stem(performance.CHART.stem + suffix).read_text(encoding="utf-8")
+        assert chart == performance.chart(report, scheme), "run: python -m benchmarks.performance"
+    # The table has ratios: scikit-learn takes 168 times the 0.416 s that this package takes.
+    seconds = performance.times(report.replace("| 0.416 s |", "| 0.5 s |").replace("| 168 |", "| 200 |"))
+    assert seconds["scikit-learn per group"]["100k x 100"] == 100
 
 
 def test_the_page_of_options_is_that_of_the_tables():
@@ -91,6 +104,17 @@ def test_the_way_of_a_call_leads_through_files_that_are_there():
     assert "parts/" in named
     package = Path(frame_pr.__file__).parent
     assert [name for name in named if not (package / name).exists()] == []
+
+
+def test_the_page_of_frames_is_what_the_functions_take():
+    pytest.importorskip("matplotlib").use("Agg")
+    pytest.importorskip("pyarrow")
+    made = runpy.run_path(str(DOCS / "frame_support.py"))["page"]()
+    assert (DOCS / "frame_support.md").read_text(encoding="utf-8") == made, "run: python docs/frame_support.py"
+    # Backends evaluate, and have no curve; an arrow stream is read once, and plot_curve wants a frame.
+    assert "| `evaluate` | yes | yes | yes | yes | polars | yes |" in made
+    assert "| `curve` | yes | yes | yes | yes | polars | - |" in made
+    assert "| `plot_curve` | plot | plot | plot | plot | - | - |" in made
 
 
 def test_every_public_name_is_in_the_reference():

@@ -10,7 +10,11 @@ import frame_pr as fp
 from frame_pr.frames.arguments import SYNONYMS, Refusal, arguments_of, meaning, public
 
 pytest.importorskip("matplotlib").use("agg")
-FUNCTIONS = [getattr(fp, name) for name in fp.__all__ if inspect.isfunction(getattr(fp, name))]
+FUNCTIONS = [
+    function
+    for function in map(vars(fp).get, fp.__all__)
+    if inspect.isfunction(function) and inspect.signature(function).parameters
+]
 RUN = pl.DataFrame({"q": [1, 1, 2], "rel": [1, 0, 1], "s": [0.9, 0.8, 0.7], "lab": ["x", "y", "x"]})
 # By function: words that are no arguments, and what they mean.
 MEANT: dict[str, dict[str, str]] = {

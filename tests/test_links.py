@@ -1,5 +1,6 @@
 """Links from page to page lead somewhere, wherever the pages are read: on disk, on a forge, in the built docs."""
 
+import json
 import re
 from pathlib import Path
 
@@ -36,3 +37,12 @@ def test_links(page: Path) -> None:
 def test_there_are_links() -> None:
     assert sum(len(targets(page)) for page in PAGES) > 20
     assert "the-way-of-a-call-through-the-rooms" in anchors(ROOT / "docs" / "design.md")
+
+
+def test_former_anchors_lead_to_headings() -> None:
+    renamed = json.loads((ROOT / "docs" / "renamed.json").read_text(encoding="utf-8"))
+    assert renamed["how_sure"]["what-was-drawn"] == "choosing-the-sampling-unit"
+    for page, former in renamed.items():
+        present = anchors(ROOT / "docs" / f"{page}.md")
+        assert set(former.values()) <= present, page
+        assert not set(former) & present, page

@@ -11,6 +11,7 @@ from names import NAMES
 from oracle import oracle
 
 import frame_pr as fp
+from frame_pr.metrics.rates import RATES
 
 pytestmark = pytest.mark.slow
 
@@ -122,11 +123,12 @@ def test_twice_the_rows_are_the_same_rates(data):
 @given(FRAMES)
 def test_bounds(data):
     result = metrics_of(data)
+    signed = tuple(f"{best}{name}" for name, rate in RATES.items() if rate.range == "-1 to 1" for best in ("", "max_"))
     for name in SOME:
-        low, high = (-1, 1) if name.startswith("mcc") else (0, 1)
+        low = -1 if name.startswith(signed) else 0
         if name in (*THRESHOLDS, *UNBOUNDED) or name.startswith(("k@", "dcg@")):
             continue
-        assert all(low - 1e-12 <= value <= high + 1e-12 for value in result[name].drop_nulls()), name
+        assert all(low - 1e-12 <= value <= 1 + 1e-12 for value in result[name].drop_nulls()), name
     defined = result.filter(pl.col("positives") > 0)
     assert (defined["interpolated_average_precision"] >= defined["average_precision"] - 1e-12).all()
     # The last threshold takes every row, at recall 1 and a precision that is the prevalence.
@@ -136,7 +138,8 @@ def test_bounds(data):
     assert (defined["max_f1"] >= 2 * defined["positives"] / (defined["positives"] + defined["rows"]) - 1e-12).all()
     # With a positive everything has a value, but for what divides by rows predicted, by others, or by negatives.
     divided = ("mcc@", "precision@threshold=", "precision@precision=", "precision@fpr=")
-    divided += ("roc_auc", "max_informedness", "normalized_average_precision")
+    divided += ("roc_auc", "normalized_average_precision", "max_mcc", "max_markedness", "max_kappa")
+    divided += tuple(f"max_{name}" for name, rate in RATES.items() if "negatives" in rate.needs)
     assert not [n for n in SOME if defined[n].null_count() and not n.startswith(divided)]
 
 
@@ -182,6 +185,7 @@ def test_every_kind_of_frame_agrees(data):
         assert_same(pl.from_pandas(metrics_of(frame)), expected, dtypes=False)
 
 
+@pytest.mark.filterwarnings("ignore::frame_pr.DataWarning")  # of a threshold far from all scores
 @given(FRAMES, st.one_of(TIED, st.floats(allow_nan=False)))
 def test_at_any_threshold(data, threshold):
     result = fp.confusion(data, "relevant", "score", threshold=threshold, by="q")

@@ -11,6 +11,8 @@ import pytest
 import frame_pr as fp
 
 pytest.importorskip("matplotlib").use("agg")
+# An option that changes nothing is a warning, and no refusal.
+pytestmark = pytest.mark.filterwarnings("ignore::frame_pr.DataWarning")
 PAGE = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "policies.py"))
 TRIALS = PAGE["TRIALS"]
 RUN = pl.DataFrame(

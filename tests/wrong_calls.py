@@ -208,7 +208,7 @@ def doors() -> Iterator[Door]:
     }
     for name in fp.__all__:
         function = getattr(fp, name)
-        if not inspect.isfunction(function):
+        if not inspect.isfunction(function) or not inspect.signature(function).parameters:
             continue
         kinds = kinds_of(function)
         required = [one.name for one in inspect.signature(function).parameters.values() if one.default is one.empty]

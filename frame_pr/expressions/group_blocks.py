@@ -58,7 +58,7 @@ class GroupBlocks(NamedTuple):
 
     def aggregate(self, record: Aggregate, names: set[str]) -> pl.Expr:
         """A number over the blocks, of which it reads these columns."""
-        column = self._blocks(names).struct.with_fields(over=record.over).struct.field("over")
+        column = _with_fields(self._blocks(names), over=record.over).struct.field("over")
         if record.how == "sum":
             # In the same order, and so to the same bit, as `evaluate` sums. Of nothing, polars gives -0.0.
             return column.implode().list.sum().first().abs()
@@ -67,10 +67,10 @@ class GroupBlocks(NamedTuple):
 
     def threshold(self, record: Aggregate, names: set[str]) -> pl.Expr:
         """The threshold that an aggregate is, or at which it is the best."""
-        blocks = self._blocks({*names, "threshold"}).struct.with_fields(over=record.over)
+        blocks = _with_fields(self._blocks({*names, "threshold"}), over=record.over)
         best = {"best": _FIELD("over").max(), "least": _FIELD("over").min()}.get(record.how, pl.lit(True))
         value = pl.when(_FIELD("over") == best).then(_FIELD("threshold"))
-        thresholds = blocks.struct.with_fields(found=value).struct.field("found")
+        thresholds = _with_fields(blocks, found=value).struct.field("found")
         return self._loosest(thresholds) if record.how == "loosest" else self._strictest(thresholds)
 
     def _blocks(self, names: set[str]) -> pl.Expr:
@@ -82,8 +82,10 @@ class GroupBlocks(NamedTuple):
         if "threshold" in names:
             scores = _unsigned_zero(self.score).filter(self.truth).sort(descending=not self.ascending)
             scores = scores.unique(maintain_order=True)
-            steps = pl.struct(steps=steps, threshold=scores).struct.with_fields(
-                len=_FIELD("steps").struct.field("len"), value=_FIELD("steps").struct.field("value")
+            steps = _with_fields(
+                pl.struct(steps=steps, threshold=scores),
+                len=_FIELD("steps").struct.field("len"),
+                value=_FIELD("steps").struct.field("value"),
             )
         hits, ranks = _FIELD("len").cast(pl.Int64), _FIELD("value").cast(pl.Int64)
         k = ranks // RANK_UNIT if "size" in names else ranks
@@ -94,8 +96,8 @@ class GroupBlocks(NamedTuple):
             "rows": tp * 0 + self.rows,
             "interpolated_precision": (tp / k).cum_max(reverse=True),
         }
-        blocks = steps.struct.with_fields(**{name: columns[name] for name in columns if name == "tp" or name in names})
-        return blocks.struct.with_fields(**{name: running[name] for name in running if name in names})
+        blocks = _with_fields(steps, **{name: columns[name] for name in columns if name == "tp" or name in names})
+        return _with_fields(blocks, **{name: running[name] for name in running if name in names})
 
     def without_ranking(self, cut: Cutoff | None) -> dict[str, Callable[[], pl.Expr]]:
         """Ways to the numbers that need no blocks: those where the ranking is cut."""
@@ -178,6 +180,11 @@ def bound(formula: Callable[..., pl.Expr], **parts: pl.Expr) -> pl.Expr:
     fields = {name: pl.field(name) for name in parts}
     named = [part.alias(name) for name, part in parts.items()]
     return pl.struct(named).struct.with_fields(value=formula(**fields)).struct.field("value")
+
+
+def _with_fields(blocks: pl.Expr, **fields: pl.Expr) -> pl.Expr:
+    # A slice from 0 on leaves the rows as they are. Without it, polars before 1.44 cannot add fields in `agg`.
+    return blocks.slice(0).struct.with_fields(**fields)
 
 
 def _shared_tp(above: pl.Expr, reached: pl.Expr, k: pl.Expr) -> pl.Expr:

@@ -285,8 +285,8 @@ def filling(argument: str, value: Any) -> float | None:
     number = scalar(value)
     if number is None:
         return None
-    if isinstance(number, Real) and not isinstance(number, bool):
-        with suppress(OverflowError):
+    if isinstance(number, (Real, Decimal)) and not isinstance(number, bool):
+        with suppress(OverflowError, ValueError):
             return float(number)
     raise TypeError(f"{argument} must be a number, or None for null, got {shown(value)}{unquoted(value)}")
 
@@ -336,6 +336,12 @@ def several(argument: str, values: Any, wanted: str) -> list[Any]:
     if not listed:
         raise ValueError(f"{argument} is an empty list: give at least one value")
     return listed
+
+
+def refuse_set(argument: str, values: Any) -> None:
+    """The order of the values matters, and a set has another one in each process."""
+    if isinstance(values, (set, frozenset)):
+        raise TypeError(f"{argument}: a set has no order, and the result depends on it; give a list")
 
 
 def names_of(argument: str, values: Any, wanted: str) -> list[str]:

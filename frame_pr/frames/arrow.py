@@ -62,7 +62,7 @@ class ArrowFrame(InMemory[Any]):
         """Both, collected."""
         made = self.collect_columns(table, ["row", *new])
         rows = self.frame.select(list(carried)).take(made["row"].to_arrow())
-        return _append_series(rows, made.drop("row")) if carried else made.drop("row").to_arrow()
+        return _append_series(rows, made.drop("row")) if carried else _arrow_table(made.drop("row"))
 
     def give_joined(self, other: FrameKind[Any], table: pl.LazyFrame, on: Sequence[Any], by: Sequence[Any]) -> Any:
         """The join, collected; columns have the types that they had."""
@@ -72,7 +72,7 @@ class ArrowFrame(InMemory[Any]):
 
 def _cast_fields(result: pl.DataFrame, fields: Sequence[Any]) -> Any:
     """A result as a Table, in which these fields have their types."""
-    table = result.to_arrow()
+    table = _arrow_table(result)
     for field in fields:
         place = table.column_names.index(field.name)
         table = table.set_column(place, field, table.column(place).cast(field.type))
@@ -90,8 +90,19 @@ def _arrow_series(name: str, column: Any) -> pl.Series:
 
 def _append_series(table: Any, new: pl.DataFrame) -> Any:
     for column in new:
-        table = table.append_column(column.name, column.to_arrow())
+        table = table.append_column(column.name, _arrow_values(column))
     return table
+
+
+def _arrow_table(result: pl.DataFrame) -> Any:
+    import pyarrow as pa
+
+    return pa.table([_arrow_values(column) for column in result], names=result.columns)
+
+
+def _arrow_values(column: pl.Series) -> Any:
+    """A column in Arrow, without its name: polars panics at a name with a NUL."""
+    return column.alias("").to_arrow()
 
 
 @register_kind
@@ -217,7 +228,7 @@ def _series(frame: pd.DataFrame, column: Hashable) -> pl.Series:
         # polars panics, by what is no Exception.
         raise TypeError(f"column {shown(column)} is {values.dtype}, which polars does not have: cast it to decimal128")
     try:
-        series = pl.from_pandas(values).alias(str(column))
+        series = _with_extension(values).alias(str(column))
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:  # pyarrow's are ValueErrors
         raise TypeError(_fault(values, error)) from None
     except NotImplementedError as error:
@@ -226,6 +237,20 @@ def _series(frame: pd.DataFrame, column: Hashable) -> pl.Series:
         raise ImportError('pandas frames need pyarrow: pip install "frame-pr[pandas]"') from error
     # An object column of nothing but None is no text, as which polars takes it.
     return series.cast(pl.Null) if values.dtype == object and series.null_count() == len(series) > 0 else series
+
+
+def _with_extension(values: pd.Series[Any]) -> pl.Series:
+    """A column; intervals and periods as an extension type, which polars makes of them by itself from 2.0 on."""
+    import pandas as pd
+
+    dtype = values.cat.categories.dtype if isinstance(values.dtype, pd.CategoricalDtype) else values.dtype
+    if not isinstance(dtype, (pd.IntervalDtype, pd.PeriodDtype)):
+        return pl.from_pandas(values)
+    import pyarrow as pa
+
+    array = pa.array(values.astype(dtype))
+    storage, metadata = pl.Series(array.storage), array.type.__arrow_ext_serialize__().decode()
+    return storage.ext.to(pl.Extension(array.type.extension_name, storage.dtype, metadata))
 
 
 def _fault(values: pd.Series[Any], error: Exception) -> str:
@@ -253,9 +278,9 @@ def to_pandas(result: pl.DataFrame, keys: Sequence[str], *, like: pd.DataFrame) 
     labels = {str(label): label for label in like.columns if str(label) in keys}
     dtypes = {name: like[label].dtype for name, label in labels.items()}
     columns = {}
-    for column in result:
-        label = labels.get(column.name, column.name)
-        dtype = dtypes.get(column.name)
+    for name in result.columns:
+        # Without its name: polars panics at a name with a NUL.
+        column, label, dtype = result[name].alias(""), labels.get(name, name), dtypes.get(name)
         if dtype is None and _lost_in_floats(column):
             dtype = pd.api.types.pandas_dtype(str(column.dtype))  # pandas names its nullable integers as polars does
         if dtype is None:

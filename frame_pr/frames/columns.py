@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.arguments import scalar, unquoted
+from frame_pr.frames.arguments import refuse_set, scalar, unquoted
 from frame_pr.frames.messages import did_you_mean, examples, first_line, kind_of_value, nearest, pluralize, shown
 
 _SINGLE_COLUMN = "the name of one column"
@@ -42,6 +42,7 @@ def listed(argument: str, value: Any) -> list[Any]:
     if type(value) is str:
         return [value]
     wanted, value = "the name of a column, or several", scalar(value)
+    refuse_set(argument, value)
     _refuse_data(argument, value, wanted)
     items = list(value) if isinstance(value, Iterable) and not isinstance(value, (str, pl.Expr)) else [value]
     # Names of pandas columns may be numbers, and a list of numpy's gives these.
@@ -131,12 +132,19 @@ def _of(argument: str) -> str:
     return f"{argument}: " if argument else ""
 
 
-def refuse_repeats(items: Sequence[Any]) -> None:
-    """No column has two parts to play."""
-    names = [item for item in items if not isinstance(item, pl.Expr)]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"column {shown(name)} is given twice: by, truth and score are all different columns")
+def refuse_repeats(items: Iterable[tuple[str, Any]]) -> None:
+    """No column has two parts to play; `items`: arguments, each with a column."""
+    arguments: dict[Any, list[str]] = {}
+    for argument, item in items:
+        if not isinstance(item, pl.Expr):
+            arguments.setdefault(item, []).append(argument)
+    for name, roles in arguments.items():
+        if len(roles) > 1:
+            first, second = roles[:2]
+            way = f" in {first}: name it once"
+            if first != second:
+                way = f", to {first}= and to {second}=: give another column for one of them"
+            raise ValueError(f"column {shown(name)} is given twice{way}")
 
 
 def refuse_clash(keys: Iterable[str], columns: Iterable[str]) -> None:
@@ -266,4 +274,4 @@ def stacked(table: pl.LazyFrame, keys: Sequence[pl.Expr], rows: Sequence[Mapping
     """These rows of each row of a table, one below the other."""
     # A list for each column: a list of structs takes ten times as long.
     columns = {name: pl.concat_list(row[name] for row in rows) for name in rows[0]}
-    return table.select(*keys, **columns).explode(*columns)
+    return table.select(*keys, **columns).explode(*columns, empty_as_null=False)

@@ -169,9 +169,9 @@ class PolarsFrame(InMemory[pl.DataFrame]):
     def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> pl.DataFrame:
         """Both, collected."""
         made = self.collect_columns(table, ["row", *new])
+        columns = made.drop("row")
         # A selection of no columns has no rows either.
-        rows = [self.frame.select(map(by_name, carried))[made["row"]]] if carried else []
-        return pl.concat([*rows, made.drop("row")], how="horizontal")
+        return self.frame.select(map(by_name, carried))[made["row"]].hstack(columns) if carried else columns
 
 
 @register_kind

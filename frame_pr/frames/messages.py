@@ -28,12 +28,12 @@ class DataWarning(UserWarning):
     """The data or the arguments look like a mistake, and the result may still be what was meant."""
 
 
-def warn(message: str) -> None:
-    """Warn of data that look like a mistake; the warning names the line outside of this package and polars."""
+def warn(message: str, category: type[Warning] = DataWarning) -> None:
+    """Warn, by default of data that look like a mistake; the warning names the line outside of frame_pr and polars."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _INSIDE:
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, DataWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def shown(value: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, Unpack
 
@@ -135,7 +134,7 @@ def confusion(
     request = request_of(truth, scores, by, positive, policies, predicted=prediction is not None, threshold=column)
     thresholds = [] if by_group else [float(cut.threshold) for cut in cuts if isinstance(cut, Threshold)]
     use = Use(ranks=k is not None, thresholds=thresholds, averages=means is not None)
-    rows, output = rows_of(frame, replace(request, use=use), all_groups=True)
+    rows, output = rows_of(frame, request.used_as(use), all_groups=True)
     several = not by_group and isinstance(scalar(k if threshold is None else threshold), Iterable)
     key = [] if not several else ["threshold"] if k is None else ["k"]
     figures = {f"{figure}@{cut}": f"{figure}@{cut}" for cut in cuts for figure in rates.CONFUSION}

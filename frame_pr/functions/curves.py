@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Unpack
 
 import polars as pl
@@ -99,7 +98,7 @@ def curve(
     """
     columns = [*CURVE_COLUMNS, *_others(figures)]
     levels = None if points is None else whole("points", points, least=2)
-    request = replace(request_of(truth, score, by, positive, policies), use=Use(ranks=True))
+    request = request_of(truth, score, by, positive, policies).used_as(Use(ranks=True))
     rows, output = rows_of(frame, request)
     return output.result(curve_table(rows, columns, levels), columns)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Unpack
 
 import polars as pl
@@ -18,7 +17,7 @@ from frame_pr.inputs.rows import OutputFrame, rows_of
 from frame_pr.metrics.aggregation import plan_for, values
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.means import Means, Statistic, checked_statistics, means_of
-from frame_pr.metrics.names import is_metric, metric, use_of
+from frame_pr.metrics.names import is_metric, metric, request_for
 
 
 @public()
@@ -113,11 +112,11 @@ def metrics_of(
 ) -> Frame:
     """What `evaluate` gives; every function that is one of a few metrics ends here, with its policies in one."""
     named, backend = metrics_named(metrics, truth, score), backend_of(frame)
-    use = None if backend else use_of(named.values(), averages=means is not None)
-    request = request_of(truth, score, by, positive, policies, use=use)
+    request = request_of(truth, score, by, positive, policies)
+    request = request_for(named.values(), request, averages=means is not None)
     filled, means = filling("undefined", undefined), means and means.of(named)
     if backend:
-        return backend.evaluate(request, named, means, filled)
+        return backend.evaluate(request.in_parts(), named, means, filled)
     return evaluate_request(frame, request, named, means, filled)
 
 
@@ -179,9 +178,10 @@ def with_metrics(
     """
     named, request = metrics_named(metrics, truth, score), request_of(truth, score, by, positive, policies)
     put, filled = text("prefix", prefix), filling("undefined", undefined)
+    request = request_for(named.values(), request)
     if backend := backend_of(frame):
-        return backend.with_metrics(request, named, put, filled)
-    return append_metrics(frame, replace(request, use=use_of(named.values())), named, put, filled)
+        return backend.with_metrics(request.in_parts(), named, put, filled)
+    return append_metrics(frame, request, named, put, filled)
 
 
 def evaluate_request(

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal, InvalidOperation
+from struct import pack, unpack
 from typing import Any, NamedTuple, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import public, real, scalar
+from frame_pr.frames.arguments import public, real
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import Frame, backend_class
 from frame_pr.frames.messages import shown
@@ -48,6 +49,8 @@ _TRAPEZOIDS = {
 _REFUSED = "no call, as the line between two points of the curve is no precision"
 _NEAR = 0.05  # within this of the value, the numbers that definitions round to are counted
 _LAST = 1e-9
+_LONG = 12
+"""Characters of a number beyond the digits of a float32."""
 
 
 class _Way(NamedTuple):
@@ -81,7 +84,8 @@ def identify(
     frame : polars DataFrame or LazyFrame, pandas DataFrame
         Scored rows; never changed.
     value : float or str
-        The number, with the digits that it was printed with; as text, such as "0.7310", with zeros at its end.
+        The number, with the digits that it was printed with; as text, such as "0.7310" or "73.10%", with zeros at its
+        end. Of a float32 six digits count.
     truth : str or polars expression
         Whether a row is positive: boolean, 0/1, or any labels with `positive`.
     score : str or polars expression
@@ -155,15 +159,15 @@ def _in_text(request: Request) -> Request:
 
 def _printed(value: Any) -> tuple[float, int]:
     """A number, and how many digits behind the point it was printed with."""
-    # A float32 has six digits, and those behind them are of the float64 of its name.
-    single = getattr(value, "dtype", None) == "float32" and getattr(value, "ndim", None) == 0
-    digits_text = f"{float(value):.6g}" if single else scalar(value)
     try:
-        number = (
-            Decimal(digits_text.strip())
-            if isinstance(digits_text, str)
-            else Decimal(repr(float(real("value", digits_text))))
-        )
+        if isinstance(value, str):
+            text = value.strip()
+            number = Decimal(text.removesuffix("%")).scaleb(-2 if text.endswith("%") else 0)
+        else:
+            single = getattr(value, "dtype", None) == "float32" and getattr(value, "ndim", None) == 0
+            wanted = float(real("value", value))
+            # A float32 has six digits, and those behind them are of the float64 of its name.
+            number = Decimal(f"{wanted:.6g}" if single or _was_single(wanted) else repr(wanted))
     except (InvalidOperation, OverflowError):
         number = Decimal("nan")
     if not number.is_finite():
@@ -171,6 +175,11 @@ def _printed(value: Any) -> tuple[float, int]:
     exponent = number.as_tuple().exponent
     assert isinstance(exponent, int)
     return float(number), min(max(-exponent, 0), 15)
+
+
+def _was_single(number: float) -> bool:
+    """Whether a float64 of many digits is one that a float32 holds, as `.item()` of torch gives it."""
+    return len(repr(number)) > _LONG and abs(number) < 1e38 and unpack("f", pack("f", number))[0] == number
 
 
 def _tried(rows: Any, request: Request, keys: Sequence[str], way: _Way) -> Iterator[pl.LazyFrame]:

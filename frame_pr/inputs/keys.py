@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property, partial
 from math import prod
 from typing import Literal, NamedTuple
@@ -35,7 +36,7 @@ def score_code(score: pl.Expr, dtype: pl.DataType) -> pl.Expr:
         bits = pl.when(score == 0).then(zero).otherwise(score.cast(pl.Float64)).reinterpret(dtype=pl.Int64)
         return _flip_negative(bits).cast(pl.Int128)
     if dtype == pl.Decimal:
-        return score.reinterpret(dtype=pl.Int128)
+        return score.to_physical()
     return score.cast(pl.Int128)
 
 
@@ -43,8 +44,13 @@ def score_of(code: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     """Score that `score_code` gave this integer for."""
     if dtype.is_float():
         return _flip_negative(code.cast(pl.Int64)).reinterpret(dtype=pl.Float64).cast(dtype)
-    if dtype == pl.Decimal:
-        return code.reinterpret(dtype=dtype)
+    if isinstance(dtype, pl.Decimal):
+        # Before 2.0, a product of decimals has at most 38 digits: 19 of the number, and up to 19 places at a time.
+        places, number = 0, code.cast(pl.Decimal(38, 0))
+        for scale in (dtype.scale // 2, dtype.scale):
+            unit = pl.lit(Decimal(f"1e{places - scale}"), dtype=pl.Decimal(38, scale))
+            places, number = scale, number * unit
+        return number.cast(dtype)
     return code.cast(dtype)
 
 
@@ -211,7 +217,8 @@ class Digit(NamedTuple):
         """The key of a digit."""
         above = pl.when(digit > 0).then(digit - 1).cast(_physical(self.dtype))
         integer = above + pl.lit(self.lowest, dtype=_physical(self.dtype))
-        return integer != 0 if self.dtype == pl.Boolean else integer.cast(self.dtype)
+        # Not strict, as polars 1 computes it also where another value is taken, and there it may be out of range.
+        return integer != 0 if self.dtype == pl.Boolean else integer.cast(self.dtype, strict=False)
 
 
 _NARROW_UNSIGNED = (pl.Boolean, pl.UInt8, pl.UInt16, pl.UInt32)

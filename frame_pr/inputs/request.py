@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.arguments import flag, one_of, refuse_options, scalar
+from frame_pr.frames.arguments import flag, is_set, one_of, refuse_options, scalar
 from frame_pr.frames.columns import listed, refuse_repeats, refuse_several
 from frame_pr.frames.kinds import find_kind, read_stream
-from frame_pr.frames.messages import kind_of_value
+from frame_pr.frames.messages import kind_of_value, warn
 from frame_pr.inputs.policies import DEFAULT_TIES, TIES, TOGETHER, Column, Columns, Policies, TieRule, Ties
 
 _ENGINES = ("pyspark.", "dask.")
@@ -28,6 +28,9 @@ _FLAGS = ("ascending", "tie_break_descending")
 _COLUMN_OPTIONS = ("weight", "count", "gain", "tie_break")
 
 
+_ORDER_OPTIONS = ("ties", "tie_break")
+
+
 class Use(NamedTuple):
     """What a call makes of the scores, by which their values may look like a mistake."""
 
@@ -36,6 +39,8 @@ class Use(NamedTuple):
     thresholds: Sequence[float] = ()
     averages: bool = False
     """Whether it averages over groups."""
+    totals: Collection[str] = TOTAL_POLICIES
+    """The numbers of a group that it depends on, of those that the caller may know."""
 
 
 @dataclass(frozen=True)
@@ -131,9 +136,30 @@ class Request:
         named = {"by": self.keys, "truth": [truth], score: self.scores}
         return named | {name: [column] for name, column in others}
 
+    def parts(self) -> list[tuple[str, Column]]:
+        """The columns of which no two are the same, keys, truth and scores, each with its argument."""
+        keys_truth_scores = list(self.arguments.items())[:3]
+        return [(argument, column) for argument, columns in keys_truth_scores for column in columns]
+
     def columns(self) -> list[Column]:
         """All columns."""
         return [column for columns in self.arguments.values() for column in columns]
+
+    def used_as(self, use: Use) -> Request:
+        """The same request, of which a call makes this use; warns of options that change nothing there."""
+        unused = {} if use.ranks else dict.fromkeys(_ORDER_OPTIONS, "the call does not rank the rows")
+        # Positives that are not in the frame are rows that are not.
+        for name, reads in (("rows", ["rows"]), ("positives", TOTAL_POLICIES)):
+            if not {*reads} & {*use.totals}:
+                unused[name] = f"no result of the call depends on the number of {' or '.join(reads)} of a group"
+        for name, reason in unused.items():
+            if is_set(name, self.policies):
+                warn(f"{name}: the option changes nothing, as {reason}; leave it out")
+        return replace(self, use=use)
+
+    def in_parts(self) -> Request:
+        """The same request of a part of the frame, whose values look like a mistake where those of the frame do not."""
+        return replace(self, use=None)
 
     def with_totals(self, totals: dict[str, Any]) -> Request:
         """The same request with these known totals, and no others."""
@@ -150,25 +176,22 @@ def request_of(
     *,
     predicted: bool = False,
     threshold: Column | None = None,
-    use: Use | None = None,
 ) -> Request:
     """Validate the arguments of a call, as far as it can be done without the frame."""
     check_policies(policies)
-    if isinstance(score, (set, frozenset)):
-        raise TypeError("score: a set has no order, and results depend on the order of the systems; give a list")
     score = scalar(score)
     keys, scores = [] if by is None else listed("by", by), listed("prediction" if predicted else "score", score)
     if not scores:
         raise ValueError("score names no column: give the name of the score column, or a list of names")
     several = len(scores) > 1 or scores[0] is not score or cs.is_selector(score)
-    request = Request(truth, scores, several, keys, positive, policies, predicted, threshold, use=use)
+    request = Request(truth, scores, several, keys, positive, policies, predicted, threshold)
     if request.totals:
         request = request.with_totals({name: read_stream(total) for name, total in request.totals.items()})
     for name, item in request.single.items():
         refuse_several(name, item)
     for name, total in request.totals.items():
         _refuse_no_total(name, total)
-    refuse_repeats([*keys, truth, *scores])
+    refuse_repeats(request.parts())
     return request
 
 

@@ -98,9 +98,16 @@ class OutputFrame(NamedTuple, Generic[Frame]):
             places = self.kind.collect_result(placed.select("place")).to_series()
             table = self.kind.collect_result(table).rechunk().select(pl.all().gather(places)).lazy()
         else:
-            both = pl.concat([placed, table], how="horizontal_extend")
-            table = both.with_columns(by_name(name).gather("place") for name in new)
+            table = _side_by_side(placed, table).with_columns(by_name(name).gather("place") for name in new)
         return self.kind.append_columns(table, list(new))
+
+
+def _side_by_side(left: pl.LazyFrame, right: pl.LazyFrame) -> pl.LazyFrame:
+    """Both, the shorter one filled up with nulls."""
+    try:
+        return pl.concat([left, right], how="horizontal_extend")
+    except ValueError:  # polars before 1.42.1 knows it by this name only
+        return pl.concat([left, right], how="horizontal")
 
 
 def rows_of(

@@ -192,7 +192,7 @@ def _reached(dtype: pl.DataType, threshold_dtype: pl.DataType, *, ascending: boo
         digits = dtype.scale if isinstance(dtype, pl.Decimal) else 0
         unit = 10**digits
         if isinstance(threshold_dtype, pl.Decimal):
-            limit = _in_digits(threshold.reinterpret(dtype=pl.Int128), digits - threshold_dtype.scale, up=not ascending)
+            limit = _in_digits(threshold.to_physical(), digits - threshold_dtype.scale, up=not ascending)
         elif threshold_dtype.is_integer():
             limit = _in_digits(threshold.cast(pl.Int128), digits, up=not ascending)
         else:
@@ -202,7 +202,7 @@ def _reached(dtype: pl.DataType, threshold_dtype: pl.DataType, *, ascending: boo
             is_whole = (scaled - whole).abs() <= (whole.abs() * 1e-15 if unit > 1 else 0)
             beyond = scaled.floor() if ascending else scaled.ceil()
             limit = pl.when(is_whole).then(whole).otherwise(beyond).cast(pl.Int128)
-        score = score.reinterpret(dtype=pl.Int128) if isinstance(dtype, pl.Decimal) else score.cast(pl.Int128)
+        score = score.to_physical() if isinstance(dtype, pl.Decimal) else score.cast(pl.Int128)
     return score <= limit if ascending else score >= limit
 
 

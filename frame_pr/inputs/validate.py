@@ -80,12 +80,12 @@ def selected(frame: Frame, request: Request, *, carry: bool) -> Selection[Frame]
     source = refuse_tally(kind, kind.read(request.columns()), request)
     if carry and kind.carried:
         refuse_carried(source.collect_schema())
-    by, of_truth, of_scores, *_ = named_columns
+    by, _, of_scores, *_ = named_columns
     keys, scores = (expanded(source, argument, named_columns[argument]) for argument in (by, of_scores))
     single = {name: expanded_one(source, name, item) for name, item in request.single.items()}
-    in_parts = [item for argument in (by, of_truth, of_scores) for item in named_columns[argument]]
-    if not all(isinstance(item, str) for item in in_parts):
-        refuse_repeats([name for item in in_parts for name in plain_names(source, item)])
+    in_parts = request.parts()
+    if not all(isinstance(item, str) for _, item in in_parts):
+        refuse_repeats((argument, name) for argument, item in in_parts for name in plain_names(source, item))
     several = request.several or len(scores) > 1
     if several and carry:
         raise ValueError(f"score gives {len(scores)} columns: metric columns beside the rows take one score at a time")

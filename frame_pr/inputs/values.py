@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_pr.frames.arguments import several
+from frame_pr.frames.arguments import refuse_set, several
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.messages import examples, pluralize, shown
 
@@ -252,7 +252,7 @@ def check_score(name: str, score: pl.Series, ways: str) -> None:
         values = pluralize(len(score), "value", "values")
         raise ValueError(f"score column {shown(name)} has {missing} missing of {values}{kinds}: {ways}")
     if score.dtype in (pl.Int128, pl.UInt128, pl.Decimal):
-        whole = score.reinterpret(dtype=pl.Int128) if score.dtype == pl.Decimal else score
+        whole = score.to_physical() if score.dtype == pl.Decimal else score
         least = 0 if score.dtype == pl.UInt128 else 1 - 2**63
         if not whole.is_between(least, 2**63 - 1).all():
             raise ValueError(
@@ -287,6 +287,7 @@ def listed_classes(argument: str, classes: Any) -> list[Any]:
     """The labels that a caller lists, each once."""
     if isinstance(classes, (str, int, float)):
         raise TypeError(f"{argument} takes a list of labels, got {shown(classes)}; write [{shown(classes)}]")
+    refuse_set(argument, classes)
     labels = several(argument, classes, "labels")
     for label in labels:
         if label is None or label != label:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
 
 import polars as pl
 
+from frame_pr.frames.deprecations import Renamed, current_name
 from frame_pr.frames.messages import shown
-from frame_pr.inputs.request import Use
+from frame_pr.inputs.policies import Ties
+from frame_pr.inputs.request import TOTAL_POLICIES, Request, Use
 from frame_pr.metrics import (
     at_cutoffs,
     average_precisions,
@@ -65,6 +67,9 @@ HEADS = (
 )
 """What stands before a cutoff, for editors to complete and for misspelt names."""
 
+DEPRECATED: Mapping[str, Renamed] = {}
+"""Old names of metrics, whole or without their cutoff. A result has the column by the name that was asked for."""
+
 COLUMNS = Blocks(pl.col)
 """Of tables whose masses are whole."""
 FIXED_POINT_COLUMNS = Blocks(pl.col, whole=False)
@@ -82,7 +87,7 @@ def metric(name: str, blocks: Blocks = COLUMNS) -> Metric:
     """Read a metric's name: its formulas name the columns of the table of blocks, or of what stands in its place."""
     if not isinstance(name, str):
         raise TypeError(f"a metric is asked for by its name, got {shown(name)}")
-    return _read(name, blocks)
+    return _read(current_name(name, DEPRECATED), blocks)
 
 
 @lru_cache(maxsize=1024)
@@ -102,15 +107,25 @@ def _read(name: str, blocks: Blocks) -> Metric:
 
 def is_metric(name: object) -> bool:
     """Whether this is the name of a metric."""
-    return isinstance(name, str) and _is_name(name)
+    return isinstance(name, str) and (_is_name(name) or name in DEPRECATED or name.partition("@")[0] in DEPRECATED)
 
 
-def use_of(names: Iterable[str], *, averages: bool = False) -> Use:
-    """What these metrics make of the scores."""
+def request_for(names: Iterable[str], request: Request, *, averages: bool = False) -> Request:
+    """The request, with what these metrics make of its columns; warns of options that none of them uses."""
     metrics = [metric(name) for name in names]
     thresholds = [float(record.cut.threshold) for record in metrics if isinstance(record.cut, Threshold)]
     ranks = any(any(record.aggregates.values()) and not isinstance(record.cut, Threshold) for record in metrics)
-    return Use(ranks, list(dict.fromkeys(thresholds)), averages)
+    totals = frozenset(TOTAL_POLICIES)
+    if request.totals:
+        read = (_columns_of(record, request.ties) for record in metrics)
+        totals &= frozenset(chain.from_iterable(read))
+    return request.used_as(Use(ranks, list(dict.fromkeys(thresholds)), averages, totals))
+
+
+def _columns_of(record: Metric, ties: Ties) -> set[str]:
+    """The columns and facts that a metric reads."""
+    formulas = [record.value, *(part.over for part in record.aggregates.get(ties, {}).values())]
+    return {name for formula in formulas for name in formula.meta.root_names()}
 
 
 def _is_name(name: str) -> bool:

@@ -71,7 +71,7 @@ class Rate(NamedTuple):
 
 
 SMALL = 2**7
-"""Masses in fixed point, and counts of an Int64, may be multiplied by any number below this."""
+"""Masses in fixed point may be multiplied by any number below this."""
 _LIMB = 2**60
 _DIGITS = 10**15
 """The largest cost of a missed positive, and the largest denominator of one."""
@@ -188,7 +188,7 @@ def cost(ratio_of_costs: str) -> Formula:
 
 
 def f_beta(beta: float) -> Formula:
-    """`(1 + beta^2) tp / (beta^2 positives + k)`: recall counts beta times as much as precision."""
+    """`(1 + beta^2) tp / (beta^2 positives + k)`: recall counts beta times as much as precision; `f1` has beta 1."""
     whole, parts = (Fraction(str(beta)) ** 2).as_integer_ratio()
     # Beyond these the F is the recall, or the precision, in all its digits, and the products would be infinite, or 0.
     square = min(max(float(beta), 1e-50), 1e50) ** 2
@@ -196,8 +196,8 @@ def f_beta(beta: float) -> Formula:
     def f(c: Counts) -> pl.Expr:
         # Of whole numbers, where they fit: so an F that two thresholds share is the same float.
         if whole + parts < (2**70 if c.whole else SMALL):
-            unit = pl.lit(1, dtype=pl.Int64 if whole + parts < SMALL else pl.Int128)
-            quotient = ratio if c.whole else exact_ratio
+            # A rank k may be 2^62, of a group that is filled up with misses.
+            unit, quotient = pl.lit(1, dtype=pl.Int128), ratio if c.whole else exact_ratio
             return quotient(unit * (whole + parts) * c.tp, unit * whole * c.positives + unit * parts * c.k)
         return ratio((1 + square) * c.tp, square * c.positives + c.k)
 

@@ -85,8 +85,7 @@ class DiskFrame(Parts):
         self, groups: pl.DataFrame, others: pl.DataFrame, call: PartQuery, keys: Sequence[str]
     ) -> pl.DataFrame:
         """Groups and others, sorted."""
-        added = others.join(groups, on=cs.by_name(*keys), how="anti", nulls_equal=True)
-        return _sorted(pl.concat([groups, added]), call, keys)
+        return _sorted(pl.concat([groups, others]).unique(cs.by_name(*keys), keep="first"), call, keys)
 
     def tally_parts(self, call: PartQuery, tallies: PartQuery, first: Part, then: Part) -> pl.DataFrame:
         """Tallies of parts, put together."""

@@ -115,7 +115,7 @@ class SparkFrame(Shuffled):
         fields = [*frame.schema, *_fields(figures)]
         to_part = partial(_append_to_part, number, range(empty.width), figures.to_arrow().schema.types)
         ranged = _told(_mapped(frame, None, to_part, fields), fields)
-        return partial(_collected, ranged, [empty.width], pl.concat([empty, figures], how="horizontal"))
+        return partial(_collected, ranged, [empty.width], empty.hstack(figures))
 
     def together(self, groups: DataFrame, others: pl.DataFrame, keys: Sequence[str]) -> DataFrame:
         """A union of both."""

@@ -12,7 +12,7 @@ import polars as pl
 from frame_pr.frames.arguments import public
 from frame_pr.frames.kinds import Frame, backend_class, read_stream
 from frame_pr.functions.curves import curve
-from frame_pr.functions.evaluation import evaluate
+from frame_pr.functions.evaluation import evaluate_request
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import rows_of
@@ -225,11 +225,12 @@ def plot(
     _refuse_early(frame, request, parsed)
     if not request.several:
         (column,) = request.scores
-        name = column if isinstance(column, str) else column.meta.output_name(raise_if_undetermined=False)
+        name = column.meta.output_name(raise_if_undetermined=False) if isinstance(column, pl.Expr) else column
         parsed = replace(parsed, score=str(name or ""))
     call: dict[str, Any] = {"by": by, "positive": positive, **policies}
     table = curve(frame, truth, score, **call)
-    metrics = evaluate(frame, metric_columns(parsed), truth, score, **call)
+    # The data were checked by `curve`.
+    metrics = evaluate_request(frame, request, metric_columns(parsed), None, None)
     return draw(read_curves(table, parsed, metrics), parsed)
 
 

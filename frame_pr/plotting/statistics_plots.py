@@ -289,12 +289,12 @@ def plot_comparison(
     positive, undefined = (options.pop(argument, None) for argument in ("positive", "undefined"))
     rest: Any = options
     metrics = unit_values_of(frame, name, truth, score, by, positive, undefined, rest, system=True)
-    keys = [by_name(key) for key in metrics.keys if key != "system"]
+    keys = {f"key {i}": by_name(key) for i, key in enumerate(metrics.keys) if key != "system"}
     old, new = (
-        metrics.table.filter(pl.col("system") == row[side]).select(*keys, by_name(name).alias(side))
+        metrics.table.filter(pl.col("system") == row[side]).select(**keys, **{side: by_name(name)})
         for side in ("baseline", "system")
     )
-    pairs = old.join(new, on=keys, nulls_equal=True).select(pl.col("system") - pl.col("baseline"))
+    pairs = old.join(new, on=list(keys), nulls_equal=True).select(pl.col("system") - pl.col("baseline"))
     differences = pairs.drop_nulls().collect().to_series().sort(descending=True)
     with canvas(ax, figsize=(6.4, 4.0), layout="constrained") as target:
         _draw_differences(target, differences, row, name, own_figure=ax is None)

@@ -13,7 +13,7 @@ from frame_pr.frames.kinds import Frame
 from frame_pr.functions.curves import MOST_EXACT_LEVELS, curve_table
 from frame_pr.functions.evaluation import sorted_by
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
-from frame_pr.inputs.request import request_of
+from frame_pr.inputs.request import Use, request_of
 from frame_pr.inputs.rows import rows_of
 from frame_pr.statistics.distributions import number_bounds, share_bounds
 from frame_pr.statistics.intervals import share_of
@@ -97,7 +97,8 @@ def average_curve(
     if by is None:
         raise ValueError("average_curve needs groups, whose curves are averaged: name the grouping columns, by=...")
     refuse_engine(frame)
-    rows, output = rows_of(frame, request_of(truth, score, by, positive, policies), all_groups=True)
+    request = request_of(truth, score, by, positive, policies)
+    rows, output = rows_of(frame, request.used_as(Use(ranks=True, totals=["positives"])), all_groups=True)
     keys = list(output.keys[len(output.keys) - bool(output.systems) :])
     if mean_over is not None:
         keys = keys_left(output.keys, mean_over)
@@ -141,7 +142,7 @@ def heights_of(table: pl.LazyFrame, groups: pl.LazyFrame, points: int, *, interp
         pieces = steps.select(
             "group", "precision", "start", "end", "positives", pl.int_ranges(first, behind).alias("level")
         )
-        pieces = pieces.explode("level")
+        pieces = pieces.explode("level", empty_as_null=False)
         # In units in which a level is as wide as there are positives, so that widths are integers.
         upper, lower = (pl.col("positives") * (level + edge) for edge in (1, 0))
         width = pl.min_horizontal("end", upper) - pl.max_horizontal("start", lower)

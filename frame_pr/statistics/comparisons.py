@@ -17,10 +17,13 @@ from frame_pr.functions.evaluation import metric_names
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.metrics.completion import MetricName
+from frame_pr.metrics.names import request_for
 from frame_pr.statistics.distributions import number_bounds, p_value
 from frame_pr.statistics.intervals import share_of
 from frame_pr.statistics.paired_tests import TIE, compared_rows, p_values, parts_of, refuse_delong, signs
 from frame_pr.statistics.unit_values import UnitValues, has_unit_values, keys_left, unit_values_of
+from frame_pr.statistics.unpaired_tests import COLUMNS as GROUP_COLUMNS
+from frame_pr.statistics.unpaired_tests import compare_groups
 
 COLUMNS = (
     "metric",
@@ -52,8 +55,8 @@ _NO_SYSTEM = (
     "rename yours. For scored rows give truth and a list of scores"
 )
 _UNPAIRED = (
-    "compare pairs the values of one group; for systems with different groups (two arms of an A/B test) use an "
-    "unpaired test of the two columns of values, such as scipy.stats.ttest_ind(..., equal_var=False)"
+    "compare pairs the values of one group; for systems with different groups, such as two arms of an A/B test, give "
+    "between='system'"
 )
 
 
@@ -65,10 +68,11 @@ def compare(
     score: Columns | None = None,
     *,
     by: Columns | None = None,
+    between: Column | None = None,
     mean_over: bool | str | Sequence[str] | None = None,
     sampled: Literal["groups", "rows"] | None = None,
     cluster: Column | None = None,
-    baseline: str | None = None,
+    baseline: object = None,
     test: Literal["t", "permutation", "delong"] = "t",
     correction: Literal["holm", "bh"] | None = "holm",
     confidence: float = 0.95,
@@ -78,7 +82,10 @@ def compare(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Compare systems by paired significance tests, one row per metric and pair of systems.
+    """Compare systems, or groups, by significance tests, one row per metric and pair.
+
+    Several scores of the same rows are compared by paired tests. With `between`, groups of different rows, such as
+    weeks or cohorts, are compared by unpaired tests of one score.
 
     Groups: with the differences of n groups, their mean d and its standard error e, the interval is `d -+ t(n - 1) e`
     and the p-value is that of Student's paired t-test, or of random sign flips. Differences below 6e-14 of the largest
@@ -87,6 +94,11 @@ def compare(
     Rows: without `by`, rows are the sample, and e follows from the influence of each row on both values (see
     `intervals`). For ROC AUC it is the standard error of DeLong, DeLong and Clarke-Pearson (1988), with Student's t of
     min(P, N) - 1 degrees of freedom for P positives and N negatives. `test="delong"` gives their normal p-value.
+
+    Groups of `between`: where rows are the sample, the interval follows from those of both values, as Newcombe (1998)
+    combines them: `b - a - sqrt((b - low_b)^2 + (high_a - a)^2)`, and above alike. The test is the score test of two
+    proportions, or Welch's t-test of the logits of average precision or ROC AUC. Clusters that are in both groups enter
+    by their covariance. Where groups such as queries are the sample, it is Welch's (1947) t-test of both means.
 
     Parameters
     ----------
@@ -101,14 +113,18 @@ def compare(
         The systems, each a column of scores; higher ranks earlier, unless `ascending`.
     by : str, polars expression or selector, or several; optional
         The groups. Without it, the frame is one group.
+    between : str or polars expression, optional
+        The column whose groups are compared, inside each group of `by`.
     mean_over : str or list of str, optional
         Columns of `by` to average over, all unless some are named: systems are compared in each group of the others.
+        With `between`, the groups of these columns, such as queries, are the sample.
     sampled : "groups" or "rows", optional
         What was drawn at random: the groups, the default with `by`, or the rows of each group.
     cluster : str or polars expression, optional
         Rows of one cluster, such as an image or a user, are not independent: clusters were drawn, and not rows.
-    baseline : str, optional
-        The system that all others are compared with. Without it, each is with each.
+    baseline : optional
+        The system, or the group of `between`, that all others are compared with. Without it, each is with each. With
+        `between` also "previous", the group before in sorted order, or "rest", all other groups together.
     test : "t", "permutation" or "delong"
         Student's paired t-test; random sign flips, all of them for up to 20 groups that differ; or, for ROC AUC of
         independent rows, the normal test of DeLong et al., which reports too many differences if positives are few.
@@ -140,11 +156,15 @@ def compare(
         numbers Float64. Null: the bounds and the p-value of fewer than two groups, and the p-value where all
         differences are one number other than 0. Where all are 0 it is 1.
 
+        With `between`: the keys, then `metric, baseline, group` (of "rest" the baseline is null), `units_baseline,
+        units_group` (Int64: rows, clusters or groups that were drawn), `value_baseline, value_group, difference` (group
+        less baseline), `standard_error, low, high, p_value, p_adjusted` (Float64).
+
     Raises
     ------
     ValueError, TypeError
-        There is one system only, or none named as `baseline`; two systems share no group; another test; `seed` or
-        `resamples` without permutation; a column is missing, given twice, of the wrong type, or has missing values.
+        There is one system or group only, or none named as `baseline`; two systems share no group; another test; `seed`
+        or `resamples` without permutation; a column is missing, given twice, of the wrong type, or has missing values.
 
     Warns
     -----
@@ -160,6 +180,12 @@ def compare(
     >>> compared = fp.compare(run, "average_precision", "truth", ["old", "new"], by="query")
     >>> compared.select(pl.col("difference", "p_value").round(4), "wins", "ties").row(0)
     (0.1667, 0.4226, 1, 2)
+
+    >>> weeks = pl.DataFrame({"week": [1] * 6 + [2] * 6, "truth": [1, 1, 0, 1, 0, 0] + [1, 0, 1, 0, 1, 0]})
+    >>> weeks = weeks.with_columns(score=pl.Series([6, 5, 4, 3, 2, 1] * 2))
+    >>> compared = fp.compare(weeks, "roc_auc", "truth", "score", between="week", baseline="previous")
+    >>> compared.select("baseline", "group", pl.col("difference", "low", "high", "p_value").round(4)).row(0)
+    (1, 2, -0.2222, -0.888, 0.7183, 0.5302)
     """
     if isinstance(test, str) and test in _REFUSED:
         raise ValueError(f"test={test!r} {_REFUSED[test]}; use test='t' or 'permutation'")
@@ -167,16 +193,39 @@ def compare(
     one_of("correction", correction, tuple(CORRECTIONS))
     share, fill = share_of(confidence), filling("undefined", undefined)
     draws = _validate_draws(test, resamples, seed)
+    has_values = has_unit_values(frame, truth, score)
+    if between is not None:
+        if test != "t":
+            raise ValueError(f"test={test!r} is for pairs, and groups of between= have different rows: use test='t'")
+        unpaired = compare_groups(
+            frame,
+            metrics,
+            truth,
+            score,
+            by,
+            between,
+            baseline,
+            mean_over=mean_over,
+            sampled=sampled,
+            cluster=cluster,
+            positive=positive,
+            undefined=fill,
+            confidence=share,
+            policies=policies,
+        )
+        keys = list(unpaired.keys)
+        table = adjust(unpaired.table, correction).sort(*unpaired.order, "m", "a", "b")
+        return unpaired.give(table.select(*map(by_name, keys), *GROUP_COLUMNS), keys)
     if baseline is not None and not (isinstance(baseline, str) or is_whole(baseline)):
         raise TypeError(f"baseline takes the name of a system; got {shown(baseline)}")
-    has_values = has_unit_values(frame, truth, score)
     by_groups = has_values or (by is not None and cluster is None and test != "delong")
     unit = one_of("sampled", sampled, ("groups", "rows", None)) or ("groups" if by_groups else "rows")
     if truth is not None and score is not None and unit == "rows":
         for name, value in (("mean_over", mean_over), ("test", "permutation" if test == "permutation" else None)):
             if value is not None:
                 raise ValueError(f"{name}= is about groups that were drawn: with sampled='rows' leave it out")
-        names, request = metric_names(metrics, truth, score), request_of(truth, score, by, positive, policies)
+        names = metric_names(metrics, truth, score)
+        request = request_for(names, request_of(truth, score, by, positive, policies))
         if test == "delong":
             refuse_delong(names, cluster)
         if not request.several:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from math import pi
 from statistics import NormalDist
 
@@ -18,6 +18,11 @@ def quantile(confidence: float, df: pl.Expr) -> pl.Expr:
     """What |t| stays below with this probability."""
     solved = pl.lit(_solved(confidence)).gather(df.clip(1, _TABLE) - 1)
     return pl.when(df > _TABLE).then(_expansion(confidence, df)).when(df > 0).then(solved)
+
+
+def welch_quantile(confidence: float, df: pl.Expr) -> pl.Expr:
+    """The same of any degrees of freedom, of which there are few: each is solved for."""
+    return df.map_batches(partial(_quantiles, confidence=confidence), return_dtype=pl.Float64, is_elementwise=True)
 
 
 def p_value(t: pl.Expr, df: pl.Expr) -> pl.Expr:
@@ -91,11 +96,13 @@ def _expansion(confidence: float, df: pl.Expr) -> pl.Expr:
 @cache
 def _solved(confidence: float) -> pl.Series:
     """The quantiles of 1, 2, ... degrees of freedom."""
-    df = pl.Series(range(1, _TABLE + 1), dtype=pl.Float64)
-    logarithm = pl.Series([NormalDist().inv_cdf((1 + confidence) / 2)] * _TABLE).log()
-    # By Newton's method on logarithms, in which tails are straight lines, or nearly.
-    step = logarithm
-    while step.abs().max() > 1e-8:  # type: ignore[operator]  # the next one would be its square
+    return _quantiles(pl.Series(range(1, _TABLE + 1), dtype=pl.Float64), confidence)
+
+
+def _quantiles(df: pl.Series, confidence: float) -> pl.Series:
+    """By Newton's method on logarithms, in which tails are straight lines, or nearly."""
+    step = logarithm = (df * 0 + NormalDist().inv_cdf((1 + confidence) / 2)).log()
+    while (step.abs().max() or 0.0) > 1e-8:  # type: ignore[operator]  # the next one would be its square
         t = logarithm.exp()
         tail = _tails(t, df)
         slope = 2 * t * _gamma_ratio(df / 2) / (pi * df).sqrt() * (-(df + 1) / 2 * (t * t / df).log1p()).exp()

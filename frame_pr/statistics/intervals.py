@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, Unpack
 
@@ -17,9 +16,9 @@ from frame_pr.functions.evaluation import metric_names
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.metrics.completion import MetricName
-from frame_pr.metrics.names import use_of
+from frame_pr.metrics.names import request_for
 from frame_pr.statistics.distributions import number_bounds, share_bounds
-from frame_pr.statistics.sampled_rows import intervals_of_rows
+from frame_pr.statistics.sampled_rows import intervals_of_rows, sampled_rows
 from frame_pr.statistics.unit_values import (
     COLUMNS,
     UnitValues,
@@ -120,10 +119,10 @@ def intervals(
         if truth is None or score is None:
             raise ValueError("a frame of figures has groups only: cluster= and sampled='rows' need the rows")
         names, request = metric_names(metrics, truth, score), request_of(truth, score, by, positive, policies)
-        request = replace(request, use=use_of(names))
+        request = request_for(names, request)
         left = None if mean_over is None else partial(keys_left, mean_over=mean_over)
-        table, keys, output = intervals_of_rows(frame, request, names, filled, share, left, cluster)
-        return output.give(table, keys)
+        rows = sampled_rows(frame, request, names, filled, left, cluster)
+        return rows.output.give(intervals_of_rows(rows, share), rows.keys)
     if cluster is not None:
         raise ValueError("cluster= is about rows that were not drawn one by one: with sampled='groups' leave it out")
     if not means:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Unpack
 
 import polars as pl
@@ -18,7 +17,7 @@ from frame_pr.inputs.rows import rows_of
 from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.means import Statistic
-from frame_pr.metrics.names import metric, use_of
+from frame_pr.metrics.names import metric, request_for
 from frame_pr.metrics.numbers import each
 from frame_pr.statistics.intervals import of_means, share_of
 from frame_pr.statistics.sampled_rows import bounds_of, refuse_policies, row_metric, values_and_errors
@@ -121,7 +120,7 @@ def report(
     request = request_of(truth, score, by, positive, policies)
     targets = [target for name in names if (target := row_metric(name))]
     refuse_policies(request, [target.name for target in targets], clusters=False)
-    rows, output = rows_of(frame, replace(request, use=use_of(names)))
+    rows, output = rows_of(frame, request_for(names, request))
     table = values_and_errors(rows, targets, filled, names)
     bounds = {
         f"{side}_{target.name}": bound

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import polars as pl
+import polars.selectors as cs
 
 from frame_pr.frames.arguments import refuse_options
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_several, stacked
@@ -113,15 +114,15 @@ ROW_ERRORS: Mapping[str, Callable[[pl.Expr], RowError]] = {
 """Of the value of each metric of a whole ranking. Its df is one less than the fewer of positives and negatives."""
 
 
-def _proportion(share: RowShare, value: pl.Expr) -> pl.Expr:
+def proportion(share: RowShare, value: pl.Expr) -> pl.Expr:
     """The share of rows J of a rate that is J, or 2 J / (1 + J)."""
     return value / (2 - value) if share.of_jaccard else value
 
 
 def _proportion_error(share: RowShare, value: pl.Expr, n: pl.Expr) -> pl.Expr:
-    proportion = _proportion(share, value)
-    error = (proportion * (1 - proportion) / n).sqrt()
-    return error * 2 / (1 + proportion) ** 2 if share.of_jaccard else error
+    part = proportion(share, value)
+    error = (part * (1 - part) / n).sqrt()
+    return error * 2 / (1 + part) ** 2 if share.of_jaccard else error
 
 
 class RowMetric(NamedTuple):
@@ -133,38 +134,82 @@ class RowMetric(NamedTuple):
     threshold: Threshold | None = None
 
 
-def intervals_of_rows(
+class SampledRows(NamedTuple, Generic[Frame]):
+    """The rows of a call, checked for standard errors, and what gives a result of the caller's kind of frame."""
+
+    rows: Rows
+    output: OutputFrame[Frame]
+    metrics: Sequence[RowMetric]
+    undefined: float | None
+    keys: Sequence[str]
+    """The keys of the result."""
+    averaged: bool
+    """Whether values are means over the groups that share the keys."""
+    clustered: bool
+
+    @property
+    def single(self) -> bool:
+        """Whether a value is that of one group, whose rows are independent."""
+        return not (self.averaged or self.clustered)
+
+    def errors(self) -> pl.LazyFrame:
+        """The keys, `n` (rows or clusters), and `value 0`, `error 0`, `df 0`, `groups 0`, `undefined 0`, ..."""
+        groups = values_and_errors(self.rows, self.metrics, self.undefined)
+        table = self.output.restore(groups)
+        table = _means(table, self.keys, self.metrics) if self.averaged else _each(table, self.metrics)
+        if self.clustered:
+            errors = _cluster_errors(self.clusters(groups), self.keys, self.metrics)
+            table = _joined(table, errors, self.keys, range(len(self.metrics)))
+        return table
+
+    def clusters(self, groups: pl.LazyFrame | None = None) -> pl.LazyFrame:
+        """The keys, `cluster`, of each metric the sum of the D of its rows, and `alone 0`, ..., see `_cluster_errors`.
+
+        `groups`: what `values_and_errors` gives.
+        """
+        if groups is None:
+            groups = values_and_errors(self.rows, self.metrics, self.undefined)
+        sums = sums_of_clusters(self.rows, self.metrics, groups).with_columns(alone=pl.len().over("group") == 1)
+        places = range(len(self.metrics))
+        alone = ((pl.col("alone") & pl.col(f"D {i}").is_not_null()).any().alias(f"alone {i}") for i in places)
+        return (
+            self.output.restore(sums)
+            .group_by(*map(by_name, self.keys), "cluster")
+            .agg(*(pl.col(f"D {i}").sum() for i in places), *alone)
+        )
+
+
+def sampled_rows(
     frame: Frame,
     request: Request,
     names: Sequence[str],
     undefined: float | None,
-    confidence: float,
     keys_left: Callable[[Sequence[str]], list[str]] | None = None,
     cluster: Column | None = None,
-) -> tuple[pl.LazyFrame, list[str], OutputFrame[Frame]]:
-    """What `intervals` gives of rows, its keys, and the way to the caller's kind of frame.
+) -> SampledRows[Frame]:
+    """Validate a frame of which rows, or clusters of rows, are the sample.
 
     `keys_left`: where values are averaged, which keys are not averaged over.
     """
-    targets = [of_rows(name) for name in names]
+    metrics = [of_rows(name) for name in names]
     refuse_policies(request, names, clusters=cluster is not None)
     if cluster is not None:
         refuse_cluster(cluster, request)
         request = replace(request, cluster=cluster)
     rows, output = rows_of(frame, request, carry=False)
     keys = list(output.keys) if keys_left is None else keys_left(output.keys)
+    return SampledRows(rows, output, metrics, undefined, keys, keys_left is not None, cluster is not None)
+
+
+def intervals_of_rows(sampled: SampledRows[Any], confidence: float) -> pl.LazyFrame:
+    """What `intervals` gives of rows."""
+    keys = list(sampled.keys)
     refuse_clash(keys, COLUMNS)
-    groups = values_and_errors(rows, targets, undefined)
-    table = output.restore(groups)
-    table = _each(table, targets) if keys_left is None else _means(table, keys, targets)
-    if cluster is not None:
-        sums = sums_of_clusters(rows, targets, groups).with_columns(alone=pl.len().over("group") == 1)
-        table = _joined(table, _cluster_errors(output.restore(sums), keys, targets), keys, range(len(targets)))
-    if keys and (keys_left is not None or cluster is not None):
-        table = table.sort(sorted_by(keys, output.systems))
-    simple = keys_left is None and cluster is None
-    lines = [_row(i, target, confidence, simple=simple) for i, target in enumerate(targets)]
-    return stacked(table, list(map(by_name, keys)), lines), keys, output
+    table = sampled.errors()
+    if keys and not sampled.single:
+        table = table.sort(sorted_by(keys, sampled.output.systems))
+    lines = [_row(i, metric, confidence, simple=sampled.single) for i, metric in enumerate(sampled.metrics)]
+    return stacked(table, list(map(by_name, keys)), lines)
 
 
 def row_metric(name: str) -> RowMetric | None:
@@ -286,7 +331,7 @@ def bounds_of(
     """`low` and `high` of a metric, of its value, error and df. `simple`: of one group, without clusters."""
     error, df = pl.col(f"error {i}"), pl.col(f"df {i}")
     if simple and target.row_share is not None:
-        sides = proportion_bounds(_proportion(target.row_share, value), df + 1, confidence)
+        sides = proportion_bounds(proportion(target.row_share, value), df + 1, confidence)
         if target.row_share.of_jaccard:
             sides = {name: 2 * side / (1 + side) for name, side in sides.items()}
         sides = around(value, **sides)
@@ -333,29 +378,28 @@ def sums_of_clusters(rows: Rows, targets: Sequence[RowMetric], groups: pl.LazyFr
     return sums.select("group", "cluster", "positive", **influences)
 
 
-def _cluster_errors(sums: pl.LazyFrame, keys: Sequence[str], targets: Sequence[RowMetric]) -> pl.LazyFrame:
+def _cluster_errors(clusters: pl.LazyFrame, keys: Sequence[str], targets: Sequence[RowMetric]) -> pl.LazyFrame:
     """`error`, of sums and not of means, and `df`; and how many clusters there are.
 
     In a group of one cluster, which is `alone`, the D add up to 0, whatever the error is: so there is none of the mean.
     """
-    places = range(len(targets))
-    alone = ((pl.col("alone") & pl.col(f"D {i}").is_not_null()).any().alias(f"alone {i}") for i in places)
-    table = sums.group_by(*map(by_name, keys), "cluster").agg(*(pl.col(f"D {i}").sum() for i in places), *alone)
     n = pl.len().cast(pl.Int64)
     parts = [n.alias("clusters")]
-    for i in places:
+    for i in range(len(targets)):
         squares = pl.when((n > 1) & ~pl.col(f"alone {i}").any()).then((pl.col(f"D {i}") ** 2).sum())
         parts.append((squares * n / (n - 1)).sqrt().alias(f"sum {i}"))
-    return table.group_by(map(by_name, keys)).agg(parts) if keys else table.select(parts)
+    return clusters.group_by(map(by_name, keys)).agg(parts) if keys else clusters.select(parts)
 
 
 def _joined(table: pl.LazyFrame, clusters: pl.LazyFrame, keys: Sequence[str], places: range) -> pl.LazyFrame:
     """The means, with the errors that clusters give, of the metrics at these places."""
-    both = (
-        table.join(clusters, on=list(map(by_name, keys)), how="left", nulls_equal=True)
-        if keys
-        else pl.concat([table, clusters], how="horizontal")
-    )
+    if keys:
+        # Before 2.0, polars joins by no selector, and a name may be a pattern.
+        key_columns = {f"key {i}": by_name(key) for i, key in enumerate(keys)}
+        clusters = clusters.with_columns(**key_columns).drop(cs.by_name(*keys))
+        both = table.with_columns(**key_columns).join(clusters, on=list(key_columns), how="left", nulls_equal=True)
+    else:
+        both = table.join(clusters, how="cross")
     return both.with_columns(
         pl.col("clusters").alias("n"),
         *((pl.col(f"sum {i}") / pl.col(f"groups {i}")).alias(f"error {i}") for i in places),

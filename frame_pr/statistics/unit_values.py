@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, Generic, NamedTuple
 
@@ -18,7 +17,7 @@ from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
 from frame_pr.metrics.aggregation import plan_for, values
-from frame_pr.metrics.names import metric, use_of
+from frame_pr.metrics.names import metric, request_for
 
 _SLACK = 1e-6
 """By so much a share may lie below 0 or above 1, as the floats of other tools are rounded, some to 32 bits."""
@@ -66,7 +65,7 @@ def unit_values_of(
     if truth is None or score is None:
         return _brought(frame, metrics, by, {"positive": positive, "undefined": undefined, **policies}, system=system)
     names = metric_names(metrics, truth, score)
-    request = replace(request_of(truth, score, by, positive, policies), use=use_of(names, averages=True))
+    request = request_for(names, request_of(truth, score, by, positive, policies), averages=True)
     rows, output = rows_of(frame, request, all_groups=True)
     undefinable = plan_for(rows, names, undefined).undefinable()
     table = values(rows, {name: name for name in names}, undefined).with_columns(pl.col(names).cast(pl.Float64))

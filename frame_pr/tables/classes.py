@@ -97,7 +97,7 @@ def unpivot_classes(
     kind, ours = kind_of(frame), classes_given.ours()
     for argument, name in ours.values():
         kind.refuse_missing([name], argument)
-    refuse_repeats([name for _, name in ours.values()])
+    refuse_repeats(ours.values())
     carried = [name for name in kind.columns if name not in [used for _, used in ours.values()]]
     refuse_carried_as(classes_given.new(), carried)
     source = kind.read([name for _, name in ours.values()])

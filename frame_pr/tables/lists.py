@@ -109,7 +109,7 @@ def explode_lists(
     kind, columns = kind_of(frame), lists.ours()
     for argument, name in columns.values():
         kind.refuse_missing([name], argument)
-    refuse_repeats([name for _, name in columns.values()])
+    refuse_repeats(columns.values())
     new = [*(["system"] if not isinstance(ranked, str) else []), "item", "score", "truth"]
     carried = [name for name in kind.columns if name not in (lists.truth, *lists.ranked, *lists.scores)]
     refuse_carried_as(new, carried)
@@ -190,7 +190,7 @@ def _validate_lists(data: pl.DataFrame, lists: _Lists, *, repeats: bool) -> pl.D
             )
         if not repeats and (twice := ranked.list.n_unique() < ranked.list.len()).any():
             key = data.filter(twice).select(keys).row(0)
-            items = ranked.filter(twice).head(1).explode()
+            items = ranked.filter(twice).head(1).explode(empty_as_null=False)
             item = items.filter(~items.is_first_distinct())[0]
             raise ValueError(
                 f"ranked column {shown(name)} has {shown(item)} twice at {shown(key if len(key) > 1 else key[0])} "

@@ -109,10 +109,14 @@ def test_counts_and_tie_breaks_are_taken():
 
 def test_a_float32_has_six_digits():
     run = pl.DataFrame({"hit": [1, 0, 1, 0, 1], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
-    # 34/45 = .75555...
-    found = fp.identify(run, np.float32(34 / 45), "hit", "score")
-    assert found["call"][0].startswith("evaluate(frame, 'average_precision'")
-    assert found["digits"][0] == 6
+    # 34/45 = .75555...; the second value is what `.item()` of torch and numpy gives of it.
+    for value in (np.float32(34 / 45), float(np.float32(34 / 45))):
+        found = fp.identify(run, value, "hit", "score")
+        assert found["call"][0].startswith("evaluate(frame, 'average_precision'")
+        assert found["digits"][0] == 6
+    # A float64 keeps all of its digits, and so does one that a float32 holds by its few digits.
+    assert fp.identify(run, 34 / 45, "hit", "score")["digits"][0] == 15
+    assert fp.identify(run, 0.75, "hit", "score").filter(pl.col("call") == "")["definition"][0].endswith(" 0.75")
 
 
 def test_a_percentage_is_hinted_at():
@@ -123,6 +127,13 @@ def test_a_percentage_is_hinted_at():
     ]
     assert ends[0].endswith("no other value rounds to 75.56; if it is a percentage, give 0.7556")
     assert "percentage" not in ends[1]
+    # With its sign, it is read as one: of four digits behind the point.
+    for value in ("75.56%", "75.56 %"):
+        found = fp.identify(run, value, "hit", "score")
+        assert found["call"][0].startswith("evaluate(frame, 'average_precision'")
+        assert found["digits"][0] == 4
+    with pytest.raises(ValueError, match=r"value must be a number, or a text such as '0\.7310', got '75\.56%%'"):
+        fp.identify(run, "75.56%%", "hit", "score")
 
 
 def test_an_expression_breaks_ties():

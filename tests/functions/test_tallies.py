@@ -15,7 +15,7 @@ from seldom import slow
 import frame_pr as fp
 from frame_pr.metrics.names import metric
 
-SHARED = ("by", "positive", "weight", "gain", "unscored", "unjudged", "ascending")
+SHARED = ("by", "positive", "weight", "count", "gain", "unscored", "unjudged", "ascending")
 # Two groups; twice a hit and a miss of one score, a row without a score and one without a truth.
 ROWS = {
     "q": ["b", "b", "a", "a", "a", "a", "a", "a"],
@@ -66,9 +66,9 @@ def test_tallies_of_parts_are_the_whole_for_random_calls(block):
         shared = {name: value for name, value in given.items() if name in SHARED}
         tallies = three_tallies(frame, call.score, number, **shared)
         expected = fp.evaluate(frame, call.names, "y", call.score, **given)
-        again = fp.tally(tallies, "y", call.score, count="count", **shared)
+        again = fp.tally(tallies, "y", call.score, **shared | {"count": "count"})
         for found in (tallies, again):
-            figures = fp.evaluate(found, call.names, "y", call.score, count="count", **given)
+            figures = fp.evaluate(found, call.names, "y", call.score, **given | {"count": "count"})
             assert_frame_equal(figures, expected, check_exact=True)
         assert again.equals(fp.tally(frame, "y", call.score, **shared))
         tried += 1

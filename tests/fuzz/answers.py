@@ -5,7 +5,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import isfinite
+from math import isfinite, sqrt
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,8 @@ import polars as pl
 from oracle import Group
 
 import frame_pr as fp
-from fuzz.calls import STARTED, Call, group_keys, parts_of, plain, rows_of, scores_of
+from frame_pr.metrics.rates import RATES
+from fuzz.calls import STARTED, Call, group_keys, parts_of, plain, rows_of, scores_of, tally_options
 from fuzz.cases import ASSOCIATIONS, BEST_RATES, COUNTS, QUOTIENTS, TOTALS
 
 
@@ -64,6 +65,8 @@ def groups_of(call: Call) -> dict[tuple[Any, ...], Group]:
 
         members: dict[Any, list[Any]] = {} if call.keys else {(): []}
         for key, row, lacks in zip(keys, rows_of(call, system), lacking, strict=True):
+            if row.count == 0 and call.keys:
+                continue  # no row, and so no group
             gone = lacks and policies.get("unscored") == "drop"
             members.setdefault(key, []).append(row._replace(score=None) if gone else row)
         for key, rows in members.items():
@@ -87,18 +90,57 @@ def exact_answers(call: Call, groups: dict[tuple[Any, ...], Group]) -> dict[tupl
     parts: dict[Any, list[dict[str, Any]]] = {} if left else {(): []}
     for key, values in exact.items():
         parts.setdefault(tuple(key[i] for i in left), []).append(values)
-    return {key: averaged(call.names, values) for key, values in parts.items()}
+    totals = {key: {"P": group.positives, "N": group.rows} for key, group in groups.items()}
+    for key, values in exact.items():
+        values |= totals[key]
+    statistics = call.options.get("statistics", ["mean"])
+    return {key: averaged(call, values, statistics) for key, values in parts.items()}
 
 
-def averaged(names: list[str], groups: list[dict[str, Any]]) -> dict[str, Any]:
+WEIGHTS = {
+    "weighted": lambda group: group["P"],
+    "by_rows": lambda group: group["N"],
+    "by_pairs": lambda group: group["P"] * (group["N"] - group["P"]),
+}
+
+
+def statistic(name: str, statistic: str, groups: list[dict[str, Any]]) -> Any:
+    """Of the values of groups that have them, by the definition; None where there are too few."""
+    if statistic == "defined":
+        return len(groups)
+    values = sorted(Fraction(group[name]) for group in groups)
+    if statistic in WEIGHTS:
+        weights = [Fraction(WEIGHTS[statistic](group)) for group in groups]
+        total = sum(weights)
+        return sum(w * Fraction(g[name]) for w, g in zip(weights, groups, strict=True)) / total if total else None
+    if not values or (statistic == "std" and len(values) < 2):
+        return None
+    if statistic == "std":
+        mean = sum(values) / len(values)
+        return sqrt(sum((value - mean) ** 2 for value in values) / (len(values) - 1))
+    if statistic == "range":
+        return values[-1] - values[0]
+    share = {"min": "0", "median": "50", "max": "100"}.get(statistic, statistic[1:])
+    place = Fraction(share) / 100 * (len(values) - 1)
+    low = values[int(place)]
+    return low + (values[min(int(place) + 1, len(values) - 1)] - low) * (place - int(place))
+
+
+def averaged(call: Call, groups: list[dict[str, Any]], statistics: list[str]) -> dict[str, Any]:
     found: dict[str, Any] = {"groups": len(groups)}
-    for name in names:
+    for name in call.names:
         there = [group[name] for group in groups if group[name] is not None]
         endless = [value for value in there if isinstance(value, float) and not isfinite(value)]
         numbers = endless or [Fraction(value) for value in there]
-        found[f"mean_{name}"] = sum(numbers) / len(numbers) if numbers else None
-        # Of large numbers of both signs the mean has the last bits of the largest.
-        found[f"scale of mean_{name}"] = max([*map(abs, numbers), signed(name)])
+        for of in statistics:
+            if endless and of != "defined":
+                found[f"{of}_{name}"] = sum(endless) if of == "mean" else {"min": min, "max": max}[of](there)
+            elif of == "mean":
+                found[f"mean_{name}"] = sum(numbers) / len(numbers) if numbers else None
+            else:
+                found[f"{of}_{name}"] = statistic(name, of, [group for group in groups if group[name] is not None])
+            # Of large numbers of both signs the mean has the last bits of the largest.
+            found[f"scale of {of}_{name}"] = max([*map(abs, numbers), signed(name), share_of_ties(call, name)])
         found[f"undefined_{name}"] = len(groups) - len(there)
     return found
 
@@ -126,9 +168,27 @@ def result_of(call: Call) -> pl.DataFrame:
     if call.engine == "expressions":
         metrics = [pl.col("s").pr.metric("y", name, positive=options.get("positive")) for name in call.names]
         return call.frame.group_by(call.keys).agg(metrics) if call.keys else call.frame.select(metrics)
+    if call.engine == "tally":
+        return evaluated_tally(call)
     if call.engine == "partitioned":
         return fp.partitioned(call.frame, partitions=parts_of(call), progress=False).evaluate(*arguments, **options)
     return RUNNING[call.engine](call)
+
+
+def evaluated_tally(call: Call) -> pl.DataFrame:
+    """The metrics of a tally, put together from those of three parts of the frame."""
+    options, frame, shared = dict(call.options), call.frame, tally_options(call)
+    for name in ("positives", "rows"):
+        if isinstance(options.get(name), str):
+            options[name] = frame.select(*call.keys, options[name]).unique()
+    if "positive" in options:  # a part may lack this label
+        frame = frame.with_columns(y=pl.col("y") == options.pop("positive"))
+        del shared["positive"]
+    part = pl.int_range(pl.len()) * 7 % 3
+    tallies = pl.concat([fp.tally(frame.filter(part == i), "y", call.score, **shared) for i in range(3)])
+    if parts_of(call) == 2:
+        tallies = fp.tally(tallies, "y", call.score, **shared | {"count": "count"})
+    return tallies.pr.evaluate(call.names, "y", call.score, **options | {"count": "count"})
 
 
 RUNNING: dict[str, Callable[..., pl.DataFrame]] = {}
@@ -210,13 +270,15 @@ def equal(call: Call, name: str, got: Any, exact: Any, group: Group | None, scal
         return same or (products and f"max_{rate}" in BEST_RATES and as_good(group, rate, got))
     if got == exact:
         return True
+    if "count" in call.options and close(call, group, name, got, exact):
+        return True
     head, _, cut = name.partition("@")
     if head in COUNTS or head in TOTALS:
         if not fractional and isinstance(exact, int):
             return False
         return got == float(exact) if fractional else near(name, got, exact)
     an_f = re.fullmatch("(max_)?f[0-9.]+", head)
-    plain = head in QUOTIENTS or head in ("prevalence", "r_precision")
+    plain = (head in QUOTIENTS and not an_f) or head in ("prevalence", "r_precision")
     if an_f and fractional:
         return got == float(exact)
     if (plain and not fractional and group.rows < 2**53) or (an_f and group.rows < 2**46):
@@ -224,6 +286,25 @@ def equal(call: Call, name: str, got: Any, exact: Any, group: Group | None, scal
         if tp is not None and Fraction(tp).denominator == 1:
             return got == float(exact)
     return near(name, got, exact)
+
+
+def close(call: Call, group: Group, name: str, got: float, exact: Any) -> bool:
+    """Whether a value is right but for the last bits of what it is a difference of: of long ties that may be all of it.
+
+    A rank takes a share of a tie: few false positives are a rank less a number of hits that is nearly as large. And a
+    ranking is compared with chance by how much is missing to 1.
+    """
+    if name == "normalized_average_precision":
+        return abs(got - exact) <= 1e-14 / (1 - group.value("chance_average_precision"))
+    return abs(got - exact) <= 1e-12 * share_of_ties(call, name)
+
+
+def share_of_ties(call: Call, name: str) -> float:
+    """The error, in parts of 1e-12, of what a rank that falls into a tie takes of it."""
+    head, _, cut = name.partition("@")
+    if "count" not in call.options or head not in RATES or not cut[:1].isdigit():
+        return 0
+    return 1e-3 * (int(cut) if head in COUNTS and cut.isdigit() else 1)
 
 
 def as_good(group: Group, rate: str, threshold: Any) -> bool:

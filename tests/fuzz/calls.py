@@ -18,7 +18,8 @@ import polars as pl
 import frame_pr as fp
 
 """
-ENGINES = ["polars", "lazy", "streaming", "pandas", "numpy", "beside", "expressions", "partitioned", "dask", "spark"]
+ENGINES = ["polars", "lazy", "streaming", "pandas", "numpy", "beside", "expressions", "tally"]
+ENGINES += ["partitioned", "dask", "spark"]
 
 STARTED = ["dask", "spark"]
 IN_PARTS = ["partitioned", *STARTED]
@@ -81,16 +82,13 @@ def rows_of(call: Call, system: str) -> list[Row]:
     gains = [None] * frame.height
     if "gain" in options:
         gains = [Fraction(0) if g is None or g != g else Fraction(g) for g in frame["g"].to_list()]
-    return list(map(Row, truths, scores_of(frame, system), weights, ties, gains))
+    counts = frame["n"].to_list() if "count" in options else [1] * frame.height
+    return list(map(Row, truths, scores_of(frame, system), weights, ties, gains, counts))
 
 
 def code(call: Call) -> str:
     """The call, to be copied; of Dask and Spark, as a plain one."""
-    shown = {
-        name: frame_code(value) if isinstance(value, pl.DataFrame) else repr(value)
-        for name, value in call.options.items()
-    }
-    arguments = f'{call.names!r}, "y", {call.score!r}' + "".join(f", {name}={value}" for name, value in shown.items())
+    arguments = f'{call.names!r}, "y", {call.score!r}{options_code(call.options)}'
     metrics = (
         f"[pl.col('s').pr.metric('y', name, positive={call.options.get('positive')!r}) for name in {call.names!r}]"
     )
@@ -101,10 +99,23 @@ def code(call: Call) -> str:
         "numpy": f"frame.to_pandas().pr.evaluate({arguments})",
         "beside": f"frame.pr.with_metrics({arguments}, prefix='its ')",
         "expressions": f"frame.group_by({call.keys}).agg({metrics})" if call.keys else f"frame.select({metrics})",
+        "tally": f'tally = fp.tally(frame, "y", {call.score!r}{options_code(tally_options(call))})\n'
+        f"tally.pr.evaluate({arguments})  # and count='count'",
         "partitioned": f"fp.partitioned(frame, partitions={parts_of(call)}, progress=False).evaluate({arguments})",
     }
     last = ways.get(call.engine, f"frame.pr.evaluate({arguments})")
     return f"{IMPORTS}frame = {frame_code(call.frame)}\n{last}  # {call.engine}"
+
+
+def options_code(options: dict[str, Any]) -> str:
+    shown = {name: frame_code(o) if isinstance(o, pl.DataFrame) else repr(o) for name, o in options.items()}
+    return "".join(f", {name}={value}" for name, value in shown.items())
+
+
+def tally_options(call: Call) -> dict[str, Any]:
+    """The options of the call that a tally of its rows needs."""
+    shared = ("by", "positive", "weight", "count", "gain", "unscored", "unjudged", "ascending")
+    return {name: call.options[name] for name in shared if name in call.options}
 
 
 def parts_of(call: Call) -> int:

@@ -73,6 +73,10 @@ GAINS = {
     pl.Float64: [[0.0, 0.5, 1.0, 7.0], [1e-9, 1e-6, 1.0], [0.1, 0.2, 1e15]],
     pl.UInt8: [[0, 1, 3, 7, 15]],
 }
+STATISTICS = ["mean", "median", "std", "min", "max", "range", "q25", "q2.5", "defined"]
+STATISTICS += ["weighted", "by_rows", "by_pairs"]
+OF_THRESHOLDS = ["mean", "min", "max", "defined"]
+SCALES = [1, 10**6, 10**10, 10**15]
 RECALLS = ["0", "0.1", "0.3", "0.5", "0.7", "0.8", "1", "0.333", "1e-3", "0.999999"]
 
 
@@ -127,6 +131,8 @@ def some_names(draw: random.Random, call: Call) -> list[str]:
             continue
         if call.fractional and "mean_over" in call.options and name.removeprefix("threshold@") in BEST_RATES:
             continue  # see `answers.equal`
+        if name.startswith("threshold@") and not {*call.options.get("statistics", [])} <= {*OF_THRESHOLDS}:
+            continue
         if "gain" in call.options and name not in GAINED and (TIES[ties].bounds or not found):
             continue
         found[name] = None
@@ -147,7 +153,9 @@ def a_cut(draw: random.Random, call: Call) -> str:
         "benefit",
     ]
     kind = draw.choice([*kinds, "threshold@limit"])
-    rank, recall = draw.choice([1, 2, 3, 4, 5, 10, 100, "1%", "10%", "33.3%", "100%"]), draw.choice(RECALLS)
+    ranks = [1, 2, 3, 4, 5, 10, 100, "1%", "10%", "33.3%", "100%"]
+    ranks += [10**6 + 7, 10**12] if "count" in call.options else []
+    rank, recall = draw.choice(ranks), draw.choice(RECALLS)
     if kind == "ranks":
         return f"{draw.choice(['reciprocal_rank', 'success', 'dcg', 'ndcg', 'judged'])}@{rank}"
     limit = draw.choice(
@@ -222,25 +230,32 @@ def a_call_of(draw: random.Random, engine: str) -> Call:
     if missing:
         options["unscored"] = draw.choice(["unretrieved", "unretrieved", "drop"])
     if by_policies:
-        policies(draw, options, column, height)
+        policies(draw, options, column, truths)
         if draw.random() < 0.15:
             options["undefined"] = draw.choice([0.0, 0.5, -1.0])
         if "by" in options and draw.random() < 0.2:
             keys = [*options["by"], *(["system"] if isinstance(score, list) else [])]
             options["mean_over"] = draw.sample(keys, draw.randint(1, len(keys)))
+            if draw.random() < 0.5:
+                # Weights are totals, which tied gains refuse.
+                several = STATISTICS[: -3 if "gain" in options else None]
+                options["statistics"] = draw.sample(several, draw.randint(1, 5))
     call = Call(pl.DataFrame(list(columns.values())), [], score, options, engine)
     if by_policies and draw.random() < 0.2:
         call = totals(draw, call)
     return replace(call, names=some_names(draw, call))
 
 
-def policies(draw: random.Random, options: dict[str, Any], column: Callable[..., None], height: int) -> None:
-    """Ties, tie-breaks, weights and directions."""
+def policies(draw: random.Random, options: dict[str, Any], column: Callable[..., None], truths: list[Any]) -> None:
+    """Ties, tie-breaks, weights, gains, counts and directions."""
+    height = len(truths)
     kind = draw.choice(["plain", "plain", "ties", "tie_break", "weight", "weight", "gain"])
     if kind == "gain":
         dtype = draw.choice(list(GAINS))
         pool = draw.choice(GAINS[dtype])
-        column("g", [draw.choice(pool) for _ in range(height)], dtype)
+        # A gain may be missing where the truth is.
+        gains = [None if truth is None and draw.random() < 0.5 else draw.choice(pool) for truth in truths]
+        column("g", gains, dtype)
         options["gain"] = "g"
     if kind == "ties" or (kind == "gain" and draw.random() < 0.4):
         options["ties"] = draw.choice([*TIES])
@@ -257,6 +272,18 @@ def policies(draw: random.Random, options: dict[str, Any], column: Callable[...,
             pool = [draw.lognormvariate(0, 4) for _ in range(20)]
         column("w", [draw.choice(pool) for _ in range(height)], dtype)
         options["weight"] = "w"
+    rule = TIES[options.get("ties", "threshold")]
+    if draw.random() < 0.3 and "tie_break" not in options and not rule.by_row:
+        # Of long runs of rows in the order of their truths the oracle has no closed form.
+        # Sums have to stay below 2**56, and those of gains are exact only if these are much alike.
+        known = rule.bounds or kind == "weight" or (kind == "gain" and {1e-9, 10**9, 1e15} & {*pool})
+        scale = 1 if known else draw.choice(SCALES[: -1 if kind == "gain" else None])
+        few = [draw.choice([1, 2, 3]) for _ in range(height)]
+        many = [draw.choice([1, scale, 2 * scale, scale - 1]) for _ in range(25)]  # up to 2**56 in all
+        counts = [*many, *few[25:]][:height]
+        draw.shuffle(counts)
+        column("n", with_missing(draw, counts, draw.choice([0, 0.2]), [0]), pl.Int64)
+        options["count"] = "n"
     if draw.random() < 0.25:
         options["ascending"] = True
 
@@ -264,10 +291,12 @@ def policies(draw: random.Random, options: dict[str, Any], column: Callable[...,
 def totals(draw: random.Random, call: Call) -> Call:
     """The call with known totals: as a column, or as a frame in another order."""
     frame, options = call.frame, call.options
+    if "count" in options and 0 in frame["n"]:
+        return call  # these groups would be among the totals, but not among the rows
     here: dict[Any, list[Any]] = {}
     for key, row in zip(group_keys(call), rows_of(call, call.systems[0]), strict=True):
         found = here.setdefault(key, [0, 0])
-        found[0], found[1] = found[0] + row.weight * (row.truth is True), found[1] + row.weight
+        found[0], found[1] = found[0] + row.mass * (row.truth is True), found[1] + row.mass
     more = {key: [draw.choice([0, 0, 1, 5, 1000]) for _ in range(2)] for key in here}
     known = {key: (p + more[key][0], n + sum(more[key])) for key, (p, n) in here.items()}
     number = float if call.fractional else int
@@ -291,8 +320,12 @@ def fits(call: Call) -> bool:
     schema, engine = call.frame.schema, call.engine
     gaps = [column.dtype for column in call.frame if column.null_count()]
     if engine == "beside":
-        return isinstance(call.score, str) and "mean_over" not in call.options
-    if engine in IN_PARTS and "ties" in call.options and TIES[call.options["ties"]].by_row:
+        # A row that counts nothing stands there, too, and a group of such rows is not in the result.
+        nothing = "count" in call.options and 0 in call.frame["n"]
+        return isinstance(call.score, str) and "mean_over" not in call.options and not nothing
+    if engine == "tally" and ("tie_break" in call.options or call.frame.is_empty()):
+        return False
+    if engine in (*IN_PARTS, "tally") and "ties" in call.options and TIES[call.options["ties"]].by_row:
         return False
     # Ranges of scores take no gains, and a small partition is cut into them, too.
     if "gain" in call.options and (engine == "partitioned" or (engine in STARTED and not call.keys)):

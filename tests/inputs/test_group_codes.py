@@ -245,8 +245,8 @@ def test_many_groups_beside_ties_or_weights(given, dtype):
     for keys in (range(10_000), [0, 1, 2**28 - 2, 2**28, 2**40, 2**60]):
         data = pl.DataFrame({"key": keys, "relevant": 1, "score": 1, "one": 1}).cast({"key": dtype})
         for frame in (data, data.lazy()):
-            result = frame.pr.evaluate("positives", "relevant", "score", by="key", **given).lazy().collect()
-            assert result.equals(data.select("key", positives=pl.lit(1, dtype=pl.Int64)).sort("key"))
+            result = frame.pr.average_precision("relevant", "score", by="key", **given).lazy().collect()
+            assert result.equals(data.select("key", average_precision=pl.lit(1.0)).sort("key"))
 
 
 @pytest.mark.parametrize(("dtype", "lowest"), [(pl.Int64, -(2**29)), (pl.UInt64, 0)])

@@ -9,7 +9,7 @@ import frame_pr as fp
 
 mpl.use("Agg")
 
-ODD = ["^a$", "*", "^.*$", "a`b", "a\nb", "^b.*$"]
+ODD = ["^a$", "*", "^.*$", "a\0b", "a`b\n", "^b.*$"]
 SHIFTS = [0, *slow(2)]
 ROLES = ["query", "truth", "score", "other", "extra", "new"]
 DATA = pl.DataFrame(

@@ -20,9 +20,12 @@ AT_ONCE = [
     ({"by": ["query", "xyzzy"]}, ValueError, "no column 'xyzzy' in the frame; columns: 'query', 'relevant', 'score'"),
     ({"score": ["score", "scor"]}, ValueError, "no column 'scor' in the frame; did you mean 'score'?"),
     # The same column twice.
-    ({"truth": "score"}, ValueError, "column 'score' is given twice"),
-    ({"by": "relevant"}, ValueError, "column 'relevant' is given twice"),
-    ({"by": ["query", "query"]}, ValueError, "column 'query' is given twice"),
+    ({"truth": "score"}, ValueError, "column 'score' is given twice, to truth= and to score=: give another column"),
+    ({"by": "relevant"}, ValueError, "column 'relevant' is given twice, to by= and to truth="),
+    ({"by": ["query", "query"]}, ValueError, "column 'query' is given twice in by: name it once"),
+    # A set has another order in each process, and the result has its order.
+    ({"by": {"query"}}, TypeError, "by: a set has no order, and the result depends on it; give a list"),
+    ({"score": frozenset({"score"})}, TypeError, "score: a set has no order"),
     ({"score": ["score", "score"]}, ValueError, "column 'score' is given twice"),
     # Wrong types.
     ({"score": "label"}, TypeError, "score column 'label' is String: it must be numeric"),

@@ -44,10 +44,21 @@ def warns(kind, frame, call, text):
         lambda frame: fp.curve(frame, "y", "predicted"),
         lambda frame: fp.intervals(frame, AP, "y", "predicted"),
         lambda frame: fp.with_metrics(frame, "roc_auc", "label", "predicted", positive="x"),
+        lambda frame: fp.average_curve(frame, "y", "predicted", by="q"),
     ],
 )
 def test_predicted_classes_as_a_score(kind, call):
     warns(kind, ROWS, call, "score: column 'predicted' holds only the whole numbers 0 and 1")
+
+
+def test_predicted_classes_in_a_comparison(kind):
+    two = ROWS.with_columns(other=1 - pl.col("predicted"))
+    warned = []
+    for keys in ({}, {"by": "q"}):
+        with pytest.warns(fp.DataWarning) as told:
+            result(kind, two, lambda frame, keys=keys: fp.compare(frame, AP, "y", ["predicted", "other"], **keys))
+        warned.append([str(warning.message).partition(" holds")[0] for warning in told])
+    assert warned == [["score: column 'predicted'", "score: column 'other'"]] * 2
 
 
 @pytest.mark.parametrize(
@@ -107,6 +118,12 @@ def test_thresholds_on_another_scale(kind, scale, threshold):
     warns(kind, scaled, lambda frame: fp.report(frame, "y", "s", threshold=threshold), text)
 
 
+def test_a_threshold_on_another_scale_in_a_comparison(kind):
+    two = ROWS.with_columns(other=pl.col("s") * 100)
+    text = "threshold: 50 is far from all scores of column 's'"
+    warns(kind, two, lambda frame: fp.compare(frame, "recall@threshold=50", "y", ["s", "other"]), text)
+
+
 @pytest.mark.parametrize(
     ("scale", "threshold"),
     [
@@ -128,6 +145,46 @@ def test_thresholds_that_some_scores_may_reach(kind, scale, threshold):
 
 def test_a_threshold_beyond_equal_scores(kind):
     result(kind, ROWS.with_columns(s=0.5), lambda frame: fp.confusion(frame, "y", "s", threshold=50))
+
+
+TOTALS = ROWS.with_columns(N=pl.lit(20), P=pl.lit(10), doc=pl.col("s") * 10)
+AT = "precision@threshold=0.5"
+
+
+@pytest.mark.parametrize(
+    ("option", "call"),
+    [
+        ("rows", lambda frame: fp.average_precision(frame, "y", "s", rows="N")),
+        ("rows", lambda frame: fp.evaluate(frame, [AP, "recall@2", AT], "y", "s", by="q", rows="N")),
+        ("rows", lambda frame: fp.with_metrics(frame, "k@recall=0.5", "y", "s", rows="N")),
+        ("rows", lambda frame: fp.average_curve(frame, "y", "s", by="q", rows="N")),
+        ("positives", lambda frame: fp.evaluate(frame, "k@threshold=0.5", "y", "s", positives="P")),
+        ("ties", lambda frame: fp.evaluate(frame, [AT, "rows"], "y", "s", ties="expected")),
+        ("ties", lambda frame: fp.confusion(frame, "y", "s", threshold=0.5, ties="optimistic")),
+        ("tie_break", lambda frame: fp.evaluate(frame, AT, "y", "s", tie_break="doc")),
+    ],
+)
+def test_options_that_change_nothing(kind, option, call):
+    warns(kind, TOTALS, call, f"^{option}: the option changes nothing, as .*; leave it out$")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda frame: fp.evaluate(frame, [AP, "roc_auc"], "y", "s", rows="N"),  # one of them reads it
+        lambda frame: fp.evaluate(frame, ["fpr@threshold=0.5"], "y", "s", rows="N"),
+        lambda frame: fp.evaluate(frame, "precision@50%", "y", "s", rows="N"),
+        lambda frame: fp.report(frame, "y", "s", rows="N", positives="P"),
+        lambda frame: fp.confusion(frame, "y", "s", threshold=0.5, rows="N"),
+        lambda frame: fp.curve(frame, "y", "s", rows="N"),
+        lambda frame: fp.evaluate(frame, "rows", "y", "s", positives="P"),  # 20, as 5 positives are not in the frame
+        lambda frame: fp.average_curve(frame, "y", "s", by="q", positives="P"),
+        lambda frame: fp.evaluate(frame, AT, "y", "s", ties="threshold"),  # the default
+        lambda frame: fp.evaluate(frame, [AT, "ties"], "y", "s", tie_break="doc"),
+    ],
+)
+def test_options_that_something_depends_on(kind, call):
+    result(kind, TOTALS, call)
 
 
 PARTLY = ROWS.with_columns(pl.when(pl.col("q") != "b").then("y"))

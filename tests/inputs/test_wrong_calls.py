@@ -30,12 +30,12 @@ CASES = [
     Case(
         lambda: run.pr.average_precision("rel", "s", by=pl.all()).height,
         ValueError,
-        "column 'rel' is given twice: by, truth and score are all different columns",
+        "column 'rel' is given twice, to by= and to truth=: give another column for one of them",
     ),
     Case(
         lambda: run.pr.average_precision("rel", "s", by=["rel", "s"]),
         ValueError,
-        "column 'rel' is given twice: by, truth and score are all different columns",
+        "column 'rel' is given twice, to by= and to truth=: give another column for one of them",
     ),
     Case(
         lambda: run.pr.average_precision("rel", "s", positive=datetime.date(1970, 1, 2)),

@@ -100,6 +100,7 @@ BILLION = 10**9
         (2**41, 2**41, 2**41, 2**42),  # perfect, and there the difference of two products is as long as they are
         (0, 2**41, 2**41, 2**42),
         (2**40 + 1, 2**41, 2**41, 2**42),
+        (2, 2**62 - 1, 2, 2**62 - 1),  # the largest rank, of a group of few rows
     ],
 )
 def test_a_billion_rows(row):

@@ -211,6 +211,12 @@ def test_values_on_another_scale_give_a_warning() -> None:
         fp.plot_intervals(percent, overall=0.7, ax=axes())
 
 
+def test_a_plot_gives_each_warning_once() -> None:
+    with pytest.warns(fp.DataWarning, match="score: column 'predicted' holds only") as told:
+        fp.plot(RUN.with_columns(predicted=(pl.col("s") > 0.6).cast(pl.Int64)), "rel", "predicted", ax=axes())
+    assert len(told) == 1
+
+
 def test_values_on_the_same_scale_are_silent() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")

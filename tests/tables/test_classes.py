@@ -148,7 +148,7 @@ def test_missing_labels_and_scores_stay():
             "'shown' is String, of which the classes 1, 2 cannot all be labels",
         ),
         ({"scores": ["cat", "cat"]}, ValueError, "scores gives column 'cat' twice"),
-        ({"scores": ["cat", "dog", "shown"]}, ValueError, "column 'shown' is given twice"),
+        ({"scores": ["cat", "dog", "shown"]}, ValueError, "column 'shown' is given twice, to truth= and to scores="),
         ({"scores": None}, ValueError, "unpivot_classes takes scores, prediction= or both: got none"),
         ({"scores": None, "prediction": "predicted"}, ValueError, r"prediction alone needs classes=\[...\]"),
         ({"classes": CLASSES}, ValueError, "classes= names the classes where nothing else does"),

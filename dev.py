@@ -1,0 +1,271 @@
+"""Developer commands for every operating system: `python dev.py check`. With make, `make check` is the same.
+
+A command installs what it needs into `.venv`, once. `python dev.py --help` lists the commands.
+"""
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent
+LOCKED = ROOT / "constraints.txt"
+VENV = Path(os.environ.get("VENV", ROOT / ".venv"))
+PIP = ["-m", "pip", "--quiet", "--disable-pip-version-check"]
+# One polars thread for each of the processes that run tests.
+POLARS_THREADS = {"POLARS_MAX_THREADS": "1"}
+
+
+class Versions(NamedTuple):
+    """The versions of the dependencies that the fast tests run with."""
+
+    extra: str
+    tests: str
+    """Which tests, as `pytest -m` reads it."""
+    pip: tuple[str, ...] = ()
+
+
+VERSIONS = {
+    "floor": Versions("test", "not slow or versions"),
+    "locked": Versions("fast", "not slow", ("--constraint", str(LOCKED))),
+    "newest": Versions("fast", "not slow", ("--upgrade",)),
+    # With PIP_EXTRA_INDEX_URL, the nightly builds of that index as well.
+    "prereleases": Versions("fast", "not slow", ("--upgrade", "--pre")),
+}
+GENERATED = (
+    "docs/address.py",
+    "docs/metrics.py",
+    "docs/policies.py",
+    "docs/frame_support.py",
+    "docs/completion.py",
+    "docs/docstrings.py",
+    "docs/frame_support.py",
+    "docs/house.py",
+    "docs/notebooks.py",
+    "tests/public_surface.py",
+)
+"""The scripts that write pages, docstrings and snapshots from the code."""
+COMMANDS: dict[str, Callable[..., None]] = {}
+
+
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    COMMANDS[function.__name__] = function
+    return function
+
+
+@command
+def demo() -> None:
+    """Run the example."""
+    run(install("examples"), "examples/digits_report.py")
+
+
+@command
+def check() -> None:
+    """Run lint, the fast tests and the doctests."""
+    lint()
+    run(install("dev"), "-m", "pytest", "-m", "not slow", "--numprocesses=2", **POLARS_THREADS)
+
+
+@command
+def test() -> None:
+    """Run lint and all tests, except those that need the extra `peers`."""
+    lint()
+    # With loadgroup, the tests that share a JVM or a cluster run in one process.
+    run(install("dev"), "-m", "pytest", "-m", "not peers", "--numprocesses=auto", "--dist=loadgroup")
+
+
+@command
+def fast(*arguments: str) -> None:
+    """Run the fast tests on other versions: floor, locked, newest or prereleases."""
+    name = chosen(arguments)
+    options = ["--quiet", "-m", VERSIONS[name].tests, "--numprocesses=auto", "--dist=loadgroup"]
+    run(environment(name), "-m", "pytest", *options, "--doctest-ignore-import-errors", **POLARS_THREADS)
+
+
+@command
+def environment(*arguments: str) -> Path:
+    """Make the environment of `fast`, and run nothing in it."""
+    name = chosen(arguments)
+    if name != "floor":
+        return install(VERSIONS[name].extra, *VERSIONS[name].pip)
+    VENV.mkdir(parents=True, exist_ok=True)
+    lowest = VENV / "floor.txt"
+    script = [sys.executable, ROOT / ".ci" / "minimum_versions.py"]
+    lowest.write_bytes(subprocess.run(script, stdout=subprocess.PIPE, check=True).stdout)
+    return install(VERSIONS[name].extra, "--constraint", str(lowest))
+
+
+@command
+def coverage() -> None:
+    """Run the fast tests and report the coverage of lines and branches."""
+    options = ["--cov=frame_pr", "--cov-branch", "--cov-report=term:skip-covered"]
+    run(install("dev"), "-m", "pytest", "--quiet", "-m", "not slow", "--numprocesses=auto", *options, **POLARS_THREADS)
+
+
+@command
+def fuzz(*arguments: str) -> None:
+    """Compare random cases with an exact oracle: --cases 10^5, --seed 7, --engines spark."""
+    run(install("dev"), "-m", "fuzz", *arguments, PYTHONPATH=str(ROOT / "tests"), **POLARS_THREADS)
+
+
+@command
+def lint() -> None:
+    """Run ruff, mypy, typos and the contract of the rooms."""
+    python = install("dev")
+    run(tool(python, "ruff"), "check", ".")
+    run(tool(python, "ruff"), "format", "--check", ".")
+    run(tool(python, "mypy"))
+    run(tool(python, "typos"))
+    run(tool(python, "lint-imports"), "--no-cache", "--no-logo")
+
+
+@command
+def workflows() -> None:
+    """Check .github/workflows with actionlint and zizmor."""
+    python = install("workflows")
+    files = sorted(str(path) for path in (ROOT / ".github" / "workflows").glob("*.yml"))
+    run(tool(python, "actionlint"), *files)
+    run(tool(python, "zizmor"), "--offline", "--persona=pedantic", ".github")
+
+
+@command
+def generate() -> None:
+    """Rewrite the pages, docstrings and snapshots that follow from the code."""
+    python = install("dev")
+    for script in GENERATED:
+        run(python, script)
+
+
+@command
+def docs() -> None:
+    """Draw the plots and build the pages into docs/_build."""
+    python = install("dev")
+    run(python, "-W", "ignore::DeprecationWarning", "examples/gallery.py", stdout=subprocess.DEVNULL)
+    run(tool(python, "sphinx-build"), "-q", "-E", "-W", "--keep-going", "docs", "docs/_build")
+    print("docs/_build/index.html")
+
+
+@command
+def package() -> None:
+    """Build wheel and sdist into dist/, check them, and install them into empty environments."""
+    shutil.rmtree(ROOT / "dist", ignore_errors=True)
+    with tempfile.TemporaryDirectory() as work:
+        # Without [md], readme_renderer accepts every README.
+        tools = make(Path(work, "tools"), "build", "twine", "readme_renderer[md]")
+        print("== build", flush=True)
+        log = Path(work, "build.txt")
+        with log.open("wb") as output:
+            ran = subprocess.run(
+                [tools, "-m", "build", "--outdir", "dist", "."], cwd=ROOT, stdout=output, stderr=output
+            )
+        if ran.returncode:
+            raise SystemExit(log.read_text(encoding="utf-8", errors="replace"))
+        built = sorted((ROOT / "dist").iterdir())
+        run(tool(tools, "twine"), "--no-color", "check", "--strict", *map(str, built))
+        run(tools, ".ci/package_contents.py", "dist")
+        sdist, wheel = (next(path for path in built if path.name.endswith(end)) for end in (".tar.gz", ".whl"))
+        trials = [(wheel, ""), (wheel, "[pandas]"), (wheel, "[pandas,plot]"), (wheel, "[spark]"), (wheel, "[dask]")]
+        for number, (source, extras) in enumerate([*trials, (sdist, ""), (ROOT, "")]):
+            print(f"== install {source.name}{extras}", flush=True)
+            editable = ["--editable"] if source == ROOT else []
+            python = make(Path(work, str(number)), *editable, f"{source}{extras}")
+            # From another folder, where the sources are not on the path.
+            run(python, "-W", "error", str(ROOT / ".ci" / "package_use.py"), extras, *editable, cwd=work)
+
+
+@command
+def bench(*arguments: str) -> None:
+    """Measure and write docs/benchmarks.md: --quick prints it, for few rows; --full adds 10^8 and 10^9 rows."""
+    run(install("bench"), "-m", "benchmarks", *arguments)
+
+
+@command
+def notes(*arguments: str) -> None:
+    """Print the section of CHANGELOG.md on the version of a tag, such as v0.1.0."""
+    version = "".join(arguments).removeprefix("v")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    if version != project["version"]:
+        raise SystemExit(f"the version is {project['version']} in pyproject.toml, not {version}")
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    section = re.search(rf"(?ms)^## \[{re.escape(version)}\][^\n]*\n(.*?)(?=^## |^\[|\Z)", text)
+    if section is None:
+        raise SystemExit(f"CHANGELOG.md has no section [{version}]")
+    sys.stdout.reconfigure(encoding="utf-8")
+    print(section[1].strip())
+
+
+@command
+def clean() -> None:
+    """Remove `.venv`, caches and builds."""
+    caches = (".hypothesis", ".mypy_cache", ".pytest_cache", ".ruff_cache", "build", "dist", "docs/_build", "docs/api")
+    compiled = [path for path in ROOT.rglob("__pycache__") if VENV not in path.parents]
+    for path in (VENV, *(ROOT / cache for cache in caches), *compiled):
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def chosen(arguments: tuple[str, ...]) -> str:
+    if len(arguments) != 1 or arguments[0] not in VERSIONS:
+        raise SystemExit(f"which versions: {', '.join(VERSIONS)}?")
+    return arguments[0]
+
+
+def install(extra: str, *pip: str) -> Path:
+    """The Python of the environment, with the extra: installed once, and again when the dependencies change."""
+    stamp = VENV / f".{extra}"
+    changed = max(file.stat().st_mtime for file in (ROOT / "pyproject.toml", LOCKED))
+    if not stamp.exists() or stamp.stat().st_mtime < changed:
+        print(f"Installing into {VENV}, once.", flush=True)
+        make(VENV, *(pip or ("--constraint", str(LOCKED))), "--editable", f"{ROOT}[{extra}]")
+        stamp.touch()
+    return python_of(VENV)
+
+
+def make(venv: Path, *pip: str) -> Path:
+    """The Python of an environment, in which pip has installed this."""
+    run(sys.executable, "-m", "venv", venv)
+    # Most of what is installed is never imported: compiling all of it takes longer than the rest.
+    run(python_of(venv), *PIP, "install", "--no-compile", *pip)
+    return python_of(venv)
+
+
+def python_of(venv: Path) -> Path:
+    return venv / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+
+
+def tool(python: Path, name: str) -> Path:
+    return python.with_name(name + python.suffix)
+
+
+def run(
+    program: str | Path, *arguments: str | Path, cwd: str | Path = ROOT, stdout: int | None = None, **variables: str
+) -> None:
+    """Run a program, and end with its exit status if it fails."""
+    # Tests start many processes, each of which would compile what it imports anew.
+    environ = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    ran = subprocess.run([program, *arguments], cwd=cwd, env=environ | variables, stdout=stdout)
+    if ran.returncode:
+        raise SystemExit(ran.returncode)
+
+
+def main() -> None:
+    lines = [f"  {name:<12}{function.__doc__}" for name, function in COMMANDS.items()]
+    parser = argparse.ArgumentParser(
+        description=__doc__,
+        epilog="commands:\n" + "\n".join(lines),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("command", choices=COMMANDS, metavar="command")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="passed on to the command")
+    read = parser.parse_args()
+    COMMANDS[read.command](*read.arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,416 @@
+"""Unpaired comparisons between groups: other rows, or other units, and the same score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Generic, NamedTuple
+
+import polars as pl
+
+from frame_pr.frames.arguments import one_of
+from frame_pr.frames.columns import by_name, listed, map_whole, refuse_clash, refuse_several, stacked
+from frame_pr.frames.kinds import Frame, kind_of
+from frame_pr.frames.messages import shown
+from frame_pr.functions.evaluation import metric_names, sorted_by
+from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.inputs.request import request_of
+from frame_pr.inputs.rows import Rows
+from frame_pr.metrics.names import request_for
+from frame_pr.statistics.distributions import normal_p_value, p_value, welch_quantile
+from frame_pr.statistics.paired_tests import TIE
+from frame_pr.statistics.sampled_rows import RowMetric, SampledRows, bounds_of, proportion, sampled_rows
+from frame_pr.statistics.unit_values import UnitValues, has_unit_values, keys_left, unit_values_of
+
+COLUMNS = (
+    "metric",
+    "baseline",
+    "group",
+    "units_baseline",
+    "units_group",
+    "value_baseline",
+    "value_group",
+    "difference",
+    "standard_error",
+    "low",
+    "high",
+    "p_value",
+    "p_adjusted",
+)
+PREVIOUS, REST = "previous", "rest"
+_SHOWN = 5
+
+
+class _Tables(NamedTuple):
+    """What is compared: of each group `key0`, ..., `group`, and `units 0`, `value 0`, `error 0`, `df 0`, ..."""
+
+    groups: pl.LazyFrame
+    rest: pl.LazyFrame
+    """The same of all other groups together, by the group that they leave out."""
+    clusters: tuple[pl.LazyFrame, pl.LazyFrame] | None
+    """`cluster` and `D 0`, ... of the groups, and of the rest, where clusters are the sample."""
+
+
+class GroupComparison(NamedTuple, Generic[Frame]):
+    """A table with a row per key, pair of groups and metric, and what gives a result of the caller's kind of frame."""
+
+    table: pl.LazyFrame
+    """The keys and `COLUMNS` but `p_adjusted`; also `m`, `a` and `b`, the places of the metric and of both groups."""
+    keys: Sequence[str]
+    order: Sequence[pl.Expr]
+    """What the keys are sorted by."""
+    give: Callable[[pl.LazyFrame, Sequence[str]], Frame]
+
+
+def compare_groups(
+    frame: Frame,
+    metrics: Any,
+    truth: Column | None,
+    score: Columns | None,
+    by: Columns | None,
+    between: Column,
+    baseline: Any,
+    *,
+    mean_over: Any,
+    sampled: str | None,
+    cluster: Column | None,
+    positive: object,
+    undefined: float | None,
+    confidence: float,
+    policies: Policies,
+) -> GroupComparison[Frame]:
+    """Compare the groups of a column inside each group of `by`."""
+    refuse_several("between", between)
+    columns = between.meta.root_names() if isinstance(between, pl.Expr) else [between]
+    kind_of(frame).refuse_missing(columns, "between")
+    name = _column_name(between)
+    by = [*(key for key in ([] if by is None else listed("by", by)) if _column_name(key) != name), between]
+    brought = has_unit_values(frame, truth, score)
+    averages = brought or mean_over is not None
+    unit = one_of("sampled", sampled, ("groups", "rows", None))
+    if (unit or ("groups" if averages and cluster is None else "rows")) == "groups":
+        if cluster is not None:
+            raise ValueError("cluster= is about rows that were drawn: with sampled='groups' leave it out")
+        if not averages:
+            raise ValueError("sampled='groups' needs mean_over=, the keys of by that were drawn")
+        unit_values = unit_values_of(frame, metrics, truth, score, by, positive, undefined, policies)
+        keys, group = _split(unit_values.keys, several=bool(unit_values.systems))
+        keys = _keys_averaged(keys, True if mean_over is None else mean_over, group)
+        table = _compare_units(unit_values, keys, group, baseline, confidence)
+        return GroupComparison(table, keys, unit_values.in_order(keys), unit_values.give)
+    if truth is None or score is None:
+        raise ValueError("cluster= and sampled='rows' are about rows that were drawn: a frame of metrics has none")
+    names = metric_names(metrics, truth, score)
+    request = request_for(names, request_of(truth, score, by, positive, policies))
+
+    def kept(all_keys: Sequence[str]) -> list[str]:
+        keys, group = _split(all_keys, several=request.several)
+        return [*_keys_averaged(keys, mean_over, group), group]
+
+    rows = sampled_rows(frame, request, names, undefined, None if mean_over is None else kept, cluster)
+    _, group = _split(rows.output.keys, several=request.several)
+    keys = [key for key in rows.keys if key != group]
+    table = _compare_rows(rows, keys, group, baseline, confidence)
+    return GroupComparison(table, keys, sorted_by(keys, rows.output.systems), rows.output.give)
+
+
+def _split(keys: Sequence[str], *, several: bool) -> tuple[list[str], str]:
+    """The keys of `by`, and that of `between`, which is the last one of the caller's."""
+    place = len(keys) - 1 - several
+    return [*keys[:place], *keys[place + 1 :]], keys[place]
+
+
+def _keys_averaged(keys: Sequence[str], mean_over: Any, group: str) -> list[str]:
+    """The keys that are not averaged over."""
+    left = keys_left(keys, mean_over)
+    if len(left) == len(keys):
+        raise ValueError(
+            f"by: each value of {shown(group)} has one unit only; name the units that were drawn, such as queries, too"
+        )
+    return left
+
+
+def _column_name(column: Any) -> Any:
+    return column.meta.output_name() if isinstance(column, pl.Expr) else column
+
+
+def _compare_rows(
+    sampled: SampledRows[Any], keys: Sequence[str], between: str, baseline: Any, confidence: float
+) -> pl.LazyFrame:
+    """Compare groups of rows, or of clusters of rows; see `_compare`."""
+    if baseline == REST and sampled.averaged:
+        raise ValueError("baseline='rest' joins the rows of the other groups: leave mean_over= out, or sampled='rows'")
+    rest = sampled
+    if baseline == REST:
+        rest = sampled._replace(rows=_rest_of_rows(sampled, keys, between))
+    names = _renamed(keys, between)
+    table, rest_table = (_errors_and_bounds(side, names, confidence) for side in (sampled, rest))
+    clusters = None
+    if sampled.clustered:
+        of_groups, of_rest = (
+            side.clusters().select(pl.col("cluster", "^D [0-9]+$"), **names) for side in (sampled, rest)
+        )
+        clusters = of_groups, of_rest
+    metrics = [metric.name for metric in sampled.metrics]
+    lines = [_line_of_rows(i, metric, single=sampled.single) for i, metric in enumerate(sampled.metrics)]
+    return _compare(_Tables(table, rest_table, clusters), keys, between, baseline, metrics, lines)
+
+
+def _compare_units(
+    unit_values: UnitValues[Any], keys: Sequence[str], between: str, baseline: Any, confidence: float
+) -> pl.LazyFrame:
+    """Compare the means of groups of units by Welch's t-test; see `_compare`."""
+    names = _renamed(keys, between)
+    values = {f"m{i}": by_name(name) for i, name in enumerate(unit_values.metrics)}
+    units = unit_values.table.select(**names, **values)
+    rest = units
+    if baseline == REST:
+        shared = [name for name in names if name != "group"]
+        rest = _others(units.select(*names).unique(), shared)
+        rest = rest.join(units, left_on=[*shared, "other"], right_on=[*names], nulls_equal=True)
+    parts = {
+        f"{name} {i}": part
+        for i, value in enumerate(map(pl.col, values))
+        for name, part in {
+            "value": value.mean(),
+            "error": value.std() / value.count().sqrt(),
+            "units": value.count().cast(pl.Int64),
+            "df": value.count().cast(pl.Int64) - 1,
+        }.items()
+    }
+    table, rest = (side.group_by(*names).agg(**parts) for side in (units, rest))
+    lines = [_line_of_means(i, confidence) for i in range(len(values))]
+    return _compare(_Tables(table, rest, None), keys, between, baseline, unit_values.metrics, lines)
+
+
+def _renamed(keys: Sequence[str], between: str) -> dict[str, pl.Expr]:
+    """The keys under names that no column of ours has."""
+    return {f"key{i}": by_name(key) for i, key in enumerate(keys)} | {"group": by_name(between)}
+
+
+def _errors_and_bounds(sampled: SampledRows[Any], names: Mapping[str, pl.Expr], confidence: float) -> pl.LazyFrame:
+    columns: dict[str, pl.Expr] = {}
+    for i, metric in enumerate(sampled.metrics):
+        bounds = bounds_of(i, metric, pl.col(f"value {i}"), confidence, simple=sampled.single)
+        columns |= {f"units {i}": pl.col("n"), **{f"{name} {i}": bound for name, bound in bounds.items()}}
+    return sampled.errors().select(pl.col("^(value|error|df|groups) [0-9]+$"), **columns, **names)
+
+
+def _others(groups: pl.LazyFrame, shared: Sequence[str]) -> pl.LazyFrame:
+    """Each group with each `other` of the same keys, of a table with a row per group."""
+    others = groups.rename({"group": "other"})
+    pairs = groups.join(others, on=shared, nulls_equal=True) if shared else groups.join(others, how="cross")
+    return pairs.filter(pl.col("group").ne_missing(pl.col("other")))
+
+
+def _rest_of_rows(sampled: SampledRows[Any], keys: Sequence[str], between: str) -> Rows:
+    """The rows of all other groups, once for each group that they are the rest of."""
+    rows = sampled.rows
+    names = _renamed(keys, between)
+    codes = sampled.output.restore(rows.frame.select("group").unique().with_columns(code="group"))
+    codes = codes.select("code", **names)
+    shared = [name for name in names if name != "group"]
+    pairs = _others(codes.drop("code"), shared)
+    pairs = pairs.join(codes, on=[*names], nulls_equal=True).rename({"code": "rest"})
+    pairs = pairs.join(codes, left_on=[*shared, "other"], right_on=[*names], nulls_equal=True).select("rest", "code")
+
+    def regrouped(table: pl.LazyFrame) -> pl.LazyFrame:
+        table = table.join(pairs, left_on="group", right_on="code", how="inner")
+        return table.with_columns(group="rest").drop("rest")
+
+    totals = [regrouped(total).group_by("group").sum() for total in rows.totals]
+    return replace(rows, frame=regrouped(rows.frame), totals=totals)
+
+
+def _compare(
+    tables: _Tables,
+    keys: Sequence[str],
+    between: str,
+    baseline: Any,
+    metrics: Sequence[str],
+    lines: Sequence[dict[str, pl.Expr]],
+) -> pl.LazyFrame:
+    """A row per key, pair of groups and metric, without `p_adjusted`; also `m`, `a` and `b`, to sort by.
+
+    The variance of a difference is the sum of both, less twice the covariance of clusters that are in both groups. Its
+    degrees of freedom are those of Welch (1947) and Satterthwaite (1946).
+    """
+    refuse_clash(keys, COLUMNS)
+    shared = [f"key{i}" for i in range(len(keys))]
+    groups = tables.groups.select(*shared, "group")
+    dtypes = dict(groups.collect_schema())
+    pairs = map_whole(
+        groups,
+        partial(_pairs, shared=shared, between=between, baseline=baseline),
+        {**dtypes, "baseline": dtypes["group"], "a": pl.Int64, "b": pl.Int64},
+    )
+    on = "group" if baseline == REST else "baseline"
+
+    def of_base(groups: pl.LazyFrame) -> pl.LazyFrame:
+        values = pl.exclude("cluster", "group", *shared).name.prefix("base ")
+        return groups.select(pl.col("^cluster$"), *shared, pl.col("group").alias(on), values)
+
+    table = pairs.join(of_base(tables.rest), on=[*shared, on], how="left", nulls_equal=True)
+    table = table.join(tables.groups, on=[*shared, "group"], how="left", nulls_equal=True)
+    if tables.clusters is not None:
+        of_groups, of_rest = tables.clusters
+        products = _covariances(pairs, of_base(of_rest), of_groups, shared, on, len(metrics))
+        table = table.join(products, on=[*shared, "baseline", "group"], how="left", nulls_equal=True)
+    table = table.with_columns(
+        (pl.lit(0.0) if tables.clusters is None else _covariance(i)).alias(f"covariance {i}")
+        for i in range(len(metrics))
+    )
+    kept = [*(pl.col(key) for key in shared), *(pl.col(name) for name in ("baseline", "group", "a", "b"))]
+    rows = [
+        {"m": pl.lit(i, dtype=pl.Int32), "metric": pl.lit(name), **line}
+        for i, (name, line) in enumerate(zip(metrics, lines, strict=True))
+    ]
+    return stacked(table, kept, rows).rename(dict(zip(shared, keys, strict=True)))
+
+
+def _pairs(groups: pl.DataFrame, shared: Sequence[str], between: str, baseline: Any) -> pl.DataFrame:
+    """The groups that are compared, `baseline` and `group`, and `a` and `b`, their places for the same keys."""
+    values = groups["group"].unique().sort()
+    place = pl.int_range(pl.len(), dtype=pl.Int64)
+    groups = groups.sort(*shared, "group").with_columns(b=place.over(list(shared)) if shared else place)
+    if baseline in (PREVIOUS, REST) and values.dtype == pl.String and (values == baseline).any():
+        raise ValueError(f"baseline: {baseline!r} is a group of column {shown(between)}, too; rename that group")
+    if baseline == REST:
+        pairs = groups.with_columns(baseline=pl.lit(None, dtype=values.dtype), a=pl.lit(-1, dtype=pl.Int64))
+        alone = pl.len().over(list(shared)) == 1 if shared else pl.len() == 1
+        pairs = pairs.filter(~alone)
+    elif baseline == PREVIOUS:
+        pairs = groups.join(
+            groups.select(*shared, baseline="group", a="b", b=pl.col("b") + 1), on=[*shared, "b"], nulls_equal=True
+        )
+    else:
+        first = groups.rename({"group": "baseline", "b": "a"})
+        if baseline is None:
+            later = pl.col("a") < pl.col("b")
+        else:
+            first, later = first.filter(pl.col("baseline") == _baseline(values, between, baseline)), pl.lit(True)
+        pairs = groups.join(first, on=shared, nulls_equal=True) if shared else groups.join(first, how="cross")
+        pairs = pairs.filter(later & (pl.col("a") != pl.col("b")))
+    if len(groups) and pairs.is_empty():
+        raise ValueError(
+            f"between: column {shown(between)} has no two groups to compare{' within the keys of by' if shared else ''}"
+            f"; it holds {_listed(values)}"
+        )
+    return pairs.select(*shared, "group", "baseline", "a", "b")
+
+
+def _baseline(values: pl.Series, between: str, baseline: Any) -> Any:
+    """The group that is named as baseline, with the dtype of the column."""
+    try:
+        value = pl.Series([baseline]).cast(values.dtype, strict=True)
+    except (pl.exceptions.PolarsError, TypeError, OverflowError):
+        value = pl.Series([None], dtype=values.dtype)
+    if not (len(values) and values.is_in(value.drop_nulls().implode()).any()):
+        raise ValueError(
+            f"baseline={shown(baseline)} is no group of column {shown(between)}, which holds {_listed(values)}; give "
+            "one of them, 'previous' or 'rest'"
+        )
+    return pl.lit(value).first()
+
+
+def _listed(values: pl.Series) -> str:
+    more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
+    return ", ".join(shown(value) for value in values.head(_SHOWN)) + more
+
+
+def _covariances(
+    pairs: pl.LazyFrame, base: pl.LazyFrame, groups: pl.LazyFrame, shared: Sequence[str], on: str, metrics: int
+) -> pl.LazyFrame:
+    """`products 0`, ... of each pair: the sum of the products of the D of clusters that are in both groups."""
+    both = pairs.join(base, on=[*shared, on], nulls_equal=True)
+    both = both.join(groups, on=[*shared, "group", "cluster"], nulls_equal=True)
+    products = ((pl.col(f"base D {i}") * pl.col(f"D {i}")).sum().alias(f"products {i}") for i in range(metrics))
+    return both.group_by(*shared, "baseline", "group").agg(products)
+
+
+def _covariance(i: int) -> pl.Expr:
+    """Of two means over groups, with the corrections that the variances have."""
+    corrections = [n / (n - 1) for n in (pl.col(f"base units {i}"), pl.col(f"units {i}"))]
+    means = pl.col(f"base groups {i}") * pl.col(f"groups {i}")
+    return pl.col(f"products {i}").fill_null(0.0) * (corrections[0] * corrections[1]).sqrt() / means
+
+
+def _line(i: int, error: pl.Expr, low: pl.Expr, high: pl.Expr, p: pl.Expr) -> dict[str, pl.Expr]:
+    return {
+        "units_baseline": pl.col(f"base units {i}").fill_null(0),
+        "units_group": pl.col(f"units {i}").fill_null(0),
+        "value_baseline": pl.col(f"base value {i}"),
+        "value_group": pl.col(f"value {i}"),
+        "difference": _difference(i),
+        "standard_error": error,
+        "low": low,
+        "high": high,
+        "p_value": p,
+    }
+
+
+def _difference(i: int) -> pl.Expr:
+    """The value of the group less that of the baseline; a rounding error counts as 0."""
+    a, b = pl.col(f"base value {i}"), pl.col(f"value {i}")
+    return pl.when((b - a).abs() > TIE * pl.max_horizontal(a.abs(), b.abs())).then(b - a).otherwise((b - a) * 0.0)
+
+
+def _welch(
+    difference: pl.Expr, errors: tuple[pl.Expr, pl.Expr], covariance: pl.Expr, dfs: tuple[pl.Expr, pl.Expr]
+) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
+    """The standard error of a difference, its degrees of freedom, and the p-value; df is null without an error."""
+    parts = errors[0] ** 2, errors[1] ** 2
+    total = parts[0] + parts[1]
+    variance = total - 2 * covariance
+    error = pl.when(variance > TIE * total).then(variance).otherwise(0.0 * total).sqrt()
+    df = pl.when(error > 0).then(total**2 / (parts[0] ** 2 / dfs[0] + parts[1] ** 2 / dfs[1]))
+    t = pl.when(error > 0).then(difference / error)
+    # No difference at all gives p = 1, and another one without an error gives none.
+    return error, df, pl.when((difference == 0) & (error == 0)).then(1.0).otherwise(p_value(t, df))
+
+
+def _line_of_means(i: int, confidence: float) -> dict[str, pl.Expr]:
+    """By Welch's t-test: `d -+ t e`, with the standard error e of the difference d."""
+    errors, dfs = ((pl.col(f"base {name} {i}"), pl.col(f"{name} {i}")) for name in ("error", "df"))
+    error, df, p = _welch(_difference(i), errors, pl.lit(0.0), dfs)
+    reach = pl.when(error > 0).then(welch_quantile(confidence, df) * error).otherwise(error)
+    return _line(i, error, _difference(i) - reach, _difference(i) + reach, p)
+
+
+def _line_of_rows(i: int, metric: RowMetric, *, single: bool) -> dict[str, pl.Expr]:
+    """From the intervals of both values: that of a difference as Newcombe (1998), and Zou and Donner (2008) have it.
+
+    The test is the score test of two proportions, or Welch's t-test of logits, as the errors of shares are not alike on
+    both sides.
+    """
+    (a, low_a, high_a, error_a), (b, low_b, high_b, error_b) = (
+        [pl.col(f"{prefix}{name} {i}") for name in ("value", "low", "high", "error")] for prefix in ("base ", "")
+    )
+    dfs = pl.col(f"base df {i}"), pl.col(f"df {i}")
+    difference, covariance = _difference(i), pl.col(f"covariance {i}")
+    error, _, _ = _welch(difference, (error_a, error_b), covariance, dfs)
+    spread = error_a * error_b
+    correlation = pl.when(spread > 0).then((covariance / spread).clip(-1.0, 1.0)).otherwise(0.0)
+
+    def reach(of_a: pl.Expr, of_b: pl.Expr) -> pl.Expr:
+        return (of_a**2 + of_b**2 - 2 * correlation * of_a * of_b).clip(lower_bound=0.0).sqrt()
+
+    if single and metric.row_share is not None:
+        (p_a, n_a), (p_b, n_b) = (
+            (proportion(metric.row_share, value), df + 1) for value, df in zip((a, b), dfs, strict=True)
+        )
+        pooled = (p_a * n_a + p_b * n_b) / (n_a + n_b)
+        z = (p_b - p_a) / (pooled * (1 - pooled) * (1 / n_a + 1 / n_b)).sqrt()
+        p = pl.when(difference == 0).then(1.0).otherwise(normal_p_value(z))
+    else:
+        inside = pl.all_horizontal(value.is_between(0, 1, closed="none") for value in (a, b))
+        slope_a, slope_b = (pl.when(inside).then(1 / (value * (1 - value))).otherwise(1.0) for value in (a, b))
+        logits = pl.when(inside & (difference != 0)).then((b / (1 - b)).log() - (a / (1 - a)).log())
+        _, _, p = _welch(
+            logits.otherwise(difference),
+            (error_a * slope_a, error_b * slope_b),
+            covariance * slope_a * slope_b,
+            dfs,
+        )
+    return _line(i, error, difference - reach(high_a - a, b - low_b), difference + reach(a - low_a, high_b - b), p)

@@ -1,0 +1,42 @@
+"""The versions that `__version__` and `show_versions` report."""
+
+import subprocess
+import sys
+from importlib.metadata import version
+
+import polars as pl
+import pytest
+
+import frame_pr as fp
+from frame_pr.frames import environment
+
+
+def test_version_is_that_of_the_installed_package():
+    assert fp.__version__ == version("frame_pr")
+
+
+def test_other_names_are_attribute_errors():
+    with pytest.raises(AttributeError, match="module 'frame_pr' has no attribute 'versoin'"):
+        _ = fp.versoin
+
+
+def test_show_versions_has_a_line_for_each_library(capsys, monkeypatch):
+    monkeypatch.setattr(environment, "LIBRARIES", ("polars", "no_such_library"))
+    fp.show_versions()
+    lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert list(lines) == ["frame_pr", "Python", "system", "polars", "no_such_library"]
+    assert lines["frame_pr"] == fp.__version__
+    assert lines["Python"] == sys.version.split()[0]
+    assert lines["polars"] == pl.__version__
+    assert lines["no_such_library"] == "not installed"
+
+
+def test_show_versions_imports_no_library():
+    script = """
+import sys, frame_pr
+before = {*sys.modules}
+frame_pr.show_versions()
+print(sorted({*sys.modules} & {"pandas", "matplotlib", "dask", "pyspark"} - before))
+"""
+    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, encoding="utf-8", check=True)
+    assert ran.stdout.splitlines()[-1] == "[]"

@@ -1,0 +1,219 @@
+"""compare(between=): groups of different rows, and one score."""
+
+import re
+from datetime import date
+
+import numpy as np
+import polars as pl
+import pytest
+from compare import near
+from scipy import stats
+from statsmodels.stats import proportion
+
+import frame_pr as fp
+
+AP, AUC, RECALL = "average_precision", "roc_auc", "recall@threshold=0.5"
+METRICS = [AP, AUC, RECALL, "f1@threshold=0.5"]
+
+
+def scored(seed: int = 0, rows: int = 400, groups: int = 3) -> pl.DataFrame:
+    rng = np.random.default_rng(seed)
+    truth = rng.random(rows) < 0.3
+    return pl.DataFrame(
+        {
+            "week": rng.integers(0, groups, rows),
+            "user": rng.integers(0, 40, rows),
+            "segment": rng.choice(["a", "b"], rows),
+            "t": truth,
+            "s": rng.normal(size=rows).round(1) + truth,
+        }
+    )
+
+
+def compared(data, metrics=AP, **arguments) -> pl.DataFrame:
+    return fp.compare(data, metrics, "t", "s", **({"between": "week"} | arguments))
+
+
+def positives(caught: int, number: int) -> list[float]:
+    return [1.0] * caught + [0.0] * (number - caught)
+
+
+def test_known_answer(kind):
+    # Newcombe (1998), table II, case (a): 56 of 70 and 48 of 80 differ by 0.2, between 0.0524 and 0.3339. The pooled
+    # share is 104 / 150, so z = 0.2 / sqrt(104 46 / 150^2 (1 / 70 + 1 / 80)) = 2.6512.
+    data = pl.DataFrame({"arm": ["a"] * 80 + ["b"] * 70, "t": True, "s": positives(48, 80) + positives(56, 70)})
+    result = kind.read(fp.compare(kind(data), RECALL, "t", "s", between="arm"))
+    (row,) = result.iter_rows(named=True)
+    assert (row["metric"], row["baseline"], row["group"]) == (RECALL, "a", "b")
+    assert (row["units_baseline"], row["units_group"]) == (80, 70)
+    assert (row["value_baseline"], row["value_group"], row["difference"]) == (0.6, 0.8, near(0.2))
+    assert (round(row["low"], 4), round(row["high"], 4)) == (0.0524, 0.3339)
+    assert row["standard_error"] == near((0.8 * 0.2 / 70 + 0.6 * 0.4 / 80) ** 0.5)
+    assert row["p_value"] == row["p_adjusted"] == near(2 * stats.norm.sf(0.2 / (104 * 46 / 150**2 * (3 / 112)) ** 0.5))
+
+
+def test_shares_are_those_of_statsmodels():
+    for row in compared(scored(), RECALL).iter_rows(named=True):
+        counts = [
+            scored().filter(pl.col("t"), week=row[side]).select((pl.col("s") >= 0.5).sum(), n=pl.len()).row(0)
+            for side in ("group", "baseline")
+        ]
+        (b, of_b), (a, of_a) = counts
+        low, high = proportion.confint_proportions_2indep(b, of_b, a, of_a, method="newcomb", compare="diff")
+        assert (row["low"], row["high"]) == (near(low), near(high))
+        assert row["p_value"] == near(proportion.proportions_ztest([b, a], [of_b, of_a])[1])
+
+
+def test_means_over_units_are_those_of_scipy():
+    values = fp.evaluate(scored(), AP, "t", "s", by=["week", "user"])
+    result = fp.compare(values, AP, by=["week", "user"], between="week")
+    assert result.equals(compared(scored(), by=["week", "user"], mean_over="user"))
+    for row in result.iter_rows(named=True):
+        a, b = (values.filter(week=row[side])[AP].drop_nulls().to_numpy() for side in ("baseline", "group"))
+        expected = stats.ttest_ind(b, a, equal_var=False)
+        low, high = expected.confidence_interval()
+        assert (row["p_value"], row["low"], row["high"]) == (near(expected.pvalue), near(low), near(high))
+        assert (row["units_baseline"], row["units_group"]) == (len(a), len(b))
+
+
+def test_a_ranking_is_compared_on_the_scale_of_logits():
+    # Welch's test of two logits whose standard errors are e / (m (1 - m)), by hand from the columns of `intervals`.
+    data = scored(groups=2)
+    sides = fp.intervals(data, AUC, "t", "s", by="week")
+    a, b = sides.sort("week").iter_rows(named=True)
+    errors = [side["standard_error"] / (side["value"] * (1 - side["value"])) for side in (a, b)]
+    positives = data.filter("t").group_by("week").len().sort("week")["len"].to_list()
+    df = sum(e**2 for e in errors) ** 2 / sum(e**4 / (p - 1) for e, p in zip(errors, positives, strict=True))
+    logits = [np.log(side["value"] / (1 - side["value"])) for side in (a, b)]
+    t = (logits[1] - logits[0]) / np.hypot(*errors)
+    (row,) = compared(data, AUC).iter_rows(named=True)
+    assert row["p_value"] == near(2 * stats.t.sf(abs(t), df))
+    assert row["low"] == near(row["difference"] - np.hypot(b["value"] - b["low"], a["high"] - a["value"]))
+    assert row["high"] == near(row["difference"] + np.hypot(b["high"] - b["value"], a["value"] - a["low"]))
+
+
+@pytest.mark.parametrize("more", [{}, {"cluster": "user"}, {"by": ["week", "user"], "mean_over": "user"}], ids=str)
+def test_the_rest_is_one_group_of_all_others(more):
+    data = scored()
+    result = compared(data, METRICS, baseline="rest", correction=None, **more)
+    assert result.height == 3 * len(METRICS)
+    for week in range(3):
+        two = data.with_columns(week=pl.when(week=week).then(1).otherwise(0))
+        if "by" in more:  # a user of two weeks is two units
+            two = two.with_columns(user=pl.when(week=0).then(pl.col("user") + 100 * data["week"]).otherwise("user"))
+        expected = compared(two, METRICS, correction=None, **more)
+        numbers = expected.columns[3:]
+        assert result.filter(group=week)["baseline"].null_count() == len(METRICS)
+        for row, wanted in zip(
+            result.filter(group=week).select(numbers).rows(), expected.select(numbers).rows(), strict=True
+        ):
+            assert row == tuple(map(near, wanted))
+
+
+def test_which_groups_are_compared():
+    data = scored(groups=4)
+
+    def pairs(**arguments):
+        return compared(data, **arguments).select("baseline", "group").rows()
+
+    assert pairs() == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+    assert pairs(baseline=2) == [(2, 0), (2, 1), (2, 3)]
+    assert pairs(baseline="previous") == [(0, 1), (1, 2), (2, 3)]
+    # Inside each group of by; where the baseline is missing there is nothing to compare.
+    less = data.filter(~((pl.col("segment") == "b") & (pl.col("week") == 2)))
+    both = compared(less, by="segment", baseline=2)
+    assert both.select("segment", "group").rows() == [("a", 0), ("a", 1), ("a", 3)]
+    before = compared(less, by="segment", baseline="previous").filter(segment="b")
+    assert before.select("baseline", "group").rows() == [(0, 1), (1, 3)]
+
+
+def test_between_may_be_among_the_keys_or_computed():
+    data = scored()
+    expected = compared(data, by="segment")
+    assert compared(data, by=["week", "segment"]).equals(expected)
+    days = data.with_columns(day=pl.date(2026, 11, 2) + pl.duration(weeks="week"))
+    computed = fp.compare(days, AP, "t", "s", between=pl.col("day").dt.week(), baseline=46)
+    assert computed.select("baseline", "group").rows() == [(46, 45), (46, 47)]
+    texts = days.with_columns(pl.col("day").cast(pl.String))
+    assert compared(texts, between="day", baseline="2026-11-09")["group"].to_list() == ["2026-11-02", "2026-11-16"]
+    dates = compared(days, between="day", baseline=date(2026, 11, 9))
+    assert dates["baseline"].to_list() == [date(2026, 11, 9)] * 2
+
+
+def test_several_scores():
+    data = scored().with_columns(other=-pl.col("s"))
+    both = fp.compare(data, AP, "t", ["s", "other"], between="week", correction=None)
+    assert both["system"].to_list() == ["s"] * 3 + ["other"] * 3
+    alone = fp.compare(data, AP, "t", "other", between="week", correction=None)
+    assert both.filter(system="other").drop("system").equals(alone)
+
+
+def test_clusters_in_both_groups():
+    # Two systems over the same rows, below each other: groups of the same users, whose errors are paired.
+    data = scored(rows=2000).with_columns(other=pl.col("s") + np.random.default_rng(1).normal(size=2000))
+    paired = fp.compare(data, [AP, AUC], "t", ["s", "other"], cluster="user")
+    rows = data.select("user", "t", s="s", system=pl.lit("0"))
+    below = pl.concat([rows, data.select("user", "t", s="other", system=pl.lit("1"))])
+    unpaired = fp.compare(below, [AP, AUC], "t", "s", between="system", cluster="user")
+    reach = stats.t.ppf(0.975, data["user"].n_unique() - 1)
+    assert ((paired["high"] - paired["low"]) / 2 / reach).to_list() == list(map(near, unpaired["standard_error"]))
+    alone = fp.compare(below, [AP, AUC], "t", "s", between="system")
+    assert (unpaired["standard_error"] < alone["standard_error"]).all()
+
+
+def test_clusters_of_one_group_each():
+    # No user is in two weeks, so the variances add up.
+    data = scored().with_columns(user=pl.col("user") * 3 + pl.col("week"))
+    error = fp.intervals(data, AP, "t", "s", by="week", cluster="user")["standard_error"]
+    result = compared(data, cluster="user", baseline=0)
+    assert result["standard_error"].to_list() == [near(np.hypot(error[0], error[week])) for week in (1, 2)]
+
+
+def test_groups_without_a_value():
+    nothing = pl.DataFrame({"week": [7] * 3, "t": False, "s": 1.0})
+    data = pl.concat([scored(groups=2), nothing], how="diagonal_relaxed")
+    result = compared(data, AP, baseline=0)
+    assert result["difference"].is_null().to_list() == [False, True]
+    assert result["p_value"].is_null().to_list() == [False, True]
+    assert result["p_adjusted"].is_null().to_list() == [False, True]
+
+
+def test_equal_groups_do_not_differ():
+    data = scored(groups=1)
+    twice = pl.concat([data, data.with_columns(week=1)], how="vertical_relaxed")
+    result = compared(twice, METRICS)
+    assert result["difference"].to_list() == [0.0] * len(METRICS)
+    assert result["p_value"].to_list() == [1.0] * len(METRICS)
+    assert (result["low"] < 0).all()
+    assert (result["high"] > 0).all()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"baseline": 9}, "baseline=9 is no group of column 'week', which holds 0, 1, 2; give one of them, 'previous'"),
+        ({"baseline": "first"}, "baseline='first' is no group of column 'week', which holds 0, 1, 2"),
+        ({"between": "segment", "baseline": "c"}, "baseline='c' is no group of column 'segment', which holds 'a', 'b'"),
+        ({"between": pl.lit(1).alias("one")}, "between: column 'one' has no two groups to compare; it holds 1"),
+        ({"between": pl.lit("rest").alias("one"), "baseline": "rest"}, "'rest' is a group of column 'one', too"),
+        ({"test": "permutation"}, "test='permutation' is for pairs, and groups of between= have different rows"),
+        ({"test": "delong"}, "test='delong' is for pairs"),
+        ({"sampled": "groups"}, "sampled='groups' needs mean_over="),
+        ({"sampled": "groups", "cluster": "user"}, "cluster= is about rows that were drawn"),
+        ({"mean_over": True}, "each value of 'week' has one unit only"),
+        ({"by": "user", "mean_over": "week"}, "mean_over names 'week'"),
+        ({"by": "user", "mean_over": "user", "sampled": "rows", "baseline": "rest"}, "baseline='rest' joins the rows"),
+        ({"between": ["week", "segment"]}, "between takes"),
+    ],
+)
+def test_errors(arguments, message):
+    with pytest.raises((ValueError, TypeError), match="^(?s:.*)" + re.escape(message)):
+        compared(scored(), **arguments)
+    with pytest.raises((ValueError, TypeError, pl.exceptions.ComputeError), match="(?s)" + re.escape(message)):
+        compared(scored().lazy(), **arguments).collect()
+
+
+def test_a_frame_of_metrics_has_no_rows():
+    values = fp.evaluate(scored(), AP, "t", "s", by=["week", "user"])
+    with pytest.raises(ValueError, match="a frame of metrics has none"):
+        fp.compare(values, AP, by=["week", "user"], between="week", sampled="rows")
