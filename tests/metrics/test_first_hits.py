@@ -30,6 +30,15 @@ from samples import FOUR, LATE, SIX, TEN, TRI
         (TRI, "success@2", 2 / 3),
         # Of the 6 pairs of four rows, one has no hit.
         (FOUR, "success@2", 5 / 6),
+        # Hits at the ranks 1, 2, 4, 6 and 10, and of the six at 2, 4 and 5.
+        (TEN, "first_rank", 1),
+        (TEN, "mean_rank", 23 / 5),
+        (SIX, "first_rank", 2),
+        (SIX, "mean_rank", 11 / 3),
+        # Rank 1, 2 or 3, each as likely; of two hits behind the first row, rank 2 with chance 2/3.
+        (TRI, "first_rank", 2),
+        (LATE, "first_rank", 2 + 1 / 3),
+        (LATE, "mean_rank", 3),
         # A third of six rows are two of them.
         (SIX, "success@33%", 1),
         (SIX, "success@10%", 0),
@@ -43,6 +52,20 @@ def test_known_answers(kind, data, name, value):
 @pytest.mark.parametrize(("ties", "value"), [("optimistic", 1 / 2), ("pessimistic", 1 / 3), ("expected", 4 / 9)])
 def test_ties(kind, ties, value):
     assert_known(kind, LATE, "reciprocal_rank", value, ties=ties)
+
+
+@pytest.mark.parametrize(("ties", "value"), [("optimistic", 5 / 2), ("pessimistic", 7 / 2), ("expected", 3)])
+def test_mean_rank_of_ties(ties, value):
+    # The two hits stand at ranks 2 and 3 at best, at 3 and 4 at worst.
+    assert values(LATE, ["mean_rank"], ties=ties)["mean_rank"] == value
+
+
+def test_ranks_of_what_is_not_retrieved(kind):
+    # Two rows are ranked, a hit and a miss are not: they share the ranks 3 and 4.
+    data = pl.DataFrame({"relevant": [0, 0, 1, 0], "score": [2.0, 1.0, None, None]})
+    for name in ("first_rank", "mean_rank"):
+        assert_known(kind, data, name, 7 / 2, unscored="unretrieved")
+    assert_known(kind, data.filter(pl.col("relevant") == 0), "first_rank", None, unscored="unretrieved")
 
 
 def test_what_is_never_found(kind):
@@ -62,7 +85,12 @@ def test_methods_of_their_own():
 @pytest.mark.slow
 @given(SMALL)
 def test_ties_are_the_mean_over_all_orders(data):
-    names = ["reciprocal_rank", *(f"{head}@{k}" for head in ("reciprocal_rank", "success") for k in (1, 2, 3, 9))]
+    names = [
+        "first_rank",
+        "mean_rank",
+        "reciprocal_rank",
+        *(f"{head}@{k}" for head in ("reciprocal_rank", "success") for k in (1, 2, 3, 9)),
+    ]
     assert values(data, names) == {name: near(value) for name, value in mean_over_orders(data, names).items()}
 
 

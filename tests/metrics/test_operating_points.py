@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from names import call
 from rankings import BOTH_CLASSES, RANKINGS, WITH_A_HIT, values
-from samples import CUT_BLOCK, LATE_BLOCK, SIX, TEN, ranked
+from samples import CUT_BLOCK, LATE_BLOCK, PAIR, SIX, TEN, ranked
 
 import frame_pr as fp
 
@@ -57,6 +57,13 @@ import frame_pr as fp
         (TEN, "recall@2/min", 1),
         (TEN, "recall@6/min", 4 / 5),
         (TEN, "recall@30%/min", 2 / 3),
+        # The lowest threshold that selects at most K rows, hits or not. The second score of CUT_BLOCK has three rows.
+        (TEN, "threshold@3", 8),
+        (TEN, "threshold@30%", 8),
+        (TEN, "threshold@100", 1),
+        (CUT_BLOCK, "threshold@3", 2),
+        (CUT_BLOCK, "threshold@4", 1),
+        (PAIR, "threshold@1", None),
         # A miss comes first: without one there is no hit. Half of three are one.
         (SIX, "recall@fpr=0", 0),
         (SIX, "threshold@fpr=0", None),

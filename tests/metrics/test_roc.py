@@ -1,3 +1,4 @@
+import numpy as np
 import polars as pl
 import pytest
 from compare import assert_known, near
@@ -6,6 +7,8 @@ from hypothesis import strategies as st
 from names import call
 from rankings import BOTH_CLASSES, SMALL, mean_over_orders, values
 from samples import FOUR, SIX, TEN, groups, ranked
+from scipy.optimize import brentq
+from sklearn.metrics import roc_curve
 
 import frame_pr as fp
 
@@ -38,6 +41,51 @@ def test_known_answers(kind, data, value):
 )
 def test_ties(ties, value):
     assert call(TIE, "evaluate", metrics="roc_auc", ties=ties).item() == value
+
+
+# Points are (false positive rate, miss rate).
+@pytest.mark.parametrize(
+    ("data", "value", "threshold"),
+    [
+        # At rank 5 of the ten, (2/5, 2/5).
+        (TEN, 2 / 5, 6),
+        # From (1/3, 2/3) on rank 3 of the six leads to (2/3, 2/3).
+        (SIX, 2 / 3, 4),
+        # The line from (0, 1/2) to (1, 0) meets the diagonal at 1/3.
+        (TIE, 1 / 3, 1),
+        (FOUR, 1 / 2, 1),
+    ],
+    ids=["ten", "six", "tie", "four"],
+)
+def test_equal_error_rate(kind, data, value, threshold):
+    assert_known(kind, data, "equal_error_rate", value)
+    assert_known(kind, data, "threshold@equal_error_rate", threshold)
+
+
+@pytest.mark.parametrize(("ties", "value"), [("optimistic", 0), ("pessimistic", 1 / 2)])
+def test_equal_error_rate_of_ties(ties, value):
+    # The positive of the tie comes first, which leads to (0, 0); or the negative does, from (0, 1/2) to (1, 1/2).
+    assert values(TIE, ["equal_error_rate"], ties=ties)["equal_error_rate"] == value
+
+
+def test_equal_error_rate_of_what_is_not_retrieved(kind):
+    # Two of three negatives are ranked: from (2/3, 1) a line leads to (1, 0), by way of 2/3 + 1/4 * 1/3.
+    data = pl.DataFrame({"relevant": [0, 0, 1, 0], "score": [2.0, 1.0, None, None]})
+    assert_known(kind, data, "equal_error_rate", 3 / 4, unscored="unretrieved")
+    assert_known(kind, data, "threshold@equal_error_rate", None, unscored="unretrieved")
+    for label in (0, 1):
+        assert_known(kind, data.drop_nulls().with_columns(relevant=label), "equal_error_rate", None)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_equal_error_rate_is_where_the_curve_of_scikit_learn_meets_the_diagonal(seed):
+    rng = np.random.default_rng(seed)
+    truth = rng.random(200) < 0.3
+    score = (rng.normal(size=200) + truth).round(1)
+    fpr, tpr, _ = roc_curve(truth, score, drop_intermediate=False)
+    meets = brentq(lambda x: 1 - x - np.interp(x, fpr, tpr), 0, 1, xtol=1e-15)
+    data = pl.DataFrame({"relevant": truth, "score": score})
+    assert values(data, ["equal_error_rate"])["equal_error_rate"] == pytest.approx(meets, abs=1e-12)
 
 
 def test_a_tie_break_decides():
