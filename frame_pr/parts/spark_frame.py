@@ -17,11 +17,17 @@ from frame_pr.parts.score_ranges import range_edges
 
 try:
     import pyarrow as pa
+    import pyspark
     from pyspark.sql import DataFrame
     from pyspark.sql.pandas.types import from_arrow_type
     from pyspark.sql.types import BinaryType, DataType, MapType, StringType, StructField, StructType
 except ImportError as error:
     raise ImportError('frame_pr.spark needs pyspark and pyarrow: pip install "frame-pr[spark]"') from error
+if not hasattr(DataFrame, "toArrow"):
+    raise ImportError(
+        f"frame_pr.spark needs pyspark 4.0 or later, this is {pyspark.__version__}: upgrade it, or bring the rows into "
+        "memory, .toPandas()"
+    )
 
 _BINARY = "UTF8_BINARY"
 _NOT_SENT = ("CalendarIntervalType", "YearMonthIntervalType")

@@ -1,5 +1,10 @@
 """Wrong calls of frames in parts: each with its error, or with the right numbers."""
 
+import re
+import tomllib
+from importlib.util import find_spec, module_from_spec
+from pathlib import Path
+
 import polars as pl
 import pytest
 from call_cases import Case, assert_end, parts, run
@@ -61,6 +66,16 @@ def test_frames_in_parts_name_what_they_have():
         fp.partitioned("run.parquet")
     with pytest.raises(TypeError, match="a pandas frame is in memory already"):
         fp.partitioned(run.to_pandas())
+
+
+def test_an_older_pyspark_is_named(monkeypatch):
+    sql = pytest.importorskip("pyspark.sql")
+    monkeypatch.delattr(sql.DataFrame, "toArrow")  # as in 3.5
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    floor = project["optional-dependencies"]["spark"][0].partition(">=")[2]
+    spec = find_spec("frame_pr.parts.spark_frame")
+    with pytest.raises(ImportError, match=rf"needs pyspark {re.escape(floor)} or later, this is \d.*\.toPandas\(\)"):
+        spec.loader.exec_module(module_from_spec(spec))
 
 
 def test_dask():
