@@ -23,6 +23,9 @@ AT_ONCE = [
     ({"truth": "score"}, ValueError, "column 'score' is given twice, to truth= and to score=: give another column"),
     ({"by": "relevant"}, ValueError, "column 'relevant' is given twice, to by= and to truth="),
     ({"by": ["query", "query"]}, ValueError, "column 'query' is given twice in by: name it once"),
+    ({"weight": "relevant"}, ValueError, "column 'relevant' is given twice, to truth= and to weight="),
+    ({"count": "relevant"}, ValueError, "column 'relevant' is given twice, to truth= and to count="),
+    ({"gain": "score"}, ValueError, "column 'score' is given twice, to score= and to gain="),
     # A set has another order in each process, and the result has its order.
     ({"by": {"query"}}, TypeError, "by: a set has no order, and the result depends on it; give a list"),
     ({"score": frozenset({"score"})}, TypeError, "score: a set has no order"),
