@@ -45,7 +45,9 @@ def warn_of_values(
 
 
 def _warn_of_no_common_rows(data: pl.DataFrame, scores: dict[str, str]) -> None:
-    if not data.select(list(scores)).with_columns(cs.float().fill_nan(None)).drop_nulls().height:
+    present = data.select(list(scores)).with_columns(cs.float().fill_nan(None))
+    each_scored = all(column.null_count() < column.len() for column in present)
+    if each_scored and not present.drop_nulls().height:
         warn(
             f"unscored: no row has a score in all of {examples(scores.values())}, and unscored='drop' leaves out the "
             "others; compare systems that scored the same rows, or use unscored='unretrieved'"

@@ -83,7 +83,7 @@ def compare_groups(
     """Compare the groups of a column inside each group of `by`."""
     refuse_several("between", between)
     columns = between.meta.root_names() if isinstance(between, pl.Expr) else [between]
-    kind_of(frame).refuse_missing(columns, "between")
+    kind_of(frame).refuse_missing([between, *columns], "between")
     name = _column_name(between)
     by = [*(key for key in ([] if by is None else listed("by", by)) if _column_name(key) != name), between]
     brought = has_unit_values(frame, truth, score)
