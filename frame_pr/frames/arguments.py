@@ -274,10 +274,9 @@ def real(argument: str, value: Any) -> Any:
 def unquoted(value: Any) -> str:
     """What to do about a number in quotes."""
     if isinstance(value, str) and len(value) < _LONGEST_NUMBER:
-        text = value.strip()
         with suppress(ValueError):
-            share = float(text.removesuffix("%")) / 100
-            return f": write the number without quotes, {f'{share:g}' if text.endswith('%') else text}"
+            float(value)
+            return f": write the number without quotes, {value.strip()}"
     return ""
 
 

@@ -30,7 +30,8 @@ def refuse_missing(names: Sequence[Any], available: Sequence[Any], where: str = 
         for column in available:
             if isinstance(column, tuple) and name in column:
                 raise ValueError(f"{_of(argument)}column {shown(column)} is a tuple: rename it before the call")
-        near = nearest(str(name), available)
+        longer = [column for column in available if str(column).startswith(str(name))] if len(str(name)) > 1 else []
+        near = nearest(str(name), available, cutoff=0.6) or longer[:3]
         hint = did_you_mean(near) if near else f"columns: {examples(available) or 'none'}"
         if argument == "threshold" and unquoted(name):
             hint = unquoted(name).removeprefix(": ")

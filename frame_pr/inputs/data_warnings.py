@@ -32,6 +32,8 @@ def warn_of_values(
     use = request.use
     if use is None or not data.height:
         return
+    if request.unscored == "drop" and len(scores) > 1:
+        _warn_of_no_common_rows(data, scores)
     if use.ranks and all(_is_binary(data[column]) for column in scores):
         for column, name in scores.items():
             _warn_of_binary_score(data, request, is_positive, truth, column, name, keys)
@@ -40,6 +42,16 @@ def warn_of_values(
             _warn_of_scale(name, data[column], use.thresholds)
     if use.averages and request.fills_labels and keys:
         _warn_of_unjudged_groups(data, truth, keys)
+
+
+def _warn_of_no_common_rows(data: pl.DataFrame, scores: dict[str, str]) -> None:
+    present = data.select(list(scores)).with_columns(cs.float().fill_nan(None))
+    each_scored = all(column.null_count() < column.len() for column in present)
+    if each_scored and not present.drop_nulls().height:
+        warn(
+            f"unscored: no row has a score in all of {examples(scores.values())}, and unscored='drop' leaves out the "
+            "others; compare systems that scored the same rows, or use unscored='unretrieved'"
+        )
 
 
 def _is_binary(score: pl.Series) -> bool:

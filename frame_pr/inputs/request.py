@@ -192,6 +192,10 @@ def request_of(
     for name, total in request.totals.items():
         _refuse_no_total(name, total)
     refuse_repeats(request.parts())
+    # A weight that is the label leaves no negative, and the order of the score is the best order of such gains.
+    for option, role, column in (("weight", "truth", truth), ("count", "truth", truth), ("gain", "score", scores[0])):
+        if (other := request.single.get(option)) is not None:
+            refuse_repeats([(role, column), (option, other)])
     return request
 
 

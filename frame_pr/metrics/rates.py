@@ -324,6 +324,7 @@ RATES: Mapping[str, Rate] = {
         RowShare(lambda t, p: t & p, lambda t, p: t, lambda c: c.positives),
         "Recall",
         *("r", "rec", "sensitivity", "tpr", "true_positive_rate", "recall_score", "probability_of_detection"),
+        *("sens", "detection_rate", "true_accept_rate", "tar"),
         *("capped_recall", "recall_cap"),
     ),
     "specificity": _share(
@@ -332,7 +333,7 @@ RATES: Mapping[str, Rate] = {
         _NOT_AT_LIMITS,
         RowShare(lambda t, p: ~t & ~p, lambda t, p: ~t, lambda c: c.rows - c.positives),
         "Specificity",
-        *("tnr", "true_negative_rate", "selectivity"),
+        *("tnr", "true_negative_rate", "selectivity", "spec"),
     ),
     "npv": _share(
         npv,

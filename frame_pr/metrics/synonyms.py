@@ -106,7 +106,9 @@ _NOT_OFFERED: Mapping[tuple[str, ...], NotOffered] = {
         _PROBABILITIES, "the library that trains the model has it"
     ),
     ("err", "expected_reciprocal_rank"): NotOffered("it needs a model of graded relevance", "ir_measures has ERR"),
-    ("infap", "inf_ap", "inferred_ap", "xinfap"): NotOffered("it needs a sample of judgments", "ir_measures has infAP"),
+    ("infap", "inf_ap", "inferred_ap", "xinfap", "infndcg", "inf_ndcg"): NotOffered(
+        "it needs a sample of judgments", "ir_measures has infAP"
+    ),
     ("gmap", "gm_map", "geometric_map", "gm_ap"): NotOffered(
         "means over groups are arithmetic", "take the exponential of the mean logarithm of average_precision by group"
     ),

@@ -19,10 +19,14 @@ AT_ONCE = [
     ({"by": "qury"}, ValueError, "no column 'qury' in the frame; did you mean 'query'?"),
     ({"by": ["query", "xyzzy"]}, ValueError, "no column 'xyzzy' in the frame; columns: 'query', 'relevant', 'score'"),
     ({"score": ["score", "scor"]}, ValueError, "no column 'scor' in the frame; did you mean 'score'?"),
+    ({"truth": "rel"}, ValueError, "no column 'rel' in the frame; did you mean 'relevant'?"),
     # The same column twice.
     ({"truth": "score"}, ValueError, "column 'score' is given twice, to truth= and to score=: give another column"),
     ({"by": "relevant"}, ValueError, "column 'relevant' is given twice, to by= and to truth="),
     ({"by": ["query", "query"]}, ValueError, "column 'query' is given twice in by: name it once"),
+    ({"weight": "relevant"}, ValueError, "column 'relevant' is given twice, to truth= and to weight="),
+    ({"count": "relevant"}, ValueError, "column 'relevant' is given twice, to truth= and to count="),
+    ({"gain": "score"}, ValueError, "column 'score' is given twice, to score= and to gain="),
     # A set has another order in each process, and the result has its order.
     ({"by": {"query"}}, TypeError, "by: a set has no order, and the result depends on it; give a list"),
     ({"score": frozenset({"score"})}, TypeError, "score: a set has no order"),
@@ -121,6 +125,12 @@ def test_expressions_that_do_not_fit():
             frame.pr.average_precision("relevant", "score", by=cs.by_dtype(pl.Duration))
         with pytest.raises(ValueError, match=r"score names no column|selects no column|gives no column"):
             frame.pr.average_precision("relevant", cs.by_dtype(pl.Duration))
+
+
+def test_names_with_half_of_their_letters_in_common_are_not_offered():
+    # 're' is half of the letters of 'score' and 'rel', and neither means the other.
+    with pytest.raises(ValueError, match=r"no column 'score' in the frame; columns: 's2', 'seg', 'rel'$"):
+        pl.DataFrame({"s2": [1], "seg": [1], "rel": [1]}).pr.average_precision("rel", "score")
 
 
 def test_expressions_on_pandas():

@@ -187,6 +187,21 @@ def test_options_that_something_depends_on(kind, call):
     result(kind, TOTALS, call)
 
 
+@pytest.mark.parametrize("more", [{}, {"by": "q"}])
+def test_systems_that_scored_no_row_in_common(kind, more):
+    apart = ROWS.with_columns(other=pl.when(pl.col("q") == "a").then("s"), s=pl.when(pl.col("q") != "a").then("s"))
+    call = {"unscored": "drop", **more}
+    text = "unscored: no row has a score in all of 's', 'other', and unscored='drop' leaves out the others"
+    warns(kind, apart, lambda frame: fp.compare(frame, AP, "y", ["s", "other"], **call), text)
+    call["unscored"] = "unretrieved"
+    result(kind, apart, lambda frame: fp.compare(frame, AP, "y", ["s", "other"], **call))
+
+
+def test_systems_that_scored_some_rows_in_common(kind):
+    partly = ROWS.with_columns(other=pl.when(pl.col("q") == "a").then("s"))
+    result(kind, partly, lambda frame: fp.compare(frame, AP, "y", ["s", "other"], by="q", unscored="drop"))
+
+
 PARTLY = ROWS.with_columns(pl.when(pl.col("q") != "b").then("y"))
 
 

@@ -188,6 +188,7 @@ def test_names_of_other_tools(name, meant):
     ("name", "instead"),
     [
         ("infAP", "ir_measures has infAP"),
+        ("infNDCG", "ir_measures has infAP"),
         ("err@20", "ir_measures has ERR"),
         ("logloss", "scikit-learn has sklearn.metrics.log_loss"),
         ("brier", "scikit-learn has sklearn.metrics.brier_score_loss"),

@@ -8,6 +8,7 @@ from compare import assert_same, near
 from hypothesis import given
 from hypothesis import strategies as st
 from influences import FIGURES, derivative
+from polars.testing import assert_frame_equal
 from samples import TEN
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
@@ -394,3 +395,18 @@ def test_bounds_where_the_logit_overflows():
         assert report.select("low_average_precision", "high_average_precision").row(0) == (near(0.0), 1.0)
         curve = fp.average_curve(two, "t", "s", by="q", confidence=confidence, points=2)
         assert curve.select("low", "high").row(0) == (near(0.0), 1.0)
+
+
+def test_errors_of_clusters_may_differ_in_their_last_digits_alone():
+    # Random rows; docs/stability.md promises the values to 1e-12 for any order of rows, lazy or not.
+    rng = np.random.default_rng(5)
+    data = pl.DataFrame({"y": rng.random(200) < 0.4, "s": rng.normal(size=200).round(1), "t": rng.normal(size=200)})
+    data = data.with_columns(c=pl.Series(rng.integers(0, 30, 200)))
+    calls = [
+        lambda frame: frame.pr.intervals(["average_precision", "roc_auc", "f1@threshold=0"], "y", "s", cluster="c"),
+        lambda frame: frame.pr.compare(["average_precision", "roc_auc"], "y", ["s", "t"]),
+    ]
+    for call in calls:
+        expected = call(data)
+        for other in (data.lazy(), data.reverse(), data.sample(fraction=1, shuffle=True, seed=1).lazy()):
+            assert_frame_equal(call(other).lazy().collect(), expected, rel_tol=1e-12, abs_tol=1e-13)
