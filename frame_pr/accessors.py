@@ -39,7 +39,7 @@ def _method(function: Callable[Concatenate[Frame, P], Result]) -> Callable[Conca
 
 
 class PR(Generic[Frame]):
-    """What `frame.pr` is: each method is the function of the same name, with the frame filled in.
+    """Give frames their `.pr`: each method is the function of the same name, with the frame filled in.
 
     A type checker cannot see `frame.pr`; it can see `PR(frame)`, which is the same.
 

@@ -29,7 +29,7 @@ def partitioned(
     directory: str | Path | None = None,
     progress: bool = True,
 ) -> PR[pl.DataFrame]:
-    """Metrics of a frame that need not fit in memory.
+    """Compute metrics of a frame that is larger than memory.
 
     The rows are written to a temporary directory in parts, whole groups together, and the plain functions run on one
     part after the other. A part that is still too large, as it holds a very large group, and a frame without groups,

@@ -38,7 +38,7 @@ _FUNCTIONS = {
 
 
 class ExprPR:
-    """Precision-recall metrics of a score expression: `pl.col("score").pr`, or `ExprPR(pl.col("score"))`, typed.
+    """Give expressions of scores their `.pr`: `pl.col("score").pr`, or `ExprPR(pl.col("score"))`, which is typed.
 
     `metric` gives any metric by its name; the other methods are short forms of it. Every method is an expression of one
     value per group, in `select`, `group_by(...).agg`, `group_by_dynamic`, `rolling` and ``.over(...)``, eager, lazy and

@@ -24,7 +24,7 @@ def average_precision(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Average precision (AP): the mean, over the positives, of the precision at each one's threshold.
+    """Compute average precision (AP): the mean, over the positives, of the precision at each one's threshold.
 
     Sum over the steps of the curve of `(d / P) * (tp / k)`, d the positives of the step, P those of the group; the
     area under the uninterpolated curve (scikit-learn's `average_precision_score`).
@@ -79,7 +79,7 @@ def interpolated_average_precision(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Average precision under the envelope: at each recall, the best precision of this or any later threshold.
+    """Compute interpolated average precision: at each recall, the best precision of this or any later threshold.
 
     All points (VOC 2010 and later): sum over the steps of `(d / P) * max precision from here on`. With `points`, the
     mean over the recall levels 0, 1/10, ..., 1 (VOC 2007) or 0, 1/100, ..., 1 (COCO) of the max precision at recall >=
@@ -141,7 +141,7 @@ def average_precision_at_k(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Average precision of the first k rows (AP@k): the sum of precision over their hits, divided by min(k, P).
+    """Compute AP@k, average precision of the first k rows: the precision summed over the hits, over min(k, P).
 
     A block of equal scores that the cut falls into takes its expected share, and ends at k.
 

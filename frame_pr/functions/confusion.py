@@ -55,7 +55,7 @@ def confusion(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """The confusion table at a threshold, at a rank or of predicted classes, and every figure that follows from it.
+    """Compute the confusion matrix at a threshold, at a rank or of predicted classes, and every metric of it.
 
     At a threshold and of predicted classes this needs no ranking, only one aggregation.
 
@@ -200,7 +200,7 @@ def confusion_matrix(
     weight: Column | None = None,
     unjudged: Literal["raise", "drop"] = "raise",
 ) -> Frame:
-    """How often each class was taken for each: a row for every pair of classes, those that never occur, too.
+    """Count how often each class was predicted as each: a row for every pair of classes, also those that never occur.
 
     `of_truth` is the share of the rows that have this truth, so the row of a class and itself has its recall there, and
     its precision in `of_prediction`. `pivot` makes a square of it.

@@ -49,7 +49,7 @@ def curve(
     positive: object = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """The precision-recall curve: one row per distinct score, from the best on.
+    """Compute the precision-recall curve: one row per distinct score, best score first.
 
     At threshold t the k rows with score >= t, with `ascending` <= t, are predicted positive. `recall_step` is the
     recall that it adds, so that `(precision * recall_step).sum()` is the average precision; `interpolated_precision` is
@@ -115,7 +115,7 @@ def with_curve(
     positive: object = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """The caller's rows, in their order, with the figures of the curve at each row's own score.
+    """Add the metrics of the curve at each row's own score as columns of the rows.
 
     Rows of equal score share a threshold and get the same figures.
 

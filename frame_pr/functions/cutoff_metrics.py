@@ -25,7 +25,7 @@ def precision_at_k(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Precision of the first k rows (P@k): their hits, divided by k.
+    """Compute precision@k (P@k), the precision of the first k rows: their hits, divided by k.
 
     Divides by k even where a group has fewer rows: the missing ones count as misses. A block of equal scores that the
     cut falls into takes its expected share of hits.
@@ -83,7 +83,7 @@ def recall_at_k(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Recall of the first k rows (recall@k): their hits, divided by the positives of the group.
+    """Compute recall@k, the recall of the first k rows: their hits, divided by the positives of the group.
 
     A block of equal scores that the cut falls into takes its expected share of hits.
 
@@ -139,7 +139,7 @@ def r_precision(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """R-precision: the precision of the first P rows, P the positives of the group, where precision equals recall.
+    """Compute R-precision: the precision of the first P rows, for P positives, where precision equals recall.
 
     A block of equal scores that the cut falls into takes its expected share of hits.
 
@@ -193,7 +193,7 @@ def precision_at_recall(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Precision at the highest threshold whose recall is at least this.
+    """Compute the precision at the highest threshold whose recall is at least this.
 
     `tp / k` at the smallest k with `tp / P >= recall`.
 
@@ -250,7 +250,7 @@ def k_at_recall(
     positive: object = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """How many rows must be taken to reach a recall: the smallest k with `tp / P >= recall`.
+    """Count the rows that reach a recall: the smallest k with `tp / P >= recall`.
 
     Rows of equal score are taken together. Recall does not fall with k; this is its inverse.
 
@@ -309,7 +309,7 @@ def f_beta(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """F-beta at a threshold or a rank; with neither, the best over all thresholds, and the threshold that gives it.
+    """Compute F-beta (F1) at a threshold or a rank; with neither, the best F-beta and its threshold.
 
     `(1 + beta^2) tp / (beta^2 P + k)`: recall counts beta times as much as precision (van Rijsbergen 1979).
 

@@ -34,7 +34,7 @@ def evaluate(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Any metrics by name, one column each, all from one ranking.
+    """Compute any metrics by name, one column each, all from one ranking.
 
     The names are those of the table of metrics in the docs: `average_precision`, `precision@10`, `f1@threshold=0.5`,
     `k@recall=0.8`, `max_f2` and so on. The other functions of this package are these metrics asked one at a time.
@@ -133,7 +133,7 @@ def with_metrics(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """The caller's rows, in their order, each with the metrics of its group.
+    """Add the metrics of its group to each row, as columns.
 
     Parameters
     ----------

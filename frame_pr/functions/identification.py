@@ -72,7 +72,7 @@ def identify(
     positive: object = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Which definitions give this number: those that people use, tried on the rows, the nearest first.
+    """Identify which definition gives a reported value: compute the common ones, nearest value first.
 
     Average precision under each meaning of equal scores and with each divisor, interpolated over all, 11 and 101
     points, trapezoids under the curve, ROC AUC, figures at the ranks 5, 10, 20, 100 and 1000, nDCG with the gain and

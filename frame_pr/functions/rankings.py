@@ -24,7 +24,7 @@ def roc_auc(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Area under the ROC curve: how often a positive scores more than a negative.
+    """Compute ROC AUC, the area under the ROC curve: how often a positive scores more than a negative.
 
     The share of the pairs of a positive and a negative in which the positive scores more, a tie counting as half (Mann
     and Whitney's U over P (N - P)). Up to a false positive rate it is `roc_auc@fpr=X` of `evaluate`.
@@ -79,7 +79,7 @@ def reciprocal_rank(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Reciprocal rank: 1 / the rank of the first hit, 0 where there is none.
+    """Compute the reciprocal rank (RR, MRR): 1 / the rank of the first hit, 0 where there is none.
 
     Its mean over queries is the MRR: `evaluate(..., mean_over=...)`. Where the first hit is among rows of equal score,
     the mean over their orders.
@@ -136,7 +136,7 @@ def success_at_k(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Success, or hit rate: whether there is a hit among the first k rows.
+    """Compute success@k, the hit rate: whether there is a hit among the first k rows.
 
     1 or 0; where the cut falls into rows of equal score, the share of their orders that bring a hit.
 
@@ -193,7 +193,7 @@ def ndcg(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Normalized discounted cumulative gain: of what the best order would have, the share that this one has.
+    """Compute nDCG, normalized discounted cumulative gain: DCG over the DCG of the best order.
 
     Each row adds its gain / log2(rank + 1) (Jarvelin and Kekalainen 2002). The gain of a positive is 1, or that of the
     column `gain=`, be the row positive or not: a grade, or `2 ** grade - 1`. Rows of equal score share their places.

@@ -39,7 +39,7 @@ def tally(
     positive: object = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Rows that are alike, counted: of each group, one row for each score and truth there is.
+    """Count rows with equal score and label: one row per group, score and label, which can be merged later.
 
     With `count="count"` all functions take the tally in place of the rows, and their numbers are the same to the last
     bit. Tallies of parts add up: put together, they are the tally of all rows, and `tally` of them, with

@@ -102,7 +102,7 @@ Columns: TypeAlias = Column | Sequence[Column]
 
 
 class Policies(TypedDict, total=False):
-    """What to do where rows are tied, weighted, unscored, unjudged, or not all there.
+    """Options for rows that are tied, weighted, without a score, without a label, or missing from the frame.
 
     Each function takes those that have a meaning there, and says which it refuses; the docs have them all in one table.
     With `weight`, `ties` is "threshold", and there are no figures at ranks, as a weighted row stands for several.

@@ -182,7 +182,7 @@ def _edges(low: float, high: float, n_bins: int) -> Any:
 
 @public()
 def plot_confusion(frame: Frame, /, *, ax: Axes | None = None) -> Axes:
-    r"""A heat map of what `confusion_matrix` gave, or of a row of `confusion`: a row for each truth, and its shares.
+    r"""Draw a heat map of the result of `confusion_matrix` or of a row of `confusion`: a row for each label.
 
     Parameters
     ----------

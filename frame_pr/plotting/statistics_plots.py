@@ -60,7 +60,7 @@ def plot_intervals(
     max_groups: int = 60,
     ax: Axes | None = None,
 ) -> Axes:
-    """A dot with its interval for each group of what `intervals` gave: what reviews call a forest plot.
+    """Draw a dot and its confidence interval for each group (forest plot), from the result of `intervals`.
 
     Also of figures without intervals, such as `evaluate` gave: dots of two systems are then joined by a line.
 
@@ -207,7 +207,7 @@ def plot_comparison(
     ax: Axes | None = None,
     **policies: Unpack[Policies],
 ) -> Axes:
-    """The differences of two systems group by group, the largest first, with their mean and its interval.
+    """Draw the difference of two systems per group, the largest first, with the mean and its confidence interval.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ def report(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """The figures one would paste into a review, one row per group, the important ones first.
+    """Summarise a ranking in the usual metrics, one row per group, the important ones first.
 
     All from one ranking; `evaluate` gives any other choice of them.
 

@@ -55,7 +55,7 @@ def unpivot_classes(
     prediction: str | None = None,
     classes: Sequence[Any] | None = None,
 ) -> Frame:
-    """A row for each row and class, one class against the rest, for every other function of this package.
+    """Turn a column per class into a row per class (one versus rest), for the other functions.
 
     Figures of each class are then those by `class`, macro averages those with `mean_over="class"`, and micro averages
     those of all rows together. An average weighted by how often a class is shown has `statistics="weighted"` besides.

@@ -24,7 +24,7 @@ def join_judgments(
     by: str | Sequence[str] | None = None,
     drop_unjudged: str | Sequence[str] | None = None,
 ) -> Frame:
-    """A ranked run beside its judgments: every document of either, once.
+    """Join a ranked run with its relevance judgments: every document of either, once.
 
     A document that only the judgments have has a null score: it was not retrieved, `unscored="unretrieved"` counts it
     and ranks it nowhere. A document that only the run has has a null relevance: it was not judged,

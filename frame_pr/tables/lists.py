@@ -50,7 +50,7 @@ def explode_lists(
     scores: str | Sequence[str] | None = None,
     duplicates: Literal["raise", "miss", "drop"] = "raise",
 ) -> Frame:
-    """A row for each item of lists of ranked and of relevant items, for every other function of this package.
+    """Turn lists of ranked and of relevant items into scored rows, one row per item.
 
     Items that are relevant and not in the list are rows without a score, which `unscored="unretrieved"` counts and
     ranks nowhere. A row whose lists are both empty gives one row without an item, so that its group is counted, too.

@@ -50,7 +50,7 @@ _NUMBERS: dict[type[pl.DataType], str] = {
 
 @public()
 def read_trec_run(path: str | bytes | PathLike[Any]) -> pl.DataFrame:
-    r"""A ranked run from a file in TREC's format: on each line `query Q0 document rank score tag`.
+    r"""Read a ranked run from a TREC file: on each line `query Q0 document rank score tag`.
 
     Fields are parted by any run of blanks or tabs; empty lines are skipped; the file may be a pipe, and compressed
     (gzip, bzip2, xz, zlib, zstd), whatever its name. The rank is read and means nothing: trec_eval ranks by the score,
@@ -90,7 +90,7 @@ def read_trec_run(path: str | bytes | PathLike[Any]) -> pl.DataFrame:
 
 @public()
 def read_trec_qrels(path: str | bytes | PathLike[Any]) -> pl.DataFrame:
-    r"""Judgments from a file in TREC's format: on each line `query iteration document relevance`.
+    r"""Read relevance judgments (qrels) from a TREC file: on each line `query iteration document relevance`.
 
     Fields are parted by any run of blanks or tabs; empty lines are skipped; the file may be a pipe, and compressed
     (gzip, bzip2, xz, zlib, zstd), whatever its name.
