@@ -16,8 +16,21 @@ from frame_pr.functions.curves import curve
 from frame_pr.inputs.policies import REFUSED, Column, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.plotting.curve_data import read_curves
+from frame_pr.plotting.legends import draw_legend
 from frame_pr.plotting.options import PlotOptions
-from frame_pr.plotting.styles import MIDDLE, canvas, check_axes, escape, grey, need_matplotlib, palette, shine, shorten
+from frame_pr.plotting.styles import (
+    MIDDLE,
+    canvas,
+    check_axes,
+    escape,
+    grey,
+    letters_along,
+    need_matplotlib,
+    palette,
+    set_titles,
+    shine,
+    shorten,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -101,8 +114,8 @@ def plot_scores(
         *(pl.col(name) - pl.col(name).shift(1, fill_value=0) for name in ("tp", "fp")),
     ).filter(pl.col("threshold").is_finite())
     with canvas(ax, figsize=(6.4, 4.0), layout="constrained") as target:
-        _draw_histograms(target, table, n_bins, line, ascending=bool(policies.get("ascending")))
-        target.set(xlabel=escape(shorten(score)) if isinstance(score, str) else "Score", ylabel="Share of the rows")
+        set_titles(target, escape(shorten(score)) if isinstance(score, str) else "Score", "Share of the rows")
+        _draw_histograms(target, table, n_bins, line, ascending=bool(policies.get("ascending")), own_figure=ax is None)
     return target
 
 
@@ -119,7 +132,9 @@ def _refuse_several(number: int) -> None:
         raise ValueError(f"score: plot_scores draws one column of scores, got {number}; call it for each column")
 
 
-def _draw_histograms(ax: Axes, table: pl.DataFrame, n_bins: int, threshold: float | None, *, ascending: bool) -> None:
+def _draw_histograms(
+    ax: Axes, table: pl.DataFrame, n_bins: int, threshold: float | None, *, ascending: bool, own_figure: bool
+) -> None:
     import numpy as np
 
     if not table.height:
@@ -134,7 +149,7 @@ def _draw_histograms(ax: Axes, table: pl.DataFrame, n_bins: int, threshold: floa
         )
     edges = _edges(low, high, n_bins)
     blue, orange = palette(ax)[:2]
-    for column, name, colour in (("fp", "negatives", blue), ("tp", "positives", orange)):
+    for column, name, colour in (("tp", "positives", orange), ("fp", "negatives", blue)):
         counts = table[column].to_numpy()
         total = counts.sum()
         label = f"{name} ({total:,.0f}"
@@ -142,16 +157,13 @@ def _draw_histograms(ax: Axes, table: pl.DataFrame, n_bins: int, threshold: floa
             reached = scores <= threshold if ascending else scores >= threshold
             label += f", {_share_text(counts[reached].sum() / total)} predicted"
         heights = np.histogram(scores, edges, weights=counts)[0] / (total or 1)
-        ax.stairs(heights, edges, color=colour, linewidth=1.5, label=f"{label})")
-        ax.stairs(heights, edges, color=colour, alpha=0.25, fill=True, linewidth=0)
+        zorder = 1 if column == "fp" else 1.5
+        ax.stairs(heights, edges, color=colour, linewidth=1.5, label=f"{label})", zorder=zorder)
+        ax.stairs(heights, edges, color=colour, alpha=0.25, fill=True, linewidth=0, zorder=zorder)
     if threshold is not None:
         ax.axvline(threshold, color=grey(ax, 0.3), linewidth=1, label=f"threshold {threshold:g}")
     ax.set_ylim(bottom=0)
-    handles, labels = ax.get_legend_handles_labels()
-    order = sorted(range(len(labels)), key=lambda i: ("positives" not in labels[i], "negatives" not in labels[i]))
-    legend = {"handles": [handles[i] for i in order], "labels": [labels[i] for i in order]}
-    # Above the histograms, which leave no place free.
-    ax.legend(**legend, loc="lower left", bbox_to_anchor=(0, 1), frameon=False, fontsize="small")
+    draw_legend(ax, own_figure=own_figure, above=True)
 
 
 def _edges(low: float, high: float, n_bins: int) -> Any:
@@ -224,8 +236,8 @@ def _draw_cells(ax: Axes, table: pl.DataFrame, names: list[str], own_figure: boo
     ax.apply_aspect()
     # A layout engine moves axes of the caller when it draws: by a fifth at most.
     cell = ax.get_window_extent().width / len(names) * (1 if ax.figure.get_layout_engine() is None else 0.8)
-    room = 0.2 * cell * len(names) / (_text_size(ax, "n" * 20, "small")[0] / 20)
-    names = [shorten(name, _NAME_LETTERS if own_figure else min(_LINE_LETTERS, max(6, int(room)))) for name in names]
+    room = min(_LINE_LETTERS, max(5, letters_along(ax, 0.25 * cell * len(names))))
+    names = [shorten(name, _NAME_LETTERS if own_figure else room) for name in names]
     names = [escape(textwrap.fill(name, _LINE_LETTERS)) for name in names]
     widths, heights = zip(*(_text_size(ax, name, "small") for name in names), strict=True)
     every = range(0, len(names), ceil(max(heights) / cell))
