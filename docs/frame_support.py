@@ -73,7 +73,9 @@ CALLS: dict[str, Call] = {
     "precision_at_recall": Call(SCORES | {"recall": 0.5}),
     "recall_at_k": Call(SCORES | {"k": 2}),
     "success_at_k": Call(SCORES | {"k": 2}),
-    "unpivot_classes": Call({"truth": "query", "scores": {"a": "score", "b": "other"}}),
+    "unpivot_classes": Call(
+        {"truth": "query", "scores": {"a": "score", "b": "other"}}, ROWS.with_columns(other=1 - pl.col("score"))
+    ),
     "with_metrics": Call({"metrics": "roc_auc"} | SCORES),
 }
 KINDS: dict[str, Callable[[pl.DataFrame], Any]] = {
