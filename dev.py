@@ -104,8 +104,8 @@ def environment(*arguments: str) -> Path:
 
 @command
 def coverage() -> None:
-    """Run the fast tests and report the coverage of lines and branches."""
-    options = ["--cov=frame_pr", "--cov-branch", "--cov-report=term:skip-covered"]
+    """Run the fast tests and report which lines and branches they cover."""
+    options = ["--cov=frame_pr", "--cov-branch", "--cov-report=term:skip-covered", "--cov-fail-under=93"]
     run(install("dev"), "-m", "pytest", "--quiet", "-m", "not slow", "--numprocesses=auto", *options, **POLARS_THREADS)
 
 
