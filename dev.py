@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent
 LOCKED = ROOT / "constraints.txt"
-VENV = Path(os.environ.get("VENV", ROOT / ".venv"))
+VENV = ROOT / os.environ.get("VENV", ".venv")
 PIP = ["-m", "pip", "--quiet", "--disable-pip-version-check"]
 # One polars thread for each of the processes that run tests.
 POLARS_THREADS = {"POLARS_MAX_THREADS": "1"}
