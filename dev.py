@@ -46,7 +46,6 @@ GENERATED = (
     "docs/frame_support.py",
     "docs/completion.py",
     "docs/docstrings.py",
-    "docs/frame_support.py",
     "docs/house.py",
     "docs/notebooks.py",
     "tests/public_surface.py",

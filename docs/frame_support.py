@@ -74,7 +74,7 @@ CALLS: dict[str, Call] = {
     "recall_at_k": Call(SCORES | {"k": 2}),
     "success_at_k": Call(SCORES | {"k": 2}),
     "unpivot_classes": Call(
-        {"truth": "query", "scores": {"a": "score", "b": "other"}}, ROWS.with_columns(other=1 - pl.col("score"))
+        {"truth": "query", "scores": {"a": "score", "b": "rest"}}, ROWS.with_columns(rest=1 - pl.col("score"))
     ),
     "with_metrics": Call({"metrics": "roc_auc"} | SCORES),
 }
