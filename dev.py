@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent
 LOCKED = ROOT / "constraints.txt"
-VENV = Path(os.environ.get("VENV", ROOT / ".venv"))
+VENV = ROOT / os.environ.get("VENV", ".venv")
 PIP = ["-m", "pip", "--quiet", "--disable-pip-version-check"]
 # One polars thread for each of the processes that run tests.
 POLARS_THREADS = {"POLARS_MAX_THREADS": "1"}
@@ -103,8 +103,8 @@ def environment(*arguments: str) -> Path:
 
 @command
 def coverage() -> None:
-    """Run the fast tests and report the coverage of lines and branches."""
-    options = ["--cov=frame_pr", "--cov-branch", "--cov-report=term:skip-covered"]
+    """Run the fast tests and report which lines and branches they cover."""
+    options = ["--cov=frame_pr", "--cov-branch", "--cov-report=term:skip-covered", "--cov-fail-under=93"]
     run(install("dev"), "-m", "pytest", "--quiet", "-m", "not slow", "--numprocesses=auto", *options, **POLARS_THREADS)
 
 

@@ -11,13 +11,12 @@ class PackageMetadata(MetadataHookInterface):
     """What the build adds to the metadata that pyproject.toml states."""
 
     def update(self, metadata: dict) -> None:
-        """Add the README, and the addresses if there are any."""
+        """Add the README and the addresses."""
         root = Path(self.root)
         addresses = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["frame_pr"]
         text = readme((root / "README.md").read_text(encoding="utf-8"), addresses["repository"])
         metadata["readme"] = {"content-type": "text/markdown", "text": text}
-        if urls := project_urls(**addresses):
-            metadata["urls"] = urls
+        metadata["urls"] = project_urls(**addresses)
 
 
 def project_urls(repository: str, documentation: str, **_: object) -> dict[str, str]:
