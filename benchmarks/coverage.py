@@ -194,6 +194,51 @@ def of_compared_rows(simulation: Simulation) -> Iterator[list[str]]:
                 yield head + [column[place] for column in columns]
 
 
+ARMS = ((200, 200), (1_000, 1_000), (200, 1_000))
+OF_ARMS = (*RANKINGS, "recall@threshold=1")
+
+
+def of_compared_groups(simulation: Simulation) -> Iterator[list[str]]:
+    """Two groups of one population: how often the interval of their difference holds 0, and p <= 0.05."""
+    for shift in SHIFTS[:2]:
+        for prevalence in PREVALENCES[:3]:
+            columns = []
+            for sizes in ARMS:
+
+                def draw(
+                    rng: np.random.Generator,
+                    samples: int,
+                    sizes: tuple[int, int] = sizes,
+                    shift: float = shift,
+                    prevalence: float = prevalence,
+                ) -> Outcomes:
+                    parts = (
+                        run.with_columns(arm=pl.lit(arm))
+                        for arm, rows in enumerate(sizes)
+                        for run in frames(rng, samples, rows, shift, prevalence)
+                    )
+                    results = fp.compare(
+                        pl.concat(parts),
+                        list(OF_ARMS),
+                        "truth",
+                        "s0",
+                        by="sample",
+                        between="arm",
+                        correction=None,
+                    )
+                    outcomes = {"held": pl.lit(0.0).is_between("low", "high"), "differs": pl.col("p_value") <= 0.05}
+                    return {
+                        f"{name} {outcome}": results.filter(metric=name).select(value=value)["value"]
+                        for name in OF_ARMS
+                        for outcome, value in outcomes.items()
+                    }
+
+                columns.append(simulation.cells(draw, rows=sum(sizes), most=4))
+            for place, name in enumerate(OF_ARMS):
+                head = [name.partition("@")[0], f"{population(shift, prevalence)[name]:.3f}", f"{prevalence:g}"]
+                yield head + [column[2 * place + part] for column in columns for part in (0, 1)]
+
+
 # Means of groups -----------------------------------------------------------------------------------------------------
 
 
@@ -355,6 +400,14 @@ def page(samples: int, seeds: Sequence[int]) -> str:
         "Two scores of equal worth, whose noise has a correlation of 0.5. The table has the share of samples with\n"
         "p <= 0.05.",
         table(["metric", "population", "prevalence", *sizes[:2]], of_compared_rows(simulation)),
+        "## Comparison of two groups of rows",
+        "Two groups of one population, and so a difference of 0. The table has the coverage of the interval of the\n"
+        "difference, and the share of samples with p <= 0.05, for two numbers of rows.",
+        table(
+            ["metric", "population", "prevalence"]
+            + [f"{what}, {a:,} and {b:,} rows" for a, b in ARMS for what in ("coverage", "p <= 0.05")],
+            of_compared_groups(simulation),
+        ),
         "## Comparison of two systems over queries",
         "Differences whose mean is 0. The table has the share of samples with p <= 0.05.",
         table(["differences", "test", *(f"{n} queries" for n in SIZES)], of_comparisons(simulation)),
@@ -366,9 +419,10 @@ def page(samples: int, seeds: Sequence[int]) -> str:
         "should be 95, and for tests at 0.05 the share of false differences should be 5.",
         f"`benchmarks/coverage.py` made this page with {samples:,} samples for each cell, from the seeds\n"
         f"{', '.join(map(str, seeds))} in equal parts. There are fewer samples where these would have more than\n"
-        f"{ROWS_OF_CELL:,} rows, half as many for users and for two models on the same rows, a quarter for the\n"
-        "bootstrap and a tenth for permutations. Numbers are percentages with the standard error of the simulation.\n"
-        f"In {differ} of {cells} cells the seeds differ at p < 0.05 (chi-squared test); {cells / 20:.0f} are expected.",
+        f"{ROWS_OF_CELL:,} rows, half as many for users and for two models on the same rows, a quarter for two\n"
+        "groups and for the bootstrap, and a tenth for permutations. Numbers are percentages with the standard error\n"
+        f"of the simulation. In {differ} of {cells} cells the seeds differ at p < 0.05 (chi-squared test); "
+        f"{cells / 20:.0f} are expected.",
     ]
     return "\n\n".join(head + parts) + "\n"
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmarks import lists, scale, summary, tallies
+from benchmarks import lists, performance, scale, summary, tallies
 from benchmarks.calls import COLUMNS, variations
 from benchmarks.data import SHAPES, generate, with_variations
 from benchmarks.measure import Times
@@ -86,3 +86,4 @@ def main() -> None:
     else:
         summary.PAGE.write_text(made, encoding="utf-8")
         summary.main()
+        performance.main()

@@ -30,7 +30,7 @@ BEGIN, END = "<!-- speed -->", "<!-- end of speed -->"
 
 def figures(page: str) -> dict[str, str]:
     """The ranges over the tables of average precision, of tied scores and of others."""
-    tables = [_table(page, f"\n{title}:\n") for title in ("Tied scores", "No tied scores")]
+    tables = [table_of(page, f"\n{title}:\n") for title in ("Tied scores", "No tied scores")]
 
     def range_of(name: str, shapes: Sequence[str] | None = None) -> str:
         found = [table[name][shape] for table in tables for shape in shapes or table[name]]
@@ -46,8 +46,9 @@ def figures(page: str) -> dict[str, str]:
     }
 
 
-def _table(page: str, title: str) -> dict[str, dict[str, float]]:
-    lines = page.partition(title)[2].strip().partition("\n\n")[0].splitlines()
+def table_of(page: str, title: str) -> dict[str, dict[str, float]]:
+    """The numbers of the first table below a title, by row and column."""
+    lines = (page.partition(title)[2].partition("\n|")[2]).partition("\n\n")[0].splitlines()
     header, _, *rows = ([cell.strip(" *") for cell in line.strip("|").split("|")] for line in lines)
     found: dict[str, dict[str, float]] = {}
     for name, *cells in rows:

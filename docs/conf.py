@@ -1,6 +1,8 @@
 """The Sphinx site: `make docs` builds it into docs/_build. Its pages are Markdown, the reference is the docstrings."""
 
 import json
+import re
+import tomllib
 from contextlib import redirect_stdout
 from doctest import DocTestParser
 from html import escape
@@ -8,6 +10,10 @@ from importlib.metadata import version as version_of
 from io import StringIO
 from pathlib import Path
 from textwrap import shorten
+from urllib.parse import urlsplit
+
+ROOT = Path(__file__).parents[1]
+ADDRESSES = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["frame_pr"]
 
 project = "frame_pr"
 author = "The frame_pr developers"
@@ -31,6 +37,12 @@ nitpick_ignore_regex = [("py:obj", r"(?s)(?!frame_pr\.).*")]
 # Headings get the anchors that a forge gives them, which links in the pages rely on.
 myst_heading_anchors = 3
 myst_enable_extensions = ["colon_fence"]
+# Formulas are MathML, which browsers draw by themselves: no script, and none of another site. A forge reads the same
+# fences.
+myst_fence_as_directive = ["math"]
+html_math_renderer = "mathml"
+# Where the site is, once it has an address: for canonical links, and for the styles of the page of a missing address.
+html_baseurl = ADDRESSES["documentation"] and ADDRESSES["documentation"] + "/"
 
 # The signature names the parameters, the table below it says what they are.
 autodoc_typehints = "none"
@@ -64,7 +76,11 @@ html_theme_options = {
     "footer_end": ["last-updated"],
     "logo": {"text": project, "alt_text": ""},  # the version is in the footer: there is no room on a phone
 }
-
+if ADDRESSES["repository"]:
+    forge, owner, name = ADDRESSES["repository"].rsplit("/", 2)
+    html_context |= {"github_url": forge, "github_user": owner, "github_repo": name}
+    html_context |= {"github_version": "main", "doc_path": "docs"}
+    html_theme_options |= {"github_url": ADDRESSES["repository"], "use_edit_page_button": True}
 
 # By page: the former anchor of a heading, and the present one.
 RENAMED = json.loads(Path(__file__).with_name("renamed.json").read_text(encoding="utf-8"))
@@ -72,6 +88,7 @@ RENAMED = json.loads(Path(__file__).with_name("renamed.json").read_text(encoding
 
 def setup(app):
     """What Sphinx and the theme do not do by themselves."""
+    app.add_html_math_renderer("mathml", (_write_formula, None), (_write_formula, None))
     app.connect("autodoc-process-docstring", _refer_to_function, priority=100)  # before numpydoc
     app.connect("builder-inited", _draw_table)
     app.connect("doctree-read", _index_words)
@@ -79,6 +96,18 @@ def setup(app):
     app.connect("html-page-context", _describe)
     app.connect("build-finished", _list_pages)
     app.connect("doctree-read", _light_and_dark, priority=100)  # before Sphinx collects the pictures
+
+
+def _write_formula(translator, node):
+    """Write a formula of TeX as MathML."""
+    from docutils import nodes
+    from docutils.utils.math import latex2mathml
+
+    block = isinstance(node, nodes.math_block)
+    formula = latex2mathml.tex2mathml(node.astext(), as_block=block)
+    # A long formula scrolls on a phone, and what scrolls must be reached by keys.
+    translator.body.append(f'<div class="formula" tabindex="0">{formula}</div>\n' if block else formula)
+    raise nodes.SkipNode
 
 
 def _refer_to_function(_app, _what, name, _object, _options, lines):
@@ -124,13 +153,17 @@ def _keep_anchors(app, doctree):
 DESCRIPTIONS = {}
 
 
-def _describe(_app, page, _template, context, doctree):
+def _describe(app, page, _template, context, doctree):
     """The first paragraph of a page says what it is, wherever a link to it is shown."""
     from docutils import nodes
 
+    if page.startswith("api/"):
+        context["theme_use_edit_page_button"] = False  # made from a docstring, so there is no page to edit
     paragraph = doctree and next(doctree.findall(nodes.paragraph), None)
     if not paragraph:
         return
+    if page == "404":  # shown at any depth, so its links start from the root
+        context["metatags"] += f'<base href="{urlsplit(app.config.html_baseurl).path or "/"}" />\n'
     if page == "index":
         context["title"] = "Ranking and classification metrics for polars and pandas"
     text = shorten(paragraph.astext(), 200, placeholder=" ...")
@@ -153,8 +186,20 @@ def _list_pages(app, exception):
     Path(app.outdir, "llms.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+SIZE = r'<svg[^>]*? width="([^"]+)" height="([^"]+)"'
+
+
+def _pixels(length):
+    """A length of an SVG in pixels, a whole number of them."""
+    return str(round(float(length.removesuffix("pt")) * (4 / 3 if length.endswith("pt") else 1)))
+
+
 def _light_and_dark(app, doctree):
-    """Of a picture `x.svg` with an `x-dark.svg` each is shown where it fits, and in full size by a click."""
+    """Of a picture `x.svg` with an `x-dark.svg` each is shown where it fits, and in full size by a click.
+
+    Pictures load when they are near the window, and those of the other colour scheme do not load at all. Width and
+    height keep their place free until then.
+    """
     from docutils import nodes
 
     page = Path(app.env.docname)
@@ -168,6 +213,9 @@ def _light_and_dark(app, doctree):
             shown = image.deepcopy()
             shown["uri"] = path.as_posix()
             shown["classes"].append(scheme)
+            shown["loading"] = "lazy"
+            drawing = Path(app.srcdir, page.parent, path).read_text(encoding="utf-8")
+            shown["width"], shown["height"] = map(_pixels, re.search(SIZE, drawing).groups())
             if isinstance(image.parent, nodes.reference):  # a thumbnail leads elsewhere, and its name stands below it
                 shown["alt"] = ""
             else:

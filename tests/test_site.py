@@ -76,7 +76,9 @@ TYPED = [
     *["roc auc", "confidence interval", "bootstrap", "significance", "recommender", "recommendation", "mrr", "rag"],
     *["confusion matrix", "imbalanced", "balanced accuracy", "classification_report", "prauc", "aucpr", "calibration"],
     *["churn", "anomaly", "medical", "etl", "data quality", "record linkage", "duckdb", "conda", "dark mode", "svg"],
-    *["map", "ndcg", "roc", "reciprocal rank", "hit rate", "f1 score", "precision at k"],
+    *["map", "ndcg", "roc", "reciprocal rank", "hit rate", "f1 score", "precision at k", "statistical significance"],
+    *["significance test", "threshold tuning", "gain curve", "polars lazy", "notebook", "groupby", "brier", "cite"],
+    *["ground truth", "operating point", "benchmark"],
 ]
 
 
@@ -98,6 +100,17 @@ def test_a_page_is_found_by_its_name(find):
     assert install[0] == ["install", "Installation"]
     assert evaluate[0][0] == "api/frame_pr.evaluate"
     assert tutorial[0][0] == "tutorial"
+    pages = {
+        "confidence intervals": "how_sure",
+        "significance tests": "howto/better",
+        "choosing a metric": "choosing",
+        "constant scorer": "ties",
+        "citation": "citation",
+        "performance": "performance",
+        "api reference": "reference",
+        "list of metrics": "metrics",
+    }
+    assert {word: results[0][0] for word, results in zip(pages, find(list(pages)), strict=True)} == pages
 
 
 def test_a_word_is_no_part_of_another_word(find):
@@ -121,6 +134,23 @@ def test_a_page_says_in_its_head_what_it_is(site):
     pages = [page for page in site.rglob("*.html") if "_static" not in page.parts]
     bare = {page.stem for page in pages if '<meta name="description"' not in page.read_text(encoding="utf-8")}
     assert bare == {"genindex", "search"}
+
+
+def test_pictures_load_when_they_are_seen(site):
+    pictures = re.findall("<img [^>]*_images/[^>]*>", (site / "gallery.html").read_text(encoding="utf-8"))
+    assert len(pictures) > 60
+    assert [tag for tag in pictures if not re.search('height="[0-9]+" loading="lazy" .* width="[0-9]+"', tag)] == []
+
+
+def test_formulas_are_typeset_without_scripts(site):
+    page = (site / "numbers.html").read_text(encoding="utf-8")
+    assert page.count('<math xmlns="http://www.w3.org/1998/Math/MathML" display="block">') >= 15
+    assert "mathjax" not in page.lower()
+    assert "\\frac" not in page
+
+
+def test_the_page_of_a_missing_address_starts_at_the_root(site):
+    assert '<base href="/" />' in (site / "404.html").read_text(encoding="utf-8")
 
 
 def test_llms_txt_lists_pages_that_are_there(site):

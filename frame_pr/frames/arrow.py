@@ -228,7 +228,7 @@ def _series(frame: pd.DataFrame, column: Hashable) -> pl.Series:
         # polars panics, by what is no Exception.
         raise TypeError(f"column {shown(column)} is {values.dtype}, which polars does not have: cast it to decimal128")
     try:
-        series = pl.from_pandas(values).alias(str(column))
+        series = _with_extension(values).alias(str(column))
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:  # pyarrow's are ValueErrors
         raise TypeError(_fault(values, error)) from None
     except NotImplementedError as error:
@@ -237,6 +237,20 @@ def _series(frame: pd.DataFrame, column: Hashable) -> pl.Series:
         raise ImportError('pandas frames need pyarrow: pip install "frame-pr[pandas]"') from error
     # An object column of nothing but None is no text, as which polars takes it.
     return series.cast(pl.Null) if values.dtype == object and series.null_count() == len(series) > 0 else series
+
+
+def _with_extension(values: pd.Series[Any]) -> pl.Series:
+    """A column; intervals and periods as an extension type, which polars makes of them by itself from 2.0 on."""
+    import pandas as pd
+
+    dtype = values.cat.categories.dtype if isinstance(values.dtype, pd.CategoricalDtype) else values.dtype
+    if not isinstance(dtype, (pd.IntervalDtype, pd.PeriodDtype)):
+        return pl.from_pandas(values)
+    import pyarrow as pa
+
+    array = pa.array(values.astype(dtype))
+    storage, metadata = pl.Series(array.storage), array.type.__arrow_ext_serialize__().decode()
+    return storage.ext.to(pl.Extension(array.type.extension_name, storage.dtype, metadata))
 
 
 def _fault(values: pd.Series[Any], error: Exception) -> str:
@@ -251,6 +265,8 @@ def _fault(values: pd.Series[Any], error: Exception) -> str:
     kinds = sorted({type(value).__qualname__ for value in values.dropna().head(1000)})
     if isinstance(error, OverflowError) or kinds == ["int"]:
         return f"{name} ({dtype}) holds whole numbers of more than 64 bits: convert it, .astype(float)"
+    if set(kinds) <= {"list", "tuple", "set", "ndarray"}:
+        return f"{name} ({dtype}) holds lists of items of several types: make all items text, or all numbers"
     if len(kinds) == 1 and dtype == "object":
         return f"{name} ({dtype}) holds values of the type {kinds[0]}: make text of it, .astype(str)"
     return f"{name} ({dtype}) holds values of several types: convert it to one ({first_line(error)})"

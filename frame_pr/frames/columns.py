@@ -274,4 +274,4 @@ def stacked(table: pl.LazyFrame, keys: Sequence[pl.Expr], rows: Sequence[Mapping
     """These rows of each row of a table, one below the other."""
     # A list for each column: a list of structs takes ten times as long.
     columns = {name: pl.concat_list(row[name] for row in rows) for name in rows[0]}
-    return table.select(*keys, **columns).explode(*columns)
+    return table.select(*keys, **columns).explode(*columns, empty_as_null=False)

@@ -156,7 +156,7 @@ class PartQuery:
     def refuse_label(self, labels: pl.DataFrame) -> None:
         """The positive label is one of the frame, of whose parts these are the `labels`."""
         if self.request.positive is not None and not labels["hits"].sum():
-            present = labels["labels"].explode().unique()
+            present = labels["labels"].explode(empty_as_null=False).unique()
             check_occurs(str(self.request.truth), present, self.request.positive, self.categories)
 
     @cached_property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import textwrap
+from math import ceil
 from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
@@ -14,8 +16,21 @@ from frame_pr.functions.curves import curve
 from frame_pr.inputs.policies import REFUSED, Column, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.plotting.curve_data import read_curves
+from frame_pr.plotting.legends import draw_legend
 from frame_pr.plotting.options import PlotOptions
-from frame_pr.plotting.styles import MIDDLE, canvas, check_axes, escape, grey, need_matplotlib, palette, shine, shorten
+from frame_pr.plotting.styles import (
+    MIDDLE,
+    canvas,
+    check_axes,
+    escape,
+    grey,
+    letters_along,
+    need_matplotlib,
+    palette,
+    set_titles,
+    shine,
+    shorten,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,10 +38,10 @@ if TYPE_CHECKING:
 _MOST_BINS = 10_000
 _COLUMNS = ("truth", "prediction", "rows", "of_truth")
 _COUNTS = ("tp", "fp", "fn", "tn")
-_NUMBERED = 20
-"""Most classes whose cells have numbers."""
 _NAME_LETTERS = 40
 """Letters of the name of a class."""
+_LINE_LETTERS = 20
+"""Letters of a line of such a name."""
 
 
 @public(REFUSED["plot_scores"])
@@ -99,8 +114,8 @@ def plot_scores(
         *(pl.col(name) - pl.col(name).shift(1, fill_value=0) for name in ("tp", "fp")),
     ).filter(pl.col("threshold").is_finite())
     with canvas(ax, figsize=(6.4, 4.0), layout="constrained") as target:
-        _draw_histograms(target, table, n_bins, line, ascending=bool(policies.get("ascending")))
-        target.set(xlabel=escape(shorten(score)) if isinstance(score, str) else "Score", ylabel="Share of the rows")
+        set_titles(target, escape(shorten(score)) if isinstance(score, str) else "Score", "Share of the rows")
+        _draw_histograms(target, table, n_bins, line, ascending=bool(policies.get("ascending")), own_figure=ax is None)
     return target
 
 
@@ -117,7 +132,9 @@ def _refuse_several(number: int) -> None:
         raise ValueError(f"score: plot_scores draws one column of scores, got {number}; call it for each column")
 
 
-def _draw_histograms(ax: Axes, table: pl.DataFrame, n_bins: int, threshold: float | None, *, ascending: bool) -> None:
+def _draw_histograms(
+    ax: Axes, table: pl.DataFrame, n_bins: int, threshold: float | None, *, ascending: bool, own_figure: bool
+) -> None:
     import numpy as np
 
     if not table.height:
@@ -132,24 +149,21 @@ def _draw_histograms(ax: Axes, table: pl.DataFrame, n_bins: int, threshold: floa
         )
     edges = _edges(low, high, n_bins)
     blue, orange = palette(ax)[:2]
-    for column, name, colour in (("fp", "negatives", blue), ("tp", "positives", orange)):
+    for column, name, colour in (("tp", "positives", orange), ("fp", "negatives", blue)):
         counts = table[column].to_numpy()
         total = counts.sum()
         label = f"{name} ({total:,.0f}"
         if threshold is not None and total:
             reached = scores <= threshold if ascending else scores >= threshold
-            label += f", {counts[reached].sum() / total:.0%} predicted"
+            label += f", {_share_text(counts[reached].sum() / total)} predicted"
         heights = np.histogram(scores, edges, weights=counts)[0] / (total or 1)
-        ax.stairs(heights, edges, color=colour, linewidth=1.5, label=f"{label})")
-        ax.stairs(heights, edges, color=colour, alpha=0.25, fill=True, linewidth=0)
+        zorder = 1 if column == "fp" else 1.5
+        ax.stairs(heights, edges, color=colour, linewidth=1.5, label=f"{label})", zorder=zorder)
+        ax.stairs(heights, edges, color=colour, alpha=0.25, fill=True, linewidth=0, zorder=zorder)
     if threshold is not None:
         ax.axvline(threshold, color=grey(ax, 0.3), linewidth=1, label=f"threshold {threshold:g}")
     ax.set_ylim(bottom=0)
-    handles, labels = ax.get_legend_handles_labels()
-    order = sorted(range(len(labels)), key=lambda i: ("positives" not in labels[i], "negatives" not in labels[i]))
-    legend = {"handles": [handles[i] for i in order], "labels": [labels[i] for i in order]}
-    # Above the histograms, which leave no place free.
-    ax.legend(**legend, loc="lower left", bbox_to_anchor=(0, 1), frameon=False, fontsize="small")
+    draw_legend(ax, own_figure=own_figure, above=True)
 
 
 def _edges(low: float, high: float, n_bins: int) -> Any:
@@ -180,7 +194,7 @@ def plot_confusion(frame: Frame, /, *, ax: Axes | None = None) -> Axes:
     Returns
     -------
     matplotlib Axes
-        Dark where many of a truth are predicted so; up to 20 classes, the counts, and the share of their truth.
+        Dark where many of a truth are predicted so, with the counts and the shares of their truth as far as they fit.
 
     Raises
     ------
@@ -207,32 +221,81 @@ def plot_confusion(frame: Frame, /, *, ax: Axes | None = None) -> Axes:
         raise ValueError(
             "plot_confusion draws one group: a row for each pair of classes, as confusion_matrix gave it; filter it"
         )
-    width = min(1.5 + 0.55 * len(classes), 12)
-    with canvas(ax, figsize=(width + 0.5, width), layout="constrained") as target:
-        _draw_cells(target, table, classes)
+    names = ["(null)" if label is None else str(label) for label in classes]
+    side, letters = min(max(2.0, 0.62 * len(names)), 12), min(max(map(len, names), default=0), _LINE_LETTERS)
+    with canvas(ax, figsize=(side + 0.8 + 0.09 * letters, side + 0.8 + 0.09 * letters), layout="constrained") as target:
+        _draw_cells(target, table, names, own_figure=ax is None)
     return target
 
 
-def _draw_cells(ax: Axes, table: pl.DataFrame, classes: list[Any]) -> None:
-    shares = table["of_truth"].to_numpy().reshape(len(classes), -1)
+def _draw_cells(ax: Axes, table: pl.DataFrame, names: list[str], own_figure: bool) -> None:
+    shares = table["of_truth"].to_numpy().reshape(len(names), -1)
     image = ax.imshow(shares, cmap="Blues", vmin=0, vmax=1)
-    names = ["(null)" if label is None else str(label) for label in classes]
-    names = [escape(shorten(name, _NAME_LETTERS)) for name in names]
-    ticks: Any = range(len(classes))
-    long = max(map(len, names), default=0) > 8
-    ax.set_xticks(ticks, names, rotation=45 if long else 0, ha="right" if long else "center", rotation_mode="anchor")
-    ax.set_yticks(ticks, names)
-    ax.set(xlabel="Prediction", ylabel="Truth")
+    ax.set(xlabel="Prediction", ylabel="Truth", xticks=[], yticks=[])
     ax.tick_params(length=0)
-    if len(classes) > _NUMBERED:
-        return
-    size = "small" if len(classes) <= 6 else "x-small"
-    for i, (rows, share) in enumerate(table.select("rows", "of_truth").iter_rows()):
-        count = f"{rows:,}" if isinstance(rows, int) else f"{rows:,.1f}"
-        text = count if share is None or (not rows and len(classes) > 2) else f"{count}\n{share:.0%}"
+    ax.apply_aspect()
+    # A layout engine moves axes of the caller when it draws: by a fifth at most.
+    cell = ax.get_window_extent().width / len(names) * (1 if ax.figure.get_layout_engine() is None else 0.8)
+    room = min(_LINE_LETTERS, max(5, letters_along(ax, 0.25 * cell * len(names))))
+    names = [shorten(name, _NAME_LETTERS if own_figure else room) for name in names]
+    names = [escape(textwrap.fill(name, _LINE_LETTERS)) for name in names]
+    widths, heights = zip(*(_text_size(ax, name, "small") for name in names), strict=True)
+    every = range(0, len(names), ceil(max(heights) / cell))
+    ax.set_xticks(every, [names[i] for i in every], rotation=90 if max(widths) > 0.95 * cell else 0, fontsize="small")
+    ax.set_yticks(every, [names[i] for i in every], fontsize="small")
+    if own_figure:
+        ax.figure.draw_without_rendering()  # type: ignore[union-attr]
+        cell = ax.get_window_extent().width / len(names)
+    texts, size = _fitting_texts(ax, table, 0.92 * cell, keep_zeros=len(names) <= 2)
+    for i, (share, text) in enumerate(zip(table["of_truth"], texts, strict=True)):
         background = "white" if share is None else image.cmap(share)
         colour = "black" if shine(background) > MIDDLE else "white"
-        ax.text(i % len(classes), i // len(classes), text, ha="center", va="center", color=colour, fontsize=size)
+        place = i % len(names), i // len(names)
+        ax.text(*place, text, ha="center", va="center", color=colour, fontsize=size)
+
+
+def _fitting_texts(ax: Axes, table: pl.DataFrame, cell: float, *, keep_zeros: bool) -> tuple[list[str], str]:
+    """Counts with shares, short counts with shares, or shares: the first that fit, in the largest letters."""
+    rows, shares = table["rows"].to_list(), [_share_text(share) for share in table["of_truth"]]
+    shares = [share if n or keep_zeros else "" for n, share in zip(rows, shares, strict=True)]
+    whole_counts = [f"{n:,}" if isinstance(n, int) else f"{n:,.1f}" for n in rows]
+    for counts in (whole_counts, [short_count(n) for n in rows], None):
+        texts = shares if counts is None else [f"{n}\n{s}".strip() for n, s in zip(counts, shares, strict=True)]
+        longest = max(
+            ("\n".join([line] * (text.count("\n") + 1)) for text in texts for line in text.split("\n")), key=len
+        )
+        for size in ("small", "x-small", "xx-small"):
+            if max(_text_size(ax, longest, size)) <= cell:
+                return texts, size
+    return [""] * len(rows), "small"
+
+
+def _text_size(ax: Axes, text: str, size: str) -> tuple[float, float]:
+    """Width and height of a text in pixels."""
+    artist = ax.text(0, 0, text, fontsize=size)
+    box = artist.get_window_extent()
+    artist.remove()
+    return box.width, box.height
+
+
+def _share_text(share: float | None) -> str:
+    """A share in percent; 0 % and 100 % mean none and all."""
+    if share is None:
+        return ""
+    for decimals in (0, 1):
+        text = f"{share:.{decimals}%}"
+        if share in (0, 1) or float(text[:-1]) not in (0, 100):
+            return text
+    return "<0.1%" if share < 0.5 else ">99.9%"
+
+
+def short_count(count: float) -> str:
+    """A count in three digits, such as 12.6k."""
+    units = iter("kMGTPE")
+    unit = ""
+    while count >= 999.5:
+        count, unit = count / 1000, next(units)
+    return f"{count:.3g}{unit}"
 
 
 def _cells(frame: Any) -> pl.DataFrame:

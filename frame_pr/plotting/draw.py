@@ -136,7 +136,8 @@ def _draw_axes(
     ax.apply_aspect()
     show_hidden(ax)
     _write_thresholds(ax, drawn, options)
-    draw_legend(ax, title, options, own_figure)
+    if options.legend:
+        draw_legend(ax, title, own_figure=own_figure, keep_below=options.rectangles)
 
 
 def layout_of(keys: pl.DataFrame, options: PlotOptions) -> tuple[list[str], list[str], list[str]]:
@@ -530,7 +531,7 @@ def show_hidden(ax: Axes) -> None:
     later = np.empty(0, np.int64)
     around = np.add.outer([-row, 0, row], [-1, 0, 1]).ravel()
     for number, line in enumerate(reversed(curves)):
-        points = pixels_along(ax, line, every=1)
+        points = pixels_along(line.get_transform().transform_path(line.get_path()), every=1)
         cells = np.floor(points / cell).astype(np.int64) @ [row, 1]
         above = np.searchsorted(later, cells, side="right") - np.searchsorted(later, cells)
         later = np.sort(np.concatenate([later, np.unique(np.add.outer(np.unique(cells), around))]))

@@ -171,16 +171,17 @@ def labels_of(
     return labels, with_numbers(title, counts[0]) if in_title else title
 
 
-def draw_legend(ax: Axes, title: str, options: PlotOptions, own_figure: bool) -> None:
+def draw_legend(ax: Axes, title: str = "", *, own_figure: bool, keep_below: bool = False, above: bool = False) -> None:
     """Draw the legend inside the axes if it fits there, else to the right of the axes.
 
     A new figure becomes wider for it. The caller's axes keep their size: there the legend stays inside as long as it is
-    not larger than the axes, in smaller letters if necessary.
+    not larger than the axes, in smaller letters if necessary. `keep_below`: do not cover what is below the
+    curves; `above`: in a new figure, draw the legend above the axes.
     """
     from matplotlib import rcParams, rcParamsDefault
 
     handles, labels = ax.get_legend_handles_labels()
-    if not labels or not options.legend:
+    if not labels:
         return
     order = sorted(range(len(labels)), key=lambda i: (is_baseline(labels[i]), handles[i].get_gid() == SHARED))
     settings: dict[str, Any] = {
@@ -190,7 +191,9 @@ def draw_legend(ax: Axes, title: str, options: PlotOptions, own_figure: bool) ->
     }
     if rcParams["legend.fontsize"] == rcParamsDefault["legend.fontsize"]:
         settings |= {"fontsize": "small", "title_fontsize": "small", "handlelength": 1.7}
-    if rcParams["legend.loc"] != "best":
+    if above and own_figure:
+        settings |= {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False}
+    if rcParams["legend.loc"] != "best" or "loc" in settings:
         ax.legend(**settings)
         return
     tight = {"handlelength": 1.2, "labelspacing": 0.25, "borderpad": 0.3, "handletextpad": 0.5}
@@ -205,7 +208,7 @@ def draw_legend(ax: Axes, title: str, options: PlotOptions, own_figure: bool) ->
         covered = _covered(ax, legend, points)
         if not covered:
             continue
-        place = min(covered, key=lambda name: (covered[name], not options.rectangles or "upper" not in name))
+        place = min(covered, key=lambda name: (covered[name], keep_below and "upper" not in name))
         if fitting is None or covered[place] < fitting[2] / 2:
             fitting = (look, place, covered[place])
         if not covered[place]:
@@ -236,13 +239,23 @@ def _put_right(ax: Axes, settings: dict[str, Any], own_figure: bool) -> None:
 
 
 def _points_of(ax: Axes) -> Any:
-    """Pixels along all curves and texts of the axes."""
+    """Pixels along all curves, histograms, whiskers and texts of the axes."""
     import numpy as np
+    from matplotlib.collections import LineCollection
 
-    lines = [line for line in ax.get_lines() if line.get_label() not in (f"_{BASELINE}", GUIDE)]
+    drawn: list[Any] = [*ax.get_lines(), *ax.patches]
+    lines = [
+        pixels_along(artist.get_transform().transform_path(artist.get_path()))
+        for artist in drawn
+        if artist.get_label() not in (f"_{BASELINE}", GUIDE)
+    ]
+    for whiskers in ax.collections:
+        if isinstance(whiskers, LineCollection):
+            paths = whiskers.get_paths()
+            lines += [pixels_along(whiskers.get_transform().transform_path(path)) for path in paths]
     boxes = [text.get_window_extent() for text in ax.texts]
     corners = [box.corners() for box in boxes] + [[((box.x0 + box.x1) / 2, (box.y0 + box.y1) / 2)] for box in boxes]
-    return np.concatenate([np.empty((0, 2)), *corners, *(pixels_along(ax, line) for line in lines)])
+    return np.concatenate([np.empty((0, 2)), *corners, *lines])
 
 
 def _covered(ax: Axes, legend: Any, points: Any) -> dict[str, int]:
@@ -264,11 +277,11 @@ def _covered(ax: Axes, legend: Any, points: Any) -> dict[str, int]:
     return covered
 
 
-def pixels_along(ax: Axes, line: Any, every: float = 3) -> Any:
-    """Pixels along a line, at most `every` apart."""
+def pixels_along(path: Any, every: float = 3) -> Any:
+    """Pixels along a path in pixels, at most `every` apart."""
     import numpy as np
 
-    path = line.get_transform().transform_path(line.get_path()).cleaned(remove_nans=True, simplify=True)
+    path = path.cleaned(remove_nans=True, simplify=True)
     corners = path.vertices[path.codes != path.STOP]
     if len(corners) < 2:
         return corners

@@ -225,7 +225,7 @@ def plot(
     _refuse_early(frame, request, parsed)
     if not request.several:
         (column,) = request.scores
-        name = column if isinstance(column, str) else column.meta.output_name(raise_if_undetermined=False)
+        name = column.meta.output_name(raise_if_undetermined=False) if isinstance(column, pl.Expr) else column
         parsed = replace(parsed, score=str(name or ""))
     call: dict[str, Any] = {"by": by, "positive": positive, **policies}
     table = curve(frame, truth, score, **call)

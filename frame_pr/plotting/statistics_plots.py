@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import ceil
 from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
@@ -15,15 +17,19 @@ from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.names import is_metric
 from frame_pr.plotting.curve_data import number_rows
+from frame_pr.plotting.legends import draw_legend
 from frame_pr.plotting.styles import (
+    LABEL_LENGTH,
     canvas,
     check_axes,
     escape,
     grey,
     in_legend,
     ink,
+    letters_along,
     need_matplotlib,
     palette,
+    set_titles,
     shorten,
     style,
     value_text,
@@ -115,20 +121,15 @@ def plot_intervals(
         raise ValueError(f"{many} are too many to read: filter them, or max_groups={len(places)}")
     _warn_of_scale(table, line)
     table = table.with_columns(place=len(places) - 1 - number)
-    labels = [", ".join(map(value_text, row)) for row in places.rows()]
     with canvas(ax, figsize=(6.4, 1.2 + _HEIGHT * len(places)), layout="constrained") as target:
-        _dots(target, table, systems)
         units = table.unique("place", maintain_order=True)["units"].to_list()
-        target.set_yticks(
-            range(len(places) - 1, -1, -1),
-            [
-                f"{escape(shorten(label))}{f'  ({n:,})' if n is not None else ''}"
-                for label, n in zip(labels, units, strict=True)
-            ],
-        )
+        _write_names(target, [", ".join(map(value_text, row)) for row in places.rows()], units, own_figure=ax is None)
+        _dots(target, table, systems)
         _draw_overall(target, table["value"].mean(), line)
-        target.set_xlabel(drawn)
         target.margins(y=min(0.1, 0.6 / max(1, len(places))))
+        set_titles(target, drawn, "")
+        if systems:
+            draw_legend(target, own_figure=ax is None)
     return target
 
 
@@ -175,8 +176,19 @@ def _dots(ax: Axes, table: pl.DataFrame, systems: list[Any]) -> None:
         ax.hlines(places, rows["low"].to_list(), rows["high"].to_list(), color=colour, linewidth=1.5)
         label = in_legend(escape(shorten(value_text(system)))) if systems else ""
         ax.plot(rows["value"].to_list(), places, "o", markersize=5, color=colour, label=label)
-    if systems:
-        ax.legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False, fontsize="small")
+
+
+def _write_names(ax: Axes, names: Sequence[str], units: Sequence[int | None], *, own_figure: bool) -> None:
+    """Write the names of the rows with their units; in axes of the caller, as much as fits."""
+    box = ax.get_window_extent()
+    room = LABEL_LENGTH if own_figure else max(6, letters_along(ax, 0.35 * box.width))
+    counts = ["" if n is None else f"  ({n:,})" for n in units]
+    if max(len(name + count) for name, count in zip(names, counts, strict=True)) > room and not own_figure:
+        counts = [""] * len(names)
+    labels = [escape(shorten(name, room)) + count for name, count in zip(names, counts, strict=True)]
+    # A line is as high as two letters are wide.
+    every = 1 if own_figure else ceil(2 * len(names) / max(1, letters_along(ax, box.height)))
+    ax.set_yticks(range(len(names) - 1, -1, -every), labels[::every])
 
 
 @public()
@@ -285,13 +297,14 @@ def plot_comparison(
     pairs = old.join(new, on=list(keys), nulls_equal=True).select(pl.col("system") - pl.col("baseline"))
     differences = pairs.drop_nulls().collect().to_series().sort(descending=True)
     with canvas(ax, figsize=(6.4, 4.0), layout="constrained") as target:
-        _draw_differences(target, differences, row, name)
+        _draw_differences(target, differences, row, name, own_figure=ax is None)
     return target
 
 
-def _draw_differences(ax: Axes, differences: pl.Series, row: dict[str, Any], metric: str) -> None:
+def _draw_differences(ax: Axes, differences: pl.Series, row: dict[str, Any], metric: str, *, own_figure: bool) -> None:
     """Draw the differences as bars, and their mean with its interval from a row of `compare`."""
-    system, baseline = (escape(shorten(str(row[side]))) for side in ("system", "baseline"))
+    room = min(LABEL_LENGTH, max(12, letters_along(ax, ax.get_window_extent().height)))
+    system, baseline = (escape(shorten(str(row[side]), room)) for side in ("system", "baseline"))
     counts = f"{system} better: {row['wins']:,}, worse: {row['losses']:,}, tied: {row['ties']:,}"
     # One outline: a bar for each of ten thousand would take matplotlib most of a minute.
     every = -(-differences.len() // _BARS) or 1
@@ -304,9 +317,9 @@ def _draw_differences(ax: Axes, differences: pl.Series, row: dict[str, Any], met
             label += f" ({row['low']:.2f} to {row['high']:.2f})"
         ax.axhline(row["difference"], color=palette(ax)[0], linewidth=1.5, label=label)
     ax.axhline(0, color=ink(ax), linewidth=0.8)
-    ax.set_xlabel(f"{count_of(differences.len(), 'group', 'groups')}, the largest difference first")
-    ax.set_ylabel(f"{escape(metric)}: {system} less {baseline}")
-    ax.legend(loc="best", frameon=False)
+    groups = count_of(differences.len(), "group", "groups")
+    set_titles(ax, f"{groups}, the largest difference first", f"{escape(metric)}: {system} less {baseline}")
+    draw_legend(ax, own_figure=own_figure, above=True)
 
 
 def _read(frame: Any, metric: str | None) -> tuple[pl.DataFrame, list[str], str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -96,6 +97,21 @@ def shorten(name: str, length: int = LABEL_LENGTH) -> str:
         return name
     tail = (length - 1) // 2
     return f"{name[: length - 1 - tail]}…{name[-tail:]}"
+
+
+def letters_along(ax: Axes, pixels: float) -> int:
+    """How many letters of medium size have room in so many pixels."""
+    from matplotlib.font_manager import FontProperties
+
+    return int(pixels / (0.6 * FontProperties(size="medium").get_size_in_points() * ax.figure.dpi / 72))
+
+
+def set_titles(ax: Axes, x: str, y: str) -> None:
+    """Write the titles of both axes, in lines as long as the axis."""
+    box = ax.get_window_extent()
+    letters = (max(8, letters_along(ax, length)) for length in (box.width, box.height))
+    x, y = (textwrap.fill(title, width) for title, width in zip((x, y), letters, strict=True))
+    ax.set(xlabel=x, ylabel=y)
 
 
 def value_text(value: Any) -> str:

@@ -142,7 +142,7 @@ def heights_of(table: pl.LazyFrame, groups: pl.LazyFrame, points: int, *, interp
         pieces = steps.select(
             "group", "precision", "start", "end", "positives", pl.int_ranges(first, behind).alias("level")
         )
-        pieces = pieces.explode("level")
+        pieces = pieces.explode("level", empty_as_null=False)
         # In units in which a level is as wide as there are positives, so that widths are integers.
         upper, lower = (pl.col("positives") * (level + edge) for edge in (1, 0))
         width = pl.min_horizontal("end", upper) - pl.max_horizontal("start", lower)

@@ -59,8 +59,8 @@ def p_values(table: pl.LazyFrame, keys: Sequence[str], *, resamples: int, seed: 
         n=pl.len().cast(pl.Int64).over(keys), i=pl.int_range(pl.len(), dtype=pl.Int64).over(keys)
     )
     in_all = pl.lit(2, dtype=pl.Int64).pow((pl.col("n") - 6).clip(0, _EXACT - 6))
-    ways = nonzero.with_columns(word=pl.int_ranges(0, pl.when(drawn).then(words).otherwise(in_all))).explode("word")
-    ways = ways.with_columns(
+    ways = nonzero.with_columns(word=pl.int_ranges(0, pl.when(drawn).then(words).otherwise(in_all)))
+    ways = ways.explode("word", empty_as_null=False).with_columns(
         signs=pl.when(drawn).then(random_words(pl.col("place") * words + word, seed)).otherwise(_all_signs())
     )
     flipped = (parts * ((pl.col("signs") & (1 << bit)) != 0) for bit in range(_BITS))

@@ -13,7 +13,13 @@ RUN = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6]})
     [
         lambda: fp.confusion(RUN, "truth", "score", threshold=50),
         lambda: RUN.pr.confusion("truth", "score", threshold=50),
-        lambda: RUN.lazy().pr.confusion("truth", "score", threshold=50).collect(),
+        pytest.param(
+            lambda: RUN.lazy().pr.confusion("truth", "score", threshold=50).collect(),
+            marks=pytest.mark.skipif(
+                pl.__version__.startswith("1.44"),
+                reason="polars 1.44 runs a plan on a thread without the caller's line",
+            ),
+        ),
     ],
     ids=["function", "method", "lazy"],
 )

@@ -242,9 +242,10 @@ def test_others_may_stand_beside_gains():
 def test_gains_in_parts():
     rng = np.random.default_rng(8)
     rows = 400
-    data = pl.DataFrame({"q": rng.integers(0, 20, rows), "relevant": rng.random(rows) < 0.4})
+    data = pl.DataFrame({"q": rng.integers(0, 50, rows), "relevant": rng.random(rows) < 0.4})
     data = data.with_columns(score=pl.Series(rng.integers(0, 9, rows)), gain=pl.Series(rng.integers(0, 4, rows) / 4))
-    parts = fp.partitioned(data, partitions=4, progress=False)
+    # Where a group goes is polars' hash, which differs by version: of two parts, neither is too large with any.
+    parts = fp.partitioned(data, partitions=2, progress=False)
     names, given_too = ["ndcg", "ndcg@5", "dcg@3"], {"by": "q", "gain": "gain"}
     found = parts.evaluate(names, "relevant", "score", **given_too)
     assert found.rows() == [

@@ -128,7 +128,7 @@ def test_counts_are_rows(ties):
         {"q": [1, 1, 1, 2, 2], "y": [0, 1, 0, 0, 1], "s": [2, 1, 1, 3, 3], "c": [30, 9, 900, 1500, 70]}
     )
     table = table.with_columns(g=pl.Series([0, 3, 0, 1, 2]))
-    rows = table.select(pl.exclude("c").repeat_by("c").explode())
+    rows = table.select(pl.exclude("c").repeat_by("c").explode(empty_as_null=False))
     for options in ({}, {"gain": "g"}):
         names = NAMES if not options else [*NAMES[:2], NAMES[3]]
         by_rows = fp.evaluate(rows, names, "y", "s", by="q", ties=ties, **options)

@@ -1,9 +1,11 @@
 import polars as pl
 import pytest
 from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
 from pictures import axes, random_run, render
 
 import frame_pr as fp
+from frame_pr.plotting.class_plots import short_count
 
 SHOWN = pl.DataFrame({"shown": list("aaabbc"), "predicted": list("aabbcc")})
 
@@ -65,3 +67,28 @@ def test_what_is_no_matrix(frame, sentence):
     with pytest.raises(ValueError) as raised:  # noqa: PT011  the sentence is compared
         fp.plot_confusion(frame, ax=axes())
     assert str(raised.value).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    ("inches", "written"),
+    [
+        (4, ["999,000\n99.9%", "1,000\n0.1%", "12,630\n100%", "0\n0%"]),  # 999 of 1,000 is not all, nor 1 none
+        (0.8, ["999k\n99.9%", "1k\n0.1%", "12.6k\n100%", "0\n0%"]),
+        (0.5, [""] * 4),
+    ],
+)
+def test_numbers_as_they_fit(inches, written):
+    row = pl.DataFrame({"tp": [999_000], "fn": [1_000], "fp": [12_630], "tn": [0]})
+    ax = fp.plot_confusion(row, ax=Figure(figsize=(inches, inches)).subplots())
+    assert [text.get_text() for text in ax.texts] == written
+
+
+def test_shares_alone_where_counts_have_no_room():
+    row = pl.DataFrame({"tp": [85], "fn": [15], "fp": [15], "tn": [85]})
+    ax = fp.plot_confusion(row, ax=Figure(figsize=(0.53, 0.53)).subplots())
+    assert [text.get_text() for text in ax.texts] == ["85%", "15%", "15%", "85%"]
+
+
+@pytest.mark.parametrize(("count", "text"), [(0, "0"), (999, "999"), (12_630, "12.6k"), (999_900, "1M"), (5e9, "5G")])
+def test_short_counts(count, text):
+    assert short_count(count) == text

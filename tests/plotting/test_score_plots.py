@@ -12,7 +12,7 @@ def entries(ax):
 
 def heights(ax):
     """Of negatives, then of positives: drawn as an outline each, and filled."""
-    return [one.get_data().values for one in ax.patches[::2]]
+    return [one.get_data().values for one in ax.patches[-2::-2]]
 
 
 def test_shares_of_positives_and_negatives(kind):

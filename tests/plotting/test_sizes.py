@@ -1,6 +1,6 @@
 """Legends in figures of all sizes: measured from the rendered boxes."""
 
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -69,6 +69,49 @@ def test_axes_of_the_caller_keep_their_size(case: tuple[Any, ...]) -> None:
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_axes_of_the_caller_keep_their_size_in_all_layouts(case: tuple[Any, ...]) -> None:
     assert faults(*case) == []
+
+
+ROWS = run(6, 2).with_columns(pl.format("group {}", "g").alias("g")).rename({"s0": "a rather long system name"})
+SCORES = ["a rather long system name", "s1"]
+MATRIX = ROWS.with_columns(g=pl.col("g") + " of a long name").with_columns(p=pl.col("g").shift(1).fill_null("group 0"))
+PLOTS: dict[str, Any] = {
+    "plot": lambda ax: fp.plot(ROWS, "t", SCORES, mark="max_f1", ax=ax),
+    "scores": lambda ax: fp.plot_scores(ROWS, "t", "s1", threshold=1, ax=ax),
+    "intervals": lambda ax: fp.plot_intervals(fp.intervals(ROWS, "roc_auc", "t", SCORES, by="g"), ax=ax),
+    "comparison": lambda ax: fp.plot_comparison(ROWS, "average_precision", "t", SCORES, by="g", ax=ax),
+    "confusion": lambda ax: fp.plot_confusion(fp.confusion_matrix(MATRIX, "g", "p"), ax=ax),
+}
+
+
+def texts_of(ax: Any) -> list[Any]:
+    """The texts that are seen, after a layout."""
+    texts = [ax.xaxis.label, ax.yaxis.label, *ax.texts, *(ax.get_legend().get_texts() if ax.get_legend() else [])]
+    for axis in (ax.xaxis, ax.yaxis):
+        low, high = sorted(axis.get_view_interval())
+        ticks = zip(axis.get_ticklabels(), axis.get_ticklocs(), strict=True)
+        texts += [label for label, place in ticks if low - 1e-9 <= place <= high + 1e-9]
+    return [text for text in texts if text.get_text()]
+
+
+@pytest.mark.parametrize("name", PLOTS)
+@pytest.mark.parametrize("inches", [(3, 2), (4, 3), None], ids=str)
+def test_no_text_is_cut_or_overlaps_and_axes_keep_their_size(name: str, inches: Any) -> None:
+    layouts = ("constrained", "tight") if inches else (None,)
+    for layout in layouts:
+        ax = PLOTS[name](plt.subplots(figsize=inches, layout=layout)[1] if inches else None)
+        width, height = size(ax)
+        texts, figure = texts_of(ax), ax.figure.bbox.padded(1)
+        boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
+        assert [text for text, box in boxes if figure.count_contains(box.corners()) < 4] == []
+        assert [(a, b) for (a, box), (b, other) in combinations(boxes, 2) if box.overlaps(other)] == []
+        if inches:
+            empty = plt.subplots(figsize=inches, layout=layout)[1]
+            empty.set(xlabel="x", ylabel="y" * bool(ax.get_ylabel()))
+            empty.set_box_aspect(1 if name == "confusion" else None)
+            wanted = size(empty)
+            assert width > 0.8 * wanted[0]
+            assert height > 0.8 * wanted[1]
+    plt.close("all")
 
 
 def test_a_grid_of_small_axes_is_not_laid_out_by_each_call(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -157,5 +200,5 @@ def test_long_names_are_cut(length: int) -> None:
     dots = fp.plot_intervals(fp.evaluate(rows, "roc_auc", "t", "s", by="q"), metric="roc_auc")
     assert max(len(tick.get_text()) for tick in dots.get_yticklabels()) <= 60
     matrix = fp.plot_confusion(fp.confusion_matrix(rows.with_columns(p=pl.col("q").reverse()), "q", "p"))
-    assert max(len(tick.get_text()) for tick in matrix.get_yticklabels()) <= 40
+    assert max(len(tick.get_text()) for tick in matrix.get_yticklabels()) <= 41
     plt.close("all")

@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 from compare import near
+from matplotlib.figure import Figure
 from pictures import axes
 
 import frame_pr as fp
@@ -156,7 +157,7 @@ def unit_values_of_two() -> pl.DataFrame:
 
 def test_figures_without_intervals_are_dots_joined_by_a_line(kind):
     figures = unit_values_of_two()
-    ax = fp.plot_intervals(kind(figures), metric="average_precision", ax=axes())
+    ax = fp.plot_intervals(kind(figures), metric="average_precision", ax=Figure(figsize=(6, 12)).subplots())
     means = figures.group_by("g").agg(pl.col("average_precision").mean(), pl.col("positives").first())
     best = means.sort("average_precision", descending=True).select("g", "positives").rows()
     ticks = dict(zip(ax.get_yticks().tolist(), [text.get_text() for text in ax.get_yticklabels()], strict=True))
