@@ -18,7 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 # What a fork would import again. polars starts its threads at its first query, after the fork.
-IMPORTED = ("hypothesis", "matplotlib.pyplot", "numpy", "pandas", "polars", "pyarrow", "pytest", "scipy.stats")
+IMPORTED = ("matplotlib.pyplot", "numpy", "pandas", "polars", "pyarrow", "pytest", "scipy.stats")
 TESTS = {
     "metrics": ["tests/metrics", "tests/ranking", "tests/inputs/test_tie_rules.py", "tests/functions/test_cutoffs.py"],
     "ranking": ["tests/ranking", "tests/metrics", "tests/inputs/test_tie_rules.py", "tests/functions/test_curves.py"],
@@ -89,8 +89,8 @@ class Mutant(SourceFileLoader):
         return compile(self.tree, self.path, "exec", dont_inherit=True)
 
 
-def start(path: Path, tree: ast.Module) -> int:
-    """The process that runs the tests of a mutant; its exit code is that of pytest."""
+def start(path: Path, tree: ast.Module, rooms: list[str]) -> int:
+    """The process that runs the tests of these rooms with a changed module; its exit code is that of pytest."""
     if child := os.fork():
         return child
     signal.alarm(SECONDS)
@@ -100,8 +100,8 @@ def start(path: Path, tree: ast.Module) -> int:
     sys.meta_path.insert(0, Mutant(path, tree))
     import pytest
 
-    arguments = ["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", "--no-header"]
-    os._exit(pytest.main([*arguments, *TESTS[path.parent.name]]))
+    arguments = ["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", "--assert=plain"]
+    os._exit(pytest.main([*arguments, *dict.fromkeys(tests for room in rooms for tests in TESTS[room])]))
 
 
 def main(wanted: int = 300, seed: int = 1, jobs: int = 2) -> None:
@@ -112,13 +112,16 @@ def main(wanted: int = 300, seed: int = 1, jobs: int = 2) -> None:
     places = [(path, i) for path in files for i in range(len(sites(ast.parse(path.read_text(encoding="utf-8")))))]
     drawn = random.Random(seed).sample(places, min(wanted, len(places)))
     print(f"{len(drawn)} of {len(places)} mutants, seed {seed}", flush=True)
+    unchanged = start(files[0], ast.parse(files[0].read_text(encoding="utf-8")), [*TESTS])
+    if os.waitpid(unchanged, 0)[1]:
+        sys.exit("the tests fail without a mutant")
     running: dict[int, tuple[str, str]] = {}
     tried, killed = Counter[str](), Counter[str]()
     while drawn or running:
         while drawn and len(running) < jobs:
             path, i = drawn.pop(0)
             tree, text = mutated(path, i)
-            running[start(path, tree)] = path.parent.name, text
+            running[start(path, tree, [path.parent.name])] = path.parent.name, text
         child, status = os.wait()
         room, text = running.pop(child)
         tried[room] += 1
