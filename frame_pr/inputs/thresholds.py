@@ -196,12 +196,20 @@ def _reached(dtype: pl.DataType, threshold_dtype: pl.DataType, *, ascending: boo
         elif threshold_dtype.is_integer():
             limit = _in_digits(threshold.cast(pl.Int128), digits, up=not ascending)
         else:
-            scaled = (threshold.cast(pl.Float64) * unit).clip(-1e30, 1e30)
-            whole = scaled.round()
-            # 0.07 is 7 hundredths, though not as a product of floats.
-            is_whole = (scaled - whole).abs() <= (whole.abs() * 1e-15 if unit > 1 else 0)
-            beyond = scaled.floor() if ascending else scaled.ceil()
-            limit = pl.when(is_whole).then(whole).otherwise(beyond).cast(pl.Int128)
+            number = threshold.cast(pl.Float64)
+            beyond = (number * unit).clip(-1e30, 1e30)
+            limit = (beyond.floor() if ascending else beyond.ceil()).cast(pl.Int128)
+            if isinstance(dtype, pl.Decimal):
+                # 0.07 is 7 hundredths, though not as a product of floats: so its digits are read as a decimal. There
+                # are 17 at most, of which 18 places behind the last one of the scores cut none from half a unit on.
+                places = min(digits + 18, 38)
+                text = number.clip(-(2.0**64) / unit, 2.0**64 / unit).cast(pl.String)
+                exact = text.cast(pl.Decimal(38, places)).to_physical()
+                limit = (
+                    pl.when((number * unit).abs() < 0.5)
+                    .then(limit)
+                    .otherwise(_in_digits(exact, digits - places, up=not ascending))
+                )
         score = score.to_physical() if isinstance(dtype, pl.Decimal) else score.cast(pl.Int128)
     return score <= limit if ascending else score >= limit
 

@@ -60,6 +60,21 @@ def test_decimals_and_whole_numbers_are_compared_exactly(dtype, given, ascending
         assert fp.evaluate(frame.filter(q=0), name, "y", "s", ascending=ascending).item() == k
 
 
+@pytest.mark.filterwarnings("ignore::frame_pr.DataWarning")  # thresholds beyond all scores are meant
+@pytest.mark.parametrize("ascending", [False, True])
+def test_the_digits_of_a_float_are_compared_with_decimals(ascending):
+    # The float 653471998.16619 is 653471998.16619002..., and 1e-300 reaches no score of 0, but is none either.
+    texts = ["653471998.166190000", "653471998.166190001", "-653471998.166190000", "0", "0.000000001", "-798309369.3"]
+    scores = pl.Series([Decimal(text) for text in texts], dtype=pl.Decimal(18, 9))
+    for threshold in (653471998.16619, -653471998.16619, 1e-300, -1e-300, 0.0, -798309369.3, 1e300, float("-inf")):
+        frame = pl.DataFrame({"q": [1] * 6, "y": [1, 0] * 3, "s": scores, "t": [threshold] * 6})
+        digits = threshold if threshold in (float("inf"), float("-inf")) else Fraction(repr(threshold))
+        exact = sum(Fraction(text) <= digits if ascending else Fraction(text) >= digits for text in texts)
+        by_column = fp.confusion(frame, "y", "s", by="q", threshold="t", ascending=ascending)
+        by_number = fp.confusion(frame, "y", "s", threshold=threshold, ascending=ascending)
+        assert (by_column["k"].item(), by_number["k"].item()) == (exact, exact), threshold
+
+
 def test_the_threshold_of_a_decimal_score_gives_its_figures_back():
     scores = [Decimal(f"0.70000000000000000{i}") for i in range(6)]
     frame = pl.DataFrame({"q": [1] * 6, "y": [0, 1, 0, 0, 1, 1], "s": pl.Series(scores, dtype=pl.Decimal(38, 18))})
