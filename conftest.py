@@ -12,6 +12,8 @@ for name in [name for name in os.environ if name.startswith("POLARS_") and name 
     del os.environ[name]
 # The widths that polars and pandas fall back to without a terminal. `pytest -s` has one.
 os.environ |= {"COLUMNS": "80", "LINES": "24", "POLARS_TABLE_WIDTH": "100"}
+# Processes that tests start write UTF-8 to a pipe, which they do not by themselves on Windows.
+os.environ["PYTHONUTF8"] = "1"
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:

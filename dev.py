@@ -249,6 +249,7 @@ def run(
     """Run a program, and end with its exit status if it fails."""
     # Tests start many processes, each of which would compile what it imports anew.
     environ = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environ["PYTHONUTF8"] = "1"  # tables of polars go to a pipe, on Windows too
     ran = subprocess.run([program, *arguments], cwd=cwd, env=environ | variables, stdout=stdout)
     if ran.returncode:
         raise SystemExit(ran.returncode)

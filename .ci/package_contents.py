@@ -23,7 +23,7 @@ def main(dist: Path) -> None:
         metadata = archive.read(f"{NAME}.dist-info/METADATA").decode()
     with tarfile.open(sdist) as archive:
         in_sdist = {member.name.removeprefix(f"{NAME}/") for member in archive.getmembers() if member.isfile()}
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, encoding="utf-8", check=True)
     tracked = set(listed.stdout.splitlines())
 
     package = {file for file in tracked if file.startswith("frame_pr/")}

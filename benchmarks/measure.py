@@ -76,13 +76,13 @@ def in_fresh_process(function: Callable[..., Any], *arguments: Any) -> Any:
 def peak_above(run: Callable[[], Any]) -> int:
     """Bytes that this process holds at most during the run, less what it held before. Reads /proc: Linux only."""
     before = _status("VmRSS")
-    Path("/proc/self/clear_refs").write_text("5")  # forgets the peak so far
+    Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")  # forgets the peak so far
     run()
     return _status("VmHWM") - before
 
 
 def _status(field: str) -> int:
-    kilobytes = re.search(rf"{field}:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    kilobytes = re.search(rf"{field}:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="utf-8"))
     assert kilobytes is not None
     return int(kilobytes[1]) * 1024
 
@@ -95,5 +95,7 @@ def import_seconds(module: str, after: tuple[str, ...], runs: int) -> Times:
     # The first one compiles what is not compiled yet, and keeps it.
     keeps = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     commands = [[sys.executable, "-c", code]] * (runs + 1)
-    printed = [subprocess.run(each, capture_output=True, text=True, check=True, env=keeps).stdout for each in commands]
+    printed = [
+        subprocess.run(each, capture_output=True, encoding="utf-8", check=True, env=keeps).stdout for each in commands
+    ]
     return Times.of([float(line) for line in printed[1:]])

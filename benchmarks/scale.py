@@ -182,7 +182,7 @@ def case(rows: int, group_size: int | None) -> str:
 def _run(way: str, source: Path, result: Path, by: str) -> Taken:
     start, peak = time.perf_counter(), 0
     command = [sys.executable, __file__, "--way", way, str(source), str(result), by]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, encoding="utf-8") as process:
         parent = psutil.Process(process.pid)
         while process.poll() is None:
             resident = 0

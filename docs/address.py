@@ -1,7 +1,7 @@
 """Write what follows from `[tool.frame_pr]` of pyproject.toml: `python docs/address.py`.
 
-These are the lines that install the package, in three pages, and CITATION.cff. The links of the site and of the package
-follow as well, in docs/conf.py and in hatch_build.py.
+These are the lines that install the package, in three pages, and those that cite it, in CITATION.cff and in a page.
+The links of the site and of the package follow as well, in docs/conf.py and in hatch_build.py.
 """
 
 import re
@@ -11,7 +11,10 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
-BEGIN, END = "<!-- install -->\n", "<!-- end of install -->\n"
+BEGIN, END = "<!-- addresses -->\n", "<!-- end of addresses -->\n"
+TITLE = "frame_pr: ranking and classification metrics per group for polars and pandas"
+YEAR = 2026
+"""Of the version, for the citation."""
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
@@ -22,6 +25,7 @@ def pages(pyproject: dict[str, Any] = PYPROJECT) -> dict[Path, str]:
         ROOT / "README.md": readme(project, addresses),
         ROOT / "docs" / "index.md": console(f'pip install "{target(addresses)}[plot]"', clone(addresses)),
         ROOT / "docs" / "install.md": install(project, addresses),
+        ROOT / "docs" / "citation.md": bibtex(project, addresses),
     }
     texts = {}
     for path, block in blocks.items():
@@ -137,7 +141,7 @@ def citation(project: dict[str, Any], addresses: dict[str, Any]) -> str:
     return f"""# Written by docs/address.py.
 cff-version: 1.2.0
 message: If you use frame_pr in a publication, please cite it.
-title: "frame_pr: {project["description"].replace("`", "")}"
+title: "{TITLE}"
 type: software
 authors:
   - name: {project["authors"][0]["name"]}
@@ -145,6 +149,20 @@ version: {project["version"]}
 license: {project["license"]}
 {repository}{site}keywords:
 {keywords}"""
+
+
+def bibtex(project: dict[str, Any], addresses: dict[str, Any]) -> str:
+    """The same for BibTeX."""
+    fields = {
+        "author": f"{{{project['authors'][0]['name']}}}",
+        "title": TITLE,
+        "year": YEAR,
+        "version": project["version"],
+        "license": project["license"],
+        "url": addresses["documentation"] or addresses["repository"],
+    }
+    lines = ",\n".join(f"  {name:<8}= {{{value}}}" for name, value in fields.items() if value)
+    return f"```text\n@software{{frame_pr,\n{lines}\n}}\n```\n"
 
 
 if __name__ == "__main__":

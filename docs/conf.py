@@ -41,8 +41,8 @@ myst_enable_extensions = ["colon_fence"]
 # fences.
 myst_fence_as_directive = ["math"]
 html_math_renderer = "mathml"
-# Where the site is, once it has an address; the page of a missing address finds its styles by it.
-html_baseurl = ""
+# Where the site is, once it has an address: for canonical links, and for the styles of the page of a missing address.
+html_baseurl = ADDRESSES["documentation"] and ADDRESSES["documentation"] + "/"
 
 # The signature names the parameters, the table below it says what they are.
 autodoc_typehints = "none"
@@ -65,8 +65,6 @@ html_css_files = ["custom.css"]
 html_js_files = ["tabs.js"]
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system is
 html_copy_source = False
-if ADDRESSES["documentation"]:
-    html_baseurl = ADDRESSES["documentation"] + "/"  # of the canonical links
 html_favicon = html_logo = "_static/logo.svg"
 html_last_updated_fmt = "%Y-%m-%d"
 html_search_scorer = str(Path(__file__).with_name("search.js"))
@@ -159,6 +157,8 @@ def _describe(app, page, _template, context, doctree):
     """The first paragraph of a page says what it is, wherever a link to it is shown."""
     from docutils import nodes
 
+    if page.startswith("api/"):
+        context["theme_use_edit_page_button"] = False  # made from a docstring, so there is no page to edit
     paragraph = doctree and next(doctree.findall(nodes.paragraph), None)
     if not paragraph:
         return

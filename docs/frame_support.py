@@ -18,12 +18,13 @@ from frame_pr import parts
 TARGET = Path(__file__).with_suffix(".md")
 HEAD = """# Functions by kind of frame
 
-Which function takes which kind of frame. "yes": the result is of the same kind, and lazy for a LazyFrame. "polars": the
-result is a polars DataFrame. "plot": the result is a matplotlib axes. A dash means that the function raises an error.
+Which function accepts which kind of frame. "yes": the result is of the same kind, and lazy for a LazyFrame. "polars":
+the result is a polars DataFrame. "plot": the result is a matplotlib axes. A dash means that the function raises an
+error.
 
 """
 FOOT = """
-`read_trec_run` and `read_trec_qrels` read files, and `partitioned` takes a polars LazyFrame or DataFrame. An Arrow
+`read_trec_run` and `read_trec_qrels` read files, and `partitioned` accepts a polars LazyFrame or DataFrame. An Arrow
 stream is, for example, a relation of DuckDB or a `RecordBatchReader`. Spark and Dask frames need `import
 frame_pr.spark` or `import frame_pr.dask` first: see [Spark and Dask](engines.md).
 

@@ -8,8 +8,8 @@ from frame_pr.metrics.names import FAMILIES
 TARGET = Path(__file__).with_suffix(".md")
 HEAD = """# List of metrics
 
-These names are what `evaluate` takes and what result columns are called. P and N are the positives and the rows of a
-group; a threshold takes the k rows that score at least as much, of which tp are positive; a step is a threshold at
+`evaluate` accepts these names, and result columns have them. P and N are the positives and the rows of a
+group; a threshold selects the k rows that score at least as much, of which tp are positive; a step is a threshold at
 which recall rises, by d/P. K, T, R and B stand for numbers: `precision@10`, `f0.5@threshold=0.5`, `k@recall=0.8`,
 `max_f2`. [Metric definitions](numbers.md) has the formulas.
 
@@ -17,8 +17,8 @@ which recall rises, by d/P. K, T, R and B stand for numbers: `precision@10`, `f0
 FIGURES = """
 ## Confusion matrix metrics
 
-FIGURE above is one of these, or `fB` for another beta. A group with fewer than K rows is filled up with misses. A
-figure whose denominator is 0 is null.
+`FIGURE` above is one of these, or `fB` for another beta. A group with fewer than K rows is filled up with misses. A
+metric whose denominator is 0 is null.
 
 """
 FOOT = """

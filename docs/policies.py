@@ -98,7 +98,7 @@ WAYS: dict[str, list[Way]] = {
     "precision_at_recall": [Way("", {"recall": 0.5}, ("precision@recall=0.5",))],
     "k_at_recall": [Way("", {"recall": 0.5}, ("k@recall=0.5",))],
     "f_beta": [
-        Way("without a cut", {}, ("max_f1", "threshold@max_f1")),
+        Way("without a cutoff", {}, ("max_f1", "threshold@max_f1")),
         Way("with `threshold`", {"threshold": 0.65}, ("f1@threshold=0.65",)),
         Way("with `k`", {"k": 2}, ("f1@2",)),
     ],

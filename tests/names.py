@@ -29,7 +29,15 @@ AT_LIMIT += ["threshold@specificity=0.7", "threshold@specificity=1"]
 RANKS = [f"{head}{at}" for head in ("reciprocal_rank", "dcg", "ndcg") for at in ("", "@1", "@3", "@10", "@20%")]
 RANKS += ["success@1", "success@3", "success@10", "success@20%", "judged@1", "judged@3", "judged@10", "judged@20%"]
 RANKS += ["bpref", "rbp0.5", "rbp0.8", "rbp0.95"]
-ROC = ["roc_auc", "roc_auc@fpr=0.1", "roc_auc@fpr=0.35", "roc_auc@fpr=1"]
+RANKS += ["first_rank", "mean_rank", *(f"threshold@{k}" for k in ("1", "3", "10", "20%", "100%"))]
+ROC = [
+    "equal_error_rate",
+    "threshold@equal_error_rate",
+    "roc_auc",
+    "roc_auc@fpr=0.1",
+    "roc_auc@fpr=0.35",
+    "roc_auc@fpr=1",
+]
 CHANCE = ["chance_average_precision", "normalized_average_precision", "average_precision@20%"]
 BEST_RATES = [f"max_{name}" for name, rate in rates.RATES.items() if rate.best_by is not None]
 BEST += [f"{at}{head}" for head in (*BEST_RATES, "min_cost1", "min_cost3", "min_cost0.3") for at in ("", "threshold@")]

@@ -167,6 +167,12 @@ class Group:
         rank = self.rank_of(text)
         if head in ("dcg", "judged") or name.startswith("rbp"):
             return self.of_any_group(head, rank)
+        if "equal_error_rate" in name:
+            return self.crossing() if head == "threshold" else ranks.equal_error_rate(self)
+        if head in ("first_rank", "mean_rank"):
+            return getattr(ranks, head)(self) if self.positives else None
+        if head == "threshold" and rank:
+            return next((score for score, k, _ in reversed(self.curve) if k <= rank), None)
         if "net_benefit" in head:
             return self.net_benefit(head, cut)
         if ("max_" in name and "max_f" not in name) or "min_cost" in name:
@@ -290,6 +296,14 @@ class Group:
         covariance = Fraction(tp * self.rows - self.positives * k)
         margins = Fraction(k * self.positives) * (self.rows - k) * (self.rows - self.positives)
         return over(covariance * abs(covariance), margins)
+
+    def crossing(self):
+        """The highest threshold whose false positive rate is at least its miss rate."""
+        positives, negatives = self.positives, self.rows - self.positives
+        if not (positives and negatives):
+            return None
+        points = ((score, Fraction(k - tp) / negatives, 1 - Fraction(tp) / positives) for score, k, tp in self.curve)
+        return next((score for score, fpr, fnr in points if fpr >= fnr), None)
 
     def net_benefit(self, head, cut):
         """True positives less false ones at the odds of the threshold, over all rows, or over the positives."""

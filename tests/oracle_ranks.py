@@ -4,7 +4,7 @@ A block is (rows above it, its rows, its positives, its gain, how many of it are
 """
 
 from fractions import Fraction
-from math import floor, fsum
+from math import comb, floor, fsum
 
 import oracle_long_runs as runs
 
@@ -52,6 +52,44 @@ def first_hit(group, rank, *, reciprocal):
         if hits:
             return runs.first_hit(size, hits, above, max(0, min(size, rank - above)), reciprocal=reciprocal)
     return 0
+
+
+def ranked_blocks(group):
+    """(rows above it, its rows, its positives) of each block; what is not ranked is tied, last."""
+    blocks = [block[:3] for block in group.blocks]
+    return [*blocks, (group.rows - group.unranked[0], *group.unranked)]
+
+
+def first_rank(group):
+    """Of h places drawn from g, the chance that the first one is beyond j is that of h places among the g - j last."""
+    for above, size, hits in ranked_blocks(group):
+        if hits:
+            if size > 50:  # the sum of those chances, as it is known
+                return above + Fraction(size + 1, hits + 1)
+            return above + sum(
+                Fraction(comb(int(size) - j, int(hits)), comb(int(size), int(hits))) for j in range(int(size))
+            )
+    return None
+
+
+def mean_rank(group):
+    ranks = (hits * (above + Fraction(size + 1) / 2) for above, size, hits in ranked_blocks(group))
+    return over(sum(ranks), group.positives)
+
+
+def equal_error_rate(group):
+    """Where lines through the points (false positive rate, miss rate) cross the diagonal."""
+    positives, negatives = group.positives, group.rows - group.positives
+    if not (positives and negatives):
+        return None
+    x, y, tp, fp = Fraction(0), Fraction(1), 0, 0
+    for _, size, hits in ranked_blocks(group):
+        tp, fp, before = tp + hits, fp + size - hits, (x, y)
+        x, y = Fraction(fp) / negatives, 1 - Fraction(tp) / positives
+        if x >= y:
+            part = (before[1] - before[0]) / (before[1] - before[0] + x - y)
+            return before[0] + part * (x - before[0])
+    return None
 
 
 def dcg(group, rank):

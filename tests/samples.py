@@ -68,6 +68,7 @@ SCORES = [
     (pl.UInt8, [0, 1, 255]),
     (pl.Int64, [-(2**63), -(2**53) - 1, -(2**53), -1, 0, 1, 2**53, 2**53 + 1, 2**63 - 1]),
     (pl.UInt64, [0, 1, 2**63 - 1, 2**63, 2**64 - 1]),
+    (pl.Decimal(38, 38), [Decimal(n).scaleb(-38) for n in (1 - 2**63, -1, 0, 1, 2**63 - 1)]),
     (pl.Decimal(20, 3), [Decimal(text) for text in ("-123456789.001", "-0.001", "0.000", "0.001", "7.500")]),
 ]
 SCORE_IDS = [str(dtype) for dtype, _ in SCORES]

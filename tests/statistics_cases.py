@@ -1,9 +1,6 @@
-"""Random averaged curves and intervals against the exact oracle: `python tests/statistics_cases.py 20000 1`."""
+"""Random averaged curves and intervals against the exact oracle, which the fuzzer tries."""
 
 import random
-import sys
-import time
-import warnings
 
 import polars as pl
 from statistics_oracle import (
@@ -209,24 +206,3 @@ def shown_for_q(options, kind):
     if total is None or isinstance(total, str):
         return options
     return options | {"positives": total.drop(columns="half") if kind == "pandas" else total.drop("half")}
-
-
-def main():
-    """So many groups, from this seed on."""
-    warnings.simplefilter("error")
-    wanted, seed = (int(argument) for argument in (sys.argv[1:] + ["20000", "1"][len(sys.argv) - 1 :])[:2])
-    done, failed, start = 0, 0, time.monotonic()
-    number = seed * 10**7
-    while done < wanted:
-        n, wrong = differences(number)
-        done, failed, number = done + n, failed + bool(wrong), number + 1
-        for difference in wrong[:1]:
-            print(difference, flush=True)
-        if number % 100 == 0:
-            print(f"{done:,} groups, {time.monotonic() - start:.0f} s", file=sys.stderr, flush=True)
-    print(f"{done:,} groups, {failed} frames differ, {time.monotonic() - start:.0f} s")
-    sys.exit(failed > 0)
-
-
-if __name__ == "__main__":
-    main()

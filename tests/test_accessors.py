@@ -232,7 +232,7 @@ def test_the_callers_polars_frame_is_unchanged(function, given):
 
 def run(code: str, *options: str) -> None:
     root = Path(fp.__file__).parents[1]
-    done = subprocess.run([sys.executable, *options, "-c", code], cwd=root, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, *options, "-c", code], cwd=root, capture_output=True, encoding="utf-8")
     assert done.returncode == 0, done.stderr
 
 

@@ -36,8 +36,8 @@ def test_the_citation_has_the_addresses_that_there_are():
     without = ADDRESS["citation"](project, {"repository": "", "documentation": ""})
     assert "url" not in without
     assert "repository-code" not in without
+    assert "url     = {https://us.example.org}\n" in ADDRESS["bibtex"](project, PUBLIC)
     lines = ADDRESS["citation"](project, PUBLIC).splitlines()
-    assert {"repository-code: https://example.org/us/frame_pr", "url: https://us.example.org"} <= {*lines}
     assert [line for line in lines if line not in without.splitlines()] == [
         "repository-code: https://example.org/us/frame_pr",
         "url: https://us.example.org",
@@ -67,7 +67,7 @@ def test_the_settings_of_the_site_follow_from_the_addresses(tmp_path):
     (tmp_path / "docs").mkdir()
     for name in ("conf.py", "renamed.json"):
         (tmp_path / "docs" / name).write_bytes((ROOT / "docs" / name).read_bytes())
-    for repository, base, edit in [("", None, None), ("https://example.org/us/it", "https://site.org/", True)]:
+    for repository, base, edit in [("", "", None), ("https://example.org/us/it", "https://site.org/", True)]:
         (tmp_path / "pyproject.toml").write_text(
             f'[tool.frame_pr]\nrepository = "{repository}"\ndocumentation = "{"https://site.org" if base else ""}"\n'
         )

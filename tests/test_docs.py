@@ -57,7 +57,7 @@ def test_the_page_of_options_is_that_of_the_tables():
     # Weighted rows have no ranks; predicted classes have no order; the threshold of the best F has no bound by orders.
     assert "| `precision_at_k` | - | - | yes | yes | yes | yes |" in text
     assert "| `confusion`, with `prediction` | yes | - | - | - | - | - |" in text
-    assert policies["sentence"]("f_beta").startswith('Refused: without a cut, `ties="expected"`')
+    assert policies["sentence"]("f_beta").startswith('Refused: without a cutoff, `ties="expected"`')
     assert policies["sentence"]("average_precision") == ""
     listed = set(re.findall(r"^\| `([a-z_]+)`", text, re.MULTILINE))
     assert {one.__name__ for one in FUNCTIONS if "policies" in inspect.signature(one).parameters} <= listed | {

@@ -111,7 +111,10 @@ def test_synonyms_are_no_arguments_of_their_own_meaning():
             r"what has no value stays null here: fill_null",
         ),
         (lambda: fp.curve(RUN, "rel", "s", mean_over="q"), r"evaluate\(\.\.\., mean_over=\.\.\.\) gives means"),
-        (lambda: fp.confusion_matrix(RUN, "lab", "lab", normalize="true"), "of_truth and of_prediction"),
+        (
+            lambda: fp.confusion_matrix(RUN, "lab", "lab", normalize="true"),
+            "of_truth for 'true' and of_prediction for 'pred'",
+        ),
         (
             lambda: fp.report(RUN, "rel", "s", sample_weight="s"),
             "report does not take weight=: a report has metrics at",

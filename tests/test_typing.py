@@ -70,7 +70,7 @@ def by_file(faults: Iterable[tuple[str, int]]) -> Faults:
 
 
 def run(tool: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-m", tool, *arguments], cwd=ROOT, capture_output=True, text=True)
+    return subprocess.run([sys.executable, "-m", tool, *arguments], cwd=ROOT, capture_output=True, encoding="utf-8")
 
 
 # Each checker reads all files in one run, as most of its time goes into what they import.

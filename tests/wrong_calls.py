@@ -231,7 +231,7 @@ def doors() -> Iterator[Door]:
 
 def _file(reader: str) -> str:
     path = Path(FOLDER.name, reader)
-    path.write_text("q1 Q0 d1 1 2 a\n" if reader == "read_trec_run" else "q1 0 d1 1\n")
+    path.write_text("q1 Q0 d1 1 2 a\n" if reader == "read_trec_run" else "q1 0 d1 1\n", encoding="utf-8")
     return str(path)
 
 

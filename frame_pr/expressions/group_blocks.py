@@ -101,11 +101,15 @@ class GroupBlocks(NamedTuple):
 
     def without_ranking(self, cut: Cutoff | None) -> dict[str, Callable[[], pl.Expr]]:
         """Ways to the numbers that need no blocks: those where the ranking is cut."""
-        shortcuts: dict[str, Callable[[], pl.Expr]] = {"ties": lambda: self.score.is_duplicated().sum().cast(pl.Int64)}
+        shortcuts: dict[str, Callable[[], pl.Expr]] = {
+            "ties": lambda: self.score.is_duplicated().sum().cast(pl.Int64),
+            "threshold@equal_error_rate": self._threshold_at_crossing,
+        }
         if isinstance(cut, Rank):
             k = pl.lit(cut.k, dtype=pl.Int64) if isinstance(cut.k, int) else cut.of_group(self.positives, self.rows)
             shortcuts[f"tp@{cut}"] = lambda: self._tp_at(k)
             shortcuts[f"judged@{cut}"] = lambda: pl.min_horizontal(k, self.rows)
+            shortcuts[f"threshold@{cut}"] = lambda: self._threshold_within(k)
         elif isinstance(cut, Threshold):
             unit = pl.lit(1, dtype=pl.Int64)
             for name, count in cut.over_rows(self.truth, self._reaches(cut.threshold), unit).items():
@@ -129,6 +133,22 @@ class GroupBlocks(NamedTuple):
             threshold=self._score_at(recall),
             positives=self.positives,
         )
+
+    def _threshold_within(self, k: pl.Expr) -> pl.Expr:
+        """The lowest threshold that selects at most k rows."""
+        ranks = self.score.rank("max", descending=not self.ascending)
+        return _unsigned_zero(self._loosest(self.score.filter(ranks <= k)))
+
+    def _threshold_at_crossing(self) -> pl.Expr:
+        """The highest threshold whose false positive rate is at least its miss rate."""
+        hits, score = (column.sort_by(self.score, descending=not self.ascending) for column in (self.truth, self.score))
+        hits = hits.cast(pl.Int128)
+        # In any order of equal scores, the same block has the row where the curve crosses.
+        positives, rows, tp = hits.sum(), hits.len().cast(pl.Int128), hits.cum_sum()
+        fp = (hits * 0 + 1).cum_sum() - tp
+        crossed = fp * positives >= (positives - tp) * (rows - positives)
+        both = (positives > 0) & (positives < rows)
+        return _unsigned_zero(self._strictest(score.filter(crossed & both)))
 
     def _where_recall(self, recall: Fraction, mass: pl.Expr) -> pl.Expr:
         """How many of the rows that score at least as much as that threshold count."""

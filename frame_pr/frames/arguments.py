@@ -91,7 +91,7 @@ _ADVICE = {
     "mean_over": "evaluate(..., mean_over=...) gives means over groups",
     "metrics": "evaluate takes names of metrics",
     "max_fpr": "evaluate('roc_auc@fpr=0.1', ...) gives the partial area up to a false positive rate of 0.1",
-    "normalize": "the shares are columns of the result, of_truth and of_prediction in confusion_matrix",
+    "normalize": "confusion_matrix has the shares as columns, of_truth for 'true' and of_prediction for 'pred'",
     "alpha": "the confidence level, 1 - alpha, is confidence= of intervals, compare, report and average_curve",
     "colour": "the plots spell it color=",
     **dict.fromkeys(("undefined", "zero_division"), "what has no value stays null here: fill_null(...) fills it"),
@@ -276,9 +276,10 @@ def real(argument: str, value: Any) -> Any:
 def unquoted(value: Any) -> str:
     """What to do about a number in quotes."""
     if isinstance(value, str) and len(value) < _LONGEST_NUMBER:
+        text = value.strip()
         with suppress(ValueError):
-            float(value)
-            return f": write the number without quotes, {value.strip()}"
+            share = float(text.removesuffix("%")) / 100
+            return f": write the number without quotes, {f'{share:g}' if text.endswith('%') else text}"
     return ""
 
 

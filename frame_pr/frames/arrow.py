@@ -265,6 +265,8 @@ def _fault(values: pd.Series[Any], error: Exception) -> str:
     kinds = sorted({type(value).__qualname__ for value in values.dropna().head(1000)})
     if isinstance(error, OverflowError) or kinds == ["int"]:
         return f"{name} ({dtype}) holds whole numbers of more than 64 bits: convert it, .astype(float)"
+    if set(kinds) <= {"list", "tuple", "set", "ndarray"}:
+        return f"{name} ({dtype}) holds lists of items of several types: make all items text, or all numbers"
     if len(kinds) == 1 and dtype == "object":
         return f"{name} ({dtype}) holds values of the type {kinds[0]}: make text of it, .astype(str)"
     return f"{name} ({dtype}) holds values of several types: convert it to one ({first_line(error)})"

@@ -334,7 +334,7 @@ def f_beta(
     undefined : float, optional
         What to give instead of null where there is no value. Does not fill counts and thresholds.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: without a cut,
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: without a cutoff,
         `ties="expected"`, `ties="optimistic"` and `ties="pessimistic"`; with `k`, `weight=`.
 
     Returns

@@ -297,15 +297,13 @@ def listed_classes(argument: str, classes: Any) -> list[Any]:
     return labels
 
 
-def classes_of(name: str, dtype: pl.DataType, labels: Sequence[Any]) -> pl.Series:
-    """These labels, in the type of the truth column of this name."""
+def classes_of(name: str, dtype: pl.DataType, labels: Sequence[Any], *, of_columns: bool = False) -> pl.Series:
+    """These labels, in the type of the truth column of this name; `of_columns`: whether they are names of columns."""
     column = f"truth column {shown(name)} is {type_of(dtype)}"
     texts = [isinstance(label, str) for label in labels]
     if any(texts) and dtype.is_numeric():
-        raise TypeError(
-            f"{column}, and the classes are texts: give the labels as the column has them, and columns that are named "
-            'otherwise as a dict, such as scores={0: "p0", 1: "p1"}'
-        )
+        way = 'and their columns as a dict, such as scores={0: "p0", 1: "p1"}' if of_columns else "such as [0, 1]"
+        raise TypeError(f"{column}, and the classes are texts: give the labels as the column has them, {way}")
     try:
         if (dtype in TEXTS) != all(texts):
             raise TypeError

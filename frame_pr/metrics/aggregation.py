@@ -142,12 +142,12 @@ def _aggregate_ranking(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Thre
     """Sums over the blocks of the ranking."""
     in_units, metrics = rows.weights.fractional, metric_plan.metrics.values()
     hits_may_lack = bool(rows.request.keeps_unscored or rows.totals or rows.starts is not None)
-    needs_first = {"never": False, "without hits": hits_may_lack, "always": True}
-    first = any(needs_first[record.first_block] for record in metrics)
+    blocks_read = {record.beyond_steps for record in metrics}
+    first = "first" in blocks_read or (hits_may_lack and "first without hits" in blocks_read)
     k_at = {f"k@{name}": rows.key.reaches(code_reached(cutoff.threshold, rows.key)) for name, cutoff in cutoffs.items()}
     if "retrieved_rows" in metric_plan.facts and rows.some_unranked:
         k_at["retrieved_k"] = rows.key.is_retrieved()
-    table = blocks_of(rows, steps=True, first=first, k_at=k_at, extra_sums=metric_plan.extra_sums)
+    table = blocks_of(rows, steps="all" not in blocks_read, first=first, k_at=k_at, extra_sums=metric_plan.extra_sums)
     if not rows.some_unranked:
         table = table.with_columns(retrieved_k="k")
     # Known totals are put in where they are first needed: in blocks only if an aggregate names them there.

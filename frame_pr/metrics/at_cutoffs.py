@@ -34,7 +34,7 @@ def _rate_at(name: re.Match[str], blocks: Blocks) -> Metric:
         cut=cut,
         needs=tuple(dict.fromkeys([*cut.needs, *rate_needs])),
         from_0_to_1=rate.range == "0 to 1",
-        first_block="always" if isinstance(cut, Recall) and cut.needs_no_hit else "never",
+        beyond_steps="first" if isinstance(cut, Recall) and cut.needs_no_hit else "none",
     )
 
 
@@ -70,7 +70,7 @@ def _threshold_at_recall(name: re.Match[str], blocks: Blocks) -> Metric:
         blocks.number(f"threshold@{recall}"),
         by_ties({f"threshold@{recall}": aggregate}),
         cut=recall,
-        first_block="always" if recall.needs_no_hit else "never",
+        beyond_steps="first" if recall.needs_no_hit else "none",
     )
 
 
@@ -83,6 +83,19 @@ def _threshold_at_limit(name: re.Match[str], blocks: Blocks) -> Metric:
     )
 
 
+def _threshold_at_rank(name: re.Match[str], blocks: Blocks) -> Metric:
+    cut = Rank.parse(name["k"])
+    within = blocks.k <= cut.of_group(blocks.positives, blocks.rows)
+    return Metric(
+        "threshold",
+        blocks.number(f"threshold@{cut}"),
+        by_ties({f"threshold@{cut}": Aggregate(within, "loosest")}, bounded=False),
+        cut=cut,
+        needs=("a threshold",),
+        beyond_steps="all",
+    )
+
+
 def _interpolated_precision_at_recall(name: re.Match[str], blocks: Blocks) -> Metric:
     recall = Recall.parse(name["number"])
     best = f"interpolated_precision@{recall}"
@@ -92,7 +105,7 @@ def _interpolated_precision_at_recall(name: re.Match[str], blocks: Blocks) -> Me
         blocks.number(best),
         by_ties({best: aggregate}),
         cut=recall,
-        first_block="always" if recall.needs_no_hit else "never",
+        beyond_steps="first" if recall.needs_no_hit else "none",
     )
 
 
@@ -116,7 +129,7 @@ def _max_f(name: re.Match[str], blocks: Blocks) -> Metric:
     if name["threshold"] is not None:
         # Where no threshold has a hit, all are equally good.
         threshold = pl.when(blocks.positives > 0).then(blocks.number(f"threshold@{best}"))
-        return Metric("threshold", threshold, by_ties(aggregates, bounded=False), first_block="without hits")
+        return Metric("threshold", threshold, by_ties(aggregates, bounded=False), beyond_steps="first without hits")
     # Nothing retrieved is no threshold, and an F of 0 where there are positives.
     return Metric("share", pl.when(blocks.positives > 0).then(blocks.number(best).fill_null(0.0)), by_ties(aggregates))
 
@@ -160,7 +173,7 @@ FAMILIES = (
     Family(
         "FIGURE@K, FIGURE@P%, FIGURE@threshold=T, FIGURE@recall=R, FIGURE@precision=Q, FIGURE@fpr=X, "
         "FIGURE@specificity=S",
-        "any figure of the confusion table, of the first K rows, or P% of the rows of the group, rounded up (wherever "
+        "any metric of the confusion matrix, of the first K rows, or P% of the rows of the group, rounded up (wherever "
         "there is a K); of the rows that score T or more; at the highest threshold whose recall is at least R; at the "
         "largest recall whose precision is at least Q, whose false positive rate is at most X, or whose specificity is "
         "at least S. `costR` is (fp + R fn) / N",
@@ -193,6 +206,12 @@ FAMILIES = (
         "whose specificity is at least S",
         rf"threshold@(?P<cut>{'|'.join(f'{rate}=' for rate in LIMITED)})(?P<number>{NUMBER})",
         _threshold_at_limit,
+    ),
+    Family(
+        "threshold@K, threshold@P%",
+        "the lowest threshold that selects at most the first K rows: null where more rows share the highest score",
+        rf"threshold@(?P<k>{RANK})",
+        _threshold_at_rank,
     ),
     Family(
         "interpolated_precision@recall=R",

@@ -168,7 +168,7 @@ FAMILIES = (
     ),
     Family(
         "normalized_average_precision",
-        "(average_precision - chance) / (1 - chance), of chance_average_precision: 0 by chance, 1 at best",
+        "(average_precision - c) / (1 - c), where c is chance_average_precision: 0 for a random ranking, 1 at best",
         "normalized_average_precision",
         _normalized_average_precision,
     ),

@@ -137,9 +137,9 @@ class Metric(NamedTuple):
     """Whether it counts rows as ranks do; one that cuts at a rank need not say so."""
     from_0_to_1: bool = True
     """Whether a share lies there."""
-    first_block: Literal["never", "without hits", "always"] = "never"
-    """Whether it reads the first block of a group that has no hit there, beside the steps: never, or only where a group
-    may have positives and not one hit, or always."""
+    beyond_steps: Literal["none", "first without hits", "first", "all"] = "none"
+    """Which blocks without a hit it reads: none, the first one of a group (only if a group may have positives and not
+    one hit, or always), or all."""
 
 
 def by_ties(

@@ -1,4 +1,4 @@
-"""Metrics that weigh rows by their ranks: reciprocal rank, success, bpref, judged@K, DCG and rank-biased precision."""
+"""Metrics of the ranks of rows: reciprocal rank, success, mean rank, bpref, judged@K, DCG, rank-biased precision."""
 
 from __future__ import annotations
 
@@ -10,18 +10,22 @@ import polars as pl
 
 from frame_pr.metrics.cutoffs import RANK, Rank
 from frame_pr.metrics.long_runs import FIRST_HITS, chance_of_a_hit, discounts_of_ties, later_first_hits
-from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties
+from frame_pr.metrics.metric import Aggregate, Aggregates, Blocks, Family, Metric, by_ties
 from frame_pr.metrics.numbers import DECIMAL
 from frame_pr.metrics.rates import ratio
 
 
-def _first_hit(name: re.Match[str], b: Blocks) -> Metric:
-    cut = None if name["k"] is None else Rank.parse(name["k"])
+def _first_block_with_a_hit(b: Blocks) -> tuple[Aggregates, list[pl.Expr]]:
+    """What `size`, `hits` and `k` of that block are aggregated from, and the three; 0 in a group without one."""
     is_first = (b.tp == b.hits) & (b.hits > 0)
-    # Of the first block with a hit; of a group without one they are 0.
     counts = {"size": b.size, "hits": b.hits, "k": b.k}
     parts = {f"first_hit_{count}": Aggregate(is_first * of_block) for count, of_block in counts.items()}
-    size, hits, k = (b.number(part) for part in parts)
+    return parts, [b.number(part) for part in parts]
+
+
+def _first_hit(name: re.Match[str], b: Blocks) -> Metric:
+    cut = None if name["k"] is None else Rank.parse(name["k"])
+    parts, (size, hits, k) = _first_block_with_a_hit(b)
     taken = size if cut is None else (cut.of_group(b.positives, b.rows) - k + size).clip(0, size)
     value = b.by_lists(partial(_expected, reciprocal=name["figure"] == "reciprocal_rank"), size, hits, k, taken)
     expectation = pl.when(b.positives > 0).then(value)
@@ -44,6 +48,36 @@ def _expected(size: pl.Expr, hits: pl.Expr, k: pl.Expr, taken: pl.Expr, *, recip
         first = certain / (before + 1) + hits / (misses + 1) * (chances / (before + 1 + places)).list.sum()
         return first + later_first_hits(size, hits, before, possible)
     return certain + hits / (misses + 1) * chances.list.sum() + chance_of_a_hit(size, hits, possible)
+
+
+def _first_rank(_: re.Match[str], b: Blocks) -> Metric:
+    parts, (size, hits, k) = _first_block_with_a_hit(b)
+    # The first of h random places among g is the (g + 1) / (h + 1)th, on average.
+    unretrieved, ranked = _unretrieved(b)
+    above, among = (pl.when(hits > 0).then(a).otherwise(z) for a, z in ((k - size, ranked), (size, b.rows - ranked)))
+    value = above + ratio(among + 1, pl.when(hits > 0).then(hits).otherwise(unretrieved) + 1)
+    return Metric(
+        "share",
+        pl.when(b.positives > 0).then(value),
+        by_ties(parts, expected=parts),
+        counts_ranks=True,
+        from_0_to_1=False,
+    )
+
+
+def _mean_rank(_: re.Match[str], b: Blocks) -> Metric:
+    # Twice the sum of the mean ranks of the hits of a block.
+    parts = {"twice_ranks": Aggregate(b.hits.cast(pl.Float64) * (2 * b.k - b.size + 1))}
+    unretrieved, ranked = _unretrieved(b)
+    last = unretrieved.cast(pl.Float64) * (b.rows + ranked + 1)
+    value = ratio(b.number("twice_ranks") + last, 2 * b.positives)
+    return Metric("share", value, by_ties(parts, expected=parts), counts_ranks=True, from_0_to_1=False)
+
+
+def _unretrieved(b: Blocks) -> tuple[pl.Expr, pl.Expr]:
+    """The positives that are not retrieved, which come last as one tied block, and the rows that are."""
+    retrieved, ranked = (b.number(fact).fill_null(0) for fact in ("retrieved_positives", "retrieved_rows"))
+    return b.positives - retrieved, ranked
 
 
 def _bpref(_: re.Match[str], b: Blocks) -> Metric:
@@ -129,15 +163,27 @@ FAMILIES = (
         _first_hit,
     ),
     Family(
+        "first_rank",
+        "the rank of the first hit, where what is not retrieved comes last",
+        "first_rank",
+        _first_rank,
+    ),
+    Family(
+        "mean_rank",
+        "the mean rank of the positives, where what is not retrieved comes last",
+        "mean_rank",
+        _mean_rank,
+    ),
+    Family(
         "bpref",
         "mean over the positives of 1 - (negatives above it, at most P) / min(P, N - P): with `unjudged='drop'`, of "
-        "rankings that were judged in part",
+        "rankings with incomplete relevance judgments",
         "bpref",
         _bpref,
     ),
     Family(
         "judged@K",
-        "the share of the first K rows that has a truth of its own, where `unjudged='negative'` fills the others",
+        "the share of the first K rows that has a label of its own, where `unjudged='negative'` fills the others",
         rf"judged@(?P<k>{RANK})",
         _judged,
     ),

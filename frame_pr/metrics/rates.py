@@ -231,7 +231,7 @@ def _product(a: pl.Expr, b: pl.Expr) -> pl.Expr:
 
 
 def mcc(c: Counts) -> pl.Expr:
-    """`(tp tn - fp fn) / sqrt(k positives (rows - k) negatives)`: Matthews correlation of prediction and truth."""
+    """`(tp tn - fp fn) / sqrt(k positives (rows - k) negatives)`: Matthews correlation of prediction and label."""
     spread = _product(c.k, c.positives).sqrt() * _product(c.rows - c.k, c.rows - c.positives).sqrt()
     return ratio(_association(c), spread)
 
@@ -249,12 +249,12 @@ def informedness(c: Counts) -> pl.Expr:
 
 
 def markedness(c: Counts) -> pl.Expr:
-    """`precision + npv - 1`: informedness with truth and prediction swapped."""
+    """`precision + npv - 1`: informedness with label and prediction swapped."""
     return ratio(_association(c), _product(c.k, c.rows - c.k))
 
 
 def kappa(c: Counts) -> pl.Expr:
-    """`(accuracy - chance) / (1 - chance)`: Cohen's kappa, agreement beyond chance."""
+    """`(accuracy - e) / (1 - e)`: Cohen's kappa, agreement beyond e, that of independent predictions."""
     return ratio(2 * _association(c), _product(c.k, c.rows - c.positives) + _product(c.positives, c.rows - c.k))
 
 

@@ -1,4 +1,4 @@
-"""The area under the ROC curve, whole or as far as a false positive rate."""
+"""Metrics of the ROC curve: the area under it, whole or as far as a false positive rate, and the equal error rate."""
 
 from __future__ import annotations
 
@@ -59,6 +59,30 @@ def _slope(hits: pl.Expr, negatives: pl.Expr, reached: pl.Expr) -> pl.Expr:
     return hits * reached**2 / (2 * negatives.clip(lower_bound=1))
 
 
+def _equal_error_rate(name: re.Match[str], b: Blocks) -> Metric:
+    negatives, needs = b.rows - b.positives, ("positives", "negatives")
+    dtype = pl.Int128 if b.whole else pl.Float64
+    crossed = (b.k - b.tp).cast(dtype) * b.positives >= (b.positives - b.tp).cast(dtype) * negatives
+    if name["threshold"] is not None:
+        both = (b.positives > 0) & (negatives > 0)
+        parts = {name[0]: Aggregate(crossed & both, "strictest")}
+        return Metric("threshold", b.number(name[0]), by_ties(parts, bounded=False), needs=needs, beyond_steps="all")
+    # Of the first block with a hit at whose end the curve has crossed: the counts before it, and after it.
+    counts = {"tp before": b.tp - b.hits, "k before": b.k - b.size, "tp after": b.tp, "k after": b.k}
+    parts = {f"crossing, {count}": Aggregate(pl.when(crossed).then(of), "min") for count, of in counts.items()}
+    # What is not retrieved comes last, as one tied block.
+    retrieved, ranked = (b.number(fact).fill_null(0) for fact in ("retrieved_positives", "retrieved_rows"))
+    tp0, k0, tp1, k1 = (
+        b.number(part).fill_null(last)
+        for part, last in zip(parts, (retrieved, ranked, b.positives, b.rows), strict=True)
+    )
+    fpr0, fpr1 = ratio(k0 - tp0, negatives), ratio(k1 - tp1, negatives)
+    fnr0, fnr1 = ratio(b.positives - tp0, b.positives), ratio(b.positives - tp1, b.positives)
+    on_line = fpr0 + (fpr1 - fpr0) * (fnr0 - fpr0) / ((fnr0 - fpr0) + (fpr1 - fnr1))
+    # It may have crossed before that block, where there are negatives only.
+    return Metric("share", pl.when(fpr0 >= fnr0).then(fnr0).otherwise(on_line), by_ties(parts), needs=needs)
+
+
 FAMILIES = (
     Family(
         "roc_auc",
@@ -71,5 +95,12 @@ FAMILIES = (
         "the area under the ROC curve up to the false positive rate X, 1/2 of a random ranking and 1 of a perfect one",
         rf"roc_auc@fpr=(?P<number>{NUMBER})",
         _partial_roc_auc,
+    ),
+    Family(
+        "equal_error_rate, threshold@equal_error_rate",
+        "the false positive rate where it equals the miss rate, on the ROC curve as straight lines between its points; "
+        "and the highest threshold at which the false positive rate is at least the miss rate",
+        "(?P<threshold>threshold@)?equal_error_rate",
+        _equal_error_rate,
     ),
 )

@@ -30,6 +30,9 @@ METRIC_SYNONYMS: Mapping[str, tuple[str, ...]] = {
         *("auroc", "roc", "rocauc", "auc_roc", "aucroc", "roc_auc_score", "area_under_roc", "areaunderroc"),
         *("c_statistic", "c_index", "concordance", "concordance_index", "mann_whitney", "partial_auc", "pauc"),
     ),
+    "equal_error_rate": ("eer", "crossover_error_rate"),
+    "first_rank": ("first_hit_rank", "rank_of_first_hit"),
+    "mean_rank": ("average_rank", "arithmetic_mean_rank", "amr"),
     "reciprocal_rank": ("mrr", "rr", "recip_rank", "mean_reciprocal_rank"),
     "success": ("hit_rate", "hitrate", "hit_ratio", "hr", "hit", "hits", "top_k_accuracy", "top_k_accuracy_score"),
     "ndcg": ("ndcg_cut", "ndcg_score", "normalized_dcg", "normalized_discounted_cumulative_gain"),
@@ -144,9 +147,6 @@ _NOT_OFFERED: Mapping[tuple[str, ...], NotOffered] = {
     ),
     ("dor", "diagnostic_odds_ratio", "odds_ratio"): NotOffered(
         _FORMULA, "it is tp * tn / (fp * fn) at the same cutoff"
-    ),
-    ("eer", "equal_error_rate"): NotOffered(
-        "it lies between two thresholds", "curve(figures=['fpr', 'fnr']) shows where the two are equal"
     ),
     (
         "mse",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import math
 import os
+import re
 import shutil
 import signal
 import sys
@@ -190,9 +191,11 @@ def _written(frame: pl.LazyFrame, part: pl.Expr, folder: Path) -> list[pl.LazyFr
     try:
         frame.sink_ipc(parts, compression="lz4", maintain_order=False)
     except (OSError, pl.exceptions.ComputeError) as error:
-        for number, sentence in _WRITE_ERRORS.items():
-            if f"os error {number})" in str(error):
-                raise OSError(number, sentence.format(folder)) from None
+        code = re.search(r"os error (\d+)\)", str(error))
+        number = int(code[1]) if code else 0
+        number = _SYSTEM_CODES.get(number, number)
+        if number in _WRITE_ERRORS:
+            raise OSError(number, _WRITE_ERRORS[number].format(folder)) from None
         raise
     return [pl.scan_ipc(path) for path in sorted(folder.glob(f"{_PART}=*"))]
 
@@ -224,6 +227,8 @@ def _width(dtype: pl.DataType) -> int:
 
 _FATAL = (signal.SIGTERM, signal.SIGHUP) if os.name == "posix" else ()
 _LOOKS = 15  # of 0.02 s, in which no writer makes the folder anew
+# Windows has codes of its own: ERROR_HANDLE_DISK_FULL and ERROR_DISK_FULL.
+_SYSTEM_CODES = {39: errno.ENOSPC, 112: errno.ENOSPC} if os.name == "nt" else {}
 _WRITE_ERRORS = {
     errno.EFBIG: "a part in {} is larger than the system lets a file be (ulimit -f): partitions= makes smaller parts",
     errno.ENOSPC: "the disk of {} is full: partitioned(directory=...) takes a directory on another one",

@@ -68,7 +68,7 @@ def compare(
     score: Columns | None = None,
     *,
     by: Columns | None = None,
-    between: Column | None = None,
+    between: str | None = None,
     mean_over: bool | str | Sequence[str] | None = None,
     sampled: Literal["groups", "rows"] | None = None,
     cluster: Column | None = None,
@@ -113,7 +113,7 @@ def compare(
         The systems, each a column of scores; higher ranks earlier, unless `ascending`.
     by : str, polars expression or selector, or several; optional
         The groups. Without it, the frame is one group.
-    between : str or polars expression, optional
+    between : str, optional
         The column whose groups are compared, inside each group of `by`.
     mean_over : str or list of str, optional
         Columns of `by` to average over, all unless some are named: systems are compared in each group of the others.

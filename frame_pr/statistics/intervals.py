@@ -162,7 +162,7 @@ def share_of(confidence: Any) -> float:
     value = float(real("confidence", confidence))
     # Half of what is left of 1 must have a quantile.
     if not (0 < value < 1 and 0.5 < (1 + value) / 2 < 1):
-        percent = f"write {value / 100:g}" if 1 < value < 100 else "such as 0.95"
+        percent = f"write {value / 100:g}" if 50 <= value < 100 else "such as 0.95"
         raise ValueError(f"confidence must lie strictly between 0 and 1; got {shown(confidence)}: {percent}")
     if value < 0.5:
         warn(

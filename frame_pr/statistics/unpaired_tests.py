@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple
 import polars as pl
 
 from frame_pr.frames.arguments import one_of
-from frame_pr.frames.columns import by_name, listed, map_whole, refuse_clash, refuse_several, stacked
+from frame_pr.frames.columns import by_name, column_name, listed, map_whole, refuse_clash, stacked
 from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import metric_names, sorted_by
@@ -69,7 +69,7 @@ def compare_groups(
     truth: Column | None,
     score: Columns | None,
     by: Columns | None,
-    between: Column,
+    between: str,
     baseline: Any,
     *,
     mean_over: Any,
@@ -81,11 +81,9 @@ def compare_groups(
     policies: Policies,
 ) -> GroupComparison[Frame]:
     """Compare the groups of a column inside each group of `by`."""
-    refuse_several("between", between)
-    columns = between.meta.root_names() if isinstance(between, pl.Expr) else [between]
-    kind_of(frame).refuse_missing(columns, "between")
-    name = _column_name(between)
-    by = [*(key for key in ([] if by is None else listed("by", by)) if _column_name(key) != name), between]
+    kind_of(frame).refuse_missing([column_name("between", between)], "between")
+    by_keys = [] if by is None else listed("by", by)
+    by = [*(key for key in by_keys if isinstance(key, pl.Expr) or key != between), between]
     brought = has_unit_values(frame, truth, score)
     averages = brought or mean_over is not None
     unit = one_of("sampled", sampled, ("groups", "rows", None))
@@ -129,10 +127,6 @@ def _keys_averaged(keys: Sequence[str], mean_over: Any, group: str) -> list[str]
             f"by: each value of {shown(group)} has one unit only; name the units that were drawn, such as queries, too"
         )
     return left
-
-
-def _column_name(column: Any) -> Any:
-    return column.meta.output_name() if isinstance(column, pl.Expr) else column
 
 
 def _compare_rows(

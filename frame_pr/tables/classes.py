@@ -11,9 +11,14 @@ import polars as pl
 from frame_pr.frames.arguments import public
 from frame_pr.frames.columns import by_name, column_name, column_names, refuse_carried_as, refuse_repeats
 from frame_pr.frames.kinds import Frame, kind_of
-from frame_pr.frames.messages import examples
+from frame_pr.frames.messages import examples, shown, warn
 from frame_pr.inputs import values
 from frame_pr.inputs.values import classes_of, listed_classes, plain_label, refuse_other_types, refuse_strangers
+
+_FEW = 3
+"""Rows of which the sums may be odd by chance."""
+_ROUNDED = 0.01
+"""How far each class may move the sum of its row, by rounding."""
 
 
 class _Classes(NamedTuple):
@@ -152,6 +157,13 @@ def _by_label(argument: str, columns: Any) -> dict[Any, Any]:
         names = columns.tolist() if hasattr(columns, "tolist") and getattr(columns, "ndim", 0) == 1 else columns
         return {name: name for name in column_names(argument, names)}
     column_names(argument, list(columns.values()))
+    labels = set(map(str, columns))
+    crossed = [label for label, name in columns.items() if str(name) in labels - {str(label)}]
+    for label in crossed[:1]:
+        warn(
+            f"{argument}: class {shown(label)} has column {shown(columns[label])}, which is named like another class; "
+            "check the order, or rename the columns if it is meant"
+        )
     return dict(columns)
 
 
@@ -164,7 +176,7 @@ def _labels(arguments: _Classes, schema: pl.Schema) -> pl.Series:
             raise TypeError(f"truth has labels of several types, such as {examples(arguments.labels)}") from None
     if arguments.prediction is not None:
         refuse_other_types(arguments.truths[0], schema["truth"], arguments.prediction, schema["prediction"])
-    return classes_of(arguments.truths[0], schema["truth"], arguments.labels)
+    return classes_of(arguments.truths[0], schema["truth"], arguments.labels, of_columns=bool(arguments.scores))
 
 
 def _validate_classes(data: pl.DataFrame, arguments: _Classes, labels: pl.Series) -> pl.DataFrame:
@@ -181,7 +193,26 @@ def _validate_classes(data: pl.DataFrame, arguments: _Classes, labels: pl.Series
     scored = [f"score{i}" for i in range(len(arguments.scores))]
     if len({data.schema[column] for column in scored}) > 1:
         values.check_common_type(list(map(str, arguments.scores)), data.select(scored))
+    if arguments.by_label and len(scored) > 1:
+        _warn_of_sums(data.select(pl.col(scored).cast(pl.Float64)))
     return data
+
+
+def _warn_of_sums(scores: pl.DataFrame) -> None:
+    """Warn of shares, a column for each class, that are not the probabilities of one class in a row."""
+    columns = scores.fill_nan(None).drop_nulls().get_columns()
+    shares = all(column.is_between(0, 1).all() for column in columns)
+    votes = all(column.is_in([0.0, 1.0]).all() for column in columns)
+    totals = pl.DataFrame(columns).sum_horizontal()
+    # Some tools round probabilities to two digits.
+    far = (totals - 1).abs() > _ROUNDED * max(2, len(columns))
+    if shares and not votes and totals.len() >= _FEW and 2 * far.sum() > totals.len():
+        low, high = totals.sort().gather([0, -1])
+        warn(
+            f"scores: the columns of the classes sum up to {low:.3g} to {high:.3g} in a row, and the probabilities of "
+            "classes to 1; check that each class has its column, or scale the scores of models that do not know of "
+            "each other to a sum of 1"
+        )
 
 
 def _unpivoted(rows: pl.LazyFrame, arguments: _Classes, labels: pl.Series) -> pl.LazyFrame:

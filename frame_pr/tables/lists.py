@@ -11,12 +11,16 @@ import polars as pl
 from frame_pr.frames.arguments import one_of, public
 from frame_pr.frames.columns import by_name, column_name, column_names, refuse_carried_as, refuse_repeats
 from frame_pr.frames.kinds import Frame, kind_of
-from frame_pr.frames.messages import pluralize, shown
+from frame_pr.frames.messages import pluralize, shown, warn
 from frame_pr.inputs.values import type_of
 
 _PLACES = 2**32  # of one row; what is not in its list stands behind them
 _MANY = 10_000
 """Lists from which on the streaming engine is the faster."""
+_LABELS = (
+    "explode_lists takes lists of items, the relevant and the ranked ones; of labels beside their items or scores, "
+    "frame.explode({truth}, {score}) makes rows"
+)
 _EMPTY = "drop these rows, or fill them with empty lists"
 
 
@@ -115,7 +119,7 @@ def explode_lists(
     refuse_carried_as(new, carried)
     source = kind.read([name for _, name in columns.values()])
     source = source.select(by_name(name).alias(ours) for ours, (_, name) in columns.items())
-    source = _with_lists(source, lists)
+    source = _with_lists(source, lists, expressions=kind.takes_expressions)
     check = partial(_validate_lists, lists=lists, repeats=duplicates != "raise")
     if kind.height is None:
         source = source.map_batches(check, schema=source.collect_schema()).cache()
@@ -130,7 +134,7 @@ def explode_lists(
     return kind.spread(table, carried, new)
 
 
-def _with_lists(source: pl.LazyFrame, lists: _Lists) -> pl.LazyFrame:
+def _with_lists(source: pl.LazyFrame, lists: _Lists, *, expressions: bool) -> pl.LazyFrame:
     """The columns, arrays as lists, those of items of one type."""
     schema = source.collect_schema()
     inner: dict[str, pl.DataType] = {}
@@ -154,10 +158,15 @@ def _with_lists(source: pl.LazyFrame, lists: _Lists) -> pl.LazyFrame:
         first, *_ = inner
         if dtype != inner[first]:
             first_list, other = (lists.ours()[name][1] for name in (first, ours))
-            raise TypeError(
-                f"{shown(first_list)} holds lists of {type_of(inner[first])}, and {shown(other)} of {type_of(dtype)}: "
-                "cast one of them, or no item is ever found"
+            lists_of = (
+                f"{shown(first_list)} holds lists of {type_of(inner[first])}, and {shown(other)} of {type_of(dtype)}"
             )
+            if inner[first] == pl.Boolean or dtype.is_float():
+                raise TypeError(f"{lists_of}: {_LABELS.format(truth=shown(first_list), score=shown(other))}")
+            wanted = pl.String() if inner[first] == pl.String else dtype
+            name = shown(other if wanted != dtype else first_list)
+            way = f"such as pl.col({name}).cast(pl.List(pl.{wanted}))" if expressions else "by making all items text"
+            raise TypeError(f"{lists_of}: cast one of them, {way}, or no item is ever found")
     items = next(iter(inner.values()), pl.String())
     return source.with_columns(pl.col("truth", "^ranked[0-9]+$").cast(pl.List(items)))
 
@@ -197,7 +206,23 @@ def _validate_lists(data: pl.DataFrame, lists: _Lists, *, repeats: bool) -> pl.D
                 f"({pluralize(int(twice.sum()), 'such list', 'such lists')}): duplicates='miss' counts the second as a "
                 "miss, duplicates='drop' leaves it out"
             )
+        _warn_of_labels(data, i, lists)
     return data
+
+
+def _warn_of_labels(data: pl.DataFrame, system: int, lists: _Lists) -> None:
+    """Warn of lists of 0 and 1, with repeats, as long as those of other items: labels, and no relevant items."""
+    truth, ranked = data["truth"], data[f"ranked{system}"]
+    labels, items = (_exploded(column) for column in (truth, ranked))
+    if not (labels.dtype.is_integer() and (truth.list.len() == ranked.list.len()).all()):
+        return
+    repeated = (truth.list.n_unique() < truth.list.len()).any()
+    if repeated and labels.is_in([0, 1]).all() and not items.is_in([0, 1]).all():
+        name = lists.ranked[system]
+        warn(
+            f"truth: column {shown(lists.truth)} holds lists of 0 and 1, as long as those of column {shown(name)}, "
+            f"which look like labels; {_LABELS.format(truth=shown(lists.truth), score=shown(name))}"
+        )
 
 
 def _exploded(lists: pl.Series) -> pl.Series:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import lzma
+import os
 import re
 import zlib
 from collections.abc import Callable
@@ -12,7 +14,7 @@ from contextlib import suppress
 from functools import partial
 from io import BytesIO
 from os import PathLike
-from os.path import expanduser
+from os.path import expanduser, isdir
 from typing import Any
 
 import polars as pl
@@ -145,8 +147,10 @@ def _read(path: str | bytes | PathLike[Any], fields: dict[str, type[pl.DataType]
         with open(expanduser(name), "rb") as file:
             content = _decompressed(name, file.read())
     except OSError as error:
-        way = ": a directory is no file, give one of those in it" if isinstance(error, IsADirectoryError) else ""
-        raise type(error)(error.errno, f"{error.strerror}{way}", name) from None
+        if isdir(expanduser(name)):  # on Windows, the error is a PermissionError
+            sentence = f"{os.strerror(errno.EISDIR)}: a directory is no file, give one of those in it"
+            raise IsADirectoryError(errno.EISDIR, sentence, name) from None
+        raise type(error)(error.errno, error.strerror, name) from None
     try:
         # After an empty line, as polars takes some letters at the beginning for those of a compressed file.
         lines = pl.read_lines(b"\n" + content, row_index_name="number")

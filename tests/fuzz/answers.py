@@ -13,9 +13,8 @@ import polars as pl
 from oracle import Group
 
 import frame_pr as fp
-from frame_pr.metrics.rates import RATES
 from fuzz.calls import STARTED, Call, group_keys, parts_of, plain, rows_of, scores_of, tally_options
-from fuzz.cases import ASSOCIATIONS, BEST_RATES, COUNTS, QUOTIENTS, TOTALS
+from fuzz.cases import ASSOCIATIONS, BEST_RATES, COUNTS, FIGURES, QUOTIENTS, TOTALS
 
 
 def in_type(dtype: Any, text: str) -> Any:
@@ -90,9 +89,9 @@ def exact_answers(call: Call, groups: dict[tuple[Any, ...], Group]) -> dict[tupl
     parts: dict[Any, list[dict[str, Any]]] = {} if left else {(): []}
     for key, values in exact.items():
         parts.setdefault(tuple(key[i] for i in left), []).append(values)
-    totals = {key: {"P": group.positives, "N": group.rows} for key, group in groups.items()}
-    for key, values in exact.items():
-        values |= totals[key]
+    for key, group in groups.items():
+        exact[key] |= {"P": group.positives, "N": group.rows}
+        exact[key] |= {f"slack of {name}": slack(call, group, name) for name in call.names}
     statistics = call.options.get("statistics", ["mean"])
     return {key: averaged(call, values, statistics) for key, values in parts.items()}
 
@@ -140,7 +139,8 @@ def averaged(call: Call, groups: list[dict[str, Any]], statistics: list[str]) ->
             else:
                 found[f"{of}_{name}"] = statistic(name, of, [group for group in groups if group[name] is not None])
             # Of large numbers of both signs the mean has the last bits of the largest.
-            found[f"scale of {of}_{name}"] = max([*map(abs, numbers), signed(name), share_of_ties(call, name)])
+            least = max([1e12 * group[f"slack of {name}"] for group in groups], default=0)
+            found[f"scale of {of}_{name}"] = max([*map(abs, numbers), signed(name), least])
         found[f"undefined_{name}"] = len(groups) - len(there)
     return found
 
@@ -266,11 +266,13 @@ def equal(call: Call, name: str, got: Any, exact: Any, group: Group | None, scal
     if name.startswith("threshold@"):
         same = got == exact or float(got) == float(exact)
         rate = name.removeprefix("threshold@max_")
-        products = fractional or group.rows >= 2**12  # of more rows, floats do not hold the products of four counts
-        return same or (products and f"max_{rate}" in BEST_RATES and as_good(group, rate, got))
+        # Of more rows, floats do not hold the products of four counts, or of a count and the squares of an F.
+        products = fractional or group.rows >= (2**12 if f"max_{rate}" in BEST_RATES else 2**46)
+        of_rate = f"max_{rate}" in BEST_RATES or "max_f" in name
+        return same or (products and of_rate and as_good(group, rate, got))
     if got == exact:
         return True
-    if "count" in call.options and close(call, group, name, got, exact):
+    if abs(got - exact) <= slack(call, group, name):
         return True
     head, _, cut = name.partition("@")
     if head in COUNTS or head in TOTALS:
@@ -288,23 +290,28 @@ def equal(call: Call, name: str, got: Any, exact: Any, group: Group | None, scal
     return near(name, got, exact)
 
 
-def close(call: Call, group: Group, name: str, got: float, exact: Any) -> bool:
-    """Whether a value is right but for the last bits of what it is a difference of: of long ties that may be all of it.
+def slack(call: Call, group: Group, name: str) -> float:
+    """How far a value may be off where a row stands for many: by the last bits of what it is a difference of.
 
-    A rank takes a share of a tie: few false positives are a rank less a number of hits that is nearly as large. And a
-    ranking is compared with chance by how much is missing to 1.
+    A rank takes a share of a tie, and leaves so few of its misses, or rows, as a difference of large numbers. Over all
+    orders of a long tie, precision is a difference of logarithms. A ranking is compared with chance by how much is
+    missing to 1.
     """
-    if name == "normalized_average_precision":
-        return abs(got - exact) <= 1e-14 / (1 - group.value("chance_average_precision"))
-    return abs(got - exact) <= 1e-12 * share_of_ties(call, name)
-
-
-def share_of_ties(call: Call, name: str) -> float:
-    """The error, in parts of 1e-12, of what a rank that falls into a tie takes of it."""
     head, _, cut = name.partition("@")
-    if "count" not in call.options or head not in RATES or not cut[:1].isdigit():
-        return 0
-    return 1e-3 * (int(cut) if head in COUNTS and cut.isdigit() else 1)
+    if "count" not in call.options or not group.positives:
+        return 0.0
+    if head == "normalized_average_precision":
+        missing = float(1 - group.value("chance_average_precision")) or 1.0
+        return 1e-14 / missing * max(1.0, abs(float(group.value(name) or 0)))
+    if head in ("average_precision", "average_precision_lift"):
+        return 1e-15 * (group.rows / group.positives if head == "average_precision_lift" else 1)
+    if head not in FIGURES or not cut[:1].isdigit():
+        return 0.0
+    k = group.rank_of(cut.removesuffix("/min"))
+    if head in COUNTS:
+        return 1e-15 * k
+    classes = (group.positives, group.rows - group.positives, k, group.rows - k)
+    return 1e-15 * max(group.rows, k) / min(number for number in classes if number > 0)
 
 
 def as_good(group: Group, rate: str, threshold: Any) -> bool:

@@ -64,6 +64,7 @@ WHOLE += ["r_precision", "roc_auc", "prevalence", *TOTALS]
 WHOLE += [f"{head}max_f{beta}" for head in ("", "threshold@") for beta in ("1", "2", "0.5", "0.3")]
 WHOLE += ["roc_auc@fpr=0.1", "roc_auc@fpr=0.5", "roc_auc@fpr=1", "reciprocal_rank", "dcg", "ndcg", "ndcg", "bpref"]
 WHOLE += ["rbp0.5", "rbp0.8", "rbp0.95", "chance_average_precision", "normalized_average_precision"]
+WHOLE += ["first_rank", "mean_rank", "equal_error_rate", "threshold@equal_error_rate"]
 BEST_RATES = [f"max_{name}" for name, rate in RATES.items() if rate.best_by is not None]
 OPTIMA = [*BEST_RATES, "min_cost1", "min_cost3", "min_cost0.3", "min_cost2.5"]
 WHOLE += [f"{head}{name}" for head in ("", "threshold@") for name in OPTIMA]
@@ -157,7 +158,7 @@ def a_cut(draw: random.Random, call: Call) -> str:
     ranks += [10**6 + 7, 10**12] if "count" in call.options else []
     rank, recall = draw.choice(ranks), draw.choice(RECALLS)
     if kind == "ranks":
-        return f"{draw.choice(['reciprocal_rank', 'success', 'dcg', 'ndcg', 'judged'])}@{rank}"
+        return f"{draw.choice(['reciprocal_rank', 'success', 'dcg', 'ndcg', 'judged', 'threshold'])}@{rank}"
     limit = draw.choice(
         [f"{rate}={draw.choice(RECALLS[1:])}" for rate in ("precision", "specificity")] + [f"fpr={recall}"]
     )

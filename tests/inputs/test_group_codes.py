@@ -260,6 +260,13 @@ def test_keys_beside_the_ends_of_the_range_that_is_guessed(dtype, lowest):
     assert result.equals(keys.with_columns(rows=pl.lit(1, dtype=pl.Int64)))
 
 
+def test_a_narrow_key_next_to_a_key_beyond_the_range_that_is_guessed():
+    # Both groups are numbered, as 2**40 is no digit. Read as digits, these numbers are no Int8.
+    data = pl.DataFrame({"a": [2**40, None], "b": [1, 1], "relevant": 1, "score": 1}, schema_overrides={"b": pl.Int8})
+    result = data.lazy().pr.evaluate("rows", "relevant", "score", by=["a", "b"]).collect(engine="streaming")
+    assert result.rows() == [(None, 1, 1), (2**40, 1, 1)]
+
+
 @pytest.mark.parametrize("height", [3, 10**6, None])
 def test_no_more_groups_than_the_sort_key_holds(height):
     keys = pl.LazyFrame({"key": ["c", "a", "b"]})

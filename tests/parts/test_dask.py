@@ -124,6 +124,7 @@ def test_metrics_beside_the_rows_keep_the_index():
     pd.testing.assert_frame_equal(result[data.columns].sort_index(), frame_of(data).compute())
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
 @pytest.mark.xdist_group("dask-cluster")
 def test_a_lost_worker_changes_nothing():
     def slow(part):

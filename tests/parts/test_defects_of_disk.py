@@ -38,7 +38,7 @@ fp.partitioned(run, partitions=90, directory=sys.argv[1], progress=False).averag
 def test_a_signal_leaves_no_parts(tmp_path, name, wait):
     number = getattr(signal, name)
     command = [sys.executable, "-c", WRITING, str(tmp_path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8") as running:
         running.stdout.readline()
         while not list(tmp_path.glob("*/*")):
             assert running.poll() is None
@@ -68,7 +68,8 @@ def test_signals_of_the_caller_are_left_alone():
 
 
 def test_a_home_directory(tmp_path, monkeypatch):
-    monkeypatch.setenv("HOME", str(tmp_path))
+    for variable in ("HOME", "USERPROFILE"):  # Windows reads the second
+        monkeypatch.setenv(variable, str(tmp_path))
     made = []
     real = disk.part_folder
     monkeypatch.setattr(disk, "part_folder", lambda directory: made.append(directory) or real(directory))

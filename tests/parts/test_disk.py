@@ -2,6 +2,7 @@
 
 import errno
 import math
+import os
 import subprocess
 import sys
 import threading
@@ -319,6 +320,7 @@ def test_an_error_leaves_nothing(parts):
             parted(broken, parts).average_precision("y", "s", by=by)
 
 
+@pytest.mark.skipif(os.name != "posix", reason="Windows cannot send Ctrl-C to a single process")
 def test_an_interrupt_leaves_nothing(tmp_path):
     script = (
         "import os, signal, sys, polars as pl, frame_pr as fp\n"
@@ -334,16 +336,18 @@ def test_an_interrupt_leaves_nothing(tmp_path):
         "parts = fp.partitioned(data, partitions=2, directory=sys.argv[1], progress=False)\n"
         "parts.average_precision('y', 's', by='g')\n"
     )
-    ran = subprocess.run([sys.executable, "-c", script, tmp_path], capture_output=True, text=True, timeout=60)
+    ran = subprocess.run([sys.executable, "-c", script, tmp_path], capture_output=True, encoding="utf-8", timeout=60)
     assert ran.stdout.strip() == "1", "the parts were there when the interrupt came"
     assert "KeyboardInterrupt" in ran.stderr
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_full_disk(monkeypatch):
+@pytest.mark.parametrize(("code", "codes"), [(28, {}), (112, {112: 28})], ids=["posix", "windows"])
+def test_a_full_disk(code, codes, monkeypatch):
     def full(*_, **__):
-        raise OSError("No space left on device (os error 28)")
+        raise OSError(f"No space left on device (os error {code})")
 
+    monkeypatch.setattr(disk, "_SYSTEM_CODES", codes)
     monkeypatch.setattr(pl.LazyFrame, "sink_ipc", full)
     with pytest.raises(OSError, match=r"the disk of .* is full: .*directory="):
         parted(scored(), 2).average_precision("y", "s", by="group")

@@ -297,7 +297,7 @@ def test_a_frame_of_a_module_that_is_not_imported(module):
         "dask": "import dask.dataframe as dd, pandas as pd; frame = dd.from_pandas(pd.DataFrame({'y': [1]}), 1)",
     }[module]
     code = f"{make}\nimport frame_pr as fp\nfp.average_precision(frame, 'y', 's')"
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, encoding="utf-8")
     assert done.stderr.splitlines()[-1].endswith(f"DataFrame: import frame_pr.{module} first, then this call takes it")
 
 
@@ -308,7 +308,7 @@ def test_a_frame_of_a_module_that_is_not_imported(module):
 def test_a_missing_extra_is_one_sentence(module):
     library = {"spark": "pyspark"}.get(module, module)
     code = f"import sys; sys.modules[{library!r}] = None; import frame_pr.{module}"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8")
     assert done.stderr.splitlines()[-1].endswith(f'pip install "frame-pr[{module}]"')
 
 

@@ -203,3 +203,55 @@ def test_classes_are_a_list(classes):
     frame = pl.DataFrame({"shown": ["cat", "dog"], "said": ["dog", "dog"]})
     with pytest.raises(TypeError, match="classes takes a list of labels, got"):
         frame.pr.unpivot_classes("shown", prediction="said", classes=classes)
+
+
+SHARES = pl.DataFrame({"shown": ["cat", "dog", "cat"], "cat": [0.7, 0.2, 0.6], "dog": [0.3, 0.8, 0.4]})
+
+
+@pytest.mark.parametrize(
+    ("columns", "scores", "text"),
+    [
+        # Those of another model: sums of 1.2, 1.1 and 1.5.
+        ({"dog": [0.5, 0.9, 0.9]}, ["cat", "dog"], "scores: the columns of the classes sum up to 1.1 to 1.5 in a row"),
+        ({"fox": [0.1, 0.1, 0.1]}, ["cat", "dog", "fox"], "sum up to 1.1 to 1.1 in a row"),
+        ({}, {"cat": "dog", "dog": "cat"}, "scores: class 'cat' has column 'dog', which is named like another class"),
+    ],
+)
+def test_columns_that_are_hardly_those_of_the_classes(kind, columns, scores, text):
+    data = SHARES.with_columns(**{name: pl.Series(values) for name, values in columns.items()})
+    with pytest.warns(fp.DataWarning, match=text):
+        kind.read(fp.unpivot_classes(kind(data), "shown", scores))
+
+
+@pytest.mark.parametrize(
+    ("columns", "truth", "scores"),
+    [
+        ({}, "shown", {"cat": "cat", "dog": "dog"}),
+        ({"dog": [0.31, 0.79, 0.41]}, "shown", ["cat", "dog"]),  # rounded
+        ({"dog": [0.3, 0.9, 0.4]}, "shown", ["cat", "dog"]),  # one row of three
+        ({"dog": [-0.3, 0.9, 1.7]}, "shown", ["cat", "dog"]),  # no shares, as of a support vector machine
+        ({"cat": [1, 0, 1], "dog": [1, 0, 1]}, "shown", ["cat", "dog"]),  # votes
+        (
+            {"isa": [1, 0, 1], "isb": [1, 1, 0], "dog": [0.9, 0.9, 0.1]},
+            {"a": "isa", "b": "isb"},
+            {"a": "cat", "b": "dog"},
+        ),
+    ],
+)
+def test_columns_that_may_be_those_of_the_classes(columns, truth, scores):
+    data = SHARES.with_columns(**{name: pl.Series(values) for name, values in columns.items()})
+    assert data.pr.unpivot_classes(truth, scores).height == 6
+
+
+def test_texts_for_classes_that_are_numbers():
+    data = pl.DataFrame({"y": [0, 1], "p": [0, 1]})
+    for call in (
+        lambda: data.pr.confusion_matrix("y", "p", classes=["0", "1"]),
+        lambda: data.pr.unpivot_classes("y", prediction="p", classes=["0", "1"]),
+    ):
+        with pytest.raises(
+            TypeError, match=r"the classes are texts: give the labels as the column has them, such as \[0, 1\]$"
+        ):
+            call()
+    with pytest.raises(TypeError, match="classes: a set has no order"):
+        data.pr.confusion_matrix("y", "p", classes={0, 1})

@@ -1,16 +1,19 @@
 """Files of TREC as they come: from pipes, compressed, cut off, and with what looks like something else."""
 
 import bz2
+import errno
 import gzip
 import lzma
 import os
 import zlib
 from pathlib import Path
+from unittest.mock import Mock
 
 import polars as pl
 import pytest
 
 import frame_pr as fp
+from frame_pr.tables import trec
 
 TEXT = b"q1 Q0 d1 1 2.5 t\nq2 Q0 d2 2 1.5 t\n"
 ROWS = [("q1", "d1", 1, 2.5, "t"), ("q2", "d2", 2, 1.5, "t")]
@@ -45,11 +48,12 @@ LEVELS = [lambda text, level=level: zlib.compress(text, level) for level in (0, 
 def test_compressed_or_not_from_a_file_or_a_pipe(file, way):
     content = way(TEXT)
     assert fp.read_trec_run(file(content)).rows() == ROWS
-    read, write = os.pipe()
-    os.write(write, content)
-    os.close(write)
-    assert fp.read_trec_run(f"/dev/fd/{read}").rows() == ROWS
-    os.close(read)
+    if os.name == "posix":
+        read, write = os.pipe()
+        os.write(write, content)
+        os.close(write)
+        assert fp.read_trec_run(f"/dev/fd/{read}").rows() == ROWS
+        os.close(read)
     assert fp.read_trec_run(file(way(b""))).height == 0
 
 
@@ -57,13 +61,13 @@ def test_compressed_or_not_from_a_file_or_a_pipe(file, way):
 def test_a_compressed_file_that_is_cut_off(file, way):
     content = way(TEXT * 50)
     for part in (content[:-5], content[: len(content) // 2]):
-        with pytest.raises(ValueError, match="/file is compressed, and damaged or cut off: "):
+        with pytest.raises(ValueError, match="file is compressed, and damaged or cut off: "):
             fp.read_trec_run(file(part))
 
 
 def test_members_and_padding(file):
     assert fp.read_trec_run(file(gzip.compress(TEXT[:17]) + gzip.compress(TEXT[17:]) + bytes(512))).rows() == ROWS
-    with pytest.raises(ValueError, match="/file is compressed, and damaged or cut off: "):
+    with pytest.raises(ValueError, match="file is compressed, and damaged or cut off: "):
         fp.read_trec_run(file(gzip.compress(TEXT) + b"more"))
 
 
@@ -71,19 +75,23 @@ def test_members_and_padding(file):
 def test_queries_that_look_like_something_else(file, query):
     for line in (f"{query} 0 d 1", f"\ufeff{query} 0 d 1\n"):
         assert fp.read_trec_qrels(file(line.encode())).rows() == [(query, "0", "d", 1)]
-        with pytest.raises(ValueError, match=r"/file, line 2: relevance 'y'"):
+        with pytest.raises(ValueError, match=r"file, line 2: relevance 'y'"):
             fp.read_trec_qrels(file(line.rstrip().encode() + b"\nq 0 d y"))
 
 
-def test_a_directory(tmp_path, file):
+@pytest.mark.parametrize("error", [None, PermissionError(errno.EACCES, "Permission denied")])
+def test_a_directory(tmp_path, file, error, monkeypatch):
     file(TEXT)
-    with pytest.raises(IsADirectoryError):
+    if error is not None:  # as Windows refuses to open a directory
+        monkeypatch.setattr(trec, "open", Mock(side_effect=error), raising=False)
+    with pytest.raises(IsADirectoryError, match="Is a directory: a directory is no file, give one of those in it"):
         fp.read_trec_run(tmp_path)
 
 
 def test_paths_of_every_kind(file, tmp_path, monkeypatch):
     path = file(TEXT)
-    monkeypatch.setenv("HOME", str(tmp_path))
+    for variable in ("HOME", "USERPROFILE"):  # Windows reads the second
+        monkeypatch.setenv(variable, str(tmp_path))
     for name in (path, str(path), os.fsencode(path), "~/file"):
         assert fp.read_trec_run(name).rows() == ROWS
     with pytest.raises(FileNotFoundError, match="none"):

@@ -3,6 +3,7 @@
 from datetime import date
 from fractions import Fraction
 
+import pandas as pd
 import polars as pl
 import pytest
 from compare import assert_same, near
@@ -172,7 +173,7 @@ def test_lists_of_nothing(rel):
         (
             {"shown": [["1"], []]},
             {},
-            "'rel' holds lists of Int64, and 'shown' of String: cast one of them, or no item is",
+            "'rel' holds lists of Int64, and 'shown' of String: cast one of them, .* or no item is",
         ),
         ({"p": [["a"], ["b"]]}, {"scores": "p"}, "scores column 'p' holds lists of String: make numbers of them"),
     ],
@@ -261,3 +262,51 @@ def test_any_lists(users):
             known = [(item, -1 - i, item in rel and item not in listed[:i]) for i, item in enumerate(listed)]
             known += [(item, None, True) for item in dict.fromkeys(rel) if item not in shown]
             assert rows.filter(u=user).drop("u").rows() == (known or [(None, None, False)])
+
+
+@pytest.mark.parametrize(
+    ("truth", "ranked", "text"),
+    [
+        (
+            [[1, 0], [0, 1]],
+            [[0.3, 0.4], [0.2, 0.5]],
+            "'t' holds lists of Int64, and 'r' of Float64: explode_lists takes",
+        ),
+        (
+            [[True], [False]],
+            [[3], [5]],
+            "'t' holds lists of Boolean, and 'r' of Int64: explode_lists takes lists of items",
+        ),
+        ([[1], [2]], [["3"], ["5"]], r"cast one of them, such as pl.col\('t'\).cast\(pl.List\(pl.String\)\), or no"),
+        ([["1"], ["2"]], [[3], [5]], r"cast one of them, such as pl.col\('r'\).cast\(pl.List\(pl.String\)\), or no"),
+    ],
+)
+def test_lists_of_different_types(truth, ranked, text):
+    frame = pl.DataFrame({"u": [1, 2], "t": truth, "r": ranked})
+    with pytest.raises(TypeError, match=text):
+        frame.pr.explode_lists("t", "r", by="u")
+
+
+def test_lists_of_mixed_items_on_pandas():
+    frame = pd.DataFrame({"u": [1, 2], "t": [[1], ["a"]], "r": [[3, "b"], [2, 5]]})
+    with pytest.raises(TypeError, match=r"column 't' .* holds lists of items of several types: make all items text"):
+        fp.explode_lists(frame, "t", "r", by="u")
+
+
+def test_labels_beside_items():
+    frame = pl.DataFrame({"u": [1, 2], "t": [[1, 0, 1], [0, 1]], "r": [[3, 4, 9], [2, 5]]})
+    for data in (frame, frame.lazy()):
+        with pytest.warns(fp.DataWarning, match=r"truth: column 't' .* look like labels; .* frame.explode\('t', 'r'\)"):
+            data.pr.explode_lists("t", "r", by="u").lazy().collect()
+
+
+@pytest.mark.parametrize(
+    ("truth", "ranked"),
+    [
+        ([[1, 0], [0, 1]], [[3, 4], [2, 5]]),  # two relevant items each
+        ([[1, 0, 1], [0]], [[3, 4, 9], [2, 5]]),  # lists of other lengths
+        ([[1, 0, 2], [0, 0]], [[1, 3, 4], [2, 5]]),  # another number is no label
+    ],
+)
+def test_relevant_items_of_small_numbers(truth, ranked):
+    assert pl.DataFrame({"u": [1, 2], "t": truth, "r": ranked}).pr.explode_lists("t", "r", by="u").height

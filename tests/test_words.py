@@ -1,0 +1,70 @@
+"""The pages use the words of the field: each word below has a better one, which readers search for."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[1] / "docs"
+# Pages for those who change the package, and the ones that are generated with measurements.
+PROJECT = {"benchmarks", "changelog", "contributing", "coverage", "design", "development", "project", "stability"}
+PAGES = sorted(
+    page
+    for page in DOCS.rglob("*.md")
+    if page.relative_to(DOCS).parts[0] not in ("_build", "api", "decisions") and page.stem not in PROJECT
+)
+# What not to write, and what to write.
+WORDS = {
+    r"(?<!matplotlib )figures?": "metric, value or plot",
+    r"how sure|doubts?|holds? the value": "confidence interval, uncertainty or coverage",
+    r"taken": "retrieved, selected or predicted positive",
+    # Time may be taken: "takes 20 ms", "takes 3.7 times as long".
+    r"takes(?! (?:about )?\[?\d)": "accepts, retrieves or selects",
+    r"cuts?|cut-offs?": "cutoff or threshold",
+    r"(?<!ground )truths?": "label, ground truth or relevance",
+    r"polic(?:y|ies)": "option",
+    r"pictures?": "plot or chart",
+    r"(?<!search )(?<!streaming )engines?": "backend",
+    r"trades?": "field or use case",
+    r"chance": "random baseline",
+    r"alike": "duplicate, or with equal values",
+    r"beside": "next to, compared with or in addition to",
+    r"small is best": "lower scores rank first",
+}
+# Relevance is judged in search; elsewhere rows have labels.
+JUDGED = {r"(?<!relevance )judgments?|judged": "label"}
+SEARCH = {"for/search", "howto/search", "coming_from", "recipes", "numbers", "comparison", "words"}
+
+
+def prose(text: str) -> str:
+    """The text of a page without code, comments, addresses, and the headings of the glossary, which are synonyms."""
+    text = re.sub(r"(?ms)^```.*?^```$|<!--.*?-->", "", text)
+    return re.sub(r"(?m)`[^`]*`|\]\([^)]*\)|<[^>]*>|^### .*$", "", text)
+
+
+def words_to_avoid(text: str, *, search: bool) -> list[str]:
+    words = WORDS if search else WORDS | JUDGED
+    written = prose(text)
+    return [
+        f"{match[0]!r}: write {better}"
+        for word, better in words.items()
+        for match in re.finditer(rf"(?i)\b(?:{word})\b", written)
+    ]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS).as_posix())
+def test_pages_use_the_words_of_the_field(page):
+    name = page.relative_to(DOCS).with_suffix("").as_posix()
+    assert words_to_avoid(page.read_text(encoding="utf-8"), search=name in SEARCH) == []
+
+
+def test_words_are_noticed_in_prose_only():
+    assert len(PAGES) >= 45
+    assert len(words_to_avoid("A figure, beside the judged rows that a trade has taken.", search=False)) == 5
+    assert words_to_avoid("The metric `figure` [takes 20 ms](judged.md).\n\n```\nbeside\n```\n", search=False) == []
+
+
+def test_titles_name_the_subject():
+    titles = {page.stem: re.search("(?m)^# (.*)", page.read_text(encoding="utf-8"))[1] for page in PAGES}
+    assert titles["how_sure"] == "Confidence intervals"
+    assert [title for title in titles.values() if "?" in title] == []
