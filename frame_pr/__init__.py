@@ -1,14 +1,9 @@
 """Precision-recall metrics per group, on polars and pandas frames: functions, and the same as a `.pr` namespace."""
 
-from frame_pr.accessors import PR, register
+from frame_pr.accessors import PR, partitioned, register
 from frame_pr.expressions.namespace import ExprPR
 from frame_pr.frames.environment import installed_version, show_versions
 from frame_pr.frames.messages import DataWarning
-from frame_pr.functions.average_precision import (
-    average_precision,
-    average_precision_at_k,
-    interpolated_average_precision,
-)
 from frame_pr.functions.confusion import confusion, confusion_matrix
 from frame_pr.functions.curves import curve, with_curve
 from frame_pr.functions.cutoff_metrics import (
@@ -21,10 +16,17 @@ from frame_pr.functions.cutoff_metrics import (
 )
 from frame_pr.functions.evaluation import evaluate, with_metrics
 from frame_pr.functions.identification import identify
-from frame_pr.functions.rankings import ndcg, reciprocal_rank, roc_auc, success_at_k
+from frame_pr.functions.rankings import (
+    average_precision,
+    average_precision_at_k,
+    interpolated_average_precision,
+    ndcg,
+    reciprocal_rank,
+    roc_auc,
+    success_at_k,
+)
 from frame_pr.functions.tallies import tally
 from frame_pr.inputs.policies import Policies
-from frame_pr.partitions import partitioned
 from frame_pr.plotting.class_plots import plot_confusion, plot_scores
 from frame_pr.plotting.plots import plot, plot_curve
 from frame_pr.plotting.statistics_plots import plot_comparison, plot_intervals

@@ -48,7 +48,7 @@ class GroupBlocks(NamedTuple):
         return self.score.len().cast(pl.Int64)
 
     def facts(self) -> dict[str, pl.Expr]:
-        """What `group_facts.FACTS` are of a group of which everything is retrieved."""
+        """What `FACTS` are of a group of which everything is retrieved."""
         return {
             "positives": self.positives,
             "rows": self.rows,

@@ -246,7 +246,7 @@ def is_whole(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def whole(argument: str, value: Any, least: int) -> int:
+def whole(argument: str, value: Any, least: int, most: int | None = None) -> int:
     """A whole number of any library; True is none."""
     number = scalar(value)
     if not is_whole(number):
@@ -254,6 +254,8 @@ def whole(argument: str, value: Any, least: int) -> int:
         raise TypeError(f"{argument} must be a whole number of at least {least}, got {shown(value)}{hint}")
     if number < least:
         raise ValueError(f"{argument} must be a whole number of at least {least}, got {shown(value)}")
+    if most is not None and number > most:
+        raise ValueError(f"{argument} must be at most {most}, got {shown(value)}")
     if number >= 2**62:
         raise ValueError(f"{argument} must be below 2**62, got {shown(value)}")
     return int(number)

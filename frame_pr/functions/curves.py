@@ -12,8 +12,7 @@ from frame_pr.frames.kinds import Frame
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Use, request_of
 from frame_pr.inputs.rows import Rows, rows_of
-from frame_pr.inputs.totals import with_totals
-from frame_pr.inputs.weights import UNIT
+from frame_pr.inputs.weights import UNIT, with_totals
 from frame_pr.metrics import rates
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS
 from frame_pr.metrics.rates import rate_of

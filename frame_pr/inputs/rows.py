@@ -14,9 +14,16 @@ from frame_pr.frames.columns import by_name, refuse_clash, refuse_taken
 from frame_pr.frames.kinds import Frame, FrameKind, InMemory
 from frame_pr.inputs.keys import PLACES, Coding, Recode, SortKey, coding, group_limit
 from frame_pr.inputs.request import Request
-from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, units_beside
 from frame_pr.inputs.validate import canonical, selected
-from frame_pr.inputs.weights import COLUMNS, Weights, how_many
+from frame_pr.inputs.weights import (
+    COLUMNS,
+    Weights,
+    how_many,
+    totals_frame,
+    totals_in_frame,
+    totals_in_rows,
+    units_beside,
+)
 
 
 @dataclass(frozen=True)

@@ -12,11 +12,9 @@ from frame_pr.inputs.policies import BOUNDS, TIES
 from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.thresholds import code_reached
-from frame_pr.inputs.totals import with_totals
-from frame_pr.inputs.weights import EXTRA_SUMS, UNIT
+from frame_pr.inputs.weights import EXTRA_SUMS, UNIT, with_totals
 from frame_pr.metrics.cutoffs import Rank, Threshold
-from frame_pr.metrics.group_facts import FACTS
-from frame_pr.metrics.metric import Aggregate, Aggregates, Metric
+from frame_pr.metrics.metric import FACTS, Aggregate, Aggregates, Metric
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS, GRADED_COLUMNS, metric
 from frame_pr.metrics.rates import RATES
 from frame_pr.ranking.blocks import best_blocks, blocks_of

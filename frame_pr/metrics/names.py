@@ -16,12 +16,11 @@ from frame_pr.inputs.request import TOTAL_POLICIES, Request, Use
 from frame_pr.metrics import (
     at_cutoffs,
     average_precisions,
-    group_facts,
     rank_metrics,
     roc,
 )
 from frame_pr.metrics.cutoffs import LIMITED, Threshold
-from frame_pr.metrics.metric import Blocks, Metric
+from frame_pr.metrics.metric import GROUP_FAMILIES, Blocks, Metric
 from frame_pr.metrics.numbers import DECIMAL, refuse_long
 from frame_pr.metrics.rates import COUNTS, NUMBERED_NAME, RATES
 from frame_pr.metrics.synonyms import METRIC_SYNONYMS, MOST, NOTES, normalize, not_offered, similar_names
@@ -31,7 +30,7 @@ FAMILIES = (
     *at_cutoffs.FAMILIES,
     *roc.FAMILIES,
     *rank_metrics.FAMILIES,
-    *group_facts.FAMILIES,
+    *GROUP_FAMILIES,
 )
 """All families of metrics."""
 

@@ -1,10 +1,5 @@
 """A frame in parts in -> the functions on each of its parts, put together; here are the functions that backends run."""
 
-from frame_pr.functions.average_precision import (
-    average_precision,
-    average_precision_at_k,
-    interpolated_average_precision,
-)
 from frame_pr.functions.cutoff_metrics import (
     f_beta,
     k_at_recall,
@@ -14,7 +9,15 @@ from frame_pr.functions.cutoff_metrics import (
     recall_at_k,
 )
 from frame_pr.functions.evaluation import evaluate, with_metrics
-from frame_pr.functions.rankings import ndcg, reciprocal_rank, roc_auc, success_at_k
+from frame_pr.functions.rankings import (
+    average_precision,
+    average_precision_at_k,
+    interpolated_average_precision,
+    ndcg,
+    reciprocal_rank,
+    roc_auc,
+    success_at_k,
+)
 from frame_pr.functions.tallies import tally
 from frame_pr.statistics.reports import report
 

@@ -15,8 +15,18 @@ import polars as pl
 
 from frame_pr.inputs.keys import Coding, coding, group_limit
 from frame_pr.inputs.request import TOTAL_POLICIES
-from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, with_totals
-from frame_pr.inputs.weights import MASSES, bits_beside, bits_of_sum, exponent, how_many, unit_of
+from frame_pr.inputs.weights import (
+    MASSES,
+    bits_beside,
+    bits_of_sum,
+    exponent,
+    how_many,
+    totals_frame,
+    totals_in_frame,
+    totals_in_rows,
+    unit_of,
+    with_totals,
+)
 from frame_pr.metrics.aggregation import Plan, aggregate, finalize, per_group, plan_for, renamed
 from frame_pr.parts.part_query import Part, PartQuery
 from frame_pr.ranking.blocks import START, blocks_of

@@ -102,9 +102,7 @@ def plot_scores(
     """
     need_matplotlib()
     check_axes(ax)
-    n_bins = whole("bins", bins, least=1)
-    if n_bins > _MOST_BINS:
-        raise ValueError(f"bins must be at most {_MOST_BINS}, got {n_bins}")
+    n_bins = whole("bins", bins, least=1, most=_MOST_BINS)
     line = None if threshold is None else float(real("threshold", threshold))
     _refuse_groups(truth, score, positive, policies)
     curves = read_curves(curve(frame, truth, score, positive=positive, **policies), PlotOptions())

@@ -361,7 +361,8 @@ def draw_curve(ax: Axes, curve: DrawnCurve, label: str, options: PlotOptions, li
         return
     height = "interpolated_precision" if options.interpolated else "precision"
     if options.k is not None:
-        _draw_steps(ax, blocks, "precision", {**line, **_faint(line), "label": "_rest"})
+        alpha = _FAINT * (1 if line.get("alpha") is None else line["alpha"])
+        _draw_steps(ax, blocks, "precision", {**line, "alpha": alpha, "label": "_rest"})
         blocks = curve_data.first_k(blocks, options.k)
     if options.rectangles:
         _draw_rectangles(ax, curve_data.steps_of(blocks, height, most=_STEPS), line["color"], options.points != 101)
@@ -561,11 +562,6 @@ def dots(ax: Axes, x: Sequence[float], y: Sequence[float], colour: Any, shape: s
 def say(ax: Axes, sentence: str) -> None:
     """Write a sentence in the middle of axes that would be empty."""
     ax.text(0.5, 0.5, sentence, transform=ax.transAxes, ha="center", va="center", color=grey(ax, 0.35))
-
-
-def _faint(line: dict[str, Any]) -> dict[str, Any]:
-    alpha = line.get("alpha")
-    return {"alpha": _FAINT * (1 if alpha is None else alpha)}
 
 
 def _draw_steps(ax: Axes, blocks: pl.DataFrame, height: str, line: dict[str, Any]) -> None:

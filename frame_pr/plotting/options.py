@@ -185,7 +185,7 @@ def options_of(
         beta=beta,
         threshold_labels=whole("threshold_labels", get("threshold_labels", 0), least=0),
         baseline=flag("baseline", get("baseline", True)),
-        decimals=_decimals(get("decimals", 2)),
+        decimals=whole("decimals", get("decimals", 2), least=0, most=_MOST_DECIMALS),
         spread=one_of("spread", get("spread", "quartiles"), (*SPREADS, None)),
         highlight=_highlight(get("highlight")),
         positive=None if positive is None else str(scalar(positive)),
@@ -319,13 +319,6 @@ def _levels(iso_f: Any) -> tuple[float, ...]:
         if not 0 < level < 1:
             raise ValueError(f"iso_f takes values of F between 0 and 1, got {level!r}")
     return tuple(levels)
-
-
-def _decimals(value: Any) -> int:
-    decimals = whole("decimals", value, least=0)
-    if decimals > _MOST_DECIMALS:
-        raise ValueError(f"decimals must be at most {_MOST_DECIMALS}, got {decimals}")
-    return decimals
 
 
 def _colors(value: Any) -> dict[str, Any]:

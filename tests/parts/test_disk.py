@@ -17,7 +17,7 @@ from compare import assert_same
 from names import NAMES
 
 import frame_pr as fp
-from frame_pr import partitions
+from frame_pr import accessors
 from frame_pr.parts import disk
 from frame_pr.parts.disk import part_folder
 from frame_pr.parts.score_ranges import range_edges, range_of
@@ -213,7 +213,7 @@ def test_no_row_that_counts(total):
 
 
 def test_from_files_without_groups(tmp_path, monkeypatch):
-    monkeypatch.setattr(partitions, "_LEAST", 1)
+    monkeypatch.setattr(accessors, "_LEAST", 1)
     data = scored()
     for i, part in enumerate(data.iter_slices(100)):
         part.write_parquet(tmp_path / f"{i}.parquet")
@@ -231,7 +231,7 @@ def test_the_budget_says_how_many_parts(capsys, monkeypatch):
         return parts
 
     real = disk._written
-    monkeypatch.setattr(partitions, "_LEAST", 1)
+    monkeypatch.setattr(accessors, "_LEAST", 1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(disk, "_written", spy)
         # 600 rows of 160 bytes and a Boolean and a Float64: 3.4 budgets, and a fifth more.
@@ -404,7 +404,7 @@ def test_sizes_that_are_none(size):
 
 def test_sizes():
     sizes = {"4GiB": 2**32, "1.5 GB": 1_500_000_000, "3 MIB": 3 * 2**20, "2TB": 2 * 10**12, "7000000B": 7_000_000}
-    assert {size: partitions._bytes(size) for size in (*sizes, 2**20)} == sizes | {2**20: 2**20}
+    assert {size: accessors._bytes(size) for size in (*sizes, 2**20)} == sizes | {2**20: 2**20}
 
 
 def test_what_parts_cannot_do():
