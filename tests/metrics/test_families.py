@@ -68,7 +68,7 @@ def test_figures_are_found_by_name(figure):
 ONLY_BY_NAME = (
     "%|@precision=|@fpr=|@specificity=|^dcg|^judged|^bpref|^rbp|max_[^f]|cost|benefit|^chance|^normalized|/coco"
 )
-ONLY_BY_NAME += "|^recall.*/"
+ONLY_BY_NAME += "|^recall.*/|equal_error|^first_rank|^mean_rank|^threshold@[0-9]"
 ONLY_BY_NAME += "".join(f"|^{name}@" for name, rate in rates.RATES.items() if not rate.in_confusion)
 
 

@@ -97,7 +97,7 @@ def test_no_metric(name, lazy):
         ("interpolated_average_precison_11", "interpolated_average_precision_11"),
         ("interpolated_precison@recall=0.4", "interpolated_precision@recall=0.4"),
         ("treshold@recall=0.4", "threshold@recall=0.4"),
-        ("threshold", "threshold@max_f1"),
+        ("threshold", "threshold@recall=0.8"),
         ("row", "rows"),
         ("positive", "positives"),
         ("tie", "ties"),
