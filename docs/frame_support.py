@@ -37,7 +37,6 @@ ROWS = pl.DataFrame(
         "relevant": [1, 0, 1, 0, 1, 0],
         "score": [0.9, 0.8, 0.7, 0.6, 0.5, 0.4],
         "other": [0.4, 0.8, 0.7, 0.6, 0.5, 0.9],
-        "rest": [0.1, 0.2, 0.3, 0.4, 0.5, 0.6],
         "predicted": [1, 1, 0, 0, 1, 0],
     }
 )
@@ -74,7 +73,9 @@ CALLS: dict[str, Call] = {
     "precision_at_recall": Call(SCORES | {"recall": 0.5}),
     "recall_at_k": Call(SCORES | {"k": 2}),
     "success_at_k": Call(SCORES | {"k": 2}),
-    "unpivot_classes": Call({"truth": "query", "scores": {"a": "score", "b": "rest"}}),
+    "unpivot_classes": Call(
+        {"truth": "query", "scores": {"a": "score", "b": "rest"}}, ROWS.with_columns(rest=1 - pl.col("score"))
+    ),
     "with_metrics": Call({"metrics": "roc_auc"} | SCORES),
 }
 KINDS: dict[str, Callable[[pl.DataFrame], Any]] = {
