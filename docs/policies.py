@@ -107,6 +107,7 @@ WAYS: dict[str, list[Way]] = {
         Way("with `k`", {"k": 2}, _figures("2")),
         Way("with `prediction`", {"score": None, "prediction": "predicted"}, _figures("threshold=1")),
     ],
+    "gains_table": [Way("", {"bins": 4}, ("precision@25%", "threshold@25%"))],
     "identify": [Way("", {"value": 0.5})],
     "plot": [Way("without `k`"), Way("with `k`", {"k": 2})],
     "average_curve": [Way("", {"by": "times"})],

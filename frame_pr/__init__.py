@@ -4,7 +4,7 @@ from frame_pr.accessors import PR, partitioned, register
 from frame_pr.expressions.namespace import ExprPR
 from frame_pr.frames.environment import installed_version, show_versions
 from frame_pr.frames.messages import DataWarning
-from frame_pr.functions.confusion import confusion, confusion_matrix
+from frame_pr.functions.confusion import confusion, confusion_matrix, gains_table
 from frame_pr.functions.curves import curve, with_curve
 from frame_pr.functions.cutoff_metrics import (
     f_beta,
@@ -54,6 +54,7 @@ __all__ = [
     "evaluate",
     "explode_lists",
     "f_beta",
+    "gains_table",
     "identify",
     "interpolated_average_precision",
     "intervals",

@@ -78,6 +78,7 @@ CALLS = [
     ("f_beta", {"k": 3, "beta": 2}),
     ("confusion", {"threshold": 0.5}),
     ("confusion", {"k": 3}),
+    ("gains_table", {"bins": 4}),
     ("confusion", {"score": None, "prediction": "predicted"}),
     ("curve", {}),
     ("curve", {"figures": ["mcc", "f2"]}),

@@ -187,6 +187,7 @@ REFUSED: Mapping[str, Sequence[Refusal]] = {
         Refusal("weight", "weighted rows have no rank: give threshold= instead, or leave out weight=", with_option="k"),
     ),
     "curve": _CURVE,
+    "gains_table": (Refusal("weight", "weighted rows have no rank: leave it out"),),
     "identify": (
         Refusal("ties", "identify tries all of its values: leave it out"),
         Refusal("weight", "the definitions that it tries have ranks, and weighted rows have none: leave it out"),
