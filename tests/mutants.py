@@ -53,7 +53,7 @@ def changes(node: ast.AST) -> Iterator[Callable[[], None]]:
     elif isinstance(node, ast.Attribute) and node.attr in AGGREGATES:
         yield lambda: setattr(node, "attr", AGGREGATES[node.attr])
     elif isinstance(node, ast.UnaryOp):
-        yield lambda: setattr(node, "op", ast.UAdd() if isinstance(node.op, ast.USub) else ast.UAdd())
+        yield lambda: setattr(node, "op", ast.UAdd())
 
 
 def sites(tree: ast.Module) -> list[tuple[ast.AST, Callable[[], None]]]:

@@ -394,3 +394,10 @@ def test_bounds_where_the_logit_overflows():
         assert report.select("low_average_precision", "high_average_precision").row(0) == (near(0.0), 1.0)
         curve = fp.average_curve(two, "t", "s", by="q", confidence=confidence, points=2)
         assert curve.select("low", "high").row(0) == (near(0.0), 1.0)
+
+
+@pytest.mark.parametrize("function", ["intervals", "compare"])
+def test_groups_without_a_label_are_told_as_evaluate_tells_them(function):
+    rows = {"q": [1, 1, 2, 2, 3, 3], "y": [1, 0, 0, 1, None, None], "s": [2, 1, 2, 1, 2, 1], "t": [1, 2, 2, 1, 2, 1]}
+    with pytest.warns(fp.DataWarning, match="label"):
+        getattr(fp, function)(pl.DataFrame(rows), "dcg", "y", ["s", "t"], by="q", mean_over="q", unjudged="negative")
