@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from oracle import figure
 
+import frame_pr as fp
 from frame_pr.metrics import rates
 from frame_pr.metrics.rates import Counts
 
@@ -137,3 +138,22 @@ def test_shares_of_a_row():
 def test_every_formula_is_documented():
     for name, formula in FIGURES.items():
         assert inspect.getdoc(formula).startswith("`"), name
+
+
+def test_prevalence_is_that_of_the_group_at_every_cutoff():
+    # A rank beyond the two rows fills the table up with misses, but 1 of 2 rows stays positive.
+    frame = pl.DataFrame({"y": [1, 0], "s": [2, 1]})
+    names = ["prevalence", "prevalence@10", "prevalence@threshold=2"]
+    assert fp.evaluate(frame, names, "y", "s").row(0) == (0.5, 0.5, 0.5)
+
+
+def test_a_single_positive_is_divided_by_its_hits():
+    # The positive is at rank 2, with a precision of 1/2, and is the only hit of the first two.
+    frame = pl.DataFrame({"y": [0, 1, 0], "s": [3, 2, 1]})
+    assert fp.evaluate(frame, ["average_precision@2/hits", "average_precision@1/hits"], "y", "s").row(0) == (0.5, 0)
+
+
+@pytest.mark.parametrize("ties", ["optimistic", "pessimistic"])
+def test_no_order_bounds_the_threshold_of_the_least_cost(ties):
+    with pytest.raises(ValueError, match="would be no bound of it"):
+        fp.evaluate(pl.DataFrame({"y": [1, 0], "s": [1, 1]}), "threshold@min_cost3", "y", "s", ties=ties)

@@ -410,3 +410,18 @@ def test_errors_of_clusters_may_differ_in_their_last_digits_alone():
         expected = call(data)
         for other in (data.lazy(), data.reverse(), data.sample(fraction=1, shuffle=True, seed=1).lazy()):
             assert_frame_equal(call(other).lazy().collect(), expected, rel_tol=1e-12, abs_tol=1e-13)
+
+
+@pytest.mark.parametrize("function", ["intervals", "compare"])
+def test_groups_without_a_label_are_told_as_evaluate_tells_them(function):
+    rows = {"q": [1, 1, 2, 2, 3, 3], "y": [1, 0, 0, 1, None, None], "s": [2, 1, 2, 1, 2, 1], "t": [1, 2, 2, 1, 2, 1]}
+    with pytest.warns(fp.DataWarning, match="label"):
+        getattr(fp, function)(pl.DataFrame(rows), "dcg", "y", ["s", "t"], by="q", mean_over="q", unjudged="negative")
+
+
+def test_f1_of_clusters_has_the_error_of_its_influences():
+    # F1 = 2 tp / (P + k) = 2/4. A row changes it by (2 t p - F1 (t + p)) / 4: by 1/4, -1/8, -1/8 and 0. Of four clusters
+    # the variance is 4/3 of the squares, (4/3) (1/16 + 2/64) = 1/8.
+    frame = pl.DataFrame({"y": [1, 1, 0, 0], "s": [0.9, 0.2, 0.8, 0.1], "user": [1, 2, 3, 4]})
+    table = fp.intervals(frame, "f1@threshold=0.5", "y", "s", cluster="user")
+    assert table.select("value", "standard_error").row(0) == pytest.approx((0.5, 1 / 8**0.5))
