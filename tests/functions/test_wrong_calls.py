@@ -123,7 +123,7 @@ CASES = [
     Case(
         lambda: run.pr.average_precision(pl.col("rell") > 0, "s"),
         ValueError,
-        "truth: no column 'rell' in the frame; did you mean 'rel' or 'pred'?",
+        "truth: no column 'rell' in the frame; did you mean 'rel'?",
     ),
     Case(
         lambda: run.pr.confusion("rel", "s"),
