@@ -404,7 +404,7 @@ def test_groups_without_a_label_are_told_as_evaluate_tells_them(function):
 
 
 def test_f1_of_clusters_has_the_error_of_its_influences():
-    # F1 = 2 tp / (P + k) = 2/4. A row changes it by (2 t p - F1 (t + p)) / 4: by 1/4, -1/8, -1/8, 0. With four clusters,
+    # F1 = 2 tp / (P + k) = 2/4. A row changes it by (2 t p - F1 (t + p)) / 4: by 1/4, -1/8, -1/8, 0. Of four clusters
     # the variance is 4/3 of the squares, (4/3) (1/16 + 2/64) = 1/8.
     frame = pl.DataFrame({"y": [1, 1, 0, 0], "s": [0.9, 0.2, 0.8, 0.1], "user": [1, 2, 3, 4]})
     table = fp.intervals(frame, "f1@threshold=0.5", "y", "s", cluster="user")
