@@ -18,7 +18,7 @@ from pathlib import Path
 
 AXE = "axe-core@4.14.1"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-NARROW = ["index.html", "for/fraud.html", "words.html", "search.html?q=roc+auc"]
+NARROW = ["index.html", "for/fraud.html", "words.html", "numbers.html", "search.html?q=roc+auc"]
 WIDE = [*NARROW, "howto/search.html", "reference.html", "api/frame_pr.plot.html", "gallery.html", "reports.html"]
 # Runs once the page has had time to show what it searched for, and leaves what it found in the page.
 RUN = """
@@ -27,6 +27,14 @@ RUN = """
   addEventListener("load", () => setTimeout(async () => {
     const found = document.createElement("pre");
     const { violations } = await axe.run();
+    const slider = document.querySelector(".threshold-slider input");
+    if (slider) {
+      slider.value = slider.max;
+      slider.dispatchEvent(new Event("input"));
+      const text = document.querySelector(".threshold-slider output").textContent;
+      const last = "threshold 0.09: tp 5, fp 5, fn 0, precision 0.50, recall 1.00, f1 0.67";
+      if (text !== last) violations.push({ id: `the slider shows ${text}`, nodes: [{ html: slider.outerHTML }] });
+    }
     found.textContent = JSON.stringify(violations.map(({ id, nodes }) => [id, nodes.length, nodes[0].html]));
     found.id = "axe-found";
     document.body.append(found);
@@ -67,7 +75,7 @@ def violations(browser: str, url: str, width: int, dark: bool, profile: Path) ->
     flags += [f"--blink-settings=preferredColorScheme={0 if dark else 1}"]
     page = subprocess.run([browser, *flags, url], capture_output=True, encoding="utf-8", timeout=120).stdout
     assert f'data-theme="{"dark" if dark else "light"}"' in page, url
-    return json.loads(unescape(re.search(r'<pre id="axe-found">(.*?)</pre>', page, re.DOTALL)[1]))
+    return json.loads(unescape(re.search(r'<pre id="axe-found"[^>]*>(.*?)</pre>', page, re.DOTALL)[1]))
 
 
 def main() -> None:

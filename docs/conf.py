@@ -62,7 +62,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"frame_pr {release}"
 html_static_path = ["_static"]
 html_css_files = ["custom.css"]
-html_js_files = ["tabs.js"]
+html_js_files = ["tabs.js", "slider.js"]
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system is
 html_copy_source = False
 html_favicon = html_logo = "_static/logo.svg"
@@ -91,6 +91,7 @@ def setup(app):
     app.add_html_math_renderer("mathml", (_write_formula, None), (_write_formula, None))
     app.connect("autodoc-process-docstring", _refer_to_function, priority=100)  # before numpydoc
     app.connect("builder-inited", _draw_table)
+    app.connect("builder-inited", _write_slider)
     app.connect("doctree-read", _index_words)
     app.connect("doctree-read", _keep_anchors)
     app.connect("html-page-context", _describe)
@@ -127,6 +128,21 @@ def _draw_table(_app):
     table.parent.mkdir(exist_ok=True)
     # Where it scrolls, on a phone, it must be reached by keys.
     table.write_text(names["html"].replace("<div ", '<div tabindex="0" ', 1), encoding="utf-8")
+
+
+def _write_slider(_app):
+    """The rows of the curve that `slider.js` draws: those of the ten images of the page of definitions."""
+    import polars as pl
+
+    import frame_pr as fp
+
+    scores = [0.97, 0.94, 0.88, 0.81, 0.73, 0.66, 0.52, 0.41, 0.26, 0.09]
+    images = pl.DataFrame({"airplane": [1, 1, 0, 1, 0, 1, 0, 0, 0, 1], "score": scores})
+    curve = fp.curve(images, "airplane", "score", figures="f1")
+    rows = curve.select("threshold", "tp", "fp", "fn", "precision", "recall", "f1").write_json()
+    place = Path(__file__).with_name("api") / "slider.html"
+    place.parent.mkdir(exist_ok=True)
+    place.write_text(f'<div class="threshold-slider" data-curve="{escape(rows)}"></div>\n', encoding="utf-8")
 
 
 def _index_words(app, doctree):

@@ -12,6 +12,7 @@ from engines import CLUSTER, CONNECT, DATA, METRICS, SPARK
 from names import CALLS, NAMES, call
 
 import frame_pr as fp
+from frame_pr import parts
 
 pytestmark = [pytest.mark.slow, pytest.mark.versions]
 
@@ -97,9 +98,7 @@ def test_policies_means_and_systems(engine, given):
 
 
 ONE_AT_A_TIME = [
-    (name, given)
-    for name, given in CALLS
-    if name not in ("confusion", "curve", "with_curve", "with_metrics", "intervals", "tally")
+    (name, given) for name, given in CALLS if name in parts.__all__ and name not in ("with_metrics", "tally")
 ]
 LAST = [*dict(ONE_AT_A_TIME).items()]
 
@@ -223,7 +222,7 @@ def test_columns_named_like_metrics(engine):
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({"truth": "relevent"}, ValueError, "no column 'relevent' in the frame; did you mean 'relevant' or"),
+        ({"truth": "relevent"}, ValueError, "no column 'relevent' in the frame; did you mean 'relevant'?"),
         ({"score": "text"}, TypeError, "score column 'text' is String: it must be numeric"),
         ({"metrics": "precison@3"}, ValueError, "no metric is named 'precison@3'; the nearest names are precision@3"),
         (
@@ -335,7 +334,7 @@ def test_the_examples_of_the_guide(engine, request, capsys):
 
 def test_the_guide_to_no_engine_at_all(tmp_path):
     DATA.select("query", "relevant", "score").write_parquet(tmp_path / "run.parquet")
-    (tmp_path / "guide.py").write_text(code_of("Any other engine")[1], encoding="utf-8")
+    (tmp_path / "guide.py").write_text(code_of("Other backends")[1], encoding="utf-8")
     subprocess.run([sys.executable, "guide.py"], cwd=tmp_path, check=True, capture_output=True)
     expected = DATA.pr.evaluate(["average_precision", "rows"], "relevant", "score", by="query")
     assert_same(pl.read_parquet(tmp_path / "per_query.parquet").sort("query"), expected)
