@@ -32,7 +32,16 @@ THRESHOLDS = [name for name in SOME if name.startswith("threshold@")]
 # At a threshold of their own these follow the scores wherever they go.
 AT_THRESHOLD = [name for name in SOME if "@threshold=" in name]
 # Counts, sums, and what may lie far below 0.
-UNBOUNDED = ["rows", "positives", "ties", "average_precision_lift", "dcg", "normalized_average_precision"]
+UNBOUNDED = [
+    "rows",
+    "positives",
+    "ties",
+    "first_rank",
+    "mean_rank",
+    "average_precision_lift",
+    "dcg",
+    "normalized_average_precision",
+]
 
 
 def metrics_of(data, names=SOME, **options):
@@ -138,7 +147,7 @@ def test_bounds(data):
     assert (defined["max_f1"] >= 2 * defined["positives"] / (defined["positives"] + defined["rows"]) - 1e-12).all()
     # With a positive everything has a value, but for what divides by rows predicted, by others, or by negatives.
     divided = ("mcc@", "precision@threshold=", "precision@precision=", "precision@fpr=")
-    divided += ("roc_auc", "normalized_average_precision", "max_mcc", "max_markedness", "max_kappa")
+    divided += ("roc_auc", "equal_error_rate", "normalized_average_precision", "max_mcc", "max_markedness", "max_kappa")
     divided += tuple(f"max_{name}" for name, rate in RATES.items() if "negatives" in rate.needs)
     assert not [n for n in SOME if defined[n].null_count() and not n.startswith(divided)]
 

@@ -420,7 +420,7 @@ def test_what_parts_cannot_do():
         parted(scored(), 2).average_precision("y", "s", by="group", ties="order")
     for name in ("weight", "tie_break", "positives", "rows"):
         with pytest.raises(TypeError, match=f"{name} takes names of columns where the frame is in parts"):
-            parted(scored(), 2).average_precision("y", "s", by="group", **{name: pl.col("P")})
+            parted(scored(), 2).evaluate(["average_precision", "roc_auc"], "y", "s", by="group", **{name: pl.col("P")})
     with pytest.raises(ValueError, match="no column 'z'"):
         parted(scored(), 2).average_precision("y", "z", by="group")
 
