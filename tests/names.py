@@ -29,6 +29,7 @@ AT_LIMIT += ["threshold@specificity=0.7", "threshold@specificity=1"]
 RANKS = [f"{head}{at}" for head in ("reciprocal_rank", "dcg", "ndcg") for at in ("", "@1", "@3", "@10", "@20%")]
 RANKS += ["success@1", "success@3", "success@10", "success@20%", "judged@1", "judged@3", "judged@10", "judged@20%"]
 RANKS += ["bpref", "rbp0.5", "rbp0.8", "rbp0.95"]
+RANKS += [f"captured_gain@{k}" for k in ("1", "3", "10", "20%")]
 RANKS += ["first_rank", "mean_rank", *(f"threshold@{k}" for k in ("1", "3", "10", "20%", "100%"))]
 ROC = [
     "equal_error_rate",

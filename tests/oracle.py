@@ -90,7 +90,8 @@ class Group:
         self.rows = known_total(sum(row.mass for row in rows) + missed, known.get("rows"))
         # Without gains, a positive's is 1, be it in the frame or not.
         self.gains, self.missed = [(worth(row), row.count) for row in rows], missed
-        self.blocks, self.curve, self.ties, k, tp = [], [], 0, 0, 0
+        self.hit_gain = sum(worth(row) * row.count for row in rows if row.truth)
+        self.blocks, self.hit_gains, self.curve, self.ties, k, tp = [], [], [], 0, 0, 0
         scores = {row.score for row in rows if row.score is not None}
         for score in sorted(scores, reverse=not policies.get("ascending", False)):
             tied = [row for row in rows if row.score == score]
@@ -101,6 +102,7 @@ class Group:
                 judged = sum(row.count for row in block if row.truth is not None)
                 gain = sum(worth(row) * row.count for row in block)
                 self.blocks.append((k, size, hits, gain, judged))
+                self.hit_gains.append(sum(worth(row) * row.count for row in block if row.truth))
                 k, tp = k + size, tp + hits
                 self.curve.append((score, k, tp))
         self.unranked = self.rows - k, self.positives - tp
@@ -169,6 +171,8 @@ class Group:
             return self.of_any_group(head, rank)
         if "equal_error_rate" in name:
             return self.crossing() if head == "threshold" else ranks.equal_error_rate(self)
+        if head == "captured_gain":
+            return self.captured(rank)
         if head in ("first_rank", "mean_rank"):
             return getattr(ranks, head)(self) if self.positives else None
         if head == "threshold" and rank:
@@ -296,6 +300,16 @@ class Group:
         covariance = Fraction(tp * self.rows - self.positives * k)
         margins = Fraction(k * self.positives) * (self.rows - k) * (self.rows - self.positives)
         return over(covariance * abs(covariance), margins)
+
+    def captured(self, rank):
+        """The share of what positives are worth that the first rows have; a block shares evenly."""
+        if self.positives == 0:
+            return None
+        parts = (
+            Fraction(gain) * max(0, min(size, rank - above)) / size
+            for (above, size, *_), gain in zip(self.blocks, self.hit_gains, strict=True)
+        )
+        return over(sum(parts), self.hit_gain + self.missed)
 
     def crossing(self):
         """The highest threshold whose false positive rate is at least its miss rate."""

@@ -47,7 +47,9 @@ COLUMNS = ("weight", "gain")
 _MOST = 2**56
 
 
-EXTRA_SUMS = ("gain", "judged")
+GAINS = ("gain", "hit_gain")
+"""What rows are worth, and what positives are."""
+EXTRA_SUMS = (*GAINS, "judged")
 """What is added up of the rows of a block, and not run down the ranking."""
 
 

@@ -12,7 +12,7 @@ from frame_pr.inputs.policies import BOUNDS, TIES
 from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.thresholds import code_reached
-from frame_pr.inputs.weights import EXTRA_SUMS, UNIT, with_totals
+from frame_pr.inputs.weights import EXTRA_SUMS, GAINS, UNIT, with_totals
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.metric import FACTS, Aggregate, Aggregates, Metric
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS, GRADED_COLUMNS, metric
@@ -91,8 +91,10 @@ def plan_for(rows: Rows, names: Sequence[str], undefined: float | None = None) -
             figure = name.partition("@")[0] in RATES
             way = "cut at a threshold or a recall instead, or leave out weight=" if figure else "leave out weight="
             raise ValueError(f"{name} {what}, and weighted rows have none: {way}")
-    if rows.gains.name is not None and "gain" not in columns:
-        raise ValueError("gain= is what dcg and ndcg add up, and none of them is asked for: leave it out")
+    if rows.gains.name is not None and columns.isdisjoint(GAINS):
+        raise ValueError(
+            "gain= is what dcg, ndcg and captured_gain add up, and none of them is asked for: leave it out"
+        )
     if rows.gains.name is not None and TIES[ties].bounds:
         for name, record in metrics.items():
             if "gain" not in _columns_read(part.over for part in record.aggregates[ties].values()):

@@ -131,6 +131,8 @@ MetricName: TypeAlias = (
         "ndcg@10",
         "ndcg@10%",
         "bpref",
+        "captured_gain@10",
+        "captured_gain@10%",
         "judged@10",
         "judged@10%",
         "threshold@10",

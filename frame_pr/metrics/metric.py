@@ -34,7 +34,7 @@ class Blocks:
         """Whether they are of a group inside an expression, where no positive can be missing from the blocks."""
         self.graded = graded
         """Whether rows have a gain of their own; else that of a positive is 1."""
-        self.gain = number("gain") if graded else self.hits
+        self.gain, self.hit_gain = (number("gain"), number("hit_gain")) if graded else (self.hits, self.hits)
         self.positives, self.rows = number("positives"), number("rows")
 
     @property

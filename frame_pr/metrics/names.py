@@ -53,6 +53,7 @@ HEADS = (
     "dcg",
     "ndcg",
     "bpref",
+    "captured_gain",
     "judged",
     "threshold",
     "threshold@max_f1",

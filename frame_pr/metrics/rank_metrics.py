@@ -138,6 +138,17 @@ def _gain(name: re.Match[str], b: Blocks) -> Metric:
     return Metric("share", value, by_ties(parts, expected=parts), cut=cut, counts_ranks=True)
 
 
+def _captured_gain(name: re.Match[str], b: Blocks) -> Metric:
+    cut = Rank.parse(name["k"])
+    parts = {f"captured_gain@{cut}": Aggregate(b.mass_among(b.hit_gain, cut.of_group(b.positives, b.rows)))}
+    total = b.positives
+    if b.graded:
+        parts["hit_gains"] = Aggregate(b.hit_gain)
+        total = b.number("hit_gains")
+    value = ratio(b.number(f"captured_gain@{cut}"), total).clip(upper_bound=1.0)
+    return Metric("share", value, by_ties(parts, expected=parts, bounded=False), cut=cut)
+
+
 def _rank_biased_precision(name: re.Match[str], b: Blocks) -> Metric:
     persistence = float(name["persistence"])
     if not 0 < persistence < 1:
@@ -193,6 +204,13 @@ FAMILIES = (
         "the same over that of the best order of all rows",
         rf"(?P<ideal>n)?dcg(?:@(?P<k>{RANK}))?",
         _gain,
+    ),
+    Family(
+        "captured_gain@K",
+        "of what all positives are worth, the share of those among the first K rows, where `gain=` says what a row is "
+        "worth, such as its amount; without it, recall",
+        rf"captured_gain@(?P<k>{RANK})",
+        _captured_gain,
     ),
     Family(
         "rbpB",

@@ -18,6 +18,7 @@ import polars as pl
 from frame_pr.inputs.keys import PLACES
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.weights import (
+    GAINS,
     HITS,
     MASSES,
     ROWS,
@@ -167,7 +168,7 @@ def _running(rows: Rows, extra_sums: Sequence[str], *, each_row: bool) -> pl.Laz
     tied = ~(alone & (pl.col("count") == 1) if rows.has_counts else alone) & retrieved
     if rows.weights.fractional:
         table = table.with_columns(unit=_unit("weight", rows) if rows.units is None else _known_unit(rows))
-    if "gain" in extra_sums and rows.gains.fractional:
+    if rows.gains.fractional and not {*GAINS}.isdisjoint(extra_sums):
         table = table.with_columns(gain_unit=_unit("gain", rows))
     table = table.with_columns(
         **_runs(rows, extra_sums), ties_run=rows.times(tied.cast(pl.Int64)).cum_sum(), retrieved=retrieved
@@ -183,7 +184,7 @@ def _masses(rows: Rows, extra_sums: Sequence[str]) -> dict[str, tuple[pl.Expr, p
     """What goes along with the keys, and its type: whole ones of all rows that a row stands for, floats of one."""
     masses: dict[str, tuple[pl.Expr, pl.DataType]] = {}
     for name, weights in (("weight", rows.weights), ("gain", rows.gains)):
-        if weights.name is not None and (name == "weight" or name in extra_sums):
+        if weights.name is not None and (name == "weight" or not {*GAINS}.isdisjoint(extra_sums)):
             mass = pl.col(name)
             masses[name] = (mass, pl.Float64()) if weights.fractional else (rows.times(mass), pl.Int64())
     if rows.units is not None:
@@ -230,7 +231,8 @@ def _runs(rows: Rows, extra_sums: Sequence[str]) -> dict[str, pl.Expr]:
     counts = rows.times(rows.key.counts().cast(pl.Int64)) if rows.key.drops else pl.col("count")
     # In fixed point, as floats lose bits where a total is taken from another.
     gain = rows.times(in_units(pl.col("gain"), pl.col("gain_unit"))) if rows.gains.fractional else pl.col("gain")
-    summed = {"gain": gain, "judged": pl.col("judged") if rows.request.fills_labels else counts}
+    summed = {"gain": gain, "hit_gain": pl.col("truth") * gain}
+    summed |= {"judged": pl.col("judged") if rows.request.fills_labels else counts}
     runs = {f"{name}_run": summed[name].cum_sum() for name in extra_sums}
     if rows.weights.fractional:
         # Over all groups they may wrap around, which differences within a group do not notice.
@@ -247,7 +249,7 @@ def _runs(rows: Rows, extra_sums: Sequence[str]) -> dict[str, pl.Expr]:
 def _block_sum(name: str, rows: Rows) -> pl.Expr:
     """What a block has of a mass that is not run down the ranking."""
     block_sum = difference(f"{name}_run")
-    return block_sum / pl.col("gain_unit") if name == "gain" and rows.gains.fractional else block_sum
+    return block_sum / pl.col("gain_unit") if name in GAINS and rows.gains.fractional else block_sum
 
 
 def _known_unit(rows: Rows) -> pl.Expr:

@@ -68,7 +68,18 @@ WHOLE += ["first_rank", "mean_rank", "equal_error_rate", "threshold@equal_error_
 BEST_RATES = [f"max_{name}" for name, rate in RATES.items() if rate.best_by is not None]
 OPTIMA = [*BEST_RATES, "min_cost1", "min_cost3", "min_cost0.3", "min_cost2.5"]
 WHOLE += [f"{head}{name}" for head in ("", "threshold@") for name in OPTIMA]
-GAINED = ["dcg", "ndcg", "dcg@1", "ndcg@3", "ndcg@10", "ndcg@20%", "dcg@50%"]
+GAINED = [
+    "captured_gain@1",
+    "captured_gain@3",
+    "captured_gain@20%",
+    "dcg",
+    "ndcg",
+    "dcg@1",
+    "ndcg@3",
+    "ndcg@10",
+    "ndcg@20%",
+    "dcg@50%",
+]
 GAINS = {
     pl.Int64: [[0, 1, 2, 3], [0, 0, 0, 1], [0, 10**9, 1]],
     pl.Float64: [[0.0, 0.5, 1.0, 7.0], [1e-9, 1e-6, 1.0], [0.1, 0.2, 1e15]],

@@ -15,6 +15,8 @@ import frame_pr as fp
 
 # What a row at rank 1, 2, ... is worth.
 D = [1 / log2(rank + 1) for rank in range(1, 11)]
+# Of the three frauds, 330 could be captured; the second payment is none.
+MONEY = ranked(1, 0, 1, 1).with_columns(gain=pl.Series([300.0, 50.0, 20.0, 10.0]))
 GRADED = ranked(1, 0, 1).with_columns(gain=pl.Series([1.0, 0.0, 3.0]))
 
 
@@ -220,14 +222,16 @@ def test_what_gains_do_not_go_with(name, policy, fault):
     ],
 )
 def test_gains_without_a_metric_that_adds_them_up(function, given_too):
-    fault = "(gain= is what dcg and ndcg add up, and none of them is asked for|a curve has neither): leave it out"
+    fault = (
+        "(gain= is what dcg, ndcg and captured_gain add up, and none of them is asked for|a curve has none of them): "
+    )
     with pytest.raises(ValueError, match=fault):
         call(GRADED, function, gain="gain", **given_too)
 
 
 def test_a_plot_has_no_gains():
     pytest.importorskip("matplotlib").use("agg")
-    with pytest.raises(ValueError, match="gain=: plot does not take it; dcg and ndcg add it up"):
+    with pytest.raises(ValueError, match="gain=: plot does not take it; dcg, ndcg and captured_gain add it up"):
         fp.plot(GRADED, "relevant", "score", gain="gain")
 
 
@@ -352,3 +356,40 @@ def test_streamed_values_are_those_in_memory_to_the_last_bit():
     found = fp.evaluate(data, names, "y", "s")
     for engine in ("streaming", "in-memory"):
         assert fp.evaluate(data.lazy(), names, "y", "s").collect(engine=engine).equals(found)
+
+
+@pytest.mark.parametrize(("k", "value"), [("1", 300 / 330), ("2", 300 / 330), ("75%", 320 / 330), ("10", 1.0)])
+def test_captured_gain(kind, k, value):
+    assert_known(kind, MONEY, f"captured_gain@{k}", value, gain="gain")
+    # Whole gains, too.
+    assert_known(kind, MONEY.with_columns(pl.col("gain").cast(pl.Int64)), f"captured_gain@{k}", value, gain="gain")
+
+
+def test_captured_gain_of_ties():
+    # The first row and half of the next two are among the first two; all are tied in the second call.
+    tied = MONEY.with_columns(score=pl.Series([9, 5, 5, 1]))
+    assert values(tied, ["captured_gain@2"], gain="gain")["captured_gain@2"] == near((300 + 20 / 2) / 330)
+    assert values(tied.with_columns(score=1), ["captured_gain@1"], gain="gain")["captured_gain@1"] == near(1 / 4)
+
+
+def test_captured_gain_without_gains_is_recall(kind):
+    assert_known(kind, TEN, "captured_gain@3", 2 / 5)
+
+
+def test_captured_gain_where_nothing_can_be_captured(kind):
+    nothing = MONEY.with_columns(gain=pl.when(relevant=0).then("gain").otherwise(0.0))
+    assert_known(kind, nothing, "captured_gain@1", None, gain="gain")
+    # What is not retrieved could have been captured.
+    lost = MONEY.with_columns(score=pl.Series([None, 3, 2, 1]))
+    assert_known(kind, lost, "captured_gain@3", 30 / 330, gain="gain", unscored="unretrieved")
+
+
+def test_dcg_beside_captured_gain_counts_the_gain_of_negatives():
+    both = values(MONEY, ["dcg", "captured_gain@1"], gain="gain")
+    assert both["captured_gain@1"] == near(300 / 330)
+    assert both["dcg"] == near(300 * D[0] + 50 * D[1] + 20 * D[2] + 10 * D[3])
+
+
+def test_bounds_of_captured_gain_are_refused():
+    with pytest.raises(ValueError, match="captured_gain@1 "):
+        values(MONEY, ["captured_gain@1"], gain="gain", ties="optimistic")
