@@ -28,9 +28,6 @@ _FLAGS = ("ascending", "tie_break_descending")
 _COLUMN_OPTIONS = ("weight", "count", "gain", "tie_break")
 
 
-_ORDER_OPTIONS = ("ties", "tie_break")
-
-
 class Use(NamedTuple):
     """What a call makes of the scores, by which their values may look like a mistake."""
 
@@ -147,7 +144,8 @@ class Request:
 
     def used_as(self, use: Use) -> Request:
         """The same request, of which a call makes this use; warns of options that change nothing there."""
-        unused = {} if use.ranks else dict.fromkeys(_ORDER_OPTIONS, "the call does not rank the rows")
+        # An order of equal scores may be an option of all calls of an evaluation, also of those that rank nothing.
+        unused = {}
         # Positives that are not in the frame are rows that are not.
         for name, reads in (("rows", ["rows"]), ("positives", TOTAL_POLICIES)):
             if not {*reads} & {*use.totals}:

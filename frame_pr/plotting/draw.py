@@ -499,13 +499,16 @@ def _write_thresholds(ax: Axes, drawn: Sequence[DrawnCurve | Average], options: 
         if not (options.rectangles and curve.blocks.height <= EDGES):  # there, all thresholds are points
             dots(ax, [p.x for p in points], [p.y for p in points], ink(ax), ".", "_thresholds").set_markersize(5)
         for point in points:
-            side = -1 if ax.transAxes.inverted().transform(ax.transData.transform((point.x, point.y)))[0] > 0.85 else 1
+            right, up = ax.transAxes.inverted().transform(ax.transData.transform((point.x, point.y)))
+            # At the edges of the axes, towards their middle: no room is kept outside.
+            side, level = -1 if right > 0.85 else 1, -1 if up > 0.9 else 1
             text = ax.annotate(
                 curve_data.threshold_text(curve, point),
                 (point.x, point.y),
-                xytext=(4 * side, 4),
+                xytext=(4 * side, 4 * level),
                 textcoords="offset points",
                 ha="left" if side > 0 else "right",
+                va="bottom" if level > 0 else "top",
                 fontsize="small",
                 color=ink(ax),
                 path_effects=[_halo(ax)],

@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.peers]
 
 PAGE = (Path(__file__).parents[2] / "docs" / "coming_from.md").read_text(encoding="utf-8")
 SECTIONS = dict(part.split("\n", 1) for part in PAGE.split("\n## ")[1:])
-NOT_RUN = {"recommenders", "yardstick", "No name here"}
+NOT_RUN = {"recommenders", "yardstick", "Metrics without a name in frame_pr"}
 NAMES = {"math": math, "pl": pl}
 
 
@@ -79,7 +79,7 @@ def test_every_section_is_run_or_named_here():
     assert shared("torchmetrics") == {"undefined": 0.0}
 
 
-@pytest.mark.parametrize("tool", sorted(NOT_RUN - {"No name here"}))
+@pytest.mark.parametrize("tool", sorted(NOT_RUN - {"Metrics without a name in frame_pr"}))
 def test_our_names_of_tools_that_are_not_run(tool):
     data = pl.DataFrame({"y": [1, 0, 1], "s": [0.9, 0.6, 0.2], "rating": [3, 0, 1]})
     for _, name, policies, _ in rows(tool):

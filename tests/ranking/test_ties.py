@@ -129,7 +129,6 @@ def test_the_default_is_the_oracle():
     )
 
 
-@pytest.mark.filterwarnings("ignore:ties. the option changes nothing")
 def test_totals_are_the_same_under_every_rule():
     data = pl.DataFrame({"y": [1, 0, 1, 0], "s": [1, 1, 1, 0]})
     for ties in ("threshold", "expected", "optimistic", "pessimistic", "order"):
