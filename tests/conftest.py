@@ -29,13 +29,9 @@ def pytest_collection() -> Iterator[None]:
     return collected
 
 
-# Kinds that `make check` leaves out: their results are made as those of another kind, or as a LazyFrame's, which the
-# oldest versions see, too.
-SELDOM = {
-    "lazy": (pytest.mark.slow, pytest.mark.versions),
-    **dict.fromkeys(("streaming", "pandas-nullable", "pandas-arrow"), (pytest.mark.slow,)),
-}
-EVERY = [pytest.param(kind, id=kind.name, marks=SELDOM.get(kind.name, ())) for kind in KINDS]
+# Kinds that `make check` leaves out: their results are made as those of another kind. The fuzzer has LazyFrames, too.
+SELDOM = ("lazy", "streaming", "pandas-nullable", "pandas-arrow")
+EVERY = [pytest.param(kind, id=kind.name, marks=[pytest.mark.slow] * (kind.name in SELDOM)) for kind in KINDS]
 
 
 @pytest.fixture(params=EVERY, scope="session")

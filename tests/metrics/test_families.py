@@ -14,7 +14,6 @@ from frame_pr.metrics.rates import rate_of
 
 
 @pytest.mark.slow
-@pytest.mark.versions
 def test_every_name_is_what_the_oracle_says():
     data = groups()
     result = data.pr.evaluate(NAMES, "relevant", "score", by="q")
