@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,12 +20,16 @@ from tempfile import TemporaryDirectory
 import polars as pl
 import polars.selectors as cs
 
+from frame_pr.frames.kinds import kind_of
+from frame_pr.inputs.data_warnings import refuse_tally
+from frame_pr.inputs.request import Request
 from frame_pr.parts.backends import Parts, Readings
 from frame_pr.parts.part_query import Part, PartQuery, in_part, in_places, places
 from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_edges, range_of, refuse_gain
 
 _BYTES_A_ROW = 160  # at the peak, beside the rows themselves; benchmarks/scale.py measures it
 _SAMPLE = 1_000_000  # rows, at most
+_FIRST = 100_000  # rows that tell whether the frame is a tally
 _PART = "part"  # polars drops a column of this name; those of a part are named by their places
 
 
@@ -46,6 +50,13 @@ class DiskFrame(Parts):
     def columns(self) -> list[str]:
         """The names of its columns."""
         return self.frame.collect_schema().names()
+
+    def _call(self, request: Request, named: Mapping[str, str], undefined: float | None) -> PartQuery:
+        # Parts have the columns that the call reads, so their rows do not tell a tally.
+        if "count" in self.columns() and request.policies.get("count") is None:
+            first = self.frame.head(_FIRST).collect()
+            refuse_tally(kind_of(first), first.lazy(), request)
+        return super()._call(request, named, undefined)
 
     def empty(self, columns: Sequence[str]) -> pl.DataFrame:
         """A part of these columns without rows."""

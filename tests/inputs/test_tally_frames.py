@@ -109,3 +109,17 @@ def test_a_column_count_of_something_else_is_silent(kind, frame):
 
 def test_equal_rows_that_have_a_count_are_silent():
     pl.concat([CLICKS, CLICKS]).select("q", "y", "s", "count").pr.evaluate(AP, "y", "s", by="q")
+
+
+def test_a_tally_in_parts():
+    tally = ROWS.pr.tally("y", "s", by="q")
+    parts = fp.partitioned(tally.lazy(), partitions=2, progress=False)
+    with pytest.raises(ValueError, match=LOOKS):
+        parts.evaluate("average_precision", "y", "s", by="q")
+    with pytest.raises(ValueError, match=LOOKS):
+        parts.tally("y", "s", by="q")
+    expected = ROWS.pr.average_precision("y", "s", by="q")
+    assert parts.average_precision("y", "s", by="q", count="count").equals(expected)
+    # A column of that name in a frame of rows.
+    rows = fp.partitioned(ROWS.with_columns(count=pl.int_range(pl.len()) % 3), partitions=2, progress=False)
+    assert rows.average_precision("y", "s", by="q").equals(expected)
