@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import frame_pr
 from frame_pr.frames.arguments import Refusal
 from frame_pr.inputs.policies import REFUSED, SAMPLED_ROWS, TIES, TOGETHER
+from frame_pr.inputs.weights import GAINS
 from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import Rank
 from frame_pr.metrics.names import FAMILIES, GRADED_COLUMNS, metric
@@ -190,7 +191,7 @@ def refused_by_metric(name: str) -> frozenset[str]:
     refused = {f'ties="{ties}"' for ties in TIES if ties not in record.aggregates} & {*TRIALS}
     if isinstance(record.cut, Rank) or record.counts_ranks:
         refused.add("weight=")
-    if not any("gain" in part.over.meta.root_names() for part in record.aggregates["threshold"].values()):
+    if not any({*GAINS} & {*part.over.meta.root_names()} for part in record.aggregates["threshold"].values()):
         refused.add("gain=")
     return frozenset(refused)
 

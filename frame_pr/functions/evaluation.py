@@ -246,9 +246,12 @@ def means_asked(mean_over: Any, statistics: Any, *, named: bool = False) -> Mean
     return Means(over, summaries, "" if named else "mean_")
 
 
-def sorted_by(keys: Sequence[str], systems: Sequence[str]) -> list[pl.Expr]:
-    """What results are sorted by: keys, and systems as the caller listed them."""
-    return [by_name(key).cast(pl.Enum(systems)) if key == "system" and systems else by_name(key) for key in keys]
+def sorted_by(keys: Sequence[str], systems: Sequence[str], columns: Sequence[str] | None = None) -> list[pl.Expr]:
+    """What results are sorted by: keys, and systems as the caller listed them; `columns`: which hold the keys."""
+    return [
+        by_name(column).cast(pl.Enum(systems)) if key == "system" and systems else by_name(column)
+        for key, column in zip(keys, columns or keys, strict=True)
+    ]
 
 
 def refuse_no_keys(argument: str, names: Sequence[str], keys: Sequence[str]) -> None:

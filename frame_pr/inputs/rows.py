@@ -74,6 +74,18 @@ class OutputFrame(NamedTuple, Generic[Frame]):
     carried: pl.LazyFrame
     """The caller's rows in input order, plus the columns needed to rebuild them."""
 
+    @property
+    def key_columns(self) -> dict[str, str]:
+        """By the names of the keys the columns that `restored` has for them."""
+        return {key: f"key{i}" for i, key in enumerate(self.keys)}
+
+    def restored(self, table: pl.LazyFrame) -> pl.LazyFrame:
+        """A table with `key0`, `key1`, ... for its `group`, so that no key is named like another of its columns."""
+        packed = "_" + max(self.keys, key=len, default="")  # longer than any key
+        table = self.restore(table.select("group", pl.struct(pl.exclude("group")).alias(packed)))
+        keys = {name: by_name(key) for key, name in self.key_columns.items()}
+        return table.select(by_name(packed), **keys).unnest(packed)
+
     def result(self, table: pl.LazyFrame, columns: Sequence[str]) -> Frame:
         """The keys, then these columns of a table that has a `group`, as a frame of the caller's kind."""
         refuse_clash(self.keys, columns)

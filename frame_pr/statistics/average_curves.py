@@ -108,9 +108,10 @@ def average_curve(
     if rows.weights.fractional and levels > MOST_EXACT_LEVELS:
         blocks = blocks.with_columns(pl.col("tp", "positives").cast(pl.Float64))
     groups = blocks.filter(pl.col("positives") > 0).select(pl.col("group").unique().sort())
-    heights = output.restore(heights_of(blocks.filter("retrieved"), groups, levels, interpolated=smooth))
-    averaged = averages(heights, keys, levels, share)
-    return output.give(averaged.sort(*sorted_by(keys, output.systems), "recall"), keys)
+    heights = output.restored(heights_of(blocks.filter("retrieved"), groups, levels, interpolated=smooth))
+    columns = [output.key_columns[key] for key in keys]
+    averaged = averages(heights, columns, levels, share).sort(*sorted_by(keys, output.systems, columns), "recall")
+    return output.give(averaged.rename(dict(zip(columns, keys, strict=True))), keys)
 
 
 def heights_of(table: pl.LazyFrame, groups: pl.LazyFrame, points: int, *, interpolated: bool) -> pl.LazyFrame:

@@ -13,7 +13,7 @@ from frame_pr.frames.arguments import filling, is_whole, one_of, public, whole
 from frame_pr.frames.columns import by_name, map_whole, refuse_clash, stacked
 from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.frames.messages import did_you_mean, nearest, shown, warn
-from frame_pr.functions.evaluation import metric_names
+from frame_pr.functions.evaluation import metric_names, sorted_by
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.metrics.completion import MetricName
@@ -214,8 +214,7 @@ def compare(
             policies=policies,
         )
         keys = list(unpaired.keys)
-        table = adjust(unpaired.table, correction).sort(*unpaired.order, "m", "a", "b")
-        return unpaired.give(table.select(*map(by_name, keys), *GROUP_COLUMNS), keys)
+        return unpaired.give(_in_order(unpaired.table, keys, unpaired.systems, correction, GROUP_COLUMNS), keys)
     if baseline is not None and not (isinstance(baseline, str) or is_whole(baseline)):
         raise TypeError(f"baseline takes the name of a system; got {shown(baseline)}")
     by_groups = has_values or (by is not None and cluster is None and test != "delong")
@@ -236,8 +235,7 @@ def compare(
         )
         keys = [key for key in output.keys if key != "system"]
         refuse_clash(keys, COLUMNS)
-        table = adjust(table, correction).sort(*map(by_name, keys), "m", "a", "b")
-        return output.give(table.select(*map(by_name, keys), *COLUMNS), keys)
+        return output.give(_in_order(table, keys, (), correction, COLUMNS), keys)
     if unit == "rows" or cluster is not None:
         raise ValueError(
             "cluster= and sampled='rows' are about rows that were drawn: a frame of metrics has groups only"
@@ -257,10 +255,18 @@ def compare(
     if unit_values.systems:
         _validate_systems(baseline, unit_values.systems)
     pairs = _pairs(unit_values, keys, [key for key in units if key not in keys], baseline)
-    table = adjust(_test_pairs(pairs, keys, unit_values.metrics, share, draws), correction)
-    return unit_values.give(
-        table.sort(*unit_values.in_order(keys), "m", "a", "b").select(*map(by_name, keys), *COLUMNS), keys
-    )
+    table = _test_pairs(pairs, keys, unit_values.metrics, share, draws)
+    return unit_values.give(_in_order(table, keys, (), correction, COLUMNS), keys)
+
+
+def _in_order(
+    table: pl.LazyFrame, keys: Sequence[str], systems: Sequence[str], correction: str | None, columns: Sequence[str]
+) -> pl.LazyFrame:
+    """The keys, which the table has as `key0`, ..., and these columns, with `p_adjusted`, sorted."""
+    key_columns = [f"key{i}" for i in range(len(keys))]
+    table = adjust(table, correction).sort(*sorted_by(keys, systems, key_columns), "m", "a", "b")
+    named = (pl.col(column).alias(key) for key, column in zip(keys, key_columns, strict=True))
+    return table.select(*named, *columns)
 
 
 def _validate_draws(test: str, resamples: Any, seed: Any) -> tuple[int, int] | None:
@@ -405,7 +411,7 @@ def _test_pairs(
         effect_size=pl.when(spread > 0).then(difference / spread),
         **{name: pl.when(several).then(bound * scale) for name, bound in interval.items()},
     )
-    return tests.rename(dict(zip(kept, keys, strict=True)))
+    return tests
 
 
 def _scale(i: int) -> pl.Expr:

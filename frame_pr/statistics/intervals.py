@@ -122,7 +122,7 @@ def intervals(
         request = request_for(names, request)
         left = None if mean_over is None else partial(keys_left, mean_over=mean_over)
         rows = sampled_rows(frame, request, names, filled, left, cluster)
-        return rows.output.give(intervals_of_rows(rows, share), rows.keys)
+        return rows.output.give(intervals_of_rows(rows, share), list(rows.keys))
     if cluster is not None:
         raise ValueError("cluster= is about rows that were not drawn one by one: with sampled='groups' leave it out")
     if not means:

@@ -165,9 +165,11 @@ def compared_rows(
         for i, metric in enumerate(metrics)
     ]
     table = table.with_columns(group=pl.col("key") * systems + pl.col("a"))
-    table = output.restore(stacked(table, [pl.col(name) for name in ("group", "a", "b")], lines))
+    table = output.restored(stacked(table, [pl.col(name) for name in ("group", "a", "b")], lines))
     return (
-        table.rename({"system": "baseline"}).with_columns(system=pl.lit(pl.Series(output.systems)).gather("b")),
+        table.rename({output.key_columns["system"]: "baseline"}).with_columns(
+            system=pl.lit(pl.Series(output.systems)).gather("b")
+        ),
         output,
     )
 

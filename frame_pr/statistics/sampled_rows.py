@@ -7,10 +7,9 @@ from dataclasses import replace
 from typing import Any, Generic, NamedTuple
 
 import polars as pl
-import polars.selectors as cs
 
 from frame_pr.frames.arguments import refuse_options
-from frame_pr.frames.columns import by_name, refuse_clash, refuse_several, stacked
+from frame_pr.frames.columns import refuse_clash, refuse_several, stacked
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import sorted_by
@@ -140,8 +139,8 @@ class SampledRows(NamedTuple, Generic[Frame]):
     output: OutputFrame[Frame]
     metrics: Sequence[RowMetric]
     undefined: float | None
-    keys: Sequence[str]
-    """The keys of the result."""
+    keys: Mapping[str, str]
+    """The keys of the result, and the columns that hold them in the tables below."""
     averaged: bool
     """Whether values are means over the groups that share the keys."""
     clustered: bool
@@ -154,11 +153,11 @@ class SampledRows(NamedTuple, Generic[Frame]):
     def errors(self) -> pl.LazyFrame:
         """The keys, `n` (rows or clusters), and `value 0`, `error 0`, `df 0`, `groups 0`, `undefined 0`, ..."""
         groups = values_and_errors(self.rows, self.metrics, self.undefined)
-        table = self.output.restore(groups)
-        table = _means(table, self.keys, self.metrics) if self.averaged else _each(table, self.metrics)
+        table, keys = self.output.restored(groups), list(self.keys.values())
+        table = _means(table, keys, self.metrics) if self.averaged else _each(table, self.metrics)
         if self.clustered:
-            errors = _cluster_errors(self.clusters(groups), self.keys, self.metrics)
-            table = _joined(table, errors, self.keys, range(len(self.metrics)))
+            errors = _cluster_errors(self.clusters(groups), keys, self.metrics)
+            table = _joined(table, errors, keys, range(len(self.metrics)))
         return table
 
     def clusters(self, groups: pl.LazyFrame | None = None) -> pl.LazyFrame:
@@ -172,8 +171,8 @@ class SampledRows(NamedTuple, Generic[Frame]):
         places = range(len(self.metrics))
         alone = ((pl.col("alone") & pl.col(f"D {i}").is_not_null()).any().alias(f"alone {i}") for i in places)
         return (
-            self.output.restore(sums)
-            .group_by(*map(by_name, self.keys), "cluster")
+            self.output.restored(sums)
+            .group_by(*self.keys.values(), "cluster")
             .agg(*(pl.col(f"D {i}").sum() for i in places), *alone)
         )
 
@@ -196,19 +195,20 @@ def sampled_rows(
         refuse_cluster(cluster, request)
         request = replace(request, cluster=cluster)
     rows, output = rows_of(frame, request, carry=False)
-    keys = list(output.keys) if keys_left is None else keys_left(output.keys)
+    left = output.keys if keys_left is None else keys_left(output.keys)
+    keys = {key: output.key_columns[key] for key in left}
     return SampledRows(rows, output, metrics, undefined, keys, keys_left is not None, cluster is not None)
 
 
 def intervals_of_rows(sampled: SampledRows[Any], confidence: float) -> pl.LazyFrame:
     """What `intervals` gives of rows."""
-    keys = list(sampled.keys)
-    refuse_clash(keys, COLUMNS)
+    keys = [pl.col(column).alias(key) for key, column in sampled.keys.items()]
+    refuse_clash(sampled.keys, COLUMNS)
     table = sampled.errors()
     if keys and not sampled.single:
-        table = table.sort(sorted_by(keys, sampled.output.systems))
+        table = table.sort(sorted_by([*sampled.keys], sampled.output.systems, [*sampled.keys.values()]))
     lines = [_row(i, metric, confidence, simple=sampled.single) for i, metric in enumerate(sampled.metrics)]
-    return stacked(table, list(map(by_name, keys)), lines)
+    return stacked(table, keys, lines)
 
 
 def row_metric(name: str) -> RowMetric | None:
@@ -315,7 +315,7 @@ def _means(table: pl.LazyFrame, keys: Sequence[str], targets: Sequence[RowMetric
             of_all.alias(f"error {i}"),
             pl.col(f"df {i}").filter(value.is_not_null()).sum().alias(f"df {i}"),
         ]
-    return table.group_by(map(by_name, keys)).agg(parts) if keys else table.select(parts)
+    return table.group_by(keys).agg(parts) if keys else table.select(parts)
 
 
 def _row(i: int, target: RowMetric, confidence: float, *, simple: bool) -> dict[str, pl.Expr]:
@@ -387,18 +387,12 @@ def _cluster_errors(clusters: pl.LazyFrame, keys: Sequence[str], targets: Sequen
     for i in range(len(targets)):
         squares = pl.when((n > 1) & ~pl.col(f"alone {i}").any()).then((pl.col(f"D {i}") ** 2).sum())
         parts.append((squares * n / (n - 1)).sqrt().alias(f"sum {i}"))
-    return clusters.group_by(map(by_name, keys)).agg(parts) if keys else clusters.select(parts)
+    return clusters.group_by(keys).agg(parts) if keys else clusters.select(parts)
 
 
 def _joined(table: pl.LazyFrame, clusters: pl.LazyFrame, keys: Sequence[str], places: range) -> pl.LazyFrame:
     """The means, with the errors that clusters give, of the metrics at these places."""
-    if keys:
-        # Before 2.0, polars joins by no selector, and a name may be a pattern.
-        key_columns = {f"key {i}": by_name(key) for i, key in enumerate(keys)}
-        clusters = clusters.with_columns(**key_columns).drop(cs.by_name(*keys))
-        both = table.with_columns(**key_columns).join(clusters, on=list(key_columns), how="left", nulls_equal=True)
-    else:
-        both = table.join(clusters, how="cross")
+    both = table.join(clusters, on=keys, how="left", nulls_equal=True) if keys else table.join(clusters, how="cross")
     return both.with_columns(
         pl.col("clusters").alias("n"),
         *((pl.col(f"sum {i}") / pl.col(f"groups {i}")).alias(f"error {i}") for i in places),

@@ -13,7 +13,7 @@ from frame_pr.frames.arguments import one_of
 from frame_pr.frames.columns import by_name, column_name, listed, map_whole, refuse_clash, stacked
 from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.frames.messages import shown
-from frame_pr.functions.evaluation import metric_names, sorted_by
+from frame_pr.functions.evaluation import metric_names
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import Rows
@@ -56,10 +56,10 @@ class GroupComparison(NamedTuple, Generic[Frame]):
     """A table with a row per key, pair of groups and metric, and what gives a result of the caller's kind of frame."""
 
     table: pl.LazyFrame
-    """The keys and `COLUMNS` but `p_adjusted`; also `m`, `a` and `b`, the places of the metric and of both groups."""
+    """The keys as `key0`, ..., and `COLUMNS` but `p_adjusted`; also `m`, `a` and `b`, their places."""
     keys: Sequence[str]
-    order: Sequence[pl.Expr]
-    """What the keys are sorted by."""
+    systems: Sequence[str]
+    """The scores, where there are several; then `system` is the last key."""
     give: Callable[[pl.LazyFrame, Sequence[str]], Frame]
 
 
@@ -81,10 +81,10 @@ def compare_groups(
     policies: Policies,
 ) -> GroupComparison[Frame]:
     """Compare the groups of a column inside each group of `by`."""
+    brought = has_unit_values(frame, truth, score)
     kind_of(frame).refuse_missing([column_name("between", between)], "between")
     by_keys = [] if by is None else listed("by", by)
     by = [*(key for key in by_keys if isinstance(key, pl.Expr) or key != between), between]
-    brought = has_unit_values(frame, truth, score)
     averages = brought or mean_over is not None
     unit = one_of("sampled", sampled, ("groups", "rows", None))
     if (unit or ("groups" if averages and cluster is None else "rows")) == "groups":
@@ -96,7 +96,7 @@ def compare_groups(
         keys, group = _split(unit_values.keys, several=bool(unit_values.systems))
         keys = _keys_averaged(keys, True if mean_over is None else mean_over, group)
         table = _compare_units(unit_values, keys, group, baseline, confidence)
-        return GroupComparison(table, keys, unit_values.in_order(keys), unit_values.give)
+        return GroupComparison(table, keys, unit_values.systems, unit_values.give)
     if truth is None or score is None:
         raise ValueError("cluster= and sampled='rows' are about rows that were drawn: a frame of metrics has none")
     names = metric_names(metrics, truth, score)
@@ -110,7 +110,7 @@ def compare_groups(
     _, group = _split(rows.output.keys, several=request.several)
     keys = [key for key in rows.keys if key != group]
     table = _compare_rows(rows, keys, group, baseline, confidence)
-    return GroupComparison(table, keys, sorted_by(keys, rows.output.systems), rows.output.give)
+    return GroupComparison(table, keys, rows.output.systems, rows.output.give)
 
 
 def _split(keys: Sequence[str], *, several: bool) -> tuple[list[str], str]:
@@ -138,7 +138,7 @@ def _compare_rows(
     rest = sampled
     if baseline == REST:
         rest = sampled._replace(rows=_rest_of_rows(sampled, keys, between))
-    names = _renamed(keys, between)
+    names = _renamed([sampled.keys[key] for key in keys], sampled.keys[between])
     table, rest_table = (_errors_and_bounds(side, names, confidence) for side in (sampled, rest))
     clusters = None
     if sampled.clustered:
@@ -179,7 +179,7 @@ def _compare_units(
 
 
 def _renamed(keys: Sequence[str], between: str) -> dict[str, pl.Expr]:
-    """The keys under names that no column of ours has."""
+    """The keys, of these columns, under their names in the tables that are compared."""
     return {f"key{i}": by_name(key) for i, key in enumerate(keys)} | {"group": by_name(between)}
 
 
@@ -201,8 +201,9 @@ def _others(groups: pl.LazyFrame, shared: Sequence[str]) -> pl.LazyFrame:
 def _rest_of_rows(sampled: SampledRows[Any], keys: Sequence[str], between: str) -> Rows:
     """The rows of all other groups, once for each group that they are the rest of."""
     rows = sampled.rows
-    names = _renamed(keys, between)
-    codes = sampled.output.restore(rows.frame.select("group").unique().with_columns(code="group"))
+    columns = sampled.output.key_columns
+    names = _renamed([columns[key] for key in keys], columns[between])
+    codes = sampled.output.restored(rows.frame.select("group").unique().with_columns(code="group"))
     codes = codes.select("code", **names)
     shared = [name for name in names if name != "group"]
     pairs = _others(codes.drop("code"), shared)
@@ -260,7 +261,7 @@ def _compare(
         {"m": pl.lit(i, dtype=pl.Int32), "metric": pl.lit(name), **line}
         for i, (name, line) in enumerate(zip(metrics, lines, strict=True))
     ]
-    return stacked(table, kept, rows).rename(dict(zip(shared, keys, strict=True)))
+    return stacked(table, kept, rows)
 
 
 def _pairs(groups: pl.DataFrame, shared: Sequence[str], between: str, baseline: Any) -> pl.DataFrame:
