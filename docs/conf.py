@@ -117,32 +117,35 @@ def _refer_to_function(_app, _what, name, _object, _options, lines):
         lines[1:] = ["", f"Parameters and result: :func:`frame_pr.{name.rpartition('.')[2]}`, its frame filled in."]
 
 
-def _draw_table(_app):
-    """The styled table of the page of reports, by the lines of that page."""
-    page, names = Path(__file__).with_name("reports.md"), {}
-    lines = page.read_text(encoding="utf-8").partition("```{raw}")[0]
+def _names_of_examples(page, end):
+    """The names that the examples of a page define, up to this text."""
+    lines, names = Path(__file__).with_name(page).read_text(encoding="utf-8").partition(end)[0], {}
     with redirect_stdout(StringIO()):
         for example in DocTestParser().get_examples(lines):
             exec(example.source, names)
-    table = page.parent / "api" / "report.html"
-    table.parent.mkdir(exist_ok=True)
+    return names
+
+
+def _write_made(name, html):
+    """Write HTML that a page includes."""
+    place = Path(__file__).with_name("api") / name
+    place.parent.mkdir(exist_ok=True)
+    place.write_text(html, encoding="utf-8")
+
+
+def _draw_table(_app):
+    """The styled table of the page of reports, by the lines of that page."""
+    html = _names_of_examples("reports.md", "```{raw}")["html"]
     # Where it scrolls, on a phone, it must be reached by keys.
-    table.write_text(names["html"].replace("<div ", '<div tabindex="0" ', 1), encoding="utf-8")
+    _write_made("report.html", html.replace("<div ", '<div tabindex="0" ', 1))
 
 
 def _write_slider(_app):
-    """The rows of the curve that `slider.js` draws: those of the ten images of the page of definitions."""
-    import polars as pl
-
-    import frame_pr as fp
-
-    scores = [0.97, 0.94, 0.88, 0.81, 0.73, 0.66, 0.52, 0.41, 0.26, 0.09]
-    images = pl.DataFrame({"airplane": [1, 1, 0, 1, 0, 1, 0, 0, 0, 1], "score": scores})
-    curve = fp.curve(images, "airplane", "score", figures="f1")
+    """The rows of the curve that `slider.js` draws, of the ten images of the page of definitions."""
+    images = _names_of_examples("numbers.md", "## Precision and recall")["images"]
+    curve = images.pr.curve("airplane", "score", figures="f1")
     rows = curve.select("threshold", "tp", "fp", "fn", "precision", "recall", "f1").write_json()
-    place = Path(__file__).with_name("api") / "slider.html"
-    place.parent.mkdir(exist_ok=True)
-    place.write_text(f'<div class="threshold-slider" data-curve="{escape(rows)}"></div>\n', encoding="utf-8")
+    _write_made("slider.html", f'<div class="threshold-slider" data-curve="{escape(rows)}"></div>\n')
 
 
 def _index_words(app, doctree):

@@ -23,6 +23,7 @@ from frame_pr.functions import (
     curves,
     cutoff_metrics,
     evaluation,
+    gains_tables,
     identification,
     rankings,
     tallies,
@@ -85,7 +86,7 @@ class PR(Generic[Frame]):
     ndcg = _method(rankings.ndcg)
     confusion = _method(matrices.confusion)
     confusion_matrix = _method(matrices.confusion_matrix)
-    gains_table = _method(matrices.gains_table)
+    gains_table = _method(gains_tables.gains_table)
     curve = _method(curves.curve)
     with_curve = _method(curves.with_curve)
     evaluate = _method(evaluation.evaluate)

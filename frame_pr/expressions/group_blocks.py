@@ -70,7 +70,7 @@ class GroupBlocks(NamedTuple):
         blocks = _with_fields(self._blocks({*names, "threshold"}), over=record.over)
         best = {"best": _FIELD("over").max(), "least": _FIELD("over").min()}.get(record.how, pl.lit(True))
         value = pl.when(_FIELD("over") == best).then(_FIELD("threshold"))
-        thresholds = _with_fields(blocks, found=value).struct.field("found")
+        thresholds = _with_fields(blocks, at_best=value).struct.field("at_best")
         return self._loosest(thresholds) if record.how == "loosest" else self._strictest(thresholds)
 
     def _blocks(self, names: set[str]) -> pl.Expr:

@@ -1,4 +1,4 @@
-"""`confusion`, the counts and rates at cutoffs, `gains_table` and `confusion_matrix`, the counts of all classes."""
+"""`confusion`, the counts and rates at cutoffs, and `confusion_matrix`, the counts of all classes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import filling, is_whole, one_of, public, refuse_both, scalar
+from frame_pr.frames.arguments import filling, one_of, public, refuse_both, scalar
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_several, stacked
 from frame_pr.frames.kinds import Frame, find_kind, read_stream
 from frame_pr.frames.messages import examples, pluralize, shown, warn
@@ -33,7 +33,6 @@ from frame_pr.metrics import rates
 from frame_pr.metrics.aggregation import plan_for, values
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.means import Statistic
-from frame_pr.metrics.names import request_for
 from frame_pr.metrics.numbers import each, read_number
 from frame_pr.metrics.rates import ratio
 
@@ -183,101 +182,6 @@ def _where_known(table: pl.LazyFrame, defined: pl.LazyFrame) -> pl.LazyFrame:
     table = table.join(defined, on="group", how="left", maintain_order="left")
     at_threshold = pl.col(rates.CONFUSION_AT_CUTOFF)
     return table.with_columns(pl.when(pl.col("threshold").is_not_null()).then(at_threshold))
-
-
-_BINS = (2, 4, 5, 8, 10, 20, 25, 40, 50, 100)
-
-
-@public(REFUSED["gains_table"])
-def gains_table(
-    frame: Frame,
-    truth: Column,
-    score: Columns,
-    *,
-    bins: int = 10,
-    by: Columns | None = None,
-    positive: object = None,
-    **policies: Unpack[Policies],
-) -> Frame:
-    """Compute a gains and lift table: what the best 10 %, 20 %, ... of the rows capture, for each group.
-
-    For the first k rows of N, with tp of the P positives, precision is `tp / k`, recall (the capture rate) `tp / P` and
-    lift `(tp / k) / (P / N)`. Rows of equal score share their positives evenly if a bin ends among them.
-
-    Parameters
-    ----------
-    frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
-    truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
-    score : str or polars expression, or several
-        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
-    bins : int
-        Number of bins: 2, 4, 5, 8, 10, 20, 25, 40, 50 or 100. Default 10, which gives deciles.
-    by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
-    positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
-    **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`, `ties="expected"`,
-        `ties="optimistic"` and `ties="pessimistic"`.
-
-    Returns
-    -------
-    Frame of the same kind
-        The keys, then one row for each bin: `share` (of the rows, up to the end of the bin; Float64), `k` (rows up to
-        there, rounded up, Int64), `threshold` (the lowest one that selects at most k rows; null if more rows share the
-        highest score), cumulative `tp, precision, recall, lift`, and `bin_precision, bin_recall, bin_lift` of the bin
-        alone (Float64; null without rows in the bin, or, for recall and lift, without positives).
-
-    Raises
-    ------
-    ValueError, TypeError
-        `bins` is another number; a column is missing, given twice, of the wrong type, or has missing values.
-
-    See Also
-    --------
-    evaluate : Any metric at a share of the rows, such as `lift@10%`.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"fraud": [1, 1, 0, 1, 0, 0, 0, 0], "score": [9, 8, 7, 6, 5, 4, 3, 2]})
-    >>> fp.gains_table(run, "fraud", "score", bins=4).select("share", "k", "threshold", "recall", "lift", "bin_lift")
-    shape: (4, 6)
-    ┌───────┬─────┬───────────┬──────────┬──────────┬──────────┐
-    │ share ┆ k   ┆ threshold ┆ recall   ┆ lift     ┆ bin_lift │
-    │ ---   ┆ --- ┆ ---       ┆ ---      ┆ ---      ┆ ---      │
-    │ f64   ┆ i64 ┆ i64       ┆ f64      ┆ f64      ┆ f64      │
-    ╞═══════╪═════╪═══════════╪══════════╪══════════╪══════════╡
-    │ 0.25  ┆ 2   ┆ 8         ┆ 0.666667 ┆ 2.666667 ┆ 2.666667 │
-    │ 0.5   ┆ 4   ┆ 6         ┆ 1.0      ┆ 2.0      ┆ 1.333333 │
-    │ 0.75  ┆ 6   ┆ 4         ┆ 1.0      ┆ 1.333333 ┆ 0.0      │
-    │ 1.0   ┆ 8   ┆ 2         ┆ 1.0      ┆ 1.0      ┆ 0.0      │
-    └───────┴─────┴───────────┴──────────┴──────────┴──────────┘
-    """
-    if not is_whole(bins) or bins not in _BINS:
-        raise ValueError(f"bins must be one of {', '.join(map(str, _BINS))}; got {shown(bins)}")
-    cuts = [f"{100 * i / bins:g}%" for i in range(1, bins + 1)]
-    names = [f"{metric}@{cut}" for cut in cuts for metric in ("k", "tp", "precision", "recall", "lift", "threshold")]
-    names.append("prevalence")
-    rows, output = rows_of(frame, request_for(names, request_of(truth, score, by, positive, policies)), all_groups=True)
-    table, before, lines = (
-        values(rows, {name: name for name in names}),
-        dict.fromkeys(("k", "tp", "recall"), pl.lit(0)),
-        [],
-    )
-    for i, cut in enumerate(cuts, 1):
-        at = {metric: pl.col(f"{metric}@{cut}") for metric in ("k", "threshold", "tp", "precision", "recall", "lift")}
-        precision = ratio(at["tp"] - before["tp"], at["k"] - before["k"])
-        lines.append(
-            {"share": pl.lit(i / bins), **at}
-            | {"bin_precision": precision, "bin_recall": at["recall"] - before["recall"]}
-            | {"bin_lift": ratio(precision, pl.col("prevalence"))}
-        )
-        before = {metric: at[metric] for metric in before}
-    return output.result(stacked(table, [pl.col("group")], lines), list(lines[0]))
 
 
 _FEW = 3

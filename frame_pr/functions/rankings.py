@@ -258,10 +258,10 @@ def reciprocal_rank(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Compute the reciprocal rank (RR, MRR): 1 / the rank of the first hit, 0 where there is none.
+    """Compute the reciprocal rank: 1 divided by the rank of the first positive, or 0 if no positive is retrieved.
 
-    Its mean over queries is the MRR: `evaluate(..., mean_over=...)`. Where the first hit is among rows of equal score,
-    the mean over their orders.
+    Its mean over queries is the mean reciprocal rank (MRR): `evaluate(..., mean_over=...)`. Where the first hit is
+    among rows of equal score, the mean over their orders.
 
     Parameters
     ----------

@@ -151,13 +151,18 @@ class _Layout(NamedTuple):
     predicted: bool
 
 
+def may_be_tally(columns: Sequence[Any], request: Request) -> bool:
+    """Whether a frame has the column that `tally` adds, and the call has no `count=`."""
+    return _COUNT in columns and request.policies.get("count") is None
+
+
 def refuse_tally(kind: FrameKind[Any], source: pl.LazyFrame, request: Request) -> pl.LazyFrame:
     """Raise for a tally whose `count` the call does not use; on a LazyFrame when it is collected.
 
     `tally` sorts its rows by the groups, then by truth, then by score, the best first. Rows in this order are an error;
     if the frame has no more columns than a tally and its rows are all different, a warning.
     """
-    if _COUNT not in kind.columns or request.policies.get("count") is not None:
+    if not may_be_tally(kind.columns, request):
         return source
     layout = _layout(kind, source, request)
     if layout is None:

@@ -217,7 +217,7 @@ class Digit(NamedTuple):
         """The key of a digit."""
         above = pl.when(digit > 0).then(digit - 1).cast(_physical(self.dtype))
         integer = above + pl.lit(self.lowest, dtype=_physical(self.dtype))
-        # Not strict, as polars 1 computes it also where another value is taken, and there it may be out of range.
+        # Not strict: polars 1 evaluates this cast also for rows that another branch decides, where it may overflow.
         return integer != 0 if self.dtype == pl.Boolean else integer.cast(self.dtype, strict=False)
 
 

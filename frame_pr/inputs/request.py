@@ -144,14 +144,11 @@ class Request:
 
     def used_as(self, use: Use) -> Request:
         """The same request, of which a call makes this use; warns of options that change nothing there."""
-        # An order of equal scores may be an option of all calls of an evaluation, also of those that rank nothing.
-        unused = {}
-        # Positives that are not in the frame are rows that are not.
-        for name, reads in (("rows", ["rows"]), ("positives", TOTAL_POLICIES)):
-            if not {*reads} & {*use.totals}:
-                unused[name] = f"no result of the call depends on the number of {' or '.join(reads)} of a group"
-        for name, reason in unused.items():
-            if is_set(name, self.policies):
+        # Not for `ties` and `tie_break`, which may be options of a whole evaluation, also of calls that rank nothing.
+        # Known positives that are not in the frame are rows, too.
+        for name, totals in (("rows", ["rows"]), ("positives", TOTAL_POLICIES)):
+            if is_set(name, self.policies) and not {*totals} & {*use.totals}:
+                reason = f"no result of the call depends on the number of {' or '.join(totals)} of a group"
                 warn(f"{name}: the option changes nothing, as {reason}; leave it out")
         return replace(self, use=use)
 

@@ -204,7 +204,7 @@ def totals_in_rows(
 
 
 class FrameOfTotals(NamedTuple):
-    """A total that a frame of its own gives, under names of our own: keys in the types of the rows', and itself."""
+    """Known totals from a separate frame, with its keys renamed and cast to the dtypes of the keys of the rows."""
 
     column: str
     """The caller's name of the total."""
@@ -250,7 +250,7 @@ def totals_frame(frame: Any, name: str, keys: Mapping[str, str], schema: pl.Sche
 
 
 def totals_in_frame(total: FrameOfTotals, name: str, coder: Coding, systems: int, dtype: pl.DataType) -> pl.LazyFrame:
-    """A total that a frame of its own gives for every group; `systems`: how many have the same total."""
+    """Known totals from a separate frame, one for each group; `systems`: how many systems share a total."""
 
     def check_totals(table: pl.DataFrame) -> pl.DataFrame:
         if more := table.height - table["group"].n_unique():
@@ -282,21 +282,21 @@ def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame], *, in_units: bo
 
     `in_units`: whether these are in fixed point, in parts of `unit`.
     """
-    counted_mass = pl.col("positives")
+    positives_in_rows = pl.col("positives")
     for total in totals:
         ((name, dtype),) = total.drop("group").collect_schema().items()
-        table = table.join(total.rename({name: "known"}), on="group", how="left", maintain_order="left")
+        table = table.join(total.rename({name: "total"}), on="group", how="left", maintain_order="left")
         number = pl.col(name) / UNIT if in_units else pl.col(name)
         # An expression, as polars could not leave out any column of a table that goes through a function.
         check = partial(_larger, name=name)
-        validated = pl.map_batches(["group", "known", number.alias("found")], check, return_dtype=dtype)
-        table = table.with_columns(known=validated)
-        larger = (pl.col("known") * UNIT).cast(pl.Int128) if in_units else pl.col("known")
-        table = table.with_columns(known=pl.when(pl.col("known").is_not_null()).then(larger).otherwise(name))
+        validated = pl.map_batches(["group", "total", number.alias("in_rows")], check, return_dtype=dtype)
+        table = table.with_columns(total=validated)
+        mass = (pl.col("total") * UNIT).cast(pl.Int128) if in_units else pl.col("total")
+        table = table.with_columns(total=pl.when(pl.col("total").is_not_null()).then(mass).otherwise(name))
         if name == "positives":
             # Positives that are not in the frame are rows that are not.
-            table = table.with_columns(rows=pl.col("rows") - counted_mass + pl.col("known"))
-        table = table.with_columns(pl.col("known").alias(name)).drop("known")
+            table = table.with_columns(rows=pl.col("rows") - positives_in_rows + pl.col("total"))
+        table = table.with_columns(pl.col("total").alias(name)).drop("total")
     return table
 
 

@@ -21,7 +21,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.kinds import kind_of
-from frame_pr.inputs.data_warnings import refuse_tally
+from frame_pr.inputs.data_warnings import may_be_tally, refuse_tally
 from frame_pr.inputs.request import Request
 from frame_pr.parts.backends import Parts, Readings
 from frame_pr.parts.part_query import Part, PartQuery, in_part, in_places, places
@@ -29,7 +29,7 @@ from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_edges, ran
 
 _BYTES_A_ROW = 160  # at the peak, beside the rows themselves; benchmarks/scale.py measures it
 _SAMPLE = 1_000_000  # rows, at most
-_FIRST = 100_000  # rows that tell whether the frame is a tally
+_FIRST = 100_000  # rows by which a tally is recognised
 _PART = "part"  # polars drops a column of this name; those of a part are named by their places
 
 
@@ -52,8 +52,8 @@ class DiskFrame(Parts):
         return self.frame.collect_schema().names()
 
     def _call(self, request: Request, named: Mapping[str, str], undefined: float | None) -> PartQuery:
-        # Parts have the columns that the call reads, so their rows do not tell a tally.
-        if "count" in self.columns() and request.policies.get("count") is None:
+        # Checked here, because a part has only the columns that the call reads, and `count` is not one of them.
+        if may_be_tally(self.columns(), request):
             first = self.frame.head(_FIRST).collect()
             refuse_tally(kind_of(first), first.lazy(), request)
         return super()._call(request, named, undefined)
@@ -238,7 +238,7 @@ def _width(dtype: pl.DataType) -> int:
 
 _FATAL = (signal.SIGTERM, signal.SIGHUP) if os.name == "posix" else ()
 _LOOKS = 15  # of 0.02 s, in which no writer makes the folder anew
-# Windows has codes of its own: ERROR_HANDLE_DISK_FULL and ERROR_DISK_FULL.
+# Windows reports a full disk as ERROR_HANDLE_DISK_FULL (39) or ERROR_DISK_FULL (112).
 _SYSTEM_CODES = {39: errno.ENOSPC, 112: errno.ENOSPC} if os.name == "nt" else {}
 _WRITE_ERRORS = {
     errno.EFBIG: "a part in {} is larger than the system lets a file be (ulimit -f): partitions= makes smaller parts",

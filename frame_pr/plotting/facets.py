@@ -33,7 +33,7 @@ _GRID = 48
 
 
 class PanelFigure(Figure):
-    """A figure that a notebook shows once: as the value of its cell, and then not as an open figure of pyplot."""
+    """A figure that pyplot closes when a notebook displays it, so the notebook does not display it a second time."""
 
     def _ipython_display_(self) -> None:
         if "inline" in matplotlib.get_backend():

@@ -8,7 +8,7 @@ from typing import Any, Literal, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import filling, one_of, public, real
+from frame_pr.frames.arguments import filling, public, real
 from frame_pr.frames.columns import by_name, refuse_clash, stacked
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import shown, warn
@@ -26,6 +26,7 @@ from frame_pr.statistics.unit_values import (
     keys_left,
     only_shares,
     row,
+    sampling_unit,
     unit_values_of,
 )
 
@@ -114,8 +115,7 @@ def intervals(
     share, filled = share_of(confidence), filling("undefined", undefined)
     ready = has_unit_values(frame, truth, score)
     means = ready or mean_over is not None
-    sample = one_of("sampled", sampled, ("groups", "rows", None)) or ("groups" if means and cluster is None else "rows")
-    if sample == "rows":
+    if sampling_unit(sampled, cluster, means=means) == "rows":
         if truth is None or score is None:
             raise ValueError("a frame of figures has groups only: cluster= and sampled='rows' need the rows")
         names, request = metric_names(metrics, truth, score), request_of(truth, score, by, positive, policies)
@@ -123,10 +123,6 @@ def intervals(
         left = None if mean_over is None else partial(keys_left, mean_over=mean_over)
         rows = sampled_rows(frame, request, names, filled, left, cluster)
         return rows.output.give(intervals_of_rows(rows, share), list(rows.keys))
-    if cluster is not None:
-        raise ValueError("cluster= is about rows that were not drawn one by one: with sampled='groups' leave it out")
-    if not means:
-        raise ValueError("sampled='groups' needs mean_over=, the keys of the groups that were drawn")
     unit_values = unit_values_of(frame, metrics, truth, score, by, positive, filled, policies)
     unit_values = only_shares(unit_values) if ready else unit_values
     keys = [] if mean_over is None else keys_left(unit_values.keys, mean_over)

@@ -8,7 +8,7 @@ from typing import Any, Generic, NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.arguments import names_of
+from frame_pr.frames.arguments import names_of, one_of
 from frame_pr.frames.columns import by_name, listed, map_whole
 from frame_pr.frames.kinds import Frame, backend_class, kind_of
 from frame_pr.frames.messages import shown
@@ -96,6 +96,19 @@ def has_unit_values(frame: Any, truth: Any, score: Any) -> bool:
         present, missing = ("score", "truth") if truth is None else ("truth", "score")
         raise TypeError(f"{present} without {missing}: rows need both, and a frame of figures neither")
     return truth is None
+
+
+def sampling_unit(sampled: Any, cluster: Column | None, *, means: bool) -> str:
+    """What was drawn at random, "groups" or "rows"; `means`: whether the call is about means over groups."""
+    unit: str = one_of("sampled", sampled, ("groups", "rows", None)) or (
+        "groups" if means and cluster is None else "rows"
+    )
+    if unit == "groups":
+        if cluster is not None:
+            raise ValueError("cluster= is about rows that were drawn together: with sampled='groups' leave it out")
+        if not means:
+            raise ValueError("sampled='groups' needs mean_over=, the keys of the groups that were drawn")
+    return unit
 
 
 def _brought(

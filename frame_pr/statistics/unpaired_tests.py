@@ -9,10 +9,9 @@ from typing import Any, Generic, NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.arguments import one_of
 from frame_pr.frames.columns import by_name, column_name, listed, map_whole, refuse_clash, stacked
 from frame_pr.frames.kinds import Frame, kind_of
-from frame_pr.frames.messages import shown
+from frame_pr.frames.messages import examples, shown
 from frame_pr.functions.evaluation import metric_names
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
@@ -21,7 +20,7 @@ from frame_pr.metrics.names import request_for
 from frame_pr.statistics.distributions import normal_p_value, p_value, welch_quantile
 from frame_pr.statistics.paired_tests import TIE
 from frame_pr.statistics.sampled_rows import RowMetric, SampledRows, bounds_of, proportion, sampled_rows
-from frame_pr.statistics.unit_values import UnitValues, has_unit_values, keys_left, unit_values_of
+from frame_pr.statistics.unit_values import UnitValues, has_unit_values, keys_left, sampling_unit, unit_values_of
 
 COLUMNS = (
     "metric",
@@ -85,13 +84,7 @@ def compare_groups(
     kind_of(frame).refuse_missing([column_name("between", between)], "between")
     by_keys = [] if by is None else listed("by", by)
     by = [*(key for key in by_keys if isinstance(key, pl.Expr) or key != between), between]
-    averages = brought or mean_over is not None
-    unit = one_of("sampled", sampled, ("groups", "rows", None))
-    if (unit or ("groups" if averages and cluster is None else "rows")) == "groups":
-        if cluster is not None:
-            raise ValueError("cluster= is about rows that were drawn: with sampled='groups' leave it out")
-        if not averages:
-            raise ValueError("sampled='groups' needs mean_over=, the keys of by that were drawn")
+    if sampling_unit(sampled, cluster, means=brought or mean_over is not None) == "groups":
         unit_values = unit_values_of(frame, metrics, truth, score, by, positive, undefined, policies)
         keys, group = _split(unit_values.keys, several=bool(unit_values.systems))
         keys = _keys_averaged(keys, True if mean_over is None else mean_over, group)
@@ -290,7 +283,7 @@ def _pairs(groups: pl.DataFrame, shared: Sequence[str], between: str, baseline: 
     if len(groups) and pairs.is_empty():
         raise ValueError(
             f"between: column {shown(between)} has no two groups to compare{' within the keys of by' if shared else ''}"
-            f"; it holds {_listed(values)}"
+            f"; it holds {examples(values, _SHOWN)}"
         )
     return pairs.select(*shared, "group", "baseline", "a", "b")
 
@@ -303,15 +296,10 @@ def _baseline(values: pl.Series, between: str, baseline: Any) -> Any:
         value = pl.Series([None], dtype=values.dtype)
     if not (len(values) and values.is_in(value.drop_nulls().implode()).any()):
         raise ValueError(
-            f"baseline={shown(baseline)} is no group of column {shown(between)}, which holds {_listed(values)}; give "
-            "one of them, 'previous' or 'rest'"
+            f"baseline={shown(baseline)} is no group of column {shown(between)}, which holds "
+            f"{examples(values, _SHOWN)}; give one of them, 'previous' or 'rest'"
         )
     return pl.lit(value).first()
-
-
-def _listed(values: pl.Series) -> str:
-    more = f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else ""
-    return ", ".join(shown(value) for value in values.head(_SHOWN)) + more
 
 
 def _covariances(

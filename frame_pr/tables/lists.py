@@ -18,8 +18,8 @@ _PLACES = 2**32  # of one row; what is not in its list stands behind them
 _MANY = 10_000
 """Lists from which on the streaming engine is the faster."""
 _LABELS = (
-    "explode_lists takes lists of items, the relevant and the ranked ones; of labels beside their items or scores, "
-    "frame.explode({truth}, {score}) makes rows"
+    "explode_lists takes lists of items, the relevant and the ranked ones; for lists of labels and of their scores, "
+    "use frame.explode({truth}, {score})"
 )
 _EMPTY = "drop these rows, or fill them with empty lists"
 
