@@ -57,7 +57,7 @@ So pass all groups in one call with `by=`. A loop over groups pays the fixed cos
 {scale}
 
 Eight metrics, from Parquet files to Parquet files. `partitioned` needs no cluster: see
-[data larger than memory](scale.md), and [Spark and Dask](engines.md).
+[data larger than memory](howto/files.md#data-larger-than-memory), and [Spark and Dask](engines.md).
 
 ## How to make a call faster
 

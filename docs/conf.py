@@ -26,7 +26,20 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_copybutton",
+    "sphinxext.rediraffe",
 ]
+# Pages that were merged into others: the former address leads to the present one, and keeps its anchor.
+rediraffe_redirects = {
+    "howto/detection.md": "for/detection.md",
+    "howto/lists.md": "for/recommenders.md",
+    "howto/monitoring.md": "for/pipelines.md",
+    "howto/samples.md": "how_sure.md",
+    "howto/search.md": "for/search.md",
+    "howto/segments.md": "howto/classifiers.md",
+    "howto/systems.md": "howto/better.md",
+    "recipes.md": "coming_from.md",
+    "scale.md": "howto/files.md",
+}
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 nitpicky = True

@@ -10,14 +10,16 @@ from typing import Any
 DOCS = Path(__file__).parent
 EXAMPLES = DOCS.parent / "examples"
 NOTEBOOKS = {"search.ipynb": "for/search.md", "classifier.ipynb": "for/fraud.md"}
+# The heading of the section at which a notebook ends, where the page goes on.
+ENDS = {"for/search.md": "\n## Evaluate a search run\n"}
 INSTALL = '# %pip install "frame-pr[plot]"'
 PYTHON = {"display_name": "Python 3", "language": "python", "name": "python3"}
 
 
 def notebook(page: str) -> str:
     """The text of a page as cells of text, and its examples as cells that end where one shows its result."""
-    text = (DOCS / page).read_text(encoding="utf-8")
-    text = re.sub(r"\nThis page .as a notebook.*\n", "", text).replace("](../", "](../docs/")
+    text = (DOCS / page).read_text(encoding="utf-8").partition(ENDS.get(page, "\0"))[0]
+    text = re.sub(r"\nThis page .as a notebook.*\n", "", text).replace("](../", "](../docs/").replace("](#", f"](../docs/{page}#")
     cells = [_code(INSTALL, "")]
     for part in re.split(r"(?ms)^(```(?:python|pycon)\n.*?^```\n)", text):
         if part.startswith("```"):

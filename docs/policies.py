@@ -38,7 +38,7 @@ ELSEWHERE = """
 - These options exclude each other: {pairs}. `tie_break_descending=` needs `tie_break=`.
 - `ties="optimistic"` and `ties="pessimistic"` with `gain=` take `dcg` and `ndcg` only. `curve` and `average_curve`
   refuse them with `count=`. `statistics="weighted"` refuses thresholds.
-- Frames [in parts](scale.md), on Spark and on Dask also refuse `ties="order"`.
+- Frames [in parts](howto/files.md#data-larger-than-memory), on Spark and on Dask also refuse `ties="order"`.
 - Expressions, `pl.col("score").pr`, take only `ascending=`.
 
 `docs/policies.py` writes this page from the tables in which the functions and metrics state what they refuse. A test

@@ -132,8 +132,10 @@ def test_pages_for_builders_come_last(find):
 
 def test_a_page_says_in_its_head_what_it_is(site):
     pages = [page for page in site.rglob("*.html") if "_static" not in page.parts]
-    bare = {page.stem for page in pages if '<meta name="description"' not in page.read_text(encoding="utf-8")}
-    assert bare == {"genindex", "search"}
+    bare = {page for page in pages if '<meta name="description"' not in page.read_text(encoding="utf-8")}
+    former = {page for page in bare if "window.location.hash" in page.read_text(encoding="utf-8")}
+    assert {page.stem for page in bare - former} == {"genindex", "search"}
+    assert {page.relative_to(site).as_posix() for page in former} >= {"recipes.html", "howto/search.html", "scale.html"}
 
 
 def test_pictures_load_when_they_are_seen(site):
