@@ -103,7 +103,8 @@ tallies are random, one in ten is a positive, and no scores are tied; the last r
 ## More rows than memory
 
 `benchmarks/scale.py`: eight metrics, from parquet files to parquet files. A process for each; memory is that of all of
-its processes. Engines are started before, by a call on a thousand rows. [More](howto/files.md#measured-time-and-memory).
+its processes. Backends are started before, by a call on a thousand rows.
+[More](howto/files.md#measured-time-and-memory).
 
 {scaled}
 

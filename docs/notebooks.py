@@ -19,7 +19,8 @@ PYTHON = {"display_name": "Python 3", "language": "python", "name": "python3"}
 def notebook(page: str) -> str:
     """The text of a page as cells of text, and its examples as cells that end where one shows its result."""
     text = (DOCS / page).read_text(encoding="utf-8").partition(ENDS.get(page, "\0"))[0]
-    text = re.sub(r"\nThis page .as a notebook.*\n", "", text).replace("](../", "](../docs/").replace("](#", f"](../docs/{page}#")
+    text = re.sub(r"\nThis page .as a notebook.*\n", "", text)
+    text = text.replace("](../", "](../docs/").replace("](#", f"](../docs/{page}#")
     cells = [_code(INSTALL, "")]
     for part in re.split(r"(?ms)^(```(?:python|pycon)\n.*?^```\n)", text):
         if part.startswith("```"):
