@@ -133,3 +133,16 @@ def test_every_public_function_says_what_it_takes_gives_and_raises(function):
     sections = re.findall(r"^(.+)\n-+$", inspect.getdoc(function), re.MULTILINE)
     needed = ["Parameters", "Returns", "Raises", "Examples"]
     assert [section for section in sections if section in needed] == needed
+
+
+WITH_CODE = [page for page in DOCS.rglob("*.md") if page.relative_to(DOCS).parts[0] not in ("_build", "api")]
+
+
+@pytest.mark.parametrize("page", [DOCS.parent / "README.md", *WITH_CODE], ids=lambda page: page.stem)
+def test_code_fits_a_narrow_column(page):
+    blocks = re.findall(r"(?ms)^```(?:python|pycon)\n(.*?)^```", page.read_text(encoding="utf-8"))
+    # Of an example with prompts, what it prints may be wider.
+    code = [
+        line for block in blocks for line in block.splitlines() if ">>>" not in block or line[:4] in (">>> ", "... ")
+    ]
+    assert [line for line in code if len(line) > 88] == []
