@@ -115,7 +115,7 @@ calls.
 
 {per_call}
 
-An import in a new process. None of them imports matplotlib: the run would have stopped.
+CPU time of an import in a new process. None of them imports matplotlib: the run would have stopped.
 
 {imports}
 

@@ -10,7 +10,7 @@ from benchmarks.calls import BASE, BESIDE, CALLS, COARSE, CURVES, KEYS, POLICIES
 from benchmarks.peers import CURVE, OURS
 from benchmarks.results import Results
 from benchmarks.scale import DASK, FEW, GROUP_SIZE, IN_MEMORY, IN_PARTS, SPARK, case
-from benchmarks.small import FLIPS, PANELS, WITH_PANDAS
+from benchmarks.small import AFTER_POLARS, FLIPS, PANELS
 from benchmarks.sorting import PACKED
 
 LARGE, SMALL = ("20 x 500k", "1 x 10M"), ("100k x 100", "2M x 5")
@@ -100,7 +100,7 @@ def _targets(found: Results) -> Iterator[Target]:
     yield Target("AP of 10 rows, ms", False, 1, {"eager": found.per_call[BASE].median * 1e3})
     yield Target(f"{FLIPS}, ms", False, 200, {"eager": found.per_call[FLIPS].median * 1e3})
     yield Target(f"{PANELS}, s", False, 5, {"best": found.per_call[PANELS].best})
-    yield Target("`import frame_pr`, ms", False, 30, {WITH_PANDAS: found.imports[WITH_PANDAS].best * 1e3})
+    yield Target("`import frame_pr`, CPU ms", False, 40, {AFTER_POLARS: found.imports[AFTER_POLARS].best * 1e3})
 
 
 def _each(aim: str, measured: dict[str, float], limits: dict[str, float]) -> Iterator[Target]:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from functools import wraps
 from os import PathLike
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
 import polars as pl
@@ -16,6 +17,7 @@ import polars as pl
 from frame_pr.expressions.namespace import ExprPR
 from frame_pr.frames.arguments import flag, is_whole, path_of, public, scalar, whole
 from frame_pr.frames.arrow import PandasFrame
+from frame_pr.frames.environment import when_imported
 from frame_pr.frames.kinds import Backend, Frame, backend_class, read_stream, register_backend, scan_of
 from frame_pr.frames.messages import kind_of_value, shown
 from frame_pr.functions import confusion as matrices
@@ -131,15 +133,21 @@ def register_frames(backend: type[Backend[Any]]) -> None:
 
 
 def register() -> None:
-    """Make `.pr` known to polars and, where it is installed, to pandas."""
-    for register_in_polars in (pl.api.register_dataframe_namespace, pl.api.register_lazyframe_namespace):
-        register_in_polars("pr")(PR)
-    pl.api.register_expr_namespace("pr")(ExprPR)
-    try:
-        import pandas as pd
-    except ImportError:
-        return
-    pd.api.extensions.register_dataframe_accessor("pr")(PR)
+    """Make `.pr` known to polars, and to pandas as soon as pandas is imported."""
+    for frame, decorator, namespace in (
+        (pl.DataFrame, pl.api.register_dataframe_namespace, PR),
+        (pl.LazyFrame, pl.api.register_lazyframe_namespace, PR),
+        (pl.Expr, pl.api.register_expr_namespace, ExprPR),
+    ):
+        # Not twice, after importlib.reload: polars and pandas warn if an accessor is replaced.
+        if getattr(frame, "pr", None) is not namespace:
+            decorator("pr")(namespace)
+    when_imported("pandas", _register_pandas)
+
+
+def _register_pandas(pandas: ModuleType) -> None:
+    if getattr(pandas.DataFrame, "pr", None) is not PR:
+        pandas.api.extensions.register_dataframe_accessor("pr")(PR)
 
 
 @public()

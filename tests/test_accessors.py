@@ -1,4 +1,5 @@
 import inspect
+import os
 import pickle
 import subprocess
 import sys
@@ -237,8 +238,10 @@ def run(code: str, *options: str) -> None:
 
 
 def test_importing_the_package_imports_no_optional_library_and_no_engine():
-    optional = {"matplotlib", "sklearn", "pyspark", "dask", "distributed"}
+    optional = {"pandas", "pyarrow", "numpy", "matplotlib", "sklearn", "pyspark", "dask", "distributed"}
     run(f"import sys, frame_pr; assert not {optional} & set(sys.modules)", "-W", "error")
+    call = "frame_pr.evaluate(polars.DataFrame({'t': [1, 0], 's': [2, 1]}), 'average_precision', 't', 's')"
+    run(f"import sys, polars, frame_pr; {call}; assert 'pandas' not in sys.modules", "-W", "error")
 
 
 OPTIONAL = ["pandas", "pyarrow", "matplotlib"]
@@ -262,16 +265,130 @@ assert frame.lazy().pr.report("relevant", "score").collect().height == 1
     )
 
 
-def test_pandas_may_come_later():
-    # pandas imported after frame_pr has its accessor; a pandas frame is known although frame_pr came first.
-    run(
-        """
-import frame_pr
+# Each script runs in a process of its own, with warnings as errors. CHECK uses `.pr` of a pandas frame.
+CHECK = """
 import pandas as pd
 frame = pd.DataFrame({"relevant": [1, 0], "score": [2, 1]})
 assert frame.pr.average_precision("relevant", "score")["average_precision"].tolist() == [1.0]
+assert "pr" in dir(frame)
+"""
+ORDERS = {
+    "frame_pr first": f"import frame_pr\n{CHECK}",
+    "pandas first": f"import pandas\nimport frame_pr\n{CHECK}",
+    "a submodule of pandas first": f"import frame_pr, pandas.api.types\n{CHECK}",
+    "frame_pr is reloaded": f"""
+import importlib, frame_pr
+importlib.reload(frame_pr)
+{CHECK}
+importlib.reload(frame_pr)
+{CHECK}
+""",
+    "pandas is reloaded": f"""
+import importlib, frame_pr, pandas
+importlib.reload(pandas)
+{CHECK}
+""",
+    "pandas is imported anew": f"""
+import sys, types, frame_pr
+sys.modules["pandas"] = types.ModuleType("pandas")  # not the library: it has no DataFrame
+frame_pr.accessors.register()
+del sys.modules["pandas"]
+{CHECK}
+assert not any("frame_pr" in repr(finder) for finder in sys.meta_path[1:])
+""",
+    "pandas keeps its loader": f"""
+import frame_pr
+{CHECK}
+import importlib.resources, inspect
+assert type(pd.__loader__) is type(pd.__spec__.loader) is type(inspect.__loader__)
+assert importlib.resources.files("pandas").joinpath("__init__.py").is_file()
+assert "DataFrame" in inspect.getsource(pd)
+""",
+    "pandas is being imported in this thread": f"""
+import sys
+class Early:
+    def find_spec(self, name, path=None, target=None):
+        if name == "pandas.core.config_init":
+            import frame_pr
+            assert frame_pr.PR and not hasattr(sys.modules["pandas"], "DataFrame")
+sys.meta_path.insert(0, Early())
+{CHECK}
+""",
+    "pandas is being imported in another thread": f"""
+import sys, threading, time
+begun, go_on = threading.Event(), threading.Event()
+class Slow:
+    def find_spec(self, name, path=None, target=None):
+        if name == "pandas.core.api":
+            begun.set()
+            go_on.wait(10)
+sys.meta_path.insert(0, Slow())
+def pandas_in_thread():
+    import pandas
+thread = threading.Thread(target=pandas_in_thread)
+thread.start()
+begun.wait(10)
+threading.Timer(0.5, go_on.set).start()
+import frame_pr
+{CHECK}
+thread.join()
+""",
+    "many threads import pandas": f"""
+import threading, frame_pr
+faults = []
+def check():
+    try:
+        exec({CHECK!r}, {{}})
+    except BaseException as error:
+        faults.append(error)
+threads = [threading.Thread(target=check) for _ in range(8)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+assert not faults, faults
+""",
+    "an import of pandas fails first": f"""
+import sys, frame_pr
+class Broken:
+    def find_spec(self, name, path=None, target=None):
+        if name == "pandas.core.api":
+            raise ImportError("broken")
+broken = Broken()
+sys.meta_path.insert(0, broken)
+try:
+    import pandas
+except ImportError:
+    sys.meta_path.remove(broken)
+{CHECK}
+""",
+}
+FIRST_ORDERS = ("frame_pr first", "pandas first")
+
+
+@pytest.mark.parametrize("order", [*FIRST_ORDERS, *slow(*(order for order in ORDERS if order not in FIRST_ORDERS))])
+def test_pandas_frames_have_the_accessor_in_every_order_of_imports(order):
+    run(ORDERS[order], "-W", "error")
+
+
+@pytest.mark.slow
+def test_pandas_frames_have_the_accessor_in_spawned_processes_and_under_pytest(tmp_path):
+    (tmp_path / "test_it.py").write_text(
+        f"""
+import multiprocessing
+import frame_pr
+
+def of_frame(frame):
+    return frame.pr.roc_auc("relevant", "score")["roc_auc"].item()
+
+def test_it():
+    {CHECK.replace(chr(10), chr(10) + "    ")}
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.map(of_frame, [frame]) == [1.0]
 """
     )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error", str(tmp_path)]
+    environment = os.environ | {"PYTHONPATH": str(Path(fp.__file__).parents[1])}
+    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, encoding="utf-8")
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_pandas_frames_have_the_accessor():

@@ -115,8 +115,8 @@ class PandasFrame(InMemory["pd.DataFrame"]):
     @classmethod
     def matches(cls, frame: Any) -> bool:
         """Whether it is a pandas DataFrame."""
-        pandas = sys.modules.get("pandas")
-        return pandas is not None and isinstance(frame, pandas.DataFrame)
+        # A module that only begins to be imported has no DataFrame yet.
+        return isinstance(frame, getattr(sys.modules.get("pandas"), "DataFrame", ()))
 
     def __init__(self, frame: pd.DataFrame) -> None:
         super().__init__(frame, list(frame.columns), len(frame))
