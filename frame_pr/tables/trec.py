@@ -1,27 +1,30 @@
-"""Files of TREC, runs and judgments, as frames."""
+"""Files of rankings and of relevance judgments (TREC, MS MARCO, BEIR, JSONL) -> frames."""
 
 from __future__ import annotations
 
 import bz2
 import errno
+import glob
 import gzip
+import json
 import lzma
 import os
 import re
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from io import BytesIO
 from os import PathLike
 from os.path import expanduser, isdir
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
-from frame_pr.frames.arguments import path_of, public
-from frame_pr.frames.messages import pluralize
+from frame_pr.frames.arguments import path_of, public, several
+from frame_pr.frames.messages import pluralize, shown
 
+Path: TypeAlias = str | bytes | PathLike[Any]
 _RUN: dict[str, type[pl.DataType]] = {
     "query": pl.String,
     "Q0": pl.String,
@@ -36,6 +39,14 @@ _QRELS: dict[str, type[pl.DataType]] = {
     "document": pl.String,
     "relevance": pl.Int64,
 }
+_FIELD_NAMES: dict[str, tuple[str, ...]] = {
+    "query": ("query-id", "query_id", "query", "qid", "topic", "topic_id"),
+    "iteration": ("iteration", "iter", "q0"),
+    "document": ("corpus-id", "corpus_id", "document", "document_id", "doc_id", "docid", "docno", "passage_id", "pid"),
+    "relevance": ("score", "relevance", "rel", "label", "grade"),
+}
+"""What the fields of judgments are called in the header of a file, or in its JSON objects."""
+_ALWAYS = ("query", "document", "relevance")
 _BLANKS = " \t\r\v\f"
 _SHOWN = 80  # characters shown in an error
 _ALWAYS_READ = 2**26  # bytes of text
@@ -49,23 +60,24 @@ _NUMBERS: dict[type[pl.DataType], str] = {
 
 
 @public()
-def read_trec_run(path: str | bytes | PathLike[Any]) -> pl.DataFrame:
-    r"""Read a ranked run from a TREC file: on each line `query Q0 document rank score tag`.
+def read_trec_run(path: Path | Sequence[Path] | Mapping[str, Path]) -> pl.DataFrame:
+    r"""Read ranked runs from TREC files: on each line `query Q0 document rank score tag`.
 
-    Fields are parted by any run of blanks or tabs; empty lines are skipped; the file may be a pipe, and compressed
+    Fields are separated by any run of blanks or tabs. Empty lines are skipped. A file may be a pipe, and compressed
     (gzip, bzip2, xz, zlib, zstd), whatever its name. The rank is read and means nothing: trec_eval ranks by the score,
     and so do all functions here.
 
     Parameters
     ----------
-    path : str, bytes or path
-        The file.
+    path : str, bytes or path, or several
+        The file; a pattern such as "runs/*.txt", whose files are read in the order of their names; a list of both; or a
+        dict of files by the name of the system, which replaces the tag.
 
     Returns
     -------
     polars DataFrame
-        `query` (String), `document` (String), `rank` (Int64), `score` (Float64) and `tag` (String), in the order of the
-        lines.
+        `system` (String, the tag of the run), `query` (String), `document` (String), `rank` (Int64) and `score`
+        (Float64), in the order of the lines.
 
     Raises
     ------
@@ -74,7 +86,7 @@ def read_trec_run(path: str | bytes | PathLike[Any]) -> pl.DataFrame:
         document twice, with the same tag; says which line, and why. The file is no text, or compressed and damaged, or
         its text has more than 64 MiB and more than 100 times the bytes of the file.
     OSError
-        There is no such file, or it is a directory.
+        There is no such file, or it is a directory, or no file has a name like the pattern.
 
     Examples
     --------
@@ -83,27 +95,38 @@ def read_trec_run(path: str | bytes | PathLike[Any]) -> pl.DataFrame:
     >>> with tempfile.NamedTemporaryFile() as file:
     ...     _ = file.write(gzip.compress(b"q1 Q0 d7  1 9.25 bm25\nq1 Q0 d2  2 8.5  bm25\n")), file.flush()
     ...     fp.read_trec_run(file.name).rows()
-    [('q1', 'd7', 1, 9.25, 'bm25'), ('q1', 'd2', 2, 8.5, 'bm25')]
+    [('bm25', 'q1', 'd7', 1, 9.25), ('bm25', 'q1', 'd2', 2, 8.5)]
     """
-    return _read(path, _RUN).drop("Q0")
+    named = dict(path) if isinstance(path, Mapping) else None
+    files = _files(path if named is None else list(named.values()), patterns=named is None)
+    runs = [_read(name, _RUN) for name in files]
+    if named is not None:
+        runs = [run.with_columns(tag=pl.lit(str(system))) for system, run in zip(named, runs, strict=True)]
+    run = _together(files, runs)
+    return run.select(pl.col("tag").alias("system"), "query", "document", "rank", "score")
 
 
 @public()
-def read_trec_qrels(path: str | bytes | PathLike[Any]) -> pl.DataFrame:
-    r"""Read relevance judgments (qrels) from a TREC file: on each line `query iteration document relevance`.
+def read_trec_qrels(path: Path | Sequence[Path]) -> pl.DataFrame:
+    r"""Read relevance judgments (qrels) from files of TREC, MS MARCO or BEIR, or from JSON lines.
 
-    Fields are parted by any run of blanks or tabs; empty lines are skipped; the file may be a pipe, and compressed
+    A line has the fields `query iteration document relevance`, as TREC and MS MARCO write them, or
+    `query document relevance`. A first line of names, such as BEIR's `query-id corpus-id score`, gives the order of the
+    fields. A line may also be a JSON object with such names: `{"query_id": "q1", "doc_id": "d7", "relevance": 1}`.
+
+    Fields are separated by any run of blanks or tabs. Empty lines are skipped. A file may be a pipe, and compressed
     (gzip, bzip2, xz, zlib, zstd), whatever its name.
 
     Parameters
     ----------
-    path : str, bytes or path
-        The file.
+    path : str, bytes or path, or several
+        The file; a pattern such as "qrels/*.tsv", whose files are read in the order of their names; or a list of both.
 
     Returns
     -------
     polars DataFrame
-        `query` (String), `iteration` (String), `document` (String) and `relevance` (Int64), in the order of the lines.
+        `query` (String), `iteration` (String, "0" where the file has none), `document` (String) and `relevance`
+        (Int64), in the order of the lines.
 
     Raises
     ------
@@ -112,42 +135,66 @@ def read_trec_qrels(path: str | bytes | PathLike[Any]) -> pl.DataFrame:
         the same iteration; says which line, and why. The file is no text, or compressed and damaged, or its text has
         more than 64 MiB and more than 100 times the bytes of the file.
     OSError
-        There is no such file, or it is a directory.
+        There is no such file, or it is a directory, or no file has a name like the pattern.
 
     Examples
     --------
     >>> import tempfile
     >>> import frame_pr as fp
     >>> with tempfile.NamedTemporaryFile() as file:
-    ...     _ = file.write(b"q1 0 d7 1\n\nq1\t0\td2\t0\n"), file.flush()
+    ...     _ = file.write(b"query-id\tcorpus-id\tscore\nq1\td7\t1\nq1\td2\t0\n"), file.flush()
     ...     fp.read_trec_qrels(file.name).rows()
     [('q1', '0', 'd7', 1), ('q1', '0', 'd2', 0)]
     """
-    return _read(path, _QRELS)
+    files = _files(path, patterns=True)
+    return _together(files, [_read(name, _QRELS) for name in files]).select(*_QRELS)
 
 
-def _refuse_repeats(path: str, lines: pl.DataFrame) -> None:
-    """A document stands once in the ranking, or in the judgments, of a query."""
+def _files(path: Any, *, patterns: bool) -> list[str]:
+    """The files that are named, and those whose names match a pattern."""
+    given = (
+        [path] if isinstance(path, bytes) else several("path", path, "a file, a pattern of files, or a list of both")
+    )
+    files = []
+    for item in given:
+        name = expanduser(path_of("path", item))
+        # A file may have a name like a pattern.
+        matched = sorted(glob.glob(name)) if patterns and glob.has_magic(name) and not os.path.exists(name) else [name]
+        if not matched:
+            raise FileNotFoundError(errno.ENOENT, "no file has a name like this", name)
+        files += matched
+    return files
+
+
+def _together(files: Sequence[str], tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
+    """The lines of all files; a document stands once in the ranking, or in the judgments, of a query."""
+    lines = pl.concat([table.with_columns(file=pl.lit(place)) for place, table in enumerate(tables)])
     # Lines of several runs have tags of their own, and judgments of several subtopics iterations.
     key = [name for name in ("query", "document", "tag", "iteration") if name in lines.columns]
     repeated = lines.filter(~pl.struct(key).is_first_distinct())
     if repeated.height:
-        first = repeated.row(0, named=True)
+        line = repeated.row(0, named=True)
+        before = files[lines.filter(pl.struct(key) == pl.struct(*(pl.lit(line[k]).alias(k) for k in key)))["file"][0]]
+        where, way = "", "keep one line of each"
+        if before != files[line["file"]]:
+            where = f", first in {before}"
+            way = "give a dict of files by the name of their system" if "tag" in key else way
         more = f" (and {pluralize(repeated.height - 1, 'more line', 'more lines')})" if repeated.height > 1 else ""
         raise ValueError(
-            f"{path}, line {first['number']}: query {first['query'][:_SHOWN]!r} has document "
-            f"{first['document'][:_SHOWN]!r} a second time{more}; keep one line of each"
+            f"{files[line['file']]}, line {line['number']}: query {line['query'][:_SHOWN]!r} has document "
+            f"{line['document'][:_SHOWN]!r} a second time{where}{more}; {way}"
         )
+    return lines
 
 
-def _read(path: str | bytes | PathLike[Any], fields: dict[str, type[pl.DataType]]) -> pl.DataFrame:
-    name = path_of("path", path)
+def _lines(name: str) -> pl.DataFrame:
+    """The lines that are not empty, without the blanks around them, and the number of each."""
     # Opened here, as polars takes a pipe for empty, and reads all files of a directory.
     try:
-        with open(expanduser(name), "rb") as file:
+        with open(name, "rb") as file:
             content = _decompressed(name, file.read())
     except OSError as error:
-        if isdir(expanduser(name)):  # on Windows, the error is a PermissionError
+        if isdir(name):  # on Windows, the error is a PermissionError
             sentence = f"{os.strerror(errno.EISDIR)}: a directory is no file, give one of those in it"
             raise IsADirectoryError(errno.EISDIR, sentence, name) from None
         raise type(error)(error.errno, error.strerror, name) from None
@@ -156,20 +203,81 @@ def _read(path: str | bytes | PathLike[Any], fields: dict[str, type[pl.DataType]
         lines = pl.read_lines(b"\n" + content, row_index_name="number")
     except pl.exceptions.ComputeError as error:
         raise ValueError(_not_text(name, content, error)) from None
-    text = pl.col("line").str.strip_chars(_BLANKS + "\ufeff")
-    pattern = "^" + f"[{_BLANKS}]+".join([f"([^{_BLANKS}]+)"] * len(fields)) + "$"
-    rows = (
-        lines.select("number", text)
-        .filter(pl.col("line") != "")
-        .with_columns(pl.col("line").str.extract_groups(pattern).struct.rename_fields(list(fields)).alias("fields"))
-        .unnest("fields")
-    )
-    values = rows.select(_typed(field, dtype) for field, dtype in fields.items())
+    return lines.with_columns(pl.col("line").str.strip_chars(_BLANKS + "\ufeff")).filter(pl.col("line") != "")
+
+
+def _read(name: str, fields: dict[str, type[pl.DataType]]) -> pl.DataFrame:
+    """The typed fields of each line, and its `number`."""
+    lines = _lines(name)
+    first = lines["line"][0] if lines.height else ""
+    if fields is not _QRELS:
+        layout = _Layout(tuple(fields))
+    else:
+        layout = _layout_of_json(name, first) if first.startswith("{") else _layout_of_fields(first)
+    rows = layout.read(lines)
+    missing = [pl.lit("0").alias(field) for field in fields if field not in rows.columns]
+    rows = rows.with_columns(missing)
+    values = rows.select("number", *(_typed(field, dtype) for field, dtype in fields.items()))
     malformed = rows.filter(values.select(pl.any_horizontal(pl.all().is_null())).to_series())
     if malformed.height:
-        raise ValueError(_fault(name, malformed, fields))
-    _refuse_repeats(name, rows)
+        raise ValueError(_fault(name, malformed, fields, layout))
     return values
+
+
+class _Layout(NamedTuple):
+    """Where the fields of a line are."""
+
+    fields: tuple[str, ...]
+    """The names of all fields of a line, in their order."""
+    json_names: tuple[str, ...] = ()
+    """What they are called in a JSON object; none where a line has fields between blanks."""
+    header: bool = False
+    """Whether the first line has names."""
+
+    def read(self, lines: pl.DataFrame) -> pl.DataFrame:
+        """The lines with a column of text for each field; null where a line has not got it."""
+        if self.json_names:
+            paths = {field: f"$['{name}']" for field, name in zip(self.fields, self.json_names, strict=True)}
+            return lines.with_columns(pl.col("line").str.json_path_match(path).alias(f) for f, path in paths.items())
+        pattern = "^" + f"[{_BLANKS}]+".join([f"([^{_BLANKS}]+)"] * len(self.fields)) + "$"
+        groups = pl.col("line").str.extract_groups(pattern).struct.rename_fields(list(self.fields))
+        return lines[1 if self.header else 0 :].with_columns(groups.alias("fields")).unnest("fields")
+
+
+def _layout_of_fields(line: str) -> _Layout:
+    """The layout that the first line has, or names."""
+    written = _fields_in(line)
+    named = _known_names(written)
+    if {*_ALWAYS} <= {*named}:
+        at = {place: field for field, place in named.items()}
+        return _Layout(tuple(at.get(place, f"field {place}") for place in range(len(written))), header=True)
+    return _Layout(_ALWAYS if len(written) == len(_ALWAYS) else tuple(_QRELS))
+
+
+def _layout_of_json(path: str, line: str) -> _Layout:
+    """The layout of JSON objects like that of the first line."""
+    try:
+        names = list(json.loads(line))
+    except ValueError as error:
+        raise ValueError(f"{path}, line 1: this is no JSON object: {error}: {line[:_SHOWN]!r}") from None
+    named = _known_names(names)
+    if lacking := [field for field in _ALWAYS if field not in named]:
+        raise ValueError(
+            f"{path}, line 1: the JSON object has no {lacking[0]}, names are {shown(names)[:_SHOWN]}; call it "
+            f"{_FIELD_NAMES[lacking[0]][0]!r}"
+        )
+    return _Layout(tuple(named), tuple(names[place] for place in named.values()))
+
+
+def _fields_in(line: str) -> list[str]:
+    return re.findall(f"[^{_BLANKS}]+", line)
+
+
+def _known_names(names: Sequence[str]) -> dict[str, int]:
+    """The fields that are named, and the place of each name."""
+    places = {name.lower(): place for place, name in enumerate(names)}
+    found = {field: [places[name] for name in known if name in places] for field, known in _FIELD_NAMES.items()}
+    return {field: at[0] for field, at in found.items() if at}
 
 
 def _not_text(name: str, content: bytes, error: Exception) -> str:
@@ -256,11 +364,14 @@ def _typed(field: str, dtype: type[pl.DataType]) -> pl.Expr:
     return number
 
 
-def _fault(path: str, malformed: pl.DataFrame, fields: dict[str, type[pl.DataType]]) -> str:
+def _fault(path: str, malformed: pl.DataFrame, fields: dict[str, type[pl.DataType]], layout: _Layout) -> str:
     first = malformed.row(0, named=True)
-    if first["query"] is None:
-        count = len(re.findall(f"[^{_BLANKS}]+", first["line"]))
-        fault = f"expected {len(fields)} fields ({' '.join(fields)}), found {count}"
+    if layout.json_names and any(first[field] is None for field in layout.fields):
+        fault = f"expected a JSON object with {', '.join(layout.json_names)}"
+    elif first["query"] is None:
+        either = f" or {len(_ALWAYS)} ({' '.join(_ALWAYS)})" if layout.fields == tuple(_QRELS) else ""
+        fault = f"expected {len(layout.fields)} fields ({' '.join(layout.fields)}){either}"
+        fault += f", found {len(_fields_in(first['line']))}"
     else:
         bad = malformed.head(1).select(_typed(name, dtype) for name, dtype in fields.items())
         field = next(column.name for column in bad if column.null_count())

@@ -16,7 +16,7 @@ import frame_pr as fp
 from frame_pr.tables import trec
 
 TEXT = b"q1 Q0 d1 1 2.5 t\nq2 Q0 d2 2 1.5 t\n"
-ROWS = [("q1", "d1", 1, 2.5, "t"), ("q2", "d2", 2, 1.5, "t")]
+ROWS = [("t", "q1", "d1", 1, 2.5), ("t", "q2", "d2", 2, 1.5)]
 
 
 def zstd(text):

@@ -18,10 +18,10 @@ q1\tQ0\td1\t2\t-1e-3\tbm25
 q10 Q0 d/ü:2 0 .5 "tag
 """
 RUN_ROWS = [
-    ("q1", "d3", 1, 9.5, "bm25"),
-    ("q1", "d1", 2, -0.001, "bm25"),
-    ("q2", "d3", 1, 8.0, "bm25"),
-    ("q10", "d/ü:2", 0, 0.5, '"tag'),
+    ("bm25", "q1", "d3", 1, 9.5),
+    ("bm25", "q1", "d1", 2, -0.001),
+    ("bm25", "q2", "d3", 1, 8.0),
+    ('"tag', "q10", "d/ü:2", 0, 0.5),
 ]
 QRELS = "1 0 d3 1\n\n1\t0\td1\t-1\r\n002 Q0  d3 2"
 QRELS_ROWS = [("1", "0", "d3", 1), ("1", "0", "d1", -1), ("002", "Q0", "d3", 2)]
@@ -41,11 +41,11 @@ def test_a_run(file):
     run = fp.read_trec_run(file(RUN))
     assert run.rows() == RUN_ROWS
     assert dict(run.schema) == {
+        "system": pl.String,
         "query": pl.String,
         "document": pl.String,
         "rank": pl.Int64,
         "score": pl.Float64,
-        "tag": pl.String,
     }
 
 
@@ -113,10 +113,34 @@ def test_malformed_lines_of_a_run(file, content, message):
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("q 0 d 1\nq 0 d", ", line 2: expected 4 fields (query iteration document relevance), found 3: 'q 0 d'"),
+        (
+            "q 0 d 1\nq 0 d",
+            ", line 2: expected 4 fields (query iteration document relevance) or 3 (query document relevance), found "
+            "3: 'q 0 d'",
+        ),
+        ("q d 1\nq 0 d 1", ", line 2: expected 3 fields (query document relevance), found 4: 'q 0 d 1'"),
+        ("qid\tdocument\tnote\trel\nq\td\t0\t1\nq\td2\t0\n", ", line 3: expected 4 fields (query document field 2 "),
+        ("query-id\tcorpus-id\tscore\nq\td\thigh", ", line 2: relevance 'high' is not a whole number: 'q\\td\\thigh'"),
+        (
+            '{"qid": "q", "docid": "d", "rel": 1}\n{"qid": "q"}',
+            ", line 2: expected a JSON object with qid, docid, rel: ",
+        ),
+        (
+            '{"qid": "q", "docid": "d", "rel": 1}\n\n{"qid": "q", ',
+            ", line 3: expected a JSON object with qid, docid, rel",
+        ),
+        ('{"qid": "q", "docid": "d", "rel": 1.5}', ", line 1: relevance '1.5' is not a whole number"),
+        ('{"qid": "q", ', ", line 1: this is no JSON object: Expecting property name"),
+        (
+            '{"qid": "q", "text": "d", "rel": 1}',
+            "line 1: the JSON object has no document, names are ['qid', 'text', 'rel']",
+        ),
         ("q 0 d 1\n\nq 0 d x\n", ", line 3: relevance 'x' is not a whole number: 'q 0 d x'"),
         ("q 0 d 99999999999999999999", "relevance '99999999999999999999' is not a whole number"),
-        (RUN, ", line 1: expected 4 fields (query iteration document relevance), found 6"),
+        (
+            RUN,
+            ", line 1: expected 4 fields (query iteration document relevance) or 3 (query document relevance), found 6",
+        ),
     ],
 )
 def test_malformed_lines_of_judgments(file, content, message):
@@ -143,6 +167,60 @@ def test_from_files_to_figures(file):
     )
     # q1: the only relevant document is second; q3 was not answered; the others have nothing relevant.
     assert found.rows() == [("q1", 0.5), ("q10", None), ("q2", None), ("q3", 0.0)]
+
+
+@pytest.mark.parametrize(
+    ("content", "iteration"),
+    [
+        # MS MARCO, four fields and three.
+        ("q1\t0\td1\t1\nq2\t0\td/2\t0\n", "0"),
+        ("q1\td1\t1\n\nq2\td/2\t0\n", "0"),
+        # BEIR, and names in another order, of which one means nothing.
+        ("query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td/2\t0\n", "0"),
+        ("Relevance\tquery\tannotator\tdoc_id\tITER\n1\tq1\tann\td1\t7\n0\tq2\tbob\td/2\t7\n", "7"),
+        ('{"query_id": "q1", "doc_id": "d1", "relevance": 1}\n{"doc_id": "d/2", "relevance":0,"query_id": "q2"}', "0"),
+        # The text of a query has a name like its number's.
+        ('{"query": "what?", "query-id": "q1", "corpus-id": "d1", "score": 1.0}\n\n'
+         '{"score": "0", "query": "\\u00e9", "query-id": "q2", "corpus-id": "d\\/2"}', "0"),
+        ('{"topic": "q1", "iteration": 7, "docno": "d1", "rel": 1}\n{"topic": "q2", "iteration": 7, "docno": "d/2", '
+         '"rel": 0}', "7"),
+    ],
+)  # fmt: skip
+def test_judgments_of_other_tools(file, content, iteration):
+    rows = [("q1", iteration, "d1", 1), ("q2", iteration, "d/2", 0)]
+    assert fp.read_trec_qrels(file(content)).rows() == rows
+    assert fp.read_trec_qrels(file(gzip.compress(b"\xef\xbb\xbf" + content.encode()))).rows() == rows
+
+
+def test_several_files_and_patterns(file, tmp_path):
+    file("q1 Q0 d1 1 2 a\n", "a.run")
+    file("q1 Q0 d1 1 3 b\n", "b.run")
+    file("q1 Q0 d1 1 4 c\n", "c [x].run")
+    rows = [("a", "q1", "d1", 1, 2.0), ("b", "q1", "d1", 1, 3.0), ("c", "q1", "d1", 1, 4.0)]
+    assert fp.read_trec_run(tmp_path / "*.run").rows() == rows
+    assert fp.read_trec_run([tmp_path / "[a-b].run", bytes(tmp_path / "c [x].run")]).rows() == rows
+    assert fp.read_trec_run([f"{tmp_path}/b.run", f"{tmp_path}/a.run"]).rows() == rows[1::-1]
+    # A dict names the systems, and its files are no patterns.
+    named = fp.read_trec_run({"old": tmp_path / "a.run", "new": tmp_path / "c [x].run"})
+    assert named["system"].to_list() == ["old", "new"]
+    with pytest.raises(FileNotFoundError, match=re.escape("*.txt")):
+        fp.read_trec_run(tmp_path / "*.txt")
+    with pytest.raises(FileNotFoundError, match=re.escape("*.run")):
+        fp.read_trec_run({"all": tmp_path / "*.run"})
+    file("q1 0 d1 1\n", "1.qrels")
+    file("query-id corpus-id score\nq1 d2 1\n", "2.qrels")
+    assert fp.read_trec_qrels(tmp_path / "?.qrels").rows() == [("q1", "0", "d1", 1), ("q1", "0", "d2", 1)]
+
+
+def test_a_document_in_two_files(file, tmp_path):
+    first, second = file("q1 Q0 d1 1 2 tag\nq1 Q0 d2 1 2 tag\n", "1.run"), file("q1 Q0 d2 1 3 tag\n", "2.run")
+    message = f"2.run, line 1: query 'q1' has document 'd2' a second time, first in {first}; give a dict of files"
+    with pytest.raises(ValueError, match=re.escape(message)):
+        fp.read_trec_run([first, second])
+    assert fp.read_trec_run({"a": first, "b": second})["system"].to_list() == ["a", "a", "b"]
+    one, two = file("q1 0 d1 1\n", "1.qrels"), file("q1 d1 0\n", "2.qrels")
+    with pytest.raises(ValueError, match=f"second time, first in {re.escape(str(one))}; keep one line of each"):
+        fp.read_trec_qrels([one, two])
 
 
 @pytest.mark.parametrize("score", ["inf", "-inf", "1e999", "infinity"])

@@ -43,12 +43,12 @@ def test_a_directory(tmp_path):
 def test_bytes_are_a_path(tmp_path):
     path = tmp_path / "a.run"
     path.write_text("q1 Q0 d1 1 2 a\n")
-    assert fp.read_trec_run(bytes(path)).rows() == [("q1", "d1", 1, 2.0, "a")]
+    assert fp.read_trec_run(bytes(path)).rows() == [("a", "q1", "d1", 1, 2.0)]
     with pytest.raises(FileNotFoundError):
         fp.read_trec_run(b"q1 Q0 d1 1 2 a\n")
 
 
-@pytest.mark.parametrize("path", [5, [b"a.run"], None])
+@pytest.mark.parametrize("path", [5, [3], None, {"a": 5}])
 def test_what_is_no_path(path):
     with pytest.raises(TypeError, match="path must be text or a path, got "):
         fp.read_trec_run(path)
