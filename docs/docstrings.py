@@ -32,7 +32,6 @@ TYPES = {
     "str | None": "str, optional",
     "str | Sequence[str]": "str or list of str",
     "str | Sequence[str] | None": "str or list of str, optional",
-    "str | bytes | PathLike[Any]": "str, bytes or path",
     "int": "int",
     "int | None": "int, optional",
     "int | Sequence[int]": "int or list of int",
@@ -93,7 +92,6 @@ TEXTS = {
     "figures": 'More columns: any figure of the confusion table, such as "fpr", "f1", "f0.5", "mcc".',
     "confidence": "How often an interval holds the value, between 0 and 1.",
     "prefix": "Put before the names of the new columns.",
-    "path": "The file.",
 }
 PLOTS = {
     "x": 'What the x axis shows: a rate of `confusion` between 0 and 1, such as "fpr"; "threshold", "k", or "share" (k '
