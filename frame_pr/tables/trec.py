@@ -152,11 +152,9 @@ def read_trec_qrels(path: Path | Sequence[Path]) -> pl.DataFrame:
 
 def _files(path: Any, *, patterns: bool) -> list[str]:
     """The files that are named, and those whose names match a pattern."""
-    given = (
-        [path] if isinstance(path, bytes) else several("path", path, "a file, a pattern of files, or a list of both")
-    )
+    items = [path] if isinstance(path, bytes) else several("path", path, "a file, a pattern, or a list of both")
     files = []
-    for item in given:
+    for item in items:
         name = expanduser(path_of("path", item))
         # A file may have a name like a pattern.
         matched = sorted(glob.glob(name)) if patterns and glob.has_magic(name) and not os.path.exists(name) else [name]
@@ -276,8 +274,8 @@ def _fields_in(line: str) -> list[str]:
 def _known_names(names: Sequence[str]) -> dict[str, int]:
     """The fields that are named, and the place of each name."""
     places = {name.lower(): place for place, name in enumerate(names)}
-    found = {field: [places[name] for name in known if name in places] for field, known in _FIELD_NAMES.items()}
-    return {field: at[0] for field, at in found.items() if at}
+    matches = {field: [places[name] for name in synonyms if name in places] for field, synonyms in _FIELD_NAMES.items()}
+    return {field: at[0] for field, at in matches.items() if at}
 
 
 def _not_text(name: str, content: bytes, error: Exception) -> str:
