@@ -58,6 +58,7 @@ TYPES = {
     "Literal['groups', 'rows'] | None": '"groups" or "rows", optional',
     "Literal['t', 'permutation']": '"t" or "permutation"',
     "Literal['holm', 'bh'] | None": '"holm", "bh" or None',
+    "Literal['linear', 'log', 'logit'] | None": '"linear", "log" or "logit", optional',
     "Axes | None": "matplotlib Axes, optional",
     "Figure | SubFigure | None": "matplotlib Figure or SubFigure, optional",
     "Mapping[Any, Any] | None": "dict, optional",
@@ -96,9 +97,10 @@ TEXTS = {
 PLOTS = {
     "x": 'What the x axis shows: a rate of `confusion` between 0 and 1, such as "fpr"; "threshold", "k", or "share" (k '
     'over all rows). Default "recall".',
-    "y": 'What the y axis shows: such a rate, or "lift" (precision over prevalence); several give a curve each, in a '
-    'colour each. Default "precision". ROC is `x="fpr", y="recall"`, gain `x="share", y="recall"`. Options '
-    "about areas, such as `rectangles`, need precision against recall.",
+    "y": 'What the y axis shows: a rate, "lift" (precision over prevalence), "cost10" (a missed positive costs 10) '
+    'or, with `x="threshold"`, "net_benefit"; several give a curve each, in a colour each. Default "precision". ROC is '
+    '`x="fpr", y="recall"`, DET `x="fpr", y="fnr"`, gain `x="share", y="recall"`. Options about areas, such as '
+    "`rectangles`, need precision against recall.",
     "facet": "Draw small multiples with shared axes, one for each group of these key columns; True: of all keys but "
     "`system`. Two keys make rows and columns. The values of marks are above the panel.",
     "average": "Average over these key columns: the mean of the groups' precision at each recall, whose area is the "
@@ -112,21 +114,26 @@ PLOTS = {
     "k": "Emphasise the curve up to this rank, with AP@k in the legend.",
     "threshold": "Mark the operating points at these thresholds.",
     "recall": "Mark the operating points where these recalls are reached.",
-    "mark": 'Mark the best point, with its value and threshold in the legend: "max_f1", "max_f0.5" and so on.',
+    "mark": 'Mark the best point, with its value and threshold in the legend: "max_f1", "max_mcc", "min_cost10" and so '
+    "on.",
     "iso_f": "Contours of equal F; True: 0.2, 0.4, 0.6 and 0.8.",
     "beta": "The beta of these contours. Default 1.",
     "threshold_labels": "Write at most so many thresholds along the curve. Default 0.",
     "baseline": "Draw the prevalence, the mean precision of random rankings at any rank, as a faint line, and as a "
-    "band where groups have many. Default True.",
+    "band where groups have many. On other axes, a random ranking, or what it costs to treat all and to treat none. "
+    "Default True.",
     "decimals": "Decimals of the numbers in the legend. Default 2.",
     "label": "The name of the curve, if it is one curve.",
-    "spread": "Around an average: the middle half of the groups (the default), the interval of their mean (see "
-    "`average_curve`), or the single groups. For three averages and more, the edges of the first two.",
+    "spread": "Around an average: the middle half of the groups (the default of one y), the interval of their mean "
+    "(see `average_curve`), or the single groups. For three averages and more, the edges of the first two.",
     "colors": "Colours by the name of a system; without several systems, of a group. A dict may have other names, too, "
     "but one of its names must be in the plot.",
     "highlight": "Names of curves, or how many of the best and of the worst: these have colours and names, all others "
     "are thin and grey, and there may be 200 of them.",
     "legend": "Whether to draw the legend. Default True.",
+    "xscale": 'Scale of the x axis. Default "linear", for a thousand ranks and more "log".',
+    "yscale": 'Scale of the y axis. Default "linear"; for precision "log" if positives are rare (prevalence below 1 %) '
+    "and all average precisions below 0.1.",
     "figure": "Where to draw panels, with `facet`. Without it, on a new figure.",
     "max_groups": "How many curves one axes may hold, 10 by default; with `facet`, how many panels, 48 by default.",
     "ax": "Where to draw. Without it, on a new figure.",

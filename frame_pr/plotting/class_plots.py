@@ -11,7 +11,7 @@ import polars as pl
 from frame_pr.frames.arguments import public, real, whole
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import Frame, kind_of
-from frame_pr.frames.messages import warn
+from frame_pr.frames.messages import pluralize, warn
 from frame_pr.functions.curves import curve
 from frame_pr.inputs.policies import REFUSED, Column, Policies
 from frame_pr.inputs.request import request_of
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MOST_BINS = 10_000
+_OUTLYING, _FAR = 0.005, 20
+"""If the scores are so many times as wide as without this share at either end, the axis leaves out what is beyond."""
 _COLUMNS = ("truth", "prediction", "rows", "of_truth")
 _COUNTS = ("tp", "fp", "fn", "tn")
 _NAME_LETTERS = 40
@@ -145,6 +147,7 @@ def _draw_histograms(
             f"threshold: {threshold:g} lies outside the scores, which go from {low:g} to {high:g}; "
             "give a threshold on the scale of the scores"
         )
+    low, high, beyond = _range_of(table, low, high)
     edges = _edges(low, high, n_bins)
     blue, orange = palette(ax)[:2]
     for column, name, colour in (("tp", "positives", orange), ("fp", "negatives", blue)):
@@ -154,14 +157,32 @@ def _draw_histograms(
         if threshold is not None and total:
             reached = scores <= threshold if ascending else scores >= threshold
             label += f", {_share_text(counts[reached].sum() / total)} predicted"
-        heights = np.histogram(scores, edges, weights=counts)[0] / (total or 1)
+        if not total:
+            ax.plot([], [], color=colour, label=f"{label}): none")
+            continue
+        heights = np.histogram(scores, edges, weights=counts)[0] / total
         zorder = 1 if column == "fp" else 1.5
         ax.stairs(heights, edges, color=colour, linewidth=1.5, label=f"{label})", zorder=zorder)
         ax.stairs(heights, edges, color=colour, alpha=0.25, fill=True, linewidth=0, zorder=zorder)
     if threshold is not None:
         ax.axvline(threshold, color=grey(ax, 0.3), linewidth=1, label=f"threshold {threshold:g}")
+    if beyond:
+        ax.plot([], [], linestyle="", label=f"beyond the axis: {pluralize(round(beyond), 'row', 'rows')}")
     ax.set_ylim(bottom=0)
     draw_legend(ax, own_figure=own_figure, above=True)
+
+
+def _range_of(table: pl.DataFrame, low: float, high: float) -> tuple[float, float, float]:
+    """The range of the axis, and how many rows lie beyond: outliers would put all other scores into one bin."""
+    rows = table.with_columns(n=pl.col("tp") + pl.col("fp")).sort("threshold")
+    below = rows["n"].cum_sum() / rows["n"].sum()
+    inner = rows.filter((below >= _OUTLYING) & (below - rows["n"] / rows["n"].sum() <= 1 - _OUTLYING))["threshold"]
+    first, last = (float(inner[0]), float(inner[-1])) if inner.len() else (low, high)
+    if not first < last or (high - low) <= _FAR * (last - first):
+        return low, high, 0
+    margin = 0.5 * (last - first)
+    first, last = max(low, first - margin), min(high, last + margin)
+    return first, last, float(rows.filter(~pl.col("threshold").is_between(first, last))["n"].sum())
 
 
 def _edges(low: float, high: float, n_bins: int) -> Any:

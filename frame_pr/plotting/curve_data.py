@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -15,8 +14,9 @@ from frame_pr.frames.kinds import find_kind
 from frame_pr.frames.messages import kind_of_value
 from frame_pr.functions.curves import CURVE_COLUMNS
 from frame_pr.inputs.values import type_of
-from frame_pr.metrics.rates import Counts, rate_of, ratio
-from frame_pr.plotting.options import PlotOptions, axis_quantity, formula_of
+from frame_pr.metrics.rates import Counts, ratio
+from frame_pr.plotting.axis_quantities import axis_quantity, formula_of
+from frame_pr.plotting.options import PlotOptions
 from frame_pr.ranking.blocks import starts
 from frame_pr.statistics.average_curves import averages, heights_of
 
@@ -27,7 +27,7 @@ Y_KEY = "\0y"
 """Key column of the quantity that a curve shows, if there are several."""
 _RANKS = 200
 """Most ranks at which curves are averaged, spaced as on a logarithmic axis."""
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 """Relative rounding error that sums of float weights may have when they reach a recall."""
 
 
@@ -80,15 +80,6 @@ class Average:
         return bool(self.strips.height)
 
 
-class Point(NamedTuple):
-    """A threshold that is marked."""
-
-    row: int
-    threshold: Any
-    x: float
-    y: float
-
-
 def read_curves(
     frame: Any,
     options: PlotOptions,
@@ -134,6 +125,7 @@ def read_curves(
         raise ValueError("rows of the curve are missing: plot_curve draws all that curve gave, without points=")
     rises = (pl.col("threshold") > pl.col("threshold").shift(1)) & (pl.col("group") == pl.col("group").shift(1))
     ascending = bool(table.select(rises.any()).item())
+    _check_probabilities(table["threshold"], ascending, options)
     if metrics is None:
         numbers = _areas(table, keys.height, options)
     return Curves(keys, numbers, table, ascending)
@@ -151,6 +143,22 @@ def _check_columns(read: pl.DataFrame) -> None:
             raise TypeError(f"column {column!r} is {type_of(dtype)}: plot_curve draws a frame as curve gave it")
         if nulls and column in ("threshold", "k", "tp", "fp", "fn", "tn"):
             raise ValueError(f"column {column!r} has {nulls} missing: plot_curve draws a frame as curve gave it")
+
+
+def _check_probabilities(thresholds: pl.Series, ascending: bool, options: PlotOptions) -> None:
+    needs = [name for name in options.ys if axis_quantity(name).at is not None]
+    numbers = thresholds.cast(pl.Float64)
+    least, most = numbers.min(), numbers.max()
+    if (
+        needs
+        and isinstance(least, (int, float))
+        and isinstance(most, (int, float))
+        and (ascending or least < 0 or most > 1)
+    ):
+        raise ValueError(
+            f"y={needs[0]!r} needs scores that are probabilities of the positive label; these go from {least:g} to "
+            f"{most:g}{', the lowest first' * ascending}"
+        )
 
 
 def _areas(table: pl.DataFrame, groups: int, options: PlotOptions) -> pl.DataFrame:
@@ -264,7 +272,7 @@ def level_heights(points: int) -> list[pl.Expr]:
     """The max precision at or beyond each of so many levels of recall; 0 at levels that no threshold reaches."""
     # Whole numbers, because 3/10 is not the float 0.3.
     reached, wanted = pl.col("tp") * (points - 1), (pl.col("tp") + pl.col("fn")).last()
-    slack = 1 - _ROUNDING
+    slack = 1 - ROUNDING
     return [
         pl.col("interpolated_precision").filter(reached >= i * wanted * slack).first().fill_null(0.0)
         for i in range(points)
@@ -275,67 +283,6 @@ def recall_levels(curve: DrawnCurve, points: int) -> tuple[list[float], list[flo
     """Levels of recall, and the max precision at that recall or more."""
     heights = curve.blocks.select(pl.concat_list(level_heights(points))).item().to_list()
     return [i / (points - 1) for i in range(points)], heights
-
-
-def point_at_threshold(curve: DrawnCurve, threshold: float) -> Point | None:
-    """The last threshold of the curve that reaches this one."""
-    thresholds = curve.blocks["threshold"]
-    reached = int((thresholds <= threshold if curve.ascending else thresholds >= threshold).sum())
-    return _point(curve.blocks, reached - 1) if reached else None
-
-
-def point_at_recall(curve: DrawnCurve, recall: float) -> Point | None:
-    """The first threshold at which this recall is reached."""
-    if not curve.blocks["tp"].dtype.is_integer():
-        recall *= 1 - _ROUNDING
-    reached = (curve.blocks["recall"] >= recall).arg_max()
-    if reached is None or not curve.blocks["recall"][reached] >= recall:
-        return None
-    return _point(curve.blocks, reached)
-
-
-def best_point(curve: DrawnCurve, beta: str) -> tuple[Point, float] | None:
-    """The first threshold of the largest F, and that F."""
-    positives, negatives = pl.col("tp") + pl.col("fn"), pl.col("fp") + pl.col("tn")
-    counts = Counts(pl.col("tp"), pl.col("k"), positives, positives + negatives)
-    f = curve.blocks.select(pl.when(positives > 0).then(rate_of(f"f{beta}").formula(counts))).to_series()
-    row = f.arg_max()
-    return None if row is None else (_point(curve.blocks, row), f[row])
-
-
-def spaced_points(curve: DrawnCurve, n: int) -> list[Point]:
-    """At most n steps, evenly spaced in recall."""
-    steps = curve.blocks.with_row_index("row").filter(pl.col("recall_step") > 0)
-    wanted = pl.Series([(i + 0.5) / n for i in range(n)])
-    places = steps["recall"].search_sorted(wanted, side="left").clip(0, steps.height - 1).unique(maintain_order=True)
-    return [_point(curve.blocks, steps["row"][place]) for place in places]
-
-
-def _point(blocks: pl.DataFrame, row: int) -> Point:
-    return Point(row, *blocks.select("threshold", "x", "y").row(row))
-
-
-def threshold_text(curve: DrawnCurve, point: Point) -> str:
-    """The shortest number of at least 3 digits that, typed in as a threshold, selects the same rows."""
-    thresholds = curve.blocks["threshold"]
-    later = thresholds[point.row :].filter(thresholds[point.row :] != point.threshold)
-    sign = -1 if curve.ascending else 1
-    exact = point.threshold if isinstance(point.threshold, Decimal) else Decimal(repr(point.threshold))
-    read: Any = Decimal if isinstance(point.threshold, Decimal) else float
-    if thresholds.dtype == pl.Float32:
-        import numpy as np
-
-        read = np.float32  # a threshold is rounded to the type of the scores
-    for digits in range(3, 18):
-        for rounding in (ROUND_HALF_EVEN, ROUND_FLOOR):
-            # Towards the rows that follow, so that the row of this threshold stays in.
-            number = Context(digits, rounding).plus(sign * exact) * sign
-            text = f"{number:.{digits}g}"
-            typed = read(text)
-            reaches = sign * typed <= sign * point.threshold
-            if reaches and (not len(later) or sign * typed > sign * later[0]):
-                return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
-    return str(point.threshold)
 
 
 def averages_of(curves: Curves, over: Sequence[str], options: PlotOptions) -> list[Average]:

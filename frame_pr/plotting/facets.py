@@ -11,9 +11,12 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from frame_pr.plotting import draw
+from frame_pr.plotting.curve_artists import say, show_hidden
 from frame_pr.plotting.curve_data import Average, DrawnCurve
-from frame_pr.plotting.legends import BASELINE, SHARED, area_texts, axis_titles, count_text, marks_of, name_of
+from frame_pr.plotting.legends import BASELINE, SHARED, area_texts, axis_titles, count_text, name_of
+from frame_pr.plotting.marks import marks_of
 from frame_pr.plotting.options import PlotOptions
+from frame_pr.plotting.scales import fit_heights, set_axes
 from frame_pr.plotting.styles import escape, grey, open_figure, shorten
 
 if TYPE_CHECKING:
@@ -71,7 +74,7 @@ def _draw_panels(
     rows, columns = (max((cell[i] for cell in cells), default=0) + 1 for i in (0, 1))
     scale = matplotlib.rcParams["font.size"] / 10
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    draw.set_axes(grid[0, 0], options, drawn)  # once, because matplotlib visits all axes that share these
+    set_axes(grid[0, 0], options, drawn)  # once, because matplotlib visits all axes that share these
     looks = iter(draw.looks_of(grid[0, 0], [curve.key for curve in drawn], lines, options))
     for ax in grid.flat:
         if options.is_square:
@@ -79,7 +82,7 @@ def _draw_panels(
         ax.set_axis_off()
     if not cells:
         grid[0, 0].set_axis_on()
-        draw.say(grid[0, 0], "no rows")
+        say(grid[0, 0], "no rows")
     names = _panel_names(members, cells, grid, panels)
     letters = _TITLE_LETTERS if options.figure is None else int(figure.bbox.width / figure.dpi / columns / scale * 14)
     used: list[tuple[Axes, list[draw.Look]]] = []
@@ -99,8 +102,7 @@ def _draw_panels(
         title_lines, number_rows = max(title_lines, len(title)), max(number_rows, above)
         used.append((ax, panel_looks))
     if options.is_unbounded:
-        grid[0, 0].autoscale(axis="y")
-        grid[0, 0].set_ylim(bottom=0)
+        fit_heights(grid[0, 0], options)
     x_title, y_title = axis_titles(options)
     figure.supxlabel(x_title, fontsize="medium")
     figure.supylabel(y_title, fontsize="medium")
@@ -111,7 +113,7 @@ def _draw_panels(
         figure.set_figheight(figure.get_figheight() + height)
     for ax, _ in used:
         ax.apply_aspect()
-        draw.show_hidden(ax)
+        show_hidden(ax)
 
 
 def _cells(keys: Sequence[tuple[Any, ...]], target: Figure | SubFigure | None) -> list[tuple[int, int]]:
@@ -167,7 +169,7 @@ def _panel_names(
 def _numbers(curve: DrawnCurve | Average, options: PlotOptions) -> str:
     """The numbers of a curve above its panel, each mark in a line."""
     areas = ", ".join(area_texts(curve, options)).replace(" undefined", " -").replace(" = ", " ")
-    marks = [] if isinstance(curve, Average) else [text for _, _, text in marks_of(curve, options)]
+    marks = [] if isinstance(curve, Average) else [mark.label for mark in marks_of(curve, options)]
     marks = [text.removeprefix("max ").replace(" = ", " ") for text in marks]
     first = ", ".join(text for text in (areas, *marks[:1]) if text)
     return "\n".join([first, *marks[1:]])

@@ -7,17 +7,9 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from frame_pr.plotting.curve_data import (
-    Y_KEY,
-    Average,
-    DrawnCurve,
-    Point,
-    best_point,
-    point_at_recall,
-    point_at_threshold,
-    threshold_text,
-)
-from frame_pr.plotting.options import X_ONLY, PlotOptions, axis_quantity
+from frame_pr.plotting.axis_quantities import X_ONLY, axis_quantity
+from frame_pr.plotting.curve_data import Y_KEY, Average, DrawnCurve
+from frame_pr.plotting.options import PlotOptions
 from frame_pr.plotting.styles import escape, in_legend, shorten, value_text
 
 if TYPE_CHECKING:
@@ -117,41 +109,6 @@ def with_numbers(name: str, *numbers: str) -> str:
     return f"{name} ({text})" if name and text else name or text
 
 
-def marks_of(curve: DrawnCurve, options: PlotOptions) -> list[tuple[Point, str, str]]:
-    """The marked points of a curve: the point, the shape of its marker, and its text in the legend."""
-    if not curve.drawn:
-        return []
-    marks: list[tuple[Point | None, str, str]] = []
-    for threshold in options.thresholds:
-        marks.append((point_at_threshold(curve, threshold), "o", f"threshold {threshold:g}"))
-    for recall in options.recalls:
-        point = point_at_recall(curve, float(recall.text))
-        if point is not None:
-            text = f"recall {float(recall.text):g} (threshold {threshold_text(curve, point)})"
-            marks.append((point, "s", text))
-    for beta in options.max_f:
-        if (best := best_point(curve, beta)) is not None:
-            point, f = best
-            text = f"max F{beta} = {number_text(f, options.decimals)}"
-            marks.append((point, "D", f"{text} at {threshold_text(curve, point)}"))
-    drawn = [
-        (point, shape, text) for point, shape, text in marks if point is not None and None not in (point.x, point.y)
-    ]
-    if options.is_pr:
-        return drawn
-    # On other axes the text says the height of the point, too.
-    y = curve.key.get(Y_KEY, options.ys[0])
-    title = axis_quantity(y).title
-    return [
-        (
-            point,
-            shape,
-            text if text.startswith(f"max {title} ") else f"{title} = {number_text(point.y, options.decimals)}, {text}",
-        )
-        for point, shape, text in drawn
-    ]
-
-
 def labels_of(
     ax: Axes,
     curves: Sequence[DrawnCurve | Average],
@@ -183,7 +140,7 @@ def draw_legend(ax: Axes, title: str = "", *, own_figure: bool, keep_below: bool
     handles, labels = ax.get_legend_handles_labels()
     if not labels:
         return
-    order = sorted(range(len(labels)), key=lambda i: (is_baseline(labels[i]), handles[i].get_gid() == SHARED))
+    order = sorted(range(len(labels)), key=lambda i: (is_baseline(labels[i]), _is_shared(handles[i])))
     settings: dict[str, Any] = {
         "handles": [handles[i] for i in order],
         "labels": [textwrap.fill(labels[i], _LETTERS) for i in order],
@@ -218,6 +175,11 @@ def draw_legend(ax: Axes, title: str = "", *, own_figure: bool, keep_below: bool
         legend.set_in_layout(False)
         return
     _put_right(ax, looks[-1], own_figure)
+
+
+def _is_shared(handle: Any) -> bool:
+    """Whether an entry explains what curves have in common; bars are a container without a gid."""
+    return bool(getattr(handle, "get_gid", lambda: None)() == SHARED)
 
 
 def _put_right(ax: Axes, settings: dict[str, Any], own_figure: bool) -> None:

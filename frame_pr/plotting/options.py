@@ -1,21 +1,19 @@
-"""The options of plots of curves, validated before anything is computed, and what an axis can show."""
+"""The options of plots of curves, validated before anything is computed."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from frame_pr.frames.arguments import advice, flag, names_of, one_of, real, scalar, several, text, whole
 from frame_pr.frames.messages import first_line, kind_of_value, shown
 from frame_pr.functions.evaluation import key_names, refuse_no_keys
 from frame_pr.metrics.cutoffs import Rank, Recall, Threshold
+from frame_pr.metrics.names import is_metric
 from frame_pr.metrics.numbers import DECIMAL, each, f_of, number
-from frame_pr.metrics.rates import NUMBERED_NAME, RATES, Counts, rate_of, ratio
-from frame_pr.metrics.synonyms import rate_hint
+from frame_pr.plotting.axis_quantities import Y_ONLY, axis_quantity, check_axis
 from frame_pr.plotting.styles import check_axes
 
 if TYPE_CHECKING:
@@ -40,29 +38,8 @@ _ELSEWHERE = {
 }
 
 
-class AxisQuantity(NamedTuple):
-    """A quantity that an axis shows."""
-
-    title: str
-    unit_range: bool
-    """Whether the axis goes from 0 to 1."""
-    formula: Callable[[Counts], pl.Expr] | None
-    """None: a column of `curve`."""
-    synonyms: tuple[str, ...]
-    """What other libraries call it."""
-
-
-X_ONLY: Mapping[str, AxisQuantity] = {
-    "threshold": AxisQuantity("Threshold", False, None, ("score", "scores", "cutoff")),
-    "k": AxisQuantity("Rank k", False, None, ("rank", "n")),
-    "share": AxisQuantity(
-        "Share of the rows",
-        True,
-        lambda counts: ratio(counts.k, counts.rows),
-        ("percent", "population", "fraction", "depth"),
-    ),
-}
-"""What the x axis shows in addition to rates."""
+SCALES = ("linear", "log", "logit")
+"""Scales of an axis."""
 
 
 @dataclass(frozen=True)
@@ -77,14 +54,16 @@ class PlotOptions:
     k: int | None = None
     thresholds: tuple[float, ...] = ()
     recalls: tuple[Recall, ...] = ()
-    max_f: tuple[str, ...] = ()
-    """The betas, as the name of the metric has them."""
+    best: tuple[str, ...] = ()
+    """The metrics whose best points are marked."""
+    scales: tuple[str | None, str | None] = (None, None)
+    """Of the x and the y axis; None: as the data need it."""
     iso_f: tuple[float, ...] = ()
     beta: str = "1"
     threshold_labels: int = 0
     baseline: bool = True
     decimals: int = 2
-    spread: str | None = "quartiles"
+    spread: str | None = None
     highlight: int | tuple[str, ...] | None = None
     """Names of the curves that have colours, or how many of the best and of the worst."""
     positive: str | None = None
@@ -112,6 +91,11 @@ class PlotOptions:
         return (self.x, self.ys) == ("fpr", ("recall",))
 
     @property
+    def is_det(self) -> bool:
+        """Whether this is the curve of detection error trade-off."""
+        return (self.x, self.ys) == ("fpr", ("fnr",))
+
+    @property
     def is_gain(self) -> bool:
         """Whether this is the gain curve: recall against the share of rows."""
         return (self.x, self.ys) == ("share", ("recall",))
@@ -124,11 +108,11 @@ class PlotOptions:
     @property
     def has_chance_line(self) -> bool:
         """Whether a random ranking has a line that is not its prevalence."""
-        return self.is_roc or self.is_gain or self.is_unbounded
+        return self.is_roc or self.is_gain or self.is_det
 
     @property
     def is_unbounded(self) -> bool:
-        """Whether the y axis has no upper end, as the axis of lift, which is 1 for a random ranking."""
+        """Whether the y axis has no upper end, as the axis of lift."""
         return len(self.ys) == 1 and not axis_quantity(self.ys[0]).unit_range
 
     @property
@@ -180,13 +164,14 @@ def options_of(
         k=None if k is None else int(Rank.of(k).k),
         thresholds=tuple(float(Threshold.of(t).threshold) for t in _all("threshold", options)),
         recalls=tuple(Recall.of(r) for r in _all("recall", options)),
-        max_f=tuple(_beta_of(name) for name in _all("mark", options)),
+        best=tuple(_best(name) for name in _all("mark", options)),
+        scales=(one_of("xscale", get("xscale"), (*SCALES, None)), one_of("yscale", get("yscale"), (*SCALES, None))),
         iso_f=iso_f,
         beta=beta,
         threshold_labels=whole("threshold_labels", get("threshold_labels", 0), least=0),
         baseline=flag("baseline", get("baseline", True)),
         decimals=whole("decimals", get("decimals", 2), least=0, most=_MOST_DECIMALS),
-        spread=one_of("spread", get("spread", "quartiles"), (*SPREADS, None)),
+        spread=_spread(options),
         highlight=_highlight(get("highlight")),
         positive=None if positive is None else str(scalar(positive)),
         legend=flag("legend", get("legend", True)),
@@ -224,7 +209,10 @@ def _refuse_conflicts(options: PlotOptions, arguments: Mapping[str, Any]) -> Non
     for name in (*of_pr, *(["average"] if options.x != "k" else [])):
         if getattr(options, name) and not options.is_pr:
             raise ValueError(f"{name}= belongs to precision against recall: leave out x= and y=, or {name}=")
-    asked = {"threshold": options.thresholds, "recall": options.recalls, "mark": options.max_f}
+    for name in options.ys:
+        if name in Y_ONLY and options.x != "threshold":
+            raise ValueError(f"y={name!r} depends on the threshold: give x='threshold', too")
+    asked = {"threshold": options.thresholds, "recall": options.recalls, "mark": options.best}
     asked |= {name: getattr(options, name) for name in ("rectangles", "points", "k", "threshold_labels")}
     for name, value in asked.items():
         if value and options.average:
@@ -288,11 +276,23 @@ def _all(argument: str, options: Mapping[str, Any]) -> list[Any]:
     return [] if options.get(argument) is None else each(argument, options[argument])
 
 
-def _beta_of(name: Any) -> str:
+def _best(name: Any) -> str:
+    """Check the name of a best point."""
     match = re.fullmatch(f"max_f({DECIMAL})", name) if isinstance(name, str) else None
-    if match is None:
-        raise ValueError(f"mark must be the name of a best point, such as 'max_f1' or 'max_f0.5', got {shown(name)}")
-    return f_of(float(match[1]))[1:]
+    if match is not None:
+        return f"max_{f_of(float(match[1]))}"
+    if not (isinstance(name, str) and re.fullmatch("(max|min)_.*", name) and is_metric(name)):
+        raise ValueError(
+            f"mark must be the name of a best point, such as 'max_f1', 'max_mcc' or 'min_cost10', got {shown(name)}"
+        )
+    return name
+
+
+def _spread(options: Mapping[str, Any]) -> str | None:
+    """By default the quartiles, but not around several averages of several systems, where they would be a tangle."""
+    y = options.get("y")
+    default = None if isinstance(y, (list, tuple)) and len(y) > 1 else "quartiles"
+    return one_of("spread", options.get("spread", default), (*SPREADS, None))
 
 
 def _highlight(value: Any) -> int | tuple[str, ...] | None:
@@ -363,34 +363,3 @@ def _check_line(function: str, line: Mapping[str, Any], arguments: Sequence[str]
                 ) from None
             sentence = f"{name}={shown(value)} is no value of this property of matplotlib's lines"
             raise type(error)(f"{sentence}: {first_line(error)}") from None
-
-
-def axis_quantity(name: str) -> AxisQuantity:
-    """Look up what an axis shows."""
-    if name in X_ONLY:
-        return X_ONLY[name]
-    rate = rate_of(name)
-    return AxisQuantity(rate.title, rate.range == "0 to 1", rate.formula, rate.synonyms)
-
-
-def formula_of(name: str) -> Callable[[Counts], pl.Expr]:
-    """The formula of a quantity that is no column of `curve`."""
-    return axis_quantity(name).formula or rate_of(name).formula
-
-
-def check_axis(argument: str, value: object) -> str:
-    """Check the name of a quantity for `x=` or `y=`."""
-    name, along = text(argument, value), argument == "x"
-    ranges = ("0 to 1",) if along else ("0 to 1", "0 up")
-    synonyms = {
-        rate: record.synonyms for rate, record in RATES.items() if record.range in ranges and not record.is_count
-    }
-    synonyms |= {quantity: record.synonyms for quantity, record in X_ONLY.items()} if along else {}
-    if name not in synonyms and not re.fullmatch(NUMBERED_NAME, name):
-        hint = rate_hint(name, synonyms)
-        if name in RATES:
-            hint = "it is a count" if RATES[name].is_count else f"it is a rate from {RATES[name].range}"
-        raise ValueError(f"{argument}: no axis shows {shown(name)}; {hint}")
-    if name not in synonyms:
-        rate_of(name)
-    return name

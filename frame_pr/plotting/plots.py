@@ -52,6 +52,8 @@ class CurveArguments(TypedDict, total=False):
     colors: Mapping[Any, Any] | None
     highlight: int | str | Sequence[Any] | None
     legend: bool
+    xscale: Literal["linear", "log", "logit"] | None
+    yscale: Literal["linear", "log", "logit"] | None
     ax: Axes | None
     figure: Figure | SubFigure | None
 
@@ -109,9 +111,10 @@ def plot(
         What the x axis shows: a rate of `confusion` between 0 and 1, such as "fpr"; "threshold", "k", or "share" (k
         over all rows). Default "recall".
     y : str or list of str
-        What the y axis shows: such a rate, or "lift" (precision over prevalence); several give a curve each, in a
-        colour each. Default "precision". ROC is `x="fpr", y="recall"`, gain `x="share", y="recall"`. Options about
-        areas, such as `rectangles`, need precision against recall.
+        What the y axis shows: a rate, "lift" (precision over prevalence), "cost10" (a missed positive costs 10) or,
+        with `x="threshold"`, "net_benefit"; several give a curve each, in a colour each. Default "precision". ROC is
+        `x="fpr", y="recall"`, DET `x="fpr", y="fnr"`, gain `x="share", y="recall"`. Options about areas, such as
+        `rectangles`, need precision against recall.
     facet : bool, str or list of str
         Draw small multiples with shared axes, one for each group of these key columns; True: of all keys but `system`.
         Two keys make rows and columns. The values of marks are above the panel.
@@ -134,7 +137,7 @@ def plot(
     recall : float or list of float, optional
         Mark the operating points where these recalls are reached.
     mark : str or list of str, optional
-        Mark the best point, with its value and threshold in the legend: "max_f1", "max_f0.5" and so on.
+        Mark the best point, with its value and threshold in the legend: "max_f1", "max_mcc", "min_cost10" and so on.
     iso_f : bool or list of float
         Contours of equal F; True: 0.2, 0.4, 0.6 and 0.8.
     beta : float
@@ -143,7 +146,8 @@ def plot(
         Write at most so many thresholds along the curve. Default 0.
     baseline : bool
         Draw the prevalence, the mean precision of random rankings at any rank, as a faint line, and as a band where
-        groups have many. Default True.
+        groups have many. On other axes, a random ranking, or what it costs to treat all and to treat none. Default
+        True.
     decimals : int
         Decimals of the numbers in the legend. Default 2.
     label : str, optional
@@ -151,7 +155,7 @@ def plot(
     max_groups : int, optional
         How many curves one axes may hold, 10 by default; with `facet`, how many panels, 48 by default.
     spread : "quartiles", "interval", "groups" or None
-        Around an average: the middle half of the groups (the default), the interval of their mean (see
+        Around an average: the middle half of the groups (the default of one y), the interval of their mean (see
         `average_curve`), or the single groups. For three averages and more, the edges of the first two.
     colors : dict, optional
         Colours by the name of a system; without several systems, of a group. A dict may have other names, too, but one
@@ -161,6 +165,11 @@ def plot(
         grey, and there may be 200 of them.
     legend : bool
         Whether to draw the legend. Default True.
+    xscale : "linear", "log" or "logit", optional
+        Scale of the x axis. Default "linear", for a thousand ranks and more "log".
+    yscale : "linear", "log" or "logit", optional
+        Scale of the y axis. Default "linear"; for precision "log" if positives are rare (prevalence below 1 %) and all
+        average precisions below 0.1.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
     figure : matplotlib Figure or SubFigure, optional

@@ -17,7 +17,7 @@ from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.names import is_metric
 from frame_pr.plotting.curve_data import number_rows
-from frame_pr.plotting.legends import draw_legend
+from frame_pr.plotting.legends import SHARED, draw_legend
 from frame_pr.plotting.styles import (
     LABEL_LENGTH,
     canvas,
@@ -27,6 +27,7 @@ from frame_pr.plotting.styles import (
     in_legend,
     ink,
     letters_along,
+    metric_title,
     need_matplotlib,
     palette,
     set_titles,
@@ -45,6 +46,8 @@ _HEIGHT = 0.28
 """Inches of a line of `plot_intervals`."""
 _BARS = 4000
 """Most differences that are drawn; of more, every second or third, and so on."""
+_NAMED = 30
+"""Most differences that have a name each."""
 _OFFSET = 0.25
 """Distance between the intervals of two systems, in lines."""
 
@@ -123,7 +126,7 @@ def plot_intervals(
     table = table.with_columns(place=len(places) - 1 - number)
     with canvas(ax, figsize=(6.4, 1.2 + _HEIGHT * len(places)), layout="constrained") as target:
         units = table.unique("place", maintain_order=True)["units"].to_list()
-        _write_names(target, [", ".join(map(value_text, row)) for row in places.rows()], units, own_figure=ax is None)
+        write_names(target, [", ".join(map(value_text, row)) for row in places.rows()], units, own_figure=ax is None)
         _dots(target, table, systems)
         _draw_overall(target, table["value"].mean(), line)
         target.margins(y=min(0.1, 0.6 / max(1, len(places))))
@@ -178,7 +181,7 @@ def _dots(ax: Axes, table: pl.DataFrame, systems: list[Any]) -> None:
         ax.plot(rows["value"].to_list(), places, "o", markersize=5, color=colour, label=label)
 
 
-def _write_names(ax: Axes, names: Sequence[str], units: Sequence[int | None], *, own_figure: bool) -> None:
+def write_names(ax: Axes, names: Sequence[str], units: Sequence[int | None], *, own_figure: bool) -> None:
     """Write the names of the rows with their units; in axes of the caller, as much as fits."""
     box = ax.get_window_extent()
     room = LABEL_LENGTH if own_figure else max(6, letters_along(ax, 0.35 * box.width))
@@ -238,7 +241,8 @@ def plot_comparison(
     Returns
     -------
     matplotlib Axes
-        A bar for each group that both have a value of; wins, ties and losses in the legend.
+        A bar for each group that both have a value of, with its name if there are up to 30; wins, ties and losses in
+        the legend.
 
     Raises
     ------
@@ -257,7 +261,7 @@ def plot_comparison(
     ... )
     >>> ax = fp.plot_comparison(figures, "ap", by="q", ax=Figure().subplots())
     >>> ax.get_legend_handles_labels()[1]
-    ['b better: 1, worse: 1, tied: 1', 'mean difference 0.07 (-0.45 to 0.58)']
+    ['mean difference 0.07 (-0.45 to 0.58)', 'b better: 1', 'b worse: 1, tied: 1']
     """
     need_matplotlib()
     check_axes(ax)
@@ -294,31 +298,49 @@ def plot_comparison(
         metrics.table.filter(pl.col("system") == row[side]).select(**keys, **{side: by_name(name)})
         for side in ("baseline", "system")
     )
-    pairs = old.join(new, on=list(keys), nulls_equal=True).select(pl.col("system") - pl.col("baseline"))
-    differences = pairs.drop_nulls().collect().to_series().sort(descending=True)
-    with canvas(ax, figsize=(6.4, 4.0), layout="constrained") as target:
+    difference = pl.col("system") - pl.col("baseline")
+    pairs = old.join(new, on=list(keys), nulls_equal=True).select(*keys, difference=difference)
+    differences = pairs.drop_nulls("difference").sort("difference", descending=True, maintain_order=True).collect()
+    height = 1.6 + _HEIGHT * differences.height if differences.height <= _NAMED else 4.0
+    with canvas(ax, figsize=(6.4, height), layout="constrained") as target:
         _draw_differences(target, differences, row, name, own_figure=ax is None)
     return target
 
 
-def _draw_differences(ax: Axes, differences: pl.Series, row: dict[str, Any], metric: str, *, own_figure: bool) -> None:
-    """Draw the differences as bars, and their mean with its interval from a row of `compare`."""
+def _draw_differences(ax: Axes, pairs: pl.DataFrame, row: dict[str, Any], metric: str, *, own_figure: bool) -> None:
+    """Draw the differences as bars, named if they are few, and their mean with its interval from a row of `compare`."""
     room = min(LABEL_LENGTH, max(12, letters_along(ax, ax.get_window_extent().height)))
     system, baseline = (escape(shorten(str(row[side]), room)) for side in ("system", "baseline"))
-    counts = f"{system} better: {row['wins']:,}, worse: {row['losses']:,}, tied: {row['ties']:,}"
-    # One outline: a bar for each of ten thousand would take matplotlib most of a minute.
-    every = -(-differences.len() // _BARS) or 1
-    edges = [*(place + 0.5 for place in range(0, differences.len(), every)), differences.len() + 0.5]
-    ax.stairs(differences.gather_every(every), edges, fill=True, color=grey(ax, 0.7), label=counts)
+    differences, named = pairs["difference"], pairs.height <= _NAMED
+    colours = dict(zip(("better", "worse"), palette(ax)[:2], strict=True))
+    counts = {"better": row["wins"], "worse": row["losses"]}
+    sides = {"better": differences.clip(lower_bound=0), "worse": differences.clip(upper_bound=0)}
+    for side, colour in colours.items():
+        look: dict[str, Any] = {"color": colour, "label": f"{system} {side}: {counts[side]:,}"}
+        if side == "worse" and row["ties"]:
+            look["label"] += f", tied: {row['ties']:,}"
+        if named:
+            ax.barh(range(pairs.height - 1, -1, -1), sides[side].to_list(), height=0.7, **look)
+        else:
+            # One outline: a bar for each of ten thousand would take matplotlib most of a minute.
+            every = -(-differences.len() // _BARS) or 1
+            edges = [*(place + 0.5 for place in range(0, differences.len(), every)), differences.len() + 0.5]
+            ax.stairs(sides[side].gather_every(every), edges, fill=True, **look)
+    along, span, line = ("x", ax.axvspan, ax.axvline) if named else ("y", ax.axhspan, ax.axhline)
     if row["difference"] is not None:
         label = f"mean difference {row['difference']:.2f}"
         if row["low"] is not None:
-            ax.axhspan(row["low"], row["high"], color=palette(ax)[0], alpha=0.25, linewidth=0)
+            span(row["low"], row["high"], color=grey(ax, 0.5), alpha=0.2, linewidth=0, zorder=0.5)
             label += f" ({row['low']:.2f} to {row['high']:.2f})"
-        ax.axhline(row["difference"], color=palette(ax)[0], linewidth=1.5, label=label)
-    ax.axhline(0, color=ink(ax), linewidth=0.8)
+        line(row["difference"], color=grey(ax, 0.3), linewidth=1.5, linestyle="--", label=label).set_gid(SHARED)
+    line(0, color=ink(ax), linewidth=0.8)
+    if named:
+        names = [", ".join(map(value_text, key)) for key in pairs.drop("difference").rows()]
+        write_names(ax, names, [None] * len(names), own_figure=own_figure)
+        ax.margins(y=min(0.1, 0.6 / max(1, len(names))))
     groups = count_of(differences.len(), "group", "groups")
-    set_titles(ax, f"{groups}, the largest difference first", f"{escape(metric)}: {system} less {baseline}")
+    title = f"{escape(metric_title(metric))}: {system} less {baseline}"
+    set_titles(ax, *((title, "") if along == "x" else (f"{groups}, the largest difference first", title)))
     draw_legend(ax, own_figure=own_figure, above=True)
 
 
@@ -346,7 +368,7 @@ def _read(frame: Any, metric: str | None) -> tuple[pl.DataFrame, list[str], str]
         hint = did_you_mean(near) if near else f"it has {', '.join(metrics)}"
         raise ValueError(f"metric={shown(metric)} is not in the frame; {hint}")
     selected = metric if metric is not None else metrics[0] if metrics else ""
-    return table.filter(pl.col("metric") == selected), names, escape(selected)
+    return table.filter(pl.col("metric") == selected), names, escape(metric_title(selected))
 
 
 def _read_figures(kind: Any, metric: str) -> tuple[pl.DataFrame, list[str], str]:
@@ -363,4 +385,4 @@ def _read_figures(kind: Any, metric: str) -> tuple[pl.DataFrame, list[str], str]
     number = by_name(units[0]) if units else pl.lit(None, pl.Int64)
     value = by_name(metric).cast(pl.Float64).fill_nan(None)
     table = table.select(*map(by_name, keys), value=value, low=none, high=none, units=number)
-    return table, keys, escape(metric)
+    return table, keys, escape(metric_title(metric))

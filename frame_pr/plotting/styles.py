@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from frame_pr.frames.messages import kind_of_value
+from frame_pr.metrics.names import is_metric
+from frame_pr.metrics.rates import NUMBERED_NAME, RATES, rate_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,6 +27,7 @@ _COLOURS = ("#0072B2", "#E69F00", "#00906A", "#C44E00", "#D284B0", "#56B4E9")
 STROKES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), "-.", (0, (8, 2)), (0, (3, 1, 1, 1, 1, 1)))
 """Strokes of groups, if colours tell systems apart, and of curves after the seventh."""
 DASHED = STROKES[1]
+_ACRONYMS = {"roc": "ROC", "auc": "AUC", "dcg": "DCG", "ndcg": "nDCG", "npv": "NPV", "mcc": "MCC"}
 MIDDLE = 0.18
 """The luminance above which black text is easier to read than white text."""
 
@@ -49,7 +53,9 @@ def canvas(ax: Axes | None, **figure_options: Any) -> Iterator[Axes]:
     """Yield the caller's axes, or the axes of a new figure; an error leaves no artist and no open figure behind."""
     if ax is None:
         with open_figure(None, **figure_options) as figure:
-            yield figure.subplots()
+            axes = figure.subplots()
+            axes.spines[["top", "right"]].set_visible(False)
+            yield axes
         return
     before, legend = set(ax.get_children()), ax.get_legend()
     try:
@@ -114,6 +120,24 @@ def set_titles(ax: Axes, x: str, y: str) -> None:
     ax.set(xlabel=x, ylabel=y)
 
 
+def metric_title(name: str) -> str:
+    """Write a metric as a title: `Average precision`, `F1 at threshold 0.5`; a column of the caller as it is named."""
+    if not is_metric(name.removeprefix("mean_")):
+        return name
+    head, at, cutoff = name.partition("@")
+    if head in RATES or re.fullmatch(NUMBERED_NAME, head):
+        title = rate_of(head).title
+    else:
+        words = [
+            word.upper() if re.fullmatch(r"f[0-9.]+", word) else _ACRONYMS.get(word, word) for word in head.split("_")
+        ]
+        title = " ".join(words)
+        title = title if words[0] in _ACRONYMS.values() else title[:1].upper() + title[1:]
+    if at and cutoff[:1].isdigit():
+        return f"{title}@{cutoff}"
+    return f"{title} at {cutoff.replace('_', ' ').replace('=', ' ')}" if at else title
+
+
 def value_text(value: Any) -> str:
     """Write the value of a key as people do."""
     if value is None:
@@ -175,6 +199,26 @@ def style(
     if colour is not None:
         properties["color"] = colour
     return {**properties, **normalize_kwargs(dict(line or {}), Line2D)}
+
+
+_NUMBERS: dict[str, int] = {}
+"""The numbers of colours that systems had in earlier plots, so that a system keeps its colour."""
+
+
+def system_numbers(names: Sequence[str], first: int = 0) -> list[int]:
+    """Number systems for `style`: as in earlier plots, or the next free number; the axes hold `first` curves."""
+    numbers: dict[str, int] = {}
+    for is_known in (True, False):
+        for name in names:
+            if name in numbers or (name in _NUMBERS) != is_known:
+                continue
+            number = _NUMBERS.get(name, first)
+            while number < first or number in numbers.values():
+                number = max(first, number + 1)
+            numbers[name] = number
+    if not first:
+        _NUMBERS.update(numbers)
+    return [numbers[name] for name in names]
 
 
 def numbers_in_order(values: Sequence[Any]) -> list[int]:

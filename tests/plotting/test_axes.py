@@ -133,10 +133,10 @@ def test_figures_against_the_threshold():
     assert marks == [pytest.approx([best[0], value]) for value in wanted]
     at = f"max F1 = {best[1]:.2f} at {best[0]:g}"
     assert not ax.texts
-    assert labels(ax) == [
-        *("Precision", f"Precision = {wanted[0]:.2f}, {at}"),
-        *("Recall", f"Recall = {wanted[1]:.2f}, {at}"),
-        *("F1", at),
+    assert [label.replace("\n", " ") for label in labels(ax)] == [
+        "Precision",
+        f"{at}, Precision = {wanted[0]:.2f}, Recall = {wanted[1]:.2f}",
+        *("Recall", "F1"),
     ]
     assert ax.get_legend().get_title().get_text() == "P = 5"
 
@@ -172,7 +172,8 @@ def test_several_figures_in_panels_and_of_several_systems():
     assert [len([one for one in ax.get_lines() if one.get_gid() is None]) for ax in figure.axes] == [2, 2]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["Precision", "Recall"]
     ax = fp.plot(run, "relevant", ["score", "other"], **given)
-    assert [text.partition(" (")[0] for text in labels(ax)] == ["score", "other", "Precision", "Recall"]
+    count = run["relevant"].sum()
+    assert labels(ax) == ["score", "other", f"P = {count}", "Precision", "Recall"]
 
 
 @pytest.mark.parametrize("figure", ["precision", "recall", "f1"])
@@ -222,3 +223,72 @@ def test_tenths_of_the_rows_on_a_gain():
     np.testing.assert_allclose(found.get_xdata(), [i / 10 for i in range(1, 11)])
     np.testing.assert_allclose(found.get_ydata(), [0.2, 0.4, 0.4, 0.6, 0.6, 0.8, 0.8, 0.8, 0.8, 1.0])
     assert "tenths of the rows" in labels(ax)
+
+
+# Eight probabilities, half of them of positives.
+DECISIONS = pl.DataFrame({"t": [1, 1, 0, 1, 0, 0, 1, 0], "p": [0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2]})
+
+
+@pytest.mark.parametrize("name", ["net_benefit", "standardized_net_benefit"])
+def test_net_benefit_at_every_threshold(name):
+    ax = fp.plot(DECISIONS, "t", "p", x="threshold", y=name, threshold=0.5, ax=axes())
+    x, y = vertices(ax).T
+    # Also between two scores, where the counts stay and the odds change. 3 true and 2 false ones of 8 at 0.5.
+    for t in (0.05, 0.25, 0.45, 0.5, 0.55, 0.85):
+        wanted = fp.evaluate(DECISIONS, f"{name}@threshold={t}", "t", "p").item()
+        assert np.interp(t, x, y) == pytest.approx(wanted, abs=1e-3)
+    share = 1 if name == "net_benefit" else 0.5
+    at = f"{ax.get_ylabel()} = {0.125 / share:.2f}, threshold 0.5"
+    assert labels(ax) == ["p (P = 4)", at, "treat all", "treat none"]
+    everything, nothing = (one for one in ax.get_lines() if one.get_label() == "_prevalence")
+    # Half are positives: at odds of 1:3, to treat all gives 1/2 - 1/2 * 1/3.
+    assert np.interp(0.25, *everything.get_data()) == pytest.approx(1 / 3 / share, abs=1e-3)
+    assert set(nothing.get_ydata()) == {0}
+
+
+def test_net_benefit_needs_probabilities():
+    run = TEXTBOOK.with_columns(score=pl.col("score") * 10)
+    with pytest.raises(ValueError, match="needs scores that are probabilities of the positive label; these go from 1"):
+        fp.plot(run, "relevant", "score", x="threshold", y="net_benefit")
+    with pytest.raises(ValueError, match="y='net_benefit' depends on the threshold: give x='threshold', too"):
+        fp.plot(run, "relevant", "score", y="net_benefit")
+
+
+def test_cost_against_the_threshold():
+    ax = fp.plot(DECISIONS, "t", "p", x="threshold", y="cost3", mark="min_cost3", ax=axes())
+    wanted = fp.curve(DECISIONS, "t", "p", figures="cost3")
+    assert vertices(ax) == pytest.approx(wanted.select("threshold", "cost3").to_numpy())
+    least, best = fp.evaluate(DECISIONS, ["min_cost3", "threshold@min_cost3"], "t", "p").row(0)
+    assert labels(ax) == ["p (P = 4)", f"min cost3 = {least:.2f} at {best:g}", "treat all", "treat none"]
+    # Four false alarms of 8 rows, or four missed at 3 each.
+    assert [one.get_ydata()[0] for one in ax.get_lines() if one.get_label() == "_prevalence"] == [0.5, 1.5]
+    assert ax.get_ylim() == (0, pytest.approx(1.05 * wanted["cost3"].max()))
+
+
+def test_detection_error_trade_off_and_scales():
+    run = random_run(rows=2000)
+    ax = fp.plot(run, "relevant", "score", x="fpr", y="fnr", xscale="logit", yscale="logit")
+    assert (ax.get_xscale(), ax.get_yscale()) == ("logit", "logit")
+    x, y = line(ax, "_prevalence").get_data()
+    assert x + y == pytest.approx(np.ones(len(x)))
+    low, high = ax.get_xlim()
+    assert 0 < low < fp.curve(run, "relevant", "score", figures="fpr")["fpr"].unique()[1] < high < 1
+    roc = fp.plot(run, "relevant", "score", **ROC, xscale="log", ax=axes())
+    assert (roc.get_xscale(), roc.get_yscale()) == ("log", "linear")
+    assert np.ptp(np.subtract(*line(roc, "_prevalence").get_data())) == 0
+    render(roc.figure)
+
+
+def test_rare_positives_have_a_logarithmic_axis():
+    rng = np.random.default_rng(0)
+    truth = np.arange(5000) < 20
+    run = pl.DataFrame({"t": truth, "s": rng.normal(size=5000), "good": truth + rng.random(5000) / 10})
+    assert fp.plot(run, "t", "s").get_yscale() == "log"
+    assert fp.plot(run, "t", "s", yscale="linear").get_yscale() == "linear"
+    assert fp.plot(run, "t", "good").get_yscale() == "linear"
+    assert fp.plot(run, "t", ["s", "good"]).get_yscale() == "linear"
+    panels = fp.plot(run.with_columns(g=pl.lit(1)), "t", "s", by="g", facet=True)
+    assert panels.axes[0].get_yscale() == "log"
+    low, high = fp.plot(run, "t", "s").get_ylim()
+    assert 0 < low < 0.004
+    assert high > 1

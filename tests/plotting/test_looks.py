@@ -98,6 +98,46 @@ def test_systems_have_the_same_colours_in_every_picture():
     assert roc == plain
 
 
+def test_a_system_keeps_its_colour_in_other_company():
+    rows = run()
+    first = colours_by_name(fp.plot(rows, "relevant", ["old", "new"]))
+    second = colours_by_name(fp.plot(rows, "relevant", ["new", "other"]))
+    assert second["new"] == first["new"]
+    assert second["other"] == first["old"]  # the first colour that is free
+    assert list(colours_by_name(fp.plot(rows, "relevant", "new")).values()) == [first["new"]]
+    third = colours_by_name(fp.plot(rows, "relevant", ["old", "other"]))
+    assert third["old"] == first["old"]
+    assert third["other"] != first["old"]
+
+
+def test_a_new_figure_is_as_wide_as_its_content_and_has_two_spines():
+    ax = fp.plot(run(), "relevant", SYSTEMS)
+    width, height = ax.figure.get_size_inches()
+    assert width < 1.1 * height
+    assert [name for name, spine in ax.spines.items() if spine.get_visible()] == ["left", "bottom"]
+    mine = fp.plot(run(), "relevant", SYSTEMS, ax=axes())
+    assert all(spine.get_visible() for spine in mine.spines.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("average_precision", "Average precision"),
+        ("roc_auc", "ROC AUC"),
+        ("precision@10", "Precision@10"),
+        ("recall@precision=0.9", "Recall at precision 0.9"),
+        ("ndcg@5", "nDCG@5"),
+        ("max_f0.5", "Max F0.5"),
+        ("threshold@max_f1", "Threshold at max f1"),
+        ("mean_average_precision", "Mean average precision"),
+        ("fpr@threshold=0.5", "False positive rate at threshold 0.5"),
+        ("my_column", "my_column"),
+    ],
+)
+def test_display_names(name, title):
+    assert styles.metric_title(name) == title
+
+
 def test_colours_by_name():
     chosen = {"old": "0.5", "new": "C1", "not there": "red"}
     rows = run()
@@ -231,6 +271,16 @@ def test_small_numbers_have_two_digits():
     assert labels(ax)[0] == "score (AP = 0.00033, P = 1)"
     ax = fp.plot(rare, "relevant", "score", weight="w", ax=axes())
     assert labels(ax)[0].endswith(", P = 0.3)")
+
+
+def test_all_areas_have_equally_many_decimals():
+    truth = [True] + [False] * 2999
+    rare = pl.DataFrame({"t": truth, "last": range(3000), "later": [1499.5, *range(2999)]})
+    # 1/3000 and 1/1500.
+    assert labels(fp.plot(rare, "t", ["last", "later"], ax=axes()))[:2] == [
+        "last (AP = 0.00033)",
+        "later (AP = 0.00067)",
+    ]
 
 
 def test_what_would_be_empty_says_why():

@@ -7,18 +7,11 @@ import pytest
 from pictures import axes, labels, random_run
 
 import frame_pr as fp
-from frame_pr.plotting.curve_data import (
-    DrawnCurve,
-    best_point,
-    drawn_curves,
-    metric_columns,
-    point_at_recall,
-    read_curves,
-    recall_levels,
-    threshold_text,
-)
+from frame_pr.plotting.curve_data import DrawnCurve, drawn_curves, metric_columns, read_curves, recall_levels
+from frame_pr.plotting.marks import best_point, point_at_recall, threshold_text
 from frame_pr.plotting.options import PlotOptions
 
+BEST = ("max_f1", "max_f0.5", "max_precision", "max_mcc", "max_balanced_accuracy", "min_cost2", "min_cost0.5")
 OPTIONS = {
     "area": PlotOptions(),
     "envelope": PlotOptions(interpolated=True),
@@ -83,15 +76,16 @@ def test_areas_of_a_reordered_curve_are_those_of_evaluate(call: dict[str, Any], 
 @pytest.mark.parametrize("call", CALLS, ids=str)
 def test_marks_are_those_of_evaluate(call: dict[str, Any]) -> None:
     run, call = awkward_run(), {"truth": "relevant", "score": "score", "by": "group", **call}
-    names = ["max_f1", "max_f0.5", "threshold@max_f1", "threshold@max_f0.5"]
+    names = [at + name for name in BEST for at in ("", "threshold@")]
     names += [f"threshold@recall={recall}" for recall in (0, 0.3, 1)]
     wanted = fp.evaluate(run, names, **call).rows_by_key("group", named=True, unique=True)
     for each in drawn(fp.curve(run, **call)):
         row = wanted[each.key["group"]]
-        for beta in ("1", "0.5"):
-            best = best_point(each, beta)
-            assert (best and best[0].threshold) == row[f"threshold@max_f{beta}"]
-            assert (best and best[1]) == (row[f"max_f{beta}"] and pytest.approx(row[f"max_f{beta}"], rel=1e-12))
+        for name in BEST:
+            best = best_point(each, name)
+            assert (best and best[0].threshold) == row[f"threshold@{name}"], name
+            if best:  # else, to predict nothing is best
+                assert best[1] == pytest.approx(row[name], rel=1e-12), name
         for recall in (0, 0.3, 1):
             point = point_at_recall(each, recall) if each.numbers["positives"] else None
             assert (point and point.threshold) == row[f"threshold@recall={recall}"], recall
@@ -101,7 +95,7 @@ def test_best_point_among_equal_scores_is_the_row_that_has_it() -> None:
     # One score for all: the best F is at the third row, where both positives are found.
     run = pl.DataFrame({"relevant": [1, 0, 1, 0], "score": 1, "id": [4, 3, 2, 1]})
     (curve,) = drawn(fp.curve(run, "relevant", "score", tie_break="id"))
-    best = best_point(curve, "1")
+    best = best_point(curve, "max_f1")
     assert best is not None
     assert best[0] == (2, 1, 1.0, 2 / 3)
 

@@ -51,3 +51,21 @@ def test_no_rows_and_one_class(truth):
 def test_too_many_bins():
     with pytest.raises(ValueError, match="bins must be at most 10000, got 10001"):
         fp.plot_scores(random_run(), "relevant", "score", bins=10_001)
+
+
+def test_an_outlier_does_not_put_all_else_into_one_bin():
+    run = random_run(rows=500).with_columns(score=pl.when(pl.int_range(pl.len()) == 7).then(1e4).otherwise("score"))
+    ax = fp.plot_scores(run, "relevant", "score", ax=axes())
+    assert ax.get_xlim()[1] < 20
+    assert entries(ax)[2:] == ["beyond the axis: 1 row"]
+    assert max(heights(ax)[0]) < 0.5
+
+
+def test_no_positives_are_no_line_along_zero():
+    run = pl.DataFrame({"t": [0, 0, 0], "s": [1.0, 2.0, 3.0]})
+    ax = fp.plot_scores(run, "t", "s", ax=axes())
+    assert entries(ax) == ["negatives (3)", "positives (0): none"] or entries(ax) == [
+        "positives (0): none",
+        "negatives (3)",
+    ]
+    assert len(ax.patches) == 2

@@ -35,7 +35,7 @@ def test_a_dot_and_a_whisker_for_each_row(kind):
     order = np.argsort(dots.get_ydata())
     assert list(dots.get_xdata()[order]) == table["value"].to_list()
     assert whiskers(ax) == [(i, low, high) for i, (low, high) in enumerate(table.select("low", "high").iter_rows())]
-    assert ax.get_xlabel() == "average_precision"
+    assert ax.get_xlabel() == "Average precision"
 
 
 def test_names_units_and_the_line_of_the_whole():
@@ -87,15 +87,17 @@ def test_what_is_no_frame_of_intervals(change, sentence):
 def test_differences_the_largest_first():
     ax = fp.plot_comparison(FIGURES, "m", by="q", baseline="old", ax=axes())
     # The fourth has one value only.
-    values, edges, _ = ax.patches[0].get_data()
-    assert list(values) == [near(0.3), near(0.0), near(-0.1)]
-    assert list(edges) == [0.5, 1.5, 2.5, 3.5]
+    better, worse = (container.patches for container in ax.containers)
+    assert [bar.get_width() for bar in better] == [near(0.3), near(0.0), near(0.0)]
+    assert [bar.get_width() for bar in worse] == [near(0.0), near(0.0), near(-0.1)]
+    assert [label.get_text() for label in ax.get_yticklabels()] == ["1", "3", "2"]
     row = fp.compare(FIGURES, "m", by="q", baseline="old").row(0, named=True)
-    assert ax.get_legend_handles_labels()[1] == [
-        "new better: 1, worse: 1, tied: 1",
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
+        "new better: 1",
+        "new worse: 1, tied: 1",
         f"mean difference {row['difference']:.2f} ({row['low']:.2f} to {row['high']:.2f})",
     ]
-    assert ax.get_ylabel() == "m: new less old"
+    assert ax.get_xlabel() == "m: new less old"
 
 
 def test_of_rows_and_of_their_figures(kind):
@@ -104,7 +106,7 @@ def test_of_rows_and_of_their_figures(kind):
     of_rows = fp.plot_comparison(kind(run), "average_precision", "t", ["a", "b"], by="q", ax=axes())
     figures = fp.evaluate(kind(run), "average_precision", "t", ["a", "b"], by="q")
     of_figures = fp.plot_comparison(figures, "average_precision", by="q", ax=axes())
-    heights = [ax.patches[0].get_data().values.tolist() for ax in (of_rows, of_figures)]
+    heights = [[bar.get_width() for bar in ax.containers[0]] for ax in (of_rows, of_figures)]
     assert heights[0] == heights[1] == sorted(heights[0], reverse=True)
 
 

@@ -108,12 +108,12 @@ CASES = [
     Case(
         lambda: fp.plot(run, "rel", "s", mark="max_f1.1.1"),
         ValueError,
-        "mark must be the name of a best point, such as 'max_f1' or 'max_f0.5',",
+        "mark must be the name of a best point, such as 'max_f1', 'max_mcc' or 'min_cost10',",
     ),
     Case(
         lambda: fp.plot(run, "rel", "s", mark="max_f."),
         ValueError,
-        "mark must be the name of a best point, such as 'max_f1' or 'max_f0.5',",
+        "mark must be the name of a best point, such as 'max_f1', 'max_mcc' or 'min_cost10',",
     ),
     Case(lambda: fp.plot(run, "rel", "s", threshold_labels=np.int64(3)), None, None),
     Case(

@@ -1,0 +1,369 @@
+"""Artists of a plot of curves: lines, areas, bands, contours and baselines, and curves that hide others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from frame_pr.plotting import curve_data
+from frame_pr.plotting.axis_quantities import AxisQuantity, axis_quantity
+from frame_pr.plotting.curve_data import Y_KEY, Average, DrawnCurve
+from frame_pr.plotting.legends import BASELINE, SHARED, is_baseline, number_text, pixels_along, with_numbers
+from frame_pr.plotting.options import SPREADS, PlotOptions
+from frame_pr.plotting.styles import DASHED, grey
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+CURVE = "_curve"
+"""Label of curves that the legend explains by colour and by stroke."""
+ISO_F = "_iso_f"
+"""Label of the contours."""
+EDGES = 100
+"""Most rectangles that have an edge."""
+_STEPS = 2048
+"""Steps of an area from which on narrow steps are merged: unlike lines, matplotlib draws all corners of areas."""
+_FAINT, _FILL = 0.3, 0.25
+"""Opacity of what is behind rank k, and of areas."""
+_MARKED = 20
+"""Most thresholds that are shown as points."""
+_BANDS = 2
+"""Most averages with a band; of more, the edges are drawn."""
+_BENDS = 400
+"""Points of a curve that bends between its thresholds, if they are few."""
+_BASELINES = 3
+"""Most baselines with a line each; of more, their range is drawn."""
+_HIDDEN = 7
+"""Most curves of which hidden parts are drawn wider."""
+
+
+def curves_in(ax: Axes) -> int:
+    """How many curves the axes have: the next curve takes the next colour."""
+    return len(named_curves(ax))
+
+
+def named_curves(ax: Axes) -> list[Any]:
+    """The curves of the axes, without what explains or accompanies them."""
+    return [
+        line
+        for line in ax.get_lines()
+        if line.get_gid() is None
+        and (line.get_label() == CURVE or not str(line.get_label()).startswith(("_", BASELINE)))
+    ]
+
+
+def draw_curve(ax: Axes, curve: DrawnCurve, label: str, options: PlotOptions, line: dict[str, Any]) -> None:
+    """Draw a curve, with its area, envelope and levels."""
+    blocks = curve.blocks
+    if not curve.drawn:
+        ax.plot([], [], label=label, **line)
+        return
+    if blocks.height <= (EDGES if options.rectangles and options.points != 101 else _MARKED):
+        line = {"marker": "o", "markersize": 4, **line}
+    if not options.is_pr:
+        _draw_line(ax, blocks, curve.key.get(Y_KEY, options.ys[0]), options, {**line, "label": label})
+        return
+    height = "interpolated_precision" if options.interpolated else "precision"
+    if options.k is not None:
+        alpha = _FAINT * (1 if line.get("alpha") is None else line["alpha"])
+        _draw_steps(ax, blocks, "precision", {**line, "alpha": alpha, "label": "_rest"})
+        blocks = curve_data.first_k(blocks, options.k)
+    if options.rectangles:
+        _draw_rectangles(ax, curve_data.steps_of(blocks, height, most=_STEPS), line["color"], options.points != 101)
+    if options.interpolated:
+        _fill_steps(ax, blocks, "precision", height, line["color"])
+        _draw_steps(ax, blocks, height, {**line, "marker": "", "linestyle": DASHED, "label": "_envelope"})
+        explain(ax, "interpolated", linestyle=DASHED)
+        if options.points is not None:
+            levels, envelope = curve_data.recall_levels(curve, options.points)
+            shape = "s" if options.points == 11 else "."
+            dots(ax, levels, envelope, line["color"], shape, "_levels")
+            explain(ax, f"{options.points} levels of recall", linestyle="", marker=shape)
+    _draw_steps(ax, blocks, "precision", {**line, "label": label})
+
+
+def explain(ax: Axes, label: str, **look: Any) -> None:
+    """Add an entry to the legend, once, for what curves have in common."""
+    if label not in ax.get_legend_handles_labels()[1]:
+        ax.plot([], [], **{"color": grey(ax, 0.5), "linewidth": 1, "label": label, "gid": SHARED, **look})
+
+
+def draw_average(
+    ax: Axes, average: Average, label: str, options: PlotOptions, line: dict[str, Any], averages: int
+) -> None:
+    """Draw the mean of the curves of many groups, and their spread; `averages`: how many there are."""
+    if not average.drawn:
+        ax.plot([], [], label=label, **line)
+        return
+    if not options.is_pr:
+        # At ranks, which are points.
+        line = {"drawstyle": "default", **line}
+    if options.spread == "groups":
+        _draw_groups(ax, average, line)
+    elif options.spread is not None:
+        low, high, _ = SPREADS[options.spread]
+        band = average.strips.filter(pl.col(low).is_not_null())
+        if averages > _BANDS:
+            for edge in (low, high):
+                _draw_steps(ax, band, edge, {**line, "marker": "", "linewidth": 0.6, "alpha": 0.6, "label": "_edge"})
+        elif band.height:
+            _fill_steps(ax, band, low, high, line["color"], steps=options.is_pr)
+    if options.spread is not None:
+        words, thin = SPREADS[options.spread][2], averages > _BANDS or options.spread == "groups"
+        explain(ax, words, **({"linewidth": 0.7} if thin else {"linewidth": 6, "alpha": _FILL}))
+    _draw_steps(ax, average.strips, "precision", {**line, "label": label})
+
+
+def draw_baselines(
+    ax: Axes, shares: Sequence[tuple[float | None, Any]], decimals: int | None, *, as_band: bool
+) -> None:
+    """Draw the prevalence, the mean precision of random rankings: a dotted line each, or a grey band for many.
+
+    `decimals`: those of the values in the legend, None for no values.
+    """
+    colours: dict[float, tuple[float, Any]] = {}
+    for share, colour in shares:
+        if share:
+            _, other = colours.setdefault(round(share, 2), (share, colour))
+            if other != colour:  # the prevalence of a group, whose systems have a colour each
+                colours[round(share, 2)] = (share, grey(ax, 0.5))
+    lines: list[Any] = [line for line in ax.get_lines() if line.get_label() == f"_{BASELINE}"]
+    bands = [patch.get_extents() for patch in ax.patches if patch.get_label() == f"_{BASELINE}"]
+    before = [line.get_ydata()[0] for line in lines]
+    heights = [share for share, _ in colours.values()]
+    every = [*heights, *before, *(y for band in bands for y in band.transformed(ax.transData.inverted()).intervaly)]
+    if not every:
+        return
+    is_band = len(colours) > (1 if as_band else _BASELINES)
+    look: dict[str, Any] = {"color": grey(ax, 0.5), "alpha": 0.2} if is_band else {"linestyle": ":"}
+    for line in ax.get_lines():
+        if line.get_gid() == SHARED and is_baseline(line.get_label()):
+            line.remove()
+    values = dict.fromkeys(number_text(height, decimals or 0) for height in (min(every), max(every)))
+    label = BASELINE if decimals is None else with_numbers(BASELINE, " to ".join(values))
+    explain(ax, label, **look | {"linewidth": 6 if is_band else 1})
+    if is_band:
+        ax.axhspan(min(heights), max(heights), linewidth=0, zorder=0.5, label=f"_{BASELINE}", **look)
+        return
+    for share, colour in colours.values():
+        if any(abs(height - share) < 0.005 for height in before):
+            continue
+        colour = colour if before or len(colours) > 1 else grey(ax, 0.5)
+        ax.axhline(share, color=colour, linestyle=":", linewidth=1, zorder=1, label=f"_{BASELINE}")
+
+
+def draw_references(
+    ax: Axes, shares: Sequence[tuple[float | None, Any]], references: Mapping[str, Callable[[float, Any], Any]]
+) -> None:
+    """Draw what rankings without knowledge reach: for one prevalence in grey, for several in the colours of curves."""
+    import numpy as np
+
+    lines = {round(share, 2): (share, colour) for share, colour in shares if share}
+    t = np.append(np.linspace(0, 0.95, 200), np.linspace(0.951, 0.999, 100))
+    for stroke, (name, height) in zip((":", "--"), references.items(), strict=False):
+        for share, colour in lines.values():
+            look: dict[str, Any] = {"color": grey(ax, 0.5) if len(lines) == 1 else colour, "label": f"_{BASELINE}"}
+            heights = height(share, t)
+            if np.ptp(heights) == 0:
+                ax.axhline(heights[0], linestyle=stroke, linewidth=1, zorder=1, **look)
+            else:
+                ax.plot(t, heights, linestyle=stroke, linewidth=1, zorder=1, scalex=False, scaley=False, **look)
+        if lines:
+            explain(ax, name, linestyle=stroke)
+
+
+def draw_chance(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve]) -> None:
+    """Draw a random ranking, and for gains a perfect ranking."""
+    import numpy as np
+
+    look: dict[str, Any] = {"color": grey(ax, 0.5), "linewidth": 1, "zorder": 1, "label": f"_{BASELINE}"}
+    if all(line.get_label() != look["label"] for line in ax.get_lines()):
+        # Bent, unless both scales are linear.
+        x = np.array([0, 1]) if {*options.scales} <= {None, "linear"} else np.geomspace(1e-9, 1 - 1e-9, 500)
+        ax.plot(x, 1 - x if options.is_det else x, linestyle=":", **look)
+    explain(ax, with_numbers("random ranking", "AUC = 0.5" if options.is_roc else ""), linestyle=":")
+    if options.is_gain:
+        for share in {curve.numbers["prevalence"] for curve in curves if curve.numbers["prevalence"]}:
+            ax.plot([0, share, 1], [0, 1, 1], linestyle="--", **look)
+        explain(ax, "perfect ranking", linestyle="--")
+
+
+def draw_iso_f(ax: Axes, options: PlotOptions) -> None:
+    """Draw contours of equal F: precision = F r / ((1 + b^2) r - b^2 F)."""
+    from matplotlib.collections import LineCollection
+
+    if not options.iso_f:
+        return
+    square, contours = float(options.beta) ** 2, []
+    for f in options.iso_f:
+        start = square * f / (1 + square - f)  # the recall at which precision 1 gives this F
+        recall = [start + (1 - start) * (i / 200) ** 2 for i in range(201)]
+        contours.append([(r, f * r / ((1 + square) * r - square * f)) for r in recall])
+        text = f"F{options.beta} = {f:g}" if f == max(options.iso_f) else f"{f:g}"
+        look: dict[str, Any] = {"fontsize": "x-small", "color": grey(ax, 0.35), "ha": "right", "va": "center"}
+        ax.text(1.0, contours[-1][-1][1], text, zorder=0.6, path_effects=[halo(ax)], **look).set_gid(ISO_F)
+    ax.add_collection(
+        LineCollection(contours, colors=grey(ax, 0.6), linewidths=0.7, zorder=0.5, label=ISO_F), autolim=False
+    )
+
+
+def halo(ax: Axes) -> Any:
+    """The background around letters, where lines run behind them."""
+    from matplotlib.patheffects import withStroke
+
+    return withStroke(linewidth=2, foreground=ax.get_facecolor())
+
+
+def show_hidden(ax: Axes) -> None:
+    """Draw a curve wider, and below, where a later curve lies on it for some way along the axis."""
+    import numpy as np
+
+    for line in [line for line in ax.get_lines() if line.get_label() == "_below"]:
+        line.remove()
+    curves = named_curves(ax)
+    if not 1 < len(curves) <= _HIDDEN:
+        return
+    row, cell = 1 << 20, ax.figure.dpi / 100
+    shortest = 0.08 * ax.get_window_extent().width
+    later = np.empty(0, np.int64)
+    around = np.add.outer([-row, 0, row], [-1, 0, 1]).ravel()
+    for number, line in enumerate(reversed(curves)):
+        points = pixels_along(line.get_transform().transform_path(line.get_path()), every=1)
+        cells = np.floor(points / cell).astype(np.int64) @ [row, 1]
+        above = np.searchsorted(later, cells, side="right") - np.searchsorted(later, cells)
+        later = np.sort(np.concatenate([later, np.unique(np.add.outer(np.unique(cells), around))]))
+        for layers in range(1, int(above.max(initial=0)) + 1):
+            ends = np.flatnonzero(np.diff(above >= layers, prepend=False, append=False))
+            stretches = [points[start:end] for start, end in ends.reshape(-1, 2)]
+            # Along the axis only: at the left edge of most plots, steps up and down lie on each other.
+            stretches = [stretch for stretch in stretches if np.ptp(stretch[:, 0]) >= shortest]
+            if not stretches:
+                break
+            # Not a number ends a stretch.
+            gap = [[np.nan, np.nan]]
+            parts = [np.vstack([ax.transData.inverted().transform(stretch), gap]) for stretch in stretches]
+            (below,) = ax.plot(*np.concatenate(parts).T, color=line.get_color(), alpha=line.get_alpha(), label="_below")
+            below.set(linewidth=line.get_linewidth() + 2 * layers, zorder=line.get_zorder() - 0.01 * number)
+            below.set(solid_capstyle="butt", solid_joinstyle="miter")
+
+
+def dots(ax: Axes, x: Sequence[float], y: Sequence[float], colour: Any, shape: str, label: str) -> Any:
+    """Draw points that stand out from the curve."""
+    size = 8 if shape == "." else 6
+    return ax.plot(
+        x, y, shape, color=colour, markersize=size, markeredgecolor=ax.get_facecolor(), zorder=3, label=label
+    )[0]
+
+
+def say(ax: Axes, sentence: str) -> None:
+    """Write a sentence in the middle of axes that would be empty."""
+    ax.text(0.5, 0.5, sentence, transform=ax.transAxes, ha="center", va="center", color=grey(ax, 0.35))
+
+
+def _draw_steps(ax: Axes, blocks: pl.DataFrame, height: str, line: dict[str, Any]) -> None:
+    """Draw each precision back to the recall before it, as the area under the curve is summed."""
+    steps = line.get("drawstyle") != "default"
+    recall, precision = blocks["recall"].to_numpy(), blocks[height].to_numpy()
+    if steps and blocks.height:
+        recall, precision = _from_zero(recall, precision)
+    # The left end of the first step is no threshold: it gets no marker.
+    ax.plot(recall, precision, **{"drawstyle": "steps-pre", "markevery": slice(int(steps), None), **line})
+
+
+def _draw_line(ax: Axes, blocks: pl.DataFrame, name: str, options: PlotOptions, line: dict[str, Any]) -> None:
+    """Draw straight lines between thresholds, and steps against the threshold itself.
+
+    The ROC curve and gains begin where nothing is predicted; the ROC curve ends where all rows are.
+    """
+    import numpy as np
+
+    quantity = axis_quantity(name)
+    if quantity.at is not None:
+        ax.plot(*_between_thresholds(blocks, quantity), **line)
+        return
+    x, y = blocks.filter(pl.col("y").is_not_null()).select("x", "y").cast(pl.Float64).to_numpy().T
+    if options.is_roc or options.is_gain:
+        x, y = np.append(0.0, x), np.append(0.0, y)
+        line = {"markevery": slice(1, None), **line}
+    if options.is_gain:
+        tenths = [i / 10 for i in range(1, 11)]
+        dots(ax, tenths, np.interp(tenths, x, y).tolist(), line["color"], ".", "_tenths")
+        explain(ax, "tenths of the rows", linestyle="", marker=".")
+    if options.is_roc:
+        x, y = np.append(x, 1.0), np.append(y, 1.0)
+    ax.plot(x, y, **{"drawstyle": "steps-post" if options.x == "threshold" else "default", **line})
+
+
+def _between_thresholds(blocks: pl.DataFrame, quantity: AxisQuantity) -> Any:
+    """Thresholds from 0 to the highest score, and the quantity there: it changes where the counts do not."""
+    import numpy as np
+
+    columns = ("threshold", "tp", "fp", "fn", "tn")
+    scores, tp, fp, fn, tn = blocks.select(columns).cast(pl.Float64).to_numpy().T[:, ::-1]
+    each = max(2, _BENDS // max(1, len(scores)))
+    lower = np.append(0.0, scores[:-1])[:, None]
+    # Just above the next lower score, the counts are those of this score already.
+    t = lower + (scores[:, None] - lower) * np.linspace(1e-9, 1, each)
+    counts = (values[:, None] for values in (tp, fp, tp + fn, tp + fp + fn + tn))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        at: Any = quantity.at
+        heights = at(*counts, t)
+    return t.ravel(), np.where(np.isfinite(heights), heights, np.nan).ravel()
+
+
+def _draw_groups(ax: Axes, average: Average, line: dict[str, Any]) -> None:
+    from matplotlib.collections import LineCollection
+
+    width = average.strips.height
+    heights = average.members.to_numpy().reshape(-1, width)
+    recall = average.strips["recall"].to_numpy()
+    import numpy as np
+
+    x = np.column_stack([np.concatenate([[0.0], recall[:-1]]), recall]).ravel()
+    if line.get("drawstyle") == "default":
+        steps = [np.column_stack([recall, member]) for member in heights]
+    else:
+        steps = [np.column_stack([x, np.repeat(member, 2)]) for member in heights]
+    ax.add_collection(
+        LineCollection(steps, colors=[line["color"]], linewidths=0.6, alpha=0.25, zorder=1, label="_groups"),
+        autolim=False,
+    )
+
+
+def _fill_steps(ax: Axes, blocks: pl.DataFrame, low: str, high: str, colour: Any, steps: bool = True) -> None:
+    """Fill the area between two heights."""
+    areas = curve_data.steps_of(blocks, low, high, most=_STEPS) if steps else blocks
+    recall, *heights = (areas[name].to_numpy() for name in ("recall", low, high))
+    if steps:
+        recall, *heights = _from_zero(recall, *heights)
+    look: dict[str, Any] = {"color": colour, "alpha": _FILL, "linewidth": 0}
+    ax.fill_between(recall, heights[0], heights[1], step="pre" if steps else None, **look)
+
+
+def _from_zero(recall: Any, *heights: Any) -> list[Any]:
+    """Add the left end of the first step, which is at recall 0."""
+    import numpy as np
+
+    return [np.append(0.0, recall), *(np.append(height[:1], height) for height in heights)]
+
+
+def _draw_rectangles(ax: Axes, steps: pl.DataFrame, colour: Any, edges: bool) -> None:
+    import numpy as np
+    from matplotlib.collections import PolyCollection
+    from matplotlib.colors import to_rgba
+
+    right, height = steps.to_numpy().T
+    left, zero = np.append(0.0, right)[:-1], np.zeros_like(height)
+    corners: Any
+    if steps.height <= EDGES and edges:
+        corners = np.stack([left, zero, left, height, right, height, right, zero], axis=1).reshape(-1, 4, 2)
+        edge: dict[str, Any] = {"edgecolor": colour, "linewidth": 0.6}
+    else:
+        # Edges would paint narrow rectangles over, and antialiasing show the seams: one outline of all.
+        top = np.stack([left, height, right, height], axis=1).reshape(-1, 2)
+        corners, edge = [np.concatenate([[[0.0, 0.0]], top, [[right[-1], 0.0]]])], {"linewidth": 0}
+    ax.add_collection(
+        PolyCollection(corners, facecolor=to_rgba(colour, _FILL), label="_rectangles", **edge), autolim=False
+    )
