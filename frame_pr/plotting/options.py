@@ -92,7 +92,7 @@ class PlotOptions:
 
     @property
     def is_det(self) -> bool:
-        """Whether this is the curve of detection error trade-off."""
+        """Whether this is the curve of detection error tradeoff."""
         return (self.x, self.ys) == ("fpr", ("fnr",))
 
     @property
