@@ -130,10 +130,15 @@ class InMemory(FrameKind[Frame]):
         return collected(table.select(map(by_name, new)), "in-memory")
 
 
-def collected(table: pl.LazyFrame, engine: Literal["in-memory", "auto"]) -> pl.DataFrame:
+_OPTIMIZATIONS = pl.QueryOptFlags()
+
+
+def collected(
+    table: pl.LazyFrame, engine: Literal["in-memory", "auto"], optimizations: pl.QueryOptFlags = _OPTIMIZATIONS
+) -> pl.DataFrame:
     """The rows of a plan; its errors are our own."""
     try:
-        return table.collect(engine=engine)
+        return table.collect(engine=engine, optimizations=optimizations)
     except ValueError as error:
         # What the in-memory engine adds is about expressions that the caller never wrote.
         raise ValueError(str(error).partition("\n\nThis error occurred")[0]) from None

@@ -197,7 +197,10 @@ def curve_table(
     figures = {name: rate_of(name).formula(blocks.counts) for name in columns if name not in _READY}
     if fractional:
         figures |= {name: rate_of(name).formula(blocks.counts) / UNIT for name in columns if name in rates.COUNTS}
-    table = with_totals(blocks_of(rows, each_row=True), rows.totals, in_units=fractional)
+    formulas = (*figures.values(), *map(pl.col, columns))
+    read = {name for formula in formulas for name in formula.meta.root_names()}
+    ranked = blocks_of(rows, read | {"hits", "tp", "positives", "rows", "retrieved"}, each_row=True)
+    table = with_totals(ranked, rows.totals, in_units=fractional)
     if not unretrieved:
         table = table.filter("retrieved")
     if levels is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any, Unpack
 
 import polars as pl
@@ -14,10 +15,11 @@ from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import OutputFrame, rows_of
+from frame_pr.inputs.templates import Cell, templates_of
 from frame_pr.metrics.aggregation import plan_for, values
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.means import Means, Statistic, checked_statistics, means_of
-from frame_pr.metrics.names import is_metric, metric, request_for
+from frame_pr.metrics.names import is_current, is_metric, metric, request_for
 
 
 @public()
@@ -111,12 +113,21 @@ def metrics_of(
     means: Means | None = None,
 ) -> Frame:
     """What `evaluate` gives; every function that is one of a few metrics ends here, with its policies in one."""
+    asked = means and means[:3]
+    templates = templates_of(frame, metrics, truth, score, by, positive, undefined, asked, options=dict(policies))
+    if templates is not None and (result := templates.run(frame)) is not None:
+        return result
     named, backend = metrics_named(metrics, truth, score), backend_of(frame)
     request = request_of(truth, score, by, positive, policies)
     request = request_for(named.values(), request, averages=means is not None)
     filled, means = filling("undefined", undefined), means and means.of(named)
     if backend:
         return backend.evaluate(request.in_parts(), named, means, filled)
+    if templates is not None and all(map(is_current, named.values())):
+        build = partial(evaluate_request, request=request, named=named, means=means, undefined=filled)
+        columns = list(dict.fromkeys(request.columns()))
+        if (result := templates.add(frame, columns, build)) is not None:
+            return result
     return evaluate_request(frame, request, named, means, filled)
 
 
@@ -190,11 +201,12 @@ def evaluate_request(
     named: Mapping[str, str],
     means: Means | None,
     undefined: float | None,
+    cell: Cell | None = None,
     *,
     all_groups: bool = True,
 ) -> Frame:
-    """What `evaluate` gives; `all_groups`: of the groups of frames that give known totals, too."""
-    rows, output = rows_of(frame, request, all_groups=all_groups)
+    """What `evaluate` gives; `all_groups`: of the groups of frames that give known totals, too; `cell`: see there."""
+    rows, output = rows_of(frame, request, all_groups=all_groups, cell=cell)
     columns, lack = named, list[str]()
     if means is not None:
         lack = plan_for(rows, list(named.values()), undefined).undefinable()

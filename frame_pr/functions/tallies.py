@@ -151,7 +151,7 @@ def _count_equal_rows(
     rows = rows.with_columns(positive=False)
     frame: Any = collected(rows, "in-memory") if in_memory else rows
     ranked, output = rows_of(frame, request_of("positive", "0", others, None, policies))
-    blocks = blocks_of(ranked).select("group", "threshold", "size")
+    blocks = blocks_of(ranked, ["threshold", "size"]).select("group", "threshold", "size")
     blocks = blocks.filter(pl.col("size") > 0) if has_counts else blocks
     return output.restore(blocks).rename({"threshold": "0", "size": "count"})
 

@@ -130,7 +130,7 @@ def _warn_of_unjudged_groups(data: pl.DataFrame, truth: str, keys: Sequence[str]
         )
 
 
-_COUNT = "count"
+COUNT_OF_TALLY = "count"
 """The column that `tally` adds."""
 
 
@@ -153,7 +153,7 @@ class _Layout(NamedTuple):
 
 def may_be_tally(columns: Sequence[Any], request: Request) -> bool:
     """Whether a frame has the column that `tally` adds, and the call has no `count=`."""
-    return _COUNT in columns and request.policies.get("count") is None
+    return COUNT_OF_TALLY in columns and request.policies.get("count") is None
 
 
 def refuse_tally(kind: FrameKind[Any], source: pl.LazyFrame, request: Request) -> pl.LazyFrame:
@@ -169,7 +169,7 @@ def refuse_tally(kind: FrameKind[Any], source: pl.LazyFrame, request: Request) -
         return source
     names = [
         *(layout.used if layout.keys is None else [*layout.keys, layout.truth, layout.score, *layout.rest]),
-        _COUNT,
+        COUNT_OF_TALLY,
     ]
     if kind.height is not None:
         labels = {str(name): name for name in kind.columns}
@@ -186,12 +186,12 @@ def _layout(kind: FrameKind[Any], source: pl.LazyFrame, request: Request) -> _La
     )
     used = _names(source, request.columns())
     columns = [str(name) for name in kind.columns]
-    if _COUNT in used or len(truth) != 1 or not scores or len({*columns}) < len(columns):
+    if COUNT_OF_TALLY in used or len(truth) != 1 or not scores or len({*columns}) < len(columns):
         return None
-    place, end = columns.index(truth[0]), columns.index(_COUNT)
+    place, end = columns.index(truth[0]), columns.index(COUNT_OF_TALLY)
     # `by, truth, score, ..., count`; what the caller added later stands behind and is constant or of the groups.
     keys, ranked = [*columns[:place], *columns[end + 1 :]], columns[place + 1 : end]
-    exact = {*columns} == {*used, _COUNT}
+    exact = {*columns} == {*used, COUNT_OF_TALLY}
     ordered = place < end and {*scores} <= {*ranked} <= {*used}
     if not exact and not ordered:
         return None
@@ -214,7 +214,7 @@ def _names(source: pl.LazyFrame, items: Sequence[Any]) -> list[str]:
 
 
 def _check(data: pl.DataFrame, layout: _Layout) -> pl.DataFrame:
-    counts = data[_COUNT]
+    counts = data[COUNT_OF_TALLY]
     # Where each count is 1, the values are the same with and without count=.
     if not counts.dtype.is_integer() or counts.null_count() or not (counts >= 1).all() or not (counts > 1).any():
         return data

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, partial
 from math import prod
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
@@ -111,10 +111,11 @@ class SortKey:
         """The last bit of a key, of a truth, and the other way round: the smaller comes first."""
         return 1 - truth.cast(pl.Int64) if self.hits_first else truth.cast(pl.Int64)
 
-    def unpacked(self) -> dict[str, pl.Expr]:
-        """Parts of the column `key`: `bits` of group and score; `place_bits` of these and the place; `truth`."""
+    def unpacked(self, *, place: bool) -> dict[str, pl.Expr]:
+        """Parts of the column `key`: `bits` of group and score; `truth`; `place_bits`, of `bits` and the place."""
         key = pl.col("key")
-        return {"bits": key & -self._room, "place_bits": key & -2, "truth": self.truth_bit(key & 1)}
+        parts = {"bits": key & -self._room, "truth": self.truth_bit(key & 1)}
+        return parts | ({"place_bits": key & -2} if place else {})
 
     def place_of_row(self) -> pl.Expr:
         """A place that holds the number of the row, so that other columns can be fetched by it after the sort."""
@@ -207,6 +208,21 @@ class Digit(NamedTuple):
         integer = pl.col(self.key).cast(_physical(self.dtype))
         return integer.is_null() | integer.is_between(self.lowest, self.lowest + self.base - 2)
 
+    def holds(self, column: pl.Series) -> bool:
+        """Whether all keys of a column have a digit."""
+        if self.always:
+            return True
+        column = column if column.dtype.is_integer() else column.to_physical()
+        least: Any = column.min()
+        most: Any = column.max()
+        # Of no key but null both are None.
+        return least is None or bool(self.lowest <= least and most <= self.lowest + self.base - 2)
+
+    @property
+    def always(self) -> bool:
+        """Whether every key of the type has a digit."""
+        return self.dtype in _NARROW and self.base > 2**33
+
     def of_key(self) -> pl.Expr:
         """The digit of the key, where it is inside."""
         physical = _physical(self.dtype)
@@ -226,13 +242,21 @@ _NARROW = (*_NARROW_UNSIGNED, pl.Int8, pl.Int16, pl.Int32, pl.Date)
 _INTEGERS = (*_NARROW, pl.Int64, pl.UInt64, pl.Time, pl.Datetime, pl.Duration)
 
 
-def coding(frame: pl.LazyFrame, keys: list[str], *, limit: int, height: int | None, in_order: bool) -> Coding:
+def coding(
+    frame: pl.LazyFrame,
+    keys: list[str],
+    *,
+    limit: int,
+    height: int | None,
+    in_order: bool,
+    assumed: list[Digit] | None = None,
+) -> Coding:
     """Number the groups of a frame from 0, below the limit.
 
     Keys that are integers underneath are the digits of the code. For that their ranges have to be known: those of a
     frame in memory are looked at. On a LazyFrame every key gets an equal range, and if any value lies outside, all
     groups are numbered, as those of other keys are. `height`: of a frame in memory, its number of rows. `in_order`:
-    rows keep their order.
+    rows keep their order. `assumed`: of a plan that is run only if its keys have certain digits, where to put these.
     """
     in_memory = height is not None
     if not keys:
@@ -254,6 +278,10 @@ def coding(frame: pl.LazyFrame, keys: list[str], *, limit: int, height: int | No
         present_keys = frame.select(keys).with_columns(**nan)
         return rows.with_columns(**nan).join(present_keys, on=on, how="semi", nulls_equal=True).drop(list(nan))
 
+    certain = in_memory or all(digit.always for digit in digits)
+    if assumed is not None and not certain:
+        assumed += digits
+        certain = True
     position = pl.lit(0, dtype=pl.Int64)
     values: dict[str, pl.Expr] = {}
     for place, digit in enumerate(digits):
@@ -262,7 +290,7 @@ def coding(frame: pl.LazyFrame, keys: list[str], *, limit: int, height: int | No
         # Each division takes a tenth of the time of a sort.
         upto = pl.col("group") // below if below > 1 else pl.col("group")
         values[digit.key] = digit.to_key(upto % digit.base if place else upto)
-    if digits and (in_memory or all(digit.dtype in _NARROW and digit.base > 2**33 for digit in digits)):
+    if digits and certain:
 
         def code(rows: pl.LazyFrame) -> pl.LazyFrame:
             return rows.with_columns(group=position)
@@ -275,6 +303,8 @@ def coding(frame: pl.LazyFrame, keys: list[str], *, limit: int, height: int | No
     groups = groups.group_by(keys).agg().sort(keys).with_row_index("number")
     groups = groups.with_columns(pl.col("number").cast(pl.Int64))
     groups = groups.map_batches(partial(_below, limit=limit), schema=groups.collect_schema())
+    if assumed is not None:
+        groups = groups.cache()  # nothing is optimized there
     extra_columns, matched = nan, on
     if height is not None and height >= SMALL:
         groups = groups.collect(engine="streaming").lazy()

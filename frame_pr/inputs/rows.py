@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Generic, NamedTuple
+from typing import Any, Generic, NamedTuple
 
 import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_taken
-from frame_pr.frames.kinds import Frame, FrameKind, InMemory
+from frame_pr.frames.kinds import Frame, FrameKind, InMemory, PolarsLazyFrame
 from frame_pr.inputs.keys import PLACES, Coding, Recode, SortKey, coding, group_limit
 from frame_pr.inputs.request import Request
+from frame_pr.inputs.templates import Cell
 from frame_pr.inputs.validate import canonical, selected
 from frame_pr.inputs.weights import (
     COLUMNS,
@@ -138,14 +139,18 @@ def rows_of(
     all_groups: bool = False,
     starts: pl.DataFrame | None = None,
     units: pl.DataFrame | None = None,
+    cell: Cell | None = None,
 ) -> tuple[Rows, OutputFrame[Frame]]:
     """Check a frame and bring it into canonical form; several scores become a last key, `system`.
 
     `carry`: the rows keep their order, and have what their kind carries. `placed`: keys have room for the places of
     rows. `all_groups`: the groups of frames that give known totals are there, too. `starts`: a frame of the columns of
     `by` and those of `blocks.START`. `units`: one of the columns of `by` and `unit`, the unit of the larger group.
+    `cell`: what the plan begins with, in place of the rows of the frame.
     """
-    selection = selected(frame, request, carry=carry)
+    selection: Any = selected(frame, request, carry=carry)
+    if cell is not None:
+        selection = replace(selection, cell=cell, kind=PolarsLazyFrame(selection.source))
     source = canonical(selection, request)
     if request.each_row:
         source = source.with_row_index("cluster")
@@ -166,7 +171,9 @@ def rows_of(
     if has_counts and not carry:
         # Only a group of which there is no row has none.
         source = source.with_columns(pl.col("count").fill_null(1)).filter(pl.col("count") > 0)
-    number = partial(coding, height=selection.kind.height, in_order=carry)
+    number = partial(
+        coding, height=selection.kind.height, in_order=carry, assumed=None if cell is None else cell.digits
+    )
     if ordered:
         source = _with_places(source, request, number)
     limit = group_limit(places=ordered or carried or placed)
@@ -236,6 +243,7 @@ def _with_places(source: pl.LazyFrame, request: Request, number: Callable[..., C
     if "tie_break" in request.single:
         descending = request.policies.get("tie_break_descending", True)
     else:  # a missing gain is worth 0, and so is its place
+        number = partial(number, assumed=None)  # the caller's columns do not have it
         source = source.with_columns(tie_break=pl.col("gain").fill_null(0))
     coded = number(source, ["tie_break"], limit=PLACES - 1).code(source)
     tie = PLACES - 1 - pl.col("group") if descending else pl.col("group")

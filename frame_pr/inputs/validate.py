@@ -25,6 +25,7 @@ from frame_pr.frames.messages import shown
 from frame_pr.inputs import values, weights
 from frame_pr.inputs.data_warnings import refuse_tally, warn_of_values
 from frame_pr.inputs.request import TOTAL_POLICIES, Request
+from frame_pr.inputs.templates import Cell
 from frame_pr.inputs.values import refuse_carried
 
 
@@ -46,6 +47,8 @@ class Selection(Generic[Frame]):
     several: bool
     """Whether the scores are systems; there can be one."""
     kind: FrameKind[Frame]
+    cell: Cell | None = None
+    """The first node of a plan that is run later, in place of the columns."""
 
     @cached_property
     def frame(self) -> pl.LazyFrame:
@@ -59,6 +62,8 @@ class Selection(Generic[Frame]):
 
     def compute(self, check: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.LazyFrame:
         """The columns, past a check of what they hold: now where the frame is in memory, else when it is collected."""
+        if self.cell is not None:
+            return self.cell.table({**self.keys, **self.scores, **self.others}, self.schema, check)
         if (height := self.kind.height) is not None:
             data = computed(self.frame, self.source, self.columns, self.arguments, height)
             # Small frames in one piece, as every step takes its time for each of the pieces.

@@ -28,6 +28,8 @@ _HOW: Mapping[str, tuple[Callable[[pl.Expr], pl.Expr], str]] = {
     "loosest": (lambda over: pl.when(over).then("rank_key"), "min"),
 }
 """What is made of each block, and how that is aggregated; all others are aggregated as they are."""
+_WITH_RANK_KEY = ("best", "least", "strictest", "loosest")
+"""Of what is made of each block, that which holds its score."""
 
 
 class Plan(NamedTuple):
@@ -60,6 +62,13 @@ class Plan(NamedTuple):
         """All that is found per group, over blocks."""
         others = {name: record for name, record in self.aggregates.items() if record.how != "ideal"}
         return {**{name: FACTS[name].over_blocks for name in self.facts}, **others}
+
+    @property
+    def columns_of_blocks(self) -> frozenset[str]:
+        """The columns of blocks that anything reads."""
+        records = self.over_groups.values()
+        rank_keys = {"rank_key"} if any(record.how in _WITH_RANK_KEY for record in records) else set()
+        return _columns_read(record.over for record in records) | rank_keys
 
     def fills(self, name: str) -> bool:
         """Whether `undefined=` fills the nulls of this metric."""
@@ -149,8 +158,13 @@ def _aggregate_ranking(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Thre
     k_at = {f"k@{name}": rows.key.reaches(code_reached(cutoff.threshold, rows.key)) for name, cutoff in cutoffs.items()}
     if "retrieved_rows" in metric_plan.facts and rows.some_unranked:
         k_at["retrieved_k"] = rows.key.is_retrieved()
-    table = blocks_of(rows, steps="all" not in blocks_read, first=first, k_at=k_at, extra_sums=metric_plan.extra_sums)
-    if not rows.some_unranked:
+    columns = metric_plan.columns_of_blocks
+    if "retrieved_k" in columns:
+        columns |= {"k"}
+    table = blocks_of(
+        rows, columns, steps="all" not in blocks_read, first=first, k_at=k_at, extra_sums=metric_plan.extra_sums
+    )
+    if not rows.some_unranked and "retrieved_k" in columns:
         table = table.with_columns(retrieved_k="k")
     # Known totals are put in where they are first needed: in blocks only if an aggregate names them there.
     in_blocks = not metric_plan.columns.isdisjoint(FACTS)

@@ -109,6 +109,11 @@ def _read(name: str, blocks: Blocks) -> Metric:
     raise ValueError(f"no metric is named {name!r}; {_hint(name)}")
 
 
+def is_current(name: str) -> bool:
+    """Whether the name of a metric is not deprecated."""
+    return not {name, name.partition("@")[0]} & DEPRECATED.keys()
+
+
 def is_metric(name: object) -> bool:
     """Whether this is the name of a metric."""
     return isinstance(name, str) and (_is_name(name) or name in DEPRECATED or name.partition("@")[0] in DEPRECATED)

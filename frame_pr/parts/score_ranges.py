@@ -147,7 +147,7 @@ def best_precision(
     """For each range in the part, the largest precision at any of its thresholds."""
     rows, output = call.rows_of(part, [*call.keys, RANGE], {}, starts, units)
     best = (pl.col("tp") / pl.col("k")).max().alias(_SUM + "precision")
-    return output.restore(blocks_of(rows, steps=True).group_by("group").agg(best)).collect()
+    return output.restore(blocks_of(rows, ["tp", "k"], steps=True).group_by("group").agg(best)).collect()
 
 
 def with_later_precision(starts: pl.DataFrame, best: pl.DataFrame, call: PartQuery) -> pl.DataFrame:

@@ -7,7 +7,7 @@ whole-column arithmetic on a table that is ordered by group and then from the be
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from types import MappingProxyType
@@ -36,8 +36,20 @@ START = (*(mass.before for mass in MASSES), *(mass.in_all for mass in MASSES), "
 range, the totals of the larger one, and the largest precision at any threshold below the range."""
 
 
+_NEEDS: Mapping[str, Sequence[str]] = {
+    "positives": ("tp",),
+    "rows": ("k",),
+    "threshold": ("rank_key",),
+    **dict.fromkeys(("interpolated_precision", "later_hits", "later_misses"), ("hits", "tp", "k")),
+}
+"""The columns of blocks that others are made of."""
+COLUMNS = frozenset(("block", "rank_key", "size", "hits", "k", "tp", "ties", "misses", "first", "retrieved", *_NEEDS))
+"""The columns of blocks that are made if they are asked for."""
+
+
 def blocks_of(
     rows: Rows,
+    columns: Collection[str] = COLUMNS,
     *,
     steps: bool = False,
     first: bool = False,
@@ -52,66 +64,81 @@ def blocks_of(
     the block's own `size` and `hits`; `k` and `tp` once it is taken; `ties`, how many rows since the block before it
     (whatever their weight) share their score with another; `misses`, how many negatives there are since then;
     `positives` and `rows`, the totals of the group as its rows have them; `first`, `last` (in its group); `retrieved`;
-    where weights are fractional `unit`, in whose parts all masses are; and those of `running_figures`. Columns that
-    nobody asks for cost nothing: polars drops them. Rows that are unretrieved are a last block, and those that do not
-    count another, whose `rank_key`, `threshold`, `k` and `tp` are null.
+    where weights are fractional `unit`, in whose parts all masses are; and those of `running_figures`. Rows that are
+    unretrieved are a last block, and those that do not count another, whose `rank_key`, `threshold`, `k` and `tp` are
+    null.
 
-    `steps`: only blocks with a positive, and the last one of every group. `first`: also the first one of every group.
-    `each_row`: with ties that put positives first or last, every row is a block, also where truths are equal.
-    `k_at`: more columns, of which blocks reach a threshold (`SortKey.reaches`) the k there as far as the block, 0 where
-    no block above it does. `extra_sums`: those of `EXTRA_SUMS` that are wanted, of each block alone; a block that
-    has any of them is a step, too.
+    `columns`: those that are wanted; there may be others, too. `steps`: only blocks with a positive, and the last one
+    of every group. `first`: also the first one of every group. `each_row`: with ties that put positives first or last,
+    every row is a block, also where truths are equal. `k_at`: more columns, of which blocks reach a threshold
+    (`SortKey.reaches`) the k there as far as the block, 0 where no block above it does. `extra_sums`: those of
+    `EXTRA_SUMS` that are wanted, of each block alone; a block that has any of them is a step, too.
     """
     key = rows.key
+    wanted = {needed for name in columns for needed in (name, *_NEEDS.get(name, ()))}
 
     def if_retrieved(value: pl.Expr) -> pl.Expr:
         # Most frames have no other rows, and a test of every block takes its time.
         return pl.when("retrieved").then(value) if rows.some_unranked else value
 
-    group_bits = key.group_bits()
+    def some(expressions: Mapping[str, Callable[[], pl.Expr]]) -> dict[str, pl.Expr]:
+        # What nobody wants is not even planned: of few rows, the plan takes more time than the rows.
+        return {name: expression() for name, expression in expressions.items() if name in wanted}
+
+    if steps:
+        wanted |= {HITS.block}
+    masses = [mass for mass in MASSES if mass.upto in wanted]
     # Running totals over the whole frame; a block's own numbers are differences of them, and so are a group's.
-    blocks = _running(rows, extra_sums, each_row=each_row).with_columns(
-        last=ends(group_bits),
-        first=starts(group_bits),
-        **{mass.block: difference(mass.run) for mass in MASSES},
+    blocks = _running(rows, extra_sums, each_row=each_row, wanted=wanted).with_columns(
+        last=ends(key.group_bits()),
+        **{mass.block: difference(mass.run) for mass in MASSES if mass.block in wanted},
         **{name: _block_sum(name, rows) for name in extra_sums},
     )
-    before = pl.col(ROWS.run) - pl.col(ROWS.block)
+    # The last block of a group always stays: so the next one is the first.
+    is_first = pl.col("last").shift(1, fill_value=True)
+    before = pl.col(ROWS.run).shift(1, fill_value=0)
     if k_at:
         # Codes may be of the group's system.
         blocks = blocks.with_columns(group=key.group()).with_columns(
-            pl.when(reached).then(ROWS.run).when("first").then(before).forward_fill().alias(name)
+            pl.when(reached).then(ROWS.run).when(is_first).then(before).forward_fill().alias(name)
             for name, reached in k_at.items()
         )
+    if first or "first" in wanted:
+        blocks = blocks.with_columns(first=is_first)
     if steps:
         has_some = [pl.col(name) > 0 for name in ("hits", *extra_sums)]
         blocks = blocks.filter(pl.any_horizontal(*has_some, "last", *(["first"] if first else [])))
-    rank_key = if_retrieved(key.rank_key())
+    # Where the next group starts, the row before holds what the runs began with.
+    start = {
+        mass: pl.when(is_first).then(pl.col(mass.run).shift(1, fill_value=0)).forward_fill()
+        for mass in {*masses, *([ROWS] if k_at else [])}
+    }
     blocks = blocks.with_columns(
-        block=key.block(),
         group=key.group().set_sorted(),
-        rank_key=rank_key,
-        threshold=key.threshold(rank_key),
-        ties=difference("ties_run"),
-        misses=difference(ROWS.run) - difference(HITS.run),
+        **some(
+            {
+                "block": key.block,
+                "rank_key": lambda: if_retrieved(key.rank_key()),
+                "ties": lambda: difference("ties_run"),
+                "misses": lambda: difference(ROWS.run) - difference(HITS.run),
+            }
+        ),
+        **{mass.upto: pl.col(mass.run) - start[mass] for mass in masses},
+        **{name: pl.col(name) - start[ROWS] for name in k_at},
     )
-    # The last block of a group always stays: where the next one starts, the row before holds what the runs began with.
-    start = {mass: from_start(pl.col(mass.run).shift(1, fill_value=0)) for mass in MASSES}
-    blocks = blocks.with_columns(
-        *((pl.col(mass.run) - start[mass]).alias(mass.upto) for mass in MASSES),
-        *(pl.col(name) - start[ROWS] for name in k_at),
-    )
-    blocks = blocks.with_columns(from_last(pl.col(mass.upto)).alias(mass.total) for mass in MASSES)
+    of_groups = {mass.total: from_last(pl.col(mass.upto)) for mass in masses if mass.total in wanted}
+    blocks = blocks.with_columns(**of_groups, **some({"threshold": lambda: key.threshold(pl.col("rank_key"))}))
     if rows.starts is not None:
         blocks = blocks.join(rows.starts.select("group", *START), on="group", how="left", maintain_order="left")
         blocks = blocks.with_columns(
-            *((pl.col(mass.upto) + pl.col(mass.before)).alias(mass.upto) for mass in MASSES),
+            *((pl.col(mass.upto) + pl.col(mass.before)).alias(mass.upto) for mass in masses),
             *(pl.col(mass.in_all).alias(mass.total) for mass in MASSES),
             *(pl.when(pl.col(n) > 0).then(pl.col(n) + pl.col(ROWS.before)).otherwise(0).alias(n) for n in k_at),
         )
     if rows.some_unranked:
-        blocks = blocks.with_columns(if_retrieved(pl.col(mass.upto)) for mass in MASSES)
-    return blocks.with_columns(**running_figures(in_ranges=rows.starts is not None))
+        blocks = blocks.with_columns(if_retrieved(pl.col(mass.upto)) for mass in masses)
+    figures = running_figures(in_ranges=rows.starts is not None)
+    return blocks.with_columns(**{name: figure for name, figure in figures.items() if name in wanted})
 
 
 def place_of_block(rows: Rows) -> pl.Expr:
@@ -140,7 +167,7 @@ def _dense_rank(blocks: pl.Series) -> pl.Series:
     return pl.repeat(None, len(blocks), dtype=pl.UInt32, eager=True).scatter(*table.collect(engine="streaming"))
 
 
-def _running(rows: Rows, extra_sums: Sequence[str], *, each_row: bool) -> pl.LazyFrame:
+def _running(rows: Rows, extra_sums: Sequence[str], *, each_row: bool, wanted: Collection[str]) -> pl.LazyFrame:
     """Sort, and run totals down the column: `bits`, a run for each mass, `ties_run`, `retrieved`; one row per block."""
     key, ordered, by_truth = rows.key, rows.request.ordered, rows.request.tie_rule.bounds
     masses = _masses(rows, extra_sums)
@@ -159,7 +186,7 @@ def _running(rows: Rows, extra_sums: Sequence[str], *, each_row: bool) -> pl.Laz
     if by_index:
         # In the same time as the sort of a frame, and with less memory.
         table = table.with_columns(pl.col([*masses, *(["count"] if rows.has_counts else [])]).gather(key.row()))
-    table = table.with_columns(row=pl.col("count").cum_sum(), **key.unpacked())
+    table = table.with_columns(**key.unpacked(place=ordered))
     if not fractional:
         rows = replace(rows, has_counts=True)
     bits = pl.col("bits")
@@ -170,9 +197,12 @@ def _running(rows: Rows, extra_sums: Sequence[str], *, each_row: bool) -> pl.Laz
         table = table.with_columns(unit=_unit("weight", rows) if rows.units is None else _known_unit(rows))
     if rows.gains.fractional and not {*GAINS}.isdisjoint(extra_sums):
         table = table.with_columns(gain_unit=_unit("gain", rows))
-    table = table.with_columns(
-        **_runs(rows, extra_sums), ties_run=rows.times(tied.cast(pl.Int64)).cum_sum(), retrieved=retrieved
-    )
+    runs = _runs(rows, extra_sums)
+    if "ties" in wanted:
+        runs["ties_run"] = rows.times(tied.cast(pl.Int64)).cum_sum()
+    if rows.some_unranked or "retrieved" in wanted:
+        runs["retrieved"] = retrieved
+    table = table.with_columns(**runs)
     end = ends(pl.col("place_bits") if ordered else bits)
     if by_truth:
         # Rows of equal score and truth need no order among them.
@@ -242,7 +272,7 @@ def _runs(rows: Rows, extra_sums: Sequence[str]) -> dict[str, pl.Expr]:
     elif rows.key.drops:
         weight = counts
     else:
-        return {HITS.run: rows.times(pl.col("truth")).cum_sum(), ROWS.run: pl.col("row"), **runs}
+        return {HITS.run: rows.times(pl.col("truth")).cum_sum(), ROWS.run: counts.cum_sum(), **runs}
     return {HITS.run: (pl.col("truth") * weight).cum_sum(), ROWS.run: weight.cum_sum(), **runs}
 
 
