@@ -115,7 +115,8 @@ def metrics_of(
     """What `evaluate` gives; every function that is one of a few metrics ends here, with its policies in one."""
     asked = means and means[:3]
     templates = templates_of(frame, metrics, truth, score, by, positive, undefined, asked, options=dict(policies))
-    if templates is not None and (result := templates.run(frame)) is not None:
+    result: Frame | None = None if templates is None else templates.run(frame)
+    if result is not None:
         return result
     named, backend = metrics_named(metrics, truth, score), backend_of(frame)
     request = request_of(truth, score, by, positive, policies)
@@ -126,9 +127,8 @@ def metrics_of(
     if templates is not None and all(map(is_current, named.values())):
         build = partial(evaluate_request, request=request, named=named, means=means, undefined=filled)
         columns = list(dict.fromkeys(request.columns()))
-        if (result := templates.add(frame, columns, build)) is not None:
-            return result
-    return evaluate_request(frame, request, named, means, filled)
+        result = templates.add(frame, columns, build)
+    return evaluate_request(frame, request, named, means, filled) if result is None else result
 
 
 @public()
