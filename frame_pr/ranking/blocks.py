@@ -81,7 +81,7 @@ def blocks_of(
         # Most frames have no other rows, and a test of every block takes its time.
         return pl.when("retrieved").then(value) if rows.some_unranked else value
 
-    def some(expressions: Mapping[str, Callable[[], pl.Expr]]) -> dict[str, pl.Expr]:
+    def build_wanted(expressions: Mapping[str, Callable[[], pl.Expr]]) -> dict[str, pl.Expr]:
         # What nobody wants is not even planned: of few rows, the plan takes more time than the rows.
         return {name: expression() for name, expression in expressions.items() if name in wanted}
 
@@ -115,7 +115,7 @@ def blocks_of(
     }
     blocks = blocks.with_columns(
         group=key.group().set_sorted(),
-        **some(
+        **build_wanted(
             {
                 "block": key.block,
                 "rank_key": lambda: if_retrieved(key.rank_key()),
@@ -127,7 +127,7 @@ def blocks_of(
         **{name: pl.col(name) - start[ROWS] for name in k_at},
     )
     of_groups = {mass.total: from_last(pl.col(mass.upto)) for mass in masses if mass.total in wanted}
-    blocks = blocks.with_columns(**of_groups, **some({"threshold": lambda: key.threshold(pl.col("rank_key"))}))
+    blocks = blocks.with_columns(**of_groups, **build_wanted({"threshold": lambda: key.threshold(pl.col("rank_key"))}))
     if rows.starts is not None:
         blocks = blocks.join(rows.starts.select("group", *START), on="group", how="left", maintain_order="left")
         blocks = blocks.with_columns(
