@@ -26,6 +26,7 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx_copybutton",
+    "sphinx_design",
     "sphinxext.rediraffe",
 ]
 # Pages that were merged into others: the former address leads to the present one, and keeps its anchor.
@@ -62,6 +63,15 @@ autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 toc_object_entries_show_parents = "hide"
 numpydoc_show_class_members = False
+# The functions of frame_pr.spark and frame_pr.dask are those of frame_pr.
+autosummary_ignore_module_all = False
+autosummary_imported_members = True
+html_domain_indices = False  # of modules there are two
+# The methods of `.pr` stand under the headings of the reference.
+SECTIONS = Path(__file__).with_name("reference.md").read_text(encoding="utf-8").split("\n## ")[1:]
+autosummary_context = {
+    "reference": [(section.split("\n")[0], re.findall(r"(?m)^   (\w+)$", section)) for section in SECTIONS]
+}
 
 # An example ends with the empty line that its test needs.
 highlight_options = {language: {"stripnl": True} for language in ("python", "pycon")}
@@ -75,7 +85,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = f"frame_pr {release}"
 html_static_path = ["_static"]
 html_css_files = ["custom.css"]
-html_js_files = ["tabs.js", "slider.js"]
+html_js_files = ["slider.js"]
 html_context = {"default_mode": "auto"}  # light or dark, as the reader's system is
 html_copy_source = False
 html_favicon = html_logo = "_static/logo.svg"

@@ -1,12 +1,23 @@
-"""Metrics on Dask: importing this module gives Dask DataFrames a `.pr`.
+"""Compute metrics of Dask DataFrames: importing this module gives them `.pr`.
 
-From then on, the functions of `frame_pr`, which can be imported from here too, take a Dask DataFrame and give one, not
-computed yet where there is a `by`: a shuffle by group, then the plain functions on each partition. Counts are Int64,
-which can be missing.
+The functions below, of `frame_pr` and of this module, then accept a Dask DataFrame and return one. With `by`, the
+result is lazy: Dask shuffles the rows by group and runs the same code on each partition. Without `by`, the call runs at
+once. Counts have the type Int64, because they may be missing. All other functions raise an error: call them on
+``.compute()``, or on the result of `frame_pr.tally`. It needs ``pip install "frame-pr[dask]"``.
+
+.. code-block:: python
+
+   import frame_pr.dask
+
+   per_query = run.pr.evaluate(
+       ["average_precision", "precision@10"], "relevant", "score", by="query"
+   )
+   per_query.compute().sort_values("query")
 """
 
 from frame_pr.accessors import register_frames
 from frame_pr.parts import *  # noqa: F403  so that they can be imported from here
+from frame_pr.parts import __all__ as __all__
 from frame_pr.parts.dask_frame import DaskFrame
 
 register_frames(DaskFrame)

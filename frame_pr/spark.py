@@ -1,11 +1,23 @@
-"""Metrics on Spark: importing this module gives Spark DataFrames, Classic and Connect, a `.pr`.
+"""Compute metrics of Spark DataFrames: importing this module gives them `.pr`.
 
-From then on, the functions of `frame_pr`, which can be imported from here too, take a Spark DataFrame and give one,
-lazy if there is a `by`: a shuffle by group, then the plain functions on each partition.
+The functions below, of `frame_pr` and of this module, then accept a Spark DataFrame, Classic or Connect, and return
+one. With `by`, the result is lazy: Spark shuffles the rows by group and runs the same code on each partition. Without
+`by`, the call runs at once. All other functions raise an error: call them on ``.toPandas()``, or on the result of
+`frame_pr.tally`. It needs ``pip install "frame-pr[spark]"``, on the workers too.
+
+.. code-block:: python
+
+   import frame_pr.spark
+
+   per_query = run.pr.evaluate(
+       ["average_precision", "precision@10"], "relevant", "score", by="query"
+   )
+   per_query.orderBy("query").show()
 """
 
 from frame_pr.accessors import register_frames
 from frame_pr.parts import *  # noqa: F403  so that they can be imported from here
+from frame_pr.parts import __all__ as __all__
 from frame_pr.parts.spark_frame import SparkFrame
 
 register_frames(SparkFrame)
