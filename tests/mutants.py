@@ -24,7 +24,13 @@ TESTS = {
     "ranking": ["tests/ranking", "tests/metrics", "tests/inputs/test_tie_rules.py", "tests/functions/test_curves.py"],
     "statistics": ["tests/statistics"],
 }
-"""The tests that a room's mutants run, the first failure ends them."""
+"""The fast tests that a room's mutants run. The first failure ends them."""
+RANDOM = {
+    "metrics": [f"tests/fuzz/test_fuzz.py::test_every_value_is_the_exact_one[{case}]" for case in ("0-polars", "1-lazy")],
+    "statistics": ["tests/statistics/test_comparison_oracle.py", "tests/statistics/test_random_statistics.py"],
+}
+RANDOM["ranking"] = RANDOM["metrics"]
+"""The random calls of `make test` that the survivors run."""
 NOT_FORMULAS = ("__init__.py", "completion.py", "synonyms.py", "reports.py")
 SECONDS = 240
 """A mutant that takes longer is killed."""
@@ -100,8 +106,10 @@ def start(path: Path, tree: ast.Module, rooms: list[str]) -> int:
     sys.meta_path.insert(0, Mutant(path, tree))
     import pytest
 
-    arguments = ["-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", "--assert=plain"]
-    os._exit(pytest.main([*arguments, *dict.fromkeys(tests for room in rooms for tests in TESTS[room])]))
+    arguments = ["-x", "-q", "-p", "no:cacheprovider", "--assert=plain"]
+    fast = dict.fromkeys(tests for room in rooms for tests in TESTS[room])
+    survivors = dict.fromkeys(tests for room in rooms for tests in RANDOM[room])
+    os._exit(pytest.main([*arguments, "-m", "not slow", *fast]) or pytest.main([*arguments, *survivors]))
 
 
 def main(wanted: int = 300, seed: int = 1, jobs: int = 2) -> None:

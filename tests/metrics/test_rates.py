@@ -15,13 +15,14 @@ COLUMNS = ["tp", "k", "positives", "rows"]
 COUNTS = Counts(*map(pl.col, COLUMNS))
 FIGURES = {name: rate.formula for name, rate in rates.RATES.items()}
 FIGURES |= {f"f{beta}": rates.f_beta(float(beta)) for beta in ("0.5", "2", "0.1", "10")}
+FIGURES |= {f"cost{ratio}": rates.cost(ratio) for ratio in ("5", "0.7")}
 # The square of a whole beta, times a count, is more than an Int64 holds.
 FIGURES |= {"f100000000": rates.f_beta(10**8)}
 
 
-def valued(table: list[tuple]) -> pl.DataFrame:
+def valued(table: list[tuple], *, whole: bool = True) -> pl.DataFrame:
     counts = pl.DataFrame(table, schema=dict.fromkeys(COLUMNS, pl.Int64), orient="row")
-    return counts.select(**{name: formula(COUNTS) for name, formula in FIGURES.items()})
+    return counts.select(**{name: formula(COUNTS._replace(whole=whole)) for name, formula in FIGURES.items()})
 
 
 def exactly(name: str, row: tuple) -> float | None:
@@ -45,9 +46,10 @@ def all_tables(rows: int) -> list[tuple]:
     ]
 
 
-def test_every_small_table():
+@pytest.mark.parametrize("whole", [True, False])
+def test_every_small_table(whole):
     table = [row for rows in (1, 2, 3, 6, 9) for row in all_tables(rows)]
-    result = valued(table)
+    result = valued(table, whole=whole)
     for name in FIGURES:
         assert result[name].to_list() == [
             expected if expected is None else pytest.approx(expected, rel=1e-14, abs=1e-15)
@@ -73,6 +75,8 @@ def test_known_answers():
         "f0.5": 15 / 19,  # 1.25 * 12 / (1.25 * 12 + .25 * 4 + 3)
         "lift": 2,  # (12 / 15) / (16 / 40)
         "balanced_accuracy": (12 / 16 + 21 / 24) / 2,
+        "cost5": (3 + 5 * 4) / 40,
+        "cost0.7": (3 + 0.7 * 4) / 40,
     }
     assert expected.keys() >= rates.RATES.keys()
     assert {name: result[name] for name in expected} == pytest.approx(expected, rel=1e-14)
@@ -133,6 +137,15 @@ def test_shares_of_a_row():
     result = counts.select(**{name: formula(COUNTS) for name, formula in FIGURES.items()}).row(0, named=True)
     for name in FIGURES:
         assert result[name] == pytest.approx(float(figure(name, Fraction(2, 3), 2, 3, 5)), abs=1e-14), name
+
+
+@pytest.mark.parametrize("numerator", [1, 2, 3, 10**12 + 7, 2**60 - 1])
+def test_quotients_of_fixed_point_are_correctly_rounded(numerator):
+    # Above 2^53 a denominator is no float, so a quotient of two floats is rounded twice.
+    denominators = [numerator * 3 + 1, 2**53 + 1, 2**60 - 1, 2**61 + 2**8 + 1, 2**62 - 1, 3**39]
+    table = pl.DataFrame({"d": denominators}, schema={"d": pl.Int128})
+    quotient = rates.exact_ratio(pl.lit(numerator, dtype=pl.Int128), pl.col("d"))
+    assert table.select(quotient).to_series().to_list() == [float(Fraction(numerator, d)) for d in denominators]
 
 
 def test_every_formula_is_documented():

@@ -3,7 +3,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from frame_pr.statistics.distributions import normal_p_value, p_value, quantile
+from frame_pr.statistics.distributions import normal_p_value, p_value, proportion_bounds, quantile
 
 DF = [1, 2, 3, 4, 5, 9, 29, 99, 199, 200, 201, 202, 1_000, 10**5, 10**9]
 
@@ -33,3 +33,14 @@ def test_normal_p_values_are_those_of_scipy():
     found = pl.select(normal_p_value(pl.lit(z))).to_series()
     np.testing.assert_allclose(found, 2 * stats.norm.sf(z.abs()), rtol=1e-12)
     assert pl.select(normal_p_value(pl.lit(None, dtype=pl.Float64))).item() is None
+
+
+def test_an_interval_of_a_proportion_ends_exactly_at_0_and_1():
+    units = pl.DataFrame({"n": range(1, 2_000)})
+    for value, bound in ((0.0, "low"), (1.0, "high")):
+        bounds = units.select(**proportion_bounds(pl.lit(value), pl.col("n"), 0.95))
+        assert bounds[bound].unique().to_list() == [value]
+        # Wilson's other bound is z^2 / (n + z^2) from the end.
+        other = bounds["high"] if value == 0 else 1 - bounds["low"]
+        z = stats.norm.ppf(0.975)
+        np.testing.assert_allclose(other, z**2 / (units["n"].to_numpy() + z**2), rtol=1e-12)
