@@ -1,3 +1,3 @@
-"""Every kind of frame in -> a LazyFrame and its columns, and results back as that kind; any room may use it."""
+"""Read every kind of frame as a LazyFrame, and return results as that kind. All other rooms may use this one."""
 
 import frame_pr.frames.arrow  # noqa: F401  registers its kind

@@ -79,7 +79,7 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "ax": ("axes", "axis"),
     "unjudged": ("unlabelled", "unlabeled"),
 }
-"""What other libraries call our arguments."""
+"""Names that other libraries use for our arguments."""
 _ADVICE = {
     **dict.fromkeys(
         ("lower_is_better", "smaller_is_better", "higher_is_better", "greater_is_better", "reverse"),
@@ -105,25 +105,25 @@ DEFAULTS: Mapping[str, Any] = {
     "unscored": "raise",
     "unjudged": "raise",
 }
-"""The values of options that say no more than leaving the option out."""
+"""Default values of options. Passing the default is the same as leaving the option out."""
 
 
 _RAISE = dis.opmap["RAISE_VARARGS"]
 
 
 class Refusal(NamedTuple):
-    """An option that a function does not take."""
+    """An option that a function does not accept."""
 
     option: str
     reason: str
-    """Why, and what to do instead: the second half of the error."""
+    """The reason and the alternative: the second half of the error message."""
     values: tuple[str, ...] = ()
-    """The values that are refused; none: every value but the default."""
+    """The refused values. If empty, every value but the default is refused."""
     with_option: str | None = None
-    """The argument beside which the option is refused; None: always."""
+    """The argument together with which the option is refused. None: always."""
 
     def applies(self, arguments: Mapping[str, Any]) -> bool:
-        """Whether a call with these arguments is refused."""
+        """Return whether a call with these arguments is refused."""
         if self.with_option is not None and not is_set(self.with_option, arguments):
             return False
         value = arguments.get(self.option)
@@ -131,7 +131,7 @@ class Refusal(NamedTuple):
 
 
 def is_set(option: str, arguments: Mapping[str, Any]) -> bool:
-    """Whether an option is given, and says more than its default."""
+    """Return whether an option has a value other than its default."""
     value = arguments.get(option)
     return value is not None and not (isinstance(value, (str, bool)) and value == DEFAULTS.get(option))
 
@@ -174,16 +174,16 @@ def public(refusals: Sequence[Refusal] = (), *, others: bool = False) -> Callabl
 
 
 def _cut_traceback(error: Exception) -> None:
-    """End the traceback of an error at the public function."""
+    """Drop the traceback entries below the public function."""
     full = error.__traceback__
     if full is not None and (inner := full.tb_next) is not None:
-        # A public function may call another one, whose error has the whole traceback already.
+        # If one public function called another, the error has its full traceback already.
         error.full_traceback = getattr(error, "full_traceback", full)  # type: ignore[attr-defined]
         error.__traceback__ = TracebackType(None, inner.tb_frame, inner.tb_lasti, inner.tb_lineno)
 
 
 def _is_raised_here(error: Exception) -> bool:
-    """Whether an error comes from a `raise` statement of this package."""
+    """Return whether a `raise` statement of this package raised the error."""
     if hasattr(error, "full_traceback"):
         return True
     traceback = error.__traceback__
@@ -197,7 +197,7 @@ def _is_raised_here(error: Exception) -> bool:
 
 
 def _refuse_spark_columns(function: Callable[..., Any], args: tuple[Any, ...], arguments: dict[str, Any]) -> None:
-    """Name the argument that is a Spark Column, which has no truth value and no length."""
+    """Refuse a Spark Column and name its argument: a Column has no truth value and no length."""
     for name, value in [*zip(signature(function).parameters, args, strict=False), *arguments.items()]:
         if type(value).__name__ == "Column" and type(value).__module__.startswith("pyspark."):
             raise TypeError(f"{name} takes a value or the name of a column; got a Spark Column") from None
@@ -207,8 +207,8 @@ _FORMATS = {"float16": "e", "float32": "f"}
 
 
 def scalar(value: Any) -> Any:
-    """The number that an array without dimensions is; of a short float the decimal that it prints as."""
-    dimensions = getattr(value, "ndim", None)  # of a column of Spark, a column
+    """Convert an array without dimensions to a number. A short float becomes the shortest decimal that rounds to it."""
+    dimensions = getattr(value, "ndim", None)  # An attribute of a Spark Column is another Column.
     if not (isinstance(dimensions, int) and dimensions == 0 and hasattr(value, "item")):
         return value
     number, dtype = value.item(), str(getattr(value, "dtype", "")).rpartition(".")[2]  # such as torch.float32
@@ -216,7 +216,7 @@ def scalar(value: Any) -> Any:
 
 
 def _shortest(number: float, form: str) -> float:
-    """The decimal with the fewest digits that the same short float is nearest to."""
+    """Return the decimal with the fewest digits that rounds to this short float."""
     texts = (f"{number:.{digits}g}" for digits in range(1, 10)) if isfinite(number) else ()
     packed = pack(form, number)
     for text in texts:
@@ -227,7 +227,7 @@ def _shortest(number: float, form: str) -> float:
 
 
 def flag(argument: str, value: Any) -> bool:
-    """True or False, of Python or of numpy."""
+    """Validate a Boolean of Python or numpy."""
     answer = scalar(value)
     if not isinstance(answer, bool):
         raise TypeError(f"{argument} must be True or False, got {shown(value)}")
@@ -235,19 +235,19 @@ def flag(argument: str, value: Any) -> bool:
 
 
 def text(argument: str, value: Any) -> str:
-    """A text."""
+    """Validate a text."""
     if not isinstance(value, str):
         raise TypeError(f"{argument} must be text, got {shown(value)}")
     return value
 
 
 def is_whole(value: Any) -> bool:
-    """Whether it is a whole number of any library; True is none."""
+    """Return whether a value is an integer of any library. True is not an integer here."""
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
 def whole(argument: str, value: Any, least: int, most: int | None = None) -> int:
-    """A whole number of any library; True is none."""
+    """Validate an integer of any library. True is refused."""
     number = scalar(value)
     if not is_whole(number):
         hint = f": write {int(number)}" if isinstance(number, float) and number.is_integer() else unquoted(value)
@@ -262,7 +262,7 @@ def whole(argument: str, value: Any, least: int, most: int | None = None) -> int
 
 
 def real(argument: str, value: Any) -> Any:
-    """A number of any library that is not NaN; True is none."""
+    """Validate a number of any library that is not NaN. True is refused."""
     number = scalar(value)
     if isinstance(number, Decimal) and not number.is_nan():
         number = Fraction(number) if number.is_finite() else float(number)
@@ -274,7 +274,7 @@ def real(argument: str, value: Any) -> Any:
 
 
 def unquoted(value: Any) -> str:
-    """What to do about a number in quotes."""
+    """Return the advice for a number in quotes."""
     if isinstance(value, str) and len(value) < _LONGEST_NUMBER:
         with suppress(ValueError):
             float(value)
@@ -283,7 +283,7 @@ def unquoted(value: Any) -> str:
 
 
 def filling(argument: str, value: Any) -> float | None:
-    """A number that nulls are filled with, which may be NaN; or None."""
+    """Validate the value that replaces nulls: a number, which may be NaN, or None."""
     number = scalar(value)
     if number is None:
         return None
@@ -294,10 +294,10 @@ def filling(argument: str, value: Any) -> float | None:
 
 
 def one_of(argument: str, value: Any, allowed: Sequence[Choice]) -> Choice:
-    """One of a few words or numbers, or None where that is one of them."""
+    """Validate a value against a few words or numbers. None is valid if it is one of them."""
     item = scalar(value)
     for choice in allowed:
-        # By type, as True equals 1, and an expression or an array equals anything.
+        # Compare types too: True equals 1, and an expression or an array may equal anything.
         if item is choice or ((isinstance(item, str) or is_whole(item)) and item == choice):
             return choice
     *others, last = [repr(choice) for choice in allowed if choice is not None]
@@ -308,7 +308,7 @@ def one_of(argument: str, value: Any, allowed: Sequence[Choice]) -> Choice:
 
 
 def refuse_both(function: str, cuts: Mapping[str, Any], *, none: bool = False) -> None:
-    """Exactly one of the arguments that cut a ranking is given; or `none` of them."""
+    """Require exactly one of the arguments that cut a ranking, or `none` of them."""
     named = {name: value for name, value in cuts.items() if value is not None}
     if len(named) == 1 or (none and not named):
         return
@@ -318,7 +318,7 @@ def refuse_both(function: str, cuts: Mapping[str, Any], *, none: bool = False) -
 
 
 def path_of(argument: str, value: Any) -> str:
-    """A path, as text."""
+    """Return a path as text."""
     if not isinstance(value, (str, bytes, os.PathLike)):
         raise TypeError(f"{argument} must be text or a path, got {shown(value)}")
     name = os.fsdecode(value)
@@ -328,7 +328,7 @@ def path_of(argument: str, value: Any) -> str:
 
 
 def several(argument: str, values: Any, wanted: str) -> list[Any]:
-    """One value or several, as a list; a text is one."""
+    """Return one value or several as a list. A text counts as one value."""
     values = scalar(values)
     if isinstance(values, (bytes, bytearray, memoryview, Mapping, pl.Expr)) or hasattr(type(values), "columns"):
         raise TypeError(f"{argument} takes {wanted}; got {shown(values)}")
@@ -341,13 +341,13 @@ def several(argument: str, values: Any, wanted: str) -> list[Any]:
 
 
 def refuse_set(argument: str, values: Any) -> None:
-    """The order of the values matters, and a set has another one in each process."""
+    """Refuse a set: the order of the values matters, and a set has another order in each process."""
     if isinstance(values, (set, frozenset)):
         raise TypeError(f"{argument}: a set has no order, and the result depends on it; give a list")
 
 
 def names_of(argument: str, values: Any, wanted: str) -> list[str]:
-    """One text or several, each once."""
+    """Return one text or several, each of them once."""
     listed = several(argument, values, wanted)
     for name in listed:
         if not isinstance(name, str):
@@ -359,7 +359,7 @@ def names_of(argument: str, values: Any, wanted: str) -> list[str]:
 
 @cache
 def arguments_of(function: Callable[..., Any]) -> tuple[tuple[str, ...], bool]:
-    """The arguments that a public function takes by name, and whether it takes any others, too."""
+    """Return the keyword arguments of a public function, and whether it accepts others too."""
     names, takes_others = [], False
     for name, parameter in signature(function).parameters.items():
         if parameter.kind is not Parameter.VAR_KEYWORD:
@@ -374,14 +374,14 @@ def arguments_of(function: Callable[..., Any]) -> tuple[tuple[str, ...], bool]:
 def refuse_unknown(
     function: Callable[..., Any], words: Iterable[str], refusals: Iterable[Refusal] = (), *, others: bool = False
 ) -> None:
-    """Raise for a keyword that the function does not have, with the argument that it may mean."""
+    """Raise for a keyword that the function does not have, and name the argument that it may mean."""
     names, takes_others = arguments_of(function)
     unknown = [word for word in words if word not in names and word != "frame"]
     if not unknown:
         return
     caller = function.__name__
     refused = {entry.option: entry.reason for entry in refusals if not (entry.values or entry.with_option)}
-    if takes_others or others:  # of these words, only those that stand for an argument without a default are unknown
+    if takes_others or others:  # Other keywords are passed on, so only a synonym of a required argument is unknown.
         needed = [name for name, entry in signature(function).parameters.items() if entry.default is Parameter.empty]
         unknown = [word for word in unknown if any(word in SYNONYMS.get(name, ()) for name in needed)]
     for word in unknown[:1]:
@@ -393,7 +393,7 @@ def refuse_unknown(
 
 
 def meaning(word: str, names: Sequence[str]) -> str | None:
-    """The argument of these that a word means, or that it is a misspelling of."""
+    """Return the argument that a word is a synonym or a misspelling of."""
     lowered = word.lower()
     for suffix in ("", *_SUFFIXES):
         stem = lowered.removesuffix(suffix) if suffix else lowered
@@ -406,7 +406,7 @@ def meaning(word: str, names: Sequence[str]) -> str | None:
 
 
 def advice(word: str, names: Sequence[str]) -> str:
-    """What to write in place of a word that is no argument."""
+    """Return what to write instead of an unknown keyword."""
     meant = meaning(word, names)
     if meant is None and word in SYNONYMS["undefined"]:
         return _ADVICE["undefined"]

@@ -1,4 +1,4 @@
-"""Kinds of frames that are read and made through Arrow: pandas DataFrames and pyarrow Tables."""
+"""Kinds of frames that are read and built through Arrow: pandas DataFrames and pyarrow Tables."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 @register_kind
 class ArrowFrame(InMemory[Any]):
-    """A Table of pyarrow."""
+    """A pyarrow Table."""
 
     name = "pyarrow Table"
 
     @classmethod
     def matches(cls, frame: Any) -> bool:
-        """Whether it is a Table, or a RecordBatch, of pyarrow."""
+        """Return whether an object is a pyarrow Table or RecordBatch."""
         pyarrow = sys.modules.get("pyarrow")
         return pyarrow is not None and isinstance(frame, (pyarrow.Table, pyarrow.RecordBatch))
 
@@ -35,43 +35,43 @@ class ArrowFrame(InMemory[Any]):
         super().__init__(table, table.column_names, table.num_rows)
 
     def refuse_missing(self, items: Sequence[Any], argument: str) -> None:
-        """These columns are there, each once."""
+        """Check that these columns exist, each of them once."""
         super().refuse_missing(items, argument)
         for name in items:
             if self.columns.count(name) > 1:
                 raise ValueError(f"the frame has several columns named {shown(name)}: rename them before the call")
 
     def read(self, items: Sequence[Any]) -> pl.LazyFrame:
-        """These columns only."""
+        """Read only these columns."""
         columns = {name: self.frame.column(name) for name in dict.fromkeys(items)}
         return pl.DataFrame([_arrow_series(name, column) for name, column in columns.items()]).lazy()
 
     def type_of(self, name: str) -> str:
-        """The type of the column in Arrow."""
+        """Return the Arrow type of the column."""
         return str(self.frame.schema.field(name).type)[:100] if name in self.columns else ""
 
     def give(self, table: pl.LazyFrame, keys: Sequence[str]) -> Any:
-        """The result, collected; keys have the types that they had."""
+        """Return the collected result, with key columns cast to their types in the table."""
         return _cast_fields(self.collect_result(table), [self.frame.schema.field(name) for name in keys])
 
     def append_columns(self, table: pl.LazyFrame, new: list[str]) -> Any:
-        """The table itself and, collected, the new columns."""
+        """Return the caller's table with the collected new columns appended."""
         return _append_series(self.frame, self.collect_columns(table, new))
 
     def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> Any:
-        """Both, collected."""
+        """Return the carried columns and the new ones, collected."""
         made = self.collect_columns(table, ["row", *new])
         rows = self.frame.select(list(carried)).take(made["row"].to_arrow())
         return _append_series(rows, made.drop("row")) if carried else _arrow_table(made.drop("row"))
 
     def give_joined(self, other: FrameKind[Any], table: pl.LazyFrame, on: Sequence[Any], by: Sequence[Any]) -> Any:
-        """The join, collected; columns have the types that they had."""
+        """Return the collected join, with columns cast to their types in the tables."""
         fields = [*self.frame.schema, *(field for field in other.frame.schema if field.name not in on)]
         return _cast_fields(self.collect_result(table), fields)
 
 
 def _cast_fields(result: pl.DataFrame, fields: Sequence[Any]) -> Any:
-    """A result as a Table, in which these fields have their types."""
+    """Return a result as a Table, with these fields cast to their types."""
     table = _arrow_table(result)
     for field in fields:
         place = table.column_names.index(field.name)
@@ -101,28 +101,28 @@ def _arrow_table(result: pl.DataFrame) -> Any:
 
 
 def _arrow_values(column: pl.Series) -> Any:
-    """A column in Arrow, without its name: polars panics at a name with a NUL."""
+    """Convert a column to Arrow without its name: polars panics at a name with a NUL."""
     return column.alias("").to_arrow()
 
 
 @register_kind
 class PandasFrame(InMemory["pd.DataFrame"]):
-    """A pandas DataFrame, whose rows are told apart by their place: its index means nothing here."""
+    """A pandas DataFrame. Rows are identified by position; its index is not used."""
 
     name = "pandas DataFrame"
     joins_rows = True
 
     @classmethod
     def matches(cls, frame: Any) -> bool:
-        """Whether it is a pandas DataFrame."""
-        # A module that only begins to be imported has no DataFrame yet.
+        """Return whether an object is a pandas DataFrame."""
+        # A module that is still being imported has no DataFrame yet.
         return isinstance(frame, getattr(sys.modules.get("pandas"), "DataFrame", ()))
 
     def __init__(self, frame: pd.DataFrame) -> None:
         super().__init__(frame, list(frame.columns), len(frame))
 
     def refuse_missing(self, items: Sequence[Any], argument: str) -> None:
-        """These columns are there, and not in the index."""
+        """Check that these columns exist and are not in the index."""
         if (levels := self.frame.columns.nlevels) > 1:
             raise ValueError(f"the columns of the frame have {levels} levels: give them plain names before the call")
         for name in items:
@@ -135,33 +135,33 @@ class PandasFrame(InMemory["pd.DataFrame"]):
         super().refuse_missing(items, argument)
 
     def read(self, items: Sequence[Any]) -> pl.LazyFrame:
-        """These columns only, under their names as text."""
+        """Read only these columns. Their names become text."""
         return from_pandas(self.frame, list(dict.fromkeys(items))).lazy()
 
     def categories(self, name: str) -> Sequence[Any]:
-        """Those of a categorical column; the name is its text."""
+        """Return the categories of a categorical column, given its name as text."""
         import pandas as pd
 
         dtypes = [dtype for label, dtype in self.frame.dtypes.items() if str(label) == name]
         return [category for dtype in dtypes if isinstance(dtype, pd.CategoricalDtype) for category in dtype.categories]
 
     def type_of(self, name: str) -> str:
-        """The dtype of the column whose name is this text."""
+        """Return the dtype of the column, given its name as text."""
         return next((str(dtype)[:100] for label, dtype in self.frame.dtypes.items() if str(label) == name), "")
 
     def give(self, table: pl.LazyFrame, keys: Sequence[str]) -> pd.DataFrame:
-        """The result, collected; keys have the dtypes that they had."""
+        """Return the collected result, with key columns cast to their dtypes in the frame."""
         return to_pandas(self.collect_result(table), keys, like=self.frame)
 
     def append_columns(self, table: pl.LazyFrame, new: list[str]) -> pd.DataFrame:
-        """The frame itself, index and all, and the new columns."""
+        """Return the caller's frame, with its index, and the new columns appended."""
         import pandas as pd
 
         columns = to_pandas(self.collect_columns(table, new), [], like=self.frame)
         return pd.concat([self.frame, columns.set_axis(self.frame.index)], axis=1)
 
     def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> pd.DataFrame:
-        """Both, under a new index; what is carried keeps its dtype."""
+        """Return the carried columns and the new ones under a new index. Carried columns keep their dtypes."""
         import pandas as pd
 
         made = self.collect_columns(table, ["row", *new])
@@ -171,7 +171,7 @@ class PandasFrame(InMemory["pd.DataFrame"]):
     def give_joined(
         self, other: FrameKind[pd.DataFrame], table: pl.LazyFrame, on: Sequence[Any], by: Sequence[Any]
     ) -> pd.DataFrame:
-        """The join, under a new index; every column keeps its dtype as far as it can hold missing values."""
+        """Return the join under a new index. A column keeps its dtype if that can hold missing values."""
         import pandas as pd
 
         rows = self.collect_result(table)
@@ -181,7 +181,7 @@ class PandasFrame(InMemory["pd.DataFrame"]):
             _gather(self.frame, on, rows["run"].drop_nulls()),
             _gather(other.frame, on, unmatched["judgment"]),
         ]
-        # An empty frame may have other dtypes, and pandas would warn of it.
+        # An empty frame may have other dtypes, and pandas would warn about them.
         keys = [part for part in keys if len(part)] or keys[:1]
         parts = [pd.concat(keys, ignore_index=True)]
         if by:
@@ -192,8 +192,8 @@ class PandasFrame(InMemory["pd.DataFrame"]):
 
 
 def _gather(frame: pd.DataFrame, columns: Sequence[Hashable], rows: pl.Series) -> pd.DataFrame:
-    """Gather columns by the numbers of rows, under a new index; a null gives missing values."""
-    # There is no row -1, so pandas fills it.
+    """Gather columns by row number under a new index. A null row number gives missing values."""
+    # No row has the number -1, so `reindex` fills it with missing values.
     places = rows.cast(pl.Int64).fill_null(-1).to_numpy()
     selected = frame[list(columns)].set_axis(range(len(frame)))
     try:
@@ -211,7 +211,7 @@ def _gather(frame: pd.DataFrame, columns: Sequence[Hashable], rows: pl.Series) -
 
 
 def from_pandas(frame: pd.DataFrame, columns: Sequence[Hashable]) -> pl.DataFrame:
-    """These columns of a pandas frame, without its index, under their names as text."""
+    """Convert these columns of a pandas frame without the index. Their names become text."""
     labels: dict[str, list[Hashable]] = {}
     for label in frame.columns:
         labels.setdefault(str(label), []).append(label)
@@ -225,22 +225,22 @@ def from_pandas(frame: pd.DataFrame, columns: Sequence[Hashable]) -> pl.DataFram
 def _series(frame: pd.DataFrame, column: Hashable) -> pl.Series:
     values = frame[column]
     if "decimal256" in str(values.dtype):
-        # polars panics, by what is no Exception.
+        # polars would panic, and its PanicException is not an Exception.
         raise TypeError(f"column {shown(column)} is {values.dtype}, which polars does not have: cast it to decimal128")
     try:
         series = _with_extension(values).alias(str(column))
-    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:  # pyarrow's are ValueErrors
+    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError) as error:  # pyarrow raises ValueError
         raise TypeError(_fault(values, error)) from None
     except NotImplementedError as error:
         raise TypeError(f"column {shown(column)} is {values.dtype}, which polars does not have: convert it") from error
     except ImportError as error:
         raise ImportError('pandas frames need pyarrow: pip install "frame-pr[pandas]"') from error
-    # An object column of nothing but None is no text, as which polars takes it.
+    # polars reads an object column of only None as text.
     return series.cast(pl.Null) if values.dtype == object and series.null_count() == len(series) > 0 else series
 
 
 def _with_extension(values: pd.Series[Any]) -> pl.Series:
-    """A column; intervals and periods as an extension type, which polars makes of them by itself from 2.0 on."""
+    """Convert a column. Make intervals and periods an extension type, as polars does by itself from 2.0 on."""
     import pandas as pd
 
     dtype = values.cat.categories.dtype if isinstance(values.dtype, pd.CategoricalDtype) else values.dtype
@@ -254,7 +254,7 @@ def _with_extension(values: pd.Series[Any]) -> pl.Series:
 
 
 def _fault(values: pd.Series[Any], error: Exception) -> str:
-    """Why polars does not take a column, and what to do."""
+    """Explain why polars cannot read a column, and what to do."""
     name, dtype = f"column {shown(values.name)}", str(values.dtype)
     if dtype.startswith("Sparse"):
         return f"{name} is {dtype}: convert it, .sparse.to_dense()"
@@ -273,7 +273,7 @@ def _fault(values: pd.Series[Any], error: Exception) -> str:
 
 
 def to_pandas(result: pl.DataFrame, keys: Sequence[str], *, like: pd.DataFrame) -> pd.DataFrame:
-    """A result as a pandas frame; these keys in it have the caller's names and dtypes."""
+    """Return a result as a pandas frame, with the caller's names and dtypes for the key columns."""
     import pandas as pd
     import pyarrow as pa
 
@@ -281,29 +281,29 @@ def to_pandas(result: pl.DataFrame, keys: Sequence[str], *, like: pd.DataFrame) 
     dtypes = {name: like[label].dtype for name, label in labels.items()}
     columns = {}
     for name in result.columns:
-        # Without its name: polars panics at a name with a NUL.
+        # Drop the name: polars panics at a name with a NUL.
         column, label, dtype = result[name].alias(""), labels.get(name, name), dtypes.get(name)
         if dtype is None and _lost_in_floats(column):
-            dtype = pd.api.types.pandas_dtype(str(column.dtype))  # pandas names its nullable integers as polars does
+            dtype = pd.api.types.pandas_dtype(str(column.dtype))  # pandas spells its nullable integers as polars does
         if dtype is None:
             columns[label] = column.to_pandas()
         elif isinstance(dtype, pd.ArrowDtype) and dtype.type is pd.CategoricalDtype.type:
-            # No column of another type becomes a dictionary of numbers, or one that is ordered.
+            # pandas cannot cast another type to an ordered dictionary or to one with other codes, so build it.
             columns[label] = pd.Series(_dictionary(column, dtype.pyarrow_dtype), dtype=dtype)
         elif isinstance(dtype, pd.ArrowDtype) and column.dtype.is_nested():
-            # pandas makes floats of whole numbers beside a null, in lists and structs too.
+            # pandas would convert integers next to a null to floats, in lists and structs too.
             arrow = pa.chunked_array([column.to_arrow().cast(dtype.pyarrow_dtype)])
             columns[label] = pd.Series(pd.arrays.ArrowExtensionArray(arrow))
         elif column.dtype.is_integer() and (from_arrow := getattr(dtype, "__from_arrow__", None)):
-            # numpy has no integer null, and would make floats of the integers beside one.
+            # numpy has no integer null, so pandas would convert the integers to floats.
             columns[label] = pd.Series(from_arrow(column.to_arrow()))
         else:
             columns[label] = column.to_pandas(date_as_object=True).astype(dtype)
             if isinstance(dtype, pd.CategoricalDtype):
-                # To pandas, a dtype with the same categories in another order is the same.
+                # pandas treats a dtype with the same categories in another order as equal, so set the order.
                 columns[label] = columns[label].cat.set_categories(dtype.categories)
     frame = pd.DataFrame(columns, copy=False)
-    # pandas sorts categories as they stand, and not by their text.
+    # pandas sorts a categorical by the order of its categories, not by text.
     categories = {name: dtype.categories for name, dtype in dtypes.items() if isinstance(dtype, pd.CategoricalDtype)}
     if not all(categorical.is_monotonic_increasing for categorical in categories.values()):
         codes = [pl.Series(name, columns[labels[name]].cat.codes.to_numpy()) for name in categories]
@@ -314,7 +314,7 @@ def to_pandas(result: pl.DataFrame, keys: Sequence[str], *, like: pd.DataFrame) 
 
 
 def _lost_in_floats(column: pl.Series) -> bool:
-    """Whether whole numbers stand beside a missing one, for which numpy makes floats of them, and these are others."""
+    """Return whether numpy's conversion of integers with nulls to floats would change a value."""
     if column.dtype not in (pl.Int64, pl.UInt64) or not column.null_count():
         return False
     back = column.cast(pl.Float64).cast(column.dtype, strict=False)

@@ -1,4 +1,4 @@
-"""What a caller can get wrong about the names of columns: each with one clear error."""
+"""Validate names of columns, and read expressions that stand for columns."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _SINGLE_COLUMN = "the name of one column"
 
 
 def by_name(name: Any) -> pl.Expr:
-    """A column by the caller's name for it, whatever that is: to `polars.col`, `*` and `^...$` are patterns."""
+    """Refer to a column by its literal name: `polars.col` reads `*` and `^...$` as patterns."""
     return cs.by_name(str(name)).as_expr()
 
 
 def refuse_missing(names: Sequence[Any], available: Sequence[Any], where: str = "frame", argument: str = "") -> None:
-    """Every column is there, of expressions among the names not to speak; else the nearest names."""
+    """Check that every named column exists; otherwise suggest the nearest names."""
     texts = all(isinstance(column, str) for column in available)
     for name in names:
         if isinstance(name, pl.Expr) or (_is_name(name) and name in available):
@@ -39,14 +39,14 @@ def refuse_missing(names: Sequence[Any], available: Sequence[Any], where: str = 
 
 
 def listed(argument: str, value: Any) -> list[Any]:
-    """One column or several, as a list."""
+    """Return one column or several as a list."""
     if type(value) is str:
         return [value]
     wanted, value = "the name of a column, or several", scalar(value)
     refuse_set(argument, value)
     _refuse_data(argument, value, wanted)
     items = list(value) if isinstance(value, Iterable) and not isinstance(value, (str, pl.Expr)) else [value]
-    # Names of pandas columns may be numbers, and a list of numpy's gives these.
+    # Names of pandas columns may be numbers; a list of numpy numbers becomes a list of Python numbers.
     items = [scalar(item) for item in items]
     for item in items:
         _refuse_data(argument, item, wanted)
@@ -56,7 +56,7 @@ def listed(argument: str, value: Any) -> list[Any]:
 
 
 def column_names(argument: str, value: Any) -> list[Any]:
-    """Names of columns, each once, where an expression cannot stand for one."""
+    """Validate names of columns, each of them once, for an argument that accepts no expression."""
     names = listed(argument, value)
     if not names:
         raise ValueError(f"{argument} names no column: give at least one")
@@ -69,25 +69,25 @@ def column_names(argument: str, value: Any) -> list[Any]:
 
 
 def column_name(argument: str, value: Any) -> Any:
-    """The name of one column, for which an expression cannot stand."""
+    """Validate the name of one column, for an argument that accepts no expression."""
     refuse_several(argument, value)
     return column_names(argument, [value])[0]
 
 
 def refuse_carried_as(new: Iterable[str], carried: Iterable[Any]) -> None:
-    """No column that is carried along has the name of a new one."""
+    """Check that no carried column has the name of a new column."""
     for name in carried:
         if name in new:
             raise ValueError(f"the frame has a column {shown(name)}, as the result has one: rename it before the call")
 
 
 def refuse_several(argument: str, value: Any) -> None:
-    """One column, and not its values."""
+    """Check that an argument names a column and does not hold the values of one."""
     if type(value) is str:
         return
     wanted, value = _SINGLE_COLUMN, scalar(value)
     _refuse_data(argument, value, wanted)
-    # Of a tuple the frame tells whether it is the name of one.
+    # A tuple may be the name of one pandas column, which only the frame can tell.
     if isinstance(value, Iterable) and not isinstance(value, (str, tuple, pl.Expr)):
         raise TypeError(f"{argument} takes {wanted}; got {kind_of_value(value)}")
     if isinstance(value, bool) or not _is_name(value):
@@ -95,7 +95,7 @@ def refuse_several(argument: str, value: Any) -> None:
 
 
 def _refuse_data(argument: str, value: Any, wanted: str) -> None:
-    # Plan of the type: a LazyFrame that is asked for its dtypes resolves its plan, and warns.
+    # Inspect the type only: a LazyFrame resolves its plan, and warns, if its attributes are read.
     kind = type(value)
     if kind.__module__.startswith("pyspark."):
         raise TypeError(f"{argument} takes {wanted}; got a Spark {kind.__name__}: withColumn gives it a name")
@@ -115,17 +115,17 @@ def _refuse_data(argument: str, value: Any, wanted: str) -> None:
 
 
 def _way(value: Any) -> str:
-    """What makes a column of it."""
+    """Return how to make a column of these values."""
     return ": finish it with .then(...).otherwise(...)" if type(value).__name__ in ("When", "ChainedWhen") else ""
 
 
 def _is_name(value: Any) -> bool:
-    """Whether it may be the name of a column, be it of pandas."""
+    """Return whether a value may name a column, also one of a pandas frame."""
     if isinstance(value, (str, pl.Expr)):
         return True
     try:
         return value is not None and hash(value) is not None and bool(value == value)
-    except (TypeError, ValueError):  # an array, or a value of pandas that is missing
+    except (TypeError, ValueError):  # an array, or a missing value of pandas
         return False
 
 
@@ -134,7 +134,7 @@ def _of(argument: str) -> str:
 
 
 def refuse_repeats(items: Iterable[tuple[str, Any]]) -> None:
-    """No column has two parts to play; `items`: arguments, each with a column."""
+    """Check that no column is passed for two arguments. `items`: the arguments with their columns."""
     arguments: dict[Any, list[str]] = {}
     for argument, item in items:
         if not isinstance(item, pl.Expr):
@@ -149,13 +149,13 @@ def refuse_repeats(items: Iterable[tuple[str, Any]]) -> None:
 
 
 def refuse_clash(keys: Iterable[str], columns: Iterable[str]) -> None:
-    """No key has the name of a result column."""
+    """Check that no key has the name of a result column."""
     for name in set(keys).intersection(columns):
         raise ValueError(f"by column {shown(name)} is named like a result column: rename it before the call")
 
 
 def refuse_taken(new: Iterable[str], columns: Sequence[Any]) -> None:
-    """No new column has the name of one of the caller's."""
+    """Check that no new column has the name of an existing one."""
     for name in new:
         if name in columns:
             raise ValueError(
@@ -164,7 +164,7 @@ def refuse_taken(new: Iterable[str], columns: Sequence[Any]) -> None:
 
 
 def expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict[str, pl.Expr]:
-    """Column names with their expressions, selectors written out."""
+    """Return names and expressions of columns, with selectors expanded."""
     columns: dict[str, pl.Expr] = {}
     for item in items:
         if not isinstance(item, pl.Expr):
@@ -178,7 +178,8 @@ def expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict[
                 raise ValueError(f"{argument}: this expression does not fit the frame: {first_line(error)}") from None
             if not names:
                 raise ValueError(f"{argument}: this selector selects no column of the frame")
-            # In a group a column becomes a list, and an aggregation does not. A literal is meant for every row.
+            # Inside `group_by`, a column becomes a list and an aggregation does not. A literal is broadcast to every
+            # row.
             of_columns = item.meta.root_names() or item.meta.has_multiple_outputs()
             grouped = source.group_by(pl.lit(0)).agg(value=pl.struct(item)).collect_schema()
             if of_columns and grouped["value"] != pl.List:
@@ -186,7 +187,7 @@ def expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict[
                     f"{argument}: this expression gives one value for all rows: leave out the aggregation, or end it "
                     "with .over(...)"
                 )
-            # By their places: `field`, too, takes some names for patterns.
+            # Select by position: `field` too reads some names as patterns.
             places = [str(place) for place in range(len(names))]
             numbered = pl.struct(item).struct.rename_fields(places)
             expressions = [item] if len(names) == 1 else [numbered.struct.field(place) for place in places]
@@ -198,7 +199,7 @@ def expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict[
 
 
 def expanded_one(source: pl.LazyFrame, argument: str, item: Any) -> tuple[str, pl.Expr]:
-    """The name and the expression of a column of which there can be but one."""
+    """Return the name and the expression of an argument that must be a single column."""
     columns = expanded(source, argument, listed(argument, item))
     if len(columns) != 1:
         raise ValueError(f"{argument} gives {len(columns)} columns: it must be one")
@@ -206,14 +207,14 @@ def expanded_one(source: pl.LazyFrame, argument: str, item: Any) -> tuple[str, p
 
 
 def plain_names(source: pl.LazyFrame, item: Any) -> list[str]:
-    """The columns that are asked for as they are, by name or by selector."""
+    """Return the columns that are selected unchanged, by name or by selector."""
     if not isinstance(item, pl.Expr):
         return [str(item)]
     return source.select(item).collect_schema().names() if item.meta.is_column_selection() else []
 
 
 def needed(source: pl.LazyFrame, columns: Iterable[pl.Expr]) -> list[str]:
-    """The columns of a frame that these expressions are computed of; all, where one does not tell."""
+    """Return the root columns of these expressions; all columns if an expression does not name its roots."""
     used: dict[str, None] = {}
     for column in columns:
         names = plain_names(source, column) or column.meta.root_names()
@@ -230,10 +231,10 @@ def computed(
     arguments: Mapping[str, str],
     height: int,
 ) -> pl.DataFrame:
-    """A table of these columns of a frame of so many rows.
+    """Collect these columns of a frame, which must have one value for each row.
 
-    `arguments`: the columns that are expressions of the caller, with the arguments that gave them. What such a one
-    cannot compute is told of its argument.
+    `arguments`: the columns that are expressions of the caller, with the names of their arguments. If an expression
+    fails, the error names its argument.
     """
     try:
         result = table.collect(engine="in-memory")
@@ -265,14 +266,14 @@ def _refuse_fault(
 def map_whole(
     table: pl.LazyFrame, function: Callable[[pl.DataFrame], pl.DataFrame], schema: Any = None
 ) -> pl.LazyFrame:
-    """Pass a table through a function, which sees all rows and columns, also those that are not used after it."""
+    """Map a function over the whole table: no rows or columns are pushed down or dropped before it."""
     return table.map_batches(
         function, schema=schema, predicate_pushdown=False, projection_pushdown=False, slice_pushdown=False
     )
 
 
 def stacked(table: pl.LazyFrame, keys: Sequence[pl.Expr], rows: Sequence[Mapping[str, pl.Expr]]) -> pl.LazyFrame:
-    """These rows of each row of a table, one below the other."""
-    # A list for each column: a list of structs takes ten times as long.
+    """Stack several rows for each row of a table."""
+    # One list per column: a list of structs takes ten times as long.
     columns = {name: pl.concat_list(row[name] for row in rows) for name in rows[0]}
     return table.select(*keys, **columns).explode(*columns, empty_as_null=False)

@@ -1,4 +1,4 @@
-"""Deprecate a function, an argument or the name of a metric: the old name works, and warns."""
+"""Deprecate a function, an argument or the name of a metric: the old name still works, and warns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from frame_pr.frames.messages import warn
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 MINOR_RELEASES = 2
-"""How many minor releases an old name works at least; docs/stability.md promises it."""
+"""The number of minor releases for which an old name works at least; docs/stability.md promises it."""
 
 
 class Renamed(NamedTuple):
@@ -22,9 +22,9 @@ class Renamed(NamedTuple):
     """The first release that warns, such as "0.2"."""
 
     def warn(self, old: str, form: str = "{}") -> None:
-        """Warn that a name is old; `form` is how errors write such a name."""
+        """Warn that a name is deprecated. `form` is how messages write such a name."""
         major, minor = self.since.split(".")[:2]
-        # FutureWarning, because Python hides a DeprecationWarning outside of the main script.
+        # A FutureWarning, because Python hides a DeprecationWarning outside the main script.
         warn(
             f"{form.format(old)} is deprecated since frame_pr {self.since}; use {form.format(self.new)}. The old name "
             f"works until frame_pr {major}.{int(minor) + MINOR_RELEASES} at least",
@@ -33,7 +33,7 @@ class Renamed(NamedTuple):
 
 
 def deprecated(renamed: Renamed) -> Callable[[Function], Function]:
-    """Warn at each call of a public function that another name replaces."""
+    """Warn at each call of a public function that has a new name."""
 
     def decorate(function: Function) -> Function:
         @wraps(function)
@@ -47,7 +47,7 @@ def deprecated(renamed: Renamed) -> Callable[[Function], Function]:
 
 
 def deprecated_arguments(**renamed: Renamed) -> Callable[[Function], Function]:
-    """Take old names of arguments, and pass their values on by the new names. Goes above `public`."""
+    """Accept old names of arguments and pass their values on under the new names. Apply it outside `public`."""
 
     def decorate(function: Function) -> Function:
         @wraps(function)
@@ -66,7 +66,7 @@ def deprecated_arguments(**renamed: Renamed) -> Callable[[Function], Function]:
 
 
 def current_name(name: str, renamed: Mapping[str, Renamed]) -> str:
-    """Return the new name of a metric, and warn, if the table has its name or what stands before its cutoff."""
+    """Return the new name of a metric, and warn, if the table has the name or the part before its cutoff."""
     head, at, cutoff = name.partition("@")
     for old, rest in ((name, ""), (head, at + cutoff)):
         if old in renamed:

@@ -1,4 +1,4 @@
-"""Kinds of frames: polars, the registry of others, and the dispatch from a frame to its kind or backend."""
+"""Kinds of frames: polars, the registry of other kinds, and the dispatch from a frame to its kind or backend."""
 
 from __future__ import annotations
 
@@ -18,53 +18,53 @@ if TYPE_CHECKING:
 
 
 class SparkDataFrame(Protocol):
-    """What type checkers need to know of a Spark DataFrame, without pyspark."""
+    """The attributes that identify a Spark DataFrame to a type checker, without pyspark."""
 
     @property
     def sparkSession(self) -> Any:
-        """The session that runs it."""
+        """The session that runs the frame."""
 
 
 class DaskDataFrame(Protocol):
-    """What type checkers need to know of a Dask DataFrame, without Dask."""
+    """The attributes that identify a Dask DataFrame to a type checker, without Dask."""
 
     @property
     def npartitions(self) -> Any:
-        """How many partitions there are."""
+        """The number of partitions."""
 
 
 SMALL = 200_000
-"""Rows below which the in-memory engine, and one query less, are the faster."""
+"""With fewer rows, the in-memory engine and a plan with one query less are faster."""
 Frame = TypeVar("Frame", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame | SparkDataFrame | DaskDataFrame")
-"""The caller's kind of frame: what goes in comes out."""
+"""The caller's kind of frame. Results have the same kind."""
 Kind = TypeVar("Kind", bound="type[FrameKind[Any]]")
 
 
 class FrameKind(ABC, Generic[Frame]):
-    """A caller's frame: its columns as those of a LazyFrame, and the ways back to its kind."""
+    """A caller's frame: reads its columns as a LazyFrame, and returns results as the caller's kind."""
 
     name: str
-    """What errors call it."""
+    """The name in error messages."""
     takes_expressions = False
     """Whether a polars expression may stand for a column."""
     carried: Mapping[str, pl.Expr] = {}
-    """The columns that a table has to carry for `beside`."""
+    """The columns that a table carries for `append_columns`."""
     joins_rows = False
-    """Whether a join carries the numbers of rows in place of columns, so that these keep dtypes unknown to polars."""
+    """Whether a join returns row numbers instead of columns. Columns then keep dtypes that polars does not have."""
 
     def __init__(self, frame: Frame, columns: Sequence[Any], height: int | None) -> None:
         self.frame = frame
         self.columns = list(columns)
         self.height = height
-        """How many rows there are; not known where it is for the caller to collect."""
+        """The number of rows; None if only the caller may collect the frame."""
 
     @classmethod
     @abstractmethod
     def matches(cls, frame: Any) -> bool:
-        """Whether a frame is of this kind; imports no library, without which there is no such frame."""
+        """Return whether a frame is of this kind, without importing the library of the kind."""
 
     def refuse_missing(self, items: Sequence[Any], argument: str) -> None:
-        """Refuse columns that are not there, and expressions where the kind does not take them."""
+        """Refuse columns that do not exist, and expressions if the kind does not accept them."""
         if not self.takes_expressions and any(isinstance(item, pl.Expr) for item in items):
             raise TypeError(
                 f"{argument}: polars expressions work on polars frames; give the names of columns of a {self.name}"
@@ -73,27 +73,27 @@ class FrameKind(ABC, Generic[Frame]):
 
     @abstractmethod
     def read(self, items: Sequence[Any]) -> pl.LazyFrame:
-        """A frame with these columns, which are there, and with those of expressions among the items."""
+        """Return a LazyFrame with these columns and with the root columns of expressions among the items."""
 
     def categories(self, name: str) -> Sequence[Any]:
-        """The labels that a column declares beside its type, be they in its rows or not."""
+        """Return the labels that a column declares in its dtype, whether rows have them or not."""
         return ()
 
     def type_of(self, name: str) -> str:
-        """What the kind calls the type of a column; nothing where that is the word of polars."""
+        """Return the kind's own name for the dtype of a column; empty if it is that of polars."""
         return ""
 
     @abstractmethod
     def give(self, table: pl.LazyFrame, keys: Sequence[str]) -> Frame:
-        """A result as a frame of this kind; these columns of it are the caller's."""
+        """Return a result as a frame of this kind. `keys` are columns of the caller, whose dtypes are restored."""
 
     @abstractmethod
     def append_columns(self, table: pl.LazyFrame, new: list[str]) -> Frame:
-        """The caller's own rows, with these columns of a table at their right."""
+        """Return the caller's rows with these columns of a table appended."""
 
     @abstractmethod
     def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> Frame:
-        """These columns of the caller's row that each `row` of a table counts to, and at their right new ones of it."""
+        """Return the carried columns of the caller's row with number `row`, and the new columns, for each line of a table."""
 
     def give_joined(self, other: FrameKind[Frame], table: pl.LazyFrame, on: Sequence[Any], by: Sequence[Any]) -> Frame:
         """Give a full join of this frame and another of its kind, with equal keys `on`.
@@ -106,7 +106,7 @@ class FrameKind(ABC, Generic[Frame]):
 
 
 def register_kind(kind: Kind) -> Kind:
-    """Register a class of frames: from then on, every function takes them."""
+    """Register a kind of frame. From then on, every function accepts it."""
     _KINDS.append(kind)
     return kind
 
@@ -115,17 +115,17 @@ _KINDS: list[Any] = []
 
 
 class InMemory(FrameKind[Frame]):
-    """A frame whose rows are there: a result is computed at once."""
+    """A frame in memory: results are computed at once."""
 
     height: int
 
     def collect_result(self, table: pl.LazyFrame) -> pl.DataFrame:
-        """A result, by the engine that is the faster."""
+        """Collect a result with the faster engine."""
         # The streaming engine takes 2 ms to start.
         return collected(table, "in-memory" if self.height < SMALL else "auto")
 
     def collect_columns(self, table: pl.LazyFrame, new: list[str]) -> pl.DataFrame:
-        """New columns, in the order of the rows."""
+        """Collect new columns in the order of the rows."""
         # The streaming engine takes twice as long for a join that keeps the order of the rows.
         return collected(table.select(map(by_name, new)), "in-memory")
 
@@ -136,11 +136,11 @@ _OPTIMIZATIONS = pl.QueryOptFlags()
 def collected(
     table: pl.LazyFrame, engine: Literal["in-memory", "auto"], optimizations: pl.QueryOptFlags = _OPTIMIZATIONS
 ) -> pl.DataFrame:
-    """The rows of a plan; its errors are our own."""
+    """Collect the rows of a plan. Errors are those of this package."""
     try:
         return table.collect(engine=engine, optimizations=optimizations)
     except ValueError as error:
-        # What the in-memory engine adds is about expressions that the caller never wrote.
+        # Drop what the in-memory engine adds: it describes expressions that the caller did not write.
         raise ValueError(str(error).partition("\n\nThis error occurred")[0]) from None
 
 
@@ -153,35 +153,35 @@ class PolarsFrame(InMemory[pl.DataFrame]):
 
     @classmethod
     def matches(cls, frame: Any) -> bool:
-        """Whether it is a polars DataFrame."""
+        """Return whether an object is a polars DataFrame."""
         return isinstance(frame, pl.DataFrame)
 
     def __init__(self, frame: pl.DataFrame) -> None:
         super().__init__(frame, frame.columns, frame.height)
 
     def read(self, items: Sequence[Any]) -> pl.LazyFrame:
-        """All of the frame."""
+        """Return the whole frame."""
         return self.frame.lazy()
 
     def give(self, table: pl.LazyFrame, keys: Sequence[str]) -> pl.DataFrame:
-        """The result, collected."""
+        """Return the collected result."""
         return self.collect_result(table)
 
     def append_columns(self, table: pl.LazyFrame, new: list[str]) -> pl.DataFrame:
-        """The frame itself and, collected, the new columns."""
+        """Return the caller's frame with the collected new columns appended."""
         return self.frame.hstack(self.collect_columns(table, new))
 
     def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> pl.DataFrame:
-        """Both, collected."""
+        """Return the carried columns and the new ones, collected."""
         made = self.collect_columns(table, ["row", *new])
         columns = made.drop("row")
-        # A selection of no columns has no rows either.
+        # Selecting no columns would drop all rows.
         return self.frame.select(map(by_name, carried))[made["row"]].hstack(columns) if carried else columns
 
 
 @register_kind
 class PolarsLazyFrame(FrameKind[pl.LazyFrame]):
-    """A polars LazyFrame, which nothing here collects."""
+    """A polars LazyFrame. It is never collected here."""
 
     name = "polars LazyFrame"
     takes_expressions = True
@@ -189,26 +189,26 @@ class PolarsLazyFrame(FrameKind[pl.LazyFrame]):
 
     @classmethod
     def matches(cls, frame: Any) -> bool:
-        """Whether it is a polars LazyFrame."""
+        """Return whether an object is a polars LazyFrame."""
         return isinstance(frame, pl.LazyFrame)
 
     def __init__(self, frame: pl.LazyFrame) -> None:
         super().__init__(frame, frame.collect_schema().names(), None)
 
     def read(self, items: Sequence[Any]) -> pl.LazyFrame:
-        """The frame itself."""
+        """Return the frame itself."""
         return self.frame
 
     def give(self, table: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
-        """The result as it is."""
+        """Return the result as it is."""
         return table
 
     def append_columns(self, table: pl.LazyFrame, new: list[str]) -> pl.LazyFrame:
-        """The rows that the table carries, and the new columns."""
+        """Return the carried rows with the new columns."""
         return table.select("callers_row", *map(by_name, new)).unnest("callers_row")
 
     def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> pl.LazyFrame:
-        """Both, joined."""
+        """Return the carried columns joined with the new ones."""
         if not carried:
             return table.select(map(by_name, new))
         rows = self.frame.select(callers_row=pl.struct(map(by_name, carried))).with_row_index("row")
@@ -216,47 +216,47 @@ class PolarsLazyFrame(FrameKind[pl.LazyFrame]):
 
 
 class Backend(ABC, Generic[Frame]):
-    """A frame in parts, such as a Spark DataFrame: it runs metrics on its parts and gives frames of its own kind."""
+    """A distributed frame, such as a Spark DataFrame. It runs metrics on its partitions and returns its own kind."""
 
     frame_type: Any
     """The class of its frames."""
     name: str
-    """What errors call such a frame."""
+    """The name of such a frame in error messages."""
     functions = "evaluate, report, with_metrics, tally and the functions of single metrics"
-    """What a backend can run."""
+    """The functions that a backend can run."""
     in_memory: str
-    """How its rows come into memory, for all other functions."""
+    """How to bring its rows into memory for all other functions."""
 
     @abstractmethod
     def evaluate(self, request: Any, named: Mapping[str, str], means: Any | None, undefined: float | None) -> Frame:
-        """What `functions.evaluation.evaluated` gives."""
+        """Run `functions.evaluation.evaluated`."""
 
     @abstractmethod
     def with_metrics(self, request: Any, named: Mapping[str, str], prefix: str, undefined: float | None) -> Frame:
-        """What `functions.evaluation.append_metrics` gives."""
+        """Run `functions.evaluation.append_metrics`."""
 
     @abstractmethod
     def tally(self, request: Any, bins: Any) -> Frame:
-        """What `functions.tallies.tallied` gives."""
+        """Run `functions.tallies.tallied`."""
 
 
 _BACKENDS: list[type[Backend[Any]]] = []
 
 
 def register_backend(backend: type[Backend[Any]]) -> None:
-    """Register a backend: from then on, the functions take its frames."""
+    """Register a backend. From then on, the functions accept its frames."""
     _BACKENDS.append(backend)
 
 
 def backend_class(frame: Any) -> type[Backend[Any]] | None:
-    """The class of the backend that runs a frame; none for frames that one process holds."""
+    """Return the class of the backend that runs a frame; None for a frame in one process."""
     if isinstance(frame, Backend):
         return type(frame)
     return next((backend for backend in _BACKENDS if isinstance(frame, backend.frame_type)), None)
 
 
 def backend_of(frame: Frame) -> Backend[Frame] | None:
-    """The frame as that of its backend; None where no backend is registered for it."""
+    """Return the frame as that of its backend; None if no backend is registered for it."""
     if isinstance(frame, Backend):
         return frame
     backend: Any = backend_class(frame)
@@ -266,11 +266,11 @@ def backend_of(frame: Frame) -> Backend[Frame] | None:
 # dispatch -------------------------------------------------------------------------------------------------------------
 
 _OF_THEIR_OWN = ("dask", "narwhals", "pandas", "polars", "pyspark")
-"""What has a stream as well, and is another kind of frame, or none."""
+"""Types that have an Arrow stream too but are another kind of frame, or no frame."""
 
 
 def find_kind(frame: Any) -> FrameKind[Any] | None:
-    """The frame as one of a kind that is served; None where it is of no such kind."""
+    """Return the frame as one of its kind; None if no kind matches."""
     for kind in _KINDS:
         if kind.matches(frame):
             return cast(FrameKind[Any], kind(frame))
@@ -278,9 +278,9 @@ def find_kind(frame: Any) -> FrameKind[Any] | None:
 
 
 def read_stream(frame: Any) -> Any:
-    """The rows of a stream of Arrow, such as a relation of DuckDB, as a polars frame; all else as it is.
+    """Read the rows of an Arrow stream, such as a DuckDB relation, as a polars frame. Return other objects unchanged.
 
-    A stream may be read but once, so whoever needs it twice needs what this gives.
+    A stream may be readable only once, so a caller that needs the rows twice keeps the result.
     """
     kind = type(frame)
     library = kind.__module__.partition(".")[0].removeprefix("_")
@@ -292,7 +292,7 @@ def read_stream(frame: Any) -> Any:
         table = pl.DataFrame(frame)
     except (pl.exceptions.PolarsError, TypeError, ValueError, RuntimeError, NotImplementedError) as error:
         raise TypeError(f"the stream of a {kind.__name__} cannot be read: {first_line(error)}") from None
-    # A relation is a query that runs anew, and what it finds may be nothing.
+    # A relation is a query that runs again, and may then have no rows.
     if table.is_empty() and library != "duckdb":
         raise ValueError(
             f"the stream of a {kind.__name__} has no rows: it may have been read before, and is read but once; "
@@ -302,7 +302,7 @@ def read_stream(frame: Any) -> Any:
 
 
 def kind_of(frame: Frame) -> FrameKind[Frame]:
-    """The frame as one of its kind, which must be one that is served."""
+    """Return the frame as one of its kind. Raise if no kind matches."""
     if kind := find_kind(frame) or find_kind(read_stream(frame)):
         return kind
     if backend := backend_class(frame):
@@ -314,7 +314,7 @@ def kind_of(frame: Frame) -> FrameKind[Frame]:
 
 
 def _fault(frame: Any) -> str:
-    """Why an object is no frame that is served, and what to do."""
+    """Explain why an object is not a supported frame, and what to do."""
     if isinstance(frame, (str, PathLike)) and (way := scan_of(frame)):
         return f"the frame is a path, {shown(str(frame))}: give {way}"
     kind = f"{type(frame).__module__}.{type(frame).__qualname__}".removeprefix("builtins.")[-80:]
@@ -349,7 +349,7 @@ _SCANS = {
 
 
 def scan_of(path: str | PathLike[Any]) -> str:
-    """The call of polars that reads the file of a path; empty where a text does not look like one."""
+    """Return the polars call that reads the file of this path; empty if a text does not look like a path."""
     suffixes = [suffix.lower() for suffix in Path(str(fspath(path))).suffixes]
     for suffix in suffixes[-2:]:
         if suffix in _SCANS:

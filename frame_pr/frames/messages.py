@@ -1,4 +1,4 @@
-"""What errors say of values and names: in few characters, without addresses, and with the nearest name."""
+"""Texts of error messages: short values, types, counts, and the nearest name."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from typing import Any
 
 import polars as pl
 
-# A LazyFrame is checked inside its plan, so frames of polars stand between a check and the caller.
+# The check of a LazyFrame runs inside its plan, so polars frames are on the stack above it.
 _INSIDE = (__name__.partition(".")[0], "polars")
 _LONGEST = 80  # characters of a value
 _EXAMPLES = 5  # values shown in an error
-_DIGITS = 40  # Python takes its time for the digits of a number, and writes no more than 4300
+_DIGITS = 40  # Python writes no more than 4,300 digits of an integer, and is slow before that.
 _SHOWN_AS_IS = (str, bytes, int, float, complex, Decimal, Fraction, date, time, timedelta, type(None))
 
 
 class DataWarning(UserWarning):
-    """The data or the arguments look like a mistake, and the result may still be what was meant."""
+    """Data or arguments that look like a mistake, although the result may be what was meant."""
 
 
 def warn(message: str, category: type[Warning] = DataWarning) -> None:
-    """Warn, by default of data that look like a mistake; the warning names the line outside of frame_pr and polars."""
+    """Warn, by default about data that look like a mistake. The warning names the line outside frame_pr and polars."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _INSIDE:
         level, frame = level + 1, frame.f_back
@@ -37,7 +37,7 @@ def warn(message: str, category: type[Warning] = DataWarning) -> None:
 
 
 def shown(value: Any) -> str:
-    """A value as an error shows it: what it is where it is plain, else of which kind it is."""
+    """Format a value for an error message: in full if it is short, else by its type."""
     if isinstance(value, Integral) and abs(int(value)) >= 10**_DIGITS:
         return f"a whole number of more than {_DIGITS} digits"
     if isinstance(value, PurePath):
@@ -58,7 +58,7 @@ def shown(value: Any) -> str:
 
 
 def kind_of_value(value: Any) -> str:
-    """What an object is, such as `a polars DataFrame`."""
+    """Describe the type of an object, such as `a polars DataFrame`."""
     if isinstance(value, pl.Expr):
         return "a polars expression"
     if isinstance(value, (FunctionType, BuiltinFunctionType)):
@@ -72,14 +72,14 @@ def kind_of_value(value: Any) -> str:
 
 
 def examples(values: Iterable[Any], most: int = _EXAMPLES) -> str:
-    """The first few values, and how many more there are."""
+    """Format the first few values, and count the rest."""
     values = list(values)
     first = ", ".join(map(shown, values[:most]))
     return first + (f" and {len(values) - most} more" if len(values) > most else "")
 
 
 def nearest(name: str, candidates: Iterable[Any], cutoff: float = 0.5) -> list[Any]:
-    """The nearest of the known names, be they written in capitals or not."""
+    """Return the nearest known names, ignoring case."""
     names = {str(candidate): candidate for candidate in candidates}
     if len(name) > _LONGEST:
         return []
@@ -92,17 +92,17 @@ def nearest(name: str, candidates: Iterable[Any], cutoff: float = 0.5) -> list[A
 
 
 def did_you_mean(near: Sequence[Any]) -> str:
-    """The question that a misspelt name is answered with."""
+    """Return the question that suggests the nearest name."""
     return f"did you mean {' or '.join(map(shown, near))}?"
 
 
 def pluralize(number: int, singular: str, plural: str) -> str:
-    """A number, and what there are so many of."""
+    """Format a number and its noun."""
     return f"{number} {singular if number == 1 else plural}"
 
 
 def first_line(error: BaseException) -> str:
-    """What an error of polars says, without its plan below."""
+    """Return the first line of a polars error, without the plan."""
     return _cut(str(error).strip().partition("\n")[0], 2 * _LONGEST)
 
 
@@ -111,7 +111,7 @@ def _cut(text: str, most: int = _LONGEST) -> str:
 
 
 def _is_scalar(value: Any) -> bool:
-    """Whether it is a number of numpy, or an array of nothing but one."""
+    """Return whether a value is a numpy number or an array without dimensions."""
     return getattr(value, "ndim", None) == 0 and type(value).__module__.partition(".")[0] == "numpy"
 
 
