@@ -1,1 +1,1 @@
-"""A score expression in -> an expression of a group's figure out, in the caller's own query; for the doors."""
+"""Turn an expression of scores into an expression of a metric of a group, inside the caller's own query."""

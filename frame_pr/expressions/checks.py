@@ -1,8 +1,8 @@
-"""How an expression fails: with our sentence, where scores or truths are missing, or of a wrong type or length.
+"""Validate the inputs of an expression: missing scores or labels, wrong dtypes, wrong lengths.
 
-An expression knows no schema, and what polars says of a type or a length is no help. So each column goes through a
-function, which polars tells its type: out comes the column as it is, or, where nothing can be computed of it, nulls of
-which everything can. Then no other error is first, and `checked` finds what is wrong.
+An expression does not know the schema, and the errors of polars about dtypes and lengths do not help. So each column
+passes through a function that receives its dtype. A column of a wrong dtype becomes nulls, from which every formula can
+be computed. Then no other error comes first, and `validate_rows` reports what is wrong.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _ADVICE = "drop these rows, or fill them, before the call"
 
 
 class ExpressionError(ValueError):
-    """A `ValueError` whose sentence ends the text, too: polars writes its plan behind the sentence of an error."""
+    """A `ValueError` whose message also ends the text: polars writes its plan after the message of an error."""
 
-    # Tracebacks print it as what it is caught as.
+    # Tracebacks show the class under the name of its base.
     __module__ = "builtins"
     __qualname__ = "ValueError"
 
@@ -34,27 +34,27 @@ class ExpressionError(ValueError):
 
 
 def single(column: pl.Expr) -> pl.Expr:
-    """A column of a selector that selects one; a struct of several, for `checked` to find."""
+    """Return the column that a selector selects, or a struct of several, which `validate_rows` refuses."""
     return pl.struct(column).map_batches(_alone, is_elementwise=True) if column.meta.has_multiple_outputs() else column
 
 
 def typed_score(score: pl.Expr) -> pl.Expr:
-    """The score, or as many nulls."""
+    """Return the score column, or nulls if its dtype is wrong."""
     return score.map_batches(_number, is_elementwise=True)
 
 
 def typed_label(truth: pl.Expr, score: pl.Expr, positive: object) -> pl.Expr:
-    """The label, NaN as null beside a positive one; or nulls as many as there are scores."""
+    """Return the label column with NaN as null, or nulls if its dtype is wrong."""
     return pl.map_batches([truth, score], partial(_label, positive=positive), is_elementwise=True)
 
 
 def validate_rows(score: pl.Expr, truth: pl.Expr, positive: object) -> pl.Expr:
-    """True for each group; an error where its scores or truths are not such as belong there."""
-    # Only floats may be NaN, and of every type of number there is a sign that is one.
+    """Return true for each group; raise if its scores or labels are invalid."""
+    # Only floats may be NaN, and every number dtype has a sign.
     no_score = typed_score(score).sign().cast(pl.Float64).is_nan().fill_null(True)
     unknown = partial(_unknown, positive=positive)
     no_truth = pl.map_batches([truth, score], unknown, return_dtype=pl.Boolean, is_elementwise=True)
-    # Aggregated first: so the function is called once, of all groups. A first value has the type of its column.
+    # Aggregate first, so that polars calls the function once for all groups. A first value has the dtype of its column.
     facts = [score.first(), truth.first(), score.len(), truth.len(), no_score.sum(), no_truth.sum()]
     check = partial(_check, score=_name(score), truth=_name(truth), positive=positive)
     return pl.map_batches(facts, check, return_dtype=pl.Boolean, is_elementwise=True)
@@ -70,12 +70,12 @@ def _number(score: pl.Series) -> pl.Series:
 
 
 def _unknown(columns: Sequence[pl.Series], positive: object) -> pl.Series:
-    """Which truths are missing, or neither of two: of a column of another type, all."""
+    """Return which labels are missing or not one of two values; all of them if the column has another dtype."""
     label = _label(columns, positive)
     if positive is not None or label.dtype == pl.Boolean:
         return label.is_null() if label.null_count() else pl.Series([False]).new_from_index(0, len(label))
     binary = (label == 0) | (label == 1)
-    # Of few rows, the other methods of a Series take as long as the whole query.
+    # With few rows, other methods of a Series take as long as the whole query.
     return ~binary if binary.null_count() == 0 else ~binary.fill_null(False)
 
 
@@ -85,7 +85,7 @@ def _label(columns: Sequence[pl.Series], positive: object) -> pl.Series:
     fits = dtype == pl.Boolean or dtype.is_numeric() if positive is None else _misfit("", dtype, positive) is None
     if fits and len(truth) == len(score):
         return truth.fill_nan(None) if positive is not None and dtype.is_float() else truth
-    if not fits:  # the type of the label, to which nulls of it can be compared
+    if not fits:  # null of the dtype of the label
         dtype = pl.Boolean() if positive is None else pl.select(label=pl.lit(positive)).schema["label"]
     return _nulls(truth.name, dtype, len(score))
 
@@ -95,11 +95,11 @@ def _nulls(name: str, dtype: pl.DataType, length: int) -> pl.Series:
 
 
 def _misfit(name: str, dtype: pl.DataType, positive: object) -> str | None:
-    """Why a label cannot be one of a column."""
+    """Explain why a value cannot be the positive label of a column."""
     try:
         misfit: str | None = _known_misfit(name, dtype, positive)
         return misfit
-    except TypeError:  # which has no hash
+    except TypeError:  # The value has no hash.
         return _found_misfit(name, dtype, positive)
 
 
@@ -111,7 +111,7 @@ def _found_misfit(name: str, dtype: pl.DataType, positive: object) -> str | None
     return None
 
 
-# It is asked several times for each query, and takes as long as one of a few rows. True equals 1.
+# polars evaluates this several times per query, so cache it. The type is part of the key because True equals 1.
 _known_misfit: Any = lru_cache(maxsize=256, typed=True)(_found_misfit)
 
 

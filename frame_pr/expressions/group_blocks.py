@@ -1,8 +1,9 @@
-"""A group as an expression sees it: its scores and truths, its blocks, and the numbers that metrics are formulas of.
+"""One group inside an expression: its scores and labels, its blocks, and the facts that metrics are formulas of.
 
-An expression knows neither the frame nor its groups, so it cannot share one packed sort as `ranking` does. It ranks
-within its group instead; where the ranking is only cut, it just looks for the score at the cut. polars shares nothing
-between the aggregations of a group, so what is read twice is a field of a struct, which is computed once.
+An expression knows neither the frame nor its groups, so it cannot share one packed sort as `ranking` does. It sorts
+within its group instead. Metrics at a cutoff only look for the score at the cutoff. polars does not share results
+between the aggregations of a group, so an intermediate result that is used twice is a field of a struct, which is
+computed once.
 """
 
 from __future__ import annotations
@@ -25,30 +26,30 @@ from frame_pr.metrics.rates import ratio
 
 _LARGEST_FLOAT32 = 3.4028234663852886e38
 RANK_UNIT = 2**32
-"""What the upper of two counts in one Int64 is multiplied by."""
+"""The factor of the upper count if two counts are packed into one Int64."""
 _FIELD = pl.field
 
 
 class GroupBlocks(NamedTuple):
-    """Scores of one group and, row by row, whether each is a positive's."""
+    """The scores of one group and, for each row, whether its label is positive."""
 
     score: pl.Expr
     truth: pl.Expr
     ascending: bool
-    """Whether a small score is best."""
+    """Whether lower scores rank first."""
 
     @property
     def positives(self) -> pl.Expr:
-        """P, the positives of the group."""
+        """Return P, the number of positives of the group."""
         return self.truth.sum().cast(pl.Int64)
 
     @property
     def rows(self) -> pl.Expr:
-        """N, the rows of the group."""
+        """Return N, the number of rows of the group."""
         return self.score.len().cast(pl.Int64)
 
     def facts(self) -> dict[str, pl.Expr]:
-        """What `FACTS` are of a group of which everything is retrieved."""
+        """Return the `FACTS` of a group in which every row is retrieved."""
         return {
             "positives": self.positives,
             "rows": self.rows,
@@ -57,16 +58,17 @@ class GroupBlocks(NamedTuple):
         }
 
     def aggregate(self, record: Aggregate, names: set[str]) -> pl.Expr:
-        """A number over the blocks, of which it reads these columns."""
+        """Compute an aggregate over the blocks from these columns of them."""
         column = _with_fields(self._blocks(names), over=record.over).struct.field("over")
         if record.how == "sum":
-            # In the same order, and so to the same bit, as `evaluate` sums. Of nothing, polars gives -0.0.
+            # Sum in the order of `evaluate`, so that results are equal to the last bit. polars sums an empty list to
+            # -0.0.
             return column.implode().list.sum().first().abs()
         number: pl.Expr = getattr(column, {"best": "max", "least": "min"}.get(record.how, record.how))()
         return number
 
     def threshold(self, record: Aggregate, names: set[str]) -> pl.Expr:
-        """The threshold that an aggregate is, or at which it is the best."""
+        """Return the threshold that an aggregate is, or that has its largest value."""
         blocks = _with_fields(self._blocks({*names, "threshold"}), over=record.over)
         best = {"best": _FIELD("over").max(), "least": _FIELD("over").min()}.get(record.how, pl.lit(True))
         value = pl.when(_FIELD("over") == best).then(_FIELD("threshold"))
@@ -74,7 +76,7 @@ class GroupBlocks(NamedTuple):
         return self._loosest(thresholds) if record.how == "loosest" else self._strictest(thresholds)
 
     def _blocks(self, names: set[str]) -> pl.Expr:
-        """A struct for each block with a hit, from the best score on, of the fields that are named."""
+        """Return a struct of the named fields for each block with a positive, from the best score on."""
         k = self.score.rank("max", descending=not self.ascending)
         if "size" in names:
             k = k.cast(pl.Int64) * RANK_UNIT + self.score.rank("min", descending=not self.ascending)
@@ -92,7 +94,7 @@ class GroupBlocks(NamedTuple):
         tp = _FIELD("tp")
         columns = {"hits": hits, "tp": hits.cum_sum(), "k": k, "size": k - ranks % RANK_UNIT + 1}
         running = {
-            "positives": tp.cum_max(reverse=True),  # to broadcast the last one within groups takes many times as long
+            "positives": tp.cum_max(reverse=True),  # Broadcasting the last value takes many times as long.
             "rows": tp * 0 + self.rows,
             "interpolated_precision": (tp / k).cum_max(reverse=True),
         }
@@ -100,7 +102,7 @@ class GroupBlocks(NamedTuple):
         return _with_fields(blocks, **{name: running[name] for name in running if name in names})
 
     def without_ranking(self, cut: Cutoff | None) -> dict[str, Callable[[], pl.Expr]]:
-        """Ways to the numbers that need no blocks: those where the ranking is cut."""
+        """Numbers at a cutoff, computed without blocks."""
         shortcuts: dict[str, Callable[[], pl.Expr]] = {
             "ties": lambda: self.score.is_duplicated().sum().cast(pl.Int64),
             "threshold@equal_error_rate": self._threshold_at_crossing,
@@ -121,13 +123,13 @@ class GroupBlocks(NamedTuple):
         return shortcuts
 
     def _tp_at(self, k: pl.Expr) -> pl.Expr:
-        """Hits among the first k rows."""
+        """Return the number of positives among the first k rows."""
         last = self._last_of_best(self.score, k)
         above = self.score < last if self.ascending else self.score > last
         return bound(_shared_tp, above=self._both_counts(above), reached=self._both_counts(self._as_good(last)), k=k)
 
     def _threshold_at(self, recall: Fraction) -> pl.Expr:
-        """The highest threshold whose recall is at least this."""
+        """Return the highest threshold at which recall is at least this value."""
         return bound(
             lambda threshold, positives: pl.when(positives > 0).then(_unsigned_zero(threshold)),
             threshold=self._score_at(recall),
@@ -135,15 +137,15 @@ class GroupBlocks(NamedTuple):
         )
 
     def _threshold_within(self, k: pl.Expr) -> pl.Expr:
-        """The lowest threshold that selects at most k rows."""
+        """Return the lowest threshold that selects at most k rows."""
         ranks = self.score.rank("max", descending=not self.ascending)
         return _unsigned_zero(self._loosest(self.score.filter(ranks <= k)))
 
     def _threshold_at_crossing(self) -> pl.Expr:
-        """The highest threshold whose false positive rate is at least its miss rate."""
+        """Return the highest threshold at which the false positive rate is at least the miss rate."""
         hits, score = (column.sort_by(self.score, descending=not self.ascending) for column in (self.truth, self.score))
         hits = hits.cast(pl.Int128)
-        # In any order of equal scores, the same block has the row where the curve crosses.
+        # The curve crosses inside the same block for every order of equal scores.
         positives, rows, tp = hits.sum(), hits.len().cast(pl.Int128), hits.cum_sum()
         fp = (hits * 0 + 1).cum_sum() - tp
         crossed = fp * positives >= (positives - tp) * (rows - positives)
@@ -151,28 +153,28 @@ class GroupBlocks(NamedTuple):
         return _unsigned_zero(self._strictest(score.filter(crossed & both)))
 
     def _where_recall(self, recall: Fraction, mass: pl.Expr) -> pl.Expr:
-        """How many of the rows that score at least as much as that threshold count."""
+        """Return how many of these rows score at least as much as the threshold."""
         count = (self._as_good(self._score_at(recall)) & mass).sum().cast(pl.Int64)
         return bound(lambda count, positives: pl.when(positives > 0).then(count), count=count, positives=self.positives)
 
     def _score_at(self, recall: Fraction) -> pl.Expr:
-        # The score of the last positive that is needed: the ceiling of recall * P.
+        # Take the score of the positive number ceil(recall * P).
         needed = (self.positives.cast(pl.Int128) * recall.numerator + recall.denominator - 1) // recall.denominator
         if recall == 0:
             return self._strictest(self.score)
         return self._last_of_best(self.score.filter(self.truth), needed.cast(pl.Int64))
 
     def _reaches(self, threshold: Fraction | float) -> pl.Expr:
-        """Whether a score reaches a threshold, which polars compares in the type of the score."""
+        """Return whether a score reaches a threshold. polars compares both in the dtype of the score."""
         number = float(worst_reached(threshold, pl.Float64(), ascending=self.ascending))
         limit = pl.lit(number)
         if abs(number) > _LARGEST_FLOAT32:
-            limit = pl.lit(number, dtype=pl.Float64)  # made a Float32, it would be infinite
+            limit = pl.lit(number, dtype=pl.Float64)  # As a Float32 it would be infinite.
         elif isinstance(threshold, Fraction) and threshold.denominator == 1:
-            if abs(threshold) < 2**126:  # more than any whole score is
+            if abs(threshold) < 2**126:  # It exceeds every integer score.
                 limit = pl.lit(int(threshold), dtype=pl.Int128 if abs(threshold) >= 2**63 else None)
         elif isinstance(threshold, Fraction) and Fraction(repr(number)) != threshold:
-            # More digits than a float has: only a Decimal score can tell, which has 38 at most.
+            # The threshold has more digits than a float, so only a Decimal score, with at most 38 digits, can tell.
             decimal = Decimal(threshold.numerator) / Decimal(threshold.denominator)
             limit = pl.lit(decimal) if -int(decimal.as_tuple().exponent) <= 28 else limit
         return self._as_good(limit)
@@ -187,40 +189,40 @@ class GroupBlocks(NamedTuple):
         return thresholds.max() if self.ascending else thresholds.min()
 
     def _last_of_best(self, scores: pl.Expr, k: pl.Expr) -> pl.Expr:
-        k = k.clip(0, RANK_UNIT - 1)  # more than polars takes, and than rows that it holds
+        k = k.clip(0, RANK_UNIT - 1)  # It exceeds the largest number of rows that polars can hold.
         return scores.bottom_k(k).max() if self.ascending else scores.top_k(k).min()
 
     def _both_counts(self, condition: pl.Expr) -> pl.Expr:
-        # Rows and, above 32 bits, positives that meet a condition, which then is computed once.
+        # Count rows and, in the upper 32 bits, positives that meet a condition, which is then evaluated once.
         return (condition * (1 + self.truth.cast(pl.Int64) * RANK_UNIT)).sum()
 
 
 def bound(formula: Callable[..., pl.Expr], **parts: pl.Expr) -> pl.Expr:
-    """A row-wise formula of parts that are computed once each, however often it names them."""
+    """Evaluate a row-wise formula so that each part is computed once, however often the formula names it."""
     fields = {name: pl.field(name) for name in parts}
     named = [part.alias(name) for name, part in parts.items()]
     return pl.struct(named).struct.with_fields(value=formula(**fields)).struct.field("value")
 
 
 def _with_fields(blocks: pl.Expr, **fields: pl.Expr) -> pl.Expr:
-    # A slice from 0 on leaves the rows as they are. Without it, polars before 1.44 cannot add fields in `agg`.
+    # A slice from 0 leaves the rows unchanged. Without it, polars before 1.44 cannot add fields in `agg`.
     return blocks.slice(0).struct.with_fields(**fields)
 
 
 def _shared_tp(above: pl.Expr, reached: pl.Expr, k: pl.Expr) -> pl.Expr:
-    # Of the block that the cut falls into, the expected share of its hits.
+    # Add the expected share of the positives of the block that contains the cutoff.
     block = reached - above
     share = (k - above % RANK_UNIT).clip(0, block % RANK_UNIT)
     return above // RANK_UNIT + ratio((block // RANK_UNIT) * share, block % RANK_UNIT).fill_null(0.0)
 
 
 def _unsigned_zero(score: pl.Expr) -> pl.Expr:
-    # -0.0 equals 0.0, and `evaluate` gives the latter. (To add 0 would widen a Decimal.)
+    # -0.0 equals 0.0, and `evaluate` returns 0.0. Adding 0 would widen a Decimal.
     return pl.when(score == 0).then(score.abs()).otherwise(score)
 
 
 def group_blocks(score: pl.Expr, truth: Column, positive: object, *, ascending: bool) -> GroupBlocks:
-    """The group of a score expression, its truth by name or expression."""
+    """Return the group of a score expression and of its labels, by name or expression."""
     _refuse_no_label(positive)
     label = typed_label(expression_of(truth), score, positive)
     is_positive = label.cast(pl.Boolean) if positive is None else label == pl.lit(positive)
@@ -228,7 +230,7 @@ def group_blocks(score: pl.Expr, truth: Column, positive: object, *, ascending: 
 
 
 def _refuse_no_label(positive: object) -> None:
-    """Raise for what is not one label of any type that a column has."""
+    """Raise if a value is not a possible label of any dtype."""
     if positive is None or isinstance(positive, (str, bool)):
         return
     try:
@@ -241,7 +243,7 @@ def _refuse_no_label(positive: object) -> None:
 
 
 def expression_of(column: Column) -> pl.Expr:
-    """A column by its name, or the expression itself."""
+    """Return the column of a name, or the expression itself."""
     refuse_several("truth", column)
     if not isinstance(column, (str, pl.Expr)):
         raise TypeError(f"truth takes the name of one column, or a polars expression; got {shown(column)}")

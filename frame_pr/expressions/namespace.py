@@ -22,7 +22,7 @@ _OPTIONS = tuple(
     for option in ("undefined", *Policies.__annotations__)
     if option != "ascending"
 )
-"""The options of functions that an expression refuses."""
+"""The options of frame methods that an expression refuses."""
 _FUNCTIONS = {
     "recall_at_k": "recall@10",
     "average_precision_at_k": "average_precision@10",
@@ -34,7 +34,7 @@ _FUNCTIONS = {
     "figure": "mcc@threshold=0.5",
     "confusion": "precision@threshold=0.5",
 }
-"""Functions of frames that an expression does not have as methods, with a metric that one of them gives."""
+"""Functions of frames that an expression does not have as methods, each with a metric to compute instead."""
 
 
 class ExprPR:
@@ -72,7 +72,7 @@ class ExprPR:
             raise TypeError(f"score: ExprPR takes a polars expression, such as pl.col('score'); got {shown(score)}")
         self._score = single(score)
 
-    if not TYPE_CHECKING:  # else every name would be one
+    if not TYPE_CHECKING:  # With it, type checkers would accept every name.
 
         def __getattr__(self, name: str) -> Any:
             methods = [method for method in dir(type(self)) if not method.startswith("_")]
@@ -118,7 +118,7 @@ class ExprPR:
         0.1667
         """
         lowest_first = flag("ascending", ascending)
-        # Only of columns polars tells which ones a formula names: the same metric once more, of columns.
+        # Rewrite the metric with columns: only for those does polars tell which names a formula reads.
         stated, named = metric(name, _FIELDS), metric(name)
         group = group_blocks(self._score, truth, positive, ascending=lowest_first)
         without_ranking = group.without_ranking(stated.cut)

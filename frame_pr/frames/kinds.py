@@ -93,7 +93,7 @@ class FrameKind(ABC, Generic[Frame]):
 
     @abstractmethod
     def spread(self, table: pl.LazyFrame, carried: Sequence[Any], new: list[str]) -> Frame:
-        """Return the carried columns of the caller's row with number `row`, and the new columns, for each line of a table."""
+        """Return, for each line of a table, the carried columns of row number `row`, and the new columns."""
 
     def give_joined(self, other: FrameKind[Frame], table: pl.LazyFrame, on: Sequence[Any], by: Sequence[Any]) -> Frame:
         """Give a full join of this frame and another of its kind, with equal keys `on`.

@@ -1,1 +1,1 @@
-"""Names and blocks in -> figures out, a family of metrics a file; for the rooms from `functions` up."""
+"""Compute metrics from names and blocks: one family of metrics per file, for the rooms above."""

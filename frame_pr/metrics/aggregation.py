@@ -1,4 +1,4 @@
-"""Blocks -> figures: any number of metrics per group, from one ranking."""
+"""Aggregate blocks into metrics: any number of metrics per group, from one ranking."""
 
 from __future__ import annotations
 
@@ -27,62 +27,62 @@ _HOW: Mapping[str, tuple[Callable[[pl.Expr], pl.Expr], str]] = {
     "strictest": (lambda over: pl.when(over).then("rank_key"), "max"),
     "loosest": (lambda over: pl.when(over).then("rank_key"), "min"),
 }
-"""What is made of each block, and how that is aggregated; all others are aggregated as they are."""
+"""The value of each block, and the aggregation over blocks. Other kinds aggregate the expression itself."""
 _WITH_RANK_KEY = ("best", "least", "strictest", "loosest")
-"""Of what is made of each block, that which holds its score."""
+"""The kinds whose value contains the score of the block."""
 
 
 class Plan(NamedTuple):
-    """The metrics of a call, and what they need."""
+    """The metrics of a call, and what they read."""
 
     metrics: Mapping[str, Metric]
     aggregates: Aggregates
-    """Over blocks; facts of groups are not among them."""
+    """Aggregates over blocks, without the facts of groups."""
     facts: Sequence[str]
-    """The facts that anything names."""
+    """The facts that a formula or an aggregate names."""
     columns: frozenset[str]
     """The columns of blocks that the aggregates read."""
     key: SortKey
     whole: bool
-    """Whether masses are whole; else they are in parts of `unit`."""
+    """Whether weighted counts are whole numbers; otherwise they are multiples of `unit`."""
     undefined: float | None
 
     @property
     def extra_sums(self) -> list[str]:
-        """The columns that are added up within a block, of those that the aggregates read."""
+        """Return the columns summed within blocks that the aggregates read."""
         return [name for name in EXTRA_SUMS if name in self.columns]
 
     @property
     def ideals(self) -> dict[str, Aggregate]:
-        """What is found over blocks in the best order of gains."""
+        """Return the aggregates over blocks of equal gain, the largest gain first."""
         return {name: record for name, record in self.aggregates.items() if record.how == "ideal"}
 
     @property
     def over_groups(self) -> dict[str, Aggregate]:
-        """All that is found per group, over blocks."""
+        """Return all other aggregates over blocks, and the facts."""
         others = {name: record for name, record in self.aggregates.items() if record.how != "ideal"}
         return {**{name: FACTS[name].over_blocks for name in self.facts}, **others}
 
     @property
     def columns_of_blocks(self) -> frozenset[str]:
-        """The columns of blocks that anything reads."""
+        """Return the columns of blocks that an aggregate reads."""
         records = self.over_groups.values()
         rank_keys = {"rank_key"} if any(record.how in _WITH_RANK_KEY for record in records) else set()
         return _columns_read(record.over for record in records) | rank_keys
 
     def fills(self, name: str) -> bool:
-        """Whether `undefined=` fills the nulls of this metric."""
+        """Return whether `undefined=` fills the nulls of this metric."""
         return self.metrics[name].kind == "share" and self.undefined is not None
 
     def undefinable(self) -> list[str]:
-        """The metrics that a group may have no value of."""
-        # Groups have rows, unless these may be dropped.
+        """Return the metrics that may have no value in some group."""
+        # Every group has rows, unless rows may be dropped.
         certain = () if self.key.drops else ("rows",)
         return [name for name, record in self.metrics.items() if {*record.needs} - {*certain} and not self.fills(name)]
 
 
 def plan_for(rows: Rows, names: Sequence[str], undefined: float | None = None) -> Plan:
-    """The metrics of these names, which must have a meaning for these rows."""
+    """Return the plan for these metrics. Raise if one of them is undefined for these rows."""
     blocks = FIXED_POINT_COLUMNS if rows.weights.fractional else COLUMNS if rows.gains.name is None else GRADED_COLUMNS
     metrics, ties = {name: metric(name, blocks) for name in names}, rows.request.ties
     for name, record in metrics.items():
@@ -108,27 +108,27 @@ def plan_for(rows: Rows, names: Sequence[str], undefined: float | None = None) -
         for name, record in metrics.items():
             if "gain" not in _columns_read(part.over for part in record.aggregates[ties].values()):
                 raise ValueError(f"ties={ties!r} with gain= orders equal scores by their gain: ask for {name} without")
-    if rows.totals:  # known totals are put in the place of both
+    if rows.totals:  # Known totals replace both facts.
         facts += [total for total in TOTAL_POLICIES if total not in facts]
     return Plan(metrics, aggregates, facts, columns, rows.key, blocks.whole, undefined)
 
 
 def values(rows: Rows, named: Mapping[str, str], undefined: float | None = None) -> pl.LazyFrame:
-    """One row per group: `group` and the metrics that these columns are named for."""
+    """Return one row per group: `group` and the metrics under these column names."""
     metric_plan = plan_for(rows, list(named.values()), undefined)
     return finalize(aggregate(rows, metric_plan), ["group"], metric_plan).select("group", **renamed(named))
 
 
 def renamed(named: Mapping[str, str]) -> dict[str, pl.Expr]:
-    """Columns, under the names that a caller has for them."""
+    """Rename columns to the names that the caller gave."""
     return {name: pl.col(source) for name, source in named.items()}
 
 
 def aggregate(rows: Rows, metric_plan: Plan) -> pl.LazyFrame:
-    """One row per group, sorted: `group`, the facts and the aggregates that the metrics are formulas of."""
+    """Return one row per group, sorted: `group`, and the facts and aggregates that the formulas name."""
     metrics, ties = metric_plan.metrics.values(), rows.request.ties
     cutoffs = {str(record.cut): record.cut for record in metrics if isinstance(record.cut, Threshold)}
-    # Thresholds and facts need no ranking.
+    # Metrics at thresholds and facts need no ranking.
     needs_no_ranking = all(isinstance(record.cut, Threshold) or not record.aggregates[ties] for record in metrics)
     if needs_no_ranking and rows.starts is None and not rows.weights.fractional:
         return _aggregate_rows(rows, metric_plan, cutoffs)
@@ -136,7 +136,7 @@ def aggregate(rows: Rows, metric_plan: Plan) -> pl.LazyFrame:
 
 
 def _aggregate_rows(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Threshold]) -> pl.LazyFrame:
-    """Sums over rows in any order, which is all that facts and thresholds need."""
+    """Aggregate over unsorted rows, which is enough for facts and thresholds."""
     weight = pl.col("weight")
     if rows.weights.name is None:
         weight = (~pl.col("dropped")).cast(pl.Int64) if rows.key.drops else pl.lit(1, dtype=pl.Int64)
@@ -150,7 +150,7 @@ def _aggregate_rows(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Thresho
 
 
 def _aggregate_ranking(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Threshold]) -> pl.LazyFrame:
-    """Sums over the blocks of the ranking."""
+    """Aggregate over the blocks of the ranking."""
     in_units, metrics = rows.weights.fractional, metric_plan.metrics.values()
     hits_may_lack = bool(rows.request.keeps_unscored or rows.totals or rows.starts is not None)
     blocks_read = {record.beyond_steps for record in metrics}
@@ -166,19 +166,19 @@ def _aggregate_ranking(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Thre
     )
     if not rows.some_unranked and "retrieved_k" in columns:
         table = table.with_columns(retrieved_k="k")
-    # Known totals are put in where they are first needed: in blocks only if an aggregate names them there.
+    # Known totals replace the facts where these are first needed: in blocks only if an aggregate names them there.
     in_blocks = not metric_plan.columns.isdisjoint(FACTS)
     if rows.totals and in_blocks:
         table = with_totals(table, rows.totals, in_units=in_units)
     sums = aggregate_blocks(table, metric_plan.over_groups, rows.groups, in_order=True)
-    # A group without rows has no block for its totals to stand in.
+    # A group without rows has no block that could carry its totals.
     if rows.totals and not (in_blocks and rows.groups is None):
         sums = with_totals(sums, rows.totals, in_units=in_units)
     return _with_ideals(sums, best_blocks(rows), metric_plan.ideals) if metric_plan.ideals else sums
 
 
 def _with_ideals(sums: pl.LazyFrame, best: pl.LazyFrame, aggregates: Aggregates) -> pl.LazyFrame:
-    """The sums, and these over blocks in the best order of gains."""
+    """Join the aggregates over blocks of equal gain."""
     columns = _columns_read(record.over for record in aggregates.values())
     if facts := [fact for fact in FACTS if fact in columns]:
         best = best.join(sums.select("group", *facts), on="group", how="left", maintain_order="left")
@@ -189,7 +189,7 @@ def _with_ideals(sums: pl.LazyFrame, best: pl.LazyFrame, aggregates: Aggregates)
 
 
 def finalize(sums: pl.LazyFrame, keys: Sequence[str], metric_plan: Plan) -> pl.LazyFrame:
-    """The values of the metrics, from what `aggregate` found."""
+    """Compute the metrics from the facts and aggregates."""
     made: dict[str, pl.Expr] = {}
     for name, part in metric_plan.aggregates.items():
         if part.how in ("best", "least"):
@@ -207,8 +207,8 @@ def finalize(sums: pl.LazyFrame, keys: Sequence[str], metric_plan: Plan) -> pl.L
 def aggregate_blocks(
     table: pl.LazyFrame, aggregates: Aggregates, groups: int | None = None, *, in_order: bool = True
 ) -> pl.LazyFrame:
-    """One row per group, sorted if the table is: `group` and these aggregates, over blocks or plain rows."""
-    # Columns first: polars shares what several of them have in common, and aggregates plain columns fastest.
+    """Return one row per group, sorted if the table is: `group` and these aggregates over blocks or rows."""
+    # Compute columns first: polars shares common subexpressions between columns, and aggregates plain columns fastest.
     columns = {
         name: _HOW[record.how][0](record.over) if record.how in _HOW else record.over
         for name, record in aggregates.items()
@@ -219,10 +219,10 @@ def aggregate_blocks(
 def per_group(
     table: pl.LazyFrame, aggregates: Aggregates, groups: int | None, prefix: str = "", *, in_order: bool
 ) -> pl.LazyFrame:
-    """One row per group, sorted if the table is: `group` and these aggregates, of columns with a prefix.
+    """Return one row per group, sorted if the table is: `group` and these aggregates over columns with a prefix.
 
-    The columns hold what is aggregated, or parts of the aggregates. `groups`: how many groups there are even when they
-    have no rows. `in_order`: whether the table is sorted.
+    The columns hold the values to aggregate, or parts of the aggregates. `groups`: the number of groups if groups
+    without rows count too. `in_order`: whether the table is sorted.
     """
     parts = {name: _aggregated(pl.col(prefix + name), record, in_order=in_order) for name, record in aggregates.items()}
     table = table.group_by("group", maintain_order=True).agg(**parts)
@@ -235,7 +235,7 @@ def per_group(
 
 def _aggregated(column: pl.Expr, record: Aggregate, *, in_order: bool) -> pl.Expr:
     how = _HOW[record.how][1] if record.how in _HOW else record.how
-    # Of rows in order a list is made for nothing, and lists without nulls are summed in a fraction of the time.
+    # For rows in order, a list per group costs nothing, and polars sums lists without nulls several times as fast.
     in_lists = in_order and how in ("sum", "max")
     number: pl.Expr = getattr(column.implode().list if in_lists else column, how)()
     return number

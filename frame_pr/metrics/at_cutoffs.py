@@ -117,7 +117,7 @@ def _r_precision(_: re.Match[str], blocks: Blocks) -> Metric:
 
 
 def _nothing(blocks: Blocks) -> Counts:
-    """The confusion table where no row is predicted positive."""
+    """Return the confusion table if no row is predicted positive."""
     none = blocks.positives * 0
     return Counts(none, none, blocks.positives, blocks.rows, blocks.whole)
 
@@ -127,17 +127,17 @@ def _max_f(name: re.Match[str], blocks: Blocks) -> Metric:
     best = f"max_f{beta}"
     aggregates = {best: Aggregate(f_beta(beta)(blocks.counts), "best")}
     if name["threshold"] is not None:
-        # Where no threshold has a hit, all are equally good.
+        # If no threshold selects a positive, all thresholds are equally good.
         threshold = pl.when(blocks.positives > 0).then(blocks.number(f"threshold@{best}"))
         return Metric("threshold", threshold, by_ties(aggregates, bounded=False), beyond_steps="first without hits")
-    # Nothing retrieved is no threshold, and an F of 0 where there are positives.
+    # If nothing is retrieved there is no threshold, and F is 0 as long as there are positives.
     return Metric("share", pl.when(blocks.positives > 0).then(blocks.number(best).fill_null(0.0)), by_ties(aggregates))
 
 
 def _max_rate(name: re.Match[str], blocks: Blocks) -> Metric:
     rate, nothing = RATES[name["rate"]], _nothing(blocks)
     assert rate.best_by is not None
-    # An agreement of two things, as long as neither is the same for all rows.
+    # An agreement has a value as long as neither label nor prediction is constant.
     needs = ("positives", "negatives") if "negatives" in rate.needs or rate.range == "-1 to 1" else ("rows",)
     totals = {"positives": blocks.positives, "negatives": blocks.rows - blocks.positives, "rows": blocks.rows}
     defined = pl.all_horizontal(totals[fact] > 0 for fact in needs)
@@ -155,7 +155,7 @@ def _max_rate(name: re.Match[str], blocks: Blocks) -> Metric:
 
 def _min_cost(name: re.Match[str], blocks: Blocks) -> Metric:
     cost = rates.cost(name["ratio"])
-    # A power of 2 brings the largest cost below 1, as `largest_by` wants it, and changes no digit.
+    # Divide by a power of 2, which brings the largest cost below 1, as `largest_by` needs it, and changes no digit.
     scale = 2.0 ** max(0, ceil(log2(Fraction(name["ratio"]))) + 1)
     least = f"min_cost{name['ratio']}"
     aggregates = {least: Aggregate(cost(blocks.counts) / scale, "least")}

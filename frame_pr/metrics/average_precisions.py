@@ -1,4 +1,4 @@
-"""Average precision: of the whole ranking, of its first k rows, under the envelope, by chance and against it."""
+"""Average precision: of the whole ranking, at k, interpolated, and relative to a random ranking."""
 
 from __future__ import annotations
 
@@ -14,34 +14,34 @@ _SHIFT = 10
 # Coefficients of 1/x^2, 1/x^4, ... in H(x) - ln(x) - Euler's constant - 1/(2x): -B(2i)/(2i), with Bernoulli numbers B.
 _BERNOULLI = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760, -1 / 12)
 _ROUNDED_UP = [i for i in range(100) if i * 0.01 > i / 100]
-"""The hundredths that `numpy.linspace(0, 1, 101)` makes larger than the quotient of two counts that is as much."""
+"""The hundredths for which `numpy.linspace(0, 1, 101)` gives a float above the nearest one."""
 
 
 def _ap(b: Blocks) -> Aggregate:
-    """Sum over the positives of the precision at their threshold."""
-    # A product of whole weights may be more than an Int64 holds.
+    """Sum, over the positives, the precision at their threshold."""
+    # A product of whole weights may exceed Int64.
     return Aggregate(b.hits.cast(pl.Float64) * b.tp / b.k)
 
 
 def _ap_to_rank(b: Blocks, k: pl.Expr) -> Aggregate:
-    """The same up to rank k, where a block that is cut off there ends."""
+    """Sum, over the positives up to rank k, the precision. The last block ends at k."""
     hits = b.mass_among(b.hits, k)
     return Aggregate(hits * (b.tp - b.hits + hits) / b.k.clip(upper_bound=k))
 
 
 def _expected_ap(b: Blocks, k: pl.Expr | None = None) -> Aggregate:
-    """The same in expectation over all orders of the rows of a block."""
+    """Sum, over the positives, the precision expected over all orders of equal scores."""
     taken = b.size if k is None else b.share(k)
     tied = _expected_sum(b.hits, b.size, taken, hits_before=b.tp - b.hits, before=b.k - b.size)
-    # An untied row has one order: no slope, no need for logarithms, and no last bit lost by them.
+    # An untied row has one order: no slope, no logarithms, and no rounding error from them.
     return Aggregate(pl.when(b.size > 1).then(tied).otherwise(b.hits * taken * b.tp / b.k))
 
 
 def _expected_sum(hits: pl.Expr, size: pl.Expr, taken: pl.Expr, hits_before: pl.Expr, before: pl.Expr) -> pl.Expr:
-    """The sum of precision over the hits among the first of the rows of a block, on average over all their orders.
+    """Return the expected sum of precisions over the positives among the first rows of a block, over all their orders.
 
-    The j-th of its g rows is a hit with probability r/g, and then the precision there counts it, the tp0 before the
-    block and (j-1)(r-1)/(g-1) of the other hits: (tp0 + 1 + (j-1) slope) / (n0 + j), that is
+    Row j of the block's g rows is positive with probability r/g. The precision there counts this positive, the tp0
+    positives above the block, and (j-1)(r-1)/(g-1) of the other positives: (tp0 + 1 + (j-1) slope) / (n0 + j), which is
     slope plus a multiple of 1/(n0 + j).
     """
     slope = (hits - 1) / (size - 1)
@@ -77,8 +77,8 @@ def _interpolated_average_precision(name: re.Match[str], b: Blocks) -> Metric:
         iap = Aggregate(b.hits * b.interpolated_precision)
         return Metric("share", ratio(b.number("iap"), b.positives), by_ties({"iap": iap}))
     points, coco = int(name["points"]), name["coco"] is not None
-    # Every recall level i/10 takes the envelope at the first block that reaches it: count the levels of each block, in
-    # whole numbers, as 3/10 is not the float .3. Level 0 is reached at the first hit.
+    # Each recall level i/10 has the envelope of the first block that reaches it. Count the levels of each block in
+    # whole numbers, because 3/10 is not the float 0.3. The first positive reaches level 0.
     before = (points - 1) * (b.tp - b.hits) // b.positives
     levels = (points - 1) * b.tp // b.positives - before + (b.tp == b.hits)
     if coco:
@@ -90,14 +90,14 @@ def _interpolated_average_precision(name: re.Match[str], b: Blocks) -> Metric:
 
 
 def _just_below(b: Blocks, tp: pl.Expr) -> pl.Expr:
-    """Whether a recall equals one of the levels that COCO's floats place above it, as an integer."""
+    """Return, as an integer, whether a recall equals one of the levels that COCO's floats place above it."""
     hundredths = 100 * tp
     level = (hundredths // b.positives).clip(0, 100).cast(pl.Int64)
     return ((hundredths % b.positives == 0) & level.is_in(_ROUNDED_UP)).cast(pl.Int64)
 
 
 def _chance(b: Blocks) -> pl.Expr:
-    """The expected average precision of one block of all rows: the same formula, so the same to the last bit."""
+    """Return the expected average precision of one block of all rows: the same formula, so equal to the last bit."""
     none = b.rows * 0
     whole = _expected_sum(b.positives, b.rows, b.rows, hits_before=none, before=none)
     return pl.when(b.rows > 1).then(ratio(whole, b.positives)).when(b.positives > 0).then(1.0)
@@ -115,13 +115,13 @@ def _normalized_average_precision(name: re.Match[str], b: Blocks) -> Metric:
 
 
 def harmonic_difference(start: pl.Expr, count: pl.Expr) -> pl.Expr:
-    """1/(start+1) + ... + 1/(start+count), to the last bits for any start and count.
+    """Return 1/(start+1) + ... + 1/(start+count), to the last bits for any start and count.
 
-    The Euler-Maclaurin series of H(start+count) - H(start), taken 10 terms further on, where it has converged to 1e-16.
-    What is large in it is written so that nothing cancels; what cancels in the rest is far below the last bit.
+    This is the Euler-Maclaurin series of H(start+count) - H(start), shifted by 10 terms, where it has converged to
+    1e-16. Large terms are written without cancellation. What cancels in the remainder is far below the last bit.
     """
     start = start.cast(pl.Float64)
-    # The smallest first, as each addition rounds.
+    # Add the smallest terms first, as each addition rounds.
     near = sum((count / ((start + i) * (start + count + i)) for i in range(_SHIFT, 0, -1)), pl.lit(0.0))
     a, d = start + _SHIFT, count
     b = a + d
@@ -130,7 +130,7 @@ def harmonic_difference(start: pl.Expr, count: pl.Expr) -> pl.Expr:
 
 
 def _rest(x: pl.Expr) -> pl.Expr:
-    # From the inside out, so that the expression stays small: polars takes its time for each part of it.
+    # Horner's scheme keeps the expression small: polars needs time for each node.
     square, series = 1 / (x * x), pl.lit(0.0)
     for coefficient in reversed(_BERNOULLI):
         series = (series + coefficient) * square

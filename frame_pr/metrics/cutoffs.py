@@ -1,6 +1,7 @@
-"""Where a ranking is cut: a rank, a threshold, a rate. Read from a name, made of a caller's value, written in names.
+"""Cutoffs of a ranking: a rank, a threshold, a recall, or a limit of a rate.
 
-Each says what it needs of the blocks of a group, and gives the confusion table there.
+A cutoff is read from the name of a metric or from a caller's value. It states what it needs of the blocks of a group,
+and gives the confusion table there.
 """
 
 from __future__ import annotations
@@ -24,15 +25,15 @@ RANK = rf"(?:[0-9]+|{DECIMAL}%)"
 
 @dataclass(frozen=True)
 class Rank(Cutoff):
-    """The first k rows. A group with fewer is filled up with misses."""
+    """The first k rows. Misses fill up a group with fewer rows."""
 
     kind = "rank"
     k: int | Fraction | Literal["positives"]
-    """A whole number; or a share of the rows of the group, of which there is one at least; or P, its positives."""
+    """A whole number; or a share of the rows of the group, at least one row; or P, the number of positives."""
 
     @classmethod
     def parse(cls, text: str) -> Rank:
-        """Of a name."""
+        """Read a rank from the name of a metric."""
         if text.endswith("%"):
             share = read_decimal(text[:-1])
             if not isinstance(share, Fraction) or not 0 < share <= 100:
@@ -47,80 +48,81 @@ class Rank(Cutoff):
 
     @classmethod
     def of(cls, k: Any) -> Rank:
-        """Of a caller."""
+        """Validate a rank of the caller."""
         return cls(whole("k", k, least=1))
 
     def __str__(self) -> str:
         return f"{self.k * 100}%" if isinstance(self.k, Fraction) else str(self.k)
 
     def counts(self, blocks: Blocks) -> Counts:
-        """Those of a group that is filled up with misses, if it has fewer rows."""
+        """Return the confusion table at k. Misses fill up a group with fewer rows."""
         tp, k = blocks.number(f"tp@{self}"), self.of_group(blocks.positives, blocks.rows)
-        # So many rows at least: the k, and the positives that are not among them.
+        # N is at least k plus the positives that are not among the first k.
         rows = pl.max_horizontal(blocks.rows, k + blocks.positives - tp)
         return Counts(tp, k, blocks.positives, rows, blocks.whole)
 
     def aggregates(self, blocks: Blocks) -> Aggregates:
-        """The hits among the first k rows."""
+        """Return the number of positives among the first k rows."""
         return {f"tp@{self}": hits_among(blocks, self.of_group(blocks.positives, blocks.rows))}
 
     def of_group(self, positives: pl.Expr, rows: pl.Expr) -> pl.Expr:
-        """The k of a group."""
+        """Return the k of the group."""
         if self.k == "positives":
             return positives
         if isinstance(self.k, Fraction):
             return _least(rows, self.k).clip(lower_bound=1)
-        # As a column: polars takes a quotient by a literal for a product with its rounded inverse.
+        # As a column: polars computes a quotient by a literal as a product with its rounded inverse.
         return positives * 0 + self.k
 
 
 @dataclass(frozen=True)
 class Threshold(Cutoff):
-    """The rows that score at least as much."""
+    """The rows that score at least as much as the threshold."""
 
     kind = "threshold"
     may_be_empty = True
     threshold: Fraction | float
-    """Exactly the decimal that it is written as; a float where it is infinite."""
+    """The exact decimal as written; a float if it is infinite."""
     text: str
 
     @classmethod
     def parse(cls, text: str) -> Threshold:
-        """Of a name."""
+        """Read a threshold from the name of a metric."""
         return cls(read_decimal(text), text)
 
     @classmethod
     def of(cls, threshold: Any) -> Threshold:
-        """Of a caller."""
+        """Validate a threshold of the caller."""
         return cls.parse(number("threshold", threshold))
 
     def __str__(self) -> str:
         return f"threshold={self.text}"
 
     def aggregates(self, blocks: Blocks) -> Aggregates:
-        """The counts of the last block that reaches it, from the running k of the blocks that reach the threshold."""
-        # Running totals, and no sums: those of floats depend on their order. A block is reached if it is among the k.
+        """Return the counts of the last block that reaches the threshold, from the running k of such blocks."""
+        # Read running totals: sums of floats would depend on their order. A block reaches the threshold if its k
+        # counts.
         k = blocks.number(f"k@{self}")
         reached = pl.when(k >= blocks.k).then(blocks.tp).otherwise(0)
         return {f"tp@{self}": Aggregate(reached, "max"), f"k@{self}": Aggregate(k, "max")}
 
     def over_rows(self, truth: pl.Expr, reached: pl.Expr, weight: pl.Expr) -> Aggregates:
-        """The same over plain rows, which need no ranking, of whether each reaches the threshold."""
+        """Sum over unsorted rows, given whether each of them reaches the threshold."""
         return {f"tp@{self}": Aggregate((truth & reached) * weight), f"k@{self}": Aggregate(reached * weight)}
 
 
 @dataclass(frozen=True)
 class Recall(Cutoff):
-    """The rows at the highest threshold whose recall is at least this."""
+    """The rows at the highest threshold at which recall is at least the value."""
 
     kind = "recall"
     recall: Fraction
-    """What is reached exactly where the decimal is reached that it is written as."""
+    """A fraction that the same rankings reach as the decimal in the name."""
     text: str
 
     @classmethod
     def parse(cls, text: str) -> Recall:
-        """Of a name."""
+        """Read a recall from the name of a metric."""
         recall = read_decimal(text)
         if not isinstance(recall, Fraction) or not 0 <= recall <= 1:
             raise ValueError(f"recall must lie between 0 and 1, got {text}{_share_hint(recall)}")
@@ -128,19 +130,19 @@ class Recall(Cutoff):
 
     @classmethod
     def of(cls, recall: Any) -> Recall:
-        """Of a caller."""
+        """Validate a recall of the caller."""
         return cls.parse(number("recall", recall))
 
     def __str__(self) -> str:
         return f"recall={self.text}"
 
     def aggregates(self, blocks: Blocks) -> Aggregates:
-        """The smallest counts of the blocks that reach it."""
+        """Return the smallest counts of the blocks that reach the recall."""
         return self.extreme_counts(self.reached(blocks), blocks.tp, blocks.k, "min")
 
     def aggregates_in_order(self, blocks: Blocks) -> Aggregates:
-        """The same where rows come one by one, and those of a block are all positive, or none is."""
-        # The block goes on behind the row that reaches it: the first one, or the last positive that is wanted.
+        """Return the counts if rows come one by one, so that the rows of a block are all positive or all negative."""
+        # The row that reaches the recall is inside the block: its first row, or the last positive that is needed.
         too_many = blocks.size - 1
         if not self.needs_no_hit:
             too_many = (blocks.tp - _least(blocks.positives, self.recall)).clip(0, too_many)
@@ -148,17 +150,17 @@ class Recall(Cutoff):
         return self.extreme_counts(self.reached(blocks), tp, blocks.k - too_many, "min")
 
     def reached(self, blocks: Blocks) -> pl.Expr:
-        """Whether the block's recall is enough."""
+        """Return whether the recall of the block is large enough."""
         return (blocks.positives > 0) & _has_share(blocks.tp, blocks.positives, self.recall, whole=blocks.whole)
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """Positives, as a group without them has no recall."""
+        """Positives, because a group without them has no recall."""
         return ("positives",)
 
     @property
     def needs_no_hit(self) -> bool:
-        """Whether the first block reaches it, be there a hit in it or not; any other recall is reached by a hit."""
+        """Whether any first block reaches it, with or without a positive. Only a positive reaches another recall."""
         return self.recall == 0
 
 
@@ -168,10 +170,10 @@ class LimitedRate(NamedTuple):
     part: Callable[[Counts], pl.Expr]
     whole: Callable[[Counts], pl.Expr]
     least: Callable[[Fraction], Fraction]
-    """The least share of `part` in `whole`, by the limit."""
+    """Return the smallest share of `part` in `whole` that the limit allows."""
     needs: tuple[str, ...]
     zero: bool
-    """Whether the limit may be 0; otherwise all rows are within it."""
+    """Whether the limit may be 0; otherwise 0 would allow all rows."""
 
 
 def _negatives(counts: Counts) -> pl.Expr:
@@ -180,7 +182,7 @@ def _negatives(counts: Counts) -> pl.Expr:
 
 LIMITED: Mapping[str, LimitedRate] = {
     "precision": LimitedRate(lambda c: c.tp, lambda c: c.k, lambda limit: limit, needs=(), zero=False),
-    # Of the negatives, the rest is not predicted.
+    # Of the negatives, the remaining ones are not predicted.
     "fpr": LimitedRate(
         lambda c: _negatives(c) - c.k + c.tp, _negatives, lambda limit: 1 - limit, needs=("negatives",), zero=True
     ),
@@ -193,18 +195,18 @@ LIMITED: Mapping[str, LimitedRate] = {
 
 @dataclass(frozen=True)
 class Limit(Cutoff):
-    """The rows at the step of the largest recall of those within a limit of another rate; none where there is none."""
+    """The rows at the largest recall of the steps within a limit of another rate; none if no step is within it."""
 
     kind = "limit"
     may_be_empty = True
     rate: str
-    """A name in `LIMITED`."""
+    """The rate, a name in `LIMITED`."""
     limit: Fraction
     text: str
 
     @classmethod
     def parse(cls, rate: str, text: str) -> Limit:
-        """Of a name."""
+        """Read a limit from the name of a metric."""
         value, zero = read_decimal(text), LIMITED[rate].zero
         if not isinstance(value, Fraction) or not 0 <= value <= 1 or (value == 0 and not zero):
             bounds = "lie between 0 and 1" if zero else "be above 0 and at most 1"
@@ -214,14 +216,14 @@ class Limit(Cutoff):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """Those of the limited rate."""
+        """Return what the limited rate needs."""
         return LIMITED[self.rate].needs
 
     def __str__(self) -> str:
         return f"{self.rate}={self.text}"
 
     def counts(self, blocks: Blocks) -> Counts:
-        """Those of a group in which the limited rate has a value."""
+        """Return the facts without which the limited rate has no value."""
         counts = super().counts(blocks)
         if not self.needs:
             return counts
@@ -229,11 +231,14 @@ class Limit(Cutoff):
         return counts._replace(tp=pl.when(defined).then(counts.tp), k=pl.when(defined).then(counts.k))
 
     def aggregates(self, blocks: Blocks) -> Aggregates:
-        """The largest counts of the blocks within it: both rise down the ranking, so they are those of one step."""
+        """Return the largest counts of the blocks within the limit.
+
+        Both counts rise down the ranking, so one step has them.
+        """
         return self.extreme_counts(self.within(blocks), blocks.tp, blocks.k, "max")
 
     def within(self, blocks: Blocks) -> pl.Expr:
-        """Whether the block is a step within the limit."""
+        """Return whether the block is a step within the limit."""
         limited, counts = LIMITED[self.rate], blocks.counts
         part, whole = limited.part(counts), limited.whole(counts)
         within = _has_share(part, whole, _next_fraction(limited.least(self.limit)), whole=blocks.whole)
@@ -246,40 +251,40 @@ READERS: Mapping[str, Callable[[str], Cutoff]] = {
     "recall=": Recall.parse,
     **{f"{rate}=": partial(Limit.parse, rate) for rate in LIMITED},
 }
-"""What stands before the number in a name, and what reads it."""
+"""The text before the number in a name, and the cutoff that reads it."""
 
 
 def _share_hint(value: Fraction | float) -> str:
-    """A percentage as a share."""
+    """Return a percentage as a share."""
     return f": write {float(value / 100):g} for {float(value):g} percent" if 1 < value <= 100 else ""
 
 
 def _least(all_of_it: pl.Expr, share: Fraction) -> pl.Expr:
-    """The smallest whole number of at least this share of another; exact."""
+    """Return the smallest whole number that is at least this share of another; exact."""
     part, whole = share.as_integer_ratio()
     return ((all_of_it.cast(pl.Int128) * part + (whole - 1)) // whole).cast(pl.Int64)
 
 
 def _has_share(part: pl.Expr, all_of_it: pl.Expr, least: Fraction, *, whole: bool) -> pl.Expr:
-    """Whether a mass is at least this share of another; exact."""
+    """Return whether a weighted count is at least this share of another; exact."""
     share, denominator = least.as_integer_ratio()
     if whole:
         return part.cast(pl.Int128) * denominator >= all_of_it.cast(pl.Int128) * share
-    # The ceiling of all_of_it * share / denominator, of which no part is more than an Int128 holds.
+    # Compute the ceiling of whole * share / denominator from parts that fit an Int128.
     rest = (all_of_it % denominator) * share
     return part >= all_of_it // denominator * share + (rest + denominator - 1) // denominator
 
 
 def _next_fraction(recall: Fraction) -> Fraction:
-    """The smallest fraction of at least this recall whose denominator is one that there may be positives.
+    """Return the smallest fraction that is at least this recall and whose denominator may be a number of positives.
 
-    So no recall that a ranking has lies between the two, and products stay small, whatever digits the caller gave.
+    No recall of a ranking lies between the two, and products stay small, however many digits the caller wrote.
     """
     most = 2**56
     near = recall.limit_denominator(most)
     if near >= recall:
         return near
-    # The next one of all fractions up to that denominator: p' q - p q' = 1, and the largest such q'.
+    # Find its neighbour among all fractions up to that denominator: p' q - p q' = 1 with the largest such q'.
     p, q = near.as_integer_ratio()
     inverse = pow(p, -1, q) if q > 1 else 0
     larger = most - (most + inverse) % q

@@ -1,8 +1,7 @@
 """Sums over long runs of ranks, in series whose time and memory do not depend on the length of the run.
 
-A row may stand for `count` rows, so a run of tied ranks may have up to 2**56 of them. Short runs are added up rank by
-rank. A long run is a sum over its first ranks, and an integral with the end corrections of Euler and
-Maclaurin over all others.
+A row may stand for `count` rows, so a run of tied ranks may have up to 2**56 of them. Short runs are summed rank by
+rank. A long run is a sum over its first ranks, plus an integral with Euler-Maclaurin corrections over the others.
 """
 
 from __future__ import annotations
@@ -14,66 +13,68 @@ from math import cos, fsum, log, log2, pi
 import polars as pl
 
 DISCOUNTS = 64
-"""The longest run of which each discount is added up."""
+"""The longest run whose discounts are summed one by one."""
 FIRST_HITS = 512
-"""So many places of a first hit are added up one by one."""
+"""The number of places of a first hit that are summed one by one."""
 _TABLE = 1024
 _PANELS = 16
 _SLICE = 1024
 _ZERO = pl.Series([0.0])
 _SHIFT = 16
-"""Steps to where Stirling's series has converged to 1e-14."""
+"""The shift after which Stirling's series has converged to 1e-14."""
 _NEGLIGIBLE = 45.0
-"""The chance that no hit came so far is below e**-45 beyond it."""
+"""Beyond this exponent, the probability of no positive so far is below e**-45."""
 
 
 def discounts_of_ties(before: pl.Expr, upto: pl.Expr) -> pl.Expr:
-    """Sum of 1 / log2(rank + 1) over the ranks after `before`, up to and including `upto`; 0 for fewer than two."""
-    # Most blocks have one row, so the lists of ranks are made for the others alone.
+    """Return the sum of 1 / log2(rank + 1) over the ranks after `before`, up to `upto`; 0 for fewer than two ranks."""
+    # Most blocks have one row, so build lists of ranks only for the other blocks.
     return _where(upto - before > 1, _discounts_of_ties, before=before, upto=upto)
 
 
 def later_first_hits(size: pl.Expr, hits: pl.Expr, before: pl.Expr, places: pl.Expr) -> pl.Expr:
-    """Of a tied block, the expected reciprocal rank of its first hit if that has a place behind `FIRST_HITS`.
+    """Return the part of a tied block's expected reciprocal rank for first positives after place `FIRST_HITS`.
 
-    `before`: the rows above the block. `places`: how many of its places a first hit may have.
+    `before`: the rows above the block. `places`: the number of its places that a first positive may have.
     """
     long = (places > FIRST_HITS) & (hits > 0)
     return _where_long(long, _later_first_hits, size=size, hits=hits, before=before, places=places)
 
 
 def chance_of_a_hit(size: pl.Expr, hits: pl.Expr, taken: pl.Expr) -> pl.Expr:
-    """The chance that one of the rows taken of a block is a hit, if more than `FIRST_HITS` rows are taken; else 0."""
+    """Return the probability that a retrieved row of a block is positive if more than `FIRST_HITS` are retrieved; else
+    0.
+    """
     long = (taken > FIRST_HITS) & (hits > 0) & (taken <= size - hits)
     return _where_long(long, _chance_of_a_hit, size=size, hits=hits, taken=taken)
 
 
 def _where(condition: pl.Expr, value: Callable[[pl.DataFrame], pl.Series], **numbers: pl.Expr) -> pl.Expr:
-    """Compute a value of these numbers and the column `condition` if that holds in any row; otherwise 0."""
+    """Compute a value from these numbers if the column `condition` is true in any row; otherwise return 0."""
 
     def values(column: pl.Series) -> pl.Series:
         # The streaming engine calls this for every few thousand rows. Methods of a Series that run a query, such as
-        # `struct.field`, would take longer than all the rest.
+        # `struct.field`, would take longer than everything else.
         table = column.struct.unnest()
         return value(table) if table.get_column("condition").any() else _zeros(table)
 
-    # Null where there is no rank, and no rank is no tie.
+    # The value is null if there is no rank, and no rank is no tie.
     columns = {"condition": condition.fill_null(False), **numbers}
     packed = pl.struct(column.alias(name) for name, column in columns.items())
     return packed.map_batches(values, return_dtype=pl.Float64, is_elementwise=True)
 
 
 def _where_long(long: pl.Expr, value: Callable[[pl.DataFrame], pl.Series], **numbers: pl.Expr) -> pl.Expr:
-    """Compute a value of the rows whose run is long; 0 in all other rows."""
+    """Compute a value for the rows whose run is long, and 0 for all other rows."""
     return _where(long, lambda table: _put(_zeros(table), table.get_column("condition"), table, value), **numbers)
 
 
 def _put(
     column: pl.Series, long: pl.Series, table: pl.DataFrame, value: Callable[[pl.DataFrame], pl.Series]
 ) -> pl.Series:
-    """Replace a column by a value of the rows whose run is long."""
+    """Replace a column by a value for the rows whose run is long."""
     rows = long.arg_true()
-    # In slices, as each run takes some hundred numbers for a moment.
+    # Work in slices, because each run needs some hundred numbers at a time.
     return column.scatter(rows, pl.concat(map(value, table[rows].iter_slices(_SLICE))))
 
 
@@ -82,7 +83,7 @@ def _zeros(table: pl.DataFrame) -> pl.Series:
 
 
 def _discounts_of_ties(table: pl.DataFrame) -> pl.Series:
-    """Add up short runs rank by rank, and long runs in closed form."""
+    """Sum short runs rank by rank, and long runs in closed form."""
     sums = table.select(_sum_of_short_runs()).to_series()
     long = table.get_column("upto") - table.get_column("before") > DISCOUNTS
     return _put(sums, long, table, _discounts) if long.any() else sums
@@ -97,13 +98,15 @@ def _sum_of_short_runs() -> pl.Expr:
 
 
 def _discounts(runs: pl.DataFrame) -> pl.Series:
-    """The first from a table of sums; the others as an integral between midpoints, where x is the rank and 1."""
+    """Take the first terms from a table of sums, and the others as an integral between midpoints, where x is the rank +
+    1.
+    """
     sums, before, upto = pl.lit(pl.Series(_sums_of_discounts())), pl.col("before"), pl.col("upto")
     in_table = sums.gather(upto.clip(upper_bound=_TABLE)) - sums.gather(before.clip(upper_bound=_TABLE))
-    # Differences of whole numbers, which are more than a float holds.
+    # Subtract whole numbers, which may exceed the precision of a float.
     start = before.clip(lower_bound=_TABLE)
     low, length = start + 1.5, (upto - start).clip(lower_bound=0)
-    # With x = low e^t the integrand is smooth over all ranks.
+    # With x = low e^t, the integrand is smooth over all ranks.
     width, logarithm, high = (length / low).log1p(), low.log(), low + length
     integral = low * width * sum(w * (width * t).exp() / (logarithm + width * t) for t, w in _nodes(24))
     slopes = 1 / (low * logarithm**2) - 1 / (high * high.log() ** 2)
@@ -112,13 +115,15 @@ def _discounts(runs: pl.DataFrame) -> pl.Series:
 
 @cache
 def _sums_of_discounts() -> list[float]:
-    """The sums over the first 0, 1, 2, ... ranks, each rounded once."""
+    """Return the sums over the first 0, 1, 2, ... ranks, each rounded once."""
     discounts = [1 / log2(rank + 1) for rank in range(1, _TABLE + 1)]
     return [fsum(discounts[:rank]) for rank in range(_TABLE + 1)]
 
 
 def _later_first_hits(runs: pl.DataFrame) -> pl.Series:
-    """Sum over the places i of r/g q(i) / (before + 1 + i), q(i) the chance of no hit in i of the other g - 1 rows."""
+    """Sum r/g q(i) / (before + 1 + i) over the places i; q(i) is the probability of no positive in i of the other
+    rows.
+    """
     low, last = FIRST_HITS - 0.5, pl.col("places") - 0.5
     runs = runs.select(
         share=pl.col("hits") / pl.col("size"),
@@ -137,7 +142,7 @@ def _later_first_hits(runs: pl.DataFrame) -> pl.Series:
     def term(place: pl.Expr) -> pl.Series:
         return chance(runs, place) / runs.select(pl.col("start") + (place - low)).to_series()
 
-    # With before + 1 + i = start e^t the integrand is the chance alone.
+    # With before + 1 + i = start e^t, the integrand is the probability alone.
     nodes = [((panel + t) / _PANELS, w / _PANELS) for panel in range(_PANELS) for t, w in _nodes(16)]
     at_nodes = runs.join(pl.DataFrame(nodes, schema=["t", "w"], orient="row"), how="cross", maintain_order="left_right")
     place = low + pl.col("start") * _expm1(pl.col("width") * pl.col("t"))
@@ -153,13 +158,15 @@ def _chance_of_a_hit(runs: pl.DataFrame) -> pl.Series:
 
 
 def _log_chance_of_none(runs: pl.DataFrame) -> pl.Series:
-    """Logarithm of the chance that none of the rows `taken` is a hit: the sum of ln(1 - M / y) over m values of y.
+    """Return the logarithm of the probability that no retrieved row is positive: the sum of ln(1 - M / y) over m values
+    of y.
 
-    m is the smaller of hits and rows taken, M the larger, and y goes down from the number of all rows. By an integral
-    where the rows that are left are many against m, else by Stirling's series.
+    m is the smaller of the numbers of positives and retrieved rows, M is the larger, and y decreases from the number of
+    all rows. The sum is an integral if the remaining rows are many compared with m; otherwise Stirling's series gives
+    it.
     """
     few, many, left = pl.col("few"), pl.col("many"), pl.col("left")
-    # Step by step, as polars would compute what an expression repeats each time.
+    # Build columns step by step: polars would compute a repeated subexpression each time.
     table = runs.select("size", few=pl.min_horizontal("hits", "taken"), many=pl.max_horizontal("hits", "taken"))
     table = table.with_columns(left=(pl.col("size") - few - many + 1).clip(lower_bound=0.0))
     low, high = left - 0.5, left + few - 0.5
@@ -177,20 +184,20 @@ def _log_chance_of_none(runs: pl.DataFrame) -> pl.Series:
 
 
 def _expm1(x: pl.Expr) -> pl.Expr:
-    """e^x - 1, to the last bits also where x is small."""
-    half = x.clip(lower_bound=-100.0) / 2  # below, it is -1, and the product of 0 and infinity
+    """Return e^x - 1, to the last bits also for small x."""
+    half = x.clip(lower_bound=-100.0) / 2  # Below, the value is -1, and the product would be 0 times infinity.
     return 2 * half.sinh() * half.exp()
 
 
 def _rest(x: pl.Expr) -> pl.Expr:
-    """What Stirling's formula adds to the logarithm of the gamma function."""
+    """Return the terms after the leading ones in Stirling's series of the log-gamma function."""
     square = 1 / (x * x)
     return (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680))) / x
 
 
 @cache
 def _nodes(n: int) -> Sequence[tuple[float, float]]:
-    """The nodes and weights of Gauss and Legendre on [0, 1]."""
+    """Return the nodes and weights of Gauss-Legendre quadrature on [0, 1]."""
     nodes = []
     for i in range(n):
         x = cos(pi * (i + 0.75) / (n + 0.5))

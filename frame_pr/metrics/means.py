@@ -1,4 +1,4 @@
-"""Figures of groups -> their mean, median, spread and quantiles over groups."""
+"""Aggregate metrics over groups: mean, median, standard deviation, quantiles, weighted means."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Statistic: TypeAlias = Literal[
     "mean", "median", "std", "min", "max", "range", "ratio", "weighted", "by_rows", "by_pairs", "defined"
 ]
 STATISTICS = get_args(Statistic)
-"""Beside these, `qN` is the quantile that N percent of the values lie below."""
+"""In addition, `qN` is the quantile below which N percent of the values lie."""
 _PART, _LARGE = 2.0**-600, 1e150
-# Needed of each group to weight it; no caller has a figure of these names.
+# Totals that weight each group. No metric of a caller has these names.
 _POSITIVES, _ROWS = "positives of the group", "rows of the group"
 _TOTALS = {_POSITIVES: "positives", _ROWS: "rows"}
 _WEIGHTS: Mapping[str, tuple[tuple[str, ...], Callable[..., pl.Expr]]] = {
@@ -28,30 +28,30 @@ _WEIGHTS: Mapping[str, tuple[tuple[str, ...], Callable[..., pl.Expr]]] = {
     "by_rows": ((_ROWS,), lambda rows: rows),
     "by_pairs": ((_POSITIVES, _ROWS), lambda positives, rows: positives * (rows - positives)),
 }
-"""Weighted means: the totals that the weight of a group is made of, and the weight."""
+"""Weighted means: the totals from which the weight of a group is computed, and the weight."""
 
 
 class Means(NamedTuple):
-    """What is asked for of the groups, instead of their figures."""
+    """The statistics to compute over the groups."""
 
     over: Sequence[str] | None
-    """The keys that groups are averaged over; None: all but `system`."""
+    """The keys to average over; None: all but `system`."""
     statistics: Sequence[str]
     head: str
-    """What stands before the name of a mean: nothing where the caller gave the name."""
+    """The prefix of the names of means; empty if the caller gave the name."""
     thresholds: frozenset[str] = frozenset()
-    """The figures that are thresholds, and so of any size."""
+    """The metrics that are thresholds, which may be of any size."""
 
     def left(self, keys: Iterable[str]) -> list[str]:
-        """The keys that are left."""
+        """Return the keys that remain."""
         return [key for key in keys if (key == "system" if self.over is None else key not in self.over)]
 
     def of(self, named: Mapping[str, str]) -> Means:
-        """The same, of these metrics."""
+        """Return the same statistics for these metrics."""
         return self._replace(thresholds=frozenset(name for name, of in named.items() if metric(of).kind == "threshold"))
 
     def columns(self, named: Mapping[str, str]) -> Mapping[str, str]:
-        """The figures that are needed of each group, by the names that the caller has for them."""
+        """Return the metrics that are needed for each group, under the caller's names."""
         weighted = [statistic for statistic in self.statistics if statistic in _WEIGHTS]
         for name in named:
             if weighted and name in self.thresholds:
@@ -60,7 +60,7 @@ class Means(NamedTuple):
 
 
 def checked_statistics(value: Any) -> list[str]:
-    """Names of statistics, each once."""
+    """Validate names of statistics, each of them once."""
     names = names_of("statistics", value, "names of statistics")
     for name in names:
         if name not in STATISTICS and _percent(name) is None:
@@ -72,7 +72,7 @@ def checked_statistics(value: Any) -> list[str]:
 def means_of(
     groups: pl.LazyFrame, keys: Sequence[str], names: Iterable[str], undefinable: Sequence[str], means: Means
 ) -> pl.LazyFrame:
-    """Statistics of the figures over the groups that share these keys, and how many of them had no value."""
+    """Compute statistics of the metrics over the groups that share these keys, and count the groups without a value."""
     columns = [("groups", pl.len().cast(pl.Int64))]
     for name in names:
         if name not in _TOTALS:
@@ -105,8 +105,7 @@ def _statistic(name: str, statistic: str, *, large: bool) -> pl.Expr:
     summary = _summary(value, statistic)
     if not large:
         return summary
-    # A sum of numbers near the largest is infinite, as is a square or a difference; of small parts of them it is not.
-    # On the streaming engine, a spread beyond that may come out as 0.
+    # A sum, a square or a difference of numbers near the largest float overflows; small parts of the numbers do not.
     fits = value.abs().max() < _LARGE if statistic == "std" else summary.is_finite()
     return pl.when(fits).then(summary).otherwise(_summary(value * _PART, statistic) / _PART)
 

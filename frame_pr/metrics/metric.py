@@ -1,4 +1,4 @@
-"""What a metric is: a few aggregates per group over its blocks, and a formula of them; the records of both."""
+"""The records of a metric: a few aggregates per group over its blocks, and a formula of them."""
 
 from __future__ import annotations
 
@@ -14,40 +14,42 @@ from frame_pr.metrics.rates import RATES, Counts, CutoffKind
 
 
 class Blocks:
-    """What formulas name: `ranking.blocks` says what there is of a block, `FACTS` what there is of a group.
+    """The numbers that formulas name: columns of a block (see `ranking.blocks`) and `FACTS` of a group.
 
-    One statement of a metric serves two worlds: the table of the blocks of all groups, whose columns are named, and the
-    blocks of one group inside an expression, which are fields of a struct.
+    The same formula serves the table of the blocks of all groups, whose columns are named, and the blocks of one group
+    inside an expression, which are fields of a struct.
     """
 
     def __init__(
         self, number: Callable[[str], pl.Expr], *, whole: bool = True, graded: bool = False, one_group: bool = False
     ) -> None:
         self.number = number
-        """Any of them by its name, and the aggregates of the metric itself."""
+        """Return a number by its name, also an aggregate of the metric itself."""
         self.whole = whole
-        """Whether masses are whole; else they are in fixed point, too large to be multiplied by each other."""
+        """Whether weighted counts are whole; otherwise they are in fixed point and too large to multiply."""
         self.hits, self.size, self.tp, self.k = number("hits"), number("size"), number("tp"), number("k")
         self.ties, self.threshold = number("ties"), number("threshold")
         self.interpolated_precision, self.judged = number("interpolated_precision"), number("judged")
         self.one_group = one_group
-        """Whether they are of a group inside an expression, where no positive can be missing from the blocks."""
+        """Whether the blocks are those of one group inside an expression, where every positive is in a block."""
         self.graded = graded
-        """Whether rows have a gain of their own; else that of a positive is 1."""
+        """Whether rows have their own gains; otherwise a positive has gain 1."""
         self.gain, self.hit_gain = (number("gain"), number("hit_gain")) if graded else (self.hits, self.hits)
         self.positives, self.rows = number("positives"), number("rows")
 
     @property
     def counts(self) -> Counts:
-        """The confusion table at the block's threshold."""
+        """Return the confusion table at the block's threshold."""
         return Counts(self.tp, self.k, self.positives, self.rows, self.whole)
 
     def constant(self, number: int) -> pl.Expr:
-        """A whole number as a column: polars takes a quotient by a literal for a product with its rounded inverse."""
+        """Return a whole number as a column: polars computes a quotient by a literal as a product with its rounded
+        inverse.
+        """
         return self.positives * 0 + number
 
     def by_lists(self, formula: Callable[..., pl.Expr], *numbers: pl.Expr) -> pl.Expr:
-        """A formula of numbers of the group that makes lists on its way."""
+        """Apply a formula that builds lists as intermediate results."""
         if not self.one_group:
             return formula(*numbers)
 
@@ -55,27 +57,29 @@ class Blocks:
             table = pl.DataFrame([column.alias(str(place)) for place, column in enumerate(columns)])
             return table.select(formula(*map(pl.col, table.columns))).to_series()
 
-        # There polars takes such a list for the rows of the group. The function is called once, of all groups.
+        # Inside an expression polars would broadcast the list over the group, so evaluate it once for all groups.
         return pl.map_batches(list(numbers), value, return_dtype=pl.Float64, is_elementwise=True)
 
     def share(self, k: int | pl.Expr) -> pl.Expr:
-        """Rows among the first k. A block that the cut falls in has no order, so its hits are shared out evenly."""
+        """Return how many rows of the block are among the first k. If the cutoff is inside the block, its order is
+        open.
+        """
         return (k - self.k + self.size).clip(0, self.size)
 
     def mass_among(self, mass: pl.Expr, k: int | pl.Expr) -> pl.Expr:
-        """The part of a mass of the block that falls to the first k rows."""
+        """Return the part of a weighted count of the block that belongs to the first k rows."""
         share = self.share(k)
-        # In floats, as an Int64 does not hold every product of two counts. A whole block keeps its mass exactly.
+        # In floats, as Int64 does not hold every product of two counts. A whole block keeps its exact value.
         part = mass.cast(pl.Float64) * share / self.size
         return pl.when(share == self.size).then(mass.cast(pl.Float64)).otherwise(part)
 
 
 class Aggregate(NamedTuple):
-    """A number per group: of an expression over its blocks the sum, the largest, the smallest or the only value.
+    """A number per group: the sum, largest, smallest or only value of an expression over its blocks.
 
-    The "best" is two numbers: the largest value and, named `threshold@...`, the strictest threshold that has it; the
-    "least" likewise of the smallest. The "strictest" and the "loosest" are the thresholds where the expression is true.
-    "ideal" is the sum over other blocks: those of equal gain, the largest first.
+    "best" gives two numbers: the largest value and, named `threshold@...`, the strictest threshold that has it; "least"
+    gives the same for the smallest value. "strictest" and "loosest" are the thresholds at which the expression is true.
+    "ideal" is the sum over other blocks: those of equal gain, the largest gain first.
     """
 
     over: pl.Expr
@@ -83,28 +87,28 @@ class Aggregate(NamedTuple):
 
 
 Aggregates: TypeAlias = Mapping[str, Aggregate]
-"""By names; metrics that need the same name it alike, and share it."""
+"""Aggregates by name. Metrics that need the same aggregate give it the same name and share it."""
 
 
 def hits_among(blocks: Blocks, k: int | pl.Expr) -> Aggregate:
-    """Hits among the first k rows."""
+    """Return the aggregate that counts the positives among the first k rows."""
     return Aggregate(blocks.mass_among(blocks.hits, k))
 
 
 class Cutoff(ABC):
-    """A place at which a ranking is cut."""
+    """A cutoff of a ranking."""
 
     kind: ClassVar[CutoffKind]
     may_be_empty: ClassVar[bool] = False
-    """Whether no row may reach it; the counts are 0 then."""
+    """Whether possibly no row reaches it; the counts are then 0."""
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """The numbers of a group that must be above 0 for any value there."""
+        """Return the facts that must be above 0, otherwise no metric has a value there."""
         return ()
 
     def counts(self, blocks: Blocks) -> Counts:
-        """The confusion table, of the group's facts and of the aggregates."""
+        """Return the confusion table, from the facts of the group and the aggregates."""
         tp, k = (blocks.number(f"{count}@{self}") for count in ("tp", "k"))
         if self.may_be_empty:
             tp, k = tp.fill_null(0), k.fill_null(0)
@@ -112,34 +116,35 @@ class Cutoff(ABC):
 
     @abstractmethod
     def aggregates(self, blocks: Blocks) -> Aggregates:
-        """What the counts are made from."""
+        """Return the aggregates from which the counts are computed."""
 
     def extreme_counts(self, of_block: pl.Expr, tp: pl.Expr, k: pl.Expr, how: Literal["min", "max"]) -> Aggregates:
-        """The smallest or largest tp and k of the blocks for which this holds."""
+        """Aggregate the smallest or largest tp and k of the blocks that meet a condition."""
         counts = {"tp": tp, "k": k}
         return {f"{name}@{self}": Aggregate(pl.when(of_block).then(count), how) for name, count in counts.items()}
 
 
 class Metric(NamedTuple):
-    """One metric, by its parts."""
+    """A metric as a record of its parts."""
 
     kind: Literal["share", "count", "mass", "threshold"]
-    """What it is; a mass is a count, or a sum of weights. Only of a share, `undefined=` fills the nulls."""
+    """The kind of its value; a mass is a count or a sum of weights. `undefined=` fills nulls only of a share."""
     value: pl.Expr
-    """A formula of the facts of the group and of the aggregates."""
+    """The formula, of the facts of the group and of the aggregates."""
     aggregates: Mapping[Ties, Aggregates]
-    """What is aggregated over blocks, under each meaning of equal scores that the metric has a value for."""
+    """The aggregates over blocks, for each tie rule under which the metric has a value."""
     cut: Cutoff | None = None
-    """Where it cuts the ranking."""
+    """The cutoff of the ranking."""
     needs: tuple[str, ...] = ("positives",)
     """The facts that must be above 0; a metric that needs none has a value in every group."""
     counts_ranks: bool = False
-    """Whether it counts rows as ranks do; one that cuts at a rank need not say so."""
+    """Whether it counts rows by rank. A metric at a rank cutoff need not set it."""
     from_0_to_1: bool = True
-    """Whether a share lies there."""
+    """Whether its value always lies between 0 and 1."""
     beyond_steps: Literal["none", "first without hits", "first", "all"] = "none"
-    """Which blocks without a hit it reads: none, the first one of a group (only if a group may have positives and not
-    one hit, or always), or all."""
+    """Which blocks without a positive it reads: none, the first one of a group (always, or only if a group may have
+    positives that are not ranked), or all.
+    """
 
 
 def by_ties(
@@ -149,11 +154,11 @@ def by_ties(
     in_order: Aggregates | None = None,
     bounded: bool = True,
 ) -> dict[Ties, Aggregates]:
-    """Aggregates of whole blocks under all meanings of equal scores, but for the expectation, which has its own.
+    """Build the aggregates of whole blocks for all tie rules except the expectation, which has its own.
 
     `bounded`: whether positives first, or last, among equal scores make the metric largest, or smallest. `in_order`:
-    its aggregates then, where they are not those of the expectation: the rows of a block are all positive, or none is,
-    and so have but one order, of which the expectation is the value.
+    the aggregates in that case, if they differ from those of the expectation. The rows of a block are then all positive
+    or all negative and have one order, of which the expectation is the value.
     """
     by_orders = {
         "nothing": aggregates,
@@ -168,9 +173,9 @@ class Family(NamedTuple):
     """Metrics whose names follow one pattern."""
 
     name: str
-    """The pattern as people write it."""
+    """The pattern as users write it."""
     value: str
-    """What the docs' table of metrics says of it."""
+    """The line in the docs' table of metrics."""
     pattern: str
     build: Callable[[re.Match[str], Blocks], Metric]
 
@@ -186,7 +191,7 @@ _TRUTH, _SCORE, _WEIGHT = pl.col("truth"), pl.col("score"), pl.col("weight")
 FACTS: Mapping[str, Fact] = {
     "positives": Fact(Aggregate(pl.col("positives"), "first"), Aggregate(_TRUTH * _WEIGHT)),
     "rows": Fact(Aggregate(pl.col("rows"), "first"), Aggregate(_WEIGHT)),
-    # Only of fractional weights.
+    # Only for fractional weights.
     "unit": Fact(Aggregate(pl.col("unit"), "first"), Aggregate(pl.col("unit"), "first")),
     "retrieved_positives": Fact(Aggregate(pl.col("tp"), "max"), Aggregate((_TRUTH & _SCORE.is_not_null()) * _WEIGHT)),
     "retrieved_rows": Fact(Aggregate(pl.col("retrieved_k"), "max"), Aggregate(_SCORE.is_not_null() * _WEIGHT)),

@@ -1,4 +1,4 @@
-"""Read the name of a metric, and answer an unknown name with the right one."""
+"""Read the name of a metric, and answer an unknown name with a suggestion."""
 
 from __future__ import annotations
 
@@ -69,17 +69,17 @@ HEADS = (
     "ties",
     "average_precision_lift",
 )
-"""What stands before a cutoff, for editors to complete and for misspelt names."""
+"""The parts of names before a cutoff, for completion in editors and for suggestions."""
 
 DEPRECATED: Mapping[str, Renamed] = {}
-"""Old names of metrics, whole or without their cutoff. A result has the column by the name that was asked for."""
+"""Deprecated names of metrics, whole or without their cutoff. The result column has the name that the caller wrote."""
 
 COLUMNS = Blocks(pl.col)
-"""Of tables whose masses are whole."""
+"""For tables whose weighted counts are whole numbers."""
 FIXED_POINT_COLUMNS = Blocks(pl.col, whole=False)
-"""Of tables whose masses are in fixed point."""
+"""For tables whose weighted counts are in fixed point."""
 GRADED_COLUMNS = Blocks(pl.col, graded=True)
-"""Of tables whose rows have a gain."""
+"""For tables whose rows have a gain."""
 
 _FRACTION = r"[0-9]*\.[0-9]+"
 _KEYWORDS = ("threshold", "recall", *LIMITED)
@@ -88,7 +88,9 @@ _COMPLEMENTS = {"fnr": "recall", "fdr": "precision"}
 
 
 def metric(name: str, blocks: Blocks = COLUMNS) -> Metric:
-    """Read a metric's name: its formulas name the columns of the table of blocks, or of what stands in its place."""
+    """Read a metric's name. Its formulas name the columns of the table of blocks, or of its equivalent in an
+    expression.
+    """
     if not isinstance(name, str):
         raise TypeError(f"a metric is asked for by its name, got {shown(name)}")
     return _read(current_name(name, DEPRECATED), blocks)
@@ -115,12 +117,12 @@ def is_current(name: str) -> bool:
 
 
 def is_metric(name: object) -> bool:
-    """Whether this is the name of a metric."""
+    """Return whether a text is the name of a metric."""
     return isinstance(name, str) and (_is_name(name) or name in DEPRECATED or name.partition("@")[0] in DEPRECATED)
 
 
 def request_for(names: Iterable[str], request: Request, *, averages: bool = False) -> Request:
-    """The request, with what these metrics make of its columns; warns of options that none of them uses."""
+    """Return the request, adapted to what these metrics read. Warn about options that no metric uses."""
     metrics = [metric(name) for name in names]
     thresholds = [float(record.cut.threshold) for record in metrics if isinstance(record.cut, Threshold)]
     ranks = any(any(record.aggregates.values()) and not isinstance(record.cut, Threshold) for record in metrics)
@@ -132,7 +134,7 @@ def request_for(names: Iterable[str], request: Request, *, averages: bool = Fals
 
 
 def _columns_of(record: Metric, ties: Ties) -> set[str]:
-    """The columns and facts that a metric reads."""
+    """Return the columns and facts that a metric reads."""
     formulas = [record.value, *(part.over for part in record.aggregates.get(ties, {}).values())]
     return {name for formula in formulas for name in formula.meta.root_names()}
 
@@ -143,7 +145,7 @@ def _is_name(name: str) -> bool:
 
 
 def _hint(name: str) -> str:
-    """What to write in place of an unknown name: at most two names, with the caller's cutoff."""
+    """Return what to write instead of an unknown name: at most two names, with the caller's cutoff."""
     text = normalize(name)
     if "," in text:
         return f"several metrics are a list: {[_best(part) for part in text.split(',') if part]}"
@@ -171,13 +173,13 @@ def _hint(name: str) -> str:
 
 
 def _with_cutoffs(heads: Sequence[str], tail: str) -> list[str]:
-    """At most two names with this cutoff; if none of the heads takes it, with other cutoffs."""
+    """Return at most two names with this cutoff; with other cutoffs if none of the names accepts it."""
     names = dict.fromkeys(candidate for head in heads for candidate in _with_cutoff(head, tail))
     return ([candidate for candidate in names if tail and candidate.endswith(f"@{tail}")] or [*names])[:MOST]
 
 
 def _best(text: str) -> str:
-    """The first name that a text may mean; the text itself if there is none."""
+    """Return the first name that a text may mean, or the text itself."""
     if _is_name(text):
         return text
     head, tail = _split(text)
@@ -185,14 +187,14 @@ def _best(text: str) -> str:
 
 
 def _split(text: str) -> tuple[str, str]:
-    """The head of a normalized name and its cutoff, in our spelling."""
+    """Return the normalized head of a name and its cutoff, in our spelling."""
     if match := re.fullmatch(r"fpr_?@?([0-9]{2})%?_?(?:tpr|recall)?", text):
-        return "fpr", f"recall=0.{match[1]}"  # FPR95 is the false positive rate where recall is 95 %
+        return "fpr", f"recall=0.{match[1]}"  # FPR95 is the false positive rate at 95 % recall
     if match := re.fullmatch(r"(?:max|best|optimal|maximum)_?(f[0-9.]+)|(f[0-9.]+)_?(?:max|best|optimal)", text):
         return f"max_{match[1] or match[2]}", ""
     text = re.sub(r"^f_?([0-9.]+)_?(?:score|measure)", r"f\1", text)
     head, _, tail = text.partition("@")
-    # As trec_eval writes its ranks and recalls: P_10, ndcg_cut.10, iprec_at_recall_0.10.
+    # trec_eval writes ranks and recalls like this: P_10, ndcg_cut.10, iprec_at_recall_0.10.
     rank = re.fullmatch(r"(.+?)[_.]([0-9]+|0\.[0-9]+)", head)
     if rank and not tail and not head.startswith("interpolated") and not _targets(head):
         head, tail = rank[1], rank[2]
@@ -200,7 +202,7 @@ def _split(text: str) -> tuple[str, str]:
 
 
 def _cutoff(head: str, tail: str) -> str:
-    """A cutoff in our spelling: `1%fpr` is fpr=0.01, `tpr=0.95` is recall=0.95, `k=5` is 5."""
+    """Return a cutoff in our spelling: `1%fpr` is fpr=0.01, `tpr=0.95` is recall=0.95, `k=5` is 5."""
     tail = re.sub("^(recall|precision|threshold)_(?=[0-9.])", r"\1=", tail)
     number = rf"{DECIMAL}%?"
     if match := re.fullmatch(rf"({number})_?([a-z_]+)", tail):
@@ -209,7 +211,7 @@ def _cutoff(head: str, tail: str) -> str:
         tail = f"{match[1]}={match[2]}"
     word, equals, value = tail.partition("=")
     if not equals:
-        # A fraction cuts at a recall where nothing else is possible.
+        # A fraction means a recall if nothing else is possible.
         at_recall = re.fullmatch(_FRACTION, tail) and _is_name(f"{head}@recall={tail}") and not _is_name(f"{head}@10")
         return f"recall={tail}" if at_recall else tail
     if word in ("k", "top", "top_k", "n", "rank", "cutoff"):
@@ -224,7 +226,7 @@ def _cutoff(head: str, tail: str) -> str:
 
 
 def _targets(head: str) -> list[str]:
-    """The metrics and rates that a head names, or that it is a synonym of."""
+    """Return the metrics and rates that a head names or is a synonym of."""
     itself = head in HEADS or head in RATES or re.fullmatch(NUMBERED_NAME, head) or _is_name(head)
     metrics = (ours.split(", ") for ours, others in METRIC_SYNONYMS.items() if head in others)
     rates = [name for name, rate in RATES.items() if head in rate.synonyms]
@@ -241,7 +243,7 @@ def _all_synonyms() -> Iterator[tuple[str, tuple[str, ...]]]:
 
 
 def _with_cutoff(head: str, cutoff: str) -> list[str]:
-    """The name with this cutoff; if there is none, names with other cutoffs of the same number."""
+    """Return the name with this cutoff; otherwise names with other cutoffs of the same number."""
     wanted = f"{head}@{cutoff}" if cutoff else head
     if _is_name(wanted):
         return [wanted]

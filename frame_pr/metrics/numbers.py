@@ -1,4 +1,4 @@
-"""Numbers as callers give them, as they stand in names, and back."""
+"""Read numbers from names of metrics and from arguments, and write them."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from frame_pr.frames.arguments import real, several
 
 DECIMAL = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[-+]?[0-9]+)?"
 NUMBER = rf"[-+]?(?:inf|{DECIMAL})"
-_MOST = 1000  # a column for each: so many take seconds
+_MOST = 1000  # Each number becomes a column, so more of them would take seconds.
 _LONGEST = 100
-"""Characters of a name: a number of more is no number that anyone means, and takes its time to be read."""
+"""The longest number in a name. A longer one is a mistake, and takes long to read."""
 
 
 def each(argument: str, values: Any, most: int = _MOST) -> list[Any]:
-    """One value or several, as a list of at most so many."""
+    """Return one value or several as a list of limited length."""
     if isinstance(values, Sized) and not isinstance(values, (str, bytes)) and _length(values) > most:
         raise ValueError(
             f"{argument}: {_length(values)} values, and a call takes {most} at most; curve(...) has every threshold "
@@ -32,12 +32,12 @@ def each(argument: str, values: Any, most: int = _MOST) -> list[Any]:
 def _length(values: Sized) -> int:
     try:
         return len(values)
-    except TypeError:  # of an array without dimensions
+    except TypeError:  # For an array without dimensions.
         return 1
 
 
 def number(argument: str, value: Any) -> str:
-    """A finite or infinite number, written as briefly as reads back the same."""
+    """Write a finite or infinite number as the shortest text that reads back as the same number."""
     original, value = value, real(argument, value)
     if isinstance(value, Integral) and abs(int(value)) < 2**128:
         return str(int(value))
@@ -46,21 +46,21 @@ def number(argument: str, value: Any) -> str:
     except OverflowError:
         as_float = inf if value == abs(value) else -inf
     if isinstance(original, Decimal) and original.is_finite() and as_float != value:
-        # More digits than a float has.
+        # It has more digits than a float.
         text = str(original).lower()
         return text if "e" in text or "." not in text else text.rstrip("0").rstrip(".")
     return str(int(as_float)) if as_float.is_integer() and abs(as_float) < 2**53 else repr(as_float)
 
 
 def f_of(beta: Any) -> str:
-    """`f1`, `f0.5`, ... of a positive, finite beta."""
+    """Write the name of an F-beta score: `f1`, `f0.5`, ... for a positive, finite beta."""
     text = number("beta", beta)
     read_beta(text)
     return f"f{text}"
 
 
 def read_beta(text: str) -> float:
-    """The beta in the name of an F."""
+    """Read the beta in the name of an F-beta score."""
     beta = read_number(text)
     if not 0 < beta < float("inf"):
         raise ValueError(f"beta must be a positive number, got {text}")
@@ -68,23 +68,23 @@ def read_beta(text: str) -> float:
 
 
 def refuse_long(what: str, name: object) -> None:
-    """A name that is too long to be one is told at once, and not in full."""
+    """Refuse a name that is too long, before reading it, and show only its beginning."""
     if isinstance(name, str) and len(name) > _LONGEST:
         raise ValueError(f"no {what} is named {name[:30]!r} and so on: {len(name)} characters, {_LONGEST} are the most")
 
 
 def read_number(text: str) -> float:
-    """The number in a name; a whole one stays exact."""
+    """Read the number in a name. An integer stays exact."""
     whole = re.fullmatch("[-+]?[0-9]{1,18}|[0-9]{19}", text)
     return int(text) if whole else float(text)
 
 
 def read_decimal(text: str) -> Fraction | float:
-    """The number in a name, exactly as it is written; a float where it is infinite."""
+    """Read the exact value of a number in a name; a float if it is infinite."""
     about = float(text)
     if isinf(about):
         return about
     if about == 0 and re.search("[1-9]", text.partition("e")[0]):
-        # Nearer to 0 than any float: so is this, of which no power of 10 has to be made.
+        # It is nearer to 0 than any float, and so is this number, which needs no large power of 10.
         return Fraction(-1 if text.startswith("-") else 1, 2**1200)
     return Fraction(text)

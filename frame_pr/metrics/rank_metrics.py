@@ -16,7 +16,10 @@ from frame_pr.metrics.rates import ratio
 
 
 def _first_block_with_a_hit(b: Blocks) -> tuple[Aggregates, list[pl.Expr]]:
-    """What `size`, `hits` and `k` of that block are aggregated from, and the three; 0 in a group without one."""
+    """Return aggregates of `size`, `hits` and `k` of the first block with a positive, and the three numbers.
+
+    The numbers are 0 in a group without such a block.
+    """
     is_first = (b.tp == b.hits) & (b.hits > 0)
     counts = {"size": b.size, "hits": b.hits, "k": b.k}
     parts = {f"first_hit_{count}": Aggregate(is_first * of_block) for count, of_block in counts.items()}
@@ -33,13 +36,14 @@ def _first_hit(name: re.Match[str], b: Blocks) -> Metric:
 
 
 def _expected(size: pl.Expr, hits: pl.Expr, k: pl.Expr, taken: pl.Expr, *, reciprocal: bool) -> pl.Expr:
-    """Over all orders of the rows of a block, what its first hit is worth, if that is among the rows taken.
+    """Return the expected value of the first positive of a block over all orders, if it is among the retrieved rows.
 
-    It is the one after i misses with probability r/g, (r/g) (f/(g-1)), ...: each the one before times (f+1-i)/(g-i).
+    It follows i misses with probability r/g, (r/g) (f/(g-1)), ...: each probability is the one before times
+    (f+1-i)/(g-i).
     """
     before, misses = k - size, size - hits
     certain = taken > misses if not reciprocal else (misses == 0) & (taken > 0)
-    # Lists only where an order matters, and of a limited length. By products, as in `gains.discounts`.
+    # Build lists only if order matters, and of limited length. Multiply step by step, as in `gains.discounts`.
     possible = taken.clip(upper_bound=misses + 1) * (~certain & (misses > 0))
     short = possible.clip(upper_bound=FIRST_HITS) if reciprocal else possible * (possible <= FIRST_HITS)
     places = pl.int_ranges(0, short)
@@ -52,7 +56,7 @@ def _expected(size: pl.Expr, hits: pl.Expr, k: pl.Expr, taken: pl.Expr, *, recip
 
 def _first_rank(_: re.Match[str], b: Blocks) -> Metric:
     parts, (size, hits, k) = _first_block_with_a_hit(b)
-    # The first of h random places among g is the (g + 1) / (h + 1)th, on average.
+    # The first of h random places among g is on average (g + 1) / (h + 1).
     unretrieved, ranked = _unretrieved(b)
     above, among = (pl.when(hits > 0).then(a).otherwise(z) for a, z in ((k - size, ranked), (size, b.rows - ranked)))
     value = above + ratio(among + 1, pl.when(hits > 0).then(hits).otherwise(unretrieved) + 1)
@@ -66,7 +70,7 @@ def _first_rank(_: re.Match[str], b: Blocks) -> Metric:
 
 
 def _mean_rank(_: re.Match[str], b: Blocks) -> Metric:
-    # Twice the sum of the mean ranks of the hits of a block.
+    # Twice the sum of the mean ranks of the positives of a block.
     parts = {"twice_ranks": Aggregate(b.hits.cast(pl.Float64) * (2 * b.k - b.size + 1))}
     unretrieved, ranked = _unretrieved(b)
     last = unretrieved.cast(pl.Float64) * (b.rows + ranked + 1)
@@ -75,7 +79,9 @@ def _mean_rank(_: re.Match[str], b: Blocks) -> Metric:
 
 
 def _unretrieved(b: Blocks) -> tuple[pl.Expr, pl.Expr]:
-    """The positives that are not retrieved, which come last as one tied block, and the rows that are."""
+    """Return the positives that are not retrieved, which rank last as one tied block, and the number of retrieved
+    rows.
+    """
     retrieved, ranked = (b.number(fact).fill_null(0) for fact in ("retrieved_positives", "retrieved_rows"))
     return b.positives - retrieved, ranked
 
@@ -84,7 +90,7 @@ def _bpref(_: re.Match[str], b: Blocks) -> Metric:
     hits, block_misses, positives = (count.cast(pl.Float64) for count in (b.hits, b.size - b.hits, b.positives))
     above = (b.k - b.size - b.tp + b.hits).cast(pl.Float64)
     fewer = pl.min_horizontal(b.positives, b.rows - b.positives).clip(lower_bound=1)
-    # Of the places among the misses of its block that a hit may have, those where fewer than P stand above it.
+    # Of the places among the misses of its block that a positive may have, count those with fewer than P misses above.
     low = (positives - above).clip(0, block_misses + 1)
     misses = low * above + low * (low - 1) / 2 + (block_misses + 1 - low) * positives
     parts = {"bpref": Aggregate(hits * (fewer * (block_misses + 1) - misses) / (block_misses + 1))}
@@ -101,19 +107,19 @@ def _judged(name: re.Match[str], b: Blocks) -> Metric:
 
 
 def discounts(before: pl.Expr, upto: pl.Expr) -> pl.Expr:
-    """Sum of 1 / log2(rank + 1) over the ranks after `before`, up to and including `upto`."""
+    """Return the sum of 1 / log2(rank + 1) over the ranks after `before`, up to and including `upto`."""
     ranks = upto - before
     of_one_rank = pl.when(ranks == 1).then(1 / (upto + 1).log(2)).when(ranks.is_not_null()).then(0.0)
     return of_one_rank + discounts_of_ties(before, upto)
 
 
 def _dcg(b: Blocks, k: pl.Expr | None) -> Aggregate:
-    """The gain of each block, shared out evenly, at the mean of the discounts of its rows."""
+    """Return the gain of each block, shared out evenly, times the mean discount of its rows."""
     return Aggregate(b.gain / b.size * discounts(_first(b.k - b.size, k), _first(b.k, k)))
 
 
 def _first(rank: pl.Expr, k: pl.Expr | None) -> pl.Expr:
-    # In half the time of `clip`; of rows that are not ranked, null is no rank, and not the smaller one.
+    # This takes half the time of `clip`. If rows are not ranked, null means no rank, and not the smaller rank.
     return rank if k is None else pl.when(rank.is_not_null()).then(pl.min_horizontal(rank, k))
 
 
@@ -128,12 +134,13 @@ def _gain(name: re.Match[str], b: Blocks) -> Metric:
     if b.graded:
         parts[f"ideal{at}"] = _dcg(b, k)._replace(how="ideal")
     else:
-        # Each hit at the rank that it has among the hits, in the same order: so a perfect ranking has exactly 1.
+        # Place each positive at its rank among the positives, in the same order, so that a perfect ranking has exactly
+        # 1.
         parts[f"ideal{at}"] = Aggregate(discounts(_first(b.tp - b.hits, k), _first(b.tp, k)))
         if not b.one_group:
             retrieved = b.number("retrieved_positives").fill_null(0)
             ideal = ideal + discounts(_first(retrieved, k), _first(b.positives, k))
-    # The same sum in two orders may differ by a last bit.
+    # The same sum in two orders may differ in the last bit.
     value = ratio(dcg, ideal).clip(upper_bound=1.0)
     return Metric("share", value, by_ties(parts, expected=parts), cut=cut, counts_ranks=True)
 
@@ -154,7 +161,7 @@ def _rank_biased_precision(name: re.Match[str], b: Blocks) -> Metric:
     if not 0 < persistence < 1:
         raise ValueError(f"the persistence of rbp must lie between 0 and 1, got {name['persistence']}: rbp0.8, as one")
     before = ((b.k - b.size) * log(persistence)).exp()
-    # Of one row, without a difference.
+    # One row, so no difference of sums.
     block_weight = pl.when(b.size > 1).then(1 - (b.size * log(persistence)).exp()).otherwise(1 - persistence)
     parts = {name[0]: Aggregate(b.hits / b.size * before * block_weight)}
     return Metric("share", b.number(name[0]), by_ties(parts, expected=parts), needs=(), counts_ranks=True)

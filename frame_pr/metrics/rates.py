@@ -19,14 +19,16 @@ from frame_pr.metrics.synonyms import rate_hint
 
 
 class Counts(NamedTuple):
-    """From which every figure follows: of `rows` rows `k` are predicted positive, and `tp` of these are."""
+    """The counts from which every rate follows: `k` of `rows` rows are predicted positive, and `tp` of those are
+    positive.
+    """
 
     tp: pl.Expr
     k: pl.Expr
     positives: pl.Expr
     rows: pl.Expr
     whole: bool = True
-    """Whether they are whole numbers, and not in fixed point."""
+    """Whether the counts are whole numbers; otherwise they are in fixed point."""
 
 
 Formula: TypeAlias = Callable[[Counts], pl.Expr]
@@ -34,12 +36,12 @@ CutoffKind: TypeAlias = Literal["rank", "threshold", "recall", "limit"]
 
 
 class RowShare(NamedTuple):
-    """A rate at a threshold as a share of rows: `part` of `whole`, summed over rows with truth t and prediction p."""
+    """A rate at a threshold as a share of rows: `part` of `whole`, summed over rows with label t and prediction p."""
 
     part: Callable[[pl.Expr, pl.Expr], pl.Expr]
     whole: Callable[[pl.Expr, pl.Expr], pl.Expr]
     n: Callable[[Counts], pl.Expr]
-    """How many rows are in `whole`."""
+    """The number of rows in `whole`."""
     of_jaccard: bool = False
     """Whether the rate is 2 J / (1 + J), where J is that share."""
 
@@ -50,44 +52,46 @@ class Rate(NamedTuple):
     formula: Formula
     range: Literal["0 to 1", "-1 to 1", "0 up"]
     needs: tuple[str, ...]
-    """The numbers that must be above 0 for a value: "k" (rows predicted positive), "positives", "negatives", "rows"."""
+    """The counts that must be above 0 for a value: "k" (rows predicted positive), "positives", "negatives", "rows"."""
     bounded_at: tuple[CutoffKind, ...]
-    """The cutoffs at which positives first (last) among equal scores give the best (worst) value."""
+    """The cutoffs at which ranking positives first (last) among equal scores gives the best (worst) value."""
     row_share: RowShare | None
-    """The closed form of its standard error when rows are sampled; None: `intervals` refuses single rows."""
+    """The closed form of its standard error if rows are sampled. None: `intervals` refuses single rows."""
     is_count: bool
     in_confusion: bool
     """Whether it is a column of `confusion`, and of `report` at a threshold."""
     of_group: bool
-    """Whether it is a number of the group, the same at every cutoff."""
+    """Whether it is a number of the group that no cutoff changes."""
     group_rows: bool
-    """Whether N is the size of the group, also if a rank exceeds it; otherwise misses fill the group up."""
+    """Whether N is the size of the group, also if a rank exceeds it; otherwise misses fill up the group."""
     best_by: Formula | None
-    """Largest where the rate is best, and equal where it is equal, at least 0 there; None: there is no `max_` of it."""
+    """A score that is largest where the rate is best, equal where it is equal, and at least 0 there. None: no `max_` of
+    it.
+    """
     title: str
     """The label of an axis."""
     synonyms: tuple[str, ...]
-    """What other libraries and textbooks call it, in lower case."""
+    """Names in other libraries and textbooks, in lower case."""
 
 
 SMALL = 2**7
-"""Masses in fixed point may be multiplied by any number below this."""
+"""Weighted counts in fixed point may be multiplied by any number below this."""
 _LIMB = 2**60
 _DIGITS = 10**15
-"""The largest cost of a missed positive, and the largest denominator of one."""
+"""The largest cost of a missed positive, and the largest denominator of a cost."""
 
 
 def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
-    """Quotient as Float64, null where the denominator is 0."""
+    """Divide as Float64; null if the denominator is 0."""
     return pl.when(denominator != 0).then(numerator.cast(pl.Float64) / denominator.cast(pl.Float64))
 
 
 def exact_ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
-    """The same of masses in fixed point, correctly rounded: so equal quotients are equal floats."""
+    """Divide weighted counts in fixed point with one correct rounding, so that equal quotients are equal floats."""
     n, d = numerator.cast(pl.Int128), denominator.cast(pl.Int128)
     about = ratio(n, d)
-    # What is left of n if the bits of that float, a whole number of 1 / parts, are taken times d: a few d, and so it
-    # is right although the products wrap around.
+    # The remainder of n after subtracting that float, an integer multiple of 1 / parts, times d. It is only a few d, so
+    # it is right although the products wrap around.
     bits = about.reinterpret(dtype=pl.Int64)
     parts = ((2098 - bits // 2**52) * 2**52).reinterpret(dtype=pl.Float64)
     left = n * parts.cast(pl.Int128, strict=False) - d * (bits % 2**52 + 2**52).cast(pl.Int128)
@@ -120,7 +124,7 @@ def tn(c: Counts) -> pl.Expr:
 
 
 def precision(c: Counts) -> pl.Expr:
-    """`tp / k`: of the rows predicted positive, the share that is (positive predictive value)."""
+    """`tp / k`: of the rows predicted positive, the share that is positive (positive predictive value)."""
     return ratio(c.tp, c.k)
 
 
@@ -150,26 +154,26 @@ def fnr(c: Counts) -> pl.Expr:
 
 
 def fdr(c: Counts) -> pl.Expr:
-    """`fp / k`: of the rows predicted positive, the share that is not (false discovery rate)."""
+    """`fp / k`: of the rows predicted positive, the share that is negative (false discovery rate)."""
     return ratio(fp(c), c.k)
 
 
 def accuracy(c: Counts) -> pl.Expr:
-    """`(tp + tn) / rows`: the share of rows predicted rightly."""
+    """`(tp + tn) / rows`: the share of rows that are predicted correctly."""
     return ratio(c.tp + tn(c), c.rows)
 
 
 def balanced_accuracy(c: Counts) -> pl.Expr:
-    """`(recall + specificity) / 2`: accuracy where positives and negatives count as much as each other."""
+    """`(recall + specificity) / 2`: accuracy with equal weight for positives and negatives."""
     if not c.whole:
         return (recall(c) + specificity(c)) / 2
-    # Of whole numbers, so that equal values are equal floats.
+    # Compute it from whole numbers, so that equal values are equal floats.
     unit, negatives = pl.lit(1, dtype=pl.Int128), c.rows - c.positives
     return ratio(unit * c.tp * negatives + unit * tn(c) * c.positives, 2 * _product(c.positives, negatives))
 
 
 def cost(ratio_of_costs: str) -> Formula:
-    """`(fp + R fn) / rows`: the mean cost of a row, where a missed positive costs as much as R false ones."""
+    """`(fp + R fn) / rows`: the mean cost of a row, if a missed positive costs as much as R false alarms."""
     value = read_decimal(ratio_of_costs)
     if not isinstance(value, Fraction) or not 1 / _DIGITS <= value <= _DIGITS:
         raise ValueError(
@@ -190,13 +194,13 @@ def cost(ratio_of_costs: str) -> Formula:
 def f_beta(beta: float) -> Formula:
     """`(1 + beta^2) tp / (beta^2 positives + k)`: recall counts beta times as much as precision; `f1` has beta 1."""
     whole, parts = (Fraction(str(beta)) ** 2).as_integer_ratio()
-    # Beyond these the F is the recall, or the precision, in all its digits, and the products would be infinite, or 0.
+    # Beyond these limits F equals recall or precision in all its digits, and the products would overflow or become 0.
     square = min(max(float(beta), 1e-50), 1e50) ** 2
 
     def f(c: Counts) -> pl.Expr:
-        # Of whole numbers, where they fit: so an F that two thresholds share is the same float.
+        # Compute it from whole numbers if they fit, so that an F that two thresholds share is the same float.
         if whole + parts < (2**70 if c.whole else SMALL):
-            # A rank k may be 2^62, of a group that is filled up with misses.
+            # A rank k may be 2^62, of a group that misses fill up.
             unit, quotient = pl.lit(1, dtype=pl.Int128), ratio if c.whole else exact_ratio
             return quotient(unit * (whole + parts) * c.tp, unit * whole * c.positives + unit * parts * c.k)
         return ratio((1 + square) * c.tp, square * c.positives + c.k)
@@ -206,11 +210,11 @@ def f_beta(beta: float) -> Formula:
 
 
 def _association(c: Counts) -> pl.Expr:
-    """`tp tn - fp fn`, without its cancellation: `tp rows - positives k`, of whole numbers."""
+    """Return `tp tn - fp fn` without cancellation: `tp rows - positives k` in whole numbers."""
     unit = pl.lit(1, dtype=pl.Int128)
     if c.whole:
         return (unit * c.tp * c.rows - unit * c.positives * c.k).cast(pl.Float64)
-    # In fixed point the products are too long, and so they are made of halves, as by hand.
+    # In fixed point the products overflow, so multiply halves, as in long multiplication.
     (tp, t), (rows, n), (positives, p), (k, r) = (
         (m // _LIMB, m & (_LIMB - 1)) for m in (c.tp, c.rows, c.positives, c.k)
     )
@@ -221,7 +225,7 @@ def _association(c: Counts) -> pl.Expr:
 
 
 def _carried(digit: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
-    """What is carried to the next digit, and what is left, of either sign."""
+    """Return the carry to the next digit and the remainder, of either sign."""
     carry = (digit + _LIMB // 2) // _LIMB
     return carry, digit - carry * _LIMB
 
@@ -237,7 +241,9 @@ def mcc(c: Counts) -> pl.Expr:
 
 
 def _square_of_mcc(c: Counts) -> pl.Expr:
-    """Of positive values, exact as long as the products are: two quotients of roots may be equal in another bit."""
+    """Divide the root of a product, exactly as long as the products are: two quotients of roots may differ in the last
+    bit.
+    """
     association = _association(c)
     margins = _product(c.k, c.positives) * _product(c.rows - c.k, c.rows - c.positives)
     return pl.when(association >= 0).then(ratio(association * association, margins))
@@ -270,9 +276,9 @@ def lift(c: Counts) -> pl.Expr:
 
 _SIGNED: Literal["-1 to 1"] = "-1 to 1"
 _ALWAYS: tuple[CutoffKind, ...] = ("rank", "threshold", "recall", "limit")
-# Within a limit of another rate, only the largest recall is sought.
+# Within a limit of another rate, only the largest recall is of interest.
 _NOT_AT_LIMITS = _ALWAYS[:3]
-# At a recall with positives last, these may have no value where other orders have one.
+# At a recall with positives last, these may be undefined where other orders have a value.
 _NOT_AT_RECALLS = _ALWAYS[:2]
 
 
@@ -288,7 +294,7 @@ def _share(
     title: str,
     *synonyms: str,
 ) -> Rate:
-    """A rate between 0 and 1 that depends on the cutoff, and is a column of `confusion`."""
+    """Make the record of a rate between 0 and 1 that depends on the cutoff and is a column of `confusion`."""
     return _count(formula, bounded_at, title, *synonyms)._replace(
         range="0 to 1", needs=needs, row_share=row_share, is_count=False
     )
@@ -432,7 +438,7 @@ RATES: Mapping[str, Rate] = {
         range="0 up", in_confusion=False, group_rows=True
     ),
 }
-"""By name, in the order of the columns of `confusion`."""
+"""The rates by name, in the order of the columns of `confusion`."""
 
 NUMBERED: Mapping[str, Callable[[str], Rate]] = {"f": lambda beta: _f(read_beta(beta), None), "cost": _cost}
 """Rates with a number at the end of their name."""
@@ -442,13 +448,13 @@ SYNONYMS = {name: rate.synonyms for name, rate in RATES.items()}
 CONFUSION = tuple(name for name, rate in RATES.items() if rate.in_confusion)
 """The columns of `confusion`."""
 CONFUSION_AT_CUTOFF = tuple(name for name in CONFUSION if not RATES[name].of_group)
-"""Those that depend on the cutoff."""
+"""The rates that depend on the cutoff."""
 COUNTS = tuple(name for name, rate in RATES.items() if rate.is_count)
 """The rates that are counts, or sums of weights."""
 
 
 def rate_of(name: str) -> Rate:
-    """The record of a rate, by its name; `f` may have any beta, and `cost` any ratio of costs."""
+    """Return the record of a rate by its name; `f` may have any beta, and `cost` any ratio of costs."""
     if not isinstance(name, str):
         raise TypeError(f"a rate is asked for by its name, got {shown(name)}")
     if name in RATES:

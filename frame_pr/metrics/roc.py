@@ -1,4 +1,4 @@
-"""Metrics of the ROC curve: the area under it, whole or as far as a false positive rate, and the equal error rate."""
+"""Metrics of the ROC curve: the area under it, whole or up to a false positive rate, and the equal error rate."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from frame_pr.metrics.rates import ratio
 
 
 def _roc_auc(_: re.Match[str], b: Blocks) -> Metric:
-    # Of each positive, twice the negatives that score more, and once those that score the same: whole numbers, so that
-    # nothing is lost where weights are in fixed point.
+    # For each positive, twice the negatives that score higher, plus the negatives that score the same: whole numbers,
+    # so that fixed-point weights lose nothing.
     above = 2 * (b.k - b.tp) - b.size + b.hits
     aggregates = {"negatives_above": Aggregate(b.hits.cast(pl.Float64) * above)}
     retrieved, ranked = (b.number(fact).fill_null(0) for fact in ("retrieved_positives", "retrieved_rows"))
     negatives = b.rows - b.positives
     below = retrieved.cast(pl.Float64) * negatives - b.number("negatives_above") / 2
-    # What is not retrieved comes last, as one tied block.
+    # Rows that are not retrieved rank last, as one tied block.
     tied = (b.positives - retrieved).cast(pl.Float64) * (negatives - ranked + retrieved) / 2
     value = ratio(below + tied, b.positives.cast(pl.Float64) * negatives)
     return Metric("share", value, by_ties(aggregates, expected=aggregates), needs=("positives", "negatives"))
@@ -35,7 +35,7 @@ def _partial_roc_auc(name: re.Match[str], b: Blocks) -> Metric:
         return _roc_auc(name, b)
     negatives = (b.rows - b.positives).cast(pl.Float64)
     width = negatives * most
-    # Of a hit, the false positives up to the limit that lie behind it; those of its own block it has in part.
+    # For each positive, the false positives up to the limit that rank below it; those of its own block count in part.
     fp, misses = ((total - hits).cast(pl.Float64) for total, hits in ((b.k, b.tp), (b.size, b.hits)))
     reached, behind = (width - fp + misses).clip(0, misses), b.hits * (width - fp).clip(lower_bound=0)
     steps = reached.floor()
@@ -44,7 +44,7 @@ def _partial_roc_auc(name: re.Match[str], b: Blocks) -> Metric:
     retrieved, ranked = (b.number(fact).fill_null(0) for fact in ("retrieved_positives", "retrieved_rows"))
     last = negatives - (ranked - retrieved)
     tied = _slope(b.positives - retrieved, last, (width - negatives + last).clip(lower_bound=0))
-    # Against chance, as McClish has it: 1/2 for a random ranking, whatever the limit.
+    # Standardize as McClish does: a random ranking has 1/2, whatever the limit.
     share, chance = ratio(b.number(part) + tied, b.positives * negatives), most**2 / 2
     aggregates = by_ties(
         {part: Aggregate(behind + _slope(b.hits, misses, reached))}, expected={part: Aggregate(behind + in_order)}
@@ -54,8 +54,8 @@ def _partial_roc_auc(name: re.Match[str], b: Blocks) -> Metric:
 
 
 def _slope(hits: pl.Expr, negatives: pl.Expr, reached: pl.Expr) -> pl.Expr:
-    """The area under a straight line through a block, as far as so many of its negatives."""
-    # Without negatives nothing is reached: a division by 1 in place of 0.
+    """Return the area under a straight line through a block, up to this number of its negatives."""
+    # Without negatives the area is 0; divide by 1 instead of 0.
     return hits * reached**2 / (2 * negatives.clip(lower_bound=1))
 
 
@@ -67,10 +67,10 @@ def _equal_error_rate(name: re.Match[str], b: Blocks) -> Metric:
         both = (b.positives > 0) & (negatives > 0)
         parts = {name[0]: Aggregate(crossed & both, "strictest")}
         return Metric("threshold", b.number(name[0]), by_ties(parts, bounded=False), needs=needs, beyond_steps="all")
-    # Of the first block with a hit at whose end the curve has crossed: the counts before it, and after it.
+    # The first block with a positive at whose end the curve has crossed: the counts before it and after it.
     counts = {"tp before": b.tp - b.hits, "k before": b.k - b.size, "tp after": b.tp, "k after": b.k}
     parts = {f"crossing, {count}": Aggregate(pl.when(crossed).then(of), "min") for count, of in counts.items()}
-    # What is not retrieved comes last, as one tied block.
+    # Rows that are not retrieved rank last, as one tied block.
     retrieved, ranked = (b.number(fact).fill_null(0) for fact in ("retrieved_positives", "retrieved_rows"))
     tp0, k0, tp1, k1 = (
         b.number(part).fill_null(last)
@@ -79,7 +79,7 @@ def _equal_error_rate(name: re.Match[str], b: Blocks) -> Metric:
     fpr0, fpr1 = ratio(k0 - tp0, negatives), ratio(k1 - tp1, negatives)
     fnr0, fnr1 = ratio(b.positives - tp0, b.positives), ratio(b.positives - tp1, b.positives)
     on_line = fpr0 + (fpr1 - fpr0) * (fnr0 - fpr0) / ((fnr0 - fpr0) + (fpr1 - fnr1))
-    # It may have crossed before that block, where there are negatives only.
+    # The curve may have crossed before that block, in a block of negatives only.
     return Metric("share", pl.when(fpr0 >= fnr0).then(fnr0).otherwise(on_line), by_ties(parts), needs=needs)
 
 

@@ -1,6 +1,6 @@
-"""What other libraries and textbooks call our metrics, which metrics are not offered, and hints for unknown names.
+"""Names of metrics in other libraries and textbooks, metrics that are not offered, and suggestions for unknown names.
 
-The synonyms of rates stand in their records, in `rates.RATES`.
+The synonyms of rates are in their records, in `rates.RATES`.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from typing import NamedTuple
 from frame_pr.frames.messages import shown
 
 _LEAST, _LEAST_OF_SHORT, _LEAST_OF_SYNONYMS = 0.7, 0.66, 0.84
-"""How similar a misspelt name must be: to a name, to a name of the same length, to a synonym."""
+"""The least similarity of a misspelt name: to a name, to a name of the same length, to a synonym."""
 MOST = 2
-"""How many names a hint suggests."""
+"""The number of names that a suggestion has at most."""
 
 METRIC_SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "average_precision": (
@@ -75,7 +75,7 @@ NOTES: Mapping[str, str] = {
 
 
 class NotOffered(NamedTuple):
-    """A metric that is deliberately missing."""
+    """A metric that is deliberately not offered."""
 
     reason: str
     instead: str
@@ -172,24 +172,24 @@ _NOT_OFFERED: Mapping[tuple[str, ...], NotOffered] = {
     ("bleu", "rouge", "perplexity", "meteor"): NotOffered("it compares texts", "Hugging Face's evaluate has it"),
 }
 NOT_OFFERED: Mapping[str, NotOffered] = {name: why for names, why in _NOT_OFFERED.items() for name in names}
-"""By what they are called elsewhere, in lower case."""
+"""Metrics that are not offered, by their names elsewhere, in lower case."""
 
 
 def normalize(name: str) -> str:
-    """A name in our spelling: lower case, underscores, no spaces around the cutoff."""
+    """Normalize a name: lower case, underscores, no spaces around the cutoff."""
     text = re.sub(r"\s*(?:percent|pct)", "%", name.strip().lower())
     text = re.sub(r"\s*([@=%,:])\s*", r"\1", text)
     return re.sub(r"[\s-]+(?=[a-z])|(?<=[a-z])[\s-]+", "_", text)
 
 
 def not_offered(head: str) -> str:
-    """Why a metric is not offered and what to use, if that is so; else empty."""
+    """Explain why a metric is not offered and what to use instead; empty for other names."""
     missing = NOT_OFFERED.get(head)
     return "" if missing is None else f"it is not offered: {missing.reason}; {missing.instead}"
 
 
 def similar_names(name: str, synonyms: Mapping[str, Iterable[str]]) -> list[str]:
-    """At most two of these names that are spelled like it, or have a synonym that is."""
+    """Return at most two of these names that are spelled like it or have a similar synonym."""
     scores: dict[str, float] = {}
     for target, others in synonyms.items():
         least = _LEAST_OF_SHORT if len(target) == len(name) else _LEAST
@@ -204,7 +204,7 @@ def similar_names(name: str, synonyms: Mapping[str, Iterable[str]]) -> list[str]
 
 
 def rate_hint(name: str, synonyms: Mapping[str, Sequence[str]]) -> str:
-    """What to write in place of an unknown rate. `synonyms`: of the rates that are possible there."""
+    """Return what to write instead of an unknown rate. `synonyms`: those of the possible rates."""
     head, at, _ = normalize(name).partition("@")
     meant = [target for target, others in synonyms.items() if head in (target.lower(), *others)]
     if meant:
