@@ -42,9 +42,7 @@ def later_first_hits(size: pl.Expr, hits: pl.Expr, before: pl.Expr, places: pl.E
 
 
 def chance_of_a_hit(size: pl.Expr, hits: pl.Expr, taken: pl.Expr) -> pl.Expr:
-    """Return the probability that a retrieved row of a block is positive if more than `FIRST_HITS` are retrieved; else
-    0.
-    """
+    """Return the probability that a retrieved row of a block is positive; 0 for up to `FIRST_HITS` retrieved rows."""
     long = (taken > FIRST_HITS) & (hits > 0) & (taken <= size - hits)
     return _where_long(long, _chance_of_a_hit, size=size, hits=hits, taken=taken)
 
@@ -98,9 +96,7 @@ def _sum_of_short_runs() -> pl.Expr:
 
 
 def _discounts(runs: pl.DataFrame) -> pl.Series:
-    """Take the first terms from a table of sums, and the others as an integral between midpoints, where x is the rank +
-    1.
-    """
+    """Sum the first terms from a table, and the others as an integral between midpoints; x is the rank + 1."""
     sums, before, upto = pl.lit(pl.Series(_sums_of_discounts())), pl.col("before"), pl.col("upto")
     in_table = sums.gather(upto.clip(upper_bound=_TABLE)) - sums.gather(before.clip(upper_bound=_TABLE))
     # Subtract whole numbers, which may exceed the precision of a float.
@@ -121,8 +117,9 @@ def _sums_of_discounts() -> list[float]:
 
 
 def _later_first_hits(runs: pl.DataFrame) -> pl.Series:
-    """Sum r/g q(i) / (before + 1 + i) over the places i; q(i) is the probability of no positive in i of the other
-    rows.
+    """Sum r/g q(i) / (before + 1 + i) over the places i.
+
+    q(i) is the probability of no positive in i of the other rows.
     """
     low, last = FIRST_HITS - 0.5, pl.col("places") - 0.5
     runs = runs.select(
@@ -158,12 +155,11 @@ def _chance_of_a_hit(runs: pl.DataFrame) -> pl.Series:
 
 
 def _log_chance_of_none(runs: pl.DataFrame) -> pl.Series:
-    """Return the logarithm of the probability that no retrieved row is positive: the sum of ln(1 - M / y) over m values
-    of y.
+    """Return the logarithm of the probability that no retrieved row is positive.
 
-    m is the smaller of the numbers of positives and retrieved rows, M is the larger, and y decreases from the number of
-    all rows. The sum is an integral if the remaining rows are many compared with m; otherwise Stirling's series gives
-    it.
+    It is the sum of ln(1 - M / y) over m values of y: m is the smaller of the numbers of positives and retrieved rows,
+    M is the larger, and y decreases from the number of all rows. The sum is an integral if the remaining rows are many
+    compared with m; otherwise Stirling's series gives it.
     """
     few, many, left = pl.col("few"), pl.col("many"), pl.col("left")
     # Build columns step by step: polars would compute a repeated subexpression each time.

@@ -43,8 +43,9 @@ class Blocks:
         return Counts(self.tp, self.k, self.positives, self.rows, self.whole)
 
     def constant(self, number: int) -> pl.Expr:
-        """Return a whole number as a column: polars computes a quotient by a literal as a product with its rounded
-        inverse.
+        """Return a whole number as a column.
+
+        polars computes a quotient by a literal as a product with its rounded inverse.
         """
         return self.positives * 0 + number
 
@@ -61,9 +62,7 @@ class Blocks:
         return pl.map_batches(list(numbers), value, return_dtype=pl.Float64, is_elementwise=True)
 
     def share(self, k: int | pl.Expr) -> pl.Expr:
-        """Return how many rows of the block are among the first k. If the cutoff is inside the block, its order is
-        open.
-        """
+        """Return how many rows of the block are among the first k."""
         return (k - self.k + self.size).clip(0, self.size)
 
     def mass_among(self, mass: pl.Expr, k: int | pl.Expr) -> pl.Expr:

@@ -88,8 +88,9 @@ _COMPLEMENTS = {"fnr": "recall", "fdr": "precision"}
 
 
 def metric(name: str, blocks: Blocks = COLUMNS) -> Metric:
-    """Read a metric's name. Its formulas name the columns of the table of blocks, or of its equivalent in an
-    expression.
+    """Read a metric's name.
+
+    Its formulas name the columns of the table of blocks, or of its equivalent in an expression.
     """
     if not isinstance(name, str):
         raise TypeError(f"a metric is asked for by its name, got {shown(name)}")

@@ -79,8 +79,9 @@ def _mean_rank(_: re.Match[str], b: Blocks) -> Metric:
 
 
 def _unretrieved(b: Blocks) -> tuple[pl.Expr, pl.Expr]:
-    """Return the positives that are not retrieved, which rank last as one tied block, and the number of retrieved
-    rows.
+    """Return the positives that are not retrieved, and the number of retrieved rows.
+
+    They rank last, as one tied block.
     """
     retrieved, ranked = (b.number(fact).fill_null(0) for fact in ("retrieved_positives", "retrieved_rows"))
     return b.positives - retrieved, ranked

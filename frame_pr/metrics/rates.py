@@ -19,7 +19,7 @@ from frame_pr.metrics.synonyms import rate_hint
 
 
 class Counts(NamedTuple):
-    """The counts from which every rate follows: `k` of `rows` rows are predicted positive, and `tp` of those are
+    """The counts from which every rate follows: of `rows` rows, `k` are predicted positive, and `tp` of these are
     positive.
     """
 
@@ -241,8 +241,9 @@ def mcc(c: Counts) -> pl.Expr:
 
 
 def _square_of_mcc(c: Counts) -> pl.Expr:
-    """Divide the root of a product, exactly as long as the products are: two quotients of roots may differ in the last
-    bit.
+    """Divide the root of a product, exactly as long as the products are.
+
+    Two quotients of roots may differ in the last bit.
     """
     association = _association(c)
     margins = _product(c.k, c.positives) * _product(c.rows - c.k, c.rows - c.positives)
