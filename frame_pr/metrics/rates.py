@@ -19,9 +19,7 @@ from frame_pr.metrics.synonyms import rate_hint
 
 
 class Counts(NamedTuple):
-    """The counts from which every rate follows: of `rows` rows, `k` are predicted positive, and `tp` of these are
-    positive.
-    """
+    """The confusion table of `rows` rows: `k` are predicted positive, and `tp` of these are positive."""
 
     tp: pl.Expr
     k: pl.Expr
