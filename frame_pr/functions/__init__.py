@@ -1,1 +1,1 @@
-"""A frame and arguments in -> a frame of figures out: the public functions; for the rooms above and the doors."""
+"""The public functions that turn a frame of scored rows into a frame of metrics; for the rooms above."""

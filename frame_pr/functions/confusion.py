@@ -1,4 +1,4 @@
-"""`confusion`, the counts and rates at cutoffs, and `confusion_matrix`, the counts of all classes."""
+"""`confusion`, the counts and rates at cutoffs, and `confusion_matrix`, the counts of pairs of classes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from frame_pr.metrics.means import Statistic
 from frame_pr.metrics.numbers import each, read_number
 from frame_pr.metrics.rates import ratio
 
-_MOST = 200  # cuts, each with all figures: so many take seconds
+_MOST = 200  # Cutoffs in one call. Each has all rates, so more of them would take seconds.
 
 
 @public(REFUSED["confusion"])
@@ -154,7 +154,7 @@ def confusion(
 
 
 def _cuts(threshold: Any, k: Any) -> list[Rank | Threshold]:
-    """Each number as a cut; a prediction is cut at 1."""
+    """Return each number with its cutoff; a Boolean prediction is cut at 1."""
     argument, values = ("threshold", 1 if threshold is None else threshold) if k is None else ("k", k)
     cuts = [Threshold.of(value) if k is None else Rank.of(value) for value in each(argument, values, _MOST)]
     for cut in cuts:
@@ -166,26 +166,26 @@ def _cuts(threshold: Any, k: Any) -> list[Rank | Threshold]:
 def _rows_of_cuts(
     table: pl.LazyFrame, cuts: Sequence[Rank | Threshold], carried: Sequence[str], *, several: bool
 ) -> pl.LazyFrame:
-    """A row for each group and cut, of a table that has the figures of all cuts side by side."""
+    """Return a row for each group and cutoff, from a table with the rates of all cutoffs side by side."""
     rows = [{figure: pl.col(f"{figure}@{cut}") for figure in rates.CONFUSION} for cut in cuts]
     if not several:
         return table.select("group", *carried, **rows[0])
     numbers = [read_number(cut.text) for cut in cuts if isinstance(cut, Threshold)]
     dtype = pl.Int64 if all(isinstance(cutoff, int) and abs(cutoff) < 2**63 for cutoff in numbers) else pl.Float64
-    for number, row in zip(numbers, rows, strict=False):  # of a rank, k tells
+    for number, row in zip(numbers, rows, strict=False):  # For a rank, k says how many rows there are.
         row["threshold"] = pl.lit(number, dtype=dtype)
     return stacked(table, [pl.col("group"), *map(by_name, carried)], rows)
 
 
 def _where_known(table: pl.LazyFrame, defined: pl.LazyFrame) -> pl.LazyFrame:
-    """The table with the threshold of each group; where that is null, so is what is cut there."""
+    """Add the threshold of each group. Where it is null, the counts are null too."""
     table = table.join(defined, on="group", how="left", maintain_order="left")
     at_threshold = pl.col(rates.CONFUSION_AT_CUTOFF)
     return table.with_columns(pl.when(pl.col("threshold").is_not_null()).then(at_threshold))
 
 
 _FEW = 3
-"""Rows of which none may be right, by chance, without that labels are misspelt."""
+"""With fewer rows, all predictions may be wrong by accident and not because labels are misspelt."""
 _COLUMNS = ("truth", "prediction", "rows", "of_truth", "of_prediction")
 
 
@@ -271,14 +271,14 @@ def confusion_matrix(
 
 
 def _declared(selection: Selection[Frame], dtype: pl.DataType) -> list[Any] | None:
-    """The labels that the truth is declared to have, in their order."""
+    """Return the labels that the dtype of the truth declares, in their order."""
     if isinstance(dtype, pl.Enum):
         return dtype.categories.to_list()
     return list(selection.kind.categories(selection.others["truth"])) or None
 
 
 def _labels(schema: pl.Schema) -> dict[str, pl.Expr]:
-    """Both columns of labels, in one type."""
+    """Cast both columns of labels to one dtype."""
     labels = {"truth": plain_label("truth", schema["truth"]), "prediction": plain_label("0", schema["0"])}
     if schema["truth"] == schema["0"] or schema["truth"] in TEXTS:
         return labels
@@ -291,7 +291,7 @@ def _labels(schema: pl.Schema) -> dict[str, pl.Expr]:
 def _validate_labels(
     data: pl.DataFrame, selection: Selection[Frame], classes: pl.Series | None, *, drops: bool
 ) -> pl.DataFrame:
-    """The columns, whose labels are there and among the classes."""
+    """Validate the columns: labels are not missing, and each of them is one of the classes."""
     ways = {"truth": "" if drops else "unjudged='drop' leaves these rows out, or fill them", "prediction": "fill them"}
     for argument, ours in (("truth", "truth"), ("prediction", "0")):
         name, column = selection.others["truth"] if ours == "truth" else selection.scores["0"], data[ours]
@@ -308,11 +308,14 @@ def _validate_labels(
 
 
 def _check_labels_in_common(selection: Selection[Frame], data: pl.DataFrame) -> None:
-    """Raise if no label is in both columns, as they are misspelt; warn of numbers that hardly are labels."""
+    """Raise if the columns have no label in common, which means misspelt labels.
+
+    Warn about numbers that hardly are labels.
+    """
     labels = data.lazy().select(**_labels(data.schema)).collect()
     truth, prediction = (labels[side].drop_nulls().unique() for side in ("truth", "prediction"))
     pairs = data.height - labels["truth"].null_count()
-    # A few rows, or one class that is always taken for another, may all be wrong.
+    # In a few rows, or if one class is always predicted as another, all predictions may be wrong.
     many = pairs >= _FEW and max(len(truth), len(prediction)) > 1
     if many and not truth.is_in(prediction.implode()).any():
         raise ValueError(
@@ -332,7 +335,7 @@ def _check_labels_in_common(selection: Selection[Frame], data: pl.DataFrame) -> 
 
 
 def _pairs(rows: pl.LazyFrame, keys: list[str], classes: pl.Series | None) -> pl.LazyFrame:
-    """All pairs of classes in each group, and the rows of each."""
+    """Return all pairs of classes in each group, and the number of rows of each pair."""
     schema = rows.collect_schema()
     if classes is not None:
         label = pl.LazyFrame({"label": classes.cast(schema["truth"])})

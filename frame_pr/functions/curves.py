@@ -1,4 +1,4 @@
-"""The curve itself: a row per threshold, or its figures beside the caller's own rows."""
+"""Curves: a row per threshold, or the metrics of the curve as extra columns of the caller's rows."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ CURVE_COLUMNS = (
 )
 
 MOST_EXACT_LEVELS = 101
-"""So many times a sum of weights in fixed point is an Int128."""
+"""An Int128 holds this many sums of fixed-point weights."""
 _READY = ("threshold", "k", "tp", "recall_step", "interpolated_precision")
 
 
@@ -177,10 +177,10 @@ def _others(figures: str | Sequence[str]) -> list[str]:
 
 
 def _reaches_a_level(levels: int) -> pl.Expr:
-    """Whether a block is the first or the last of its group, or the first to reach one of the levels of recall."""
+    """Return whether a block is the first or last of its group, or the first to reach one of the recall levels."""
     hits, positives = pl.col("hits").cast(pl.Int128), pl.col("positives").cast(pl.Int128)
     tp = pl.col("tp").cast(pl.Int128)
-    # How many of the levels are reached, in whole numbers.
+    # Count the levels that are reached in whole numbers.
     after, before = (number * (levels - 1) // positives for number in (tp, tp - hits))
     return starts(pl.col("group")) | ends(pl.col("group")) | ((positives > 0) & (after > before))
 
@@ -188,7 +188,7 @@ def _reaches_a_level(levels: int) -> pl.Expr:
 def curve_table(
     rows: Rows, columns: Sequence[str], levels: int | None = None, *, unretrieved: bool = False
 ) -> pl.LazyFrame:
-    """`group` and these columns of its curve, by group and from the best score on.
+    """Return `group` and these columns of its curve, by group and from the best score on.
 
     `unretrieved`: keep the blocks of rows that are not `retrieved`, so that each group has at least one block.
     """

@@ -1,4 +1,4 @@
-"""Any number of named metrics per group, from one ranking."""
+"""Evaluate any number of named metrics per group, from one ranking."""
 
 from __future__ import annotations
 
@@ -112,7 +112,10 @@ def metrics_of(
     undefined: float | None = None,
     means: Means | None = None,
 ) -> Frame:
-    """What `evaluate` gives; every function that is one of a few metrics ends here, with its policies in one."""
+    """Evaluate metrics as `evaluate` does.
+
+    Every function of a single metric ends here, with its options in one mapping.
+    """
     asked = means and means[:3]
     templates = templates_of(frame, metrics, truth, score, by, positive, undefined, asked, options=dict(policies))
     result: Frame | None = None if templates is None else templates.run(frame)
@@ -205,7 +208,10 @@ def evaluate_request(
     *,
     all_groups: bool = True,
 ) -> Frame:
-    """What `evaluate` gives; `all_groups`: of the groups of frames that give known totals, too; `cell`: see there."""
+    """Compute what `evaluate` returns.
+
+    `all_groups`: also for groups that only frames of known totals have. `cell`: the cell of a template.
+    """
     rows, output = rows_of(frame, request, all_groups=all_groups, cell=cell)
     columns, lack = named, list[str]()
     if means is not None:
@@ -226,7 +232,7 @@ def averaged(
     means: Means,
     more_keys: Sequence[str] = (),
 ) -> Frame:
-    """Statistics over the groups of a table that has a `group`, as a frame of the caller's kind."""
+    """Compute statistics over the groups of a table that has a `group`, as a frame of the caller's kind."""
     refuse_no_keys("mean_over", means.over or (), output.keys)
     if means.over is None and not output.keys:
         raise ValueError("mean_over=True averages over all columns of by=, and there are none")
@@ -240,13 +246,13 @@ def averaged(
 def append_metrics(
     frame: Frame, request: Request, named: Mapping[str, str], prefix: str, undefined: float | None
 ) -> Frame:
-    """What `with_metrics` gives."""
+    """Compute what `with_metrics` returns."""
     rows, output = rows_of(frame, request, carry=True)
     return output.append_columns(values(rows, named, undefined), list(named), prefix)
 
 
 def means_asked(mean_over: Any, statistics: Any, *, named: bool = False) -> Means | None:
-    """What `mean_over` and `statistics` ask for; `named`: whether a mean has the caller's own name."""
+    """Validate `mean_over` and `statistics`. `named`: whether a mean has the name that the caller gave."""
     summaries, keys = checked_statistics(statistics), scalar(mean_over)
     if mean_over is None:
         if summaries != ["mean"]:
@@ -259,7 +265,7 @@ def means_asked(mean_over: Any, statistics: Any, *, named: bool = False) -> Mean
 
 
 def sorted_by(keys: Sequence[str], systems: Sequence[str], columns: Sequence[str] | None = None) -> list[pl.Expr]:
-    """What results are sorted by: keys, and systems as the caller listed them; `columns`: which hold the keys."""
+    """Return the columns to sort results by: keys, and systems in the caller's order. `columns`: where the keys are."""
     return [
         by_name(column).cast(pl.Enum(systems)) if key == "system" and systems else by_name(column)
         for key, column in zip(keys, columns or keys, strict=True)
@@ -267,7 +273,7 @@ def sorted_by(keys: Sequence[str], systems: Sequence[str], columns: Sequence[str
 
 
 def refuse_no_keys(argument: str, names: Sequence[str], keys: Sequence[str]) -> None:
-    """All of these are keys."""
+    """Check that all of these are keys."""
     for name in names:
         if name not in keys:
             if not keys:
@@ -279,7 +285,7 @@ def refuse_no_keys(argument: str, names: Sequence[str], keys: Sequence[str]) -> 
 
 
 def key_names(argument: str, value: Any, wanted: str) -> list[Any]:
-    """The names of keys that a caller gave; that there are such keys is not known yet."""
+    """Validate names of keys. Whether the frame has these keys is not known yet."""
     names = several(argument, value, wanted)
     for name in names:
         if not isinstance(name, Hashable) or isinstance(name, (bool, pl.Expr)) or name is None:
@@ -290,7 +296,10 @@ def key_names(argument: str, value: Any, wanted: str) -> list[Any]:
 
 
 def metrics_named(metrics: str | Sequence[str] | Mapping[str, str], *columns: Any) -> dict[str, str]:
-    """New names with their metrics; without a dict, a metric has its own. `columns`: the arguments that follow."""
+    """Return new names with their metrics; without a dict, a metric keeps its name.
+
+    `columns`: the arguments that follow.
+    """
     if isinstance(metrics, Mapping):
         for name, of in metrics.items():
             if not isinstance(name, str) or not name:
@@ -311,12 +320,12 @@ def metrics_named(metrics: str | Sequence[str] | Mapping[str, str], *columns: An
             raise ValueError(
                 f"metrics come before truth and score; got metrics={shown(of)} and {shown(columns)} as columns"
             )
-        metric(of)  # a wrong name is told before columns are looked for: the two are easily swapped
+        metric(of)  # Report a wrong metric before a missing column: the two arguments are easily swapped.
     if not named:
         raise ValueError("metrics is an empty dict: give at least one")
     return named
 
 
 def metric_names(metrics: Any, *columns: Any) -> list[str]:
-    """The names of metrics, where they are no new names of columns."""
+    """Validate names of metrics for a function that gives them no new names."""
     return list(metrics_named(several("metrics", metrics, "names of metrics"), *columns))

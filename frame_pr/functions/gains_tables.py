@@ -109,7 +109,7 @@ def gains_table(
 
 
 def _of_bin(start: Mapping[str, pl.Expr], end: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
-    """The metrics of a bin alone, from the cumulative metrics where it starts and where it ends."""
+    """Compute the metrics of a single bin from the cumulative metrics at its two ends."""
     precision = ratio(end["tp"] - start["tp"], end["k"] - start["k"])
     return {
         "bin_precision": precision,

@@ -1,4 +1,4 @@
-"""Whose number is this: the definitions that people use, tried on one frame, and how near each comes."""
+"""Identify the definition behind a reported value: compute the common definitions on one frame, nearest first."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ _TRAPEZOIDS = {
     "first": "from the first precision at a recall of 0: Spark's areaUnderPR",
 }
 _REFUSED = "no call, as the line between two points of the curve is no precision"
-_NEAR = 0.05  # within this of the value, the numbers that definitions round to are counted
+_NEAR = 0.05  # Within this distance of the value, count the definitions that round to it.
 _LAST = 1e-9
 _LONG = 12
-"""Characters of a number beyond the digits of a float32."""
+"""The length of a text for a number; a float32 has fewer digits."""
 
 
 class _Way(NamedTuple):
-    """A way to go from groups to one number."""
+    """A way to reduce the metrics of groups to one number."""
 
     words: str
     by: bool
@@ -146,7 +146,7 @@ def identify(
 
 
 def _in_text(request: Request) -> Request:
-    """The request with the names as text, as which a kind of frame reads them."""
+    """Return the request with names as text, under which a kind of frame reads them."""
 
     def text(item: Any) -> Any:
         return item if isinstance(item, pl.Expr) else str(item)
@@ -158,7 +158,7 @@ def _in_text(request: Request) -> Request:
 
 
 def _printed(value: Any) -> tuple[float, int]:
-    """A number, and how many digits behind the point it was printed with."""
+    """Return a number, and how many decimals it was printed with."""
     try:
         if isinstance(value, str):
             text = value.strip()
@@ -166,7 +166,7 @@ def _printed(value: Any) -> tuple[float, int]:
         else:
             single = getattr(value, "dtype", None) == "float32" and getattr(value, "ndim", None) == 0
             wanted = float(real("value", value))
-            # A float32 has six digits, and those behind them are of the float64 of its name.
+            # A float32 has six significant digits; the further digits of its float64 text carry no information.
             number = Decimal(f"{wanted:.6g}" if single or _was_single(wanted) else repr(wanted))
     except (InvalidOperation, OverflowError):
         number = Decimal("nan")
@@ -178,12 +178,12 @@ def _printed(value: Any) -> tuple[float, int]:
 
 
 def _was_single(number: float) -> bool:
-    """Whether a float64 of many digits is one that a float32 holds, as `.item()` of torch gives it."""
+    """Return whether a float64 with many digits is an exact float32, as `.item()` of torch returns it."""
     return len(repr(number)) > _LONG and abs(number) < 1e38 and unpack("f", pack("f", number))[0] == number
 
 
 def _tried(rows: Any, request: Request, keys: Sequence[str], way: _Way) -> Iterator[pl.LazyFrame]:
-    """Tables of `definition`, `call` and `value`."""
+    """Compute tables of `definition`, `call` and `value`."""
     grouped = request if way.by else replace(request, keys=[])
     for named, shown_as, words, names in _asked(grouped):
         means = Means(list(keys), ["mean"], "mean_") if way.by else None
@@ -196,7 +196,7 @@ def _tried(rows: Any, request: Request, keys: Sequence[str], way: _Way) -> Itera
 
 
 def _asked(request: Request) -> Iterator[tuple[Request, dict[str, str], str, list[str]]]:
-    """Variants of what is asked for: with texts for their expressions, in words, and their names of metrics."""
+    """Return variants of the request: a description and its code for each expression, and the names of metrics."""
     options = request.policies
     without_gain: Any = {
         name: option for name, option in options.items() if name not in ("gain", "tie_break", "tie_break_descending")
@@ -234,7 +234,7 @@ def _tool_of(name: str) -> str:
 
 
 def _call(request: Request, name: str, way: _Way, shown_as: dict[str, str]) -> str:
-    """The call of this package."""
+    """Write the call of this package."""
     options: dict[str, Any] = {"positive": request.positive, **request.policies}
     if way.by:
         by = request.keys[0] if len(request.keys) == 1 else list(request.keys)
@@ -253,7 +253,7 @@ def _call(request: Request, name: str, way: _Way, shown_as: dict[str, str]) -> s
 
 
 def _trapezoids(rows: Any, request: Request, keys: Sequence[str], way: _Way) -> pl.LazyFrame:
-    """The areas of trapezoids under the points of the curve."""
+    """Compute the trapezoidal area under the points of the curve."""
     options: Any = {
         name: entry for name, entry in request.policies.items() if not name.startswith(("gain", "tie_break"))
     }
@@ -278,14 +278,14 @@ def _trapezoids(rows: Any, request: Request, keys: Sequence[str], way: _Way) -> 
 
 
 def _table(values: pl.LazyFrame, definitions: list[str], calls: list[str]) -> pl.LazyFrame:
-    """The values, which are one row, below each other."""
+    """Return the values, which are one row, as a column."""
     texts = {"definition": pl.lit(pl.Series(definitions)), "call": pl.lit(pl.Series(calls))}
     floats = values.select(pl.all().cast(pl.Float64))
     return floats.unpivot(variable_name="place").select(**texts, value="value")
 
 
 def _ranked(matches: pl.LazyFrame, wanted: float, digits: int) -> pl.LazyFrame:
-    """The nearest first, and where matches end."""
+    """Sort by distance, and mark the matches."""
     half = 0.5 * 10.0**-digits
     text = f"{wanted:.{digits}f}"
     percent = f"; if it is a percentage, give {wanted / 100:.{digits + 2}f}" if 1 < wanted <= 100 else ""

@@ -1,4 +1,4 @@
-"""Metrics of a whole ranking: average precision, the area under the ROC curve, the first hit, discounted gains."""
+"""Metrics of a whole ranking: average precision, area under the ROC curve, first positive, discounted gain."""
 
 from __future__ import annotations
 

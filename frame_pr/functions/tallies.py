@@ -1,4 +1,4 @@
-"""Rows that are alike, counted: one row stands for them all."""
+"""Aggregate rows with equal score and label into one row with a count."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from frame_pr.metrics.numbers import number
 from frame_pr.ranking.blocks import blocks_of, ends, from_start, starts
 
 Bins: TypeAlias = int | list[Threshold]
-"""How many bins, or where they begin."""
-_FEW = 3  # scores that may well be in one bin
+"""The number of bins, or their lower edges."""
+_FEW = 3  # The number of scores that may share one bin.
 
 
 @public(REFUSED["tally"])
@@ -97,11 +97,11 @@ def tally(
 
 
 def tallied(frame: Frame, request: Request, bins: Bins | None, *, whole_frame: bool = False) -> Frame:
-    """What `tally` gives; `whole_frame`: whether `frame` is the caller's, and not a part of it."""
+    """Compute what `tally` returns. `whole_frame`: whether `frame` is the caller's, and not a part of it."""
     selection = selected(frame, request, carry=False)
     schema, names = selection.schema, _names(selection)
     rows, _ = validate(selection, request)
-    # A score that is neither cut nor a key is filled where it is ranked.
+    # A score that is neither binned nor a key is filled where it is ranked.
     filled = [name for name in selection.scores if schema[name].is_float() and (name != "0" or isinstance(bins, list))]
     rows = rows.with_columns(pl.col(filled).fill_nan(None)) if filled else rows
     if isinstance(bins, list):
@@ -124,7 +124,7 @@ def tallied(frame: Frame, request: Request, bins: Bins | None, *, whole_frame: b
 
 
 def _names(selection: Selection[Frame]) -> dict[str, str]:
-    """The caller's names of the columns of a tally, with ours; one that plays two parts stands once."""
+    """Return the caller's names of the columns of a tally, with ours. A column with two roles occurs once."""
     names: dict[str, str] = {}
     arguments = dict.fromkeys(selection.keys, "by") | dict.fromkeys(selection.scores, "score")
     others = {ours: selection.others[ours] for ours in ("weight", "gain") if ours in selection.others}
@@ -142,8 +142,8 @@ def _names(selection: Selection[Frame]) -> dict[str, str]:
 def _count_equal_rows(
     rows: pl.LazyFrame, columns: Sequence[str], *, has_counts: bool, in_memory: bool, ascending: bool
 ) -> pl.LazyFrame:
-    """Rows that are alike in these columns as one, with their `count`."""
-    # Ranked by the first score, in groups of all other columns: so blocks are rows that are alike.
+    """Aggregate rows that are equal in these columns, with their `count`."""
+    # Rank by the first score, in groups of all other columns: blocks are then rows with equal values.
     others = [column for column in columns if column != "0"]
     policies: Policies = {"unscored": "unretrieved", "ascending": ascending}
     if has_counts:
@@ -157,7 +157,10 @@ def _count_equal_rows(
 
 
 def _binned(table: pl.LazyFrame, score: str, keys: Sequence[str], n: int, *, ascending: bool) -> pl.LazyFrame:
-    """A tally, in which a score is the worst one of its bin: at most n of a group, of about as many rows each."""
+    """Return a tally in which a score is the lowest of its bin.
+
+    A group has at most n bins, of about equally many rows.
+    """
     order = dict.fromkeys(keys, False) | {score: not ascending}
     table = table.sort(list(order), descending=list(order.values()), nulls_last=True)
     retrieved, group = pl.col(score).is_not_null(), pl.struct(keys).rle_id() if keys else pl.lit(0)
@@ -167,7 +170,7 @@ def _binned(table: pl.LazyFrame, score: str, keys: Sequence[str], n: int, *, asc
     upto = pl.col("own").cum_sum()
     table = table.with_columns(upto=upto, before=upto - pl.col("own"))
     first = from_start(pl.col("before"))
-    # Equal scores are in the bin where the first row of them is.
+    # Equal scores belong to the bin of their first row.
     before = pl.when(starts(pl.col("block"))).then("before").forward_fill() - first
     of_all = pl.when(ends(pl.col("group"))).then("upto").backward_fill() - first
     table = table.with_columns(bin=pl.when(retrieved).then(before.cast(pl.Int128) * n // of_all))
@@ -177,11 +180,11 @@ def _binned(table: pl.LazyFrame, score: str, keys: Sequence[str], n: int, *, asc
 
 
 def _cut(column: str, name: str, dtype: Any, cuts: list[Threshold], *, ascending: bool) -> pl.Expr:
-    """Of each score the best cut point that it reaches, in the type of the scores."""
+    """Return, for each score, the highest cut point that it reaches, in the dtype of the scores."""
     edges = {worst_reached(cut.threshold, dtype, ascending=ascending) for cut in cuts}
     if not dtype.is_float():
         low, high = _limits(dtype)
-        # All scores reach a cut point that lies beyond the limit of their type on one side, and none does on the other.
+        # Every score reaches a cut point below the range of the dtype, and no score reaches one above it.
         edges = {min(max(edge, low), high) for edge in edges if (edge >= low if ascending else edge <= high)}
     typed_edges = pl.Series([_typed(edge, dtype) for edge in sorted(edges)], dtype=dtype)
     beyond = pl.Series([float("inf" if ascending else "-inf") if dtype.is_float() else None], dtype=dtype)
@@ -202,7 +205,7 @@ def _cut(column: str, name: str, dtype: Any, cuts: list[Threshold], *, ascending
 def _warn_of_one_bin(
     data: pl.DataFrame, names: Mapping[str, str], cuts: Sequence[Threshold], *, ascending: bool
 ) -> pl.DataFrame:
-    """Warn of cut points that all lie on one side of the scores."""
+    """Warn about cut points that all lie on one side of the scores."""
     edges = sorted(float(cut.threshold) for cut in cuts)
     for column, name in names.items():
         low, high = data[column].min(), data[column].max()
@@ -219,12 +222,12 @@ def _warn_of_one_bin(
 
 
 def _limits(dtype: Any) -> tuple[Fraction, Fraction]:
-    """The least and the largest score of a type that is not of floats."""
+    """Return the smallest and largest value of a dtype other than float."""
     if dtype.is_decimal():
         most = Fraction(min(10**dtype.precision, 2**63) - 1, 10**dtype.scale)
         return -most, most
     low, high = pl.select(low=dtype.min(), high=dtype.max()).row(0)
-    if high >= 2**64:  # of 128 bits, 63 may be used
+    if high >= 2**64:  # of 128 bits, 63 can be used
         low, high = max(low, 1 - 2**63), 2**63 - 1
     return Fraction(low), Fraction(high)
 
@@ -236,7 +239,7 @@ def _typed(edge: float | Fraction, dtype: Any) -> Any:
 
 
 def _bins(bins: Any) -> Bins | None:
-    """A number of bins, or cut points."""
+    """Validate a number of bins, or cut points."""
     if bins is None:
         return None
     wanted, value = "a whole number of bins, or a list of cut points", scalar(bins)

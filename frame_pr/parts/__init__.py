@@ -1,4 +1,7 @@
-"""A frame in parts in -> the functions on each of its parts, put together; here are the functions that backends run."""
+"""Evaluate a frame in parts: run the functions on each part and combine the results.
+
+The functions of backends are here.
+"""
 
 from frame_pr.functions.cutoff_metrics import (
     f_beta,

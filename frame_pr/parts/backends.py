@@ -1,4 +1,4 @@
-"""Metrics of a frame in parts: a shuffle by group, then the plain functions on each part, in one or several passes."""
+"""Metrics of a distributed frame: shuffle by group, then run the functions on each part, in one or several passes."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from frame_pr.parts.part_query import Part, PartQuery, places
 from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_of, refuse_gain
 
 OTHER = "of no row of the frame"
-"""The column that tells groups of known totals from those of the frame."""
-_SAMPLE = 1000  # rows of each part
+"""The column that separates groups of known totals from those of the frame."""
+_SAMPLE = 1000  # Rows of each part.
 
 
 class Parts(Backend[Any]):
-    """A frame in parts, of some engine."""
+    """A frame in parts, of some backend."""
 
     @abstractmethod
     def columns(self) -> list[Any]:
@@ -35,34 +35,34 @@ class Parts(Backend[Any]):
 
     @abstractmethod
     def empty(self, columns: Sequence[str]) -> pl.DataFrame:
-        """A part of these columns without rows, of the types that the parts have."""
+        """Return these columns without rows, with the dtypes of the parts."""
 
     def categories(self, column: str) -> Sequence[Any]:
-        """The labels that a column declares beside its type, be they in its rows or not."""
+        """Return the labels that a column declares in its dtype, whether rows have them or not."""
         return ()
 
     @abstractmethod
     def groups(self, call: PartQuery) -> Any:
-        """One row per group."""
+        """Compute one row per group."""
 
     @abstractmethod
     def tally_parts(self, call: PartQuery, tallies: PartQuery, first: Part, then: Part) -> Any:
-        """What the second function makes of what the first one makes of each part, whole groups together."""
+        """Apply `first` to each part and `then` to the results, with whole groups together."""
 
     @abstractmethod
     def averaged(self, groups: Any, call: PartQuery, keys: Sequence[str], average: Part) -> Any:
-        """One row for each value of these keys, by a function that averages the groups of a part."""
+        """Compute one row for each value of these keys, with a function that averages the groups of a part."""
 
     @abstractmethod
     def with_others(self, groups: Any, others: pl.DataFrame, call: PartQuery, keys: Sequence[str]) -> Any:
-        """Rows of groups, and those of others that are not among them."""
+        """Append groups that are not among the rows."""
 
     @abstractmethod
     def append_columns(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> Any:
-        """The frame itself, part by part, with the columns that the function makes of each part at its right."""
+        """Return the frame with the columns that the function computes for each part appended."""
 
     def evaluate(self, request: Request, named: Mapping[str, str], means: Means | None, undefined: float | None) -> Any:
-        """Metrics per group, and with `means` a second shuffle, of these, by the keys that are left."""
+        """Compute metrics per group, and with `means` aggregate them by the remaining keys after a second shuffle."""
         call = self._call(request, named, undefined)
         empty = self.empty(call.columns())
         result = call.of_groups(empty, means)
@@ -75,7 +75,7 @@ class Parts(Backend[Any]):
         return self.averaged(self._all_groups(call, empty), call, keys, average)
 
     def _all_groups(self, call: PartQuery, empty: pl.DataFrame) -> Any:
-        """One row per group, of the frames of known totals, too."""
+        """Compute one row per group, also for groups that only frames of known totals have."""
         groups = self.groups(call)
         if not (call.by and call.request.totals) or call.totals_in_rows():
             return groups
@@ -83,7 +83,7 @@ class Parts(Backend[Any]):
         return self.with_others(groups, others, call, [name for name in others.columns if name not in call.named])
 
     def tally(self, request: Request, bins: Bins | None) -> Any:
-        """Rows that are alike in each part, and then in all of them: so a part sends one row for those it has."""
+        """Aggregate equal rows in each part, and then across parts: a part sends one row for each distinct one."""
         call = self._call(request, {}, None)
         policies: Any = {**request.policies, "count": "count"}
         tallies = replace(call, request=replace(request, positive=None, policies=policies))
@@ -94,11 +94,11 @@ class Parts(Backend[Any]):
         )
 
     def refuse_missing(self, columns: Sequence[Any], argument: str) -> None:
-        """Every column that an argument names is there."""
+        """Check that every column named by an argument exists."""
         refuse_missing(columns, self.columns(), argument=argument)
 
     def with_metrics(self, request: Request, named: Mapping[str, str], prefix: str, undefined: float | None) -> Any:
-        """Every row with the metrics of its group."""
+        """Return every row with the metrics of its group."""
         call = self._call(request, named, undefined)
         refuse_taken([prefix + name for name in named], self.columns())
         return self.append_columns(call.columns(), call.by, partial(call.of_rows, prefix=prefix))
@@ -133,33 +133,33 @@ class Parts(Backend[Any]):
 
 
 class Shuffled(Parts):
-    """A frame in parts, of an engine that brings rows of one group together: what Spark and Dask do alike."""
+    """A distributed frame whose backend can bring the rows of a group together: what Spark and Dask have in common."""
 
     @abstractmethod
     def __init__(self, frame: Any) -> None:
-        """Take a frame of the engine."""
+        """Wrap a frame of the backend."""
 
     @abstractmethod
     def by_group(self, columns: Sequence[str], keys: Sequence[str], function: Part, *, shuffled: bool = True) -> Any:
-        """A frame of what the function makes of each part, whole groups of the keys, the first columns, in one part.
+        """Apply the function to each part, with whole groups of the keys, the first columns, in one part.
 
-        If not `shuffled`, the parts are those that there are.
+        If not `shuffled`, the parts stay as they are.
         """
 
     @abstractmethod
     def in_ranges(self, call: PartQuery) -> Callable[[Part], pl.DataFrame]:
-        """Cut the score into ranges; what a function makes of the parts, of whole ranges, comes here."""
+        """Cut the score into ranges, and apply functions to parts of whole ranges."""
 
     @abstractmethod
     def together(self, groups: Any, others: pl.DataFrame, keys: Sequence[str]) -> Any:
-        """Rows of groups and of others, told apart by a column `OTHER`."""
+        """Combine rows of groups with others; a column `OTHER` tells them apart."""
 
     @abstractmethod
     def from_result(self, result: pl.DataFrame) -> Any:
-        """A small result, as a frame of the engine."""
+        """Return a small result as a frame of the backend."""
 
     def groups(self, call: PartQuery) -> Any:
-        """One row per group; without groups, the engine runs at once."""
+        """Compute one row per group. Without groups, the backend runs at once."""
         if call.by:
             return self.by_group(call.columns(), call.by, call.of_groups)
         readings = Readings()
@@ -170,28 +170,28 @@ class Shuffled(Parts):
         return self.from_result(call.joined(results))
 
     def with_others(self, groups: Any, others: pl.DataFrame, call: PartQuery, keys: Sequence[str]) -> Any:
-        """A second shuffle, in which rows of one group meet."""
+        """Shuffle again, so that the rows of a group are together."""
         own_first = partial(_own_first, columns=[*keys, OTHER, *call.named], keys=len(keys))
         both = type(self)(self.together(groups, others, keys))
         return both.by_group([*keys, OTHER, *call.named], keys, own_first)
 
     def tally_parts(self, call: PartQuery, tallies: PartQuery, first: Part, then: Part) -> Any:
-        """One shuffle, of tallies."""
+        """Shuffle tallies once."""
         parts = type(self)(self.by_group(call.columns(), call.by, first, shuffled=False))
         return parts.by_group(tallies.columns(), call.by, then)
 
     def averaged(self, groups: Any, call: PartQuery, keys: Sequence[str], average: Part) -> Any:
-        """A second shuffle, by the keys that are left."""
+        """Shuffle again by the remaining keys."""
         return type(self)(groups).by_group([*keys, *call.named], keys, average)
 
 
 def sample_rows(part: pl.DataFrame) -> pl.DataFrame:
-    """Some rows of a part."""
+    """Sample rows of a part."""
     return part.sample(min(_SAMPLE, part.height), seed=0)
 
 
 def range_numbers(part: pl.DataFrame, score: str, cuts: pl.Series, ascending: bool) -> pl.DataFrame:
-    """The column `RANGE` of a part."""
+    """Compute the column `RANGE` of a part."""
     return part.select(range_of(score, cuts, ascending=ascending))
 
 
@@ -204,23 +204,26 @@ def _own_first(part: pl.DataFrame, columns: Sequence[str], keys: int) -> pl.Data
 def _averaged(
     part: pl.DataFrame, keys: Sequence[str], names: Sequence[str], undefinable: Sequence[str], means: Means
 ) -> pl.DataFrame:
-    # The figures under their names: those of the keys may be anything.
+    # Use our names for metrics, because keys may have any name.
     figures = {str(len(keys) + i): name for i, name in enumerate(names)}
     result = means_of(part.rename(figures).lazy(), places(keys), names, undefinable, means).collect()
     return result.rename(dict(zip(places(keys), keys, strict=True)))
 
 
 class Readings:
-    """Passes over the ranges of one frame, whose rows have to be the same in each of them.
+    """Several passes over the ranges of one frame, whose rows must be the same in each pass.
 
-    What one pass counted and another one sums would else be put together to a number of no frame at all.
+    Otherwise the counts of one pass and the sums of another would give a number that belongs to no frame.
     """
 
     def __init__(self) -> None:
         self._whole: pl.DataFrame | None = None
 
     def of(self, call: PartQuery, over_ranges: Callable[[Part], pl.DataFrame]) -> Callable[[Part], pl.DataFrame]:
-        """What a function makes of the parts, as `over_ranges` gives it, of rows that are those of the pass before."""
+        """Apply a function to the parts, as `over_ranges` does.
+
+        Check that the rows are those of the pass before.
+        """
         ranges: list[pl.DataFrame] = []
 
         def over(function: Part) -> pl.DataFrame:
@@ -254,7 +257,7 @@ def _unpacked(tables: pl.Series) -> pl.DataFrame:
 
 
 def _refuse_changed(before: pl.DataFrame, now: pl.DataFrame) -> None:
-    """Counts are equal; so are sums of floats, but for the last bits, which depend on the order of the rows."""
+    """Compare counts exactly, and sums of floats up to the last bits, which depend on the order of the rows."""
     alike = before.shape == now.shape and all(
         (first.eq_missing(other) | ((first - other).abs() <= 1e-9 * first).fill_null(False)).all()
         for first, other in zip(before, now, strict=True)

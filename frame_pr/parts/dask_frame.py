@@ -1,4 +1,4 @@
-"""The backend of Dask frames."""
+"""The backend for Dask frames."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class DaskFrame(Shuffled):
         self.frame = frame
 
     def columns(self) -> list[Any]:
-        """The names of its columns."""
+        """Return the names of its columns."""
         return list(self.frame.columns)
 
     def refuse_missing(self, columns: Sequence[Any], argument: str) -> None:
-        """Every column is there, and no two have names that read alike."""
+        """Check that every column exists, and that no two names have the same text."""
         for column in columns:
             if isinstance(column, str) and column not in self.columns() and column == self.frame.index.name:
                 raise ValueError(
@@ -52,7 +52,7 @@ class DaskFrame(Shuffled):
         super().refuse_missing(columns, argument)
 
     def empty(self, columns: Sequence[str]) -> pl.DataFrame:
-        """A part of these columns without rows."""
+        """Return these columns without rows."""
         meta = self._select(columns)._meta
         for column, dtype in meta.dtypes.items():
             if dtype.kind == "O" and isinstance(dtype, np.dtype):
@@ -63,14 +63,14 @@ class DaskFrame(Shuffled):
         return _part(meta, list(meta.columns))
 
     def categories(self, column: str) -> list[Any]:
-        """Those that Dask knows."""
+        """Return the categories that Dask knows."""
         (dtype,) = self._select([column])._meta.dtypes
         return list(dtype.categories) if _is_known(dtype) else []
 
     def by_group(
         self, columns: Sequence[str], keys: Sequence[str], function: Part, *, shuffled: bool = True
     ) -> DataFrame:
-        """A frame of what the function makes of each part; keys have the types they had."""
+        """Apply the function to each part; key columns keep their dtypes."""
         frame, empty = self._select(columns), function(self.empty(columns))
         types = {name: dtype for name, dtype in _announced(empty).items() if name not in keys}
         meta = to_pandas(empty, keys, like=frame._meta).astype(types)
@@ -81,10 +81,10 @@ class DaskFrame(Shuffled):
         return frame.map_partitions(partial(_by_group, function, meta), meta=meta)
 
     def append_columns(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
-        """The frame with the columns that the function makes of each part."""
+        """Return the frame with the columns that the function computes for each part."""
         empty = function(self.empty(columns))
         new = empty.to_pandas().astype(_announced(empty))
-        # The used columns come first for the shuffle, and go back to where they were after it.
+        # The used columns come first for the shuffle, and return to their places after it.
         used = self._labels(columns)
         frame = self.frame[[*used, *(label for label in self.columns() if label not in used)]]
         meta = pd.concat([self.frame._meta, new], axis=1)
@@ -92,7 +92,7 @@ class DaskFrame(Shuffled):
         return _shuffled(frame, len(keys), _hashed).map_partitions(append, meta=meta)
 
     def in_ranges(self, call: PartQuery) -> Callable[[Part], pl.DataFrame]:
-        """A shuffle by ranges of scores; what a function makes of its parts comes here."""
+        """Shuffle by ranges of scores, and apply the function to the parts."""
         frame, empty = self._select(call.columns()), self.empty(call.columns())
         scores = self._select(call.scores)
         typed = scores.map_partitions(partial(_typed, meta=scores._meta), meta=scores._meta)
@@ -107,12 +107,12 @@ class DaskFrame(Shuffled):
         return partial(_collected_ranges, ranged, empty, number)
 
     def together(self, groups: DataFrame, others: pl.DataFrame, keys: Sequence[str]) -> DataFrame:
-        """Both, one below the other."""
+        """Concatenate both."""
         rows = to_pandas(others, others.columns, like=groups._meta)
         return dd.concat([groups.assign(**{OTHER: False}), dd.from_pandas(rows.assign(**{OTHER: True}), npartitions=1)])
 
     def from_result(self, result: pl.DataFrame) -> DataFrame:
-        """A small result, as a Dask frame."""
+        """Return a small result as a Dask frame."""
         meta = result.clear().to_pandas().astype(_announced(result))
         part = dask.delayed(to_pandas(result, result.columns, like=meta))
         return dd.from_delayed([part], meta=meta, verify_meta=False)
@@ -126,13 +126,16 @@ class DaskFrame(Shuffled):
 
 
 def _announced(result: pl.DataFrame) -> dict[str, Any]:
-    """Types of result columns that pandas would choose by their values: Dask has to know them before it computes."""
+    """Return the result columns whose dtype pandas would choose from their values.
+
+    Dask must know dtypes before it computes.
+    """
     types: dict[str, Any] = {}
     for name, dtype in result.schema.items():
         if dtype == pl.String:
             types[name] = "string[pyarrow]"
         elif dtype.is_integer():
-            types[name] = str(dtype)  # pandas names its nullable integers as polars does
+            types[name] = str(dtype)  # pandas spells its nullable integers as polars does
         elif dtype == pl.Boolean:
             types[name] = "boolean"
         elif dtype.is_decimal():
@@ -144,12 +147,13 @@ def _announced(result: pl.DataFrame) -> dict[str, Any]:
 
 
 def _shuffled(frame: DataFrame, keys: int, hashed: Part) -> DataFrame:
-    """The frame, rows of which the hashes are equal in one part: those of its first columns, so many of them.
+    """Shuffle the frame so that rows with equal hashes of the first columns are in one part.
 
-    The columns travel under names that neither Dask's shuffle nor a hash beside them meets.
+    The columns get names that collide neither with those of Dask's shuffle nor with the column of hashes.
     """
     meta = frame._meta
-    # Before the shuffle, as equal keys of different types need not meet, and after it, as it forgets some of Arrow's.
+    # Cast before the shuffle, because equal keys of different dtypes may not meet, and after it, because it loses some
+    # Arrow dtypes.
     send = partial(_sent, meta=meta, keys=keys, hashed=hashed)
     frame = frame.map_partitions(send, meta=send(meta))
     frame = frame.shuffle(on="hash") if keys else frame.repartition(npartitions=1)
@@ -177,12 +181,12 @@ def _replaced(frame: pd.DataFrame, columns: dict[Any, Any]) -> pd.DataFrame:
 
 
 def _hashed(keys: pl.DataFrame) -> pl.DataFrame:
-    """One number for each row, the same for equal keys, whatever the type and the process that holds them."""
+    """Hash each row so that equal keys have equal hashes, whatever their dtype and the process that holds them."""
     hashes = []
     for key in keys:
         dtype = key.dtype
         if dtype.is_numeric() or dtype == pl.Boolean:
-            key = key.cast(pl.Float64)  # more of them are alike then, which only moves them to one part
+            key = key.cast(pl.Float64)  # More hashes are then equal, which only moves rows to the same part.
         elif isinstance(dtype, pl.Datetime):
             key = key.dt.epoch("ms")
         elif dtype == pl.Duration:
@@ -194,7 +198,7 @@ def _hashed(keys: pl.DataFrame) -> pl.DataFrame:
 
 
 def _without_categories(dtype: pl.DataType) -> pl.DataType:
-    # These are hashed by their numbers, which each process gives anew.
+    # These are hashed by their codes, which each process assigns anew.
     if isinstance(dtype, (pl.Categorical, pl.Enum)):
         return pl.String()
     if isinstance(dtype, pl.List):
@@ -215,12 +219,12 @@ def _is_dictionary(dtype: Any) -> bool:
 
 
 def _is_known(dtype: Any) -> bool:
-    """Whether it is a type of categories, and what these are is known before a part is."""
+    """Return whether a dtype has categories that are known before a part is computed."""
     return isinstance(dtype, pd.CategoricalDtype) and list(dtype.categories) not in ([], [UNKNOWN_CATEGORIES])
 
 
 def _decoded(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
-    """Categories and dictionaries as their values, which can be put together with those of other parts."""
+    """Replace categories and dictionaries by their values, which can be concatenated across parts."""
     decoded = {}
     for column, dtype in meta.dtypes.items():
         part_dtype = part[column].dtype
@@ -235,7 +239,7 @@ def _decoded(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
 
 
 def _encoded(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
-    """Categories and dictionaries, as they were."""
+    """Restore categories and dictionaries."""
     encoded = {}
     for column, dtype in meta.dtypes.items():
         if isinstance(dtype, pd.CategoricalDtype) and not isinstance(part[column].dtype, pd.CategoricalDtype):
@@ -267,7 +271,7 @@ def _categories(values: pd.Series[Any], dtype: pd.CategoricalDtype) -> pd.Series
 
 
 def _typed(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
-    """A part whose columns have the types that Dask says they have."""
+    """Cast a part to the dtypes that Dask declares."""
     typed = {}
     for column, dtype in meta.dtypes.items():
         # Categories may differ from part to part.
@@ -292,7 +296,7 @@ def _typed(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
 
 
 def _held(values: pd.Series[Any], typed: pd.Series[Any]) -> np.ndarray[Any, Any]:
-    """Which values are the same in another type."""
+    """Return which values are the same in another dtype."""
     before, after = (from_pandas(series.to_frame("values"), ["values"]).to_series() for series in (values, typed))
     if _nature(before.dtype) not in (_nature(after.dtype), pl.Null):
         return before.is_null().to_numpy()
@@ -303,7 +307,7 @@ def _held(values: pd.Series[Any], typed: pd.Series[Any]) -> np.ndarray[Any, Any]
 
 
 def _nature(dtype: pl.DataType) -> Any:
-    """What a type is of: a number of one type can be one of another, and a text is none."""
+    """Return the family of a dtype: numbers of two dtypes may be equal, a number and a text may not."""
     if dtype.is_numeric() or dtype == pl.Boolean:
         return pl.Float64
     return pl.String if dtype in (pl.Categorical, pl.Enum) else dtype.base_type()
@@ -313,14 +317,14 @@ def _nature(dtype: pl.DataType) -> Any:
 
 
 def _part(part: pd.DataFrame, columns: Sequence[Any]) -> pl.DataFrame:
-    """These columns, named by their places."""
+    """Rename these columns by their places."""
     frame = from_pandas(part, columns)
     frame.columns = places(columns)
     return frame
 
 
 def _collected(frame: DataFrame, empty: pl.DataFrame, function: Part) -> pl.DataFrame:
-    """What a function makes of each part, all together."""
+    """Apply a function to each part and concatenate the results."""
     results: tuple[pl.DataFrame, ...] = dask.compute(
         *(dask.delayed(_in_polars)(function, part) for part in frame.to_delayed())
     )

@@ -1,4 +1,4 @@
-"""A frame on disk, in parts of a temporary folder, and the plain functions on one part at a time."""
+"""A frame on disk, split into parts in a temporary folder; functions run on one part at a time."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from frame_pr.parts.backends import Parts, Readings
 from frame_pr.parts.part_query import Part, PartQuery, in_part, in_places, places
 from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_edges, range_of, refuse_gain
 
-_BYTES_A_ROW = 160  # at the peak, beside the rows themselves; benchmarks/scale.py measures it
-_SAMPLE = 1_000_000  # rows, at most
-_FIRST = 100_000  # rows by which a tally is recognised
-_PART = "part"  # polars drops a column of this name; those of a part are named by their places
+_BYTES_A_ROW = 160  # At the peak, in addition to the rows; benchmarks/scale.py measures it.
+_SAMPLE = 1_000_000  # Rows at most.
+_FIRST = 100_000  # Rows by which a tally is recognised.
+_PART = "part"  # polars drops a column of this name. The columns of a part are named by their places, so it is free.
 
 
 @dataclass(frozen=True)
 class DiskFrame(Parts):
-    """A frame, whose metrics are computed for one part at a time."""
+    """A frame whose metrics are computed one part at a time."""
 
     name = "partitioned frame"
     functions = "evaluate, report, tally and the functions of single metrics"
@@ -48,25 +48,25 @@ class DiskFrame(Parts):
     progress: bool
 
     def columns(self) -> list[str]:
-        """The names of its columns."""
+        """Return the names of its columns."""
         return self.frame.collect_schema().names()
 
     def _call(self, request: Request, named: Mapping[str, str], undefined: float | None) -> PartQuery:
-        # Checked here, because a part has only the columns that the call reads, and `count` is not one of them.
+        # Check it here: a part has only the columns that the call reads, and `count` is not one of them.
         if may_be_tally(self.columns(), request):
             first = self.frame.head(_FIRST).collect()
             refuse_tally(kind_of(first), first.lazy(), request)
         return super()._call(request, named, undefined)
 
     def empty(self, columns: Sequence[str]) -> pl.DataFrame:
-        """A part of these columns without rows."""
+        """Return these columns without rows."""
         return in_places(self.frame, columns).collect_schema().to_frame()
 
     def groups(self, call: PartQuery) -> pl.DataFrame:
-        """One row per group, sorted."""
+        """Compute one row per group, sorted."""
         frame = in_places(self.frame, call.columns())
         rows, width = _height(frame), sum(map(_width, frame.collect_schema().dtypes()))
-        # Parts are not all of one size.
+        # Parts differ in size.
         most = math.ceil(1.5 * rows / self.partitions) if self.partitions else self.budget // (_BYTES_A_ROW + width)
         partitions = self.partitions or math.ceil(1.2 * rows / max(1, most))
         if partitions <= 1 or not rows:
@@ -96,11 +96,11 @@ class DiskFrame(Parts):
     def with_others(
         self, groups: pl.DataFrame, others: pl.DataFrame, call: PartQuery, keys: Sequence[str]
     ) -> pl.DataFrame:
-        """Groups and others, sorted."""
+        """Combine groups with others, sorted."""
         return _sorted(pl.concat([groups, others]).unique(cs.by_name(*keys), keep="first"), call, keys)
 
     def tally_parts(self, call: PartQuery, tallies: PartQuery, first: Part, then: Part) -> pl.DataFrame:
-        """Tallies of parts, put together."""
+        """Combine the tallies of parts."""
         frame = in_places(self.frame, call.columns())
         schema, rows = frame.collect_schema(), _height(frame)
         names, width = schema.names(), sum(map(_width, schema.dtypes()))
@@ -115,12 +115,12 @@ class DiskFrame(Parts):
         return _again(pl.concat(tables), tallies, then)
 
     def averaged(self, groups: pl.DataFrame, call: PartQuery, keys: Sequence[str], average: Part) -> pl.DataFrame:
-        """Groups, averaged over those that share these keys."""
+        """Average groups that share these keys."""
         result = average(in_places(groups.lazy(), [*keys, *call.named]).collect())
         return _sorted(result, call, keys) if keys else result
 
     def append_columns(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> pl.DataFrame:
-        """Not for rows in parts, which do not keep their order."""
+        """Refuse: rows in parts do not keep their order."""
         raise TypeError("with_metrics gives rows in their order, which parts do not keep: join evaluate to the rows")
 
 
@@ -129,16 +129,16 @@ def _again(tables: pl.DataFrame, tallies: PartQuery, then: Part) -> pl.DataFrame
 
 
 def _sorted(result: pl.DataFrame, call: PartQuery, keys: Sequence[str]) -> pl.DataFrame:
-    """Sorted one column after the other: a large result is in memory once, not twice."""
+    """Sort one column after the other, so that a large result is in memory once and not twice."""
     place = call.in_order(result, keys)
     for name in result.columns:
-        # By a name of ours, as polars would read the caller's as a pattern.
+        # Select by our own name, because polars would read some names of the caller as patterns.
         result = result.with_columns(result[name].alias("column").gather(place).alias(name))
     return result
 
 
 def _refuse_label(parts: Sequence[pl.LazyFrame], call: PartQuery) -> None:
-    """The positive label stands in one of the parts; of each the truth alone is read, up to the first that has it."""
+    """Find the positive label: read only the truth of each part, up to the first part that has the label."""
     if call.request.positive is None:
         return
     tables: list[pl.DataFrame] = []
@@ -150,14 +150,14 @@ def _refuse_label(parts: Sequence[pl.LazyFrame], call: PartQuery) -> None:
 
 
 def _by_range(call: PartQuery, frame: pl.LazyFrame, rows: int, most: int, folder: Path) -> pl.DataFrame:
-    """One row per group of a frame with a very large one."""
+    """Compute one row per group of a frame with a very large group."""
     refuse_gain(call)
     results, readings, columns = [], Readings(), call.columns()
     for query in call.systems():
         part = in_places(frame, [str(columns.index(column)) for column in query.columns()])
         sample = part.with_row_index("row").filter(pl.col("row") % math.ceil(rows / min(rows, most, _SAMPLE)) == 0)
         sampled = sample.drop("row").collect(engine="streaming")
-        # As many rows are like none of the sample as are in it like no other (Good 1953).
+        # Good (1953): the share of unseen values is about the share of values that occur once in the sample.
         alone = sampled.filter(sampled.is_unique()).height / sampled.height
         if alone * rows <= most and (alike := _of_alike(query, part)) is not None:
             results.append(alike)
@@ -173,14 +173,14 @@ def _by_range(call: PartQuery, frame: pl.LazyFrame, rows: int, most: int, folder
             def over_ranges(function: Part, parts: Sequence[pl.LazyFrame] = parts) -> pl.DataFrame:
                 return pl.concat(in_part(function, part.collect()) for part in parts)
 
-            # Parts of groups are read from a disk, where nothing changes, and a label may stand in others.
+            # The parts do not change on the disk, and another part may have the label.
             over = over_ranges if call.by else readings.of(query, over_ranges)
             results.append(evaluate_ranges(query, part.collect_schema().to_frame(), over))
     return call.joined(results)
 
 
 def _of_alike(call: PartQuery, part: pl.LazyFrame) -> pl.DataFrame | None:
-    """One row per group, of which rows that are alike are counted first; none where they cannot be."""
+    """Aggregate equal rows first, and compute one row per group; None if that is impossible."""
     if (counting := call.counting()) is None:
         return None
     named = dict(zip(places(call.columns()), call.columns(), strict=True))
@@ -188,16 +188,16 @@ def _of_alike(call: PartQuery, part: pl.LazyFrame) -> pl.DataFrame | None:
     alike = alike.rename({**named, "number": str(counting.request.policies["count"])})
     table = in_places(alike, counting.columns()).collect(engine="streaming")
     try:
-        if not call.by:  # else it may stand in other parts
+        if not call.by:  # Otherwise another part may have the label.
             _refuse_label([table.lazy()], counting)
         return counting.of_groups(table)
     except ValueError:
-        return None  # what is wrong is told of the rows themselves
+        return None  # Let the errors be about the rows themselves.
 
 
 def _written(frame: pl.LazyFrame, part: pl.Expr, folder: Path) -> list[pl.LazyFrame]:
     """Write a frame in parts."""
-    # Unstable in polars, and in this one place. One file a part, however large: there are many parts.
+    # The only unstable polars API in the package. One file per part, however large, because there are many parts.
     parts = pl.PartitionBy(folder, key={_PART: part}, include_key=False, approximate_bytes_per_file=None)
     try:
         frame.sink_ipc(parts, compression="lz4", maintain_order=False)
@@ -230,14 +230,14 @@ def _height(frame: pl.LazyFrame) -> int:
 
 
 def _width(dtype: pl.DataType) -> int:
-    """Bytes of a value, about."""
+    """Estimate the bytes of a value."""
     if dtype.is_numeric() and not dtype.is_decimal():
         return int(pl.Series([0], dtype=dtype).estimated_size())
     return {pl.Boolean: 1, pl.Date: 4, pl.Datetime: 8, pl.Duration: 8, pl.Time: 8}.get(dtype.base_type(), 24)
 
 
 _FATAL = (signal.SIGTERM, signal.SIGHUP) if os.name == "posix" else ()
-_LOOKS = 15  # of 0.02 s, in which no writer makes the folder anew
+_LOOKS = 15  # Pauses of 0.02 s in which no writer recreates the folder.
 # Windows reports a full disk as ERROR_HANDLE_DISK_FULL (39) or ERROR_DISK_FULL (112).
 _SYSTEM_CODES = {39: errno.ENOSPC, 112: errno.ENOSPC} if os.name == "nt" else {}
 _WRITE_ERRORS = {
@@ -249,7 +249,7 @@ _WRITE_ERRORS = {
 
 @contextmanager
 def part_folder(directory: str | Path | None) -> Iterator[Path]:
-    """A new folder in the directory, or where the system has such folders."""
+    """Create a folder in this directory, or in that of the system for temporary files."""
     try:
         made = TemporaryDirectory(prefix="frame_pr-", dir=directory, ignore_cleanup_errors=True)
     except OSError as error:
@@ -260,7 +260,7 @@ def part_folder(directory: str | Path | None) -> Iterator[Path]:
         with made as name, _removed_on_signals(name):
             yield Path(name)
     except BaseException:
-        # A thread, which a second Ctrl-C does not stop.
+        # In a thread, which a second Ctrl-C does not stop.
         removing = threading.Thread(target=_remove, args=(made.name,))
         removing.start()
         removing.join()
@@ -268,9 +268,9 @@ def part_folder(directory: str | Path | None) -> Iterator[Path]:
 
 
 def _remove(folder: str) -> None:
-    """Remove a folder for good, although threads of polars may still write to it a moment after the call.
+    """Remove a folder, although polars threads may write to it for a moment after the call.
 
-    They make the folder anew, so a file takes its name until they have ended.
+    They would recreate the folder, so a file takes its name until they have finished.
     """
     looks = 0
     while looks < _LOOKS:
@@ -287,10 +287,10 @@ def _remove(folder: str) -> None:
 
 @contextmanager
 def _removed_on_signals(folder: str) -> Iterator[None]:
-    """Signals that end a process at once still do, but the folder goes first.
+    """Remove the folder before a signal ends the process.
 
-    By a thread, which the signal wakes: a handler of Python's would wait until polars returns. Where the caller handles
-    signals, in any way, that is left as it is.
+    A thread that the signal wakes does this: a Python handler would wait until polars returns. If the caller handles
+    signals in any way, leave that as it is.
     """
     ours = [number for number in _FATAL if signal.getsignal(number) == signal.SIG_DFL]
     if not ours or threading.current_thread() is not threading.main_thread() or _is_waited_for():
@@ -306,7 +306,7 @@ def _removed_on_signals(folder: str) -> Iterator[None]:
     try:
         yield
     finally:
-        while ending.is_set():  # the thread ends the process, when the folder is gone
+        while ending.is_set():  # The thread ends the process after it has removed the folder.
             time.sleep(0.02)
         for number in ours:
             signal.signal(number, signal.SIG_DFL)
@@ -315,14 +315,14 @@ def _removed_on_signals(folder: str) -> Iterator[None]:
 
 
 def _is_waited_for() -> bool:
-    """Whether somebody else is woken by signals, such as an event loop."""
+    """Return whether other code, such as an event loop, is woken by signals."""
     theirs = signal.set_wakeup_fd(-1)
     signal.set_wakeup_fd(theirs)
     return theirs != -1
 
 
 def _wake(*_: object) -> None:
-    """What happens is in the thread."""
+    """An empty handler: the thread does the work."""
 
 
 def _watch(told: int, ours: Sequence[int], folder: str, ending: threading.Event) -> None:

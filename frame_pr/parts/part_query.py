@@ -1,7 +1,7 @@
-"""What a caller asked of a frame in parts, and how one part answers it.
+"""A call on a frame in parts, and how one part answers it.
 
-The columns of a part are named by their places, "0" and so on: no name of ours meets one of the caller's there. The
-request of a part reads them under the caller's names, in which errors and results speak.
+The columns of a part are named by their places, "0" and so on, so that no name of ours collides with the caller's. The
+request of a part reads them under the caller's names, which errors and results use.
 """
 
 from __future__ import annotations
@@ -22,52 +22,55 @@ from frame_pr.inputs.values import check_occurs, is_positive
 from frame_pr.metrics.means import Means
 
 Part = Callable[[pl.DataFrame], pl.DataFrame]
-"""What is done to a part; it travels to the workers."""
-_LABELS = 10  # of each part, for an error to name
+"""The call that runs on each part. It is pickled and sent to the workers."""
+_LABELS = 10  # Labels of each part that an error may show.
 
 
 @dataclass(frozen=True)
 class PartQuery:
-    """What the caller asked for; all columns are names."""
+    """The caller's request. All columns are names."""
 
     request: Request
     named: Mapping[str, str]
     """New names of metrics, and the metrics."""
     undefined: float | None
     categories: Sequence[Any] = ()
-    """The labels that the frame declares of its truth, be they in its rows or not."""
+    """The labels that the frame's dtype declares for the truth, whether rows have them or not."""
 
     @property
     def names(self) -> list[str]:
-        """The metrics."""
+        """Return the metrics."""
         return list(self.named.values())
 
     @property
     def by(self) -> list[str]:
-        """The keys."""
+        """Return the keys."""
         return [str(key) for key in self.request.keys]
 
     @property
     def keys(self) -> list[str]:
-        """The keys, in a part."""
+        """Return the keys by their names in a part."""
         return places(self.by)
 
     @property
     def scores(self) -> list[str]:
-        """The scores; systems, where there are several."""
+        """Return the scores; the systems, if there are several."""
         return [str(score) for score in self.request.scores]
 
     @property
     def score(self) -> str:
-        """The first score, in a part."""
+        """Return the first score by its name in a part."""
         return str(self.columns().index(self.scores[0]))
 
     def columns(self) -> list[str]:
-        """The columns that are used, each once and the keys first: those of a part, in their order."""
+        """Return the columns that are used, each of them once.
+
+        They are the columns of a part, the keys first.
+        """
         return list(dict.fromkeys(str(column) for column in self.request.columns()))
 
     def systems(self) -> list[PartQuery]:
-        """The same, of one score each."""
+        """Return the query of each single score."""
         if not self.request.several:
             return [self]
         others = [[other for other in self.scores if other != score] for score in self.scores]
@@ -79,43 +82,43 @@ class PartQuery:
         return [replace(self, request=request) for request in alone]
 
     def counting(self) -> PartQuery | None:
-        """The same of rows that stand for others, whose number is in one more column; none where rows do already."""
+        """Return the query for aggregated rows, whose counts are one more column; None if rows have counts already."""
         policies: Any = self.request.policies
         if any(policies.get(name) is not None for name in ("count", "tie_break")):
             return None
-        name = "count" + max(self.columns(), key=len)  # longer than all names
+        name = "count" + max(self.columns(), key=len)  # Longer than any name.
         return replace(self, request=replace(self.request, policies=policies | {"count": name}))
 
     def joined(self, results: Sequence[pl.DataFrame]) -> pl.DataFrame:
-        """The results of the systems, put together."""
+        """Combine the results of the systems."""
         if not self.request.several:
             return results[0]
         named = [result.with_columns(system=pl.lit(name)) for result, name in zip(results, self.scores, strict=True)]
-        # A threshold has the type of its score.
+        # A threshold has the dtype of its score.
         return pl.concat(named, how="vertical_relaxed")[[*self.by, "system", *self.named]]
 
     def in_order(self, result: pl.DataFrame, keys: Sequence[str]) -> pl.Series:
-        """The places of the rows of a result, sorted by these keys."""
+        """Return the order of the rows of a result, sorted by these keys."""
         systems = self.scores if self.request.several else ()
         named = ["system" if key == "system" and systems else str(place) for place, key in enumerate(keys)]
         table = pl.DataFrame([result[key].alias(name) for key, name in zip(keys, named, strict=True)])
         return table.select(pl.arg_sort_by(sorted_by(named, systems))).to_series()
 
     def of_groups(self, part: pl.DataFrame, means: Means | None = None, *, all_groups: bool = False) -> pl.DataFrame:
-        """One row per group of the part; `all_groups`: and of those that frames of known totals have."""
+        """Compute one row per group of the part. `all_groups`: also of those that frames of known totals have."""
         return evaluate_request(
             self._labelled(part), self._placed, self.named, means, self.undefined, all_groups=all_groups
         )
 
     def of_rows(self, part: pl.DataFrame, prefix: str) -> pl.DataFrame:
-        """The new columns of each row of the part, in its order."""
-        # Under the names of metrics, which the columns of a part do not have.
+        """Compute the new columns for each row of the part, in its order."""
+        # Use the names of metrics, which no column of a part has.
         metrics = {name: name for name in self.names}
         rows = append_metrics(self._labelled(part), self._placed, metrics, "", self.undefined)
         return rows.select(pl.col(of).alias(prefix + name) for name, of in self.named.items())
 
     def of_alike(self, part: pl.DataFrame, bins: Bins | None) -> pl.DataFrame:
-        """Rows of the part that are alike, counted; with a positive label, truths are Boolean."""
+        """Aggregate equal rows of the part. With a positive label, the truth becomes Boolean."""
         return tallied(self._labelled(part), self._placed, bins)
 
     def rows_of(
@@ -126,16 +129,16 @@ class PartQuery:
         starts: pl.DataFrame | None = None,
         units: pl.DataFrame | None = None,
     ) -> tuple[Rows, OutputFrame[pl.DataFrame]]:
-        """The canonical rows of the part, grouped by these columns of it, with these known totals."""
+        """Return the canonical rows of the part, grouped by these columns, with these known totals."""
         request = replace(self._placed, keys=list(keys)).with_totals(totals)
         return rows_of(self._labelled(part), request, starts=starts, units=units)
 
     def totals_in_rows(self) -> dict[str, Any]:
-        """The known totals that stand in the rows."""
+        """Return the known totals that are columns of the rows."""
         return {name: total for name, total in self._placed.totals.items() if isinstance(total, pl.Expr)}
 
     def counts(self, schema: pl.Schema) -> dict[str, pl.Expr]:
-        """What parts of this schema are told apart by: counts and sums over their rows, and over the positives."""
+        """Return counts and sums over the rows and over the positives, which fingerprint a part with this schema."""
         truth, summed = self._truth(schema), {"scores": self.score}
         for name in ("weight", "count"):
             if (column := self.request.single.get(name)) is not None:
@@ -143,25 +146,25 @@ class PartQuery:
         sums = {"rows": pl.len(), "judged": truth.count(), "positives": truth.sum()}
         sums = {name: count.cast(pl.Float64) for name, count in sums.items()}
         for name, column in summed.items():
-            # By their size, as sums that cancel are not the same in another order.
+            # Sum by size, because sums with cancellation differ with the order.
             size = pl.col(column).cast(pl.Float64).fill_nan(None).abs()
             sums |= {name: size.sum(), f"{name} of positives": size.filter(truth).sum()}
         return sums
 
     def labels(self, schema: pl.Schema) -> dict[str, pl.Expr]:
-        """Over rows of parts of this schema: how many have the positive label, and some of the labels."""
+        """Count the rows with the positive label over parts with this schema, and return some of the labels."""
         truth = str(len(self.by))
         return {"hits": self._truth(schema).sum(), "labels": pl.col(truth).unique().head(_LABELS).implode()}
 
     def refuse_label(self, labels: pl.DataFrame) -> None:
-        """The positive label is one of the frame, of whose parts these are the `labels`."""
+        """Check that some part of the frame has the positive label. `labels`: those of its parts."""
         if self.request.positive is not None and not labels["hits"].sum():
             present = labels["labels"].explode(empty_as_null=False).unique()
             check_occurs(str(self.request.truth), present, self.request.positive, self.categories)
 
     @cached_property
     def _placed(self) -> Request:
-        """The request of a part, whose truths are Boolean."""
+        """Return the request of a part, whose truth is Boolean."""
         at: dict[str, Any] = {name: pl.col(str(i)).alias(name) for i, name in enumerate(self.columns())}
         request = self.request
         columns = request.single.items()
@@ -177,7 +180,7 @@ class PartQuery:
         )
 
     def _truth(self, schema: pl.Schema) -> pl.Expr:
-        """The truth of a part as it is, or, with a positive label, as Boolean."""
+        """Return the truth of a part, as Boolean if there is a positive label."""
         truth, positive = str(len(self.by)), self.request.positive
         column = pl.col(truth).fill_nan(None) if schema[truth].is_float() else pl.col(truth)
         if positive is None:
@@ -185,22 +188,22 @@ class PartQuery:
         return is_positive(truth, str(self.request.truth), schema[truth], positive)
 
     def _labelled(self, part: pl.DataFrame) -> pl.DataFrame:
-        # Boolean from here on: a part may well hold no row of the positive label, which is an error in a whole frame.
+        # Boolean from here on: a part may have no row with the positive label, which is an error only in a whole frame.
         return part if self.request.positive is None else part.with_columns(self._truth(part.schema))
 
 
 def places(columns: Sequence[object]) -> list[str]:
-    """The names of the columns of a part."""
+    """Return the names of the columns of a part."""
     return [str(place) for place in range(len(columns))]
 
 
 def in_places(frame: pl.LazyFrame, columns: Sequence[str]) -> pl.LazyFrame:
-    """These columns of a frame, as those of a part."""
+    """Rename these columns of a frame to those of a part."""
     return frame.select(cs.by_name(column).alias(place) for column, place in zip(columns, places(columns), strict=True))
 
 
 def in_part(function: Part, part: pl.DataFrame) -> pl.DataFrame:
-    """What a function makes of a part; what is wrong with the values is told of the part, which holds no others."""
+    """Apply a function to a part. An error about values describes the part, because no other part is at hand."""
     try:
         return function(part)
     except ValueError as error:

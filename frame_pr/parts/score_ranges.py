@@ -1,7 +1,8 @@
-"""One ranking in ranges of its scores, each ranked by itself.
+"""Evaluate one ranking in ranges of its scores, each ranked separately.
 
-Equal scores are in one range wherever the cuts are, so any cuts are exact. A range continues the ranking that those of
-better scores began: it is told how many rows and positives they have, and its sums are a part of the group's.
+Equal scores are in one range wherever the boundaries are, so any boundaries give exact results. A range continues the
+ranking of the better ranges: it receives their numbers of rows and positives, and computes its share of the group's
+sums.
 """
 
 from __future__ import annotations
@@ -31,28 +32,28 @@ from frame_pr.metrics.aggregation import Plan, aggregate, finalize, per_group, p
 from frame_pr.parts.part_query import Part, PartQuery
 from frame_pr.ranking.blocks import START, blocks_of
 
-RANGE = "range"  # beside the columns of a part, which are named by their places
-_SUM = "sum of "  # before the names of columns that stand beside the keys of a part
+RANGE = "range"  # A column next to those of a part, which are named by their places.
+_SUM = "sum of "  # The prefix of columns next to the keys of a part.
 
 
 def range_edges(sample: pl.Series, ranges: int) -> pl.Series:
-    """Scores that cut a column like this sample into ranges of about equal size."""
+    """Return scores that cut a column like this sample into ranges of about equal size."""
     scores = sample.drop_nulls().sort()
     return scores.gather_every(max(1, len(scores) // ranges)).unique(maintain_order=True)[1:]
 
 
 def range_of(score: str, cuts: pl.Series, *, ascending: bool) -> pl.Expr:
-    """The number of the range, 0 at the best scores; null where there is no score."""
+    """Return the number of the range, 0 for the best scores; null if the score is missing."""
     below = pl.col(score).map_batches(
         lambda scores: cuts.search_sorted(scores, side="right"), return_dtype=pl.get_index_type(), is_elementwise=True
     )
     number = below.cast(pl.Int64) if ascending else len(cuts) - below.cast(pl.Int64)
-    # NaN is no score, and is above infinity.
+    # NaN is a missing score, but polars orders it above infinity.
     return pl.when(pl.col(score) <= float("inf")).then(number).alias(RANGE)
 
 
 def refuse_gain(call: PartQuery) -> None:
-    """A range knows nothing of the gains in the others, whose best order they make together."""
+    """Refuse metrics of gains: the best order needs the gains of all ranges together."""
     if call.request.policies.get("gain") is not None:
         raise ValueError(
             "gain= needs all rows of a group together, and one that is too large, or all there is without by=, is cut "
@@ -61,10 +62,10 @@ def refuse_gain(call: PartQuery) -> None:
 
 
 def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: Callable[[Part], pl.DataFrame]) -> pl.DataFrame:
-    """One row per group, of which each is in ranges of its scores, whole ranges being together in one part.
+    """Compute one row per group. Each group is cut into ranges of its scores, and each range is in one part.
 
-    `empty`: the columns of the call, without rows. `over_ranges`: what a function makes of the parts, a column `RANGE`
-    in them; it is asked to run twice, or up to four times.
+    `empty`: the columns of the call, without rows. `over_ranges`: applies a function to the parts, which have a column
+    `RANGE`. It is called twice to four times.
     """
     plan = plan_for(call.rows_of(empty, call.keys, {})[0], call.names, call.undefined)
     units = None if plan.whole else units_of(over_ranges(partial(measure_ranges, call=call)), call)
@@ -79,7 +80,7 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: Callable[
 
 
 def measure_ranges(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
-    """For each range in the part: the exponent of its largest weight, its number of rows, known totals in its rows."""
+    """Return, for each range in the part, the exponent of its largest weight, its number of rows, and known totals."""
     rows, output = call.rows_of(part, [*call.keys, RANGE], call.totals_in_rows())
     largest = exponent(pl.col("weight")).max().alias(_SUM + "exponent")
     measures = rows.frame.group_by("group").agg(largest, how_many(has_counts=rows.has_counts).alias(_SUM + "rows"))
@@ -89,7 +90,7 @@ def measure_ranges(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
 
 
 def units_of(sizes: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
-    """The unit of the weights of each range, which is that of all ranges of its group."""
+    """Return the unit of the weights of each range, which all ranges of a group share."""
     coder, ranges = _numbered(sizes, call.keys)
     largest, rows = pl.col(_SUM + "exponent").max().over("group"), pl.col(_SUM + "rows").sum().over("group")
     ranges = ranges.select("group", *call.keys, RANGE, **{_SUM + "bits": bits_of_sum(largest, rows)})
@@ -100,7 +101,7 @@ def units_of(sizes: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
 
 
 def count_ranges(part: pl.DataFrame, call: PartQuery, units: pl.DataFrame | None) -> pl.DataFrame:
-    """For each range in the part: its rows and positives, and the known totals of its group where a column has them."""
+    """Return, for each range in the part, its rows and positives, and known totals that are columns of the rows."""
     rows, output = call.rows_of(part, [*call.keys, RANGE], call.totals_in_rows(), units=units)
     alone = replace(rows, totals=[])
     total_columns = {_SUM + name: name for name in TOTAL_POLICIES}
@@ -111,7 +112,7 @@ def count_ranges(part: pl.DataFrame, call: PartQuery, units: pl.DataFrame | None
 
 
 def starts_of(counts: pl.DataFrame, call: PartQuery, units: pl.DataFrame | None) -> pl.DataFrame:
-    """What each range starts with, but for the precision below it."""
+    """Return the counts with which each range starts, without the largest precision below it."""
     if units is not None:
         counts = counts.join(units, on=[*call.keys, RANGE], how="left", nulls_equal=True)
     coder, ranges = _numbered(counts, call.keys)
@@ -131,7 +132,7 @@ def starts_of(counts: pl.DataFrame, call: PartQuery, units: pl.DataFrame | None)
 
 
 def _known_totals(ranges: pl.DataFrame, call: PartQuery, coder: Coding, dtype: pl.DataType) -> list[pl.LazyFrame]:
-    """The known totals of groups, of which a table of ranges has those that stand in the rows."""
+    """Return the known totals of groups, of which a table of ranges has those that are columns of the rows."""
     keys = dict(zip(call.by, call.keys, strict=True))
     return [
         totals_in_rows(coder.code(ranges.lazy()), name, value, dtype)
@@ -144,14 +145,14 @@ def _known_totals(ranges: pl.DataFrame, call: PartQuery, coder: Coding, dtype: p
 def best_precision(
     part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame, units: pl.DataFrame | None
 ) -> pl.DataFrame:
-    """For each range in the part, the largest precision at any of its thresholds."""
+    """Return, for each range in the part, the largest precision at any of its thresholds."""
     rows, output = call.rows_of(part, [*call.keys, RANGE], {}, starts, units)
     best = (pl.col("tp") / pl.col("k")).max().alias(_SUM + "precision")
     return output.restore(blocks_of(rows, ["tp", "k"], steps=True).group_by("group").agg(best)).collect()
 
 
 def with_later_precision(starts: pl.DataFrame, best: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
-    """The starts, with the largest precision below each range."""
+    """Add the largest precision below each range to the starts."""
     starts = starts.join(best, on=[*call.keys, RANGE], how="left", nulls_equal=True)
     # A range of rows that do not count has no threshold.
     precision = pl.col(_SUM + "precision").fill_null(0.0)
@@ -161,14 +162,14 @@ def with_later_precision(starts: pl.DataFrame, best: pl.DataFrame, call: PartQue
 
 
 def summed_up(part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame, units: pl.DataFrame | None) -> pl.DataFrame:
-    """For each range in the part, its share of the sums of its group."""
+    """Return, for each range in the part, its share of the sums of its group."""
     rows, output = call.rows_of(part, [*call.keys, RANGE], {}, starts, units)
     sums = aggregate(rows, plan_for(rows, call.names, call.undefined))
     return output.restore(sums.rename(lambda name: name if name == "group" else _SUM + name)).collect()
 
 
 def finished_groups(sums: pl.DataFrame, call: PartQuery, plan: Plan) -> pl.DataFrame:
-    """The metrics of each group, from the sums of its ranges."""
+    """Compute the metrics of each group from the sums of its ranges."""
     coder, ranges = _numbered(sums, call.keys)
     groups = per_group(ranges, plan.over_groups, None if call.keys else 1, _SUM, in_order=False)
     table = finalize(groups, ["group"], plan)

@@ -1,4 +1,4 @@
-"""The backend of Spark frames."""
+"""The backend for Spark frames."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class SparkFrame(Shuffled):
         self.frame = frame
 
     def columns(self) -> list[str]:
-        """The names of its columns."""
+        """Return the names of its columns."""
         return self.frame.columns
 
     def refuse_missing(self, columns: Sequence[Any], argument: str) -> None:
-        """Every column is there, and of a type that is told apart here as it is by Spark."""
+        """Check that every column exists and has a type whose values Spark and polars compare alike."""
         for column in columns:
             outer = str(column).partition(".")[0]
             if column not in self.columns() and outer in self.columns() and outer != column:
@@ -84,14 +84,14 @@ class SparkFrame(Shuffled):
                     )
 
     def empty(self, columns: Sequence[str]) -> pl.DataFrame:
-        """A part of these columns without rows; runs no job on the data."""
+        """Return these columns without rows; runs no job on the data."""
         rows = self._select(columns).limit(0).toDF(*(f"c{i}" for i in range(len(columns)))).toArrow()
         return pl.DataFrame(rows.rename_columns(places(columns)))
 
     def by_group(
         self, columns: Sequence[str], keys: Sequence[str], function: Part, *, shuffled: bool = True
     ) -> DataFrame:
-        """A frame of what the function makes of each part; keys have the types they had."""
+        """Apply the function to each part; key columns keep their types."""
         frame, empty = self._select(columns), self.empty(columns)
         figures = function(empty).drop(cs.by_name(*keys))
         self._refuse_alike(figures.columns, keys)
@@ -100,7 +100,7 @@ class SparkFrame(Shuffled):
         return _told(_mapped(frame, range(len(keys)) if shuffled else None, to_part, fields), fields)
 
     def append_columns(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
-        """The frame with the columns that the function makes of each part."""
+        """Return the frame with the columns that the function computes for each part."""
         figures = function(self.empty(columns))
         self._refuse_alike(figures.columns, self.columns())
         used = [self.columns().index(column) for column in columns]
@@ -109,7 +109,7 @@ class SparkFrame(Shuffled):
         return _told(_mapped(self.frame, used[: len(keys)], to_part, fields), fields)
 
     def in_ranges(self, call: PartQuery) -> Callable[[Part], pl.DataFrame]:
-        """A shuffle by ranges of scores, for each function that is asked for; its results come here."""
+        """Shuffle by ranges of scores, and apply each function to the parts."""
         frame, empty = self._select(call.columns()), self.empty(call.columns())
         scores = empty.select(pl.col(call.score).alias("0"))
         seen = _collected(self._select(call.scores), None, scores, sample_rows)
@@ -124,7 +124,7 @@ class SparkFrame(Shuffled):
         return partial(_collected, ranged, [empty.width], empty.hstack(figures))
 
     def together(self, groups: DataFrame, others: pl.DataFrame, keys: Sequence[str]) -> DataFrame:
-        """A union of both."""
+        """Return the union of both."""
         rows = self.frame.sparkSession.createDataFrame(others.select(cs.by_name(groups.columns)).rows(), groups.schema)
         first, other = (
             side.selectExpr("*", f"{told} AS {_quoted(OTHER)}") for side, told in ((groups, "false"), (rows, "true"))
@@ -132,14 +132,14 @@ class SparkFrame(Shuffled):
         return first.union(other)
 
     def from_result(self, result: pl.DataFrame) -> DataFrame:
-        """A small result, as a Spark frame."""
+        """Return a small result as a Spark frame."""
         return self.frame.sparkSession.createDataFrame(result.rows(), StructType(_fields(result)))
 
     def _select(self, columns: Sequence[str]) -> DataFrame:
         return self.frame.select(*map(_quoted, columns))
 
     def _refuse_alike(self, new: Sequence[str], names: Sequence[str]) -> None:
-        """No new column has a name that Spark takes for another one's."""
+        """Refuse a new column whose name Spark would resolve to another column."""
         if self.frame.sparkSession.conf.get("spark.sql.caseSensitive") == "true":
             return
         for name in names:
@@ -151,7 +151,7 @@ class SparkFrame(Shuffled):
 
 
 def _within(dtype: DataType) -> Iterator[DataType]:
-    """A type, and those that it is made of."""
+    """Return a type and the types nested in it."""
     yield dtype
     parts = [getattr(dtype, name, None) for name in ("elementType", "keyType", "valueType")]
     for part in [*parts, *(field.dataType for field in getattr(dtype, "fields", []))]:
@@ -182,16 +182,16 @@ def _mapped(
     function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
     fields: Sequence[StructField],
 ) -> DataFrame:
-    """What the function makes of each part, columns and parts of these keys by their places, and `error`."""
+    """Apply the function to each part. The result has columns by their places and `error`."""
     for field in frame.schema:
         _refuse_unsent(field)
     names = frame.columns
     if len({name.lower() for name in names}) < len(names):
         names = [f"c{i}" for i in range(len(names))]
         frame = frame.toDF(*names)
-    # mapInArrow takes no name that needs quoting. In a struct, as for Spark's optimizer each column with a second name
-    # doubles the forms of a filter that names it, such as na.drop().
-    # In SQL, as functions of columns are those of Classic or of Connect, whatever the frame is of.
+    # mapInArrow takes no name that needs quoting. The result is a struct, because each renamed column would double the
+    # size of a filter that names it, such as na.drop(), in Spark's optimizer. SQL works for both Classic and Connect,
+    # whose column functions differ.
     columns = ", ".join(f"{_quoted(name)} AS c{i}" for i, name in enumerate(names))
     rows = frame.selectExpr(f"struct({columns}) AS row")
     if keys is not None:
@@ -201,13 +201,13 @@ def _mapped(
 
 
 def _told(frame: DataFrame, fields: Sequence[StructField]) -> DataFrame:
-    """The frame under these names; its errors are Spark's own, which begin with the sentence and have no stack."""
+    """Return the frame under these names. Its errors are Spark's own: they begin with our message and have no stack."""
     frame = frame.where("error IS NULL OR CAST(raise_error(error) AS BOOLEAN)")
     return frame.drop("error").toDF(*(field.name for field in fields))
 
 
 def _collected(frame: DataFrame, keys: Sequence[int] | None, empty: pl.DataFrame, function: Part) -> pl.DataFrame:
-    """What a function makes of each part, all together; it may have types that Spark does not."""
+    """Apply a function to each part and collect the results, which may have types that Spark lacks."""
     packed = _mapped(frame, keys, partial(_packed, function, empty.columns), [StructField("part", BinaryType())])
     rows = packed.collect()
     for row in rows:
@@ -225,7 +225,7 @@ def _by_group(
 ) -> Iterator[pa.RecordBatch]:
     if rows := _columns(batches):
         part = pl.DataFrame(pa.Table.from_batches(rows).rename_columns(empty.columns))
-        # The keys as Spark sent them, as it does not take all types that polars makes of them.
+        # Return the keys as Spark sent them, because it does not accept all types that polars would return.
         types = [*rows[0].schema.types[:keys], *figures]
         yield from _or_error(lambda: in_part(function, part).to_arrow().columns, types)
     elif not keys:
@@ -250,9 +250,9 @@ def _packed(function: Part, names: list[str], batches: Iterator[pa.RecordBatch])
 
 
 def _or_error(columns: Callable[[], list[Any]], types: Sequence[pa.DataType]) -> Iterator[pa.RecordBatch]:
-    """These columns, of these types, and `error`, empty; or one row of nothing but an error.
+    """Return these columns with these types and an empty `error`, or one row with only an error.
 
-    An exception would come with the stack of the worker, and the task would be tried again.
+    An exception would carry the stack of the worker, and Spark would retry the task.
     """
     try:
         made = [_cast(column, dtype) for column, dtype in zip(columns(), types, strict=True)]
@@ -264,5 +264,5 @@ def _or_error(columns: Callable[[], list[Any]], types: Sequence[pa.DataType]) ->
 
 def _cast(column: Any, dtype: pa.DataType) -> Any:
     if column.type != dtype and pa.types.is_nested(dtype):
-        return pa.array(column.to_pylist(), dtype)  # pyarrow before 18 casts none to one whose fields hold no null
+        return pa.array(column.to_pylist(), dtype)  # pyarrow before 18 casts no struct to one without nullable fields.
     return column.cast(dtype)

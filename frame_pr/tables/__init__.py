@@ -1,1 +1,1 @@
-"""Lists, class columns, run files and judgments in -> a frame of rows out; for callers, through the doors."""
+"""Turn lists, class columns, run files and judgments into a frame of rows, for callers."""

@@ -1,4 +1,4 @@
-"""Classes side by side -> a row for each row and class: one against the rest."""
+"""Turn columns per class into a row for each row and class: one versus rest."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from frame_pr.inputs import values
 from frame_pr.inputs.values import classes_of, listed_classes, plain_label, refuse_other_types, refuse_strangers
 
 _FEW = 3
-"""Rows of which the sums may be odd by chance."""
+"""In fewer rows, the sums may differ from 1 by accident."""
 _ROUNDED = 0.01
-"""How far each class may move the sum of its row, by rounding."""
+"""How far rounding of each class may move the sum of its row."""
 
 
 class _Classes(NamedTuple):
-    """What was asked for, with the caller's names; ours for it are `truth`, or `truth0`, `score0` and so on."""
+    """The arguments, with the caller's names. Ours for them are `truth`, or `truth0`, `score0` and so on."""
 
     labels: list[Any]
     truths: list[Any]
-    """One for each class, or one of labels."""
+    """One column for each class, or one column of labels."""
     scores: list[Any]
-    """One for each class, or none."""
+    """One column for each class, or none."""
     prediction: Any | None
     by_label: bool
     """Whether the truth is a column of labels."""
 
     def ours(self) -> dict[str, tuple[str, Any]]:
-        """Names of our own, with the argument and the caller's name."""
+        """Our names, with the argument and the caller's name."""
         truths = ["truth"] if self.by_label else [f"truth{i}" for i in range(len(self.truths))]
         named = {ours: ("truth", name) for ours, name in zip(truths, self.truths, strict=True)}
         named |= {f"score{i}": ("scores", name) for i, name in enumerate(self.scores)}
@@ -115,13 +115,13 @@ def unpivot_classes(
     check = partial(_validate_classes, arguments=classes_given, labels=labels)
     source = source.map_batches(check, schema=schema) if kind.height is None else check(source.collect()).lazy()
     table = _unpivoted(source.with_row_index("row"), classes_given, labels)
-    # In memory it is in order already.
+    # In memory, the rows are in order already.
     table = table.sort("place", "row") if kind.height is None else table
     return kind.spread(table, carried, classes_given.new())
 
 
 def _parse_arguments(truth: Any, scores: Any, prediction: Any, classes: Any) -> _Classes:
-    """What the arguments say together, before the frame is looked at."""
+    """Validate the arguments together, before looking at the frame."""
     columns = _by_label("scores", scores)
     truths = _by_label("truth", truth) if isinstance(truth, Mapping) else {}
     predicted = None if prediction is None else column_name("prediction", prediction)
@@ -149,11 +149,11 @@ def _parse_arguments(truth: Any, scores: Any, prediction: Any, classes: Any) -> 
 
 
 def _by_label(argument: str, columns: Any) -> dict[Any, Any]:
-    """Columns by the label they are of, which is their name where nothing else is said."""
+    """Return columns by their label, which is their name unless the caller gave another."""
     if columns is None:
         return {}
     if not isinstance(columns, Mapping):
-        # An array of classes, as a model has it, or an Index of names.
+        # An array of classes, such as a model's, or an Index of names.
         names = columns.tolist() if hasattr(columns, "tolist") and getattr(columns, "ndim", 0) == 1 else columns
         return {name: name for name in column_names(argument, names)}
     column_names(argument, list(columns.values()))
@@ -168,7 +168,7 @@ def _by_label(argument: str, columns: Any) -> dict[Any, Any]:
 
 
 def _labels(arguments: _Classes, schema: pl.Schema) -> pl.Series:
-    """The classes, in the type of the labels."""
+    """Return the classes in the dtype of the labels."""
     if not arguments.by_label:
         try:
             return pl.Series("class", arguments.labels)
@@ -180,7 +180,7 @@ def _labels(arguments: _Classes, schema: pl.Schema) -> pl.Series:
 
 
 def _validate_classes(data: pl.DataFrame, arguments: _Classes, labels: pl.Series) -> pl.DataFrame:
-    """The columns, of which each label is one of the classes."""
+    """Validate the labels: each of them is one of the classes."""
     named = arguments.ours()
     for ours in ("truth", "prediction"):
         if ours in named:
@@ -199,7 +199,7 @@ def _validate_classes(data: pl.DataFrame, arguments: _Classes, labels: pl.Series
 
 
 def _warn_of_sums(scores: pl.DataFrame) -> None:
-    """Warn of shares, a column for each class, that are not the probabilities of one class in a row."""
+    """Warn if the columns of a row are not the probabilities of its classes."""
     columns = scores.fill_nan(None).drop_nulls().get_columns()
     shares = all(column.is_between(0, 1).all() for column in columns)
     votes = all(column.is_in([0.0, 1.0]).all() for column in columns)
@@ -216,7 +216,7 @@ def _warn_of_sums(scores: pl.DataFrame) -> None:
 
 
 def _unpivoted(rows: pl.LazyFrame, arguments: _Classes, labels: pl.Series) -> pl.LazyFrame:
-    """`row`, its `place` among the classes, and the new columns."""
+    """Return `row`, its `place` among the classes, and the new columns."""
     schema = rows.collect_schema()
     scores = [f"score{i}" for i in range(len(arguments.scores))]
     common = (

@@ -1,4 +1,4 @@
-"""A ranked run and its judgments, joined: what was not retrieved and what was not judged marked by nulls."""
+"""Join a ranked run with its judgments. Nulls mark documents that were not retrieved or not judged."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from frame_pr.frames.columns import by_name, column_names, listed, map_whole, re
 from frame_pr.frames.kinds import Frame, FrameKind, find_kind, read_stream
 from frame_pr.frames.messages import examples, kind_of_value, pluralize, shown, warn
 
-_EXAMPLES = 3  # keys shown in an error
+_EXAMPLES = 3  # Keys shown in an error.
 
 
 @public()
@@ -104,7 +104,7 @@ def join_judgments(
 
 
 def _others(kind: Any, which: str, keys: list[Any], runs: Sequence[Any] = ()) -> list[Any]:
-    """The columns of a frame that are not keys."""
+    """Return the columns of a frame that are not keys."""
     refuse_missing(keys, kind.columns, which, "on")
     return [name for name in kind.columns if name not in keys and name not in runs]
 
@@ -116,11 +116,11 @@ def _join(
     by_names: list[Any],
     groups: list[Any],
 ) -> pl.LazyFrame:
-    """Join two frames in full by keys: their columns, or the numbers of their rows where a kind gathers these.
+    """Join two frames in full by keys. Kinds that gather rows get row numbers instead of columns.
 
     `groups`: the keys of which the run keeps only values that the judgments have.
     """
-    # Under names of our own: the join makes some from those that it finds.
+    # Use our own names, because the join derives names from those of its columns.
     on = {f"on{i}": str(name) for i, name in enumerate(on_names)}
     by = {f"by{i}": str(name) for i, name in enumerate(by_names)}
     left, run_columns = _joinable(run, by | on, [*by_names, *on_names], "run")
@@ -133,7 +133,7 @@ def _join(
         left = left.cache()
         each = left.select(*by).unique(maintain_order=True)
         right = each.join(right, how="cross", maintain_order="left_right")
-    # Else a full join has no order, least of all on the streaming engine.
+    # A full join has no order otherwise, least of all on the streaming engine.
     keys = [*by, *on]
     joined = left.join(right, on=keys, how="full", coalesce=True, nulls_equal=True, maintain_order="left_right")
     if run.joins_rows:
@@ -148,7 +148,7 @@ def _join(
 
 
 def _warn_of_no_match(on: dict[str, str]) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Warn if no row is both in the run and in the judgments, of two rows or more on both sides."""
+    """Warn if no row is both in the run and in the judgments, and both have at least two rows."""
 
     def check_matches(joined: pl.DataFrame) -> pl.DataFrame:
         in_run, in_judgments = (joined[side].fill_null(False) for side in ("in_run", "in_judgments"))
@@ -167,7 +167,7 @@ def _warn_of_no_match(on: dict[str, str]) -> Callable[[pl.DataFrame], pl.DataFra
 def _joinable(
     kind: FrameKind[Any], keys: dict[str, str], key_names: list[Any], side: str
 ) -> tuple[pl.LazyFrame, dict[str, str]]:
-    """One side of a join, under names of our own, and the new names of what is no key."""
+    """Return one side of a join under our own names, and the new names of columns that are no keys."""
     if kind.joins_rows:
         return kind.read(key_names).select(_renamed(keys)).with_row_index(side), {}
     others = {f"{side}{i}": name for i, name in enumerate(name for name in kind.columns if name not in key_names)}

@@ -1,4 +1,4 @@
-"""Lists of recommended and of relevant items -> a row for each item."""
+"""Turn lists of recommended and of relevant items into a row for each item."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.frames.messages import pluralize, shown, warn
 from frame_pr.inputs.values import type_of
 
-_PLACES = 2**32  # of one row; what is not in its list stands behind them
+_PLACES = 2**32  # The place of a relevant item that is not in the ranked list: behind all others.
 _MANY = 10_000
-"""Lists from which on the streaming engine is the faster."""
+"""From this many lists on, the streaming engine is faster."""
 _LABELS = (
     "explode_lists takes lists of items, the relevant and the ranked ones; for lists of labels and of their scores, "
     "use frame.explode({truth}, {score})"
@@ -25,7 +25,7 @@ _EMPTY = "drop these rows, or fill them with empty lists"
 
 
 class _Lists(NamedTuple):
-    """What the columns `truth`, `ranked0`, `scores0`, `by0` and so on are called by the caller."""
+    """The caller's names of the columns `truth`, `ranked0`, `scores0`, `by0` and so on."""
 
     truth: str
     ranked: list[Any]
@@ -33,7 +33,7 @@ class _Lists(NamedTuple):
     by: list[Any]
 
     def ours(self) -> dict[str, tuple[str, Any]]:
-        """Names of our own, with the argument and the caller's name."""
+        """Our names, with the argument and the caller's name."""
         named = {"truth": ("truth", self.truth)}
         for argument, names in (("ranked", self.ranked), ("scores", self.scores), ("by", self.by)):
             named |= {f"{argument}{i}": (argument, name) for i, name in enumerate(names)}
@@ -129,13 +129,13 @@ def explode_lists(
     parts = [_rows_of(rows, i, lists, duplicates) for i in range(len(lists.ranked))]
     table = pl.concat(parts, how="vertical_relaxed").sort("place")
     if kind.height is not None and kind.height >= _MANY:
-        # Lists are several rows each: a join and a sort, for which the streaming engine takes half of the time.
+        # Each list becomes several rows. For the join and the sort, the streaming engine takes half of the time.
         table = table.select("row", *new).collect(engine="auto").lazy()
     return kind.spread(table, carried, new)
 
 
 def _with_lists(source: pl.LazyFrame, lists: _Lists, *, expressions: bool) -> pl.LazyFrame:
-    """The columns, arrays as lists, those of items of one type."""
+    """Read the columns; arrays become lists, and all items have one dtype."""
     schema = source.collect_schema()
     inner: dict[str, pl.DataType] = {}
     for ours, (argument, name) in lists.ours().items():
@@ -153,7 +153,7 @@ def _with_lists(source: pl.LazyFrame, lists: _Lists, *, expressions: bool) -> pl
                 raise TypeError(f"scores column {shown(name)} holds lists of {type_of(held)}: make numbers of them")
         elif held != pl.Null:
             inner[ours] = held
-    # Of nothing but empty lists, the type says nothing.
+    # If all lists are empty, the dtype says nothing.
     for ours, dtype in inner.items():
         first, *_ = inner
         if dtype != inner[first]:
@@ -172,7 +172,7 @@ def _with_lists(source: pl.LazyFrame, lists: _Lists, *, expressions: bool) -> pl
 
 
 def _validate_lists(data: pl.DataFrame, lists: _Lists, *, repeats: bool) -> pl.DataFrame:
-    """The columns, which hold lists that are there, and keys of which each stands once."""
+    """Validate the columns: no list is missing, and each key occurs once."""
     for ours, (argument, name) in lists.ours().items():
         if argument == "by":
             continue
@@ -211,7 +211,7 @@ def _validate_lists(data: pl.DataFrame, lists: _Lists, *, repeats: bool) -> pl.D
 
 
 def _warn_of_labels(data: pl.DataFrame, system: int, lists: _Lists) -> None:
-    """Warn of lists of 0 and 1, with repeats, as long as those of other items: labels, and no relevant items."""
+    """Warn about lists that hold labels: repeated 0 and 1, as many as the ranked list has items."""
     truth, ranked = data["truth"], data[f"ranked{system}"]
     labels, items = (_exploded(column) for column in (truth, ranked))
     if not (labels.dtype.is_integer() and (truth.list.len() == ranked.list.len()).all()):
@@ -230,7 +230,7 @@ def _exploded(lists: pl.Series) -> pl.Series:
 
 
 def _rows_of(rows: pl.LazyFrame, system: int, lists: _Lists, duplicates: str) -> pl.LazyFrame:
-    """Of one system: `row`, its `place` among all of the result, and the new columns."""
+    """Return `row`, its `place` in the result, and the new columns, for one system."""
     ranked, truth = pl.col(f"ranked{system}"), pl.col("truth")
     length = ranked.list.len().cast(pl.Int64)
     shown = rows.select("row", item=ranked, at=pl.int_ranges(length), score=_scores(system, lists, length))

@@ -76,14 +76,14 @@ def test_thresholds_of_any_size(kind, thresholds, mean, median, std, q75):
 
 
 def test_which_mean(kind):
-    # A user of two rows has ROC AUC 1, one of four rows with two hits 2/4, and one without a hit has none.
-    rows = [("a", 1, 2), ("a", 0, 1), ("b", 1, 4), ("b", 0, 3), ("b", 0, 2), ("b", 1, 1), ("c", 0, 1)]
+    # A user of two rows has ROC AUC 1, one of five rows with two positives has 4/6, and one without positives has none.
+    rows = [("a", 1, 2), ("a", 0, 1), ("b", 1, 4), ("b", 0, 3), ("b", 0, 2), ("b", 1, 1), ("b", 0, 0), ("c", 0, 1)]
     data = pl.DataFrame(rows, schema=["q", "y", "s"], orient="row")
     statistics = ["mean", "by_rows", "by_pairs", "weighted", "range", "ratio"]
     found = kind.read(kind(data).pr.evaluate("roc_auc", **CALL, mean_over="q", statistics=statistics))
-    # Rows 2 and 4, pairs 1 * 1 and 2 * 2, positives 1 and 2.
-    means = [F(3, 4), (2 + 4 * F(1, 2)) / 6, (1 + 4 * F(1, 2)) / 5, (1 + 2 * F(1, 2)) / 3]
-    assert found.row(0) == (3, *map(near, means), near(F(1, 2)), near(F(1, 2)), 1)
+    # Rows 2 and 5, pairs 1 * 1 and 2 * 3, positives 1 and 2.
+    means = [F(5, 6), (2 + 5 * F(2, 3)) / 7, (1 + 6 * F(2, 3)) / 7, (1 + 2 * F(2, 3)) / 3]
+    assert found.row(0) == (3, *map(near, means), near(F(1, 3)), near(F(2, 3)), 1)
 
 
 def test_a_ratio_to_nothing():
