@@ -91,7 +91,7 @@ __version__: str
 
 
 def __getattr__(name: str) -> str:
-    # Read on demand: the metadata of the installation takes 4 ms.
+    # On demand, because reading the metadata of the installation takes 4 ms.
     if name == "__version__":
         return installed_version("frame_pr")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -34,8 +34,8 @@ from frame_pr.plotting import class_plots, plots, statistics_plots
 from frame_pr.statistics import average_curves, comparisons, intervals, reports
 from frame_pr.tables import classes, judgments, lists
 
-_MOST = 10_000  # parts, of which each takes a file and about 20 ms
-_LEAST = 2**20  # bytes; a number of gibibytes is far below it, and would be as many files as there are rows
+_MOST = 10_000  # Parts; each of them takes a file and about 20 ms.
+_LEAST = 2**20  # Bytes. A number meant as gibibytes is far below it, and would give as many files as there are rows.
 P = ParamSpec("P")
 Result = TypeVar("Result")
 
@@ -114,7 +114,7 @@ class PR(Generic[Frame]):
         backend = backend_class(self._frame)
         return backend.functions if backend else ", ".join(name for name in vars(PR) if not name.startswith("_"))
 
-    if not TYPE_CHECKING:  # else every name would be one
+    if not TYPE_CHECKING:  # With it, type checkers would accept every name.
 
         def __getattr__(self, name: str) -> Any:
             if backend := backend_class(self._frame):
@@ -127,13 +127,13 @@ class PR(Generic[Frame]):
 
 
 def register_frames(backend: type[Backend[Any]]) -> None:
-    """Make the frames of a backend known to the functions, and `.pr` known to them."""
+    """Register the frames of a backend with the functions, and `.pr` on them."""
     register_backend(backend)
     backend.frame_type.pr = property(PR)
 
 
 def register() -> None:
-    """Make `.pr` known to polars, and to pandas as soon as pandas is imported."""
+    """Register `.pr` on polars frames, and on pandas frames as soon as pandas is imported."""
     for frame, decorator, namespace in (
         (pl.DataFrame, pl.api.register_dataframe_namespace, PR),
         (pl.LazyFrame, pl.api.register_lazyframe_namespace, PR),

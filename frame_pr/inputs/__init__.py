@@ -1,1 +1,1 @@
-"""The caller's columns -> validated, canonical rows, and the frame that a call returns; for `ranking` and above."""
+"""Validate the caller's columns and turn them into canonical rows; for `ranking` and the rooms above."""

@@ -1,4 +1,4 @@
-"""Options, and the tie rules that one of them names: records of what they mean, and which functions refuse them."""
+"""Options and tie rules: records of what they mean, and of the functions that refuse them."""
 
 from __future__ import annotations
 
@@ -16,38 +16,39 @@ Ties: TypeAlias = Literal["threshold", "expected", "optimistic", "pessimistic", 
 
 @dataclass(frozen=True)
 class TieRule:
-    """What equal scores mean. Fields have no defaults, so an incomplete record fails at import."""
+    """A meaning of equal scores. Fields have no defaults, so an incomplete record fails at import."""
 
     orders: Literal["nothing", "all orders", "truth", "rows"]
-    """What orders rows of equal score: nothing, so a threshold takes them together; nothing, and the value is the mean
-    over all their orders; their labels (or gains); or the order of the rows in the frame."""
+    """What orders rows of equal score: nothing, so that a threshold selects them together; nothing, and the value is
+    the mean over all their orders; their labels (or gains); or the order of the rows in the frame.
+    """
     descending: bool
-    """Whether it places them in descending order: positives first, or the last row first."""
+    """Whether tied rows are in descending order: positives first, or the last row first."""
     refusal: str
-    """What an error says of a metric that has no value under the rule, if there is one."""
+    """What an error says about a metric that is undefined under the rule, if there is one."""
     definition: str
-    """What `identify` says of a value under the rule."""
+    """What `identify` says about a value under the rule."""
     sentence: str
-    """What the docs say."""
+    """The sentence in the docs."""
 
     @cached_property
     def together(self) -> bool:
-        """Whether a threshold takes equal scores together."""
+        """Return whether a threshold selects equal scores together."""
         return self.orders == "nothing"
 
     @cached_property
     def averages(self) -> bool:
-        """Whether a value is the mean over all orders of equal scores."""
+        """Return whether a value is the mean over all orders of equal scores."""
         return self.orders == "all orders"
 
     @cached_property
     def bounds(self) -> bool:
-        """Whether a value is the largest or smallest over all orders, as labels order equal scores."""
+        """Return whether a value is the largest or smallest over all orders, because labels order equal scores."""
         return self.orders == "truth"
 
     @cached_property
     def by_row(self) -> bool:
-        """Whether the order of the rows matters, so that a row with a count has no single place."""
+        """Return whether the order of the rows matters, so that a row with a count has no single place."""
         return self.orders == "rows"
 
 
@@ -94,7 +95,7 @@ assert get_args(Ties) == tuple(TIES), "Ties and TIES name different rules"
 
 DEFAULT_TIES: Ties = next(iter(TIES))
 BOUNDS = tuple(name for name, rule in TIES.items() if rule.bounds)
-"""The rules that bound a value."""
+"""The tie rules that bound a value."""
 
 
 Column: TypeAlias = str | pl.Expr
@@ -217,7 +218,7 @@ REFUSED: Mapping[str, Sequence[Refusal]] = {
         *(Refusal(option, _OWN_SCORE) for option in ("ties", "tie_break_descending", "tie_break")),
     ),
 }
-"""The options that a function refuses, whatever metric it is asked for."""
+"""The options that a function refuses for every metric."""
 _NO_PLACES = (
     "a row with a count= stands for several rows of equal score: ties='expected' is the mean over their orders, "
     "'optimistic' and 'pessimistic' bound it"
@@ -232,7 +233,7 @@ SAMPLED_CLUSTERS = (
     Refusal("count", "a row stands for several, of one cluster or more: give the rows themselves"),
     Refusal("positives", f"{_SAMPLED}, and put missing rows in, with a null score and unscored='unretrieved'"),
 )
-"""The options that it refuses besides where clusters of rows are sampled."""
+"""The options that are refused as well if clusters of rows are sampled."""
 TOGETHER = (
     Refusal("tie_break", "both rank the rows of equal score: give one of the two", with_option="ties"),
     Refusal(
@@ -250,4 +251,4 @@ TOGETHER = (
         "ties", "weighted rows of equal score have no order: tie_break= ranks them by a column", with_option="weight"
     ),
 )
-"""The options that no function takes beside another one."""
+"""The options that exclude each other in every function."""

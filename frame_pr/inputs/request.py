@@ -1,4 +1,4 @@
-"""What a caller asks of a frame, checked as far as it can be without the frame."""
+"""The arguments of a call, validated as far as possible without the frame."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from frame_pr.inputs.policies import DEFAULT_TIES, TIES, TOGETHER, Column, Colum
 
 _ENGINES = ("pyspark.", "dask.")
 TOTAL_POLICIES = ("positives", "rows")
-"""The options that are known totals: columns, or frames of their own."""
+"""The options that are known totals: columns, or frames."""
 _CHOICES: Mapping[str, Sequence[str]] = {
     "ties": tuple(TIES),
     "unscored": ("raise", "unretrieved", "drop"),
@@ -29,7 +29,7 @@ _COLUMN_OPTIONS = ("weight", "count", "gain", "tie_break")
 
 
 class Use(NamedTuple):
-    """What a call makes of the scores, by which their values may look like a mistake."""
+    """How a call uses the scores, which decides whether their values look like a mistake."""
 
     ranks: bool
     """Whether it ranks the rows, and does more than compare scores with thresholds."""
@@ -37,36 +37,36 @@ class Use(NamedTuple):
     averages: bool = False
     """Whether it averages over groups."""
     totals: Collection[str] = TOTAL_POLICIES
-    """The numbers of a group that it depends on, of those that the caller may know."""
+    """The numbers of a group that it depends on, among those that the caller may pass."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """The columns that a call names, and its options."""
+    """The columns and options of a call."""
 
     truth: Column
     scores: Sequence[Column]
     several: bool
-    """Whether the scores are systems; there can be one."""
+    """Whether the scores are systems, even if there is only one."""
     keys: Sequence[Column]
     positive: object
     policies: Policies
     predicted: bool
     """Whether the scores are predicted classes."""
     threshold: Column | None = None
-    """A column of the threshold of each group."""
+    """A column with the threshold of each group."""
     cluster: Column | None = None
     """The cluster of each row, if clusters of rows were sampled."""
     each_row: bool = False
     """Whether each row is a cluster."""
     other_systems: Sequence[Column] = ()
-    """Scores of other systems: with `unscored="drop"`, rows that one of them leaves unscored are dropped as well."""
+    """Scores of other systems: `unscored="drop"` also drops rows that one of them leaves unscored."""
     use: Use | None = None
-    """What the call makes of the scores; None: no warnings about their values."""
+    """How the call uses the scores; None: no warnings about their values."""
 
     @cached_property
     def ties(self) -> Ties:
-        """What equal scores mean."""
+        """The meaning of equal scores."""
         return self.policies.get("ties", DEFAULT_TIES)
 
     @cached_property
@@ -76,7 +76,7 @@ class Request:
 
     @cached_property
     def ordered(self) -> bool:
-        """Whether rows of equal score have a place among them, `tie`: by a column, by their gains, or by the row."""
+        """Whether rows of equal score have a place among them, `tie`: by a column, by their gains, or by row number."""
         return "tie_break" in self.single or self.tie_rule.by_row or ("gain" in self.single and self.tie_rule.bounds)
 
     @cached_property
@@ -86,17 +86,17 @@ class Request:
 
     @cached_property
     def unscored(self) -> str:
-        """What to do with rows without a score."""
+        """The treatment of rows without a score."""
         return self.policies.get("unscored", "raise")
 
     @cached_property
     def unjudged(self) -> str:
-        """What to do with rows without a label."""
+        """The treatment of rows without a label."""
         return self.policies.get("unjudged", "raise")
 
     @cached_property
     def keeps_unscored(self) -> bool:
-        """Whether rows without a score count, and are not retrieved."""
+        """Whether rows without a score count but are not retrieved."""
         return self.unscored == "unretrieved"
 
     @cached_property
@@ -112,7 +112,7 @@ class Request:
 
     @cached_property
     def single(self) -> dict[str, Column]:
-        """The columns of which there is one each, by their role; a total that is a frame is not among them."""
+        """The single columns by their role, without totals that are frames."""
         options: dict[str, Any] = dict(self.policies)
         columns: dict[str, Any] = {"truth": self.truth}
         columns |= {name: options[name] for name in _COLUMN_OPTIONS if options.get(name) is not None}
@@ -127,14 +127,14 @@ class Request:
 
     @cached_property
     def arguments(self) -> dict[str, Sequence[Column]]:
-        """All columns, by the argument that names them; a column with two roles is there twice."""
+        """All columns, by the argument that names them; a column with two roles occurs twice."""
         (_, truth), *others = self.single.items()
         score = "prediction" if self.predicted else "score"
         named = {"by": self.keys, "truth": [truth], score: self.scores}
         return named | {name: [column] for name, column in others}
 
     def parts(self) -> list[tuple[str, Column]]:
-        """The columns of which no two are the same, keys, truth and scores, each with its argument."""
+        """The columns that must differ, keys, truth and scores, each with its argument."""
         keys_truth_scores = list(self.arguments.items())[:3]
         return [(argument, column) for argument, columns in keys_truth_scores for column in columns]
 
@@ -143,9 +143,8 @@ class Request:
         return [column for columns in self.arguments.values() for column in columns]
 
     def used_as(self, use: Use) -> Request:
-        """The same request, of which a call makes this use; warns of options that change nothing there."""
-        # Not for `ties` and `tie_break`, which may be options of a whole evaluation, also of calls that rank nothing.
-        # Known positives that are not in the frame are rows, too.
+        """Return the request with this use of the scores. Warn about options that change nothing there."""
+        # Not for `ties` and `tie_break`: they may be options of a whole evaluation, also of calls that rank nothing.
         for name, totals in (("rows", ["rows"]), ("positives", TOTAL_POLICIES)):
             if is_set(name, self.policies) and not {*totals} & {*use.totals}:
                 reason = f"no result of the call depends on the number of {' or '.join(totals)} of a group"
@@ -153,11 +152,14 @@ class Request:
         return replace(self, use=use)
 
     def in_parts(self) -> Request:
-        """The same request of a part of the frame, whose values look like a mistake where those of the frame do not."""
+        """Return the request of a part of the frame.
+
+        Values of a part may look like a mistake although those of the frame do not.
+        """
         return replace(self, use=None)
 
     def with_totals(self, totals: dict[str, Any]) -> Request:
-        """The same request with these known totals, and no others."""
+        """Return the request with these known totals, and no others."""
         others: Any = {name: value for name, value in self.policies.items() if name not in TOTAL_POLICIES}
         return replace(self, policies=others | totals)
 
@@ -172,7 +174,7 @@ def request_of(
     predicted: bool = False,
     threshold: Column | None = None,
 ) -> Request:
-    """Validate the arguments of a call, as far as it can be done without the frame."""
+    """Validate the arguments of a call, as far as possible without the frame."""
     check_policies(policies)
     score = scalar(score)
     keys, scores = [] if by is None else listed("by", by), listed("prediction" if predicted else "score", score)
@@ -187,7 +189,7 @@ def request_of(
     for name, total in request.totals.items():
         _refuse_no_total(name, total)
     refuse_repeats(request.parts())
-    # A weight that is the label leaves no negative, and the order of the score is the best order of such gains.
+    # A weight that is the label leaves no negative, and makes the order of the score the best order of such gains.
     for option, role, column in (("weight", "truth", truth), ("count", "truth", truth), ("gain", "score", scores[0])):
         if (other := request.single.get(option)) is not None:
             refuse_repeats([(role, column), (option, other)])
@@ -195,7 +197,7 @@ def request_of(
 
 
 def check_policies(policies: Policies) -> None:
-    """Check the values of options, and that they go together."""
+    """Validate the values of options, and whether they go together."""
     for name, value in policies.items():
         if name in _CHOICES:
             one_of(name, value, _CHOICES[name])

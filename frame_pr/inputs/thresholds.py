@@ -22,11 +22,11 @@ _FORMATS = {pl.Float16: "e", pl.Float32: "f", pl.Float64: "d"}
 
 
 def code_reached(threshold: Fraction | float, key: SortKey) -> int | pl.Expr:
-    """The code (`keys.score_code`) of the worst score that reaches the threshold.
+    """Return the code (`keys.score_code`) of the worst score that reaches the threshold.
 
-    Scores that are whole or decimal are compared exactly. Floats are compared in their own type, in which 0.1 is as
-    near to 0.1 as it gets; a threshold that this type would make infinite is compared exactly, too. Where the
-    code is not the same for all systems, it is an expression of `group`, whose number tells the system.
+    Integer and decimal scores are compared exactly. Floats are compared in their own dtype, in which 0.1 is the nearest
+    float to 0.1; a threshold that this dtype would make infinite is compared exactly too. If the code differs between
+    systems, it is an expression of `group`, whose number tells the system.
     """
     worst = [worst_reached(threshold, dtype, ascending=key.ascending) for dtype in key.own_dtypes]
     codes = [_code(value, key.dtype, ascending=key.ascending) for value in worst]
@@ -36,7 +36,7 @@ def code_reached(threshold: Fraction | float, key: SortKey) -> int | pl.Expr:
 
 
 def worst_reached(threshold: Fraction | float, dtype: pl.DataType, *, ascending: bool) -> float | Fraction:
-    """The worst value of this type that reaches the threshold."""
+    """Return the worst value of this dtype that reaches the threshold."""
     if isinf(threshold):
         return threshold
     if dtype.is_float():
@@ -47,11 +47,11 @@ def worst_reached(threshold: Fraction | float, dtype: pl.DataType, *, ascending:
 
 
 def _code(value: float | Fraction, dtype: pl.DataType, *, ascending: bool) -> int:
-    """The code of this value, or of the nearest one that it lets in; one beyond all codes, if there is none."""
+    """Return the code of this value, or of the nearest better one; a code beyond all others if there is none."""
     lowest, highest = -(2**63) - 1, 2**64
     if dtype.is_float():
         rounded = _inwards(_nearest(value, pl.Float64()), value, pl.Float64(), ascending=ascending)
-        bits = int(struct.unpack("q", struct.pack("d", rounded + 0.0))[0])  # -0.0 is 0.0
+        bits = int(struct.unpack("q", struct.pack("d", rounded + 0.0))[0])  # Replace -0.0 by 0.0.
         return bits if bits >= 0 else -(2**63) + ~bits
     if isinstance(value, float) and isinf(value):
         return highest if value > 0 else lowest
@@ -60,7 +60,7 @@ def _code(value: float | Fraction, dtype: pl.DataType, *, ascending: bool) -> in
 
 
 def _unit(dtype: pl.DataType) -> int:
-    """How many of the smallest steps of this type make 1."""
+    """Return how many of the smallest steps of this dtype make 1."""
     return int(10**dtype.scale) if isinstance(dtype, pl.Decimal) else 1
 
 
@@ -74,7 +74,7 @@ def _nearest(value: float | Fraction, dtype: pl.DataType) -> float:
 
 
 def _inwards(rounded: float, value: float | Fraction, dtype: pl.DataType, *, ascending: bool) -> float:
-    """The float itself, or its neighbour where it lies on the side of the value that does not reach it."""
+    """Return the float, or its neighbour if the float itself does not reach the value."""
     outside = rounded > value if ascending else rounded < value
     if not outside:
         return rounded
@@ -93,15 +93,14 @@ def _format(dtype: pl.DataType) -> str:
     return next(code for kind, code in _FORMATS.items() if dtype == kind)
 
 
-_GROUP = "group of the rows"  # beside keys of any name
+_GROUP = "group of the rows"  # Next to keys of any name.
 
 
 def predicted_by_group(rows: Rows, output: OutputFrame[Any], threshold: Any) -> tuple[Rows, pl.LazyFrame]:
-    """The rows, whose scores are 1 where they reach the threshold of their group, else 0; and `group`, `threshold`.
+    """Return the rows with score 1 where they reach the threshold of their group, and 0 elsewhere.
 
-    Of a null threshold, or without a score of its own, a row has none.
-
-    `threshold`: a frame, or the column whose values are in the rows as `threshold`.
+    The columns `group` and `threshold` are added. A row without a score, or with a null threshold, has no score.
+    `threshold`: a frame, or the column whose values the rows have as `threshold`.
     """
     if len(set(rows.key.own_dtypes)) > 1:
         raise TypeError("threshold= of groups is compared with scores of one type: cast the scores to one")
@@ -121,7 +120,7 @@ def predicted_by_group(rows: Rows, output: OutputFrame[Any], threshold: Any) -> 
 
 
 def _in_rows(rows: Rows, column: str) -> pl.LazyFrame:
-    """The threshold that stands in every row of its group."""
+    """Return the threshold of each group from a column that is constant within groups."""
     dtype = rows.frame.collect_schema()["threshold"]
 
     def check_constant(table: pl.DataFrame) -> pl.DataFrame:
@@ -143,7 +142,7 @@ def _in_rows(rows: Rows, column: str) -> pl.LazyFrame:
 
 
 def _in_frame(rows: Rows, output: OutputFrame[Any], threshold: Any) -> pl.LazyFrame:
-    """The threshold that a frame gives for some of the keys, or for all groups."""
+    """Return the thresholds of a frame that has them for some of the keys, or for all groups."""
     kind = find_kind(threshold)
     assert kind is not None
     threshold_table = kind.read(kind.columns)
@@ -167,7 +166,7 @@ def _in_frame(rows: Rows, output: OutputFrame[Any], threshold: Any) -> pl.LazyFr
 
 
 def _validate_thresholds(table: pl.DataFrame, places: list[str], keys: list[str]) -> pl.DataFrame:
-    """`group` and `threshold`, one for each."""
+    """Return `group` and `threshold`, one row for each group."""
     if (again := table[_GROUP].is_duplicated()).any():
         where = f" of {shown(table.filter(again).select(places).row(0))}" if keys else ""
         raise ValueError(f"threshold frame has several rows{where}: it must have one for each group")
@@ -182,7 +181,7 @@ def _validate_thresholds(table: pl.DataFrame, places: list[str], keys: list[str]
 
 
 def _reached(dtype: pl.DataType, threshold_dtype: pl.DataType, *, ascending: bool) -> pl.Expr:
-    """Whether `score` is as good as `threshold`, compared as a single threshold is (`thresholds.worst_reached`)."""
+    """Return whether `score` is as good as `threshold`, compared as `thresholds.worst_reached` does."""
     score, threshold = pl.col("score"), pl.col("threshold")
     if dtype.is_float():
         rounded, exact = threshold.cast(dtype).cast(pl.Float64), threshold.cast(pl.Float64)
@@ -200,8 +199,8 @@ def _reached(dtype: pl.DataType, threshold_dtype: pl.DataType, *, ascending: boo
             beyond = (number * unit).clip(-1e30, 1e30)
             limit = (beyond.floor() if ascending else beyond.ceil()).cast(pl.Int128)
             if isinstance(dtype, pl.Decimal):
-                # 0.07 is 7 hundredths, though not as a product of floats: so its digits are read as a decimal. There
-                # are 17 at most, of which 18 places behind the last one of the scores cut none from half a unit on.
+                # 0.07 is 7 hundredths, but not as a product of floats, so read its digits as a decimal. There are at
+                # most 17 digits, and 18 places after the last one of the scores cut none of them from half a unit on.
                 places = min(digits + 18, 38)
                 text = number.clip(-(2.0**64) / unit, 2.0**64 / unit).cast(pl.String)
                 exact = text.cast(pl.Decimal(38, places)).to_physical()
@@ -215,10 +214,10 @@ def _reached(dtype: pl.DataType, threshold_dtype: pl.DataType, *, ascending: boo
 
 
 def _in_digits(number: pl.Expr, more: int, *, up: bool) -> pl.Expr:
-    """A decimal, as an integer of its last digit, with so many more digits or fewer; rounded up or down."""
+    """Return a decimal as an integer of its last digit, with more or fewer digits; rounded up or down."""
     step = pl.lit(10 ** abs(more), dtype=pl.Int128)
     if more < 0:
         return number // step + (number % step != 0) if up else number // step
-    # No score has more than 64 bits: so a larger number may as well be a smaller one, whose product an Int128 holds.
+    # No score has more than 64 bits, so clip a larger number to one whose product an Int128 holds.
     most = 2**64 // 10**more + 1
     return number.clip(-most, most) * step

@@ -1,4 +1,4 @@
-"""What a column of labels, scores or keys may hold: dtypes, missing values, the positive label and lists of classes."""
+"""Validate the values of labels, scores and keys: dtypes, missing values, the positive label, lists of classes."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from frame_pr.frames.columns import by_name
 from frame_pr.frames.messages import examples, pluralize, shown
 
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
-"""Types of labels that are texts."""
+"""Text dtypes of labels."""
 
 
 def kept(values: pl.Expr, dtype: pl.DataType, target: pl.DataType) -> pl.Expr:
-    """Values of one type in another, null where that does not hold them: a cast alone cuts them to fit."""
+    """Cast values, with null where the other dtype cannot hold them: a cast alone changes them to fit."""
     if not comparable(dtype, target):
         return pl.lit(None, dtype=target)
     text_dtype, straight = (pl.String() if _kind(each) == "text" else each for each in (dtype, target))
@@ -30,9 +30,9 @@ def kept(values: pl.Expr, dtype: pl.DataType, target: pl.DataType) -> pl.Expr:
 def keyed_value(
     argument: str, types: pl.Schema, keys: Mapping[str, pl.DataType], wanted: str
 ) -> tuple[str, dict[str, pl.Expr]]:
-    """The name of the one column beside the keys of a frame, and these keys in the types that they have in the rows.
+    """Return the name of the value column of a frame with keys, and the keys in their dtypes in the rows.
 
-    `types`: the schema of the frame that the caller gave as the argument. `wanted`: which keys it must have.
+    `types`: the schema of the frame that the caller passed as the argument. `wanted`: the keys that it must have.
     """
     others = [name for name in types if name not in keys]
     if len(others) != 1:
@@ -48,14 +48,14 @@ def keyed_value(
 
 
 def comparable(dtype: pl.DataType, target: pl.DataType) -> bool:
-    """Whether a value of one type may be one of the other; polars casts more than these."""
+    """Return whether a value of one dtype may equal a value of the other; polars casts more than that."""
     kinds = {_kind(dtype), _kind(target)}
-    # A number is not a date, and true is not a text.
+    # A number is not a date, and True is not a text.
     return len(kinds) == 1 or (kinds == {"text", "number"} and pl.Boolean not in (dtype, target))
 
 
 def _kind(dtype: pl.DataType) -> object:
-    """What values are, whatever their type: values of two kinds are never equal."""
+    """Return the family of a dtype: values of two families are never equal."""
     if dtype in TEXTS:
         return "text"
     if dtype.is_numeric() or dtype == pl.Boolean:
@@ -66,9 +66,9 @@ def _kind(dtype: pl.DataType) -> object:
 
 
 def label_of(name: str, dtype: pl.DataType, positive: object, dtype_label: str = "") -> pl.Expr:
-    """The positive label as a value of the type of a column that may hold it; an error where none may.
+    """Return the positive label in the dtype of its column; raise if the column cannot hold it.
 
-    `own`: what the caller's kind of frame calls the type, where that is another word.
+    `own`: the name of the dtype in the caller's kind of frame, if it differs.
     """
     try:
         literal = pl.select(label=pl.lit(positive))
@@ -96,14 +96,14 @@ def label_of(name: str, dtype: pl.DataType, positive: object, dtype_label: str =
 
 
 def declares(dtype: pl.DataType) -> bool:
-    """Whether a type says which labels there are, so that one that `label_of` takes need not occur."""
+    """Return whether a dtype declares its labels, so that a label that `label_of` accepts need not occur."""
     return dtype in (pl.Boolean, pl.Enum)
 
 
 def is_positive(
     column: str, name: str, dtype: pl.DataType, positive: object, dtype_label: str = "", others: str = ""
 ) -> pl.Expr:
-    """Labels as Boolean, where the type of their column allows it; `others`: what takes labels of all classes."""
+    """Convert labels to Boolean if their dtype allows it. `others`: the function that accepts labels of all classes."""
     label = by_name(column)
     if positive is not None:
         return label == label_of(name, dtype, positive, dtype_label)
@@ -125,33 +125,33 @@ def is_positive(
 
 
 def refuse_objects(argument: str, name: str, dtype: pl.DataType) -> None:
-    """Objects of Python cannot be told apart, nor sorted."""
+    """Refuse Python objects, which polars can neither compare nor sort."""
     if dtype == pl.Object:
         raise TypeError(f"{argument} column {shown(name)} is Object: make text or numbers of it before the call")
 
 
 def refuse_carried(schema: pl.Schema) -> None:
-    """Rows of a LazyFrame are carried as one column, which polars cannot make of objects of Python."""
+    """Refuse Python objects in a LazyFrame: its rows are carried as one struct, which cannot hold them."""
     for name, dtype in schema.items():
         if dtype == pl.Object:
             raise TypeError(f"column {shown(name)} is Object, which no LazyFrame can carry along: drop it, or cast it")
 
 
 def type_of(dtype: pl.DataType) -> str:
-    """A type, of many fields or labels not all."""
+    """Write a dtype, shortened if it has many fields or labels."""
     text = str(dtype)
     return text if len(text) <= 100 else f"{dtype.base_type()}(...)"
 
 
 def refuse_text(argument: str, name: str, dtype: pl.DataType, dtype_label: str = "") -> None:
-    """Weights and totals are numbers."""
+    """Check that weights and totals are numbers."""
     if not dtype.is_numeric():
         finding = f"{argument} column {shown(name)} is {dtype_label or type_of(dtype)}"
         raise TypeError(f"{finding}: it must be numeric, so cast it before the call")
 
 
 def refuse_score_type(name: str, dtype: pl.DataType, dtype_label: str = "") -> None:
-    """Scores are numbers."""
+    """Check that scores are numbers."""
     if not dtype.is_numeric():
         way = "make numbers of it before the call"
         if dtype == pl.Boolean:
@@ -165,13 +165,13 @@ def refuse_score_type(name: str, dtype: pl.DataType, dtype_label: str = "") -> N
 
 
 def label_of_prediction(dtype: pl.DataType, truth: pl.DataType, positive: object) -> object:
-    """The positive label of predictions: of Booleans none, and none of numbers beside truths that are no numbers."""
+    """Return the positive label of predictions; None for Booleans, and for numbers if the truth is not a number."""
     has_no_label = dtype == pl.Boolean or (dtype.is_numeric() and not truth.is_numeric())
     return None if has_no_label else positive
 
 
 def check_labels(argument: str, name: str, labels: pl.Series, positive: object, ways: str) -> None:
-    """Labels are there; without a positive one they are two."""
+    """Check that no label is missing, and that there are at most two if no label is named positive."""
     missing = count_missing(labels)
     if labels.dtype.is_float():
         labels = labels.fill_nan(None)
@@ -193,7 +193,7 @@ def check_labels(argument: str, name: str, labels: pl.Series, positive: object, 
 
 
 def check_occurs(name: str, labels: pl.Series, positive: object, categories: Sequence[object] = ()) -> None:
-    """The positive label is one of the column's; it may be one that no row has, where it is known to be a label.
+    """Check that the positive label occurs. If it is known to be a label, no row needs to have it.
 
     `labels`: the truths, or each of them once. `categories`: those that the frame declares.
     """
@@ -210,7 +210,7 @@ def check_occurs(name: str, labels: pl.Series, positive: object, categories: Seq
 def check_shared(
     name: str, predictions: pl.Series, truth: str, truths: pl.Series, categories: dict[str, Sequence[object]]
 ) -> None:
-    """Predictions are of the labels that the truth has: of a misspelt one, no row would ever be predicted."""
+    """Check that predictions are labels of the truth: a misspelt label would never be predicted."""
     predicted, there = (
         _possible_labels(*each) for each in ((predictions, categories[name]), (truths, categories[truth]))
     )
@@ -229,7 +229,7 @@ def _fractional(labels: pl.Series) -> bool:
 
 
 def _possible_labels(labels: pl.Series, categories: Sequence[object]) -> pl.Series:
-    """The labels of a column, each once: those of its rows, and those that it is known to have besides."""
+    """Return the distinct labels of a column: those of its rows, and those that it declares."""
     if isinstance(labels.dtype, pl.Enum):
         return labels.dtype.categories
     present = labels.cast(pl.String) if labels.dtype == pl.Categorical else labels
@@ -245,7 +245,7 @@ def _holds(labels: pl.Series, positive: object) -> bool:
 
 
 def check_score(name: str, score: pl.Series, ways: str) -> None:
-    """Scores are there, where they must be, and have at most 63 bits."""
+    """Check that scores are not missing, unless they may be, and have at most 63 bits."""
     if ways and (missing := count_missing(score)):
         nan = missing - score.null_count()
         kinds = f" ({score.null_count()} null, {nan} NaN)" if nan else ""
@@ -261,11 +261,11 @@ def check_score(name: str, score: pl.Series, ways: str) -> None:
 
 
 def check_common_type(names: Sequence[str], scores: pl.DataFrame) -> None:
-    """Scores of several types are one column in the end, in whose type they must be what they are."""
+    """Check that scores of several dtypes keep their values in the common dtype of their column."""
     common = scores.clear().unpivot().schema["value"]
     for name, score in zip(names, scores, strict=True):
         there = score.cast(common, strict=False)
-        # Rounded, a decimal may have a digit more.
+        # A rounded decimal may have one more digit.
         dtype = pl.Decimal(38, score.dtype.scale) if isinstance(score.dtype, pl.Decimal) else score.dtype
         back = there.cast(dtype, strict=False)
         if back.ne_missing(score).any():
@@ -277,14 +277,14 @@ def check_common_type(names: Sequence[str], scores: pl.DataFrame) -> None:
 
 
 def count_missing(values: pl.Series) -> int:
-    """Nulls and NaNs."""
-    # A sum is NaN where any of them is: of few rows, in a thirtieth of the time that a test of each takes.
+    """Count nulls and NaNs."""
+    # The sum is NaN if any score is: with few rows, this takes a thirtieth of the time of testing each score.
     nan = values.dtype.is_float() and isnan(values.sum())
     return values.null_count() + (int(values.is_nan().sum()) if nan else 0)
 
 
 def listed_classes(argument: str, classes: Any) -> list[Any]:
-    """The labels that a caller lists, each once."""
+    """Validate the labels that a caller lists, each of them once."""
     if isinstance(classes, (str, int, float)):
         raise TypeError(f"{argument} takes a list of labels, got {shown(classes)}; write [{shown(classes)}]")
     refuse_set(argument, classes)
@@ -298,7 +298,10 @@ def listed_classes(argument: str, classes: Any) -> list[Any]:
 
 
 def classes_of(name: str, dtype: pl.DataType, labels: Sequence[Any], *, of_columns: bool = False) -> pl.Series:
-    """These labels, in the type of the truth column of this name; `of_columns`: whether they are names of columns."""
+    """Return these labels in the dtype of the truth column of this name.
+
+    `of_columns`: whether they are names of columns.
+    """
     column = f"truth column {shown(name)} is {type_of(dtype)}"
     texts = [isinstance(label, str) for label in labels]
     if any(texts) and dtype.is_numeric():
@@ -315,7 +318,7 @@ def classes_of(name: str, dtype: pl.DataType, labels: Sequence[Any], *, of_colum
 
 
 def refuse_other_types(truth: str, dtype: pl.DataType, prediction: str, predicted: pl.DataType) -> None:
-    """Predicted labels are such as the truth has."""
+    """Check that predicted labels have a dtype of the truth's family."""
     if not comparable(predicted, dtype) or (predicted in TEXTS) != (dtype in TEXTS):
         raise TypeError(
             f"truth column {shown(truth)} is {type_of(dtype)} and prediction column {shown(prediction)} is "
@@ -324,7 +327,7 @@ def refuse_other_types(truth: str, dtype: pl.DataType, prediction: str, predicte
 
 
 def refuse_strangers(argument: str, name: str, column: pl.Series, classes: pl.Series) -> None:
-    """Every label of a column is one of the classes."""
+    """Check that every label of a column is one of the classes."""
     labels = column.to_frame().select(plain_label(column.name, column.dtype)).to_series().drop_nulls()
     strange = labels.filter(~labels.is_in(list(classes)))
     if len(strange):
@@ -337,6 +340,6 @@ def refuse_strangers(argument: str, name: str, column: pl.Series, classes: pl.Se
 
 
 def plain_label(column: str, dtype: pl.DataType) -> pl.Expr:
-    """Labels as they are compared with values of Python."""
+    """Return labels in the form that compares with Python values."""
     label = pl.col(column)
     return label.cast(pl.String) if dtype in TEXTS else label.fill_nan(None) if dtype.is_float() else label

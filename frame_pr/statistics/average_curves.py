@@ -21,7 +21,7 @@ from frame_pr.statistics.unit_values import keys_left, refuse_engine
 
 COLUMNS = ("recall", "precision", "low", "high", "lower_quartile", "upper_quartile", "groups")
 MOST_LEVELS = 10_001
-"""Of recall. Each group has a row at each level, and 40 groups take 0.4 s for so many levels."""
+"""Levels of recall. Each group has a row at each level, and 40 groups take 0.4 s with this many levels."""
 
 
 @public(REFUSED["average_curve"])
@@ -103,7 +103,7 @@ def average_curve(
     if mean_over is not None:
         keys = keys_left(output.keys, mean_over)
     refuse_clash(output.keys, COLUMNS)
-    # Without the counts of a curve, which are floats for weights that are floats, `tp` and `positives` are integers.
+    # If weights are whole, counts of a curve are integers; otherwise they are floats.
     blocks = curve_table(rows, ("precision", "interpolated_precision"), unretrieved=True)
     if rows.weights.fractional and levels > MOST_EXACT_LEVELS:
         blocks = blocks.with_columns(pl.col("tp", "positives").cast(pl.Float64))
@@ -115,20 +115,20 @@ def average_curve(
 
 
 def heights_of(table: pl.LazyFrame, groups: pl.LazyFrame, points: int, *, interpolated: bool) -> pl.LazyFrame:
-    """`group`, `level` and `height` at all levels of recall, for each `group` of `groups`.
+    """Return `group`, `level` and `height` at all levels of recall, for each `group` of `groups`.
 
     `table`: curves, by group and from the best score on, with `tp`, `positives`, `recall_step` and both precisions. A
     group without a step has a height of 0 at every level.
     """
     last, level = points - 1, pl.col("level")
-    # A recall times `last` is an integer, which comparisons with the levels need: 3/10 is not the float 0.3.
+    # Recall times `last` is an integer, which the comparison with levels needs: 3/10 is not the float 0.3.
     whole_numbers = table.collect_schema()["tp"].is_integer()
     counts = pl.col("tp", "positives")
     steps = table.filter(pl.col("recall_step") > 0).with_columns(counts.cast(pl.Int128) if whole_numbers else counts)
     steps = steps.with_columns(end=pl.col("tp") * last)
     same_group = pl.col("group") == pl.col("group").shift(1)
     if interpolated:
-        # Sums of floats may miss a level by their last bits. The first hit reaches level 0.
+        # Sums of floats may miss a level by their last bits. The first positive reaches level 0.
         slack = 0 if whole_numbers else pl.col("positives") * 1e-14
         reached = ((pl.col("end") + slack) // pl.col("positives")).cast(pl.Int64)
         before = pl.when(same_group).then(reached.shift(1)).otherwise(-1)
@@ -144,7 +144,7 @@ def heights_of(table: pl.LazyFrame, groups: pl.LazyFrame, points: int, *, interp
             "group", "precision", "start", "end", "positives", pl.int_ranges(first, behind).alias("level")
         )
         pieces = pieces.explode("level", empty_as_null=False)
-        # In units in which a level is as wide as there are positives, so that widths are integers.
+        # In units in which a level is as wide as the number of positives, so that widths are integers.
         upper, lower = (pl.col("positives") * (level + edge) for edge in (1, 0))
         width = pl.min_horizontal("end", upper) - pl.max_horizontal("start", lower)
         share = pl.col("precision") * width.cast(pl.Float64) / pl.col("positives").cast(pl.Float64)
@@ -154,14 +154,14 @@ def heights_of(table: pl.LazyFrame, groups: pl.LazyFrame, points: int, *, interp
     levels = pl.LazyFrame({"level": range(0 if interpolated else 1, points)}, schema={"level": pl.Int64})
     every = groups.join(levels, how="cross", maintain_order="left_right")
     every = every.join(heights, on=["group", "level"], how="left", maintain_order="left")
-    # A level that is not reached has a precision of 0, and a sum of pieces may be a last bit above 1.
+    # A level that is not reached has precision 0, and a sum may exceed 1 by the last bit.
     return every.with_columns(pl.col("height").fill_null(0.0).clip(upper_bound=1.0))
 
 
 def averages(
     heights: pl.LazyFrame, keys: Sequence[str], points: int, confidence: float, *, shares: bool = True
 ) -> pl.LazyFrame:
-    """`keys` and `COLUMNS`, in no order, of `keys`, `level` and `height`; `shares`: heights lie between 0 and 1."""
+    """Aggregate `keys`, `level` and `height` into `keys` and `COLUMNS`. `shares`: heights lie between 0 and 1."""
     height, groups = pl.col("height"), pl.col("groups")
     table = heights.group_by(*map(by_name, keys), "level").agg(
         precision=height.mean(),

@@ -262,7 +262,7 @@ def compare(
 def _in_order(
     table: pl.LazyFrame, keys: Sequence[str], systems: Sequence[str], correction: str | None, columns: Sequence[str]
 ) -> pl.LazyFrame:
-    """The keys, which the table has as `key0`, ..., and these columns, with `p_adjusted`, sorted."""
+    """Return the keys, which the table has as `key0`, ..., and these columns, with `p_adjusted`, sorted."""
     key_columns = [f"key{i}" for i in range(len(keys))]
     table = adjust(table, correction).sort(*sorted_by(keys, systems, key_columns), "m", "a", "b")
     named = (pl.col(column).alias(key) for key, column in zip(keys, key_columns, strict=True))
@@ -270,7 +270,7 @@ def _in_order(
 
 
 def _validate_draws(test: str, resamples: Any, seed: Any) -> tuple[int, int] | None:
-    """The number of random sign flips and their seed; None if the test draws none."""
+    """Validate the number of random sign flips and their seed; None if the test draws none."""
     if test == "permutation":
         number = whole("resamples", 10_000 if resamples is None else resamples, 1)
         if number > _MOST_RESAMPLES:
@@ -294,7 +294,7 @@ def _validate_systems(baseline: Any, systems: Sequence[Any]) -> None:
 
 
 def _pair_places(systems: Sequence[Any], baseline: Any) -> list[tuple[int, int]]:
-    """The places of the two systems of each comparison, the baseline first."""
+    """Return the places of the two systems of each comparison, the baseline first."""
     _validate_systems(baseline, systems)
     if baseline is None:
         return list(combinations(range(len(systems)), 2))
@@ -303,7 +303,7 @@ def _pair_places(systems: Sequence[Any], baseline: Any) -> list[tuple[int, int]]
 
 
 def _pairs(unit_values: UnitValues[Any], keys: Sequence[str], units: Sequence[str], baseline: Any) -> pl.LazyFrame:
-    """A row per unit and pair of systems: `key0`, ...; `place` of the unit; names; values `a0`, `b0`, ..."""
+    """Return a row per unit and pair of systems: `key0`, ...; `place` of the unit; names; values `a0`, `b0`, ..."""
     kept = {f"key{i}": by_name(key) for i, key in enumerate(keys)}
     unit = {f"unit{i}": by_name(key) for i, key in enumerate(units)}
     values = {f"m{i}": by_name(name) for i, name in enumerate(unit_values.metrics)}
@@ -331,13 +331,13 @@ def _pairs(unit_values: UnitValues[Any], keys: Sequence[str], units: Sequence[st
 
 
 def _name_pairs(systems: pl.Series, baseline: Any) -> pl.DataFrame:
-    """The two systems of each comparison, `baseline` and `system`, and their places `a` and `b`."""
+    """Return the two systems of each comparison, `baseline` and `system`, and their places `a` and `b`."""
     places = pl.DataFrame(_pair_places(systems.to_list(), baseline), {"a": pl.Int64, "b": pl.Int64}, orient="row")
     return places.select(baseline=pl.lit(systems).gather("a"), system=pl.lit(systems).gather("b"), a="a", b="b")
 
 
 def _validate_shared(groups: pl.DataFrame, baseline: Any) -> pl.DataFrame:
-    """The pairs of systems of a frame with a row for each system and group; an error if a pair shares no group."""
+    """Return the pairs of systems of a frame with a row for each system and group; raise if a pair shares no group."""
     systems = groups["system"].unique().sort()
     if systems.null_count():
         raise ValueError("column 'system' has rows that are null: each value belongs to one system")
@@ -362,7 +362,7 @@ def _validate_shared(groups: pl.DataFrame, baseline: Any) -> pl.DataFrame:
 def _test_pairs(
     pairs: pl.LazyFrame, keys: Sequence[str], metrics: Sequence[str], confidence: float, draws: tuple[int, int] | None
 ) -> pl.LazyFrame:
-    """A row per key, pair and metric: a comparison without `p_adjusted`; also `m`, `a` and `b`, to sort by."""
+    """Return a row per key, pair and metric: a comparison without `p_adjusted`; also `m`, `a` and `b`, to sort by."""
     kept = [f"key{i}" for i in range(len(keys))]
     pair = [*kept, "a", "b"]
     places = range(len(metrics))
@@ -394,7 +394,7 @@ def _test_pairs(
     if draws is None:
         tests = tests.with_columns(p_value=p_value(pl.when(spread > 0).then(difference / error), groups - 1))
     else:
-        # As numbers, not names: two metrics may have one.
+        # By numbers and not by names: two metrics may have the same name.
         parts = table.unpivot(
             [f"parts{i}" for i in places], index=[*pair, "place"], variable_name="m", value_name="parts"
         )
@@ -415,7 +415,7 @@ def _test_pairs(
 
 
 def _scale(i: int) -> pl.Expr:
-    """The power of two next below the largest value of the i-th metric; to divide by it rounds nothing."""
+    """Return the power of two just below the largest value of the i-th metric; dividing by it is exact."""
     a, b = pl.col(f"a{i}").abs(), pl.col(f"b{i}").abs()
     largest = pl.when(a.is_not_null() & b.is_not_null()).then(pl.max_horizontal(a, b)).max()
     power = (largest.reinterpret(dtype=pl.Int64) // 2**52 * 2**52).reinterpret(dtype=pl.Float64)
@@ -423,8 +423,8 @@ def _scale(i: int) -> pl.Expr:
 
 
 def _summary(i: int) -> dict[str, pl.Expr]:
-    """Sums of the i-th metric over the units, in units of its scale."""
-    # In order, as the last bits of a sum of floats depend on it.
+    """Sum the i-th metric over the units, in units of its scale."""
+    # In order, because the last bits of a sum of floats depend on the order.
     a, b, difference = (pl.col(f"{name}{i}").sort_by("place") for name in "abd")
     both = difference.is_not_null()
     return {
@@ -441,9 +441,9 @@ def _summary(i: int) -> dict[str, pl.Expr]:
 
 Correction: TypeAlias = Callable[[pl.Expr, pl.Expr, pl.Expr], pl.Expr]
 CORRECTIONS: Mapping[str | None, Correction] = {
-    # Holm (1979): of all ranks j <= i, the largest (m - j + 1) p_j.
+    # Holm (1979): the largest (m - j + 1) p_j over all ranks j <= i.
     "holm": lambda p, rank, tests: ((tests - rank + 1) * p).cum_max().clip(upper_bound=1.0),
-    # Benjamini and Hochberg (1995): of all ranks j >= i, the smallest m p_j / j.
+    # Benjamini and Hochberg (1995): the smallest m p_j / j over all ranks j >= i.
     "bh": lambda p, rank, tests: (tests * p / rank).cum_min(reverse=True).clip(upper_bound=1.0),
     None: lambda p, rank, tests: p,
 }

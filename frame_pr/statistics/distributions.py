@@ -9,32 +9,32 @@ from statistics import NormalDist
 import polars as pl
 
 ROUNDING = 1e-12
-"""So close to 0 or 1 a mean of shares is taken for 0 or 1, from which sums of floats differ by their last bits."""
+"""A mean of shares this close to 0 or 1 counts as 0 or 1: sums of floats are off by their last bits."""
 _TABLE = 200
-"""Degrees of freedom up to which quantiles are solved for; above, a series in 1/df is as exact."""
+"""Up to this many degrees of freedom, solve for quantiles; above, a series in 1/df is as accurate."""
 
 
 def quantile(confidence: float, df: pl.Expr) -> pl.Expr:
-    """What |t| stays below with this probability."""
+    """Return the value that |t| does not exceed with this probability."""
     solved = pl.lit(_solved(confidence)).gather(df.clip(1, _TABLE) - 1)
     return pl.when(df > _TABLE).then(_expansion(confidence, df)).when(df > 0).then(solved)
 
 
 def welch_quantile(confidence: float, df: pl.Expr) -> pl.Expr:
-    """The same of any degrees of freedom, of which there are few: each is solved for."""
+    """Return the same quantile for a few degrees of freedom, each solved for."""
     return df.map_batches(partial(_quantiles, confidence=confidence), return_dtype=pl.Float64, is_elementwise=True)
 
 
 def p_value(t: pl.Expr, df: pl.Expr) -> pl.Expr:
-    """How likely a |t| at least as large is: the incomplete beta function I_x(df / 2, 1/2), x = df / (df + t^2).
+    """Return the probability of a |t| at least as large.
 
-    `t` is finite, or null.
+    It is the incomplete beta function I_x(df / 2, 1/2), x = df / (df + t^2). `t` is finite, or null.
     """
     return pl.map_batches([t, df], lambda columns: _tails(*columns), return_dtype=pl.Float64, is_elementwise=True)
 
 
 def normal_p_value(z: pl.Expr) -> pl.Expr:
-    """How likely a |z| at least as large is: a power series, and far out Laplace's continued fraction.
+    """Return the probability of a |z| at least as large: a power series, and in the tails Laplace's continued fraction.
 
     NIST Handbook, 7.6.2 and 7.9.1.
     """
@@ -42,18 +42,18 @@ def normal_p_value(z: pl.Expr) -> pl.Expr:
 
 
 def number_bounds(value: pl.Expr, error: pl.Expr, df: pl.Expr, confidence: float) -> dict[str, pl.Expr]:
-    """`value -+ t error`; null without an error."""
+    """Return `value -+ t error`; null without an error."""
     reach = quantile(confidence, df) * error
     return {"low": value - reach, "high": value + reach}
 
 
 def share_bounds(value: pl.Expr, error: pl.Expr, df: pl.Expr, confidence: float) -> dict[str, pl.Expr]:
-    """The same on the scale of logits, for what lies between 0 and 1: `expit(logit m -+ t e / (m (1 - m)))`.
+    """Return the bounds on the logit scale for a value between 0 and 1: `expit(logit m -+ t e / (m (1 - m)))`.
 
-    At 0 and at 1 there is no spread. Yet n shares of mean mu are all 1 with a probability of at most mu^n.
+    At 0 and 1 there is no spread. But n shares with mean mu are all 1 with a probability of at most mu^n.
     """
     all_0, all_1 = value <= ROUNDING, value >= 1 - ROUNDING
-    # The exponential of a negative number: that of a positive one may be infinite.
+    # Use the exponential of a negative number: that of a positive one may overflow.
     shrink = (-quantile(confidence, df) * error / (value * (1 - value))).exp()
     least = pl.lit((1 - confidence) / 2).pow(1 / (df + 1))
     low, high = value * shrink / (value * shrink + 1 - value), value / (value + (1 - value) * shrink)
@@ -64,11 +64,11 @@ def share_bounds(value: pl.Expr, error: pl.Expr, df: pl.Expr, confidence: float)
 
 
 def proportion_bounds(value: pl.Expr, n: pl.Expr, confidence: float) -> dict[str, pl.Expr]:
-    """Wilson's score interval of a proportion of n units."""
+    """Return Wilson's score interval for a proportion of n units."""
     z = -NormalDist().inv_cdf((1 - confidence) / 2)
     part = z * z / n
     middle, reach = value + part / 2, z * (value * (1 - value) / n + part / (4 * n)).sqrt()
-    # At its ends exactly: the root is rounded.
+    # Set the ends exactly, because the square root is rounded.
     return {
         "low": pl.when(value > 0).then((middle - reach) / (1 + part)).when(value == 0).then(0.0),
         "high": pl.when(value < 1).then((middle + reach) / (1 + part)).when(value == 1).then(1.0),
@@ -76,12 +76,12 @@ def proportion_bounds(value: pl.Expr, n: pl.Expr, confidence: float) -> dict[str
 
 
 def around(value: pl.Expr, low: pl.Expr, high: pl.Expr) -> dict[str, pl.Expr]:
-    """Bounds between which the value lies, also where they are so close that rounding puts one on the wrong side."""
+    """Make bounds enclose the value, also if rounding puts a close bound on the wrong side."""
     return {"low": pl.min_horizontal(value, low), "high": pl.max_horizontal(value, high)}
 
 
 def _expansion(confidence: float, df: pl.Expr) -> pl.Expr:
-    """Of Cornish and Fisher: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.5, with one term more."""
+    """Return the Cornish-Fisher quantile: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.5."""
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     terms = (
         (z**3 + z) / 4,
@@ -95,12 +95,12 @@ def _expansion(confidence: float, df: pl.Expr) -> pl.Expr:
 
 @cache
 def _solved(confidence: float) -> pl.Series:
-    """The quantiles of 1, 2, ... degrees of freedom."""
+    """Return the quantiles for 1, 2, ... degrees of freedom."""
     return _quantiles(pl.Series(range(1, _TABLE + 1), dtype=pl.Float64), confidence)
 
 
 def _quantiles(df: pl.Series, confidence: float) -> pl.Series:
-    """By Newton's method on logarithms, in which tails are straight lines, or nearly."""
+    """Solve by Newton's method on logarithms, on which tails are nearly straight lines."""
     step = logarithm = (df * 0 + NormalDist().inv_cdf((1 + confidence) / 2)).log()
     while (step.abs().max() or 0.0) > 1e-8:  # type: ignore[operator]  # the next one would be its square
         t = logarithm.exp()
@@ -114,11 +114,11 @@ def _quantiles(df: pl.Series, confidence: float) -> pl.Series:
 def _tails(t: pl.Series, df: pl.Series) -> pl.Series:
     df, square = df.cast(pl.Float64), t * t
     x, a = df / (df + square), df / 2
-    # The continued fraction converges fast on one side of its mean, and its mirror image on the other.
+    # The continued fraction converges fast on one side of the mean, and its mirror image on the other side.
     mirrored = x > (a + 1) / (a + 2.5)
     half = a * 0 + 0.5
     first, second = half.zip_with(mirrored, a), a.zip_with(mirrored, half)
-    rest = square / (df + square)  # 1 - x, without a difference
+    rest = square / (df + square)  # 1 - x, without cancellation.
     at = rest.zip_with(mirrored, x)
     front = (0.5 * rest.log() - a * (square / df).log1p()).exp() * _gamma_ratio(a) / pi**0.5
     share = front / first * _fraction(first, second, at)
@@ -141,7 +141,10 @@ def _normal_tails(z: pl.Series) -> pl.Series:
 
 
 def _fraction(a: pl.Series, b: pl.Series, x: pl.Series) -> pl.Series:
-    """The continued fraction of the incomplete beta function, by Lentz's method: NIST Handbook, 8.17.22 and 3.10."""
+    """Evaluate the continued fraction of the incomplete beta function by Lentz's method.
+
+    NIST Handbook, 8.17.22 and 3.10.
+    """
     value = ratio = x * 0 + 1.0
     inverse = 1 / (1 - (a + b) * x / (a + 1))
     value = inverse
@@ -159,9 +162,9 @@ def _fraction(a: pl.Series, b: pl.Series, x: pl.Series) -> pl.Series:
 
 
 def _gamma_ratio(a: pl.Series) -> pl.Series:
-    """Gamma(a + 1/2) / Gamma(a), which as a difference of logarithms would lose digits where a is large.
+    """Return Gamma(a + 1/2) / Gamma(a), which loses digits for large a if computed from logarithms.
 
-    By its asymptotic series (NIST Handbook, 5.11.13) at a larger a, and back by Gamma(a + 1) = a Gamma(a).
+    Use its asymptotic series (NIST Handbook, 5.11.13) at a larger a, and Gamma(a + 1) = a Gamma(a) to return.
     """
     steps = 20
     inverse = 1 / (a + steps)

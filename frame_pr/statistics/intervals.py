@@ -1,4 +1,4 @@
-"""Intervals: how sure a figure is, of groups that were sampled, or of rows."""
+"""Confidence intervals for metrics, if groups or rows were sampled."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def intervals(
 
 
 def of_means(unit_values: UnitValues[Any], keys: Sequence[str], confidence: float) -> pl.LazyFrame:
-    """`keys` and `COLUMNS`: of each metric the mean over the groups that share the keys."""
+    """Return `keys` and `COLUMNS`: for each metric, the mean over the groups that share the keys."""
     parts = [
         part.alias(f"{i} {name}")
         for i, metric in enumerate(unit_values.metrics)
@@ -154,9 +154,9 @@ def of_means(unit_values: UnitValues[Any], keys: Sequence[str], confidence: floa
 
 
 def share_of(confidence: Any) -> float:
-    """A confidence, as a share."""
+    """Validate a confidence level, as a share."""
     value = float(real("confidence", confidence))
-    # Half of what is left of 1 must have a quantile.
+    # Half of the rest to 1 must have a quantile.
     if not (0 < value < 1 and 0.5 < (1 + value) / 2 < 1):
         percent = f"write {value / 100:g}" if 50 <= value < 100 else "such as 0.95"
         raise ValueError(f"confidence must lie strictly between 0 and 1; got {shown(confidence)}: {percent}")

@@ -1,4 +1,4 @@
-"""Paired tests: for groups by random sign flips of their differences, for rows by their influence on both values."""
+"""Paired tests: random sign flips of the differences of groups, and influence functions for rows."""
 
 from __future__ import annotations
 
@@ -24,34 +24,34 @@ from frame_pr.statistics.sampled_rows import (
 )
 
 TIE = 2.0**-44
-"""A smaller difference is a rounding error, in units of the power of two next below the largest value."""
+"""A smaller difference is a rounding error, in units of the power of two just below the largest value."""
 _PARTS = 2.0**49
-"""Parts of that unit that differences are rounded to before they are added up."""
+"""Differences are rounded to this fraction of the unit before they are added."""
 _EXACT = 20
-"""Up to so many differences other than 0 are flipped in all ways; of more, some ways are drawn."""
+"""Up to this many nonzero differences, test all sign flips; for more, draw some at random."""
 _BITS = 64
-"""Ways that one word tells of one difference, a bit each: it is 6 differences that have so many."""
+"""Sign flips per word, one bit each. Six differences have this many combinations."""
 _EVERY_OTHER = [sum(1 << bit for bit in range(_BITS) if bit >> i & 1) for i in range(6)]
 _GOLDEN = 0x9E3779B97F4A7C15
 
 
 def signs(difference: pl.Expr) -> dict[str, pl.Expr]:
-    """Whether a difference is a win, a tie or a loss."""
+    """Return whether a difference is a win, a tie or a loss."""
     return {"wins": difference >= TIE, "ties": difference.abs() < TIE, "losses": difference <= -TIE}
 
 
 def parts_of(difference: pl.Expr) -> pl.Expr:
-    """A difference as a whole number of parts, 0 for a tie."""
+    """Round a difference to an integer number of parts, 0 for a tie."""
     parts = (difference * _PARTS).round().cast(pl.Int128)
     return pl.when(difference.abs() < TIE).then(0).otherwise(parts)
 
 
 def p_values(table: pl.LazyFrame, keys: Sequence[str], *, resamples: int, seed: int) -> pl.LazyFrame:
-    """`keys` and `p_value`, of a table of `keys`, `place` (a number for each difference) and `parts` (of `parts_of`).
+    """Return `keys` and `p_value`, from `keys`, `place` (a number for each difference) and `parts` (of `parts_of`).
 
-    With n differences other than 0 it is the share of the 2^n ways whose |sum| is at least that of the data; if n is
-    over 20, `(1 + c) / (1 + resamples)` with the number c of such among those drawn. These depend on the seed and on
-    the places alone. Keys of which all differences are 0 are left out.
+    With n nonzero differences, it is the share of the 2^n sign flips whose |sum| is at least that of the data. If n
+    exceeds 20, it is `(1 + c) / (1 + resamples)` with the number c of such flips among those drawn. These depend only
+    on the seed and on the places. Keys whose differences are all 0 are left out.
     """
     parts, word, drawn = pl.col("parts"), pl.col("word"), pl.col("n") > _EXACT
     words = -(-resamples // _BITS)
@@ -69,8 +69,8 @@ def p_values(table: pl.LazyFrame, keys: Sequence[str], *, resamples: int, seed: 
         total=parts.sum(),
         n=pl.col("n").first(),
     )
-    # A difference is off by one part at most, by rounding, and a tie is less than 32 of them: so the tolerance never
-    # makes up for a sign.
+    # Rounding changes a difference by at most one part, and a tie is below 32 parts, so the tolerance never hides a
+    # sign.
     least = pl.col("total").abs() - 2 * pl.col("n")
     as_large = (
         ((pl.col("total") - 2 * pl.col(f"{bit}")).abs() >= least) & (~drawn | (word * _BITS + bit < resamples))
@@ -85,7 +85,7 @@ def p_values(table: pl.LazyFrame, keys: Sequence[str], *, resamples: int, seed: 
 
 
 def _all_signs() -> pl.Expr:
-    """The word of a number that tells of the i-th difference: so that all words have all ways."""
+    """Return the word with the signs of the i-th difference, so that all words together have all combinations."""
     i, word = pl.col("i"), pl.col("word")
     within = pl.lit(pl.Series(_EVERY_OTHER, dtype=pl.UInt64)).gather(i.clip(0, 5))
     between = (word // pl.lit(2, dtype=pl.Int64).pow((i - 6).clip(0, 62)) % 2).cast(pl.UInt64)
@@ -93,7 +93,10 @@ def _all_signs() -> pl.Expr:
 
 
 def random_words(number: pl.Expr, seed: int) -> pl.Expr:
-    """The words of these numbers, from 0, that SplitMix64 gives: Steele, Lea and Flood (2014). They wrap around."""
+    """Return the words that SplitMix64 gives for these numbers from 0: Steele, Lea and Flood (2014).
+
+    Products wrap around.
+    """
     word = (number.cast(pl.UInt64) + 1) * pl.lit(_GOLDEN, dtype=pl.UInt64) + pl.lit(seed, dtype=pl.UInt64)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         word = (word ^ (word // 2**shift)) * pl.lit(factor, dtype=pl.UInt64)
@@ -101,7 +104,7 @@ def random_words(number: pl.Expr, seed: int) -> pl.Expr:
 
 
 def refuse_delong(names: Sequence[str], cluster: Column | None) -> None:
-    """DeLong's test is one of ROC AUC, over independent rows."""
+    """Check that the metric is ROC AUC over independent rows, as DeLong's test requires."""
     if cluster is not None:
         raise ValueError("test='delong' takes rows as independent, and cluster= says that they are not: use test='t'")
     for name in names:
@@ -136,13 +139,13 @@ def compared_rows(
     refuse_policies(request, names, clusters=True)
     if cluster is not None:
         refuse_cluster(cluster, request)
-    # Without clusters each row is one, so that its two D meet.
+    # Without clusters each row is its own cluster, so that its two D meet.
     rows, output = rows_of(frame, replace(request, cluster=cluster, each_row=cluster is None))
     systems, places = len(output.systems), range(len(names))
     values = values_and_errors(rows, metrics, undefined)
 
     def sides(table: pl.LazyFrame, on: list[str]) -> pl.LazyFrame:
-        """Of each pair, the columns of both systems, those of the second with `other` before their names."""
+        """Return, for each pair, the columns of both systems, those of the second with the prefix `other`."""
         table = table.with_columns(key=pl.col("group") // systems, place=pl.col("group") % systems).drop("group")
         both = pl.LazyFrame(pairs_of(output.systems), schema={"a": pl.Int64, "b": pl.Int64}, orient="row")
         both = both.join(table, left_on="a", right_on="place")
@@ -175,11 +178,11 @@ def compared_rows(
 
 
 def _variance(i: int, metric: RowMetric, *, clusters: bool) -> tuple[pl.Expr, pl.Expr]:
-    """The variance of the difference of the i-th metric, and its degrees of freedom."""
+    """Return the variance of the difference of the i-th metric, and its degrees of freedom."""
     squares, of_positives, units = pl.col(f"squares {i}"), pl.col(f"positive squares {i}"), pl.col("units")
     df = units - 1 if clusters else pl.min_horizontal(f"df {i}", f"other df {i}")
     if not clusters and _by_class(metric):
-        # The D of the positives add up to 0, and so do those of the negatives: each is a sample of its own.
+        # The D of the positives sum to 0, and so do those of the negatives: each label is a sample of its own.
         positives, negatives = pl.col("positives"), units - pl.col("positives")
         variance = of_positives * positives / (positives - 1) + (squares - of_positives) * negatives / (negatives - 1)
     else:
@@ -190,7 +193,7 @@ def _variance(i: int, metric: RowMetric, *, clusters: bool) -> tuple[pl.Expr, pl
 def _line(
     i: int, metric: RowMetric, variance_df: tuple[pl.Expr, pl.Expr], confidence: float, *, normal: bool
 ) -> dict[str, pl.Expr]:
-    """The columns of the i-th metric."""
+    """Return the columns of the i-th metric."""
     a, b, (variance, df) = pl.col(metric.name), pl.col(f"other {metric.name}"), variance_df
     both, grain = (a + b).is_not_null(), TIE * pl.max_horizontal(a.abs(), b.abs())
 
@@ -198,7 +201,7 @@ def _line(
         return pl.when(number.abs() <= grain).then(0.0).otherwise(number)
 
     difference, error = without_noise(b - a), without_noise(variance.clip(lower_bound=0.0).sqrt())
-    # No difference at all gives p = 1, and another one without an error gives none.
+    # A difference of 0 gives p = 1; another difference without an error gives null.
     t = pl.when(error > 0).then(difference / error)
     tail = normal_p_value(t) if normal else p_value(t, df)
     p = pl.when(error.is_not_null()).then(pl.when((difference == 0) & (error == 0)).then(1.0).otherwise(tail))

@@ -1,4 +1,4 @@
-"""The figures that a review of a ranking or a classifier starts from, in one frame."""
+"""A report: the metrics that a review of a ranking or a classifier starts with, in one frame."""
 
 from __future__ import annotations
 
@@ -134,7 +134,7 @@ def report(
 
 
 def _side_by_side(table: pl.LazyFrame, keys: Sequence[str], unit_values: UnitValues[Any]) -> pl.LazyFrame:
-    """Of a row for each metric, the columns that `evaluate` gives of means, with their bounds."""
+    """Pivot a row for each metric into the columns that `evaluate` returns for means, with their bounds."""
 
     def of(name: str, column: str) -> pl.Expr:
         return pl.col(column).filter(pl.col("metric") == name).first()

@@ -1,4 +1,4 @@
-"""Standard errors and intervals where the rows of groups, or clusters of rows, were drawn, and the groups are fixed."""
+"""Standard errors and intervals for sampled rows, or clusters of rows, in fixed groups."""
 
 from __future__ import annotations
 
@@ -31,31 +31,31 @@ _NEGATIVES = B.rows - B.positives
 
 
 class RowError(NamedTuple):
-    """The standard error of a metric where rows are the sample, as sums over blocks, and the D of a row.
+    """The standard error of a metric over sampled rows, as sums over blocks, and the influence D of a row.
 
-    The D of a row is how much the metric changes with the weight of the row: its influence function. The D of all rows
-    add up to 0, and the sum of their squares is about the variance of the metric.
+    D is the derivative of the metric by the weight of the row: its influence function. The D of all rows sum to 0, and
+    the sum of their squares is about the variance of the metric.
     """
 
     aggregates: Aggregates
     error: pl.Expr
-    """Of the facts of the group and of the aggregates."""
+    """A formula of the facts of the group and of the aggregates."""
     positive: pl.Expr
-    """The D of a positive, of its block and of the facts of the group."""
+    """The D of a row, from its label, its block and the facts of the group."""
     negative: pl.Expr
     by_class: bool = False
-    """Whether the D of the positives add up to 0, and those of the negatives too."""
+    """Whether the D of the positives sum to 0, and those of the negatives too."""
 
 
 def _average_precision(value: pl.Expr) -> RowError:
-    """Of rows that are not retrieved no sum knows: the D of such a positive is -A / P.
+    """Return the standard error of average precision. A positive that is not retrieved has D = -A / P.
 
-    One more weight for a positive moves the A itself, and the precision at its step and all later ones; for a negative
-    only these.
+    More weight for a positive changes its own term, and the precision at its step and at all later ones; more weight
+    for a negative changes only the latter.
     """
     lacking = B.tp / B.k - 1 + pl.col("later_misses")
     later_hits, unretrieved = pl.col("later_hits"), B.positives - B.number("hits_found")
-    # Around 1 - A, which of good rankings is as small as the rest.
+    # Relative to 1 - A, which for good rankings is as small as the other terms.
     lacks = 1 - value
     squares = B.number("gain_squares") + 2 * lacks * B.number("gains") + lacks**2 * B.number("hits_found")
     squares += unretrieved * value**2 + B.number("loss_squares")
@@ -73,9 +73,10 @@ def _average_precision(value: pl.Expr) -> RowError:
 
 
 def _roc_auc(value: pl.Expr) -> RowError:
-    """By the share of negatives above a positive, and of positives below a negative.
+    """Return the standard error of ROC AUC.
 
-    So it is the variance of DeLong, DeLong and Clarke-Pearson (1988). What is not retrieved is a last block.
+    Its variance is that of DeLong, DeLong and Clarke-Pearson (1988): of the shares of negatives above each positive,
+    and of positives below each negative. Rows that are not retrieved are the last block.
     """
     tp, k = B.tp.fill_null(B.positives), B.k.fill_null(B.rows)
     misses, above = B.size - B.hits, tp - B.hits
@@ -85,7 +86,7 @@ def _roc_auc(value: pl.Expr) -> RowError:
     earlier = pl.col("misses") - misses
     of_positives = B.number("negatives_above_squares") - B.positives * lacks**2
     of_negatives = B.number("positives_below_squares") - _NEGATIVES * lacks**2
-    # In floats, as an Int64 does not hold the square of every count.
+    # In floats, because Int64 does not hold the square of every count.
     p, n = B.positives.cast(pl.Float64), _NEGATIVES.cast(pl.Float64)
     variance = _spread(of_positives, p) / p**2 + _spread(of_negatives, n) / n**2
     return RowError(
@@ -101,7 +102,7 @@ def _roc_auc(value: pl.Expr) -> RowError:
 
 
 def _spread(squares: pl.Expr, n: pl.Expr) -> pl.Expr:
-    """A sum of squares of n numbers that add up to 0, as if of a larger population; null below two."""
+    """Correct a sum of squares of n numbers that sum to 0 for the size of the sample; null below two."""
     return pl.when(n > 1).then(squares.clip(lower_bound=0.0) * n / (n - 1))
 
 
@@ -109,11 +110,11 @@ ROW_ERRORS: Mapping[str, Callable[[pl.Expr], RowError]] = {
     "average_precision": _average_precision,
     "roc_auc": _roc_auc,
 }
-"""Of the value of each metric of a whole ranking. Its df is one less than the fewer of positives and negatives."""
+"""The standard errors of metrics of a whole ranking. The df is one less than the smaller number of the two labels."""
 
 
 def proportion(share: RowShare, value: pl.Expr) -> pl.Expr:
-    """The share of rows J of a rate that is J, or 2 J / (1 + J)."""
+    """Return the share of rows J for a rate that is J, or 2 J / (1 + J)."""
     return value / (2 - value) if share.of_jaccard else value
 
 
@@ -124,7 +125,7 @@ def _proportion_error(share: RowShare, value: pl.Expr, n: pl.Expr) -> pl.Expr:
 
 
 class RowMetric(NamedTuple):
-    """A metric that has a standard error over rows: one of the whole ranking, or a share at a threshold."""
+    """A metric with a standard error over rows: a metric of the whole ranking, or a share at a threshold."""
 
     name: str
     of_ranking: Callable[[pl.Expr], RowError] | None
@@ -133,25 +134,25 @@ class RowMetric(NamedTuple):
 
 
 class SampledRows(NamedTuple, Generic[Frame]):
-    """The rows of a call, checked for standard errors, and what gives a result of the caller's kind of frame."""
+    """The rows of a call, checked for standard errors, and the output in the caller's kind of frame."""
 
     rows: Rows
     output: OutputFrame[Frame]
     metrics: Sequence[RowMetric]
     undefined: float | None
     keys: Mapping[str, str]
-    """The keys of the result, and the columns that hold them in the tables below."""
+    """The keys of the result, and their columns in the tables below."""
     averaged: bool
     """Whether values are means over the groups that share the keys."""
     clustered: bool
 
     @property
     def single(self) -> bool:
-        """Whether a value is that of one group, whose rows are independent."""
+        """Return whether each value is that of one group with independent rows."""
         return not (self.averaged or self.clustered)
 
     def errors(self) -> pl.LazyFrame:
-        """The keys, `n` (rows or clusters), and `value 0`, `error 0`, `df 0`, `groups 0`, `undefined 0`, ..."""
+        """Return the keys, `n` (rows or clusters), and `value 0`, `error 0`, `df 0`, `groups 0`, `undefined 0`, ..."""
         groups = values_and_errors(self.rows, self.metrics, self.undefined)
         table, keys = self.output.restored(groups), list(self.keys.values())
         table = _means(table, keys, self.metrics) if self.averaged else _each(table, self.metrics)
@@ -161,9 +162,9 @@ class SampledRows(NamedTuple, Generic[Frame]):
         return table
 
     def clusters(self, groups: pl.LazyFrame | None = None) -> pl.LazyFrame:
-        """The keys, `cluster`, of each metric the sum of the D of its rows, and `alone 0`, ..., see `_cluster_errors`.
+        """Return the keys, `cluster`, the sum of the D of its rows for each metric, and `alone 0`, ...
 
-        `groups`: what `values_and_errors` gives.
+        `groups`: the result of `values_and_errors`. See `_cluster_errors`.
         """
         if groups is None:
             groups = values_and_errors(self.rows, self.metrics, self.undefined)
@@ -185,9 +186,9 @@ def sampled_rows(
     keys_left: Callable[[Sequence[str]], list[str]] | None = None,
     cluster: Column | None = None,
 ) -> SampledRows[Frame]:
-    """Validate a frame of which rows, or clusters of rows, are the sample.
+    """Validate a frame whose rows, or clusters of rows, are the sample.
 
-    `keys_left`: where values are averaged, which keys are not averaged over.
+    `keys_left`: for means, returns the keys that are not averaged over.
     """
     metrics = [of_rows(name) for name in names]
     refuse_policies(request, names, clusters=cluster is not None)
@@ -201,7 +202,7 @@ def sampled_rows(
 
 
 def intervals_of_rows(sampled: SampledRows[Any], confidence: float) -> pl.LazyFrame:
-    """What `intervals` gives of rows."""
+    """Compute what `intervals` returns for sampled rows."""
     keys = [pl.col(column).alias(key) for key, column in sampled.keys.items()]
     refuse_clash(sampled.keys, COLUMNS)
     table = sampled.errors()
@@ -212,7 +213,7 @@ def intervals_of_rows(sampled: SampledRows[Any], confidence: float) -> pl.LazyFr
 
 
 def row_metric(name: str) -> RowMetric | None:
-    """The metric of this name; None if it has no standard error over rows."""
+    """Return the metric of this name; None if it has no standard error over rows."""
     head, cut = name.partition("@")[0], metric(name).cut
     row_share = RATES[head].row_share if head in RATES else None
     if row_share is not None and (cut is None or isinstance(cut, Threshold)):
@@ -221,7 +222,7 @@ def row_metric(name: str) -> RowMetric | None:
 
 
 def of_rows(name: str) -> RowMetric:
-    """The metric of this name, which must have a standard error over rows."""
+    """Return the metric of this name; raise if it has no standard error over rows."""
     if target := row_metric(name):
         return target
     shares = [rate for rate, record in RATES.items() if record.row_share is not None]
@@ -234,7 +235,7 @@ def of_rows(name: str) -> RowMetric:
 
 
 def refuse_policies(request: Request, names: Sequence[str], *, clusters: bool) -> None:
-    """Raise for options under which rows are not drawn one by one, each as likely as the others."""
+    """Raise for options under which rows are not independent and equally likely."""
     refusals = (*SAMPLED_ROWS, *SAMPLED_CLUSTERS) if clusters else SAMPLED_ROWS
     refuse_options("a standard error", request.policies, refusals)
     if "positives" in request.totals and any(name != "average_precision" for name in names):
@@ -245,7 +246,7 @@ def refuse_policies(request: Request, names: Sequence[str], *, clusters: bool) -
 
 
 def refuse_cluster(cluster: Column, request: Request) -> None:
-    """A cluster is a column of its own: within a label, a score or a key there is nothing to tell an error from."""
+    """Check that the cluster is a column of its own: a label, a score or a key cannot be one."""
     refuse_several("cluster", cluster)
     roles = {"the label": [request.truth], "the score": request.scores, "a key of by": request.keys}
     for role, columns in roles.items():
@@ -257,7 +258,7 @@ def refuse_cluster(cluster: Column, request: Request) -> None:
 
 
 def _column_name(column: Column) -> Any:
-    """The name of a column; None of an expression that is more than a column."""
+    """Return the name of a column; None for an expression that is more than a column."""
     if not isinstance(column, pl.Expr):
         return column
     return column.meta.output_name() if column.meta.is_column() else None
@@ -266,7 +267,10 @@ def _column_name(column: Column) -> Any:
 def values_and_errors(
     rows: Rows, targets: Sequence[RowMetric], undefined: float | None, names: Sequence[str] = ()
 ) -> pl.LazyFrame:
-    """`group`, the metrics, `n` (the rows), and `error 0`, `df 0`, ... of the metrics; others by these names."""
+    """Return `group`, the metrics, `n` (the rows), and `error 0`, `df 0`, ...
+
+    of the metrics; the others have their names.
+    """
     counts = [
         f"{count}@{target.threshold}" for target in targets for count in ("tp", "k") if target.threshold is not None
     ]
@@ -292,7 +296,7 @@ def values_and_errors(
 
 
 def _each(table: pl.LazyFrame, targets: Sequence[RowMetric]) -> pl.LazyFrame:
-    """The same as of means, of each group by itself."""
+    """Return the same columns as for means, for each group separately."""
     values = {i: pl.col(target.name) for i, target in enumerate(targets)}
     return table.with_columns(
         *(value.alias(f"value {i}") for i, value in values.items()),
@@ -302,11 +306,11 @@ def _each(table: pl.LazyFrame, targets: Sequence[RowMetric]) -> pl.LazyFrame:
 
 
 def _means(table: pl.LazyFrame, keys: Sequence[str], targets: Sequence[RowMetric]) -> pl.LazyFrame:
-    """Of the groups that share the keys: the means of the values, their errors, the sums of df and n."""
+    """Average over the groups that share the keys: the means of the values, their errors, the sums of df and n."""
     parts = [pl.col("n").sum().alias("n")]
     for i, target in enumerate(targets):
         value, error = pl.col(target.name), pl.col(f"error {i}")
-        # Without an error of one of them, there is none of their mean.
+        # If one group has no error, the mean has none.
         of_all = pl.when(error.is_not_null().sum() == value.count()).then((error**2).sum().sqrt() / value.count())
         parts += [
             value.mean().alias(f"value {i}"),
@@ -327,7 +331,7 @@ def _row(i: int, target: RowMetric, confidence: float, *, simple: bool) -> dict[
 def bounds_of(
     i: int, target: RowMetric, value: pl.Expr, confidence: float, *, simple: bool = True
 ) -> dict[str, pl.Expr]:
-    """`low` and `high` of a metric, of its value, error and df. `simple`: of one group, without clusters."""
+    """Return `low` and `high` of a metric, from its value, error and df. `simple`: one group without clusters."""
     error, df = pl.col(f"error {i}"), pl.col(f"df {i}")
     if simple and target.row_share is not None:
         sides = proportion_bounds(proportion(target.row_share, value), df + 1, confidence)
@@ -341,7 +345,7 @@ def bounds_of(
 
 
 def sums_of_clusters(rows: Rows, targets: Sequence[RowMetric], groups: pl.LazyFrame) -> pl.LazyFrame:
-    """`group`, `cluster`, the label of its first row as `positive`, and of each metric the sum of the D of its rows.
+    """Return `group`, `cluster`, the label of its first row as `positive`, and for each metric the sum of its D.
 
     The sum is null where the metric has no value.
     """
@@ -378,9 +382,9 @@ def sums_of_clusters(rows: Rows, targets: Sequence[RowMetric], groups: pl.LazyFr
 
 
 def _cluster_errors(clusters: pl.LazyFrame, keys: Sequence[str], targets: Sequence[RowMetric]) -> pl.LazyFrame:
-    """`error`, of sums and not of means, and `df`; and how many clusters there are.
+    """Return `error` and `df` of sums, and the number of clusters.
 
-    In a group of one cluster, which is `alone`, the D add up to 0, whatever the error is: so there is none of the mean.
+    In a group with a single cluster, marked `alone`, the D sum to 0 whatever the error is. So the mean has no error.
     """
     n = pl.len().cast(pl.Int64)
     parts = [n.alias("clusters")]
@@ -391,7 +395,7 @@ def _cluster_errors(clusters: pl.LazyFrame, keys: Sequence[str], targets: Sequen
 
 
 def _joined(table: pl.LazyFrame, clusters: pl.LazyFrame, keys: Sequence[str], places: range) -> pl.LazyFrame:
-    """The means, with the errors that clusters give, of the metrics at these places."""
+    """Return the means with cluster-robust errors, of the metrics at these places."""
     both = table.join(clusters, on=keys, how="left", nulls_equal=True) if keys else table.join(clusters, how="cross")
     return both.with_columns(
         pl.col("clusters").alias("n"),

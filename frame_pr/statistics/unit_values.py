@@ -1,4 +1,4 @@
-"""Unit values: metrics with a row per unit, from `evaluate` by groups or from a table that the caller brings."""
+"""Unit values: metrics with a row per unit, from `evaluate` by groups or from the caller's table."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from frame_pr.metrics.aggregation import plan_for, values
 from frame_pr.metrics.names import metric, request_for
 
 _SLACK = 1e-6
-"""By so much a share may lie below 0 or above 1, as the floats of other tools are rounded, some to 32 bits."""
+"""How far a share may lie below 0 or above 1, because other tools round floats, some to 32 bits."""
 COLUMNS = ("metric", "value", "low", "high", "standard_error", "units", "undefined")
-"""Those of intervals, beside the keys."""
+"""The columns of intervals, after the keys."""
 
 
 class UnitValues(NamedTuple, Generic[Frame]):
-    """A table with a row per unit, and what gives a result of the caller's kind of frame."""
+    """A table with a row per unit, and the output in the caller's kind of frame."""
 
     table: pl.LazyFrame
-    """The keys, and the metrics as Float64, null where there is none."""
+    """The keys, and the metrics as Float64, null if undefined."""
     keys: Sequence[str]
     metrics: Sequence[str]
     systems: Sequence[str]
-    """The scores, where a call has several, which are in the key `system`."""
+    """The scores, if a call has several; they are in the key `system`."""
     shares: Sequence[str]
     """The metrics that lie between 0 and 1."""
     undefinable: Sequence[str]
-    """Those that a unit may have no value of."""
+    """The metrics that may be undefined for a unit."""
     give: Callable[[pl.LazyFrame, Sequence[str]], Frame]
-    """A result with these keys, as a frame of the caller's kind."""
+    """Return a result with these keys as a frame of the caller's kind."""
 
     def in_order(self, keys: Sequence[str]) -> list[pl.Expr]:
-        """What results are sorted by."""
+        """Return the columns to sort results by."""
         return sorted_by(keys, self.systems)
 
 
@@ -58,9 +58,9 @@ def unit_values_of(
     *,
     system: bool = False,
 ) -> UnitValues[Frame]:
-    """The figures of the groups of a frame of rows; without truth and score, those that the frame has.
+    """Evaluate the groups of a frame of rows; without truth and score, return the metrics that the frame has.
 
-    `system`: whether a frame of figures must say of which system they are.
+    `system`: whether a frame of metrics must have a column that names the system.
     """
     if truth is None or score is None:
         return _brought(frame, metrics, by, {"positive": positive, "undefined": undefined, **policies}, system=system)
@@ -81,7 +81,7 @@ def unit_values_of(
 
 
 def refuse_engine(frame: Any) -> None:
-    """Statistics start from a frame that is here."""
+    """Statistics need a frame in memory."""
     if backend := backend_class(frame):
         raise TypeError(
             f"statistics of a {backend.name} start from the metrics of its groups: evaluate(metrics, truth, score, "
@@ -90,7 +90,7 @@ def refuse_engine(frame: Any) -> None:
 
 
 def has_unit_values(frame: Any, truth: Any, score: Any) -> bool:
-    """Whether a call is about a frame of figures, and not of rows."""
+    """Return whether a call passes a frame of metrics, and not of rows."""
     refuse_engine(frame)
     if (truth is None) != (score is None):
         present, missing = ("score", "truth") if truth is None else ("truth", "score")
@@ -99,7 +99,7 @@ def has_unit_values(frame: Any, truth: Any, score: Any) -> bool:
 
 
 def sampling_unit(sampled: Any, cluster: Column | None, *, means: bool) -> str:
-    """What was drawn at random, "groups" or "rows"; `means`: whether the call is about means over groups."""
+    """Return the sampling unit, "groups" or "rows". `means`: whether the call is about means over groups."""
     unit: str = one_of("sampled", sampled, ("groups", "rows", None)) or (
         "groups" if means and cluster is None else "rows"
     )
@@ -156,7 +156,7 @@ def _refuse_repeated(data: pl.DataFrame, keys: Sequence[str], metrics: Sequence[
 
 
 def _is_share(name: str) -> bool:
-    """Whether a metric lies between 0 and 1; a column that is named in another way is not known to."""
+    """Return whether a metric lies between 0 and 1. For a column with another name this is unknown."""
     try:
         parsed = metric(name)
     except ValueError:
@@ -183,7 +183,7 @@ def _refuse_no_shares(data: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFram
 
 
 def keys_left(keys: Sequence[str], mean_over: Any) -> list[str]:
-    """The keys that are not averaged over."""
+    """Return the keys that are not averaged over."""
     means = means_asked(mean_over, "mean")
     if means is None:
         return list(keys)
@@ -194,7 +194,7 @@ def keys_left(keys: Sequence[str], mean_over: Any) -> list[str]:
 def row(
     metric: str, value: pl.Expr, sides: Mapping[str, pl.Expr], error: pl.Expr, units: pl.Expr, undefined: pl.Expr
 ) -> dict[str, pl.Expr]:
-    """`COLUMNS` of one metric."""
+    """Return the `COLUMNS` of one metric."""
     return {
         "metric": pl.lit(metric),
         "value": value,

@@ -1,4 +1,4 @@
-"""Unpaired comparisons between groups: other rows, or other units, and the same score."""
+"""Unpaired comparisons of groups: different rows or units, and the same score."""
 
 from __future__ import annotations
 
@@ -42,23 +42,26 @@ _SHOWN = 5
 
 
 class _Tables(NamedTuple):
-    """What is compared: of each group `key0`, ..., `group`, and `units 0`, `value 0`, `error 0`, `df 0`, ..."""
+    """The samples that are compared.
+
+    For each group: `key0`, ..., `group`, and `units 0`, `value 0`, `error 0`, `df 0`, ...
+    """
 
     groups: pl.LazyFrame
     rest: pl.LazyFrame
-    """The same of all other groups together, by the group that they leave out."""
+    """The same columns for the rest of each group: all other groups together."""
     clusters: tuple[pl.LazyFrame, pl.LazyFrame] | None
-    """`cluster` and `D 0`, ... of the groups, and of the rest, where clusters are the sample."""
+    """`cluster` and `D 0`, ... of the groups, and of their rests, if clusters are the sample."""
 
 
 class GroupComparison(NamedTuple, Generic[Frame]):
-    """A table with a row per key, pair of groups and metric, and what gives a result of the caller's kind of frame."""
+    """A table with a row per key, pair of groups and metric, and the output in the caller's kind of frame."""
 
     table: pl.LazyFrame
     """The keys as `key0`, ..., and `COLUMNS` but `p_adjusted`; also `m`, `a` and `b`, their places."""
     keys: Sequence[str]
     systems: Sequence[str]
-    """The scores, where there are several; then `system` is the last key."""
+    """The scores, if there are several; then `system` is the last key."""
     give: Callable[[pl.LazyFrame, Sequence[str]], Frame]
 
 
@@ -107,13 +110,13 @@ def compare_groups(
 
 
 def _split(keys: Sequence[str], *, several: bool) -> tuple[list[str], str]:
-    """The keys of `by`, and that of `between`, which is the last one of the caller's."""
+    """Separate the keys of `by` from that of `between`, which is the caller's last key."""
     place = len(keys) - 1 - several
     return [*keys[:place], *keys[place + 1 :]], keys[place]
 
 
 def _keys_averaged(keys: Sequence[str], mean_over: Any, group: str) -> list[str]:
-    """The keys that are not averaged over."""
+    """Return the keys that are not averaged over."""
     left = keys_left(keys, mean_over)
     if len(left) == len(keys):
         raise ValueError(
@@ -172,7 +175,7 @@ def _compare_units(
 
 
 def _renamed(keys: Sequence[str], between: str) -> dict[str, pl.Expr]:
-    """The keys, of these columns, under their names in the tables that are compared."""
+    """Return these key columns under their names in the tables that are compared."""
     return {f"key{i}": by_name(key) for i, key in enumerate(keys)} | {"group": by_name(between)}
 
 
@@ -185,14 +188,14 @@ def _errors_and_bounds(sampled: SampledRows[Any], names: Mapping[str, pl.Expr], 
 
 
 def _others(groups: pl.LazyFrame, shared: Sequence[str]) -> pl.LazyFrame:
-    """Each group with each `other` of the same keys, of a table with a row per group."""
+    """Pair each group with each `other` that has the same keys, from a table with a row per group."""
     others = groups.rename({"group": "other"})
     pairs = groups.join(others, on=shared, nulls_equal=True) if shared else groups.join(others, how="cross")
     return pairs.filter(pl.col("group").ne_missing(pl.col("other")))
 
 
 def _rest_of_rows(sampled: SampledRows[Any], keys: Sequence[str], between: str) -> Rows:
-    """The rows of all other groups, once for each group that they are the rest of."""
+    """Return the rows of all other groups, once for each group whose rest they are."""
     rows = sampled.rows
     columns = sampled.output.key_columns
     names = _renamed([columns[key] for key in keys], columns[between])
@@ -219,9 +222,9 @@ def _compare(
     metrics: Sequence[str],
     lines: Sequence[dict[str, pl.Expr]],
 ) -> pl.LazyFrame:
-    """A row per key, pair of groups and metric, without `p_adjusted`; also `m`, `a` and `b`, to sort by.
+    """Return a row per key, pair of groups and metric, without `p_adjusted`; also `m`, `a` and `b`, to sort by.
 
-    The variance of a difference is the sum of both, less twice the covariance of clusters that are in both groups. Its
+    The variance of a difference is the sum of both variances, less twice the covariance of clusters in both groups. The
     degrees of freedom are those of Welch (1947) and Satterthwaite (1946).
     """
     refuse_clash(keys, COLUMNS)
@@ -258,7 +261,7 @@ def _compare(
 
 
 def _pairs(groups: pl.DataFrame, shared: Sequence[str], between: str, baseline: Any) -> pl.DataFrame:
-    """The groups that are compared, `baseline` and `group`, and `a` and `b`, their places for the same keys."""
+    """Return the pairs of groups, `baseline` and `group`, and `a` and `b`, their places among equal keys."""
     values = groups["group"].unique().sort()
     place = pl.int_range(pl.len(), dtype=pl.Int64)
     groups = groups.sort(*shared, "group").with_columns(b=place.over(list(shared)) if shared else place)
@@ -289,7 +292,7 @@ def _pairs(groups: pl.DataFrame, shared: Sequence[str], between: str, baseline: 
 
 
 def _baseline(values: pl.Series, between: str, baseline: Any) -> Any:
-    """The group that is named as baseline, with the dtype of the column."""
+    """Return the group that is named as baseline, in the dtype of the column."""
     try:
         value = pl.Series([baseline]).cast(values.dtype, strict=True)
     except (pl.exceptions.PolarsError, TypeError, OverflowError):
@@ -305,7 +308,7 @@ def _baseline(values: pl.Series, between: str, baseline: Any) -> Any:
 def _covariances(
     pairs: pl.LazyFrame, base: pl.LazyFrame, groups: pl.LazyFrame, shared: Sequence[str], on: str, metrics: int
 ) -> pl.LazyFrame:
-    """`products 0`, ... of each pair: the sum of the products of the D of clusters that are in both groups."""
+    """Return `products 0`, ... for each pair: the sum of the products of the D of clusters that are in both groups."""
     both = pairs.join(base, on=[*shared, on], nulls_equal=True)
     both = both.join(groups, on=[*shared, "group", "cluster"], nulls_equal=True)
     products = ((pl.col(f"base D {i}") * pl.col(f"D {i}")).sum().alias(f"products {i}") for i in range(metrics))
@@ -313,7 +316,7 @@ def _covariances(
 
 
 def _covariance(i: int) -> pl.Expr:
-    """Of two means over groups, with the corrections that the variances have."""
+    """Return the covariance of two means over groups, with the corrections of their variances."""
     corrections = [n / (n - 1) for n in (pl.col(f"base units {i}"), pl.col(f"units {i}"))]
     means = pl.col(f"base groups {i}") * pl.col(f"groups {i}")
     return pl.col(f"products {i}").fill_null(0.0) * (corrections[0] * corrections[1]).sqrt() / means
@@ -334,7 +337,7 @@ def _line(i: int, error: pl.Expr, low: pl.Expr, high: pl.Expr, p: pl.Expr) -> di
 
 
 def _difference(i: int) -> pl.Expr:
-    """The value of the group less that of the baseline; a rounding error counts as 0."""
+    """Return the value of the group less that of the baseline; a rounding error counts as 0."""
     a, b = pl.col(f"base value {i}"), pl.col(f"value {i}")
     return pl.when((b - a).abs() > TIE * pl.max_horizontal(a.abs(), b.abs())).then(b - a).otherwise((b - a) * 0.0)
 
@@ -342,19 +345,21 @@ def _difference(i: int) -> pl.Expr:
 def _welch(
     difference: pl.Expr, errors: tuple[pl.Expr, pl.Expr], covariance: pl.Expr, dfs: tuple[pl.Expr, pl.Expr]
 ) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
-    """The standard error of a difference, its degrees of freedom, and the p-value; df is null without an error."""
+    """Return the standard error of a difference, its degrees of freedom and the p-value; df is null without an
+    error.
+    """
     parts = errors[0] ** 2, errors[1] ** 2
     total = parts[0] + parts[1]
     variance = total - 2 * covariance
     error = pl.when(variance > TIE * total).then(variance).otherwise(0.0 * total).sqrt()
     df = pl.when(error > 0).then(total**2 / (parts[0] ** 2 / dfs[0] + parts[1] ** 2 / dfs[1]))
     t = pl.when(error > 0).then(difference / error)
-    # No difference at all gives p = 1, and another one without an error gives none.
+    # A difference of 0 gives p = 1; another difference without an error gives null.
     return error, df, pl.when((difference == 0) & (error == 0)).then(1.0).otherwise(p_value(t, df))
 
 
 def _line_of_means(i: int, confidence: float) -> dict[str, pl.Expr]:
-    """By Welch's t-test: `d -+ t e`, with the standard error e of the difference d."""
+    """Apply Welch's t-test: `d -+ t e`, with the standard error e of the difference d."""
     errors, dfs = ((pl.col(f"base {name} {i}"), pl.col(f"{name} {i}")) for name in ("error", "df"))
     error, df, p = _welch(_difference(i), errors, pl.lit(0.0), dfs)
     reach = pl.when(error > 0).then(welch_quantile(confidence, df) * error).otherwise(error)
@@ -362,9 +367,9 @@ def _line_of_means(i: int, confidence: float) -> dict[str, pl.Expr]:
 
 
 def _line_of_rows(i: int, metric: RowMetric, *, single: bool) -> dict[str, pl.Expr]:
-    """From the intervals of both values: that of a difference as Newcombe (1998), and Zou and Donner (2008) have it.
+    """Combine the intervals of both values into that of the difference: Newcombe (1998), Zou and Donner (2008).
 
-    The test is the score test of two proportions, or Welch's t-test of logits, as the errors of shares are not alike on
+    The test is the score test of two proportions, or Welch's t-test of logits, because the errors of shares differ on
     both sides.
     """
     (a, low_a, high_a, error_a), (b, low_b, high_b, error_b) = (

@@ -1,4 +1,4 @@
-"""Files of rankings and of relevance judgments (TREC, MS MARCO, BEIR, JSONL) -> frames."""
+"""Read files of rankings and of relevance judgments (TREC, MS MARCO, BEIR, JSONL) as frames."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ _FIELD_NAMES: dict[str, tuple[str, ...]] = {
     "document": ("corpus-id", "corpus_id", "document", "document_id", "doc_id", "docid", "docno", "passage_id", "pid"),
     "relevance": ("score", "relevance", "rel", "label", "grade"),
 }
-"""What the fields of judgments are called in the header of a file, or in its JSON objects."""
+"""Names of the fields of judgments in the header of a file, or in its JSON objects."""
 _ALWAYS = ("query", "document", "relevance")
 _BLANKS = " \t\r\v\f"
-_SHOWN = 80  # characters shown in an error
-_ALWAYS_READ = 2**26  # bytes of text
+_SHOWN = 80  # Characters shown in an error.
+_ALWAYS_READ = 2**26  # Bytes of text.
 _MOST_TIMES = 100
-"""So many times as large as the file its text may be: runs are compressed to a fifth or a tenth."""
+"""The text may be this many times as large as the file: runs are compressed to a fifth or a tenth."""
 _NUMBERS: dict[type[pl.DataType], str] = {
     pl.Int64: "a whole number",
     pl.Float64: "a number",
@@ -151,12 +151,12 @@ def read_trec_qrels(path: Path | Sequence[Path]) -> pl.DataFrame:
 
 
 def _files(path: Any, *, patterns: bool) -> list[str]:
-    """The files that are named, and those whose names match a pattern."""
+    """Return the named files, and those whose names match a pattern."""
     items = [path] if isinstance(path, bytes) else several("path", path, "a file, a pattern, or a list of both")
     files = []
     for item in items:
         name = expanduser(path_of("path", item))
-        # A file may have a name like a pattern.
+        # The name of a file may look like a pattern.
         matched = sorted(glob.glob(name)) if patterns and glob.has_magic(name) and not os.path.exists(name) else [name]
         if not matched:
             raise FileNotFoundError(errno.ENOENT, "no file has a name like this", name)
@@ -165,9 +165,9 @@ def _files(path: Any, *, patterns: bool) -> list[str]:
 
 
 def _together(files: Sequence[str], tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """The lines of all files; a document stands once in the ranking, or in the judgments, of a query."""
+    """Return the lines of all files. A document may occur once in the ranking, or in the judgments, of a query."""
     lines = pl.concat([table.with_columns(file=pl.lit(place)) for place, table in enumerate(tables)])
-    # Lines of several runs have tags of their own, and judgments of several subtopics iterations.
+    # Lines of several runs differ in their tags, and judgments of several subtopics in their iterations.
     key = [name for name in ("query", "document", "tag", "iteration") if name in lines.columns]
     repeated = lines.filter(~pl.struct(key).is_first_distinct())
     if repeated.height:
@@ -186,18 +186,18 @@ def _together(files: Sequence[str], tables: Sequence[pl.DataFrame]) -> pl.DataFr
 
 
 def _lines(name: str) -> pl.DataFrame:
-    """The lines that are not empty, without the blanks around them, and the number of each."""
-    # Opened here, as polars takes a pipe for empty, and reads all files of a directory.
+    """Return the lines that are not blank, stripped, and their numbers."""
+    # Open the file here: polars reads a pipe as empty, and reads all files of a directory.
     try:
         with open(name, "rb") as file:
             content = _decompressed(name, file.read())
     except OSError as error:
-        if isdir(name):  # on Windows, the error is a PermissionError
+        if isdir(name):  # On Windows, the error is a PermissionError.
             sentence = f"{os.strerror(errno.EISDIR)}: a directory is no file, give one of those in it"
             raise IsADirectoryError(errno.EISDIR, sentence, name) from None
         raise type(error)(error.errno, error.strerror, name) from None
     try:
-        # After an empty line, as polars takes some letters at the beginning for those of a compressed file.
+        # Start with an empty line, because polars takes some letters at the beginning for those of a compressed file.
         lines = pl.read_lines(b"\n" + content, row_index_name="number")
     except pl.exceptions.ComputeError as error:
         raise ValueError(_not_text(name, content, error)) from None
@@ -205,7 +205,7 @@ def _lines(name: str) -> pl.DataFrame:
 
 
 def _read(name: str, fields: dict[str, type[pl.DataType]]) -> pl.DataFrame:
-    """The typed fields of each line, and its `number`."""
+    """Return the fields of each line in their dtypes, and its `number`."""
     lines = _lines(name)
     first = lines["line"][0] if lines.height else ""
     if fields is not _QRELS:
@@ -223,17 +223,17 @@ def _read(name: str, fields: dict[str, type[pl.DataType]]) -> pl.DataFrame:
 
 
 class _Layout(NamedTuple):
-    """Where the fields of a line are."""
+    """The places of the fields in a line."""
 
     fields: tuple[str, ...]
-    """The names of all fields of a line, in their order."""
+    """The names of all fields of a line, in order."""
     json_names: tuple[str, ...] = ()
-    """What they are called in a JSON object; none where a line has fields between blanks."""
+    """The names in a JSON object; None if a line has fields separated by whitespace."""
     header: bool = False
-    """Whether the first line has names."""
+    """Whether the first line is a header."""
 
     def read(self, lines: pl.DataFrame) -> pl.DataFrame:
-        """The lines with a column of text for each field; null where a line has not got it."""
+        """Return the lines with a text column for each field; null if a line lacks it."""
         if self.json_names:
             paths = {field: f"$['{name}']" for field, name in zip(self.fields, self.json_names, strict=True)}
             return lines.with_columns(pl.col("line").str.json_path_match(path).alias(f) for f, path in paths.items())
@@ -243,7 +243,7 @@ class _Layout(NamedTuple):
 
 
 def _layout_of_fields(line: str) -> _Layout:
-    """The layout that the first line has, or names."""
+    """Return the layout that the first line has, or names."""
     written = _fields_in(line)
     named = _known_names(written)
     if {*_ALWAYS} <= {*named}:
@@ -253,7 +253,7 @@ def _layout_of_fields(line: str) -> _Layout:
 
 
 def _layout_of_json(path: str, line: str) -> _Layout:
-    """The layout of JSON objects like that of the first line."""
+    """Return the layout of JSON objects like that of the first line."""
     try:
         names = list(json.loads(line))
     except ValueError as error:
@@ -272,7 +272,7 @@ def _fields_in(line: str) -> list[str]:
 
 
 def _known_names(names: Sequence[str]) -> dict[str, int]:
-    """The fields that are named, and the place of each name."""
+    """Return the fields that the header names, and the place of each."""
     places = {name.lower(): place for place, name in enumerate(names)}
     matches = {field: [places[name] for name in synonyms if name in places] for field, synonyms in _FIELD_NAMES.items()}
     return {field: at[0] for field, at in matches.items() if at}
@@ -288,7 +288,7 @@ def _not_text(name: str, content: bytes, error: Exception) -> str:
 
 
 def _decompressed(name: str, content: bytes) -> bytes:
-    """The text of a file that is compressed, whatever its name, or of one that is not."""
+    """Read the text of a file, compressed or not, whatever its name."""
     ways = [decompress for start, decompress in _COMPRESSED.items() if re.match(start, content, re.DOTALL)]
     try:
         for decompress in ways:
@@ -301,12 +301,12 @@ def _decompressed(name: str, content: bytes) -> bytes:
 
 
 def _most(content: bytes) -> int:
-    """The largest text that a compressed file may hold."""
+    """Return the largest text that a compressed file may hold."""
     return max(_ALWAYS_READ, _MOST_TIMES * len(content))
 
 
 def _refuse_large(text: bytes, content: bytes) -> bytes:
-    """The text, unless it is so much larger than the file that it would exhaust the memory."""
+    """Return the text, unless it is so large that it would exhaust the memory."""
     if len(text) > _most(content):
         raise OverflowError(
             f"holds more than {_most(content)} bytes in {len(content)}; decompress it first if this is meant"
@@ -329,7 +329,7 @@ def _zlib_or_text(content: bytes) -> bytes:
     except zlib.error:
         with suppress(UnicodeDecodeError):
             content.decode()
-            return content  # a query may be called so
+            return content  # A query may have this name.
         raise
 
 
@@ -348,7 +348,7 @@ _COMPRESSED: dict[bytes, Callable[[bytes], bytes]] = {
 
 
 def _typed(field: str, dtype: type[pl.DataType]) -> pl.Expr:
-    """The field as a value of its type, null where it is none; a whole number may be written as 1.0."""
+    """Convert a field to its dtype; null if that fails. An integer may be written as 1.0."""
     number = pl.col(field).cast(dtype, strict=False)
     if dtype == pl.Float64:
         return pl.when(number.is_finite()).then(number)
