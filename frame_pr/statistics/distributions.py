@@ -81,7 +81,10 @@ def around(value: pl.Expr, low: pl.Expr, high: pl.Expr) -> dict[str, pl.Expr]:
 
 
 def _expansion(confidence: float, df: pl.Expr) -> pl.Expr:
-    """Return the Cornish-Fisher quantile: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.5."""
+    """Return the Cornish-Fisher quantile: Abramowitz and Stegun, Handbook of Mathematical Functions, 26.7.5.
+
+    The last term is the next one of that expansion.
+    """
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     terms = (
         (z**3 + z) / 4,

@@ -345,9 +345,7 @@ def _difference(i: int) -> pl.Expr:
 def _welch(
     difference: pl.Expr, errors: tuple[pl.Expr, pl.Expr], covariance: pl.Expr, dfs: tuple[pl.Expr, pl.Expr]
 ) -> tuple[pl.Expr, pl.Expr, pl.Expr]:
-    """Return the standard error of a difference, its degrees of freedom and the p-value; df is null without an
-    error.
-    """
+    """Return the standard error, the degrees of freedom (null without an error) and the p-value of a difference."""
     parts = errors[0] ** 2, errors[1] ** 2
     total = parts[0] + parts[1]
     variance = total - 2 * covariance
