@@ -119,7 +119,7 @@ def extras(project: dict[str, Any]) -> str:
         "none": f"polars {minimum(project, 'polars')}, and nothing else; Python must be {python(project)}",
         "`pandas`": f"pandas {minimum(project, 'pandas')}, pyarrow {minimum(project, 'pyarrow')}",
         "`plot`": f"matplotlib {minimum(project, 'matplotlib')}",
-        "`spark`": f"pyspark {minimum(project, 'pyspark')}",
+        "`spark`": f"pyspark {minimum(project, 'pyspark')}, pandas and pyarrow; [which pandas](engines.md#spark)",
         "`dask`": f"Dask {minimum(project, 'dask')}, and what `pandas` brings",
     }
     rows = "".join(f"| {name} | {libraries} |\n" for name, libraries in brings.items())

@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from decimal import Decimal
 from functools import wraps
-from os import PathLike
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
@@ -18,7 +17,7 @@ from frame_pr.expressions.namespace import ExprPR
 from frame_pr.frames.arguments import flag, is_whole, path_of, public, scalar, whole
 from frame_pr.frames.arrow import PandasFrame
 from frame_pr.frames.environment import when_imported
-from frame_pr.frames.kinds import Backend, Frame, backend_class, read_stream, register_backend, scan_of
+from frame_pr.frames.kinds import Backend, Frame, backend_class, path_advice, read_stream, register_backend
 from frame_pr.frames.messages import kind_of_value, shown
 from frame_pr.functions import confusion as matrices
 from frame_pr.functions import (
@@ -205,8 +204,7 @@ def partitioned(
     [(1, 1.0), (2, 0.5)]
     """
     if not isinstance(frame, (pl.LazyFrame, pl.DataFrame)):
-        way = f": give {scan_of(frame)}" if isinstance(frame, (str, PathLike)) and scan_of(frame) else ""
-        way = ": a pandas frame is in memory already" if PandasFrame.matches(frame) else way
+        way = ": a pandas frame is in memory already" if PandasFrame.matches(frame) else path_advice(frame)
         raise TypeError(f"partitioned takes a polars LazyFrame or DataFrame as its frame, got {shown(frame)}{way}")
     number = None if partitions is None else whole("partitions", partitions, least=1)
     if number is not None and number > _MOST:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
@@ -315,8 +316,8 @@ def kind_of(frame: Frame) -> FrameKind[Frame]:
 
 def _fault(frame: Any) -> str:
     """Explain why an object is not a supported frame, and what to do."""
-    if isinstance(frame, (str, PathLike)) and (way := scan_of(frame)):
-        return f"the frame is a path, {shown(str(frame))}: give {way}"
+    if way := path_advice(frame):
+        return f"the frame is a path, {shown(str(frame))}{way}"
     kind = f"{type(frame).__module__}.{type(frame).__qualname__}".removeprefix("builtins.")[-80:]
     if "group" in type(frame).__qualname__.lower():
         return f"got a {kind}: give the frame itself, and the grouping columns as by=[...]"
@@ -348,10 +349,13 @@ _SCANS = {
 }
 
 
-def scan_of(path: str | PathLike[Any]) -> str:
-    """Return the polars call that reads the file of this path; empty if a text does not look like a path."""
-    suffixes = [suffix.lower() for suffix in Path(str(fspath(path))).suffixes]
-    for suffix in suffixes[-2:]:
-        if suffix in _SCANS:
-            return "pl." + _SCANS[suffix].format(shown(str(path)))
-    return "" if isinstance(path, str) else "pl.scan_parquet(...) or pl.scan_csv(...) of it"
+def path_advice(frame: Any) -> str:
+    """Return the polars call that reads the file, if a path was given as a frame; empty for all else."""
+    if not isinstance(frame, (str, PathLike)):
+        return ""
+    path = str(fspath(frame))
+    for suffix in Path(path).suffixes[-2:]:
+        if suffix.lower() in _SCANS:
+            return f": give pl.{_SCANS[suffix.lower()].format(shown(path))}"
+    is_path = isinstance(frame, PathLike) or "/" in path or os.sep in path
+    return ": give pl.scan_parquet(...) or pl.scan_csv(...) of it" if is_path else ""

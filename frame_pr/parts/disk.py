@@ -13,16 +13,21 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import polars as pl
 import polars.selectors as cs
 
+from frame_pr.frames.columns import expanded, expanded_one
 from frame_pr.frames.kinds import kind_of
+from frame_pr.frames.messages import shown
+from frame_pr.functions.tallies import Bins
 from frame_pr.inputs.data_warnings import may_be_tally, refuse_tally
 from frame_pr.inputs.request import Request
+from frame_pr.metrics.means import Means
 from frame_pr.parts.backends import Parts, Readings
 from frame_pr.parts.part_query import Part, PartQuery, in_part, in_places, places
 from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_edges, range_of, refuse_gain
@@ -50,6 +55,47 @@ class DiskFrame(Parts):
     def columns(self) -> list[str]:
         """Return the names of its columns."""
         return self.frame.collect_schema().names()
+
+    def evaluate(self, request: Request, named: Mapping[str, str], means: Means | None, undefined: float | None) -> Any:
+        """Metrics per group, also where the columns of the request are expressions."""
+        frame, request = self._with_named_columns(request)
+        return super(DiskFrame, frame).evaluate(request, named, means, undefined)
+
+    def tally(self, request: Request, bins: Bins | None) -> Any:
+        """Pre-aggregated counts, also where the columns of the request are expressions."""
+        frame, request = self._with_named_columns(request)
+        return super(DiskFrame, frame).tally(request, bins)
+
+    def _with_named_columns(self, request: Request) -> tuple[DiskFrame, Request]:
+        """The frame with a column for each expression of the request, and the request with their names."""
+        if not any(isinstance(column, pl.Expr) for column in request.columns()):
+            return self, request
+        made: dict[str, pl.Expr] = {}
+
+        def named(argument: str, items: Sequence[Any], *, several: bool = False) -> list[str]:
+            self.refuse_missing([item for item in items if not isinstance(item, pl.Expr)], argument)
+            columns = expanded(self.frame, argument, items) if several else expanded_one(self.frame, argument, *items)
+            names = []
+            for name, column in columns.items() if isinstance(columns, dict) else [columns]:
+                # Two columns may have one name, such as `relevance` and `pl.col("relevance") >= 1`.
+                unique = name
+                while unique in made and not made[unique].meta.eq(column):
+                    unique = f"{argument} {unique}"
+                if unique != name and several:
+                    raise ValueError(f"{argument}: {shown(name)} is also another column of the call; use alias()")
+                made[unique] = column
+                names.append(unique)
+            return names
+
+        # Names of keys and scores are in the result, so they come first.
+        keys = named("by", request.keys, several=True)
+        scores = named("score", request.scores, several=request.several)
+        single = {argument: named(argument, [column])[0] for argument, column in request.single.items()}
+        options: Any = {argument: name for argument, name in single.items() if argument in request.policies}
+        policies = request.policies | options
+        request = replace(request, keys=keys, scores=scores, truth=single["truth"], policies=policies)
+        frame = self.frame.with_columns(column.alias(name) for name, column in made.items())
+        return replace(self, frame=frame), request
 
     def _call(self, request: Request, named: Mapping[str, str], undefined: float | None) -> PartQuery:
         # Check it here: a part has only the columns that the call reads, and `count` is not one of them.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from io import BytesIO
@@ -197,7 +198,10 @@ def _mapped(
     if keys is not None:
         rows = rows.repartition(*(f"row.c{i}" for i in keys)) if keys else rows.repartition(1)
     made = [StructField(f"c{i}", field.dataType, True, field.metadata) for i, field in enumerate(fields)]
-    return rows.mapInArrow(function, StructType([*made, StructField("error", StringType())]))
+    with warnings.catch_warnings():
+        # mapInArrow warns of pandas 3, although no row goes through pandas.
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        return rows.mapInArrow(function, StructType([*made, StructField("error", StringType())]))
 
 
 def _told(frame: DataFrame, fields: Sequence[StructField]) -> DataFrame:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.kinds import find_kind
+from frame_pr.frames.kinds import find_kind, path_advice
 from frame_pr.frames.messages import kind_of_value
 from frame_pr.functions.curves import CURVE_COLUMNS
 from frame_pr.inputs.values import type_of
@@ -93,7 +93,8 @@ def read_curves(
         frame, metrics = pl.collect_all([frame, metrics])
     kind = find_kind(frame)
     if kind is None:
-        raise TypeError(f"plot_curve draws a polars or pandas frame that curve gave, got {kind_of_value(frame)}")
+        got = f"{kind_of_value(frame)}{path_advice(frame)}"
+        raise TypeError(f"plot_curve draws a polars or pandas frame that curve gave, got {got}")
     missing = [name for name in CURVE_COLUMNS if name not in kind.columns]
     if missing:
         raise ValueError(

@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import public
 from frame_pr.frames.columns import by_name, column_names, listed, map_whole, refuse_missing
-from frame_pr.frames.kinds import Frame, FrameKind, find_kind, read_stream
+from frame_pr.frames.kinds import Frame, FrameKind, find_kind, path_advice, read_stream
 from frame_pr.frames.messages import examples, kind_of_value, pluralize, shown, warn
 
 _EXAMPLES = 3  # Keys shown in an error.
@@ -88,7 +88,7 @@ def join_judgments(
         kinds_given = [kind_of_value(frame) for frame in (run, judgments)]
         raise TypeError(
             "run and judgments must both be polars DataFrames, both LazyFrames, both pandas DataFrames or both Tables; "
-            f"got {kinds_given[0]} and {kinds_given[1]}"
+            f"got {kinds_given[0]} and {kinds_given[1]}{path_advice(run) or path_advice(judgments)}"
         )
     refuse_missing(runs, kinds[0].columns, "run", "by")
     columns = [_others(kinds[0], "run", keys, runs), _others(kinds[1], "judgments", keys)]

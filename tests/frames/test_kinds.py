@@ -56,6 +56,7 @@ def test_dicts_are_not_taken_for_their_keys(given, message):
         ("run.tsv", "give pl.scan_csv('run.tsv', separator='\\t')"),
         ("s3://runs/*.ndjson", "give pl.scan_ndjson('s3://runs/*.ndjson')"),
         (Path("runs"), "give pl.scan_parquet(...) or pl.scan_csv(...) of it"),
+        ("runs/*", "'runs/*': give pl.scan_parquet(...) or pl.scan_csv(...) of it"),
     ],
     ids=str,
 )

@@ -12,6 +12,7 @@ from decimal import Decimal
 from types import SimpleNamespace
 
 import polars as pl
+import polars.selectors as cs
 import pytest
 from compare import assert_same
 from names import NAMES
@@ -418,11 +419,56 @@ def test_what_parts_cannot_do():
         parted(scored(), 2).curve("y", "s", by="group")
     with pytest.raises(ValueError, match="ties='order' takes rows as they stand"):
         parted(scored(), 2).average_precision("y", "s", by="group", ties="order")
-    for name in ("weight", "tie_break", "positives", "rows"):
-        with pytest.raises(TypeError, match=f"{name} takes names of columns where the frame is in parts"):
-            parted(scored(), 2).evaluate(["average_precision", "roc_auc"], "y", "s", by="group", **{name: pl.col("P")})
     with pytest.raises(ValueError, match="no column 'z'"):
         parted(scored(), 2).average_precision("y", "z", by="group")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"by": pl.col("place") // 200},
+        {"by": [pl.col("group"), (pl.col("s") * 3).floor().alias("third")]},
+        {"by": (pl.col("s") * 3).floor()},  # a key of the name of the score
+        {"by": "group", "truth": pl.col("other") > 900, "score": -pl.col("other")},
+        {"by": "group", "truth": pl.col("w") >= 1, "weight": "w"},
+        {"by": pl.col("place") % 50, "truth": pl.col("w") >= 1, "gain": pl.col("w") + 1, "metrics": ["ndcg", "rows"]},
+        {"by": cs.by_name("group"), "score": ["s", pl.col("s").rank().over("group").alias("rank")]},
+        {"by": "group", "score": cs.by_name("s", "other")},
+        {"score": pl.col("s") + pl.col("other"), "weight": pl.col("w") * 2},
+        {"by": "group", "tie_break": pl.col("place") % 50, "positives": pl.col("P") * 2, "rows": pl.col("P") * 4},
+        {"by": ["group", pl.col("place") % 3], "mean_over": "group", "truth": pl.col("y").cast(pl.Int8)},
+    ],
+    ids=str,
+)
+def test_expressions_as_columns(given):
+    frame = scored()
+    arguments = {"metrics": ["roc_auc", "rows", "positives"], "truth": "y", "score": "s"} | given
+    for parts in (2, 4):
+        assert_same(parted(frame, parts).evaluate(**arguments), frame.pr.evaluate(**arguments))
+
+
+def test_expressions_as_columns_of_a_tally():
+    columns = {"truth": pl.col("w") > 1, "score": pl.col("s").round(1), "by": pl.col("place") % 3}
+    assert_same(parted(scored(), 3).tally(**columns), scored().pr.tally(**columns))
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"by": pl.col("dya")}, "by: no column 'dya'"),
+        ({"by": pl.col("group"), "truth": "yy"}, "truth: no column 'yy'"),
+        ({"truth": pl.col("y").sum()}, "truth: this expression gives one value for all rows"),
+        ({"truth": cs.all()}, r"truth gives \d+ columns: it must be one"),
+        (
+            {"by": pl.col("s").floor(), "score": ["s", "other"]},
+            "score: 's' is also another column of the call",
+        ),
+    ],
+    ids=str,
+)
+def test_wrong_expressions_as_columns(given, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        parted(scored(), 2).evaluate("rows", **{"truth": "y", "score": "s"} | given)
 
 
 @pytest.mark.parametrize("by", ["group", None])
