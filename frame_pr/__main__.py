@@ -58,8 +58,8 @@ def _dask() -> pl.DataFrame:
     import frame_pr.dask  # noqa: F401  makes Dask frames known
 
     with dask.config.set(scheduler="synchronous"):
-        found: Any = fp.evaluate(dd.from_pandas(ROWS.to_pandas(), npartitions=2), **COLUMNS)
-        return pl.DataFrame(pl.from_pandas(found.compute()))
+        result: Any = fp.evaluate(dd.from_pandas(ROWS.to_pandas(), npartitions=2), **COLUMNS)
+        return pl.DataFrame(pl.from_pandas(result.compute()))
 
 
 def _expressions() -> pl.DataFrame:
@@ -81,8 +81,8 @@ def _spark() -> pl.DataFrame:
     session = SparkSession.builder.master("local[2]").config(map=options).getOrCreate()
     try:
         frame = session.createDataFrame(ROWS.rows(), "query string, relevant int, score int")
-        found: Any = fp.evaluate(frame, **COLUMNS)
-        return pl.DataFrame(found.toArrow())
+        result: Any = fp.evaluate(frame, **COLUMNS)
+        return pl.DataFrame(result.toArrow())
     finally:
         session.stop()
 
@@ -111,9 +111,9 @@ CHECKS = (
 )
 
 
-def faults(found: pl.DataFrame) -> Iterator[str]:
+def faults(result: pl.DataFrame) -> Iterator[str]:
     """What differs from the answers."""
-    values = {row["query"]: row for row in found.to_dicts()}
+    values = {row["query"]: row for row in result.to_dicts()}
     for metric, answers in ANSWERS.items():
         for group, answer in answers.items():
             value = values.get(group, {}).get(metric)
@@ -129,7 +129,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         prog="python -m frame_pr",
         description="Print versions, and compare values on each kind of frame with known ones.",
     )
-    parser.add_argument("--spark", action="store_true", help="check Spark, too: starts a JVM, which takes some seconds")
+    parser.add_argument("--spark", action="store_true", help="check Spark, too: starts a JVM, which needs some seconds")
     asked = vars(parser.parse_args(arguments))
     fp.show_versions()
     print()
