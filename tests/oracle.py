@@ -89,6 +89,7 @@ class Group:
         missed = self.positives - found
         self.rows = known_total(sum(row.mass for row in rows) + missed, known.get("rows"))
         # Without gains, a positive's is 1, be it in the frame or not.
+        self.unjudged = sum(row.count for row in rows if row.truth is None)
         self.gains, self.missed = [(worth(row), row.count) for row in rows], missed
         self.hit_gain = sum(worth(row) * row.count for row in rows if row.truth)
         self.blocks, self.hit_gains, self.curve, self.ties, k, tp = [], [], [], 0, 0, 0

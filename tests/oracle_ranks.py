@@ -113,15 +113,18 @@ def rank_biased_precision(group, persistence):
 
 
 def bpref(group):
-    """Mean over the positives of 1 - (negatives above it, at most P) / min(P, Q), over its places in its block."""
-    positives, negatives, above, total = group.positives, group.rows - group.positives, 0, 0
-    for _, size, hits, *_ in group.blocks:
+    """Mean over the positives of 1 - (negatives above it, at most P) / min(P, Q), over its places in its block.
+
+    Rows without a label are no negatives.
+    """
+    positives, negatives, above, total = group.positives, group.rows - group.positives - group.unjudged, 0, 0
+    for _, _, hits, _, known in group.blocks:
         # With 0 to all of its negatives above, which are alike.
-        places = size - hits + 1
+        places = known - hits + 1
         below = max(0, min(places, positives - above))
         capped = Fraction(below * (2 * above + below - 1), 2) + (places - below) * positives
         total += hits * (1 - (over(capped / places, min(positives, negatives)) or 0))
-        above += size - hits
+        above += known - hits
     return total / Fraction(positives)
 
 

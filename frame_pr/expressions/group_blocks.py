@@ -55,6 +55,7 @@ class GroupBlocks(NamedTuple):
             "rows": self.rows,
             "retrieved_positives": self.positives,
             "retrieved_rows": self.rows,
+            "unjudged_rows": pl.lit(0, dtype=pl.Int64),
         }
 
     def aggregate(self, record: Aggregate, names: set[str]) -> pl.Expr:
@@ -96,6 +97,7 @@ class GroupBlocks(NamedTuple):
         running = {
             "positives": tp.cum_max(reverse=True),  # Broadcasting the last value takes many times as long.
             "rows": tp * 0 + self.rows,
+            **dict.fromkeys(("unjudged", "unjudged_k", "unjudged_rows"), tp * 0),
             "interpolated_precision": (tp / k).cum_max(reverse=True),
         }
         blocks = _with_fields(steps, **{name: columns[name] for name in columns if name == "tp" or name in names})

@@ -62,6 +62,11 @@ class Rows:
         """A mass of the rows that a row stands for."""
         return mass * pl.col("count") if self.has_counts else mass
 
+    def unjudged(self) -> pl.Expr:
+        """How many of the rows that a row stands for have no label of their own, and count as negatives."""
+        filled = ~pl.col("judged") if self.request.fills_labels else pl.lit(False)
+        return self.times((filled & ~pl.col("dropped") if self.key.drops else filled).cast(pl.Int64))
+
 
 class OutputFrame(NamedTuple, Generic[Frame]):
     """The frame that a call returns: it restores the caller's keys from `group`, and the caller's kind of frame."""

@@ -49,13 +49,22 @@ _MOST = 2**56
 
 GAINS = ("gain", "hit_gain")
 """What rows are worth, and what positives are."""
-EXTRA_SUMS = (*GAINS, "judged")
-"""What is added up of the rows of a block, and not run down the ranking."""
+EXTRA_SUMS = (*GAINS, "judged", "unjudged")
+"""What is added up of the rows of a block. Of these, only `unjudged` also runs down the ranking."""
 
 
 HITS = Mass("hits", "tp", "positives", run="tp_run", before="tp_before", in_all="positives_in_all")
 ROWS = Mass("size", "k", "rows", run="k_run", before="k_before", in_all="rows_in_all")
 MASSES = (HITS, ROWS)
+UNJUDGED = Mass(
+    "unjudged",
+    "unjudged_k",
+    "unjudged_rows",
+    run="unjudged_run",
+    before="unjudged_before",
+    in_all="unjudged_rows_in_all",
+)
+"""Rows without a label of their own, where `unjudged="negative"` fills it."""
 
 
 UNIT = pl.col("unit").fill_null(2.0**40)

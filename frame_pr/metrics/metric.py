@@ -190,6 +190,8 @@ _TRUTH, _SCORE, _WEIGHT = pl.col("truth"), pl.col("score"), pl.col("weight")
 FACTS: Mapping[str, Fact] = {
     "positives": Fact(Aggregate(pl.col("positives"), "first"), Aggregate(_TRUTH * _WEIGHT)),
     "rows": Fact(Aggregate(pl.col("rows"), "first"), Aggregate(_WEIGHT)),
+    # Only for blocks: nothing that needs no ranking reads it.
+    "unjudged_rows": Fact(Aggregate(pl.col("unjudged_rows"), "first"), Aggregate(_WEIGHT * 0)),
     # Only for fractional weights.
     "unit": Fact(Aggregate(pl.col("unit"), "first"), Aggregate(pl.col("unit"), "first")),
     "retrieved_positives": Fact(Aggregate(pl.col("tp"), "max"), Aggregate((_TRUTH & _SCORE.is_not_null()) * _WEIGHT)),

@@ -88,9 +88,12 @@ def _unretrieved(b: Blocks) -> tuple[pl.Expr, pl.Expr]:
 
 
 def _bpref(_: re.Match[str], b: Blocks) -> Metric:
-    hits, block_misses, positives = (count.cast(pl.Float64) for count in (b.hits, b.size - b.hits, b.positives))
-    above = (b.k - b.size - b.tp + b.hits).cast(pl.Float64)
-    fewer = pl.min_horizontal(b.positives, b.rows - b.positives).clip(lower_bound=1)
+    # Rows without a label of their own are no negatives here, whatever they are to other metrics.
+    unjudged, unjudged_k, unjudged_rows = map(b.number, ("unjudged", "unjudged_k", "unjudged_rows"))
+    counts = b.hits, b.size - b.hits - unjudged, b.positives
+    hits, block_misses, positives = (count.cast(pl.Float64) for count in counts)
+    above = (b.k - b.size - b.tp + b.hits - unjudged_k + unjudged).cast(pl.Float64)
+    fewer = pl.min_horizontal(b.positives, b.rows - b.positives - unjudged_rows).clip(lower_bound=1)
     # Of the places among the misses of its block that a positive may have, count those with fewer than P misses above.
     low = (positives - above).clip(0, block_misses + 1)
     misses = low * above + low * (low - 1) / 2 + (block_misses + 1 - low) * positives
@@ -195,8 +198,9 @@ FAMILIES = (
     ),
     Family(
         "bpref",
-        "mean over the positives of 1 - (negatives above it, at most P) / min(P, N - P): with `unjudged='drop'`, of "
-        "rankings with incomplete relevance judgments",
+        "mean over the positives of 1 - (negatives above it, at most P) / min(P, negatives), for rankings with "
+        "incomplete relevance judgments: a row without a label of its own counts nowhere, also with "
+        "`unjudged='negative'`",
         "bpref",
         _bpref,
     ),

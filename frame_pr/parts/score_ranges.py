@@ -18,6 +18,7 @@ from frame_pr.inputs.keys import Coding, coding, group_limit
 from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.weights import (
     MASSES,
+    UNJUDGED,
     bits_beside,
     bits_of_sum,
     exponent,
@@ -106,6 +107,8 @@ def count_ranges(part: pl.DataFrame, call: PartQuery, units: pl.DataFrame | None
     alone = replace(rows, totals=[])
     total_columns = {_SUM + name: name for name in TOTAL_POLICIES}
     table = aggregate(alone, plan_for(alone, TOTAL_POLICIES)).select("group", **total_columns)
+    unjudged = rows.frame.group_by("group").agg(rows.unjudged().sum().alias(_SUM + UNJUDGED.total))
+    table = table.join(unjudged, on="group", how="left")
     for total in rows.totals:
         table = table.join(total, on="group", how="left")
     return output.restore(table).collect()
@@ -116,12 +119,13 @@ def starts_of(counts: pl.DataFrame, call: PartQuery, units: pl.DataFrame | None)
     if units is not None:
         counts = counts.join(units, on=[*call.keys, RANGE], how="left", nulls_equal=True)
     coder, ranges = _numbered(counts, call.keys)
-    sums, ranked = {mass: pl.col(_SUM + mass.total) for mass in MASSES}, pl.col(RANGE).is_not_null()
+    masses = (*MASSES, UNJUDGED)
+    sums, ranked = {mass: pl.col(_SUM + mass.total) for mass in masses}, pl.col(RANGE).is_not_null()
     totals = _known_totals(counts, call, coder, pl.Int64() if units is None else pl.Float64())
     unit = [] if units is None else [pl.col("unit").first()]
     groups = ranges.group_by("group").agg(*(total.sum().alias(mass.total) for mass, total in sums.items()), *unit)
     groups = with_totals(groups, totals, in_units=units is not None)
-    groups = groups.select("group", **{mass.in_all: mass.total for mass in MASSES})
+    groups = groups.select("group", **{mass.in_all: mass.total for mass in masses})
     before = {
         mass.before: (number.cum_sum() - number).over("group")
         for mass, total in sums.items()

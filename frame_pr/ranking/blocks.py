@@ -22,6 +22,7 @@ from frame_pr.inputs.weights import (
     HITS,
     MASSES,
     ROWS,
+    UNJUDGED,
     bits_of_sum,
     exact_unit,
     exponent,
@@ -31,7 +32,8 @@ from frame_pr.inputs.weights import (
     unit_of,
 )
 
-START = (*(mass.before for mass in MASSES), *(mass.in_all for mass in MASSES), "later_precision")
+_RUN = (*MASSES, UNJUDGED)
+START = (*(mass.before for mass in _RUN), *(mass.in_all for mass in _RUN), "later_precision")
 """What is known of a group that is one range of the scores of a larger one: counts at the better scores, above the
 range, the totals of the larger one, and the largest precision at any threshold below the range."""
 
@@ -87,7 +89,7 @@ def blocks_of(
 
     if steps:
         wanted |= {HITS.block}
-    masses = [mass for mass in MASSES if mass.upto in wanted]
+    masses = [mass for mass in MASSES if mass.upto in wanted] + [UNJUDGED] * (UNJUDGED.block in extra_sums)
     # Running totals over the whole frame; a block's own numbers are differences of them, and so are a group's.
     blocks = _running(rows, extra_sums, each_row=each_row, wanted=wanted).with_columns(
         last=ends(key.group_bits()),
@@ -132,7 +134,7 @@ def blocks_of(
         blocks = blocks.join(rows.starts.select("group", *START), on="group", how="left", maintain_order="left")
         blocks = blocks.with_columns(
             *((pl.col(mass.upto) + pl.col(mass.before)).alias(mass.upto) for mass in masses),
-            *(pl.col(mass.in_all).alias(mass.total) for mass in MASSES),
+            *(pl.col(mass.in_all).alias(mass.total) for mass in _RUN),
             *(pl.when(pl.col(n) > 0).then(pl.col(n) + pl.col(ROWS.before)).otherwise(0).alias(n) for n in k_at),
         )
     if rows.some_unranked:
@@ -219,7 +221,7 @@ def _masses(rows: Rows, extra_sums: Sequence[str]) -> dict[str, tuple[pl.Expr, p
             masses[name] = (mass, pl.Float64()) if weights.fractional else (rows.times(mass), pl.Int64())
     if rows.units is not None:
         masses["unit"] = pl.col("unit"), pl.Float64()
-    if rows.request.fills_labels and "judged" in extra_sums:
+    if rows.request.fills_labels and not {"judged", UNJUDGED.block}.isdisjoint(extra_sums):
         judged = pl.col("judged") & ~pl.col("dropped") if rows.key.drops else pl.col("judged")
         masses["judged"] = rows.times(judged.cast(pl.Int64)), pl.Int64()
     return masses
@@ -262,7 +264,8 @@ def _runs(rows: Rows, extra_sums: Sequence[str]) -> dict[str, pl.Expr]:
     # In fixed point, as floats lose bits where a total is taken from another.
     gain = rows.times(in_units(pl.col("gain"), pl.col("gain_unit"))) if rows.gains.fractional else pl.col("gain")
     summed = {"gain": gain, "hit_gain": pl.col("truth") * gain}
-    summed |= {"judged": pl.col("judged") if rows.request.fills_labels else counts}
+    judged = pl.col("judged") if rows.request.fills_labels else counts
+    summed |= {"judged": judged, UNJUDGED.block: counts - judged}
     runs = {f"{name}_run": summed[name].cum_sum() for name in extra_sums}
     if rows.weights.fractional:
         # Over all groups they may wrap around, which differences within a group do not notice.

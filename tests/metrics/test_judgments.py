@@ -34,8 +34,13 @@ def test_bpref_of_what_was_not_retrieved_and_not_judged(kind):
     # Rank 1 nobody judged: it is left out. Of P = 3 and Q = 2 judged, hits are above 2 and 1 negatives; one is missing.
     data = pl.DataFrame({"relevant": [None, 1, 0, 1, 0, 1], "score": [6, 5, 4, 3, 2, None]})
     assert_known(kind, data, "bpref", (1 + 1 / 2) / 3, unjudged="drop", unscored="unretrieved")
-    # Counted as a negative it stands above both: Q = 3, 1 - 1/3 and 1 - 2/3.
-    assert_known(kind, data, "bpref", (2 / 3 + 1 / 3) / 3, unjudged="negative", unscored="unretrieved")
+    # It is no negative of bpref where it is one of other metrics.
+    assert_known(kind, data, "bpref", (1 + 1 / 2) / 3, unjudged="negative", unscored="unretrieved")
+    # Of a tie of it and the positive with a judged negative, the positive has this negative above it in half the orders.
+    tied = data.with_columns(score=pl.Series([6, 6, 6, 3, 2, None]))
+    assert_known(kind, tied, "bpref", (3 / 4 + 1 / 2) / 3, unjudged="negative", unscored="unretrieved")
+    assert_known(kind, tied, "bpref", (1 + 1 / 2) / 3, unjudged="negative", unscored="unretrieved", ties="optimistic")
+    assert_known(kind, tied, "bpref", (1 / 2 + 1 / 2) / 3, unjudged="negative", unscored="unretrieved", ties="pessimistic")
 
 
 def test_bpref_without_positives_has_no_value(kind):
