@@ -170,7 +170,8 @@ def public() -> Iterator[Any]:
     """Every public function and class with parameters, and the methods that are not functions of the same name."""
     for name in frame_pr.__all__:
         described = getattr(frame_pr, name)
-        if not (described is frame_pr.show_versions or (inspect.isclass(described) and issubclass(described, Warning))):
+        without = described is frame_pr.show_versions or isinstance(described, dict)
+        if not (without or (inspect.isclass(described) and issubclass(described, Warning))):
             yield inspect.unwrap(described)
     yield from (inspect.unwrap(method) for name, method in vars(frame_pr.ExprPR).items() if not name.startswith("_"))
 

@@ -27,7 +27,7 @@ from frame_pr.functions.rankings import (
     success_at_k,
 )
 from frame_pr.functions.tallies import tally
-from frame_pr.inputs.policies import Policies
+from frame_pr.inputs.policies import TREC_EVAL, Policies
 from frame_pr.plotting.class_plots import plot_confusion, plot_scores
 from frame_pr.plotting.plots import plot, plot_curve
 from frame_pr.plotting.statistics_plots import plot_comparison, plot_intervals
@@ -42,6 +42,7 @@ from frame_pr.tables.trec import read_trec_qrels, read_trec_run
 
 __all__ = [
     "PR",
+    "TREC_EVAL",
     "DataWarning",
     "ExprPR",
     "Policies",

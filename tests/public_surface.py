@@ -73,6 +73,8 @@ def headed(title: str, entries: Any) -> list[str]:
 
 def described(public: Any) -> str:
     """The parameters and defaults of a function, without annotations; the bases of a class."""
+    if isinstance(public, dict):
+        return f" = {public}"
     if inspect.isclass(public):
         return f": class of {', '.join(base.__name__ for base in public.__mro__[1:])}"
     signature = inspect.signature(public)

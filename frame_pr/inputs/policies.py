@@ -162,6 +162,23 @@ class Policies(TypedDict, total=False):
     rows: Column | Any
 
 
+class TrecEvalOptions(TypedDict):
+    """The options of `TREC_EVAL`."""
+
+    tie_break: Column
+    unscored: Literal["unretrieved"]
+    unjudged: Literal["negative"]
+    undefined: float
+
+
+TREC_EVAL: TrecEvalOptions = {
+    "tie_break": "document",
+    "unscored": "unretrieved",
+    "unjudged": "negative",
+    "undefined": 0.0,
+}
+"""What trec_eval does with equal scores, with documents that were not retrieved or not judged, and without positives."""
+
 _RANKED_LATER = "rows of the tally stand for several, which have no order: evaluate the rows themselves"
 _TOTALS_LATER = "give known totals where the tally is evaluated"
 _CURVE = (

@@ -10,6 +10,8 @@ import pytest
 from compare import near
 from searches import RELEVANT, SEARCH, as_dicts, assert_equal, joined, search, trec_eval
 
+import frame_pr as fp
+
 pytestmark = [pytest.mark.slow, pytest.mark.peers]
 
 KS = [1, 3, 10, 40]
@@ -87,6 +89,70 @@ def test_bpref_of_trec_eval(ties):
         kept = figures(joined(run, judgments), ["bpref"], **policies)
         with pytest.raises(AssertionError):
             assert_equal(kept, theirs, {"bpref": "bpref"})
+
+
+IN_ONE_CALL = {
+    "average_precision": "map",
+    "average_precision@10/positives": "map_cut_10",
+    "precision@10": "P_10",
+    "recall@10": "recall_10",
+    "r_precision": "Rprec",
+    "reciprocal_rank": "recip_rank",
+    "success@1": "success_1",
+    "ndcg": "ndcg",
+    "ndcg@10": "ndcg_cut_10",
+    "bpref": "bpref",
+    "positives": "num_rel",
+}
+
+
+def test_the_preset_in_one_call_on_files(tmp_path):
+    import pytrec_eval
+
+    measures = pytest.importorskip("ir_measures")
+    judgments = search(250, ties=True)[1].filter(pl.col("relevance") >= 0)
+    (tmp_path / "qrels").write_text("".join(f"{q} 0 {d} {r}\n" for q, d, r in judgments.rows()))
+    runs = {f"s{seed}": search(250, ties=True, seed=seed)[0] for seed in (5, 6)}
+    for tag, run in runs.items():
+        lines = [f"{q} Q0 {d} 0 {s} {tag}\n" for q, d, s in run.rows()]
+        (tmp_path / f"{tag}.run").write_text("".join(lines))
+    run, qrels = fp.read_trec_run(tmp_path / "*.run"), fp.read_trec_qrels(tmp_path / "qrels")
+    both = run.pr.join_judgments(qrels, on=["query", "document"], by="system", drop_unjudged="query")
+    call = {"by": ["system", "query"], "gain": "relevance", **fp.TREC_EVAL}
+    each = both.pr.evaluate(list(IN_ONE_CALL), RELEVANT, "score", **call)
+    answered = both.filter(pl.col("score").is_not_null().any().over("system", "query"))
+    means, of_answered = (
+        frame.pr.evaluate(list(IN_ONE_CALL), RELEVANT, "score", mean_over="query", **call) for frame in (both, answered)
+    )
+    asked = {"ndcg_cut.10", "map_cut.10", "P.10", "recall.10", "success.1", *IN_ONE_CALL.values()}
+    asked -= {"ndcg_cut_10", "map_cut_10", "P_10", "recall_10", "success_1"}
+    for tag in runs:
+        with (tmp_path / "qrels").open() as qrels_file, (tmp_path / f"{tag}.run").open() as run_file:
+            judged, ranked = pytrec_eval.parse_qrel(qrels_file), pytrec_eval.parse_run(run_file)
+        # There are queries that nobody judged, that the run does not answer, and that have nothing relevant.
+        assert {*ranked} - {*judged}
+        assert {*judged} - {*ranked}
+        assert any(not any(grades.values()) for grades in judged.values())
+        theirs = pytrec_eval.RelevanceEvaluator(judged, asked).evaluate(ranked)
+        assert_equal(each.filter(system=tag), theirs, IN_ONE_CALL)
+        mean, answered_mean = (
+            frame.row(by_predicate=pl.col("system") == tag, named=True) for frame in (means, of_answered)
+        )
+        assert (mean["groups"], answered_mean["groups"]) == (len(judged), len(theirs))
+        for ours, name in IN_ONE_CALL.items():
+            # Without -c, trec_eval divides by the queries that the run answers; with it, by all that are judged.
+            assert answered_mean[f"mean_{ours}"] == near(np.mean([values[name] for values in theirs.values()]))
+            if name != "num_rel":
+                total = sum(values[name] for values in theirs.values())
+                assert mean[f"mean_{ours}"] == near(total / len(judged))
+        found = measures.calc_aggregate(
+            [measures.AP, measures.nDCG @ 10, measures.Bpref],
+            measures.read_trec_qrels(str(tmp_path / "qrels")),
+            measures.read_trec_run(str(tmp_path / f"{tag}.run")),
+        )
+        assert mean["mean_average_precision"] == near(found[measures.AP])
+        assert mean["mean_ndcg@10"] == near(found[measures.nDCG @ 10])
+        assert mean["mean_bpref"] == near(found[measures.Bpref])
 
 
 def test_negative_grades_are_refused():
