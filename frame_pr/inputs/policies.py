@@ -177,7 +177,7 @@ TREC_EVAL: TrecEvalOptions = {
     "unjudged": "negative",
     "undefined": 0.0,
 }
-"""What trec_eval does with equal scores, with documents that were not retrieved or not judged, and without positives."""
+"""What trec_eval does with equal scores, with documents that were not retrieved or judged, and without positives."""
 
 _RANKED_LATER = "rows of the tally stand for several, which have no order: evaluate the rows themselves"
 _TOTALS_LATER = "give known totals where the tally is evaluated"

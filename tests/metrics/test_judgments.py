@@ -36,11 +36,13 @@ def test_bpref_of_what_was_not_retrieved_and_not_judged(kind):
     assert_known(kind, data, "bpref", (1 + 1 / 2) / 3, unjudged="drop", unscored="unretrieved")
     # It is no negative of bpref where it is one of other metrics.
     assert_known(kind, data, "bpref", (1 + 1 / 2) / 3, unjudged="negative", unscored="unretrieved")
-    # Of a tie of it and the positive with a judged negative, the positive has this negative above it in half the orders.
+    # In a tie with a judged negative, the positive has that one above it in half of the orders.
     tied = data.with_columns(score=pl.Series([6, 6, 6, 3, 2, None]))
     assert_known(kind, tied, "bpref", (3 / 4 + 1 / 2) / 3, unjudged="negative", unscored="unretrieved")
     assert_known(kind, tied, "bpref", (1 + 1 / 2) / 3, unjudged="negative", unscored="unretrieved", ties="optimistic")
-    assert_known(kind, tied, "bpref", (1 / 2 + 1 / 2) / 3, unjudged="negative", unscored="unretrieved", ties="pessimistic")
+    assert_known(
+        kind, tied, "bpref", (1 / 2 + 1 / 2) / 3, unjudged="negative", unscored="unretrieved", ties="pessimistic"
+    )
 
 
 def test_bpref_without_positives_has_no_value(kind):

@@ -321,6 +321,19 @@ def test_bpref_of_ranx():
     assert compared > 40
 
 
+@pytest.mark.peers
+@pytest.mark.filterwarnings("ignore")
+def test_a_query_without_relevant_documents_stops_bpref_of_ranx():
+    # Its loop divides by 0 there, stops without an error, and leaves 0 for the queries behind it. (One thread up to 9.)
+    ranx = pytest.importorskip("ranx")
+    grades = {f"q{i:02}": {"a": 0 if i == 3 else 1, "b": 0, "c": 1} for i in range(9)}
+    grades["q03"]["c"] = 0
+    run = {query: {"a": 3.0, "b": 2.0, "c": 1.0} for query in grades}
+    values = ranx.evaluate(ranx.Qrels(grades), ranx.Run(run), "bpref", return_mean=False)
+    # P = 2, and one negative above the second of them: (1 + 0) / 2.
+    assert list(values) == [near(0.5)] * 3 + [0] * 6
+
+
 # torchmetrics -------------------------------------------------------------------------------------------------------
 
 
