@@ -108,6 +108,13 @@ def test_drawn_flips_are_near_those_of_scipy(n):
     assert again[0] == again[1] != again[2]
 
 
+@pytest.mark.parametrize("resamples", [1, 63, 64, 65, 100, 129])
+def test_as_many_flips_are_drawn_as_asked(resamples):
+    # The differences add up to 0, so every flip is at least as extreme: p = (1 + resamples) / (1 + resamples).
+    row = compared(*[1.0, -1.0] * 11, test="permutation", resamples=resamples)
+    assert row["p_value"] == 1
+
+
 def test_random_words_are_those_of_splitmix():
     # The first two of the seed 1234567, as published with the generator.
     found = pl.select(random_words(pl.int_range(2, eager=False), 1234567)).to_series().to_list()
@@ -186,6 +193,12 @@ def test_queries_that_only_one_system_has():
     row = fp.compare(table, "m", by="query", baseline="old").row(0, named=True)
     assert (row["groups"], row["undefined"]) == (2, 2)
     assert (row["mean_baseline"], row["mean_system"]) == (0.0, near(0.15))
+
+
+def test_groups_without_a_key_are_a_pair():
+    table = figures(0.1, 0.2, 0.4).with_columns(query=pl.when(pl.col("query") > 0).then("query"))
+    row = fp.compare(table.unique(["query", "system"]), "m", by="query", baseline="old").row(0, named=True)
+    assert (row["groups"], row["undefined"]) == (3, 0)
 
 
 def test_few_groups_and_no_spread():

@@ -254,6 +254,8 @@ def test_no_rows(kind):
 
 REFUSED = [
     ({"confidence": 95}, ValueError, "confidence must lie strictly between 0 and 1; got 95: write 0.95"),
+    # Half of what is left of 1 is less than a float can tell from 1.
+    ({"confidence": 1 - 2**-53}, ValueError, "confidence must lie strictly between 0 and 1; got 0.9999999999999999:"),
     ({"confidence": 0}, ValueError, "confidence must lie strictly between 0 and 1; got 0: such as 0.95"),
     (
         {"metrics": "precision@5"},
