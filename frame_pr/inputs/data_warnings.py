@@ -1,4 +1,4 @@
-"""Data that look like a mistake: each check raises, or warns with a `DataWarning`."""
+"""Checks for data that look like a mistake: each of them raises, or warns with a `DataWarning`."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from frame_pr.frames.kinds import FrameKind
 from frame_pr.frames.messages import examples, pluralize, shown, warn
 from frame_pr.inputs.request import Request
 
-_SHOWN = 5  # thresholds in a message
-_DELIBERATE = 1e6  # times the largest score
+_SHOWN = 5  # Thresholds in a message.
+_DELIBERATE = 1e6  # Times the largest score.
 _FIRST = 64
-"""Rows of which one that is neither 0 nor 1 shows that a score is none of predicted classes."""
+"""If this many rows hold a score other than 0 and 1, the scores are not predicted classes."""
 
 
 def warn_of_values(
     data: pl.DataFrame, request: Request, is_positive: pl.Expr, truth: str, scores: dict[str, str], keys: Sequence[str]
 ) -> None:
-    """Warn of values that look like a mistake, if the request says what it makes of the scores.
+    """Warn about values that look like a mistake, as far as the request says how the call uses the scores.
 
     `data` has the columns `truth`, the keys and those of `scores`, which the caller calls `truth` and so on.
     """
@@ -55,7 +55,7 @@ def _warn_of_no_common_rows(data: pl.DataFrame, scores: dict[str, str]) -> None:
 
 
 def _is_binary(score: pl.Series) -> bool:
-    """Whether there are two scores, 0 and 1."""
+    """Return whether there are exactly two scores, 0 and 1."""
     if any(value not in (0, 1, None) and value == value for value in score.head(_FIRST).to_list()):
         return False
     present = _present(score)
@@ -77,7 +77,7 @@ def _warn_of_binary_score(
 ) -> None:
     scored = data.select(*keys, column, "truth").with_columns(cs.float().fill_nan(None)).drop_nulls(column)
     if not scored.select(*keys, column).is_duplicated().any():
-        return  # the first and the second row of each group
+        return  # The first and the second row of each group.
     equal = scored.select((is_positive == (pl.col(column) == 1)).all() & pl.col("truth").is_not_null().any()).item()
     if equal:
         warn(
@@ -93,9 +93,10 @@ def _warn_of_binary_score(
 
 
 def _warn_of_scale(name: str, score: pl.Series, thresholds: Sequence[float]) -> None:
-    """Warn of thresholds that are all further from the scores than the scores are from each other.
+    """Warn about thresholds that are all further from the scores than the scores are from each other.
 
-    A negative one below all scores, or one that is orders of magnitude larger, is meant: all rows, or none.
+    A negative threshold below all scores, or one that is orders of magnitude larger, is on purpose: it selects all
+    rows, or none.
     """
     present = _present(score)
     if not len(present):
@@ -135,14 +136,14 @@ COUNT_OF_TALLY = "count"
 
 
 class _Layout(NamedTuple):
-    """The columns of a frame that may be a tally, by what they would be there."""
+    """The columns of a frame that may be a tally, by their roles in one."""
 
     used: list[str]
     """The columns that the call reads."""
     exact: bool
     """Whether the frame has no other columns but `count`."""
     keys: list[str] | None
-    """The columns before `truth` or behind `count`; None if the columns are not in the order of those of a tally."""
+    """The columns before `truth` and after `count`; None if the columns are not in the order of those of a tally."""
     truth: str
     score: str
     rest: list[str]
@@ -152,15 +153,15 @@ class _Layout(NamedTuple):
 
 
 def may_be_tally(columns: Sequence[Any], request: Request) -> bool:
-    """Whether a frame has the column that `tally` adds, and the call has no `count=`."""
+    """Return whether a frame has the column that `tally` adds, and the call has no `count=`."""
     return COUNT_OF_TALLY in columns and request.policies.get("count") is None
 
 
 def refuse_tally(kind: FrameKind[Any], source: pl.LazyFrame, request: Request) -> pl.LazyFrame:
     """Raise for a tally whose `count` the call does not use; on a LazyFrame when it is collected.
 
-    `tally` sorts its rows by the groups, then by truth, then by score, the best first. Rows in this order are an error;
-    if the frame has no more columns than a tally and its rows are all different, a warning.
+    `tally` sorts its rows by the groups, then by truth, then by score, best first. Rows in this order are an error. If
+    the frame has no more columns than a tally and all its rows differ, warn.
     """
     if not may_be_tally(kind.columns, request):
         return source
@@ -173,7 +174,7 @@ def refuse_tally(kind: FrameKind[Any], source: pl.LazyFrame, request: Request) -
     ]
     if kind.height is not None:
         labels = {str(name): name for name in kind.columns}
-        with suppress(TypeError):  # a column of pandas that the call does not use, and polars cannot read
+        with suppress(TypeError):  # A pandas column that the call does not use, and that polars cannot read.
             _check(kind.read([labels[name] for name in names]).select(map(by_name, names)).collect(), layout)
         return source
     return map_whole(source, partial(_check, layout=layout), source.collect_schema())
@@ -189,7 +190,8 @@ def _layout(kind: FrameKind[Any], source: pl.LazyFrame, request: Request) -> _La
     if COUNT_OF_TALLY in used or len(truth) != 1 or not scores or len({*columns}) < len(columns):
         return None
     place, end = columns.index(truth[0]), columns.index(COUNT_OF_TALLY)
-    # `by, truth, score, ..., count`; what the caller added later stands behind and is constant or of the groups.
+    # `by, truth, score, ..., count`; a column that the caller added later comes last and is constant or constant per
+    # group.
     keys, ranked = [*columns[:place], *columns[end + 1 :]], columns[place + 1 : end]
     exact = {*columns} == {*used, COUNT_OF_TALLY}
     ordered = place < end and {*scores} <= {*ranked} <= {*used}
@@ -208,14 +210,14 @@ def _layout(kind: FrameKind[Any], source: pl.LazyFrame, request: Request) -> _La
 
 
 def _names(source: pl.LazyFrame, items: Sequence[Any]) -> list[str]:
-    """The columns of the frame that these items read."""
+    """Return the columns of the frame that these items read."""
     named = [str(item) for item in items if not isinstance(item, pl.Expr)]
     return list(dict.fromkeys([*named, *needed(source, [item for item in items if isinstance(item, pl.Expr)])]))
 
 
 def _check(data: pl.DataFrame, layout: _Layout) -> pl.DataFrame:
     counts = data[COUNT_OF_TALLY]
-    # Where each count is 1, the values are the same with and without count=.
+    # If every count is 1, the values are the same with and without count=.
     if not counts.dtype.is_integer() or counts.null_count() or not (counts >= 1).all() or not (counts > 1).any():
         return data
     way = 'give count="count"' + (" (in confusion_matrix, weight=)" if layout.predicted else "")
@@ -233,13 +235,13 @@ def _check(data: pl.DataFrame, layout: _Layout) -> pl.DataFrame:
 
 
 def _in_order_of_tally(data: pl.DataFrame, layout: _Layout) -> bool:
-    """Whether the scores of each truth fall within a group, and rise where the truth does.
+    """Return whether the scores of each truth fall within a group, and rise where the truth does.
 
-    Rows sorted by the score alone never do the second, and rows in another order do not do the first.
+    Rows sorted only by the score never meet the second condition, and rows in another order never meet the first.
     """
     truth, score = by_name(layout.truth), by_name(layout.score)
     if data.schema[layout.truth].is_nested() or not data.schema[layout.score].is_numeric():
-        return False  # told by the checks of the columns
+        return False  # The checks of columns report it.
     same_group = pl.all_horizontal(pl.lit(True), *map(_as_above, layout.keys or []))
     falls, rises = score < score.shift(), score > score.shift()
     if layout.ascending:

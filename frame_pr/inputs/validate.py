@@ -1,4 +1,4 @@
-"""The columns that the caller named: selected, validated and cast to the dtypes that the ranking reads."""
+"""Select the columns that the caller named, validate them, and cast them to the dtypes that the ranking reads."""
 
 from __future__ import annotations
 
@@ -31,54 +31,56 @@ from frame_pr.inputs.values import refuse_carried
 
 @dataclass(frozen=True)
 class Selection(Generic[Frame]):
-    """The columns that the caller named, under names of our own; these, with the caller's."""
+    """The caller's columns under our names, and these names with the caller's."""
 
     source: pl.LazyFrame
     columns: dict[str, pl.Expr]
-    """What is made of the source."""
+    """The expressions of the columns."""
     arguments: dict[str, str]
-    """The columns that are expressions of the caller, with the arguments that gave them."""
+    """The columns that are expressions of the caller, with their arguments."""
     keys: dict[str, str]
     """`by0`, `by1`, ..."""
     scores: dict[str, str]
     """`0`, `1`, ..."""
     others: dict[str, str]
-    """`truth`, and where given `weight`, `count`, `gain`, `tie_break`, `positives`, `rows`."""
+    """`truth`, and if passed `weight`, `count`, `gain`, `tie_break`, `positives`, `rows`."""
     several: bool
-    """Whether the scores are systems; there can be one."""
+    """Whether the scores are systems, even if there is only one."""
     kind: FrameKind[Frame]
     cell: Cell | None = None
     """The first node of a plan that is run later, in place of the columns."""
 
     @cached_property
     def frame(self) -> pl.LazyFrame:
-        """The columns, not computed yet."""
+        """Return the columns, not computed yet."""
         return self.source.select(**self.columns)
 
     @cached_property
     def schema(self) -> pl.Schema:
-        """The types of the columns."""
+        """Return the dtypes of the columns."""
         return self.frame.collect_schema()
 
     def compute(self, check: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.LazyFrame:
-        """The columns, past a check of what they hold: now where the frame is in memory, else when it is collected."""
+        """Return the columns with their values checked: now if the frame is in memory, otherwise when it is
+        collected.
+        """
         if self.cell is not None:
             return self.cell.table({**self.keys, **self.scores, **self.others}, self.schema, check)
         if (height := self.kind.height) is not None:
             data = computed(self.frame, self.source, self.columns, self.arguments, height)
-            # Small frames in one piece, as every step takes its time for each of the pieces.
+            # Rechunk small frames, because every operation needs time for each chunk.
             return check(data.rechunk() if height < SMALL else data).lazy()
         table = self.frame
         if self.arguments:
             compute = partial(_computed, columns=self.columns, arguments=self.arguments)
             read = needed(self.source, self.columns.values())
             table = map_whole(self.source.select(map(by_name, read)), compute, self.schema)
-        # Cached, as the groups are numbered from it too: it is read once, and cannot differ between two readings.
+        # Cache it, because the groups are numbered from it too: it is read once and cannot differ between two reads.
         return table.map_batches(check, schema=self.schema).cache()
 
 
 def selected(frame: Frame, request: Request, *, carry: bool) -> Selection[Frame]:
-    """Find the columns that the caller named."""
+    """Find the caller's columns."""
     kind, named_columns = kind_of(frame), request.arguments
     for argument, items in named_columns.items():
         kind.refuse_missing(items, argument)
@@ -126,7 +128,7 @@ _UNPREDICTED = "drop these rows, or fill them, before the call"
 
 
 def canonical(selection: Selection[Frame], request: Request) -> pl.LazyFrame:
-    """Check what the columns hold, and make Boolean truths of it, Int64 or Float64 weights and gains."""
+    """Check the values, and make the truth Boolean, and weights and gains Int64 or Float64."""
     source, made = validate(selection, request)
     schema = selection.schema
     floats = [*selection.scores, *request.other_columns()] if request.unscored != "raise" else []
@@ -138,7 +140,7 @@ def canonical(selection: Selection[Frame], request: Request) -> pl.LazyFrame:
 
 
 def validate(selection: Selection[Frame], request: Request) -> tuple[pl.LazyFrame, list[pl.Expr]]:
-    """The columns as they are, with a check of what they hold, and what makes canonical ones of them."""
+    """Return the columns as they are, with a check of their values and the expressions of the canonical columns."""
     schema, positive = selection.schema, request.positive
     truth = selection.others["truth"]
     type_of = selection.kind.type_of
