@@ -61,9 +61,7 @@ class Selection(Generic[Frame]):
         return self.frame.collect_schema()
 
     def compute(self, check: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.LazyFrame:
-        """Return the columns with their values checked: now if the frame is in memory, otherwise when it is
-        collected.
-        """
+        """Return the columns, validated: now if the frame is in memory, otherwise at collect."""
         if self.cell is not None:
             return self.cell.table({**self.keys, **self.scores, **self.others}, self.schema, check)
         if (height := self.kind.height) is not None:
