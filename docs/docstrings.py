@@ -145,6 +145,7 @@ OWN = {
     "Policies": ["ascending"],
     "ExprPR": ["score"],
     "average_curve": ["mean_over", "points", "confidence"],
+    "above_chance": ["metrics", "correction"],
     "compare": ["frame", "metrics", "truth", "score", "mean_over", "baseline", "confidence"],
     "intervals": ["frame", "metrics", "truth", "score", "mean_over"],
     "confusion": ["score", "threshold", "k"],

@@ -32,6 +32,7 @@ from frame_pr.plotting.class_plots import plot_confusion, plot_scores
 from frame_pr.plotting.plots import plot, plot_curve
 from frame_pr.plotting.statistics_plots import plot_comparison, plot_intervals
 from frame_pr.statistics.average_curves import average_curve
+from frame_pr.statistics.chance_tests import above_chance
 from frame_pr.statistics.comparisons import compare
 from frame_pr.statistics.intervals import intervals
 from frame_pr.statistics.reports import report
@@ -46,6 +47,7 @@ __all__ = [
     "DataWarning",
     "ExprPR",
     "Policies",
+    "above_chance",
     "average_curve",
     "average_precision",
     "average_precision_at_k",

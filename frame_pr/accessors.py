@@ -30,7 +30,7 @@ from frame_pr.functions import (
     tallies,
 )
 from frame_pr.plotting import class_plots, plots, statistics_plots
-from frame_pr.statistics import average_curves, comparisons, intervals, reports
+from frame_pr.statistics import average_curves, chance_tests, comparisons, intervals, reports
 from frame_pr.tables import classes, judgments, lists
 
 _MOST = 10_000  # Parts; each of them takes a file and about 20 ms.
@@ -95,6 +95,7 @@ class PR(Generic[Frame]):
     report = _method(reports.report)
     intervals = _method(intervals.intervals)
     compare = _method(comparisons.compare)
+    above_chance = _method(chance_tests.above_chance)
     average_curve = _method(average_curves.average_curve)
     tally = _method(tallies.tally)
     identify = _method(identification.identify)

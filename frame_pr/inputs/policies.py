@@ -197,6 +197,15 @@ _CURVE = (
 _NO_RANKING = "predicted classes have no ranking: leave it out"
 _OWN_SCORE = "rows get the figures at their own score, so equal scores are taken together: leave it out"
 REFUSED: Mapping[str, Sequence[Refusal]] = {
+    "above_chance": (
+        Refusal("weight", "rows of different weight are not equally likely to be positive: leave it out"),
+        Refusal("gain", "average precision and ROC AUC do not use it: leave it out"),
+        Refusal(
+            "ties",
+            "random rankings keep the equal scores, without an order of positives among them: leave it out",
+            values=tuple(name for name, rule in TIES.items() if rule.averages or rule.bounds),
+        ),
+    ),
     "average_curve": _CURVE,
     "confusion": (
         Refusal("ties", _NO_RANKING, with_option="prediction"),

@@ -26,6 +26,7 @@ _HOW: Mapping[str, tuple[Callable[[pl.Expr], pl.Expr], str]] = {
     "least": (smallest_by, "max"),
     "strictest": (lambda over: pl.when(over).then("rank_key"), "max"),
     "loosest": (lambda over: pl.when(over).then("rank_key"), "min"),
+    "list": (lambda over: over, "implode"),
 }
 """The value of each block, and the aggregation over blocks. Other kinds aggregate the expression itself."""
 _WITH_RANK_KEY = ("best", "least", "strictest", "loosest")

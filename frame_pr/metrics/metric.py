@@ -78,11 +78,12 @@ class Aggregate(NamedTuple):
 
     "best" gives two numbers: the largest value and, named `threshold@...`, the strictest threshold that has it; "least"
     gives the same for the smallest value. "strictest" and "loosest" are the thresholds at which the expression is true.
-    "ideal" is the sum over other blocks: those of equal gain, the largest gain first.
+    "ideal" is the sum over other blocks: those of equal gain, the largest gain first. "list" has the
+    values in order.
     """
 
     over: pl.Expr
-    how: Literal["sum", "max", "min", "first", "best", "least", "strictest", "loosest", "ideal"] = "sum"
+    how: Literal["sum", "max", "min", "first", "best", "least", "strictest", "loosest", "ideal", "list"] = "sum"
 
 
 Aggregates: TypeAlias = Mapping[str, Aggregate]

@@ -57,6 +57,7 @@ CALLS = {
     "prefix": lambda f, n: fp.with_metrics(f, AP, n["truth"], n["score"], by=n["query"], prefix=n["new"]),
     "with_curve": lambda f, n: fp.with_curve(f, n["truth"], n["score"], by=n["query"], prefix=n["new"]),
     "curve": lambda f, n: fp.curve(f, n["truth"], n["score"], by=n["query"]),
+    "above_chance": lambda f, n: fp.above_chance(f, AP, n["truth"], n["score"], by=n["query"]),
     "average_curve": lambda f, n: fp.average_curve(f, n["truth"], n["score"], by=n["query"], points=3),
     "confusion": lambda f, n: fp.confusion(f, n["truth"], n["score"], by=n["query"], threshold=0.5),
     "threshold": lambda f, n: fp.confusion(f, n["truth"], n["score"], by=n["query"], threshold=n["query"]),
