@@ -65,8 +65,8 @@ def above_chance(
     positive : optional
         The label of `truth` that is the positive one. It need not occur where its type declares it.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Which of them goes with which metric:
-        the page of the docs on policies.
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`, `ties="expected"`,
+        `ties="optimistic"` and `ties="pessimistic"`.
 
     Returns
     -------
