@@ -113,6 +113,8 @@ def setup(app):
     """What Sphinx and the theme do not do by themselves."""
     app.add_html_math_renderer("mathml", (_write_formula, None), (_write_formula, None))
     app.connect("autodoc-process-docstring", _refer_to_function, priority=100)  # before numpydoc
+    app.connect("autodoc-process-docstring", _name_options, priority=100)
+    app.connect("autodoc-process-docstring", _group_parameters, priority=900)  # after it
     app.connect("builder-inited", _draw_table)
     app.connect("builder-inited", _write_slider)
     app.connect("doctree-read", _index_words)
@@ -138,6 +140,42 @@ def _refer_to_function(_app, _what, name, _object, _options, lines):
     """Methods of `.pr` are functions with the frame filled in: point to the function, do not repeat it."""
     if name.startswith("frame_pr.PR."):
         lines[1:] = ["", f"Parameters and result: :func:`frame_pr.{name.rpartition('.')[2]}`, its frame filled in."]
+
+
+def _name_options(_app, what, _name, _object, _options, lines):
+    """Name the options behind `**policies`, which the signature hides."""
+    if what in ("function", "method") and "**policies" in lines:
+        from frame_pr import Policies
+
+        place = lines.index("**policies") + 1
+        indent = re.match(" *", lines[place])[0]
+        names = ", ".join(f"`{name}`" for name in Policies.__annotations__)
+        lines.insert(place, f"{indent}{names}.")
+
+
+# How the page of `plot` groups its parameters; those that are named nowhere are of the last group.
+GROUPS = {
+    "Most used": ["by", "average", "facet", "mark", "threshold"],
+    "Data": ["frame", "truth", "score", "positive", r"\*\*options"],
+    "Axes": ["x", "y", "xscale", "yscale", "xlim", "ylim", "ax", "figure"],
+    "Panels and averages": ["spread", "max_groups", "order"],
+    "Marks": ["rectangles", "interpolated", "points", "k", "recall", "iso_f", "beta", "threshold_labels", "baseline"],
+    "Style": [],
+}
+
+
+def _group_parameters(_app, _what, name, _object, _options, lines):
+    """Group the many parameters of `plot`, of which numpydoc has made a list by now."""
+    if name != "frame_pr.plot":
+        return
+    start = lines.index(":Parameters:") + 1
+    end = next(row for row in range(start, len(lines)) if lines[row].startswith(":"))
+    entries = re.split(r"(?m)^(?=    \*\*|    \S)", "\n".join(lines[start:end]).strip("\n"))
+    named = {re.match(r" *\**(.*?)\**( : .*)?\n", entry)[1]: entry for entry in entries if entry.strip()}
+    grouped = {group: [named.pop(one) for one in names if one in named] for group, names in GROUPS.items()}
+    grouped["Style"] = list(named.values())
+    text = [f"    .. rubric:: {group}\n\n" + "\n".join(entries) for group, entries in grouped.items()]
+    lines[start:end] = ["", *"\n\n".join(text).split("\n"), ""]
 
 
 def _names_of_examples(page, end):

@@ -3,6 +3,8 @@
 A parameter that stands in TEXTS (in the functions that plot: or in PLOTS, which goes before) has this text, and the
 type that TYPES gives its annotation. Those that OWN lists, and all others, are written by hand, in their place only.
 REFUSED stands for what docs/policies.py finds that the function refuses.
+
+It also writes the section See Also from RELATED, and the section References from the table of docs/citation.md.
 """
 
 import inspect
@@ -67,32 +69,35 @@ TYPES = {
     "Any": "",
 }
 TEXTS = {
-    "frame": "Scored rows; never changed.",
-    "metrics": 'Names of metrics, such as "precision@10": those of the table of metrics in the docs.',
-    "truth": "Whether a row is positive: boolean, 0/1, or any labels with `positive`.",
-    "score": "Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.",
-    "by": "The groups. Without it, the frame is one group.",
-    "mean_over": "Columns of `by` to average over: the result has one row for each group of the others. True: all but "
-    "`system`.",
-    "statistics": 'What is told of the groups that `mean_over` names: "mean", "median", "std" (of a sample), "min", '
+    "frame": "Scored rows, one row per item. The frame is not changed.",
+    "metrics": 'Names of metrics, such as "precision@10". The list of metrics in the docs has all names.',
+    "truth": "Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.",
+    "score": "Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column "
+    "`system` after `by`.",
+    "by": "Columns whose values form the groups. Without `by`, the frame is one group.",
+    "mean_over": "Columns of `by` to average over. The result has one row per group of the other columns. True: all "
+    "columns but `system`.",
+    "statistics": 'Statistics over the groups that `mean_over` names: "mean", "median", "std" (of a sample), "min", '
     '"max", quantiles such as "q25", "range" (max - min), "ratio" (min / max), means weighted by the positives of the '
-    'group ("weighted"), by its rows ("by_rows") or by its pairs of a positive and a negative ("by_pairs"), '
-    '"defined" (how many have a value).',
-    "positive": "The label of `truth` that is the positive one. It need not occur where its type declares it.",
-    "ascending": "Whether a small score is best, as of ranks and distances; a threshold then takes scores up to it.",
-    "undefined": "What to give instead of null where there is no value. Does not fill counts and thresholds.",
-    "**policies": "Ties, weights, missing values and known totals: see `frame_pr.Policies`. REFUSED",
-    "k": "The first k rows are predicted positive. A group with fewer is filled up with misses.",
-    "threshold": "Rows that score at least this, with `ascending` at most, are predicted positive.",
-    "recall": "The rows at the highest threshold whose recall is at least this, from 0 to 1, are predicted positive. "
-    "Compared exactly, as the decimal that it is written as.",
-    "beta": "Weight of recall against precision: 1 is their harmonic mean.",
-    "points": "Average over so many recall levels (VOC 2007, COCO); else over all points.",
-    "divisor": "What the sum is divided by: min(k, P), P (trec_eval's `map_cut`) or the hits among the first k "
-    "(torchmetrics).",
-    "figures": 'More columns: any figure of the confusion table, such as "fpr", "f1", "f0.5", "mcc".',
-    "confidence": "How often an interval holds the value, between 0 and 1.",
-    "prefix": "Put before the names of the new columns.",
+    'group ("weighted"), by its rows ("by_rows") or by its pairs of a positive and a negative ("by_pairs"), and '
+    '"defined" (the number of groups that have a value).',
+    "positive": "The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that "
+    "does not occur.",
+    "ascending": "Whether lower scores rank first, as for ranks and distances. A threshold then selects the scores up "
+    "to it.",
+    "undefined": "Value that replaces null where a metric is undefined. Counts and thresholds stay null.",
+    "**policies": "Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. REFUSED",
+    "k": "Cutoff: the first k rows are predicted positive. In a smaller group, the missing rows count as misses.",
+    "threshold": "Rows with at least this score are predicted positive. With `ascending`, those up to this score.",
+    "recall": "Recall from 0 to 1, compared exactly, as the decimal that is written. The rows at the highest threshold "
+    "with at least this recall are predicted positive.",
+    "beta": "Weight of recall relative to precision. 1 gives their harmonic mean (F1).",
+    "points": "Number of recall levels to average over: 11 (VOC 2007) or 101 (COCO). Default: all points.",
+    "divisor": "Divisor of the sum: min(k, P), P (trec_eval's `map_cut`) or the hits among the first k (torchmetrics), "
+    "for P positives.",
+    "figures": 'Names of rates of the confusion matrix to add as columns, such as "fpr", "f1", "f0.5" or "mcc".',
+    "confidence": "Confidence level of the interval, strictly between 0 and 1.",
+    "prefix": "Prefix of the names of the new columns.",
 }
 PLOTS = {
     "x": 'What the x axis shows: a rate of `confusion` between 0 and 1, such as "fpr"; "threshold", "k", or "share" (k '
@@ -167,6 +172,60 @@ OWN = {
 }
 
 
+# Functions that compute similar metrics, or that a call often goes with: the section See Also.
+RELATED = {
+    "average_curve": "curve, plot, intervals",
+    "average_precision": "interpolated_average_precision, average_precision_at_k, curve, evaluate, intervals",
+    "average_precision_at_k": "average_precision, precision_at_k, recall_at_k, evaluate",
+    "compare": "intervals, evaluate, plot_comparison",
+    "confusion": "confusion_matrix, f_beta, curve, plot_confusion",
+    "confusion_matrix": "confusion, unpivot_classes, plot_confusion",
+    "curve": "with_curve, plot_curve, average_curve, average_precision",
+    "evaluate": "with_metrics, report, intervals, compare, Policies",
+    "explode_lists": "evaluate, success_at_k, join_judgments",
+    "f_beta": "confusion, precision_at_recall, evaluate",
+    "gains_table": "curve, confusion, evaluate",
+    "identify": "evaluate, average_precision",
+    "interpolated_average_precision": "average_precision, curve, precision_at_recall",
+    "intervals": "compare, evaluate, plot_intervals, average_curve",
+    "join_judgments": "read_trec_run, read_trec_qrels, evaluate",
+    "k_at_recall": "precision_at_recall, recall_at_k, confusion",
+    "ndcg": "reciprocal_rank, success_at_k, average_precision, evaluate",
+    "partitioned": "tally, evaluate",
+    "plot": "plot_curve, curve, average_curve, plot_scores, plot_intervals",
+    "plot_comparison": "compare, plot_intervals",
+    "plot_confusion": "confusion_matrix, confusion",
+    "plot_curve": "plot, curve",
+    "plot_intervals": "intervals, plot_comparison",
+    "plot_scores": "plot, plot_confusion",
+    "precision_at_k": "recall_at_k, average_precision_at_k, r_precision, evaluate",
+    "precision_at_recall": "k_at_recall, curve, f_beta",
+    "r_precision": "precision_at_k, average_precision",
+    "read_trec_qrels": "read_trec_run, join_judgments",
+    "read_trec_run": "read_trec_qrels, join_judgments",
+    "recall_at_k": "precision_at_k, success_at_k, k_at_recall, evaluate",
+    "reciprocal_rank": "success_at_k, ndcg, explode_lists, evaluate",
+    "report": "evaluate, intervals, compare",
+    "roc_auc": "average_precision, curve, evaluate, intervals",
+    "success_at_k": "reciprocal_rank, recall_at_k, explode_lists, evaluate",
+    "tally": "partitioned, evaluate, curve",
+    "unpivot_classes": "confusion_matrix, evaluate",
+    "with_curve": "curve, with_metrics, plot",
+    "with_metrics": "evaluate, with_curve",
+}
+
+
+def references() -> dict[str, list[str]]:
+    """By public name, the references of its methods: the table of docs/citation.md, whose second column names it."""
+    page = Path(__file__).with_name("citation.md").read_text(encoding="utf-8")
+    listed: dict[str, list[str]] = {}
+    for names, sources in re.findall(r"(?m)^\| [^|]+ \| ([^|]+) \| ([^|]+\.[^|]*) \|$", page):
+        for name in dict.fromkeys(re.findall(r"`(\w+)", names)):
+            if name in frame_pr.__all__:
+                listed.setdefault(name, []).extend(sources.split("; "))
+    return listed
+
+
 def public() -> Iterator[Any]:
     """Every public function and class with parameters, and the methods that are not functions of the same name."""
     for name in frame_pr.__all__:
@@ -181,7 +240,12 @@ def changed() -> dict[Path, str]:
     """The files that do not say what stands above, as they should be."""
     texts: dict[Path, list[str]] = {}
     # From the bottom up, as what is replaced moves the lines below it.
-    for path, start, end, entries in sorted(map(_parameters, filter(_annotations, public())), reverse=True):
+    named = list(filter(_annotations, public()))
+    sections = [
+        *map(_parameters, named),
+        *(_related(described) for described in named if described.__name__ in RELATED),
+    ]
+    for path, start, end, entries in sorted(sections, reverse=True):
         texts.setdefault(path, path.read_text(encoding="utf-8").split("\n"))[start:end] = entries
     made = {path: "\n".join(lines) for path, lines in texts.items()}
     return {path: text for path, text in made.items() if text != path.read_text(encoding="utf-8")}
@@ -209,6 +273,38 @@ def _parameters(described: Any) -> tuple[Path, int, int, list[str]]:
     if given:
         raise ValueError(f"{function} describes what is no parameter: {', '.join(given)}")
     return Path(inspect.getfile(inspect.unwrap(described))), first - 1 + start, first - 1 + end, entries
+
+
+def _related(described: Any) -> tuple[Path, int, int, list[str]]:
+    """The lines of a file with the sections See Also, Notes and References, which stand above the examples."""
+    lines, first = inspect.getsourcelines(described)
+    stripped = [line.strip() for line in lines]
+    heads = {
+        title: stripped.index(title) for title in ("See Also", "Notes", "References", "Examples") if title in stripped
+    }
+    if "Examples" not in heads:
+        raise ValueError(f"{described.__qualname__} has no section Examples: begin one")
+    start, end = min(heads.values()), heads["Examples"]
+    indent = lines[end].partition("E")[0]
+    entries = [*_section("See Also", textwrap.wrap(RELATED[described.__name__], WIDTH - len(indent)), indent)]
+    if "Notes" in heads:
+        until = heads.get("References", end)
+        entries += [line.rstrip("\n") for line in lines[heads["Notes"] : until]]
+    sources = [
+        textwrap.wrap(_plain(source), WIDTH - len(indent)) for source in references().get(described.__name__, [])
+    ]
+    if sources:
+        entries += _section("References", [line for source in sources for line in (*source, "")][:-1], indent)
+    return Path(inspect.getfile(described)), first - 1 + start, first - 1 + end, entries
+
+
+def _section(title: str, lines: list[str], indent: str) -> list[str]:
+    return [indent + title, indent + "-" * len(title), *(indent + line if line else "" for line in lines), ""]
+
+
+def _plain(source: str) -> str:
+    """A reference of a page, with the address of its link only."""
+    return re.sub(r"\[doi:.*?\]\((\S+)\)", r"\1", source.strip())
 
 
 def _annotations(described: Any) -> dict[str, str]:

@@ -195,6 +195,10 @@ def partitioned(
     OSError
         The directory cannot be written to, its disk is full, or a part is larger than a file may be.
 
+    See Also
+    --------
+    tally, evaluate
+
     Examples
     --------
     >>> import polars as pl

@@ -146,3 +146,43 @@ def test_code_fits_a_narrow_column(page):
         line for block in blocks for line in block.splitlines() if ">>>" not in block or line[:4] in (">>> ", "... ")
     ]
     assert [line for line in code if len(line) > 88] == []
+
+
+def sections(function) -> dict[str, str]:
+    """The sections of a docstring by their titles; what comes before the first has none."""
+    first, *others = re.split(r"(?m)^(\w[\w ]+)\n-+\n", inspect.getdoc(function))
+    return {"": first} | dict(zip(others[::2], others[1::2], strict=True))
+
+
+VERBS = {"Add", "Average", "Compare", "Compute", "Count", "Draw", "Identify", "Join", "Pre-aggregate", "Read"}
+VERBS |= {"Summarise", "Turn"}
+IN_FRAMES = [function for function in FUNCTIONS if function.__qualname__ in frame_pr.__all__]
+# With `by`, these draw, or give what a frame of metrics gives.
+DRAWN = [function.__name__ for function in IN_FRAMES if function.__name__.startswith("plot")]
+
+
+@pytest.mark.parametrize("function", FUNCTIONS, ids=[function.__qualname__ for function in FUNCTIONS])
+def test_docstrings_begin_with_a_verb(function):
+    assert inspect.getdoc(function).split()[0] in VERBS
+
+
+@pytest.mark.parametrize("function", IN_FRAMES, ids=[function.__qualname__ for function in IN_FRAMES])
+def test_docstrings_name_related_functions_sources_and_groups(function):
+    name, parts = function.__name__, sections(function)
+    related = DOCSTRINGS["RELATED"].get(name, "")
+    assert related, f"add {name} to RELATED of docs/docstrings.py, and run it"
+    assert set(related.split(", ")) <= set(frame_pr.__all__)
+    assert " ".join(parts["See Also"].split()) == related
+    for source in DOCSTRINGS["references"]().get(name, []):
+        address = re.search(r"\]\((https://doi\.org/[^)]+)\)", source)
+        assert (address[1] if address else source.split(". ")[1]) in " ".join(parts["References"].split())
+    if "by" in inspect.signature(function).parameters and name not in DRAWN:
+        assert "by=" in parts["Examples"]
+        assert "┌" in parts["Examples"], "one example prints a frame"
+
+
+def test_references_of_docstrings_are_those_of_the_page():
+    listed = DOCSTRINGS["references"]()
+    assert len(listed["compare"]) >= 7
+    assert "https://doi.org/10.1145/582415.582418" in sections(frame_pr.ndcg)["References"]
+    assert ".. math::" in sections(frame_pr.average_precision)[""]

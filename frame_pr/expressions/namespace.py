@@ -86,18 +86,19 @@ class ExprPR:
 
     @public(_OPTIONS)
     def metric(self, truth: Column, name: MetricName, *, positive: object = None, ascending: bool = False) -> pl.Expr:
-        """Any metric by its name, as `evaluate` takes it.
+        """Compute any metric by its name, as `evaluate` does.
 
         Parameters
         ----------
         truth : str or polars expression
-            Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+            Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
         name : str
             The name of a metric.
         positive : optional
-            The label of `truth` that is the positive one. It need not occur where its type declares it.
+            The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+            occur.
         ascending : bool
-            Whether a small score is best, as of ranks and distances; a threshold then takes scores up to it.
+            Whether lower scores rank first, as for ranks and distances. A threshold then selects the scores up to it.
 
         Returns
         -------
@@ -142,16 +143,17 @@ class ExprPR:
 
     @public(_OPTIONS)
     def average_precision(self, truth: Column, *, positive: object = None, ascending: bool = False) -> pl.Expr:
-        """Average precision: the mean, over the positives, of the precision at each one's threshold.
+        """Compute average precision (AP), the area under the precision-recall curve.
 
         Parameters
         ----------
         truth : str or polars expression
-            Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+            Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
         positive : optional
-            The label of `truth` that is the positive one. It need not occur where its type declares it.
+            The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+            occur.
         ascending : bool
-            Whether a small score is best, as of ranks and distances; a threshold then takes scores up to it.
+            Whether lower scores rank first, as for ranks and distances. A threshold then selects the scores up to it.
 
         Returns
         -------
@@ -162,6 +164,18 @@ class ExprPR:
         ------
         TypeError
             Truth is not one column.
+
+        See Also
+        --------
+        interpolated_average_precision, average_precision_at_k, curve, evaluate, intervals
+
+        References
+        ----------
+        Manning, Raghavan and Schütze (2008). Introduction to Information Retrieval, chapter 8. Cambridge University
+        Press. https://doi.org/10.1017/CBO9780511809071
+
+        McSherry and Najork (2008). Computing information retrieval performance measures efficiently in the presence of
+        tied scores. ECIR. https://doi.org/10.1007/978-3-540-78646-7_38
 
         Examples
         --------
@@ -180,13 +194,14 @@ class ExprPR:
         Parameters
         ----------
         truth : str or polars expression
-            Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+            Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
         k : int
-            The first k rows are predicted positive. A group with fewer is filled up with misses.
+            Cutoff: the first k rows are predicted positive. In a smaller group, the missing rows count as misses.
         positive : optional
-            The label of `truth` that is the positive one. It need not occur where its type declares it.
+            The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+            occur.
         ascending : bool
-            Whether a small score is best, as of ranks and distances; a threshold then takes scores up to it.
+            Whether lower scores rank first, as for ranks and distances. A threshold then selects the scores up to it.
 
         Returns
         -------
@@ -197,6 +212,15 @@ class ExprPR:
         ------
         ValueError, TypeError
             k is not a whole number above 0; truth is not one column.
+
+        See Also
+        --------
+        recall_at_k, average_precision_at_k, r_precision, evaluate
+
+        References
+        ----------
+        Manning, Raghavan and Schütze (2008). Introduction to Information Retrieval, chapter 8. Cambridge University
+        Press. https://doi.org/10.1017/CBO9780511809071
 
         Examples
         --------
@@ -215,11 +239,12 @@ class ExprPR:
         Parameters
         ----------
         truth : str or polars expression
-            Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+            Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
         positive : optional
-            The label of `truth` that is the positive one. It need not occur where its type declares it.
+            The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+            occur.
         ascending : bool
-            Whether a small score is best, as of ranks and distances; a threshold then takes scores up to it.
+            Whether lower scores rank first, as for ranks and distances. A threshold then selects the scores up to it.
 
         Returns
         -------
@@ -230,6 +255,18 @@ class ExprPR:
         ------
         TypeError
             Truth is not one column.
+
+        See Also
+        --------
+        average_precision, curve, evaluate, intervals
+
+        References
+        ----------
+        Hanley and McNeil (1982). The meaning and use of the area under a receiver operating characteristic (ROC) curve.
+        Radiology 143(1), 29-36. https://doi.org/10.1148/radiology.143.1.7063747
+
+        McClish (1989). Analyzing a portion of the ROC curve. Medical Decision Making 9(3), 190-195.
+        https://doi.org/10.1177/0272989X8900900307
 
         Examples
         --------
@@ -248,13 +285,14 @@ class ExprPR:
         Parameters
         ----------
         truth : str or polars expression
-            Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+            Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
         k : int, optional
-            The first k rows are predicted positive. A group with fewer is filled up with misses.
+            Cutoff: the first k rows are predicted positive. In a smaller group, the missing rows count as misses.
         positive : optional
-            The label of `truth` that is the positive one. It need not occur where its type declares it.
+            The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+            occur.
         ascending : bool
-            Whether a small score is best, as of ranks and distances; a threshold then takes scores up to it.
+            Whether lower scores rank first, as for ranks and distances. A threshold then selects the scores up to it.
 
         Returns
         -------
@@ -265,6 +303,15 @@ class ExprPR:
         ------
         ValueError, TypeError
             k is not a whole number above 0; truth is not one column.
+
+        See Also
+        --------
+        reciprocal_rank, success_at_k, average_precision, evaluate
+
+        References
+        ----------
+        Järvelin and Kekäläinen (2002). Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4), 422-446.
+        https://doi.org/10.1145/582415.582418
 
         Examples
         --------

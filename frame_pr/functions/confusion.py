@@ -55,16 +55,16 @@ def confusion(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Compute the confusion matrix at a threshold, at a rank or of predicted classes, and every metric of it.
+    """Compute the confusion matrix at a threshold, at a cutoff or for predicted classes, and all of its rates.
 
-    At a threshold and of predicted classes this needs no ranking, only one aggregation.
+    At a threshold and for predicted classes, the function needs one aggregation and no ranking.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows, one row per item. The frame is not changed.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several; optional
         Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`. Not with `prediction`.
     threshold : float or list of float; str, polars expression or frame; optional
@@ -78,21 +78,23 @@ def confusion(
         Instead of a score: the predicted class. A boolean says predicted positive, and so does 0/1 beside a truth that
         is no number; anything else is a label, as in `truth`, with `positive`.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     mean_over : True, str or list of str, optional
-        Columns of `by` to average over: the result has one row for each group of the others. True: all but `system`.
+        Columns of `by` to average over. The result has one row per group of the other columns. True: all columns but
+        `system`.
     statistics : str or list of str
-        What is told of the groups that `mean_over` names: "mean", "median", "std" (of a sample), "min", "max",
+        Statistics over the groups that `mean_over` names: "mean", "median", "std" (of a sample), "min", "max",
         quantiles such as "q25", "range" (max - min), "ratio" (min / max), means weighted by the positives of the group
-        ("weighted"), by its rows ("by_rows") or by its pairs of a positive and a negative ("by_pairs"), "defined" (how
-        many have a value).
+        ("weighted"), by its rows ("by_rows") or by its pairs of a positive and a negative ("by_pairs"), and "defined"
+        (the number of groups that have a value).
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     undefined : float, optional
-        What to give instead of null where there is no value. Does not fill counts and thresholds.
+        Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: with `k`, `weight=`; with
-        `prediction`, `tie_break=`, `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`,
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: with `k`,
+        `weight=`; with `prediction`, `tie_break=`, `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`,
         `ties="pessimistic"`, `ties="order"` and `ascending=`.
 
     Returns
@@ -109,15 +111,41 @@ def confusion(
     ValueError, TypeError
         Not exactly one of threshold, k and prediction is given; a column is missing, given twice or of the wrong type.
 
+    See Also
+    --------
+    confusion_matrix, f_beta, curve, plot_confusion
+
+    References
+    ----------
+    Youden (1950). Index for rating diagnostic tests. Cancer 3(1), 32-35.
+    https://doi.org/10.1002/1097-0142%281950%293:1%3C32::AID-CNCR2820030106%3E3.0.CO;2-3
+
+    Matthews (1975). Comparison of the predicted and observed secondary structure of T4 phage lysozyme. BBA 405(2),
+    442-451. https://doi.org/10.1016/0005-2795%2875%2990109-9
+
+    Cohen (1960). A coefficient of agreement for nominal scales. Educational and Psychological Measurement 20(1), 37-46.
+    https://doi.org/10.1177/001316446002000104
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
-    >>> fp.confusion(run, "relevant", "score", threshold=0.7).select("k", "tp", "fp", "fn", "tn", "precision").row(0)
-    (3, 2, 1, 1, 1, 0.6666666666666666)
-    >>> fp.confusion(run, "relevant", "score", threshold=[0.7, 0.6]).select("threshold", "k", "tp").rows()
-    [(0.7, 3, 2), (0.6, 4, 3)]
+    >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
+    >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
+    >>> at = fp.confusion(run, "relevant", "score", threshold=3, by="query")
+    >>> at.select("query", "tp", "fp", "fn", "tn", "precision", "recall", "f1")
+    shape: (2, 8)
+    ┌───────┬─────┬─────┬─────┬─────┬───────────┬────────┬─────┐
+    │ query ┆ tp  ┆ fp  ┆ fn  ┆ tn  ┆ precision ┆ recall ┆ f1  │
+    │ ---   ┆ --- ┆ --- ┆ --- ┆ --- ┆ ---       ┆ ---    ┆ --- │
+    │ str   ┆ i64 ┆ i64 ┆ i64 ┆ i64 ┆ f64       ┆ f64    ┆ f64 │
+    ╞═══════╪═════╪═════╪═════╪═════╪═══════════╪════════╪═════╡
+    │ ink   ┆ 2   ┆ 1   ┆ 0   ┆ 0   ┆ 0.666667  ┆ 1.0    ┆ 0.8 │
+    │ tea   ┆ 0   ┆ 1   ┆ 2   ┆ 0   ┆ 0.0       ┆ 0.0    ┆ 0.0 │
+    └───────┴─────┴─────┴─────┴─────┴───────────┴────────┴─────┘
+    >>> several = fp.confusion(run, "relevant", "score", threshold=[3, 5])
+    >>> several.select("threshold", "k", "tp").rows()
+    [(3, 4, 2), (5, 2, 1)]
     """
     refuse_both("confusion", {"threshold": threshold, "k": k, "prediction": prediction})
     if (score is None) != (prediction is not None):
@@ -200,10 +228,10 @@ def confusion_matrix(
     weight: Column | None = None,
     unjudged: Literal["raise", "drop"] = "raise",
 ) -> Frame:
-    """Count how often each class was predicted as each: a row for every pair of classes, also those that never occur.
+    """Compute a confusion matrix of several classes: one row for every pair of a label and a predicted label.
 
-    `of_truth` is the share of the rows that have this truth, so the row of a class and itself has its recall there, and
-    its precision in `of_prediction`. `pivot` makes a square of it.
+    `of_truth` is the share of the rows with this label, so the row of a class and itself has the recall of the class.
+    Its precision is in `of_prediction`. Pairs that never occur have a row, too. `pivot` makes a square matrix.
 
     Parameters
     ----------
@@ -217,7 +245,7 @@ def confusion_matrix(
         The labels, in the order of the result. Without it, those that the type of `truth` declares, else those that
         occur in either column, sorted.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     weight : str or polars expression; optional
         Weights of rows, whose sums are then counted.
     unjudged : "raise" or "drop"
@@ -237,13 +265,33 @@ def confusion_matrix(
     TypeError
         The labels are of different types.
 
+    See Also
+    --------
+    confusion, unpivot_classes, plot_confusion
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> images = pl.DataFrame({"shown": ["cat", "dog", "dog"], "predicted": ["cat", "cat", "dog"]})
-    >>> fp.confusion_matrix(images, "shown", "predicted").rows()
-    [('cat', 'cat', 1, 1.0, 0.5), ('cat', 'dog', 0, 0.0, 0.0), ('dog', 'cat', 1, 0.5, 0.5), ('dog', 'dog', 1, 0.5, 1.0)]
+    >>> images = pl.DataFrame({"fold": [1, 1, 2, 2], "shown": ["cat", "dog", "cat", "dog"]}).with_columns(
+    ...     predicted=pl.Series(["cat", "cat", "cat", "dog"])
+    ... )
+    >>> fp.confusion_matrix(images, "shown", "predicted", by="fold")
+    shape: (8, 6)
+    ┌──────┬───────┬────────────┬──────┬──────────┬───────────────┐
+    │ fold ┆ truth ┆ prediction ┆ rows ┆ of_truth ┆ of_prediction │
+    │ ---  ┆ ---   ┆ ---        ┆ ---  ┆ ---      ┆ ---           │
+    │ i64  ┆ str   ┆ str        ┆ i64  ┆ f64      ┆ f64           │
+    ╞══════╪═══════╪════════════╪══════╪══════════╪═══════════════╡
+    │ 1    ┆ cat   ┆ cat        ┆ 1    ┆ 1.0      ┆ 0.5           │
+    │ 1    ┆ cat   ┆ dog        ┆ 0    ┆ 0.0      ┆ null          │
+    │ 1    ┆ dog   ┆ cat        ┆ 1    ┆ 1.0      ┆ 0.5           │
+    │ 1    ┆ dog   ┆ dog        ┆ 0    ┆ 0.0      ┆ null          │
+    │ 2    ┆ cat   ┆ cat        ┆ 1    ┆ 1.0      ┆ 1.0           │
+    │ 2    ┆ cat   ┆ dog        ┆ 0    ┆ 0.0      ┆ 0.0           │
+    │ 2    ┆ dog   ┆ cat        ┆ 0    ┆ 0.0      ┆ 0.0           │
+    │ 2    ┆ dog   ┆ dog        ┆ 1    ┆ 1.0      ┆ 1.0           │
+    └──────┴───────┴────────────┴──────┴──────────┴───────────────┘
     """
     one_of("unjudged", unjudged, ("raise", "drop"))
     labels = None if classes is None else listed_classes("classes", classes)

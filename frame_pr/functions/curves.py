@@ -50,30 +50,32 @@ def curve(
 ) -> Frame:
     """Compute the precision-recall curve: one row per distinct score, best score first.
 
-    At threshold t the k rows with score >= t, with `ascending` <= t, are predicted positive. `recall_step` is the
-    recall that it adds, so that `(precision * recall_step).sum()` is the average precision; `interpolated_precision` is
-    the max precision at this or any later threshold. No point (recall 0, precision 1) is invented. Where `ties` or
-    `tie_break` rank equal scores, there is a row for each row that has a score.
+    The rows with at least the score of a threshold are predicted positive; with `ascending`, the rows with at most this
+    score. `recall_step` is the recall that a threshold adds, so `(precision * recall_step).sum()` is the average
+    precision. `interpolated_precision` is the maximum precision at this or a later threshold. The curve has no invented
+    point (recall 0, precision 1). If `ties` or `tie_break` rank equal scores, each scored row has a row of its own.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows, one row per item. The frame is not changed.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
+        `by`.
     figures : str or list of str
-        More columns: any figure of the confusion table, such as "fpr", "f1", "f0.5", "mcc".
+        Names of rates of the confusion matrix to add as columns, such as "fpr", "f1", "f0.5" or "mcc".
     points : int, optional
         Fewer rows of the same curve: the first, the last, and the highest threshold at which each of so many levels of
         recall, from 0 to 1, is reached. `recall_step` stays that of the whole curve.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`.
 
     Returns
     -------
@@ -87,13 +89,36 @@ def curve(
     ValueError, TypeError
         A figure is unknown; a column is missing, given twice, of the wrong type, or has missing values.
 
+    See Also
+    --------
+    with_curve, plot_curve, average_curve, average_precision
+
+    References
+    ----------
+    Davis and Goadrich (2006). The relationship between precision-recall and ROC curves. ICML, 233-240.
+    https://doi.org/10.1145/1143844.1143874
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
-    >>> fp.curve(run, "relevant", "score").select("threshold", "k", "tp", "precision").rows()[:2]
-    [(0.9, 1, 1, 1.0), (0.8, 2, 2, 1.0)]
+    >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
+    >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
+    >>> points = fp.curve(run, "relevant", "score", by="query")
+    >>> points.select("query", "threshold", "k", "tp", "precision", "recall")
+    shape: (6, 6)
+    ┌───────┬───────────┬─────┬─────┬───────────┬────────┐
+    │ query ┆ threshold ┆ k   ┆ tp  ┆ precision ┆ recall │
+    │ ---   ┆ ---       ┆ --- ┆ --- ┆ ---       ┆ ---    │
+    │ str   ┆ i64       ┆ i64 ┆ i64 ┆ f64       ┆ f64    │
+    ╞═══════╪═══════════╪═════╪═════╪═══════════╪════════╡
+    │ ink   ┆ 6         ┆ 1   ┆ 1   ┆ 1.0       ┆ 0.5    │
+    │ ink   ┆ 5         ┆ 2   ┆ 1   ┆ 0.5       ┆ 0.5    │
+    │ ink   ┆ 4         ┆ 3   ┆ 2   ┆ 0.666667  ┆ 1.0    │
+    │ tea   ┆ 3         ┆ 1   ┆ 0   ┆ 0.0       ┆ 0.0    │
+    │ tea   ┆ 2         ┆ 2   ┆ 1   ┆ 0.5       ┆ 0.5    │
+    │ tea   ┆ 1         ┆ 3   ┆ 2   ┆ 0.666667  ┆ 1.0    │
+    └───────┴───────────┴─────┴─────┴───────────┴────────┘
     """
     columns = [*CURVE_COLUMNS, *_others(figures)]
     levels = None if points is None else whole("points", points, least=2)
@@ -114,28 +139,29 @@ def with_curve(
     positive: object = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Add the metrics of the curve at each row's own score as columns of the rows.
+    """Add precision, recall and counts at the threshold of each row's own score as columns.
 
-    Rows of equal score share a threshold and get the same figures.
+    Rows with equal scores share a threshold and get the same values.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows, one row per item. The frame is not changed.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression
         Higher ranks earlier, unless `ascending`.
     figures : str or list of str
-        More columns: any figure of the confusion table, such as "fpr", "f1", "f0.5", "mcc".
+        Names of rates of the confusion matrix to add as columns, such as "fpr", "f1", "f0.5" or "mcc".
     prefix : str
-        Put before the names of the new columns.
+        Prefix of the names of the new columns.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `tie_break=`,
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `tie_break=`,
         `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"` and `ties="order"`.
 
     Returns
@@ -149,13 +175,31 @@ def with_curve(
     ValueError, TypeError
         A new column has the name of an old one; a column is missing, given twice or of the wrong type.
 
+    See Also
+    --------
+    curve, with_metrics, plot
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
-    >>> fp.with_curve(run, "relevant", "score")["precision"].round(2).to_list()
-    [1.0, 1.0, 0.67, 0.75, 0.6]
+    >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
+    >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
+    >>> rows = fp.with_curve(run, "relevant", "score", by="query")
+    >>> rows.select("query", "relevant", "score", "k", "precision", "recall")
+    shape: (6, 6)
+    ┌───────┬──────────┬───────┬─────┬───────────┬────────┐
+    │ query ┆ relevant ┆ score ┆ k   ┆ precision ┆ recall │
+    │ ---   ┆ ---      ┆ ---   ┆ --- ┆ ---       ┆ ---    │
+    │ str   ┆ i64      ┆ i64   ┆ i64 ┆ f64       ┆ f64    │
+    ╞═══════╪══════════╪═══════╪═════╪═══════════╪════════╡
+    │ ink   ┆ 1        ┆ 6     ┆ 1   ┆ 1.0       ┆ 0.5    │
+    │ ink   ┆ 0        ┆ 5     ┆ 2   ┆ 0.5       ┆ 0.5    │
+    │ ink   ┆ 1        ┆ 4     ┆ 3   ┆ 0.666667  ┆ 1.0    │
+    │ tea   ┆ 0        ┆ 3     ┆ 1   ┆ 0.0       ┆ 0.0    │
+    │ tea   ┆ 1        ┆ 2     ┆ 2   ┆ 0.5       ┆ 0.5    │
+    │ tea   ┆ 1        ┆ 1     ┆ 3   ┆ 0.666667  ┆ 1.0    │
+    └───────┴──────────┴───────┴─────┴───────────┴────────┘
     """
     columns, put = [*CURVE_COLUMNS[1:], *_others(figures)], text("prefix", prefix)
     request = request_of(truth, score, by, positive, policies)

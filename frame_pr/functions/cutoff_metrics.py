@@ -25,29 +25,33 @@ def precision_at_k(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Compute precision@k (P@k), the precision of the first k rows: their hits, divided by k.
+    r"""Compute precision@k (P@k), the share of positives among the first k rows.
 
-    Divides by k even where a group has fewer rows: the missing ones count as misses. A block of equal scores that the
-    cut falls into takes its expected share of hits.
+    .. math:: \text{P@}k = \frac{\text{hits among the first } k}{k}
+
+    The divisor is k even if a group has fewer rows. If the cutoff falls inside a tie, the tied rows share their
+    positives evenly.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows, one row per item. The frame is not changed.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
+        `by`.
     k : int or list of int
-        The first k rows are predicted positive. A group with fewer is filled up with misses.
+        Cutoff: the first k rows are predicted positive. In a smaller group, the missing rows count as misses.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     undefined : float, optional
-        What to give instead of null where there is no value. Does not fill counts and thresholds.
+        Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`.
 
     Returns
     -------
@@ -59,13 +63,31 @@ def precision_at_k(
     ValueError, TypeError
         k is not a whole number above 0; a column is missing, given twice, of the wrong type, or has missing values.
 
+    See Also
+    --------
+    recall_at_k, average_precision_at_k, r_precision, evaluate
+
+    References
+    ----------
+    Manning, Raghavan and Schütze (2008). Introduction to Information Retrieval, chapter 8. Cambridge University Press.
+    https://doi.org/10.1017/CBO9780511809071
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
-    >>> fp.precision_at_k(run, "relevant", "score", [2, 4]).row(0)
-    (1.0, 0.75)
+    >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
+    >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
+    >>> fp.precision_at_k(run, "relevant", "score", [1, 2], by="query")
+    shape: (2, 3)
+    ┌───────┬─────────────┬─────────────┐
+    │ query ┆ precision@1 ┆ precision@2 │
+    │ ---   ┆ ---         ┆ ---         │
+    │ str   ┆ f64         ┆ f64         │
+    ╞═══════╪═════════════╪═════════════╡
+    │ ink   ┆ 1.0         ┆ 0.5         │
+    │ tea   ┆ 0.0         ┆ 0.5         │
+    └───────┴─────────────┴─────────────┘
     """
     names = [f"precision@{Rank.of(rank)}" for rank in each("k", k)]
     return metrics_of(frame, names, truth, score, policies, by, positive, undefined)
@@ -83,28 +105,32 @@ def recall_at_k(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Compute recall@k, the recall of the first k rows: their hits, divided by the positives of the group.
+    r"""Compute recall@k, the share of the positives that are among the first k rows.
 
-    A block of equal scores that the cut falls into takes its expected share of hits.
+    .. math:: \text{R@}k = \frac{\text{hits among the first } k}{P}
+
+    with P positives. If the cutoff falls inside a tie, the tied rows share their positives evenly.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows, one row per item. The frame is not changed.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
+        `by`.
     k : int or list of int
-        The first k rows are predicted positive. A group with fewer is filled up with misses.
+        Cutoff: the first k rows are predicted positive. In a smaller group, the missing rows count as misses.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     undefined : float, optional
-        What to give instead of null where there is no value. Does not fill counts and thresholds.
+        Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`.
 
     Returns
     -------
@@ -116,13 +142,26 @@ def recall_at_k(
     ValueError, TypeError
         k is not a whole number above 0; a column is missing, given twice, of the wrong type, or has missing values.
 
+    See Also
+    --------
+    precision_at_k, success_at_k, k_at_recall, evaluate
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
-    >>> fp.recall_at_k(run, "relevant", "score", 2).item()  # 2 of 3 positives
-    0.6666666666666666
+    >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
+    >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
+    >>> fp.recall_at_k(run, "relevant", "score", [1, 2], by="query")
+    shape: (2, 3)
+    ┌───────┬──────────┬──────────┐
+    │ query ┆ recall@1 ┆ recall@2 │
+    │ ---   ┆ ---      ┆ ---      │
+    │ str   ┆ f64      ┆ f64      │
+    ╞═══════╪══════════╪══════════╡
+    │ ink   ┆ 0.5      ┆ 0.5      │
+    │ tea   ┆ 0.0      ┆ 0.5      │
+    └───────┴──────────┴──────────┘
     """
     names = [f"recall@{Rank.of(rank)}" for rank in each("k", k)]
     return metrics_of(frame, names, truth, score, policies, by, positive, undefined)
@@ -139,26 +178,29 @@ def r_precision(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Compute R-precision: the precision of the first P rows, for P positives, where precision equals recall.
+    """Compute R-precision: the precision of the first P rows, for P positives.
 
-    A block of equal scores that the cut falls into takes its expected share of hits.
+    At this cutoff precision equals recall (break-even point). If the cutoff falls inside a tie, the tied rows share
+    their positives evenly.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows, one row per item. The frame is not changed.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
+        `by`.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     undefined : float, optional
-        What to give instead of null where there is no value. Does not fill counts and thresholds.
+        Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`.
 
     Returns
     -------
@@ -170,13 +212,31 @@ def r_precision(
     ValueError, TypeError
         A column is missing, given twice, of the wrong type, or has missing values; see the message.
 
+    See Also
+    --------
+    precision_at_k, average_precision
+
+    References
+    ----------
+    Manning, Raghavan and Schütze (2008). Introduction to Information Retrieval, chapter 8. Cambridge University Press.
+    https://doi.org/10.1017/CBO9780511809071
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
-    >>> fp.r_precision(run, "relevant", "score").item()  # 2 hits in the first 3
-    0.6666666666666666
+    >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
+    >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
+    >>> fp.r_precision(run, "relevant", "score", by="query")
+    shape: (2, 2)
+    ┌───────┬─────────────┐
+    │ query ┆ r_precision │
+    │ ---   ┆ ---         │
+    │ str   ┆ f64         │
+    ╞═══════╪═════════════╡
+    │ ink   ┆ 0.5         │
+    │ tea   ┆ 0.5         │
+    └───────┴─────────────┘
     """
     return metrics_of(frame, "r_precision", truth, score, policies, by, positive, undefined)
 
@@ -193,29 +253,31 @@ def precision_at_recall(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Compute the precision at the highest threshold whose recall is at least this.
+    """Compute the precision at the highest threshold whose recall is at least the given one.
 
-    `tp / k` at the smallest k with `tp / P >= recall`.
+    It is tp / k at the smallest k with tp / P >= recall, for tp positives among the first k rows and P positives.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows, one row per item. The frame is not changed.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
+        `by`.
     recall : float or list of float
-        The rows at the highest threshold whose recall is at least this, from 0 to 1, are predicted positive. Compared
-        exactly, as the decimal that it is written as.
+        Recall from 0 to 1, compared exactly, as the decimal that is written. The rows at the highest threshold with at
+        least this recall are predicted positive.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     undefined : float, optional
-        What to give instead of null where there is no value. Does not fill counts and thresholds.
+        Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`.
 
     Returns
     -------
@@ -227,13 +289,26 @@ def precision_at_recall(
     ValueError, TypeError
         recall lies outside [0, 1]; a column is missing, given twice, of the wrong type, or has missing values.
 
+    See Also
+    --------
+    k_at_recall, curve, f_beta
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
-    >>> fp.precision_at_recall(run, "relevant", "score", 1.0)["precision@recall=1"].item()  # 3 of the first 4
-    0.75
+    >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
+    >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
+    >>> fp.precision_at_recall(run, "relevant", "score", [0.5, 1], by="query")
+    shape: (2, 3)
+    ┌───────┬──────────────────────┬────────────────────┐
+    │ query ┆ precision@recall=0.5 ┆ precision@recall=1 │
+    │ ---   ┆ ---                  ┆ ---                │
+    │ str   ┆ f64                  ┆ f64                │
+    ╞═══════╪══════════════════════╪════════════════════╡
+    │ ink   ┆ 1.0                  ┆ 0.666667           │
+    │ tea   ┆ 0.5                  ┆ 0.666667           │
+    └───────┴──────────────────────┴────────────────────┘
     """
     names = [f"precision@{Recall.of(level)}" for level in each("recall", recall)]
     return metrics_of(frame, names, truth, score, policies, by, positive, undefined)
@@ -250,27 +325,29 @@ def k_at_recall(
     positive: object = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Count the rows that reach a recall: the smallest k with `tp / P >= recall`.
+    """Count the rows that must be selected to reach a recall: the smallest k with tp / P >= recall.
 
-    Rows of equal score are taken together. Recall does not fall with k; this is its inverse.
+    A threshold selects all of its tied rows, so k counts them together.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows, one row per item. The frame is not changed.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
+        `by`.
     recall : float or list of float
-        The rows at the highest threshold whose recall is at least this, from 0 to 1, are predicted positive. Compared
-        exactly, as the decimal that it is written as.
+        Recall from 0 to 1, compared exactly, as the decimal that is written. The rows at the highest threshold with at
+        least this recall are predicted positive.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`.
 
     Returns
     -------
@@ -283,13 +360,26 @@ def k_at_recall(
     ValueError, TypeError
         recall lies outside [0, 1]; a column is missing, given twice, of the wrong type, or has missing values.
 
+    See Also
+    --------
+    precision_at_recall, recall_at_k, confusion
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
-    >>> fp.k_at_recall(run, "relevant", "score", [0.5, 1]).row(0)
-    (2, 4)
+    >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
+    >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
+    >>> fp.k_at_recall(run, "relevant", "score", [0.5, 1], by="query")
+    shape: (2, 3)
+    ┌───────┬──────────────┬────────────┐
+    │ query ┆ k@recall=0.5 ┆ k@recall=1 │
+    │ ---   ┆ ---          ┆ ---        │
+    │ str   ┆ i64          ┆ i64        │
+    ╞═══════╪══════════════╪════════════╡
+    │ ink   ┆ 1            ┆ 3          │
+    │ tea   ┆ 2            ┆ 3          │
+    └───────┴──────────────┴────────────┘
     """
     names = [f"k@{Recall.of(level)}" for level in each("recall", recall)]
     return metrics_of(frame, names, truth, score, policies, by, positive)
@@ -309,32 +399,36 @@ def f_beta(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Compute F-beta (F1) at a threshold or a rank; with neither, the best F-beta and its threshold.
+    r"""Compute F-beta (F1) at a threshold or a cutoff; with neither, the best F-beta and its threshold.
 
-    `(1 + beta^2) tp / (beta^2 P + k)`: recall counts beta times as much as precision (van Rijsbergen 1979).
+    .. math:: F_\beta = \frac{(1 + \beta^2) \, \text{tp}}{\beta^2 P + k}
+
+    for k selected rows, tp of them positive, and P positives. Recall counts beta times as much as precision.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows, one row per item. The frame is not changed.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
+        `by`.
     beta : float
-        Weight of recall against precision: 1 is their harmonic mean.
+        Weight of recall relative to precision. 1 gives their harmonic mean (F1).
     threshold : float or list of float, optional
-        Rows that score at least this, with `ascending` at most, are predicted positive.
+        Rows with at least this score are predicted positive. With `ascending`, those up to this score.
     k : int or list of int, optional
-        The first k rows are predicted positive. A group with fewer is filled up with misses.
+        Cutoff: the first k rows are predicted positive. In a smaller group, the missing rows count as misses.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     undefined : float, optional
-        What to give instead of null where there is no value. Does not fill counts and thresholds.
+        Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: without a cutoff,
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: without a cutoff,
         `ties="expected"`, `ties="optimistic"` and `ties="pessimistic"`; with `k`, `weight=`.
 
     Returns
@@ -348,13 +442,30 @@ def f_beta(
     ValueError, TypeError
         beta is not above 0, both threshold and k are given, or one is no number; a column is missing or wrong.
 
+    See Also
+    --------
+    confusion, precision_at_recall, evaluate
+
+    References
+    ----------
+    van Rijsbergen (1979). Information Retrieval, 2nd edition. Butterworths.
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
-    >>> fp.f_beta(run, "relevant", "score").row(0)  # precision 3/4, recall 1
-    (0.8571428571428571, 0.6)
+    >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
+    >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
+    >>> fp.f_beta(run, "relevant", "score", by="query")
+    shape: (2, 3)
+    ┌───────┬────────┬──────────────────┐
+    │ query ┆ max_f1 ┆ threshold@max_f1 │
+    │ ---   ┆ ---    ┆ ---              │
+    │ str   ┆ f64    ┆ i64              │
+    ╞═══════╪════════╪══════════════════╡
+    │ ink   ┆ 0.8    ┆ 4                │
+    │ tea   ┆ 0.8    ┆ 1                │
+    └───────┴────────┴──────────────────┘
     """
     refuse_both("f_beta", {"threshold": threshold, "k": k}, none=True)
     f = f_of(beta)

@@ -36,37 +36,41 @@ def evaluate(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Compute any metrics by name, one column each, all from one ranking.
+    """Compute metrics by name, one column each, for all groups in one call.
 
-    The names are those of the table of metrics in the docs: `average_precision`, `precision@10`, `f1@threshold=0.5`,
-    `k@recall=0.8`, `max_f2` and so on. The other functions of this package are these metrics asked one at a time.
+    Names are, for example, `average_precision`, `precision@10`, `f1@threshold=0.5`, `k@recall=0.8` and `max_f2`. The
+    list of metrics in the docs has all of them, with formulas. The rows are sorted once for all metrics. The functions
+    of single metrics, such as `precision_at_k`, compute the same values.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows, one row per item. The frame is not changed.
     metrics : str or list of str, or dict of new name and metric
-        Names of metrics, such as "precision@10": those of the table of metrics in the docs.
+        Names of metrics, such as "precision@10". The list of metrics in the docs has all names.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
+        `by`.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     mean_over : True, str or list of str, optional
-        Columns of `by` to average over: the result has one row for each group of the others. True: all but `system`.
+        Columns of `by` to average over. The result has one row per group of the other columns. True: all columns but
+        `system`.
     statistics : str or list of str
-        What is told of the groups that `mean_over` names: "mean", "median", "std" (of a sample), "min", "max",
+        Statistics over the groups that `mean_over` names: "mean", "median", "std" (of a sample), "min", "max",
         quantiles such as "q25", "range" (max - min), "ratio" (min / max), means weighted by the positives of the group
-        ("weighted"), by its rows ("by_rows") or by its pairs of a positive and a negative ("by_pairs"), "defined" (how
-        many have a value).
+        ("weighted"), by its rows ("by_rows") or by its pairs of a positive and a negative ("by_pairs"), and "defined"
+        (the number of groups that have a value).
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     undefined : float, optional
-        What to give instead of null where there is no value. Does not fill counts and thresholds.
+        Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Which of them goes with which metric:
-        the page of the docs on policies.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Which of them goes with
+        which metric: the page of the docs on policies.
 
     Returns
     -------
@@ -84,18 +88,57 @@ def evaluate(
     ValueError, TypeError
         A name is no metric's; a column is missing, given twice, of the wrong type, or has missing values.
 
+    See Also
+    --------
+    with_metrics, report, intervals, compare, Policies
+
+    References
+    ----------
+    Järvelin and Kekäläinen (2002). Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4), 422-446.
+    https://doi.org/10.1145/582415.582418
+
+    Moffat and Zobel (2008). Rank-biased precision for measurement of retrieval effectiveness. ACM TOIS 27(1), 2:1-27.
+    https://doi.org/10.1145/1416950.1416952
+
+    Buckley and Voorhees (2004). Retrieval evaluation with incomplete information. SIGIR, 25-32.
+    https://doi.org/10.1145/1008992.1009000
+
+    McClish (1989). Analyzing a portion of the ROC curve. Medical Decision Making 9(3), 190-195.
+    https://doi.org/10.1177/0272989X8900900307
+
+    Youden (1950). Index for rating diagnostic tests. Cancer 3(1), 32-35.
+    https://doi.org/10.1002/1097-0142%281950%293:1%3C32::AID-CNCR2820030106%3E3.0.CO;2-3
+
+    Vickers and Elkin (2006). Decision curve analysis. Medical Decision Making 26(6), 565-574.
+    https://doi.org/10.1177/0272989X06295361
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"query": [1, 1, 2, 2], "relevant": [1, 0, 0, 1], "score": [0.9, 0.8, 0.7, 0.6]})
-    >>> fp.evaluate(run, ["average_precision", "precision@1"], "relevant", "score", by="query").rows()
-    [(1, 1.0, 1.0), (2, 0.5, 0.0)]
-    >>> fp.evaluate(run, "average_precision", "relevant", "score", by="query", mean_over="query").rows()
-    [(2, 0.75, 0)]
+    >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
+    >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
+    >>> metrics = ["average_precision", "precision@1", "roc_auc"]
+    >>> fp.evaluate(run, metrics, "relevant", "score", by="query")
+    shape: (2, 4)
+    ┌───────┬───────────────────┬─────────────┬─────────┐
+    │ query ┆ average_precision ┆ precision@1 ┆ roc_auc │
+    │ ---   ┆ ---               ┆ ---         ┆ ---     │
+    │ str   ┆ f64               ┆ f64         ┆ f64     │
+    ╞═══════╪═══════════════════╪═════════════╪═════════╡
+    │ ink   ┆ 0.833333          ┆ 1.0         ┆ 0.5     │
+    │ tea   ┆ 0.583333          ┆ 0.0         ┆ 0.0     │
+    └───────┴───────────────────┴─────────────┴─────────┘
     >>> call = {"by": "query", "mean_over": "query", "statistics": ["mean", "min"]}
-    >>> fp.evaluate(run, {"MAP": "average_precision"}, "relevant", "score", **call).rows(named=True)
-    [{'groups': 2, 'MAP': 0.75, 'min_MAP': 0.5, 'undefined_MAP': 0}]
+    >>> fp.evaluate(run, {"MAP": "average_precision"}, "relevant", "score", **call)
+    shape: (1, 4)
+    ┌────────┬──────────┬──────────┬───────────────┐
+    │ groups ┆ MAP      ┆ min_MAP  ┆ undefined_MAP │
+    │ ---    ┆ ---      ┆ ---      ┆ ---           │
+    │ i64    ┆ f64      ┆ f64      ┆ i64           │
+    ╞════════╪══════════╪══════════╪═══════════════╡
+    │ 2      ┆ 0.708333 ┆ 0.583333 ┆ 0             │
+    └────────┴──────────┴──────────┴───────────────┘
     """
     means = means_asked(mean_over, statistics, named=isinstance(metrics, Mapping))
     return metrics_of(frame, metrics, truth, score, policies, by, positive, undefined, means)
@@ -149,27 +192,30 @@ def with_metrics(
 ) -> Frame:
     """Add the metrics of its group to each row, as columns.
 
+    Use it to filter or join rows by the metrics of their group. The rows keep their order.
+
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows, one row per item. The frame is not changed.
     metrics : str or list of str, or dict of new name and metric
-        Names of metrics, such as "precision@10": those of the table of metrics in the docs.
+        Names of metrics, such as "precision@10". The list of metrics in the docs has all names.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression
         Higher ranks earlier, unless `ascending`.
     prefix : str
-        Put before the names of the new columns.
+        Prefix of the names of the new columns.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     undefined : float, optional
-        What to give instead of null where there is no value. Does not fill counts and thresholds.
+        Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Which of them goes with which metric:
-        the page of the docs on policies.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Which of them goes with
+        which metric: the page of the docs on policies.
 
     Returns
     -------
@@ -182,13 +228,30 @@ def with_metrics(
     ValueError, TypeError
         A new column has the name of an old one; a name is no metric's; a column is missing, given twice or wrong.
 
+    See Also
+    --------
+    evaluate, with_curve
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"query": [1, 2, 1, 2], "relevant": [1, 0, 0, 1], "score": [0.9, 0.8, 0.7, 0.6]})
-    >>> fp.with_metrics(run, "average_precision", "relevant", "score", by="query")["average_precision"].to_list()
-    [1.0, 0.5, 1.0, 0.5]
+    >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
+    >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
+    >>> fp.with_metrics(run, "average_precision", "relevant", "score", by="query")
+    shape: (6, 4)
+    ┌───────┬──────────┬───────┬───────────────────┐
+    │ query ┆ relevant ┆ score ┆ average_precision │
+    │ ---   ┆ ---      ┆ ---   ┆ ---               │
+    │ str   ┆ i64      ┆ i64   ┆ f64               │
+    ╞═══════╪══════════╪═══════╪═══════════════════╡
+    │ ink   ┆ 1        ┆ 6     ┆ 0.833333          │
+    │ ink   ┆ 0        ┆ 5     ┆ 0.833333          │
+    │ ink   ┆ 1        ┆ 4     ┆ 0.833333          │
+    │ tea   ┆ 0        ┆ 3     ┆ 0.583333          │
+    │ tea   ┆ 1        ┆ 2     ┆ 0.583333          │
+    │ tea   ┆ 1        ┆ 1     ┆ 0.583333          │
+    └───────┴──────────┴───────┴───────────────────┘
     """
     named, request = metrics_named(metrics, truth, score), request_of(truth, score, by, positive, policies)
     put, filled = text("prefix", prefix), filling("undefined", undefined)

@@ -43,20 +43,22 @@ def gains_table(
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows, one row per item. The frame is not changed.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
+        `by`.
     bins : int
         Number of bins: 2, 4, 5, 8, 10, 20, 25, 40, 50 or 100. Default 10, which gives deciles.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`, `ties="expected"`,
-        `ties="optimistic"` and `ties="pessimistic"`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`,
+        `ties="expected"`, `ties="optimistic"` and `ties="pessimistic"`.
 
     Returns
     -------
@@ -73,25 +75,27 @@ def gains_table(
 
     See Also
     --------
-    evaluate : Any metric at a share of the rows, such as `lift@10%`.
+    curve, confusion, evaluate
 
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"fraud": [1, 1, 0, 1, 0, 0, 0, 0], "score": [9, 8, 7, 6, 5, 4, 3, 2]})
-    >>> fp.gains_table(run, "fraud", "score", bins=4).select("share", "k", "threshold", "recall", "lift", "bin_lift")
-    shape: (4, 6)
-    ┌───────┬─────┬───────────┬──────────┬──────────┬──────────┐
-    │ share ┆ k   ┆ threshold ┆ recall   ┆ lift     ┆ bin_lift │
-    │ ---   ┆ --- ┆ ---       ┆ ---      ┆ ---      ┆ ---      │
-    │ f64   ┆ i64 ┆ i64       ┆ f64      ┆ f64      ┆ f64      │
-    ╞═══════╪═════╪═══════════╪══════════╪══════════╪══════════╡
-    │ 0.25  ┆ 2   ┆ 8         ┆ 0.666667 ┆ 2.666667 ┆ 2.666667 │
-    │ 0.5   ┆ 4   ┆ 6         ┆ 1.0      ┆ 2.0      ┆ 1.333333 │
-    │ 0.75  ┆ 6   ┆ 4         ┆ 1.0      ┆ 1.333333 ┆ 0.0      │
-    │ 1.0   ┆ 8   ┆ 2         ┆ 1.0      ┆ 1.0      ┆ 0.0      │
-    └───────┴─────┴───────────┴──────────┴──────────┴──────────┘
+    >>> run = pl.DataFrame({"country": ["at", "be"] * 4, "fraud": [1, 1, 0, 1, 1, 0, 0, 0]})
+    >>> run = run.with_columns(score=pl.Series(range(8, 0, -1)))
+    >>> table = fp.gains_table(run, "fraud", "score", bins=2, by="country")
+    >>> table.select("country", "share", "k", "threshold", "recall", "lift", "bin_lift")
+    shape: (4, 7)
+    ┌─────────┬───────┬─────┬───────────┬────────┬──────┬──────────┐
+    │ country ┆ share ┆ k   ┆ threshold ┆ recall ┆ lift ┆ bin_lift │
+    │ ---     ┆ ---   ┆ --- ┆ ---       ┆ ---    ┆ ---  ┆ ---      │
+    │ str     ┆ f64   ┆ i64 ┆ i64       ┆ f64    ┆ f64  ┆ f64      │
+    ╞═════════╪═══════╪═════╪═══════════╪════════╪══════╪══════════╡
+    │ at      ┆ 0.5   ┆ 2   ┆ 6         ┆ 0.5    ┆ 1.0  ┆ 1.0      │
+    │ at      ┆ 1.0   ┆ 4   ┆ 2         ┆ 1.0    ┆ 1.0  ┆ 1.0      │
+    │ be      ┆ 0.5   ┆ 2   ┆ 5         ┆ 1.0    ┆ 2.0  ┆ 2.0      │
+    │ be      ┆ 1.0   ┆ 4   ┆ 1         ┆ 1.0    ┆ 1.0  ┆ 0.0      │
+    └─────────┴───────┴─────┴───────────┴────────┴──────┴──────────┘
     """
     if not is_whole(bins) or bins not in _BINS:
         raise ValueError(f"bins must be one of {', '.join(map(str, _BINS))}; got {shown(bins)}")

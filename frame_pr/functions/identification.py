@@ -74,29 +74,30 @@ def identify(
 ) -> Frame:
     """Identify which definition gives a reported value: compute the common ones, nearest value first.
 
-    Average precision under each meaning of equal scores and with each divisor, interpolated over all, 11 and 101
-    points, trapezoids under the curve, ROC AUC, figures at the ranks 5, 10, 20, 100 and 1000, nDCG with the gain and
-    with 2 to its power, less 1; with `by` the mean over groups, with those without a value as 0, and of all rows as one
-    group. A definition matches if its value rounds to the digits that were given.
+    The definitions are: average precision with each rule for ties and each divisor; interpolated over all, 11 and 101
+    points; the trapezoidal area under the curve; ROC AUC; metrics at the cutoffs 5, 10, 20, 100 and 1000; nDCG with
+    linear and exponential gain. With `by`, they are the mean over the groups, the same with undefined values as 0, and
+    the value of all rows as one group. A definition matches if its value rounds to the digits of the reported one.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows, one row per item. The frame is not changed.
     value : float or str
         The number, with the digits that it was printed with; as text, such as "0.7310" or "73.10%", with zeros at its
         end. Of a float32 six digits count.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression
         Higher ranks earlier, unless `ascending`.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`, `ties="expected"`,
-        `ties="optimistic"`, `ties="pessimistic"`, `ties="order"`, `positives=` and `rows=`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`,
+        `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"`, `ties="order"`, `positives=` and `rows=`.
 
     Returns
     -------
@@ -112,14 +113,27 @@ def identify(
     ValueError, TypeError
         `value` is no number; a column is missing, given twice, of the wrong type, or has missing values.
 
+    See Also
+    --------
+    evaluate, average_precision
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"hit": [1, 0, 1, 0, 1], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
-    >>> found = fp.identify(run, 0.7556, "hit", "score")
-    >>> found.select("value", "digits", "call").row(0)
-    (0.7555555555555555, 4, "evaluate(frame, 'average_precision', 'hit', 'score')")
+    >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
+    >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
+    >>> found = fp.identify(run, 0.7083, "relevant", "score", by="query")
+    >>> found.select("definition", "value", "digits").head(2)
+    shape: (2, 3)
+    ┌─────────────────────────────────┬──────────┬────────┐
+    │ definition                      ┆ value    ┆ digits │
+    │ ---                             ┆ ---      ┆ ---    │
+    │ str                             ┆ f64      ┆ i64    │
+    ╞═════════════════════════════════╪══════════╪════════╡
+    │ average_precision (scikit-lear… ┆ 0.708333 ┆ 4      │
+    │ average_precision@5, mean over… ┆ 0.708333 ┆ 4      │
+    └─────────────────────────────────┴──────────┴────────┘
     """
     if backend := backend_class(frame):
         raise TypeError(f"a {backend.name} has no identify: give it a tally of the rows, with count='count'")

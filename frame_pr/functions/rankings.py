@@ -24,27 +24,33 @@ def average_precision(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Compute average precision (AP): the mean, over the positives, of the precision at each one's threshold.
+    r"""Compute average precision (AP), the area under the precision-recall curve.
 
-    Sum over the steps of the curve of `(d / P) * (tp / k)`, d the positives of the step, P those of the group; the
-    area under the uninterpolated curve (scikit-learn's `average_precision_score`).
+    Average precision summarises a ranking in one number. It equals scikit-learn's `average_precision_score`:
+
+    .. math:: \text{AP} = \sum_n (R_n - R_{n-1}) P_n
+
+    with the precision P_n and the recall R_n at the n-th threshold. It is also the mean, over the positives, of the
+    precision at the threshold of each positive.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows, one row per item. The frame is not changed.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
+        `by`.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     undefined : float, optional
-        What to give instead of null where there is no value. Does not fill counts and thresholds.
+        Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
 
     Returns
     -------
@@ -56,13 +62,36 @@ def average_precision(
     ValueError, TypeError
         A column is missing, given twice, of the wrong type, or has missing values; see the message.
 
+    See Also
+    --------
+    interpolated_average_precision, average_precision_at_k, curve, evaluate, intervals
+
+    References
+    ----------
+    Manning, Raghavan and Schütze (2008). Introduction to Information Retrieval, chapter 8. Cambridge University Press.
+    https://doi.org/10.1017/CBO9780511809071
+
+    McSherry and Najork (2008). Computing information retrieval performance measures efficiently in the presence of tied
+    scores. ECIR. https://doi.org/10.1007/978-3-540-78646-7_38
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"relevant": [1, 0, 1, 0, 1], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
-    >>> fp.average_precision(run, "relevant", "score").item()  # (1/1 + 2/3 + 3/5) / 3
-    0.7555555555555555
+    >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
+    >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
+    >>> fp.average_precision(run, "relevant", "score", by="query")
+    shape: (2, 2)
+    ┌───────┬───────────────────┐
+    │ query ┆ average_precision │
+    │ ---   ┆ ---               │
+    │ str   ┆ f64               │
+    ╞═══════╪═══════════════════╡
+    │ ink   ┆ 0.833333          │
+    │ tea   ┆ 0.583333          │
+    └───────┴───────────────────┘
+
+    By hand: the positives of ink have ranks 1 and 3, (1/1 + 2/3) / 2; those of tea have ranks 2 and 3, (1/2 + 2/3) / 2.
     """
     return metrics_of(frame, "average_precision", truth, score, policies, by, positive, undefined)
 
@@ -79,30 +108,36 @@ def interpolated_average_precision(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Compute interpolated average precision: at each recall, the best precision of this or any later threshold.
+    r"""Compute interpolated average precision, as VOC, COCO and trec_eval's `11pt_avg` do.
 
-    All points (VOC 2010 and later): sum over the steps of `(d / P) * max precision from here on`. With `points`, the
-    mean over the recall levels 0, 1/10, ..., 1 (VOC 2007) or 0, 1/100, ..., 1 (COCO) of the max precision at recall >=
-    level, 0 where no threshold reaches it; recalls are compared as whole numbers, so 3/10 is exact.
+    The interpolated precision at a recall is the best precision at this or a larger recall. Without `points`, it is
+    averaged over all steps of the curve (VOC 2010 and later). With `points`, it is averaged over the recall levels
+    0, 1/10, ..., 1 (VOC 2007) or 0, 1/100, ..., 1 (COCO):
+
+    .. math:: \text{AP}_{11} = \frac{1}{11} \sum_{i=0}^{10} \max_{R \ge i / 10} P(R)
+
+    A level that no threshold reaches counts as 0. Recalls are compared as whole numbers, so 3/10 is exact.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows, one row per item. The frame is not changed.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
+        `by`.
     points : 11 or 101, optional
-        Average over so many recall levels (VOC 2007, COCO); else over all points.
+        Number of recall levels to average over: 11 (VOC 2007) or 101 (COCO). Default: all points.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     undefined : float, optional
-        What to give instead of null where there is no value. Does not fill counts and thresholds.
+        Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`.
 
     Returns
     -------
@@ -115,13 +150,34 @@ def interpolated_average_precision(
     ValueError, TypeError
         `points` is neither 11 nor 101; a column is missing, given twice, of the wrong type, or has missing values.
 
+    See Also
+    --------
+    average_precision, curve, precision_at_recall
+
+    References
+    ----------
+    Everingham et al. (2010). The PASCAL visual object classes (VOC) challenge. IJCV 88, 303-338.
+    https://doi.org/10.1007/s11263-009-0275-4
+
+    Lin et al. (2014). Microsoft COCO: common objects in context. ECCV, 740-755.
+    https://doi.org/10.1007/978-3-319-10602-1_48
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"relevant": [0, 1, 0, 1, 1, 0], "score": [6, 5, 4, 3, 2, 1]})
-    >>> fp.interpolated_average_precision(run, "relevant", "score").item()  # 3/5 at every recall
-    0.6
+    >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
+    >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
+    >>> fp.interpolated_average_precision(run, "relevant", "score", by="query")
+    shape: (2, 2)
+    ┌───────┬────────────────────────────────┐
+    │ query ┆ interpolated_average_precision │
+    │ ---   ┆ ---                            │
+    │ str   ┆ f64                            │
+    ╞═══════╪════════════════════════════════╡
+    │ ink   ┆ 0.833333                       │
+    │ tea   ┆ 0.666667                       │
+    └───────┴────────────────────────────────┘
     """
     levels = one_of("points", points, (11, 101, None))
     name = "interpolated_average_precision" + ("" if levels is None else f"_{levels}")
@@ -141,30 +197,36 @@ def average_precision_at_k(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Compute AP@k, average precision of the first k rows: the precision summed over the hits, over min(k, P).
+    r"""Compute AP@k, the average precision of the first k rows; its mean over queries is MAP@k.
 
-    A block of equal scores that the cut falls into takes its expected share, and ends at k.
+    .. math:: \text{AP@}k = \frac{1}{\min(k, P)} \sum_{i=1}^{k} \text{hit}_i \, \frac{\text{hits}_i}{i}
+
+    with P positives, and hits_i positives among the first i rows. `divisor` replaces min(k, P). If a cutoff falls
+    inside a tie, the tied rows share their positives evenly.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows, one row per item. The frame is not changed.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
+        `by`.
     k : int or list of int
-        The first k rows are predicted positive. A group with fewer is filled up with misses.
+        Cutoff: the first k rows are predicted positive. In a smaller group, the missing rows count as misses.
     divisor : "min", "positives" or "hits"
-        What the sum is divided by: min(k, P), P (trec_eval's `map_cut`) or the hits among the first k (torchmetrics).
+        Divisor of the sum: min(k, P), P (trec_eval's `map_cut`) or the hits among the first k (torchmetrics), for P
+        positives.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     undefined : float, optional
-        What to give instead of null where there is no value. Does not fill counts and thresholds.
+        Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`; with
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`; with
         `divisor="hits"`, `ties="expected"`, `ties="optimistic"` and `ties="pessimistic"`.
 
     Returns
@@ -178,13 +240,26 @@ def average_precision_at_k(
     ValueError, TypeError
         k is not a whole number above 0, the divisor unknown, or a column missing, given twice or of the wrong type.
 
+    See Also
+    --------
+    average_precision, precision_at_k, recall_at_k, evaluate
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1], "score": [4, 3, 2, 1]})
-    >>> fp.average_precision_at_k(run, "relevant", "score", 2).item()  # (1/1 + 2/2) / min(2, 3)
-    1.0
+    >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
+    >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
+    >>> fp.average_precision_at_k(run, "relevant", "score", 2, by="query")
+    shape: (2, 2)
+    ┌───────┬─────────────────────┐
+    │ query ┆ average_precision@2 │
+    │ ---   ┆ ---                 │
+    │ str   ┆ f64                 │
+    ╞═══════╪═════════════════════╡
+    │ ink   ┆ 0.5                 │
+    │ tea   ┆ 0.25                │
+    └───────┴─────────────────────┘
     """
     suffixes = {"min": "", "positives": "/positives", "hits": "/hits"}
     suffix = suffixes[one_of("divisor", divisor, list(suffixes))]
@@ -203,27 +278,33 @@ def roc_auc(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Compute ROC AUC, the area under the ROC curve: how often a positive scores more than a negative.
+    r"""Compute ROC AUC, the area under the receiver operating characteristic curve.
 
-    The share of the pairs of a positive and a negative in which the positive scores more, a tie counting as half (Mann
-    and Whitney's U over P (N - P)). Up to a false positive rate it is `roc_auc@fpr=X` of `evaluate`.
+    ROC AUC is the share of pairs of a positive and a negative in which the positive has the higher score. A tie counts
+    as one half:
+
+    .. math:: \text{AUC} = \frac{\text{pairs}_{>} + \text{pairs}_{=} / 2}{P \, N}
+
+    with P positives and N negatives. The partial area up to a false positive rate X is `roc_auc@fpr=X` of `evaluate`.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows, one row per item. The frame is not changed.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
+        `by`.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     undefined : float, optional
-        What to give instead of null where there is no value. Does not fill counts and thresholds.
+        Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`.
 
     Returns
     -------
@@ -235,13 +316,34 @@ def roc_auc(
     ValueError, TypeError
         A column is missing, given twice, of the wrong type, or has missing values.
 
+    See Also
+    --------
+    average_precision, curve, evaluate, intervals
+
+    References
+    ----------
+    Hanley and McNeil (1982). The meaning and use of the area under a receiver operating characteristic (ROC) curve.
+    Radiology 143(1), 29-36. https://doi.org/10.1148/radiology.143.1.7063747
+
+    McClish (1989). Analyzing a portion of the ROC curve. Medical Decision Making 9(3), 190-195.
+    https://doi.org/10.1177/0272989X8900900307
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"relevant": [0, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
-    >>> fp.roc_auc(run, "relevant", "score").item()  # 2 + 1 of the 2 * 3 pairs
-    0.5
+    >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
+    >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
+    >>> fp.roc_auc(run, "relevant", "score", by="query")  # 1 of 2 pairs; 0 of 2
+    shape: (2, 2)
+    ┌───────┬─────────┐
+    │ query ┆ roc_auc │
+    │ ---   ┆ ---     │
+    │ str   ┆ f64     │
+    ╞═══════╪═════════╡
+    │ ink   ┆ 0.5     │
+    │ tea   ┆ 0.0     │
+    └───────┴─────────┘
     """
     return metrics_of(frame, "roc_auc", truth, score, policies, by, positive, undefined)
 
@@ -258,29 +360,31 @@ def reciprocal_rank(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Compute the reciprocal rank: 1 divided by the rank of the first positive, or 0 if no positive is retrieved.
+    """Compute the reciprocal rank: 1 divided by the rank of the first positive.
 
-    Its mean over queries is the mean reciprocal rank (MRR): `evaluate(..., mean_over=...)`. Where the first hit is
-    among rows of equal score, the mean over their orders.
+    Its mean over queries is the mean reciprocal rank (MRR): `evaluate(..., mean_over=...)`. The value is 0 if no
+    positive is retrieved. If the first positive is tied, the value is the mean over the orders of the tied rows.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows, one row per item. The frame is not changed.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
+        `by`.
     k : int or list of int, optional
-        The first k rows are predicted positive. A group with fewer is filled up with misses.
+        Cutoff: the first k rows are predicted positive. In a smaller group, the missing rows count as misses.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     undefined : float, optional
-        What to give instead of null where there is no value. Does not fill counts and thresholds.
+        Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`.
 
     Returns
     -------
@@ -292,13 +396,31 @@ def reciprocal_rank(
     ValueError, TypeError
         k is not a whole number above 0; a column is missing, given twice, of the wrong type, or has missing values.
 
+    See Also
+    --------
+    success_at_k, ndcg, explode_lists, evaluate
+
+    References
+    ----------
+    Manning, Raghavan and Schütze (2008). Introduction to Information Retrieval, chapter 8. Cambridge University Press.
+    https://doi.org/10.1017/CBO9780511809071
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"relevant": [0, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
-    >>> fp.reciprocal_rank(run, "relevant", "score").item()  # the second row is the first hit
-    0.5
+    >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
+    >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
+    >>> fp.reciprocal_rank(run, "relevant", "score", by="query")
+    shape: (2, 2)
+    ┌───────┬─────────────────┐
+    │ query ┆ reciprocal_rank │
+    │ ---   ┆ ---             │
+    │ str   ┆ f64             │
+    ╞═══════╪═════════════════╡
+    │ ink   ┆ 1.0             │
+    │ tea   ┆ 0.5             │
+    └───────┴─────────────────┘
     """
     return metrics_of(frame, _at("reciprocal_rank", k), truth, score, policies, by, positive, undefined)
 
@@ -315,28 +437,31 @@ def success_at_k(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Compute success@k, the hit rate: whether there is a hit among the first k rows.
+    """Compute success@k (hit rate): 1 if a positive is among the first k rows, else 0.
 
-    1 or 0; where the cut falls into rows of equal score, the share of their orders that bring a hit.
+    Its mean over users or queries is the hit rate. If the cutoff falls inside a tie, the value is the share of the
+    orders of the tied rows that have a positive among the first k rows.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows, one row per item. The frame is not changed.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
+        `by`.
     k : int or list of int
-        The first k rows are predicted positive. A group with fewer is filled up with misses.
+        Cutoff: the first k rows are predicted positive. In a smaller group, the missing rows count as misses.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     undefined : float, optional
-        What to give instead of null where there is no value. Does not fill counts and thresholds.
+        Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`.
 
     Returns
     -------
@@ -348,13 +473,26 @@ def success_at_k(
     ValueError, TypeError
         k is not a whole number above 0; a column is missing, given twice, of the wrong type, or has missing values.
 
+    See Also
+    --------
+    reciprocal_rank, recall_at_k, explode_lists, evaluate
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"relevant": [0, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
-    >>> fp.success_at_k(run, "relevant", "score", [1, 2]).row(0)
-    (0.0, 1.0)
+    >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
+    >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
+    >>> fp.success_at_k(run, "relevant", "score", [1, 2], by="query")
+    shape: (2, 3)
+    ┌───────┬───────────┬───────────┐
+    │ query ┆ success@1 ┆ success@2 │
+    │ ---   ┆ ---       ┆ ---       │
+    │ str   ┆ f64       ┆ f64       │
+    ╞═══════╪═══════════╪═══════════╡
+    │ ink   ┆ 1.0       ┆ 1.0       │
+    │ tea   ┆ 0.0       ┆ 1.0       │
+    └───────┴───────────┴───────────┘
     """
     names = [f"success@{Rank.of(rank)}" for rank in each("k", k)]
     return metrics_of(frame, names, truth, score, policies, by, positive, undefined)
@@ -372,29 +510,36 @@ def ndcg(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Compute nDCG, normalized discounted cumulative gain: DCG over the DCG of the best order.
+    r"""Compute nDCG, the normalized discounted cumulative gain, for graded or binary relevance.
 
-    Each row adds its gain / log2(rank + 1) (Jarvelin and Kekalainen 2002). The gain of a positive is 1, or that of the
-    column `gain=`, be the row positive or not: a grade, or `2 ** grade - 1`. Rows of equal score share their places.
+    .. math::
+
+       \text{DCG} = \sum_i \frac{\text{gain}_i}{\log_2(i + 1)}, \qquad
+       \text{nDCG} = \frac{\text{DCG}}{\text{DCG of the best order}}
+
+    The gain of a positive is 1. With `gain=`, it is the value of that column for every row, such as a grade or
+    `2 ** grade - 1`. Tied rows share their ranks.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows, one row per item. The frame is not changed.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
+        `by`.
     k : int or list of int, optional
-        The first k rows are predicted positive. A group with fewer is filled up with misses.
+        Cutoff: the first k rows are predicted positive. In a smaller group, the missing rows count as misses.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     undefined : float, optional
-        What to give instead of null where there is no value. Does not fill counts and thresholds.
+        Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`.
 
     Returns
     -------
@@ -406,16 +551,34 @@ def ndcg(
     ValueError, TypeError
         k is not a whole number above 0; a column is missing, given twice, of the wrong type, or has missing values.
 
+    See Also
+    --------
+    reciprocal_rank, success_at_k, average_precision, evaluate
+
+    References
+    ----------
+    Järvelin and Kekäläinen (2002). Cumulated gain-based evaluation of IR techniques. ACM TOIS 20(4), 422-446.
+    https://doi.org/10.1145/582415.582418
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"relevant": [0, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
-    >>> fp.ndcg(run, "relevant", "score").item().__round__(4)  # (1/log2(3) + 1/log2(5)) / (1 + 1/log2(3))
-    0.6509
-    >>> graded = run.with_columns(grade=pl.Series([0, 3, 1, 2, 0]))
-    >>> fp.ndcg(graded, "relevant", "score", 3, gain="grade").item().__round__(4)
-    0.5025
+    >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
+    >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
+    >>> fp.ndcg(run, "relevant", "score", by="query")
+    shape: (2, 2)
+    ┌───────┬──────────┐
+    │ query ┆ ndcg     │
+    │ ---   ┆ ---      │
+    │ str   ┆ f64      │
+    ╞═══════╪══════════╡
+    │ ink   ┆ 0.919721 │
+    │ tea   ┆ 0.693426 │
+    └───────┴──────────┘
+    >>> graded = run.with_columns(grade=pl.Series([1, 0, 2, 0, 3, 1]))
+    >>> fp.ndcg(graded, "relevant", "score", 2, gain="grade", by="query").rows()
+    [('ink', 0.3800937667159343), ('tea', 0.52129602861432)]
     """
     return metrics_of(frame, _at("ndcg", k), truth, score, policies, by, positive, undefined)
 

@@ -39,31 +39,33 @@ def tally(
     positive: object = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Count rows with equal score and label: one row per group, score and label, which can be merged later.
+    """Pre-aggregate rows into counts that can be merged later: one row per group, score and label.
 
-    With `count="count"` all functions take the tally in place of the rows, and their numbers are the same to the last
-    bit. Tallies of parts add up: put together, they are the tally of all rows, and `tally` of them, with
-    `count="count"`, makes equal rows one. With `bins` a row has the worst score of its bin in place of its own, and
-    `ties="optimistic"` and `ties="pessimistic"` bound what the rows have.
+    All functions accept a tally with `count="count"`, and give the same values as for the rows, to the last bit.
+    Concatenated tallies of parts are a tally of all rows; `tally` of them, with `count="count"`, merges equal rows.
+    With `bins`, each row has the worst score of its bin, and `ties="optimistic"` and `ties="pessimistic"` bound the
+    value of the original rows.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows, one row per item. The frame is not changed.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
+        `by`.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     bins : int or list of float, optional
         Scores of a group cut into at most so many bins of about as many rows each; or the cut points, the same for all
         groups and days. A bin begins at a cut point, which belongs to the better one of two bins; a score worse than
         all cut points becomes an infinite one, for which scores must be floats.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `tie_break=`,
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `tie_break=`,
         `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"`, `ties="order"`,
         `positives=` and `rows=`.
 
@@ -79,15 +81,33 @@ def tally(
         `bins` is no such number or list; a column is missing, given twice, of the wrong type, named `count`, or has
         missing values.
 
+    See Also
+    --------
+    partitioned, evaluate, curve
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"relevant": [1, 0, 1, 1], "score": [0.9, 0.5, 0.5, 0.5]})
-    >>> fp.tally(run, "relevant", "score").rows()
-    [(0, 0.5, 1), (1, 0.9, 1), (1, 0.5, 2)]
-    >>> fp.tally(run, "relevant", "score").pr.average_precision("relevant", "score", count="count").item()
-    0.8333333333333334
+    >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
+    >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
+    >>> counts = fp.tally(run, "relevant", "score", by="query", bins=2)
+    >>> counts
+    shape: (6, 4)
+    ┌───────┬──────────┬───────┬───────┐
+    │ query ┆ relevant ┆ score ┆ count │
+    │ ---   ┆ ---      ┆ ---   ┆ ---   │
+    │ str   ┆ i64      ┆ i64   ┆ i64   │
+    ╞═══════╪══════════╪═══════╪═══════╡
+    │ ink   ┆ 0        ┆ 5     ┆ 1     │
+    │ ink   ┆ 1        ┆ 5     ┆ 1     │
+    │ ink   ┆ 1        ┆ 4     ┆ 1     │
+    │ tea   ┆ 0        ┆ 2     ┆ 1     │
+    │ tea   ┆ 1        ┆ 2     ┆ 1     │
+    │ tea   ┆ 1        ┆ 1     ┆ 1     │
+    └───────┴──────────┴───────┴───────┘
+    >>> fp.roc_auc(counts, "relevant", "score", by="query", count="count").rows()
+    [('ink', 0.25), ('tea', 0.25)]
     """
     request = request_of(truth, score, by, positive, policies)
     cuts = _bins(bins)

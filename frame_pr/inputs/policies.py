@@ -103,50 +103,51 @@ Columns: TypeAlias = Column | Sequence[Column]
 
 
 class Policies(TypedDict, total=False):
-    """Options for rows that are tied, weighted, without a score, without a label, or missing from the frame.
+    """Options for tied rows, weights, missing scores, missing labels, and rows that the frame lacks.
 
-    Each function takes those that have a meaning there, and says which it refuses; the docs have them all in one table.
-    With `weight`, `ties` is "threshold", and there are no figures at ranks, as a weighted row stands for several.
+    Each function accepts the options that have a meaning for it, and names those that it refuses. The docs have a table
+    of all of them. With `weight`, `ties` is "threshold" and metrics at a cutoff k are refused, because a weighted row
+    stands for several.
 
     Parameters
     ----------
     ties : "threshold", "expected", "optimistic", "pessimistic" or "order"
-        What equal scores mean. "threshold", the default: they are taken together, as a threshold takes them, and a rank
-        cut-off among them takes its expected share. "expected": the expectation over all their orders (McSherry and
-        Najork 2008). "optimistic": positives first; "pessimistic": positives last; no order is better, or worse. A
-        count or rate of mistakes, such as `fp` and `fpr`, and `k` at a recall are smallest in the best. "order": they
-        stand in the order of the rows.
+        Rule for rows with equal scores. "threshold", the default: a threshold selects all or none of them. If a cutoff
+        k falls inside a tie, the tied rows share their positives evenly. "expected": the mean over all orders of the
+        tied rows (McSherry and Najork 2008). "optimistic": positives first. "pessimistic": positives last. No order
+        gives a better, or worse, value; `fp`, `fpr` and other rates of errors, and `k` at a recall, are smallest for
+        "optimistic". "order": the tied rows keep the order of the frame.
     tie_break : str or polars expression
-        A column that ranks rows of equal score, with no other `ties` than "threshold".
+        A column that orders rows with equal scores. Only with `ties="threshold"`.
     tie_break_descending : bool
-        Whether the largest `tie_break` comes first; the default, and what trec_eval does with document names.
+        Whether the largest `tie_break` comes first. Default True, as trec_eval orders the names of documents.
     ascending : bool
-        Whether a small score is best, as of ranks, distances and losses. A threshold then takes the rows that score at
-        most as much, and the lowest threshold is what is called the highest elsewhere.
+        Whether lower scores rank first, as for ranks, distances and losses. A threshold then selects rows with at most
+        its score, and the lowest threshold takes the role of the highest.
     weight : str or polars expression
-        Weights of rows: a row of weight 2 counts as two rows, one of weight 0 not at all. All counts but `ties` are
-        sums of weights then, Int64 where the weights are integers, and else Float64.
+        Weights of rows. A row of weight 2 counts as two rows, and a row of weight 0 does not count. All counts except
+        `ties` are then sums of weights: Int64 for integer weights, else Float64.
     count : str or polars expression
-        How many rows a row stands for, as `tally` counts them: a whole number, 0 for none, up to 2**56 in all. All
-        figures are those of so many rows, to the last bit, and ranks count each of them; `weight` and `gain` are what
-        each of them has. Not with `tie_break` and `ties="order"`, as they have no places of their own.
+        Number of rows that a row stands for, as in a `tally`: a whole number, at most 2**56 in total. All values equal
+        those of the single rows, to the last bit. `weight` and `gain` are those of each single row. Not with
+        `tie_break` and `ties="order"`, because counted rows have no order.
     gain : str or polars expression
-        What a row is worth to `dcg` and `ndcg`, 0 or more, such as a grade of relevance, or `2 ** grade - 1`. Without
-        it, a positive is worth 1. It may be missing where the truth is.
+        Gain of a row for `dcg` and `ndcg`, 0 or more, such as a relevance grade or `2 ** grade - 1`. Default: 1 for a
+        positive. The gain may be missing where the label is missing.
     unscored : "raise", "unretrieved" or "drop"
         Rows whose score is null or NaN. "raise", the default: an error says how many. "unretrieved": they count among
-        the rows and positives of their group and are ranked nowhere. "drop": they are left out.
+        the rows and positives of their group, but have no rank. "drop": they are left out.
     unjudged : "raise", "negative" or "drop"
-        Rows whose truth is null or NaN. "raise", the default: an error says how many. "negative": they count as
+        Rows whose label is null or NaN. "raise", the default: an error says how many. "negative": they count as
         negatives. "drop": they are left out.
     positives : str, polars expression or frame
-        The known number of positives in the group, a whole number, where the frame holds only the top of a ranking: a
-        column that is constant in each group, or a frame of the `by` columns and one more. With `weight`, the sum of
-        their weights. A group that only such a frame has is one of which nothing was retrieved, and counts in a mean;
-        it has no curve, and no rows for `with_metrics`, and is left out beside a column of the other total. A group of
-        none is one with a total of 0.
+        Known number of positives of the group, if the frame has only the top of a ranking: a whole number. Either a
+        column that is constant in each group, or a frame with the columns of `by` and one more column. With `weight`,
+        it is the sum of the weights. A group that occurs only in such a frame has retrieved nothing: it counts in
+        means, has no curve, and adds no rows to `with_metrics`. If `rows` is a column, it is left out. A total of 0
+        is a group without positives.
     rows : str, polars expression or frame
-        Likewise, the known number of rows.
+        Known number of rows of the group, given in the same way.
     """
 
     ties: Ties

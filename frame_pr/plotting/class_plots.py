@@ -66,11 +66,12 @@ def plot_scores(
     frame : polars DataFrame or LazyFrame, pandas DataFrame
         Scored rows; never changed. Of a LazyFrame, the curve is collected.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression
         Higher ranks earlier, unless `ascending`.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     threshold : float, optional
         A line, and in the legend the share of positives and of negatives that are predicted positive there.
     bins : int
@@ -78,7 +79,7 @@ def plot_scores(
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`.
 
     Returns
     -------
@@ -91,6 +92,10 @@ def plot_scores(
         An argument is wrong; a column is missing, given twice, of the wrong type, or has missing values.
     ImportError
         matplotlib is not installed.
+
+    See Also
+    --------
+    plot, plot_confusion
 
     Examples
     --------
@@ -221,6 +226,10 @@ def plot_confusion(frame: Frame, /, *, ax: Axes | None = None) -> Axes:
         The frame is neither of these, or has several groups.
     ImportError
         matplotlib is not installed.
+
+    See Also
+    --------
+    confusion_matrix, confusion
 
     Examples
     --------

@@ -100,13 +100,14 @@ def plot(
     frame : polars DataFrame or LazyFrame, pandas DataFrame
         Scored rows; never changed. Of a LazyFrame, the curve is collected.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
         Higher ranks earlier, unless `ascending`. Several give a curve each.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     x : str
         What the x axis shows: a rate of `confusion` between 0 and 1, such as "fpr"; "threshold", "k", or "share" (k
         over all rows). Default "recall".
@@ -193,7 +194,7 @@ def plot(
 
     See Also
     --------
-    plot_curve : The same from a frame that `curve` gave.
+    plot_curve, curve, average_curve, plot_scores, plot_intervals
 
     Notes
     -----
@@ -210,6 +211,11 @@ def plot(
 
     All thresholds are drawn. matplotlib leaves out what no pixel shows (`rcParams["path.simplify"]`). If an area has
     more than 2048 steps, its narrow steps are merged into steps of the same area.
+
+    References
+    ----------
+    Davis and Goadrich (2006). The relationship between precision-recall and ROC curves. ICML, 233-240.
+    https://doi.org/10.1145/1143844.1143874
 
     Examples
     --------
@@ -269,7 +275,7 @@ def plot_curve(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, **options: Unp
 
     See Also
     --------
-    plot : The same from scored rows.
+    plot, curve
 
     Examples
     --------

@@ -50,13 +50,14 @@ def average_curve(
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows, one row per item. The frame is not changed.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
+        `by`.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     mean_over : str or list of str, optional
         Columns of `by` to average over, all unless some are named: the result has a curve for each group of the others.
     points : int
@@ -66,9 +67,10 @@ def average_curve(
     confidence : float
         The confidence level of the band, strictly between 0 and 1: 0.95 for 95 %.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`.
 
     Returns
     -------
@@ -83,13 +85,26 @@ def average_curve(
         There are no groups, or more levels than 10,001; a column is missing, given twice, of the wrong type, or has
         missing values.
 
+    See Also
+    --------
+    curve, plot, intervals
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"query": [1, 1, 2, 2], "relevant": [1, 0, 0, 1], "score": [0.9, 0.8, 0.7, 0.6]})
-    >>> fp.average_curve(run, "relevant", "score", by="query", points=3).select("recall", "precision", "groups").rows()
-    [(0.5, 0.75, 2), (1.0, 0.75, 2)]
+    >>> run = pl.DataFrame({"query": [1, 1, 2, 2], "relevant": [1, 0, 0, 1], "score": [9, 8, 7, 6]})
+    >>> mean = fp.average_curve(run, "relevant", "score", by="query", points=3)
+    >>> mean.select("recall", "precision", "low", "high", "groups")
+    shape: (2, 5)
+    ┌────────┬───────────┬───────────┬──────┬────────┐
+    │ recall ┆ precision ┆ low       ┆ high ┆ groups │
+    │ ---    ┆ ---       ┆ ---       ┆ ---  ┆ ---    │
+    │ f64    ┆ f64       ┆ f64       ┆ f64  ┆ i64    │
+    ╞════════╪═══════════╪═══════════╪══════╪════════╡
+    │ 0.5    ┆ 0.75      ┆ 1.3167e-7 ┆ 1.0  ┆ 2      │
+    │ 1.0    ┆ 0.75      ┆ 1.3167e-7 ┆ 1.0  ┆ 2      │
+    └────────┴───────────┴───────────┴──────┴────────┘
     """
     levels, smooth, share = whole("points", points, 2), flag("interpolated", interpolated), share_of(confidence)
     if levels > MOST_LEVELS:

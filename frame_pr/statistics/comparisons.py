@@ -112,7 +112,7 @@ def compare(
     score : several names or polars expressions, optional
         The systems, each a column of scores; higher ranks earlier, unless `ascending`.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     between : str, optional
         The column whose groups are compared, inside each group of `by`.
     mean_over : str or list of str, optional
@@ -139,12 +139,13 @@ def compare(
     seed : int, optional
         Seed of the random sign flips. Default 0. One seed gives one p-value, on every machine.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     undefined : float, optional
-        What to give instead of null where there is no value. Does not fill counts and thresholds.
+        Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Which of them goes with which metric:
-        the page of the docs on policies.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Which of them goes with
+        which metric: the page of the docs on policies.
 
     Returns
     -------
@@ -171,21 +172,66 @@ def compare(
     DataWarning
         Two systems share less than half of the groups of the smaller one.
 
+    See Also
+    --------
+    intervals, evaluate, plot_comparison
+
+    References
+    ----------
+    DeLong, DeLong and Clarke-Pearson (1988). Comparing the areas under two or more correlated receiver operating
+    characteristic curves. Biometrics 44(3), 837-845. https://doi.org/10.2307/2531595
+
+    Smucker, Allan and Carterette (2007). A comparison of statistical significance tests for information retrieval
+    evaluation. CIKM, 623-632. https://doi.org/10.1145/1321440.1321528
+
+    Newcombe (1998). Interval estimation for the difference between independent proportions: comparison of eleven
+    methods. Statistics in Medicine 17(8), 873-890.
+    https://doi.org/10.1002/%28SICI%291097-0258%2819980430%2917:8%3C873::AID-SIM779%3E3.0.CO;2-I
+
+    Zou and Donner (2008). Construction of confidence limits about effect measures: a general approach. Statistics in
+    Medicine 27(10), 1693-1702. https://doi.org/10.1002/sim.3095
+
+    Welch (1947). The generalization of "Student's" problem when several different population variances are involved.
+    Biometrika 34, 28-35. https://doi.org/10.1093/biomet/34.1-2.28
+
+    Holm (1979). A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6(2),
+    65-70.
+
+    Benjamini and Hochberg (1995). Controlling the false discovery rate. JRSS B 57(1), 289-300.
+    https://doi.org/10.1111/j.2517-6161.1995.tb02031.x
+
+    Steele, Lea and Flood (2014). Fast splittable pseudorandom number generators. OOPSLA, 453-472.
+    https://doi.org/10.1145/2660193.2660195
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"query": [1, 1, 2, 2, 3, 3], "truth": [1, 0, 1, 0, 1, 0], "old": [2, 1, 1, 2, 1, 2]})
-    >>> run = run.with_columns(new=pl.Series([2, 1, 2, 1, 1, 2]))
+    >>> labels = {"query": [1, 1, 2, 2, 3, 3], "truth": [1, 0, 1, 0, 1, 0]}
+    >>> run = pl.DataFrame(labels | {"old": [2, 1, 1, 2, 1, 2], "new": [2, 1, 2, 1, 1, 2]})
     >>> compared = fp.compare(run, "average_precision", "truth", ["old", "new"], by="query")
-    >>> compared.select(pl.col("difference", "p_value").round(4), "wins", "ties").row(0)
-    (0.1667, 0.4226, 1, 2)
+    >>> compared.select("system", pl.col("difference", "p_value").round(4), "wins", "ties")
+    shape: (1, 5)
+    ┌────────┬────────────┬─────────┬──────┬──────┐
+    │ system ┆ difference ┆ p_value ┆ wins ┆ ties │
+    │ ---    ┆ ---        ┆ ---     ┆ ---  ┆ ---  │
+    │ str    ┆ f64        ┆ f64     ┆ i64  ┆ i64  │
+    ╞════════╪════════════╪═════════╪══════╪══════╡
+    │ new    ┆ 0.1667     ┆ 0.4226  ┆ 1    ┆ 2    │
+    └────────┴────────────┴─────────┴──────┴──────┘
 
-    >>> weeks = pl.DataFrame({"week": [1] * 6 + [2] * 6, "truth": [1, 1, 0, 1, 0, 0] + [1, 0, 1, 0, 1, 0]})
+    >>> weeks = pl.DataFrame({"week": [1] * 6 + [2] * 6, "truth": [1, 1, 0, 1, 0, 0] + [1, 0] * 3})
     >>> weeks = weeks.with_columns(score=pl.Series([6, 5, 4, 3, 2, 1] * 2))
-    >>> compared = fp.compare(weeks, "roc_auc", "truth", "score", between="week", baseline="previous")
-    >>> compared.select("baseline", "group", pl.col("difference", "low", "high", "p_value").round(4)).row(0)
-    (1, 2, -0.2222, -0.888, 0.7183, 0.5302)
+    >>> compared = fp.compare(weeks, "roc_auc", "truth", "score", between="week")
+    >>> compared.select("baseline", "group", pl.col("difference", "low", "high").round(4))
+    shape: (1, 5)
+    ┌──────────┬───────┬────────────┬────────┬────────┐
+    │ baseline ┆ group ┆ difference ┆ low    ┆ high   │
+    │ ---      ┆ ---   ┆ ---        ┆ ---    ┆ ---    │
+    │ i64      ┆ i64   ┆ f64        ┆ f64    ┆ f64    │
+    ╞══════════╪═══════╪════════════╪════════╪════════╡
+    │ 1        ┆ 2     ┆ -0.2222    ┆ -0.888 ┆ 0.7183 │
+    └──────────┴───────┴────────────┴────────┴────────┘
     """
     if isinstance(test, str) and test in _REFUSED:
         raise ValueError(f"test={test!r} {_REFUSED[test]}; use test='t' or 'permutation'")

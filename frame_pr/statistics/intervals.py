@@ -68,7 +68,7 @@ def intervals(
     score : str or polars expression, or several; optional
         Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     mean_over : str or list of str, optional
         Columns of `by` to average over. Of a frame of figures all of `by`, unless some are named.
     sampled : "groups" or "rows", optional
@@ -77,15 +77,16 @@ def intervals(
     cluster : str or polars expression, optional
         Rows of one cluster, such as an image or a user, are not independent: clusters were drawn, and not rows.
     confidence : float
-        How often an interval holds the value, between 0 and 1.
+        Confidence level of the interval, strictly between 0 and 1.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     undefined : float, optional
-        What to give instead of null where there is no value. Does not fill counts and thresholds.
+        Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: where rows are sampled,
-        `weight=`, `tie_break=`, `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"`,
-        `ties="order"` and `rows=`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: where rows are
+        sampled, `weight=`, `tie_break=`, `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`,
+        `ties="pessimistic"`, `ties="order"` and `rows=`.
 
     Returns
     -------
@@ -103,14 +104,35 @@ def intervals(
         frame of figures has a share below 0 or above 1; `cluster` is the label, the score or a key; a column is
         missing, given twice, of the wrong type, or has missing values. A `confidence` below 0.5 is a `DataWarning`.
 
+    See Also
+    --------
+    compare, evaluate, plot_intervals, average_curve
+
+    References
+    ----------
+    DeLong, DeLong and Clarke-Pearson (1988). Comparing the areas under two or more correlated receiver operating
+    characteristic curves. Biometrics 44(3), 837-845. https://doi.org/10.2307/2531595
+
+    Wilson (1927). Probable inference, the law of succession, and statistical inference. JASA 22(158), 209-212.
+    https://doi.org/10.1080/01621459.1927.10502953
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"truth": [1, 1, 0, 1, 0, 1, 0, 0, 0, 1], "score": range(10, 0, -1)})
-    >>> bounds = fp.intervals(run, "average_precision", "truth", "score")
-    >>> bounds.select(pl.col("value", "low", "high").round(4)).row(0)
-    (0.7833, 0.2039, 0.9808)
+    >>> labels = {"model": ["a"] * 6 + ["b"] * 6, "truth": [1, 1, 0, 1, 0, 0] + [1, 0, 1, 0, 0, 1]}
+    >>> run = pl.DataFrame(labels | {"score": range(12, 0, -1)})
+    >>> bounds = fp.intervals(run, "average_precision", "truth", "score", by="model")
+    >>> bounds.select("model", "metric", "value", "low", "high", "units")
+    shape: (2, 6)
+    ┌───────┬───────────────────┬──────────┬──────────┬──────────┬───────┐
+    │ model ┆ metric            ┆ value    ┆ low      ┆ high     ┆ units │
+    │ ---   ┆ ---               ┆ ---      ┆ ---      ┆ ---      ┆ ---   │
+    │ str   ┆ str               ┆ f64      ┆ f64      ┆ f64      ┆ i64   │
+    ╞═══════╪═══════════════════╪══════════╪══════════╪══════════╪═══════╡
+    │ a     ┆ average_precision ┆ 0.916667 ┆ 0.011607 ┆ 0.999903 ┆ 6     │
+    │ b     ┆ average_precision ┆ 0.722222 ┆ 0.012593 ┆ 0.998117 ┆ 6     │
+    └───────┴───────────────────┴──────────┴──────────┴──────────┴───────┘
     """
     share, filled = share_of(confidence), filling("undefined", undefined)
     ready = has_unit_values(frame, truth, score)

@@ -40,18 +40,19 @@ def report(
     undefined: float | None = None,
     **policies: Unpack[Policies],
 ) -> Frame:
-    """Summarise a ranking in the usual metrics, one row per group, the important ones first.
+    """Summarise a ranking in the usual metrics, one row per group, the most important metrics first.
 
-    All from one ranking; `evaluate` gives any other choice of them.
+    `evaluate` gives any other choice of metrics.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows, one row per item. The frame is not changed.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
+        `by`.
     k : int or list of int
         Cut-off ranks for precision, recall and average precision.
     threshold : float or list of float, optional
@@ -60,21 +61,23 @@ def report(
         Adds `low_...` and `high_...` behind each share, the bounds that `intervals` gives with this confidence: with
         `mean_over` of the means of all, else of those that have them where rows are sampled.
     mean_over : True, str or list of str, optional
-        Columns of `by` to average over: the result has one row for each group of the others. True: all but `system`.
+        Columns of `by` to average over. The result has one row per group of the other columns. True: all columns but
+        `system`.
     statistics : str or list of str
-        What is told of the groups that `mean_over` names: "mean", "median", "std" (of a sample), "min", "max",
+        Statistics over the groups that `mean_over` names: "mean", "median", "std" (of a sample), "min", "max",
         quantiles such as "q25", "range" (max - min), "ratio" (min / max), means weighted by the positives of the group
-        ("weighted"), by its rows ("by_rows") or by its pairs of a positive and a negative ("by_pairs"), "defined" (how
-        many have a value).
+        ("weighted"), by its rows ("by_rows") or by its pairs of a positive and a negative ("by_pairs"), and "defined"
+        (the number of groups that have a value).
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     undefined : float, optional
-        What to give instead of null where there is no value. Does not fill counts and thresholds.
+        Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`, `ties="expected"`,
-        `ties="optimistic"` and `ties="pessimistic"`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`,
+        `ties="expected"`, `ties="optimistic"` and `ties="pessimistic"`.
 
     Returns
     -------
@@ -89,13 +92,27 @@ def report(
     ValueError, TypeError
         k or threshold is no such number; a column is missing, given twice, of the wrong type, or has missing values.
 
+    See Also
+    --------
+    evaluate, intervals, compare
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
-    >>> fp.report(run, "relevant", "score", k=2).select("positives", "average_precision", "precision@2").row(0)
-    (3, 0.9166666666666666, 1.0)
+    >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
+    >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
+    >>> table = fp.report(run, "relevant", "score", k=2, by="query")
+    >>> table.select("query", "positives", "average_precision", "precision@2", "max_f1")
+    shape: (2, 5)
+    ┌───────┬───────────┬───────────────────┬─────────────┬────────┐
+    │ query ┆ positives ┆ average_precision ┆ precision@2 ┆ max_f1 │
+    │ ---   ┆ ---       ┆ ---               ┆ ---         ┆ ---    │
+    │ str   ┆ i64       ┆ f64               ┆ f64         ┆ f64    │
+    ╞═══════╪═══════════╪═══════════════════╪═════════════╪════════╡
+    │ ink   ┆ 2         ┆ 0.833333          ┆ 0.5         ┆ 0.8    │
+    │ tea   ┆ 2         ┆ 0.583333          ┆ 0.5         ┆ 0.8    │
+    └───────┴───────────┴───────────────────┴─────────────┴────────┘
     """
     ranks = [Rank.of(rank) for rank in each("k", k)]
     names = ["rows", "positives", "prevalence", "ties"]

@@ -87,6 +87,10 @@ def unpivot_classes(
     TypeError
         Labels are of other types than classes or predictions; a score is no number.
 
+    See Also
+    --------
+    confusion_matrix, evaluate
+
     Examples
     --------
     >>> import polars as pl

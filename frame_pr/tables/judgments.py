@@ -43,7 +43,7 @@ def join_judgments(
     on : str or list of str
         The columns that name a document in both frames, such as `["query", "document"]`. Two nulls are equal.
     by : str or list of str, optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     drop_unjudged : str or list of str, optional
         Columns of `on` that name a group, such as "query". Rows of the run are left out if the judgments have no row of
         their group, as trec_eval and ir_measures leave out a query that nobody judged. Without it, all rows stay.
@@ -61,6 +61,10 @@ def join_judgments(
     TypeError
         The frames are of different kinds, or a column of `on` has different types in them.
 
+    See Also
+    --------
+    read_trec_run, read_trec_qrels, evaluate
+
     Examples
     --------
     >>> import polars as pl
@@ -68,11 +72,27 @@ def join_judgments(
     >>> run = pl.DataFrame({"query": ["q", "q"], "document": ["a", "b"], "score": [2.0, 1.0]})
     >>> judgments = pl.DataFrame({"query": ["q", "q"], "document": ["c", "b"], "relevance": [1, 1]})
     >>> joined = fp.join_judgments(run, judgments, on=["query", "document"])
-    >>> joined.rows()
-    [('q', 'a', 2.0, None), ('q', 'b', 1.0, 1), ('q', 'c', None, 1)]
-    >>> policies = {"unscored": "unretrieved", "unjudged": "negative"}
-    >>> joined.pr.average_precision("relevance", "score", by="query", **policies).item(0, 1)  # (1/2 + 0) / 2
-    0.25
+    >>> joined
+    shape: (3, 4)
+    ┌───────┬──────────┬───────┬───────────┐
+    │ query ┆ document ┆ score ┆ relevance │
+    │ ---   ┆ ---      ┆ ---   ┆ ---       │
+    │ str   ┆ str      ┆ f64   ┆ i64       │
+    ╞═══════╪══════════╪═══════╪═══════════╡
+    │ q     ┆ a        ┆ 2.0   ┆ null      │
+    │ q     ┆ b        ┆ 1.0   ┆ 1         │
+    │ q     ┆ c        ┆ null  ┆ 1         │
+    └───────┴──────────┴───────┴───────────┘
+    >>> options = {"unscored": "unretrieved", "unjudged": "negative"}
+    >>> joined.pr.average_precision("relevance", "score", by="query", **options)  # (1/2 + 0) / 2
+    shape: (1, 2)
+    ┌───────┬───────────────────┐
+    │ query ┆ average_precision │
+    │ ---   ┆ ---               │
+    │ str   ┆ f64               │
+    ╞═══════╪═══════════════════╡
+    │ q     ┆ 0.25              │
+    └───────┴───────────────────┘
     """
     keys, runs = listed("on", on), [] if by is None else column_names("by", by)
     if not keys or any(isinstance(key, pl.Expr) for key in keys) or len(set(keys)) < len(keys):

@@ -90,16 +90,31 @@ def explode_lists(
     TypeError
         A column holds no lists, or lists of another type than the relevant items.
 
+    See Also
+    --------
+    evaluate, success_at_k, join_judgments
+
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> users = pl.DataFrame({"user": ["a", "b"], "relevant": [[2, 9], [7]], "shown": [[1, 2], [7, 8]]})
-    >>> long = fp.explode_lists(users, "relevant", "shown", by="user")
-    >>> long.rows()[:3]
-    [('a', 1, -1, False), ('a', 2, -2, True), ('a', 9, None, True)]
+    >>> lists = {"user": ["a", "b"], "relevant": [[2, 9], [7]], "shown": [[1, 2], [7, 8]]}
+    >>> rows = fp.explode_lists(pl.DataFrame(lists), "relevant", "shown", by="user")
+    >>> rows
+    shape: (5, 4)
+    ┌──────┬──────┬───────┬───────┐
+    │ user ┆ item ┆ score ┆ truth │
+    │ ---  ┆ ---  ┆ ---   ┆ ---   │
+    │ str  ┆ i64  ┆ i64   ┆ bool  │
+    ╞══════╪══════╪═══════╪═══════╡
+    │ a    ┆ 1    ┆ -1    ┆ false │
+    │ a    ┆ 2    ┆ -2    ┆ true  │
+    │ a    ┆ 9    ┆ null  ┆ true  │
+    │ b    ┆ 7    ┆ -1    ┆ true  │
+    │ b    ┆ 8    ┆ -2    ┆ false │
+    └──────┴──────┴───────┴───────┘
     >>> call = {"by": "user", "unscored": "unretrieved"}
-    >>> long.pr.evaluate(["precision@2", "recall@2"], "truth", "score", **call).rows()
+    >>> rows.pr.evaluate(["precision@2", "recall@2"], "truth", "score", **call).rows()
     [('a', 0.5, 0.5), ('b', 0.5, 1.0)]
     """
     scored = [] if scores is None else column_names("scores", scores)

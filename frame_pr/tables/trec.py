@@ -70,8 +70,8 @@ def read_trec_run(path: Path | Sequence[Path] | Mapping[str, Path]) -> pl.DataFr
     Parameters
     ----------
     path : str, bytes or path, or several
-        The file; a pattern such as "runs/*.txt", whose files are read in the order of their names; a list of both; or a
-        dict of files by the name of the system, which replaces the tag.
+        The file; a pattern such as `"runs/*.txt"`, whose files are read in the order of their names; a list of both; or
+        a dict of files by the name of the system, which replaces the tag.
 
     Returns
     -------
@@ -87,6 +87,10 @@ def read_trec_run(path: Path | Sequence[Path] | Mapping[str, Path]) -> pl.DataFr
         its text has more than 64 MiB and more than 100 times the bytes of the file.
     OSError
         There is no such file, or it is a directory, or no file has a name like the pattern.
+
+    See Also
+    --------
+    read_trec_qrels, join_judgments
 
     Examples
     --------
@@ -120,7 +124,8 @@ def read_trec_qrels(path: Path | Sequence[Path]) -> pl.DataFrame:
     Parameters
     ----------
     path : str, bytes or path, or several
-        The file; a pattern such as "qrels/*.tsv", whose files are read in the order of their names; or a list of both.
+        The file; a pattern such as `"qrels/*.tsv"`, whose files are read in the order of their names; or a list of
+        both.
 
     Returns
     -------
@@ -136,6 +141,10 @@ def read_trec_qrels(path: Path | Sequence[Path]) -> pl.DataFrame:
         more than 64 MiB and more than 100 times the bytes of the file.
     OSError
         There is no such file, or it is a directory, or no file has a name like the pattern.
+
+    See Also
+    --------
+    read_trec_run, join_judgments
 
     Examples
     --------
