@@ -50,23 +50,25 @@ def above_chance(
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed.
+        Scored rows, one row per item. The frame is not changed.
     metrics : str or list of str
         "average_precision", "roc_auc" or both.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
+        `by`.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     correction : "holm", "bh" or None
         How `p_adjusted` accounts for all tests of the call: Benjamini and Hochberg (1995), the default, bounds the
         share of false positives among the reported groups, Holm (1979) the chance of any. None: the p-value as it is.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     **policies
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`, `ties="expected"`,
-        `ties="optimistic"` and `ties="pessimistic"`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`,
+        `ties="expected"`, `ties="optimistic"` and `ties="pessimistic"`.
 
     Returns
     -------
