@@ -155,7 +155,7 @@ def sections(function) -> dict[str, str]:
 
 
 VERBS = {"Add", "Average", "Compare", "Compute", "Count", "Draw", "Identify", "Join", "Pre-aggregate", "Read"}
-VERBS |= {"Summarise", "Turn"}
+VERBS |= {"Simulate", "Split", "Summarise", "Test", "Turn", "Write"}
 IN_FRAMES = [function for function in FUNCTIONS if function.__qualname__ in frame_pr.__all__]
 # With `by`, these draw, or give what a frame of metrics gives.
 DRAWN = [function.__name__ for function in IN_FRAMES if function.__name__.startswith("plot")]

@@ -85,14 +85,7 @@ def above_chance(
 
     See Also
     --------
-    compare : Whether two systems, or two groups, differ.
-    evaluate : `normalized_average_precision` rescales average precision by its expectation.
-
-    References
-    ----------
-    Mann and Whitney (1947), On a test of whether one of two random variables is stochastically larger than the other,
-    doi:10.1214/aoms/1177730491. Kalinin et al. (2025), A versatile information retrieval framework for evaluating
-    profile strength and similarity, Nature Communications, doi:10.1038/s41467-025-60306-2.
+    compare, intervals, average_precision, roc_auc
 
     Examples
     --------
