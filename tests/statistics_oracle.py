@@ -7,7 +7,7 @@ only known of is a row without a score.
 from fractions import Fraction
 from math import isnan, sqrt
 
-from scipy import special, stats
+from scipy import optimize, special, stats
 
 # Average precision, ROC AUC and the curve ---------------------------------------------------------------
 
@@ -141,7 +141,30 @@ def row_interval(name, rows, confidence):
     """Of one group."""
     value, variance, df = row_error(name, rows)
     error = None if variance is None else sqrt(variance)
-    return value, share_interval(value, error, df, confidence), error
+    interval = share_interval(value, error, df, confidence)
+    if name == "roc_auc" and interval is not None and value not in (0, Fraction(1, 2), 1):
+        interval = with_score_bound(float(value), interval, error, df, confidence, rows)
+    return value, interval, error
+
+
+def with_score_bound(value, interval, error, df, confidence, rows):
+    """The bound on the side of 1/2 is where |A - theta| = t sqrt(V(theta)), if that is further away.
+
+    V is the squared error, with a weight of n - 1, and the variance of Hanley and McNeil's exponential model, with 10.
+    """
+    p = sum(truth for truth, _ in rows)
+    n = len(rows) - p
+
+    def distance(theta):
+        of_positives, of_negatives = 2 * theta**2 / (1 + theta) - theta**2, theta / (2 - theta) - theta**2
+        model = of_positives / p + of_negatives / n
+        variance = (df * error**2 + 10 * model) / (df + 10)
+        return (value - theta) ** 2 - t_quantile(confidence, df) ** 2 * variance
+
+    low, high = interval
+    if value > 0.5:
+        return min(low, optimize.brentq(distance, 0, value, xtol=1e-14) if distance(0) > 0 else 0.0), high
+    return low, max(high, optimize.brentq(distance, value, 1, xtol=1e-14) if distance(1) > 0 else 1.0)
 
 
 def fixed_groups_interval(name, groups, confidence):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Generic, NamedTuple
+from typing import Any, Generic, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -24,10 +24,11 @@ from frame_pr.metrics.names import COLUMNS as B
 from frame_pr.metrics.names import metric
 from frame_pr.metrics.rates import RATES, Counts, RowShare
 from frame_pr.ranking.blocks import blocks_of
-from frame_pr.statistics.distributions import around, proportion_bounds, share_bounds
+from frame_pr.statistics.distributions import around, auc_bounds, proportion_bounds, share_bounds
 from frame_pr.statistics.unit_values import COLUMNS, row
 
 _NEGATIVES = B.rows - B.positives
+RankingBounds: TypeAlias = Callable[[pl.Expr, pl.Expr, pl.Expr, pl.Expr, pl.Expr, float], dict[str, pl.Expr]]
 
 
 class RowError(NamedTuple):
@@ -111,6 +112,8 @@ ROW_ERRORS: Mapping[str, Callable[[pl.Expr], RowError]] = {
     "roc_auc": _roc_auc,
 }
 """The standard errors of metrics of a whole ranking. The df is one less than the smaller number of the two labels."""
+RANKING_BOUNDS: Mapping[str, RankingBounds] = {"roc_auc": auc_bounds}
+"""The metrics whose bounds are not those of other shares, from value, error, df, positives and negatives."""
 
 
 def proportion(share: RowShare, value: pl.Expr) -> pl.Expr:
@@ -131,6 +134,7 @@ class RowMetric(NamedTuple):
     of_ranking: Callable[[pl.Expr], RowError] | None
     row_share: RowShare | None = None
     threshold: Threshold | None = None
+    ranking_bounds: RankingBounds | None = None
 
 
 class SampledRows(NamedTuple, Generic[Frame]):
@@ -218,7 +222,9 @@ def row_metric(name: str) -> RowMetric | None:
     row_share = RATES[head].row_share if head in RATES else None
     if row_share is not None and (cut is None or isinstance(cut, Threshold)):
         return RowMetric(name, None, row_share, cut)
-    return RowMetric(name, ROW_ERRORS[name]) if name in ROW_ERRORS else None
+    if name not in ROW_ERRORS:
+        return None
+    return RowMetric(name, ROW_ERRORS[name], ranking_bounds=RANKING_BOUNDS.get(name))
 
 
 def of_rows(name: str) -> RowMetric:
@@ -283,6 +289,7 @@ def values_and_errors(
             aggregates |= row_error.aggregates
             fewer = pl.min_horizontal(B.positives, B.rows - B.positives)
             others |= {f"error {i}": pl.when(fewer > 1).then(row_error.error), f"df {i}": fewer - 1}
+            others |= {f"positives {i}": B.positives}
         elif target.row_share is not None:
             at = target.threshold
             tp, k = (pl.lit(0) if at is None else plan.metrics[f"{count}@{at}"].value for count in ("tp", "k"))
@@ -338,6 +345,9 @@ def bounds_of(
         if target.row_share.of_jaccard:
             sides = {name: 2 * side / (1 + side) for name, side in sides.items()}
         sides = around(value, **sides)
+    elif simple and target.ranking_bounds is not None:
+        positives = pl.col(f"positives {i}")
+        sides = target.ranking_bounds(value, error, df, positives, pl.col("n") - positives, confidence)
     else:
         sides = share_bounds(value, error, df, confidence)
     defined = value.is_not_null() & (pl.col("n") > 1)
