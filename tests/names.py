@@ -12,7 +12,7 @@ FIGURES = [*COUNTS, *RATES]
 CUTS = ["1", "3", "10", "threshold=0", "threshold=0.5", "threshold=-inf", "threshold=1e300"]
 CUTS += ["recall=0", "recall=0.3", "recall=0.8", "recall=1", "20%", "100%", "0.1%"]
 CUTS += ["precision=0.1", "precision=0.6", "precision=1", "fpr=0", "fpr=0.3", "fpr=1"]
-CUTS += ["specificity=0.1", "specificity=0.7", "specificity=1"]
+CUTS += ["specificity=0.1", "specificity=0.7", "specificity=1", "npv=0.3", "npv=0.8", "npv=1"]
 
 TOTALS = ["rows", "positives", "prevalence", "ties"]
 AREAS = ["average_precision", "average_precision_lift", "interpolated_average_precision"]
@@ -25,7 +25,7 @@ AT_RECALL = [f"{head}@recall={r}" for head in ("threshold", "interpolated_precis
 AT_CUT = [f"{figure}@{cut}" for figure in (*FIGURES, "f0.5", "f2", "cost3") for cut in CUTS]
 
 AT_LIMIT = [f"threshold@{limit}" for limit in ("precision=0.1", "precision=0.6", "precision=1", "fpr=0", "fpr=0.3")]
-AT_LIMIT += ["threshold@specificity=0.7", "threshold@specificity=1"]
+AT_LIMIT += ["threshold@specificity=0.7", "threshold@specificity=1", "threshold@npv=0.8", "threshold@npv=1"]
 RANKS = [f"{head}{at}" for head in ("reciprocal_rank", "dcg", "ndcg") for at in ("", "@1", "@3", "@10", "@20%")]
 RANKS += ["success@1", "success@3", "success@10", "success@20%", "judged@1", "judged@3", "judged@10", "judged@20%"]
 RANKS += ["bpref", "rbp0.5", "rbp0.8", "rbp0.95"]

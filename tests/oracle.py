@@ -196,6 +196,10 @@ class Group:
             return self.figure(head, *(reached or [(0, 0)])[-1])
         if cut.startswith(("precision=", "fpr=", "specificity=")):
             return self.within(head, cut)
+        if cut.startswith("npv="):
+            least = Fraction(cut[4:])
+            at = next((p for p in self.curve if (npv := self.figure("npv", p[2], p[1])) is not None and npv >= least), None)
+            return at and (at[0] if head == "threshold" else self.figure(head, at[2], at[1]))
         if self.positives == 0:
             return None
         if head == "chance_average_precision":

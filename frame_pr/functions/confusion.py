@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from functools import partial
 from typing import Any, Literal, Unpack
 
@@ -33,7 +34,7 @@ from frame_pr.metrics import rates
 from frame_pr.metrics.aggregation import plan_for, values
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.means import Statistic
-from frame_pr.metrics.numbers import each, read_number
+from frame_pr.metrics.numbers import each, read_decimal, read_number
 from frame_pr.metrics.rates import ratio
 
 _MOST = 200  # Cutoffs in one call. Each has all rates, so more of them would take seconds.
@@ -46,7 +47,7 @@ def confusion(
     score: Columns | None = None,
     *,
     threshold: float | Sequence[float] | Column | Any = None,
-    k: int | Sequence[int] | None = None,
+    k: int | str | Sequence[int | str] | None = None,
     prediction: Column | None = None,
     by: Columns | None = None,
     mean_over: bool | str | Sequence[str] | None = None,
@@ -72,8 +73,9 @@ def confusion(
         apart by a key `threshold`. A threshold for each group is a column that is constant in it, or a frame of one
         column more than it has of `by`, such as `evaluate` gives: it then stands in a column `threshold`, and where it
         is null, so is all but the prevalence.
-    k : int or list of int, optional
-        The first k rows are predicted positive. A group with fewer is filled up with misses.
+    k : int, str or list of these; optional
+        The first k rows are predicted positive. A group with fewer is filled up with misses. Or a share of the rows of
+        the group, such as "10%", rounded up.
     prediction : str or polars expression, optional
         Instead of a score: the predicted class. A boolean says predicted positive, and so does 0/1 beside a truth that
         is no number; anything else is a label, as in `truth`, with `positive`.
@@ -100,7 +102,8 @@ def confusion(
     Returns
     -------
     Frame of the same kind
-        The keys, with `threshold` where several or one for each group are given, then `k, tp, fp, fn, tn` (Int64; at a
+        The keys, with `threshold` where several or one for each group are given, or with `share` (Float64) where
+        several shares of the rows are, then `k, tp, fp, fn, tn` (Int64; at a
         rank all but `k` are Float64, as a block of equal scores may be shared; with weights see `Policies`) and
         `precision, recall, specificity, npv, fpr, fnr, fdr, accuracy, f1, mcc, informedness, markedness, kappa,
         prevalence` (Float64; null where a denominator is 0). With `mean_over`, what `evaluate` gives of them; a group
@@ -163,8 +166,9 @@ def confusion(
     thresholds = [] if by_group else [float(cut.threshold) for cut in cuts if isinstance(cut, Threshold)]
     use = Use(ranks=k is not None, thresholds=thresholds, averages=means is not None)
     rows, output = rows_of(frame, request.used_as(use), all_groups=True)
-    several = not by_group and isinstance(scalar(k if threshold is None else threshold), Iterable)
-    key = [] if not several else ["threshold"] if k is None else ["k"]
+    number = scalar(k if threshold is None else threshold)
+    several = not by_group and isinstance(number, Iterable) and not isinstance(number, str)
+    key = [_key(cuts[0])] if several else []
     figures = {f"{figure}@{cut}": f"{figure}@{cut}" for cut in cuts for figure in rates.CONFUSION}
     named = figures if means is None else means.columns(figures)
     carried = [name for name in named if name not in figures]
@@ -184,11 +188,20 @@ def confusion(
 def _cuts(threshold: Any, k: Any) -> list[Rank | Threshold]:
     """Return each number with its cutoff; a Boolean prediction is cut at 1."""
     argument, values = ("threshold", 1 if threshold is None else threshold) if k is None else ("k", k)
-    cuts = [Threshold.of(value) if k is None else Rank.of(value) for value in each(argument, values, _MOST)]
+    cuts = [Threshold.of(value) if k is None else Rank.of_rows_or_share(value) for value in each(argument, values, _MOST)]
     for cut in cuts:
         if cuts.count(cut) > 1:
             raise ValueError(f"{argument} has {cut} twice")
+    if len({_key(cut) for cut in cuts}) > 1:
+        raise ValueError(f"k: {shown(k)} has numbers of rows and shares; give one of the two")
     return cuts
+
+
+def _key(cut: Rank | Threshold) -> str:
+    """The column that tells cuts of this kind apart."""
+    if isinstance(cut, Threshold):
+        return "threshold"
+    return "share" if isinstance(cut.k, Fraction) else "k"
 
 
 def _rows_of_cuts(
@@ -198,6 +211,9 @@ def _rows_of_cuts(
     rows = [{figure: pl.col(f"{figure}@{cut}") for figure in rates.CONFUSION} for cut in cuts]
     if not several:
         return table.select("group", *carried, **rows[0])
+    for cut, row in zip(cuts, rows, strict=True):
+        if isinstance(cut, Rank) and isinstance(cut.k, Fraction):
+            row["share"] = pl.lit(float(read_decimal(cut.text.removesuffix("%")) / 100))
     numbers = [read_number(cut.text) for cut in cuts if isinstance(cut, Threshold)]
     dtype = pl.Int64 if all(isinstance(cutoff, int) and abs(cutoff) < 2**63 for cutoff in numbers) else pl.Float64
     for number, row in zip(numbers, rows, strict=False):  # For a rank, k says how many rows there are.

@@ -9,7 +9,7 @@ from math import ceil, log2
 import polars as pl
 
 from frame_pr.metrics import rates
-from frame_pr.metrics.cutoffs import LIMITED, RANK, READERS, Limit, Rank, Recall, Threshold
+from frame_pr.metrics.cutoffs import LIMITED, RANK, READERS, Limit, Npv, Rank, Recall, Threshold
 from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties
 from frame_pr.metrics.numbers import DECIMAL, NUMBER, read_beta
 from frame_pr.metrics.rates import NUMBERED_NAME, RATES, Counts, f_beta, rate_of, ratio
@@ -27,14 +27,14 @@ def _rate_at(name: re.Match[str], blocks: Blocks) -> Metric:
         rate.formula(counts),
         by_ties(
             aggregates,
-            expected=None if isinstance(cut, (Recall, Limit)) else aggregates,
+            expected=aggregates if cut.has_expectation else None,
             in_order=cut.aggregates_in_order(blocks) if isinstance(cut, Recall) and blocks.whole else None,
             bounded=cut.kind in rate.bounded_at,
         ),
         cut=cut,
         needs=tuple(dict.fromkeys([*cut.needs, *rate_needs])),
         from_0_to_1=rate.range == "0 to 1",
-        beyond_steps="first" if isinstance(cut, Recall) and cut.needs_no_hit else "none",
+        beyond_steps="first" if cut.reads_first else "none",
     )
 
 
@@ -62,15 +62,17 @@ def _net_benefit(name: re.Match[str], blocks: Blocks) -> Metric:
     return Metric("share", value, by_ties(aggregates, expected=aggregates), cut=cut, needs=needs, from_0_to_1=False)
 
 
-def _threshold_at_recall(name: re.Match[str], blocks: Blocks) -> Metric:
-    recall = Recall.parse(name["number"])
-    aggregate = Aggregate(recall.reached(blocks), "strictest")
+def _threshold_that_reaches(name: re.Match[str], blocks: Blocks) -> Metric:
+    cut = READERS[name["cut"]](name["number"])
+    assert isinstance(cut, (Recall, Npv))
+    aggregate = Aggregate(cut.reached(blocks), "strictest")
     return Metric(
         "threshold",
-        blocks.number(f"threshold@{recall}"),
-        by_ties({f"threshold@{recall}": aggregate}),
-        cut=recall,
-        beyond_steps="first" if recall.needs_no_hit else "none",
+        blocks.number(f"threshold@{cut}"),
+        by_ties({f"threshold@{cut}": aggregate}, bounded=isinstance(cut, Recall)),
+        cut=cut,
+        needs=cut.needs,
+        beyond_steps="first" if cut.reads_first else "none",
     )
 
 
@@ -105,7 +107,7 @@ def _interpolated_precision_at_recall(name: re.Match[str], blocks: Blocks) -> Me
         blocks.number(best),
         by_ties({best: aggregate}),
         cut=recall,
-        beyond_steps="first" if recall.needs_no_hit else "none",
+        beyond_steps="first" if recall.reads_first else "none",
     )
 
 
@@ -172,10 +174,10 @@ FAMILIES = (
     Family("r_precision", "precision at k = P, where precision equals recall", "r_precision", _r_precision),
     Family(
         "FIGURE@K, FIGURE@P%, FIGURE@threshold=T, FIGURE@recall=R, FIGURE@precision=Q, FIGURE@fpr=X, "
-        "FIGURE@specificity=S",
+        "FIGURE@specificity=S, FIGURE@npv=V",
         "any metric of the confusion matrix, of the first K rows, or P% of the rows of the group, rounded up (wherever "
-        "there is a K); of the rows that score T or more; at the highest threshold whose recall is at least R; at the "
-        "largest recall whose precision is at least Q, whose false positive rate is at most X, or whose specificity is "
+        "there is a K); of the rows that score T or more; at the highest threshold whose recall is at least R, or whose "
+        "negative predictive value is at least V; at the largest recall whose precision is at least Q, whose false positive rate is at most X, or whose specificity is "
         "at least S. `costR` is (fp + R fn) / N",
         rf"(?P<rate>{'|'.join(RATES)}|{NUMBERED_NAME})@(?P<cut>{'|'.join(READERS)})"
         rf"(?P<number>{NUMBER}|(?<=@){DECIMAL}%)",
@@ -195,10 +197,10 @@ FAMILIES = (
         _net_benefit,
     ),
     Family(
-        "threshold@recall=R",
-        "the highest threshold whose recall is at least R",
-        rf"threshold@recall=(?P<number>{NUMBER})",
-        _threshold_at_recall,
+        "threshold@recall=R, threshold@npv=V",
+        "the highest threshold whose recall is at least R, or whose NPV is at least V",
+        rf"threshold@(?P<cut>recall=|npv=)(?P<number>{NUMBER})",
+        _threshold_that_reaches,
     ),
     Family(
         "threshold@precision=Q, threshold@fpr=X, threshold@specificity=S",

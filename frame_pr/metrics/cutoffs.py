@@ -6,8 +6,9 @@ and gives the confusion table there.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -30,6 +31,8 @@ class Rank(Cutoff):
     kind = "rank"
     k: int | Fraction | Literal["positives"]
     """A whole number; or a share of the rows of the group, at least one row; or P, the number of positives."""
+    text: str = field(default="", compare=False)
+    """How a share was written."""
 
     @classmethod
     def parse(cls, text: str) -> Rank:
@@ -38,7 +41,7 @@ class Rank(Cutoff):
             share = read_decimal(text[:-1])
             if not isinstance(share, Fraction) or not 0 < share <= 100:
                 raise ValueError(f"a share of the rows must be above 0% and at most 100%, got {text}")
-            return cls(_next_fraction(share / 100))
+            return cls(_next_fraction(share / 100), text)
         k = int(text) if text.isdecimal() else 0
         if k < 1:
             raise ValueError(f"k must be a whole number of at least 1, got {text}")
@@ -51,8 +54,13 @@ class Rank(Cutoff):
         """Validate a rank of the caller."""
         return cls(whole("k", k, least=1))
 
+    @classmethod
+    def of_rows_or_share(cls, k: Any) -> Rank:
+        """Of a caller who may give a share of the rows, such as "10%"."""
+        return cls.parse(k) if isinstance(k, str) and re.fullmatch(rf"{DECIMAL}%", k) else cls.of(k)
+
     def __str__(self) -> str:
-        return f"{self.k * 100}%" if isinstance(self.k, Fraction) else str(self.k)
+        return self.text or str(self.k)
 
     def counts(self, blocks: Blocks) -> Counts:
         """Return the confusion table at k. Misses fill up a group with fewer rows."""
@@ -116,6 +124,7 @@ class Recall(Cutoff):
     """The rows at the highest threshold at which recall is at least the value."""
 
     kind = "recall"
+    has_expectation = False
     recall: Fraction
     """A fraction that the same rankings reach as the decimal in the name."""
     text: str
@@ -144,7 +153,7 @@ class Recall(Cutoff):
         """Return the counts if rows come one by one, so that the rows of a block are all positive or all negative."""
         # The row that reaches the recall is inside the block: its first row, or the last positive that is needed.
         too_many = blocks.size - 1
-        if not self.needs_no_hit:
+        if not self.reads_first:
             too_many = (blocks.tp - _least(blocks.positives, self.recall)).clip(0, too_many)
         tp = blocks.tp - pl.when(blocks.hits > 0).then(too_many).otherwise(0)
         return self.extreme_counts(self.reached(blocks), tp, blocks.k - too_many, "min")
@@ -159,9 +168,51 @@ class Recall(Cutoff):
         return ("positives",)
 
     @property
-    def needs_no_hit(self) -> bool:
+    def reads_first(self) -> bool:
         """Whether any first block reaches it, with or without a positive. Only a positive reaches another recall."""
         return self.recall == 0
+
+
+@dataclass(frozen=True)
+class Npv(Cutoff):
+    """The rows at the highest threshold whose negative predictive value is at least this."""
+
+    kind = "npv"
+    has_expectation = False
+    npv: Fraction
+    text: str
+
+    @classmethod
+    def parse(cls, text: str) -> Npv:
+        """Of a name."""
+        npv = read_decimal(text)
+        if not isinstance(npv, Fraction) or not 0 < npv <= 1:
+            hint = ": all rows are at threshold=-inf" if npv == 0 else _share_hint(npv)
+            raise ValueError(f"npv must be above 0 and at most 1, got {text}{hint}")
+        return cls(_next_fraction(npv), text)
+
+    def __str__(self) -> str:
+        return f"npv={self.text}"
+
+    def aggregates(self, blocks: Blocks) -> Aggregates:
+        """The smallest counts of the blocks that reach it."""
+        return self.extreme_counts(self.reached(blocks), blocks.tp, blocks.k, "min")
+
+    def reached(self, blocks: Blocks) -> pl.Expr:
+        """Whether the rows below the block are so often negative. Negatives lower it, so a hit or the first block does."""
+        rest = blocks.rows - blocks.k
+        negatives = rest - blocks.positives + blocks.tp
+        return (rest > 0) & _has_share(negatives, rest, self.npv, whole=blocks.whole)
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """A threshold that reaches it."""
+        return ("a threshold",)
+
+    @property
+    def reads_first(self) -> bool:
+        """Predicting nothing may do, and so may the first block."""
+        return True
 
 
 class LimitedRate(NamedTuple):
@@ -199,6 +250,7 @@ class Limit(Cutoff):
 
     kind = "limit"
     may_be_empty = True
+    has_expectation = False
     rate: str
     """The rate, a name in `LIMITED`."""
     limit: Fraction
@@ -249,6 +301,7 @@ READERS: Mapping[str, Callable[[str], Cutoff]] = {
     "": Rank.parse,
     "threshold=": Threshold.parse,
     "recall=": Recall.parse,
+    "npv=": Npv.parse,
     **{f"{rate}=": partial(Limit.parse, rate) for rate in LIMITED},
 }
 """The text before the number in a name, and the cutoff that reads it."""

@@ -101,6 +101,13 @@ class Cutoff(ABC):
     kind: ClassVar[CutoffKind]
     may_be_empty: ClassVar[bool] = False
     """Whether possibly no row reaches it; the counts are then 0."""
+    has_expectation: ClassVar[bool] = True
+    """Whether its counts have an expectation over the orders of equal scores."""
+
+    @property
+    def reads_first(self) -> bool:
+        """Whether the first block of a group may be where it cuts, be there a hit in it or not."""
+        return False
 
     @property
     def needs(self) -> tuple[str, ...]:

@@ -82,7 +82,7 @@ GRADED_COLUMNS = Blocks(pl.col, graded=True)
 """For tables whose rows have a gain."""
 
 _FRACTION = r"[0-9]*\.[0-9]+"
-_KEYWORDS = ("threshold", "recall", *LIMITED)
+_KEYWORDS = ("threshold", "recall", *LIMITED, "npv")
 # Limits of other rates are limits of these, or of 1 minus them.
 _COMPLEMENTS = {"fnr": "recall", "fdr": "precision"}
 

@@ -30,7 +30,7 @@ class Counts(NamedTuple):
 
 
 Formula: TypeAlias = Callable[[Counts], pl.Expr]
-CutoffKind: TypeAlias = Literal["rank", "threshold", "recall", "limit"]
+CutoffKind: TypeAlias = Literal["rank", "threshold", "recall", "limit", "npv"]
 
 
 class RowShare(NamedTuple):

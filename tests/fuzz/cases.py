@@ -171,7 +171,7 @@ def a_cut(draw: random.Random, call: Call) -> str:
     if kind == "ranks":
         return f"{draw.choice(['reciprocal_rank', 'success', 'dcg', 'ndcg', 'judged', 'threshold'])}@{rank}"
     limit = draw.choice(
-        [f"{rate}={draw.choice(RECALLS[1:])}" for rate in ("precision", "specificity")] + [f"fpr={recall}"]
+        [f"{rate}={draw.choice(RECALLS[1:])}" for rate in ("precision", "specificity", "npv")] + [f"fpr={recall}"]
     )
     if kind in ("limit", "threshold@limit"):
         return f"{draw.choice(FIGURES) if kind == 'limit' else 'threshold'}@{limit}"

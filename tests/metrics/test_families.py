@@ -65,7 +65,7 @@ def test_figures_are_found_by_name(figure):
 
 
 ONLY_BY_NAME = (
-    "%|@precision=|@fpr=|@specificity=|^dcg|^judged|^bpref|^rbp|max_[^f]|cost|benefit|^chance|^normalized|/coco"
+    "%|@precision=|@fpr=|@specificity=|@npv=|^dcg|^judged|^bpref|^rbp|max_[^f]|cost|benefit|^chance|^normalized|/coco"
 )
 ONLY_BY_NAME += r"|^recall.*/|^(first|mean)_rank|^captured|equal_error_rate|^threshold@\d"
 ONLY_BY_NAME += "".join(f"|^{name}@" for name, rate in rates.RATES.items() if not rate.in_confusion)
