@@ -198,7 +198,8 @@ class Group:
             return self.within(head, cut)
         if cut.startswith("npv="):
             least = Fraction(cut[4:])
-            at = next((p for p in self.curve if (npv := self.figure("npv", p[2], p[1])) is not None and npv >= least), None)
+            values = ((point, self.figure("npv", point[2], point[1])) for point in self.curve)
+            at = next((point for point, npv in values if npv is not None and npv >= least), None)
             return at and (at[0] if head == "threshold" else self.figure(head, at[2], at[1]))
         if self.positives == 0:
             return None

@@ -188,7 +188,8 @@ def confusion(
 def _cuts(threshold: Any, k: Any) -> list[Rank | Threshold]:
     """Return each number with its cutoff; a Boolean prediction is cut at 1."""
     argument, values = ("threshold", 1 if threshold is None else threshold) if k is None else ("k", k)
-    cuts = [Threshold.of(value) if k is None else Rank.of_rows_or_share(value) for value in each(argument, values, _MOST)]
+    read = Threshold.of if k is None else Rank.of_rows_or_share
+    cuts: list[Rank | Threshold] = [read(value) for value in each(argument, values, _MOST)]
     for cut in cuts:
         if cuts.count(cut) > 1:
             raise ValueError(f"{argument} has {cut} twice")

@@ -20,8 +20,10 @@ from frame_pr.inputs.policies import REFUSED, TIES, Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.validate import selected
 from frame_pr.metrics.means import Means
+from frame_pr.metrics.rates import RATES
 
 _RANKS = (5, 10, 20, 100, 1000)
+_SHARES, _AT_SHARES = ("1%", "10%", "20%"), ("lift", "recall")
 _AREAS = (
     "average_precision",
     *(f"interpolated_average_precision{points}" for points in ("", "_11", "_101", "_101/coco")),
@@ -30,7 +32,11 @@ _CUT = tuple(f"average_precision@{k}{divisor}" for k in _RANKS for divisor in ("
 _HITS = tuple(f"average_precision@{k}/hits" for k in _RANKS)
 _NDCG = ("ndcg", *(f"ndcg@{k}" for k in _RANKS))
 _OTHERS = (*(f"{figure}@{k}" for figure in ("precision", "recall", "success") for k in _RANKS), "reciprocal_rank")
-_OTHERS += (*(f"reciprocal_rank@{k}" for k in _RANKS), "r_precision", "bpref", *_NDCG)
+_OTHERS += (*(f"reciprocal_rank@{k}" for k in _RANKS), "r_precision", "bpref", *_NDCG, "first_rank", "mean_rank")
+_OTHERS += (*(f"recall@{k}/min" for k in _RANKS), *(f"{rate}@{share}" for rate in _AT_SHARES for share in _SHARES))
+_BEST = ("max_f1", *(f"max_{name}" for name in RATES if RATES[name].best_by is not None), "equal_error_rate")
+_WEIGHTED = ("roc_auc", "average_precision")
+_GAINS = (*_NDCG, *(f"captured_gain@{cut}" for cut in (*_RANKS, *_SHARES)))
 _LEVELS = ("average_precision", "reciprocal_rank", "r_precision", "precision@10", "bpref")
 _TOOLS = {
     "average_precision": "scikit-learn's average_precision_score, trec_eval's map",
@@ -40,6 +46,7 @@ _TOOLS = {
     "interpolated_average_precision_101/coco": "COCO, with the recall levels of pycocotools",
     "/positives": "trec_eval's map_cut",
     "/hits": "torchmetrics",
+    "/min": "capped recall of BEIR",
 }
 _TIE_BREAK = "equal scores by tie_break=, as trec_eval has them"
 _TRAPEZOIDS = {
@@ -47,6 +54,11 @@ _TRAPEZOIDS = {
     "first": "from the first precision at a recall of 0: Spark's areaUnderPR",
 }
 _REFUSED = "no call, as the line between two points of the curve is no precision"
+_WEIGHTINGS = {
+    "weighted": "weighted by their positives",
+    "by_rows": "weighted by their rows (GAUC)",
+    "by_pairs": "weighted by their pairs",
+}
 _NEAR = 0.05  # Within this distance of the value, count the definitions that round to it.
 _LAST = 1e-9
 _LONG = 12
@@ -59,6 +71,9 @@ class _Way(NamedTuple):
     words: str
     by: bool
     undefined: float | None
+    statistic: str = "mean"
+    names: Sequence[str] = ()
+    """The only metrics that people average like this; none named: all."""
 
 
 @public(REFUSED["identify"])
@@ -153,6 +168,10 @@ def identify(
             _Way("mean over the groups", by=True, undefined=None),
             _Way("mean over the groups, those without a value as 0", by=True, undefined=0.0),
             _Way("of all rows as one group", by=False, undefined=None),
+            *(
+                _Way(f"mean over the groups {words}", by=True, undefined=None, statistic=statistic, names=_WEIGHTED)
+                for statistic, words in _WEIGHTINGS.items()
+            ),
         ]
     tables = [table for way in ways for table in _tried(rows, request, keys, way)]
     matches = pl.concat(tables).filter(pl.col("value").is_not_null() & pl.col("value").is_not_nan())
@@ -199,14 +218,17 @@ def _was_single(number: float) -> bool:
 def _tried(rows: Any, request: Request, keys: Sequence[str], way: _Way) -> Iterator[pl.LazyFrame]:
     """Compute tables of `definition`, `call` and `value`."""
     grouped = request if way.by else replace(request, keys=[])
-    for named, shown_as, words, names in _asked(grouped):
-        means = Means(list(keys), ["mean"], "mean_") if way.by else None
+    for named, shown_as, words, every in _asked(grouped):
+        if not (names := [name for name in every if name in way.names] if way.names else every):
+            continue
+        means = Means(list(keys), [way.statistic], "mean_") if way.by else None
         values = evaluate_request(rows, named, {name: name for name in names}, means, way.undefined).lazy()
-        columns = {str(i): by_name(f"mean_{name}" if way.by else name) for i, name in enumerate(names)}
+        columns = {str(i): by_name(f"{way.statistic}_{name}" if way.by else name) for i, name in enumerate(names)}
         definitions = [", ".join(filter(None, (_tool_of(name), words, way.words))) for name in names]
         calls = [_call(named, name, way, shown_as) for name in names]
         yield _table(values.select(**columns), definitions, calls)
-    yield _trapezoids(rows, grouped, keys if way.by else [], way)
+    if not way.names:
+        yield _trapezoids(rows, grouped, keys if way.by else [], way)
 
 
 def _asked(request: Request) -> Iterator[tuple[Request, dict[str, str], str, list[str]]]:
@@ -219,7 +241,7 @@ def _asked(request: Request) -> Iterator[tuple[Request, dict[str, str], str, lis
     def under(**more: Any) -> Request:
         return replace(request, policies=without_gain | more)
 
-    everything = [*_AREAS, "roc_auc", "max_f1", *_CUT, *_HITS, *_OTHERS]
+    everything = [*_AREAS, "roc_auc", *_BEST, *_CUT, *_HITS, *_OTHERS]
     yield under(), {}, "", everything
     if without_gain.get("unscored") == "unretrieved":
         yield under(unscored="drop"), {}, "of what was retrieved alone", everything
@@ -234,7 +256,7 @@ def _asked(request: Request) -> Iterator[tuple[Request, dict[str, str], str, lis
         yield under(**named), {}, _TIE_BREAK, in_order
     if (gain := options.get("gain")) is not None:
         column, text = (by_name(gain), f"pl.col({gain!r})") if isinstance(gain, str) else (gain, str(gain))
-        yield under(gain=gain), {}, "with the gain", list(_NDCG)
+        yield under(gain=gain), {}, "with the gain", list(_GAINS)
         exponential = under(gain=2 ** column.cast(pl.Float64) - 1)
         yield exponential, {"gain": f"2 ** {text}.cast(pl.Float64) - 1"}, "with 2 ** gain - 1", list(_NDCG)
         for level in range(1, 5):
@@ -253,6 +275,7 @@ def _call(request: Request, name: str, way: _Way, shown_as: dict[str, str]) -> s
     if way.by:
         by = request.keys[0] if len(request.keys) == 1 else list(request.keys)
         options |= {"by": by, "mean_over": by, "undefined": way.undefined}
+        options |= {} if way.statistic == "mean" else {"statistics": way.statistic}
     texts = {
         word: str(option) if isinstance(option, pl.Expr) else repr(option)
         for word, option in options.items()
@@ -299,23 +322,31 @@ def _table(values: pl.LazyFrame, definitions: list[str], calls: list[str]) -> pl
 
 
 def _ranked(matches: pl.LazyFrame, wanted: float, digits: int) -> pl.LazyFrame:
-    """Sort by distance, and mark the matches."""
-    half = 0.5 * 10.0**-digits
+    """Sort by distance, and mark the matches. Compare a share with a number above 1 as with a percentage."""
     text = f"{wanted:.{digits}f}"
-    percent = f"; if it is a percentage, give {wanted / 100:.{digits + 2}f}" if 1 < wanted <= 100 else ""
-    difference = pl.col("value") - wanted
-    agree = (-(2 * difference.abs()).log(10) + _LAST).floor().clip(0, digits).cast(pl.Int64)
-    near = pl.col("value").filter(difference.abs() <= _NEAR).round(digits).n_unique()
-    matches = matches.with_columns(difference=difference, digits=agree, chance=near / (2 * _NEAR * 10**digits + 1))
-    matches = matches.with_columns(pl.col("chance").clip(upper_bound=1.0), distance=difference.abs())
+    percent = pl.lit(1 < wanted <= 100) & pl.col("value").is_between(0, 1)
+    end_text = f" or, as a percentage, to {wanted / 100:.{digits + 2}f}" if 1 < wanted <= 100 else ""
+    matches = matches.with_columns(percent=percent).with_columns(
+        difference=pl.col("value") - pl.when("percent").then(wanted / 100).otherwise(wanted),
+        places=digits + 2 * pl.col("percent").cast(pl.Int64),
+    )
+    difference, places = pl.col("difference"), pl.col("places")
+    agree = (-(2 * difference.abs()).log(10) + _LAST).floor().clip(0, places).cast(pl.Int64)
+    rounded = pl.when("percent").then(pl.col("value").round(digits + 2)).otherwise(pl.col("value").round(digits))
+    near = rounded.filter(difference.abs() <= _NEAR).n_unique().over("percent")
+    matches = matches.with_columns(digits=agree, chance=near / (2 * _NEAR * 10.0**places + 1))
+    # In units of what rounding may change.
+    matches = matches.with_columns(pl.col("chance").clip(upper_bound=1.0), distance=difference.abs() * 2 * 10.0**places)
     end = matches.select(
-        definition=pl.lit(f"none, from here on: no other value rounds to {text}{percent}"),
+        definition=pl.lit(f"none, from here on: no other value rounds to {text}{end_text}"),
         call=pl.lit("", dtype=pl.String),
         value=pl.lit(None, dtype=pl.Float64),
+        percent=pl.lit(None, dtype=pl.Boolean),
         difference=pl.lit(None, dtype=pl.Float64),
+        places=pl.lit(None, dtype=pl.Int64),
         digits=pl.lit(None, dtype=pl.Int64),
         chance=pl.col("chance").max(),
-        distance=pl.lit(half * (1 + _LAST)),
+        distance=pl.lit(1 + _LAST),
     )
     table = pl.concat([matches, end]).sort("distance", maintain_order=True)
-    return table.select("definition", "value", "difference", "digits", "chance", "call")
+    return table.select("definition", "value", "difference", "digits", pl.col("chance").max(), "call")

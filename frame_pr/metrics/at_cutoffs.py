@@ -176,9 +176,9 @@ FAMILIES = (
         "FIGURE@K, FIGURE@P%, FIGURE@threshold=T, FIGURE@recall=R, FIGURE@precision=Q, FIGURE@fpr=X, "
         "FIGURE@specificity=S, FIGURE@npv=V",
         "any metric of the confusion matrix, of the first K rows, or P% of the rows of the group, rounded up (wherever "
-        "there is a K); of the rows that score T or more; at the highest threshold whose recall is at least R, or whose "
-        "negative predictive value is at least V; at the largest recall whose precision is at least Q, whose false positive rate is at most X, or whose specificity is "
-        "at least S. `costR` is (fp + R fn) / N",
+        "there is a K); of the rows that score T or more; at the highest threshold whose recall is at least R, or "
+        "whose negative predictive value is at least V; at the largest recall whose precision is at least Q, whose "
+        "false positive rate is at most X, or whose specificity is at least S. `costR` is (fp + R fn) / N",
         rf"(?P<rate>{'|'.join(RATES)}|{NUMBERED_NAME})@(?P<cut>{'|'.join(READERS)})"
         rf"(?P<number>{NUMBER}|(?<=@){DECIMAL}%)",
         _rate_at,

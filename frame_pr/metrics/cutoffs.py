@@ -199,7 +199,8 @@ class Npv(Cutoff):
         return self.extreme_counts(self.reached(blocks), blocks.tp, blocks.k, "min")
 
     def reached(self, blocks: Blocks) -> pl.Expr:
-        """Whether the rows below the block are so often negative. Negatives lower it, so a hit or the first block does."""
+        """Whether the rows below the block are so often negative."""
+        # Negatives in a block lower the share, so the first block that reaches it has a hit, or is the first of all.
         rest = blocks.rows - blocks.k
         negatives = rest - blocks.positives + blocks.tp
         return (rest > 0) & _has_share(negatives, rest, self.npv, whole=blocks.whole)

@@ -35,6 +35,21 @@ def test_several_thresholds(kind):
     assert table.filter(threshold=0.75)["recall"].to_list() == [0.5, None, 0]
 
 
+def test_shares_of_the_rows(kind):
+    table = kind.read(kind(RUN).pr.confusion(**CALL, k=["25%", "70%"]))
+    # A quarter of four rows is 1 and 70 % are 3, rounded up; of two rows 1 and 2.
+    assert table.select("q", "share", "k", "tp").rows() == [
+        *[("ink", 0.25, 1, 0), ("ink", 0.7, 3, 1)],
+        *[("pen", 0.25, 1, 0), ("pen", 0.7, 2, 0)],
+        *[("tea", 0.25, 1, 1), ("tea", 0.7, 3, 2)],
+    ]
+    alone = RUN.pr.confusion(**CALL, k="2.5%")
+    assert "share" not in alone.columns
+    assert_same(alone.select("tp", "precision"), RUN.pr.confusion(**CALL, k=1).select("tp", "precision"))
+    means = RUN.pr.confusion(**CALL, k=["25%", "70%"], mean_over="q")
+    assert means.select("share", "groups", "mean_tp").rows() == [(0.25, 3, near(1 / 3)), (0.7, 3, near(1.0))]
+
+
 def test_each_row_is_that_of_its_threshold_alone():
     cuts = [0.75, 0.25, 0.5]
     data = RUN.with_columns(t=1 - pl.col("s"))
@@ -82,6 +97,9 @@ def test_a_lazy_frame_stays_lazy_and_tells_its_schema():
         ({"threshold": [0.5, math.nan]}, "threshold must be a number, got nan"),
         ({"k": [1, 0]}, "k must be a whole number of at least 1, got 0"),
         ({"k": [2, 2]}, "k has 2 twice"),
+        ({"k": ["10%", "10.0%"]}, "k has 10% twice"),
+        ({"k": [2, "10%"]}, "k: [2, '10%'] has numbers of rows and shares; give one of the two"),
+        ({"k": "0%"}, "a share of the rows must be above 0% and at most 100%, got 0%"),
     ],
 )
 def test_wrong_cuts(cut, message):

@@ -39,7 +39,7 @@ def test_every_call_gives_its_value():
     found = fp.identify(QUERIES, 0.5, "y", "s", by="q", gain="g", unscored="unretrieved")
     for row in found.filter(pl.col("call").str.starts_with("evaluate")).iter_rows(named=True):
         result = eval(row["call"], {"evaluate": fp.evaluate, "frame": QUERIES, "pl": pl})
-        values = result.select("^mean_.*$") if "mean_over" in row["call"] else result
+        values = result.select("^(mean|weighted|by_rows|by_pairs)_.*$") if "mean_over" in row["call"] else result
         assert values.item() == pytest.approx(row["value"]), row
 
 
@@ -119,16 +119,16 @@ def test_a_float32_has_six_digits():
     assert fp.identify(run, 0.75, "hit", "score").filter(pl.col("call") == "")["definition"][0].endswith(" 0.75")
 
 
-def test_a_percentage_is_hinted_at():
+def test_a_percentage_is_read_as_one():
     run = pl.DataFrame({"hit": [1, 0, 1, 0, 1], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
     ends = [
         fp.identify(run, value, "hit", "score").filter(pl.col("call") == "")["definition"][0]
         for value in ("75.56", "0.7556")
     ]
-    assert ends[0].endswith("no other value rounds to 75.56; if it is a percentage, give 0.7556")
+    assert ends[0].endswith("no other value rounds to 75.56 or, as a percentage, to 0.7556")
     assert "percentage" not in ends[1]
-    # With its sign, it is read as one: of four digits behind the point.
-    for value in ("75.56%", "75.56 %"):
+    # A share is compared with it as with a percentage: of four digits behind the point.
+    for value in ("75.56%", "75.56 %", "75.56", 75.56):
         found = fp.identify(run, value, "hit", "score")
         assert found["call"][0].startswith("evaluate(frame, 'average_precision'")
         assert found["digits"][0] == 4
@@ -143,3 +143,24 @@ def test_an_expression_breaks_ties():
     by_name = fp.identify(run, 1.0, "y", "s", tie_break="d")
     assert any("equal scores by tie_break=" in words for words in by_name["definition"])
     assert by_expression["definition"].to_list() == by_name["definition"].to_list()
+
+
+def test_a_number_above_1_may_be_a_rank_or_a_percentage():
+    # Hits at ranks 2, 4 and 5 of six: the mean rank is 11/3. As a percentage, 3.67 is none of the shares.
+    assert matches(fp.identify(SIX, "3.67", "relevant", "score"))["definition"].to_list() == ["mean_rank"]
+
+
+@pytest.mark.parametrize(
+    ("value", "call"),
+    [
+        # Users of 2 rows with ROC AUC 1 and of 4 rows with 1/2: (2 + 4/2) / 6 by rows, (1 + 4/2) / 5 by pairs.
+        ("0.6667", "'roc_auc', 'y', 's', by='u', mean_over='u', statistics='by_rows'"),
+        ("0.6000", "'roc_auc', 'y', 's', by='u', mean_over='u', statistics='by_pairs'"),
+        # All rows together: the first of six is a hit, and half of them are.
+        ("2.0", "'lift@1%', 'y', 's')"),
+    ],
+)
+def test_weighted_means_and_lift(value, call):
+    users = pl.DataFrame({"u": [1, 1, 2, 2, 2, 2], "y": [1, 0, 1, 0, 0, 1], "s": [9, 2, 8, 4, 3, 1]})
+    found = matches(fp.identify(users, value, "y", "s", by="u"))
+    assert any(call in text for text in found["call"]), found

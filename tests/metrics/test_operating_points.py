@@ -49,6 +49,18 @@ import frame_pr as fp
         (TEN, "recall@specificity=1", 2 / 5),
         (SIX, "recall@specificity=1", 0),
         (SIX, "threshold@specificity=1", None),
+        # Below rank 1, ..., 6 of the ten, the share of negatives is 5/9, 5/8, 4/7, 4/6, 3/5 and 3/4. The first of at
+        # least .7 is below rank 6, score 5; of at least .6 below rank 2. None is above 3/4.
+        (TEN, "recall@npv=0.7", 4 / 5),
+        (TEN, "threshold@npv=0.7", 5),
+        (TEN, "k@npv=0.6", 2),
+        (TEN, "npv@npv=0.6", 5 / 8),
+        (TEN, "k@npv=0.1", 1),
+        (TEN, "recall@npv=0.8", None),
+        (TEN, "threshold@npv=0.8", None),
+        # Below the last row there is none, so that its threshold has no NPV.
+        (SIX, "k@npv=1", 5),
+        (PAIR, "k@npv=0.5", None),
         # fp + R fn of the ten: nothing false and 3 missed at rank 2, 1 and 2 at the score 7.
         (TEN, "cost10@2", 30 / 10),
         (TEN, "cost3@threshold=7", 7 / 10),
