@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from influences import FIGURES, derivative
 from polars.testing import assert_frame_equal
 from samples import TEN
-from scipy import stats
+from scipy import special, stats
 from statsmodels.stats.proportion import proportion_confint
 
 import frame_pr as fp
@@ -129,6 +129,27 @@ def test_roc_auc_has_the_variance_of_delong():
     variance = wins.mean(1).var(ddof=1) / len(positive) + wins.mean(0).var(ddof=1) / len(negative)
     found = fp.intervals(data, "roc_auc", "truth", "score")
     assert found["standard_error"].item() == near(variance**0.5)
+
+
+def test_roc_auc_near_1_has_the_lower_bound_of_a_score_interval(kind):
+    # Five positives among 100 rows, at ranks 1, 2, 3, 4 and 10: A = 1 - 5 / (5 95), of whose squared error the weight is
+    # 4, beside 10 of theta^2 (1 - theta) / (1 + theta) / 5 + theta (1 - theta)^2 / (2 - theta) / 95.
+    rank = pl.int_range(1, 101, eager=True)
+    data = pl.DataFrame({"truth": rank.is_in([1, 2, 3, 4, 10]), "score": -rank})
+    (row,) = kind.read(fp.intervals(kind(data), "roc_auc", "truth", "score")).iter_rows(named=True)
+    value, error, low = row["value"], row["standard_error"], row["low"]
+    assert value == near(1 - 1 / 95)
+    model = low**2 * (1 - low) / (1 + low) / 5 + low * (1 - low) ** 2 / (2 - low) / 95
+    variance = (4 * error**2 + 10 * model) / 14
+    assert (value - low) ** 2 == pytest.approx(stats.t.isf(0.025, 4) ** 2 * variance, rel=1e-9)
+    # The upper bound is that of the logits, and the lower one is below theirs.
+    reach = stats.t.isf(0.025, 4) * error / (value * (1 - value))
+    assert row["high"] == near(special.expit(special.logit(value) + reach))
+    assert low < special.expit(special.logit(value) - reach)
+    # With the classes swapped, the interval is the mirror image.
+    swapped = data.with_columns(~pl.col("truth"))
+    (mirror,) = fp.intervals(swapped, "roc_auc", "truth", "score").iter_rows(named=True)
+    assert (mirror["low"], mirror["high"]) == (pytest.approx(1 - row["high"]), pytest.approx(1 - low))
 
 
 @pytest.mark.parametrize("unretrieved", [0, 3])
