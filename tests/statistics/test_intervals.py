@@ -132,8 +132,8 @@ def test_roc_auc_has_the_variance_of_delong():
 
 
 def test_roc_auc_near_1_has_the_lower_bound_of_a_score_interval(kind):
-    # Five positives among 100 rows, at ranks 1, 2, 3, 4 and 10: A = 1 - 5 / (5 95), of whose squared error the weight is
-    # 4, beside 10 of theta^2 (1 - theta) / (1 + theta) / 5 + theta (1 - theta)^2 / (2 - theta) / 95.
+    # Five positives among 100 rows, at ranks 1, 2, 3, 4 and 10: A = 1 - 5 / (5 95). Its squared error has the weight 4,
+    # and theta^2 (1 - theta) / (1 + theta) / 5 + theta (1 - theta)^2 / (2 - theta) / 95 the weight 10.
     rank = pl.int_range(1, 101, eager=True)
     data = pl.DataFrame({"truth": rank.is_in([1, 2, 3, 4, 10]), "score": -rank})
     (row,) = kind.read(fp.intervals(kind(data), "roc_auc", "truth", "score")).iter_rows(named=True)
