@@ -20,9 +20,9 @@ from frame_pr.frames.columns import by_name, refuse_several
 from frame_pr.frames.messages import shown
 from frame_pr.inputs.policies import Column
 from frame_pr.inputs.thresholds import worst_reached
-from frame_pr.metrics.cutoffs import Rank, Recall, Threshold
+from frame_pr.metrics.cutoffs import Npv, Rank, Recall, Threshold
 from frame_pr.metrics.metric import Aggregate, Cutoff
-from frame_pr.metrics.rates import ratio
+from frame_pr.metrics.rates import Counts, ratio
 
 _LARGEST_FLOAT32 = 3.4028234663852886e38
 RANK_UNIT = 2**32
@@ -122,6 +122,10 @@ class GroupBlocks(NamedTuple):
             shortcuts[f"threshold@{cut}"] = lambda: self._threshold_at(cut.recall)
             shortcuts[f"tp@{cut}"] = lambda: self._where_recall(cut.recall, self.truth)
             shortcuts[f"k@{cut}"] = lambda: self._where_recall(cut.recall, pl.lit(True))
+        elif isinstance(cut, Npv):
+            shortcuts[f"threshold@{cut}"] = lambda: _unsigned_zero(self._score_at_npv(cut))
+            shortcuts[f"tp@{cut}"] = lambda: self._where_npv(cut, self.truth)
+            shortcuts[f"k@{cut}"] = lambda: self._where_npv(cut, pl.lit(True))
         return shortcuts
 
     def _tp_at(self, k: pl.Expr) -> pl.Expr:
@@ -153,6 +157,22 @@ class GroupBlocks(NamedTuple):
         crossed = fp * positives >= (positives - tp) * (rows - positives)
         both = (positives > 0) & (positives < rows)
         return _unsigned_zero(self._strictest(score.filter(crossed & both)))
+
+    def _score_at_npv(self, cut: Npv) -> pl.Expr:
+        """Return the highest score at which the negative predictive value is at least this value."""
+        hits, score = (column.sort_by(self.score, descending=not self.ascending) for column in (self.truth, self.score))
+        k = score.rank("max", descending=not self.ascending).cast(pl.Int64)
+        tp = hits.cast(pl.Int64).cum_sum().gather(k - 1)
+        counts = Counts(tp, k, hits.cast(pl.Int64).sum(), hits.len().cast(pl.Int64))
+        return self._strictest(score.filter(cut.reached_by(counts)))
+
+    def _where_npv(self, cut: Npv, mass: pl.Expr) -> pl.Expr:
+        """Return how many of these rows score at least as much; null if no score reaches the value."""
+        threshold = self._score_at_npv(cut)
+        count = (self._as_good(threshold) & mass).sum().cast(pl.Int64)
+        return bound(
+            lambda count, threshold: pl.when(threshold.is_not_null()).then(count), count=count, threshold=threshold
+        )
 
     def _where_recall(self, recall: Fraction, mass: pl.Expr) -> pl.Expr:
         """Return how many of these rows score at least as much as the threshold."""

@@ -199,11 +199,15 @@ class Npv(Cutoff):
         return self.extreme_counts(self.reached(blocks), blocks.tp, blocks.k, "min")
 
     def reached(self, blocks: Blocks) -> pl.Expr:
-        """Whether the rows below the block are so often negative."""
+        """Return whether the block reaches it."""
+        return self.reached_by(blocks.counts)
+
+    def reached_by(self, counts: Counts) -> pl.Expr:
+        """Return whether this share of the rows that are not predicted positive is negative."""
         # Negatives in a block lower the share, so the first block that reaches it has a hit, or is the first of all.
-        rest = blocks.rows - blocks.k
-        negatives = rest - blocks.positives + blocks.tp
-        return (rest > 0) & _has_share(negatives, rest, self.npv, whole=blocks.whole)
+        rest = counts.rows - counts.k
+        negatives = rest - counts.positives + counts.tp
+        return (rest > 0) & _has_share(negatives, rest, self.npv, whole=counts.whole)
 
     @property
     def needs(self) -> tuple[str, ...]:
