@@ -13,10 +13,10 @@ import runpy
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import frame_pr
-from frame_pr.plotting.plots import CurveArguments
+from frame_pr.plotting.plots import LineArguments
 
 POLICIES = runpy.run_path(str(Path(__file__).with_name("policies.py")))
 WIDTH = 120
@@ -29,6 +29,10 @@ TYPES = {
     "Unpack[Policies]": "",
     "Unpack[PlotArguments]": "",
     "Unpack[PlotCurveArguments]": "",
+    "Unpack[ScoresArguments]": "",
+    "Unpack[ComparisonArguments]": "",
+    "Mapping[Any, str] | None": "dict, optional",
+    "Literal['frame', 'value'] | Sequence[Any] | None": 'list, "value" or "frame"; optional',
     "object": "optional",
     "str": "str",
     "str | None": "str, optional",
@@ -127,24 +131,58 @@ PLOTS = {
     "baseline": "Draw the prevalence, the mean precision of random rankings at any rank, as a faint line, and as a "
     "band where groups have many. On other axes, a random ranking, or what it costs to treat all and to treat none. "
     "Default True.",
-    "decimals": "Decimals of the numbers in the legend. Default 2.",
     "label": "The name of the curve, if it is one curve.",
     "spread": "Around an average: the middle half of the groups (the default of one y), the interval of their mean "
     "(see `average_curve`), or the single groups. For three averages and more, the edges of the first two.",
-    "colors": "Colours by the name of a system; without several systems, of a group. A dict may have other names, too, "
-    "but one of its names must be in the plot.",
     "highlight": "Names of curves, or how many of the best and of the worst: these have colours and names, all others "
     "are thin and grey, and there may be 200 of them.",
-    "legend": "Whether to draw the legend. Default True.",
     "xscale": 'Scale of the x axis. Default "linear", for a thousand ranks and more "log".',
     "yscale": 'Scale of the y axis. Default "linear"; for precision "log" if positives are rare (prevalence below 1 %) '
     "and all average precisions below 0.1.",
-    "figure": "Where to draw panels, with `facet`. Without it, on a new figure.",
-    "max_groups": "How many curves one axes may hold, 10 by default; with `facet`, how many panels, 48 by default.",
-    "ax": "Where to draw. Without it, on a new figure.",
     "**options": "Ties, weights, missing values and known totals: see `frame_pr.Policies`. REFUSED All others are "
     "properties of the lines: `color`, `linewidth`, `linestyle`, `alpha` and so on.",
 }
+SHARED = {
+    "labels": "What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such "
+    "as `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.",
+    "order": 'Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", '
+    "the order of the frame. Default: PLOT_ORDER.",
+    "decimals": "Decimals of the numbers in the legend, and of percentages. Default DECIMALS.",
+    "max_groups": "How many groups the plot may hold. Default: MOST_GROUPS.",
+    "ax": "Where to draw. Without it, on a new figure.",
+    "colors": "Colours by name: COLOURS. A dict may have other names, too, but one of its names must be in the plot.",
+    "legend": "Whether to draw the legend. Default True.",
+    "figure": "Where to draw panels. Without it, on a new figure.",
+}
+"""The arguments that all plots share."""
+OF_SYSTEMS = "of systems; without several systems, of groups"
+WORDS = {
+    "PLOT_ORDER": {
+        **dict.fromkeys(("plot_intervals", "plot_comparison", "plot_differences"), '"value"'),
+        "": '"frame"',
+    },
+    "DECIMALS": {"plot_scores": "0", "plot_confusion": "0", "": "2"},
+    "MOST_GROUPS": {
+        "plot": "10 curves, 48 panels",
+        "plot_intervals": "60 rows",
+        "plot_differences": "60 rows",
+        "plot_slopes": "60 lines",
+        "plot_comparison": "all",
+        "plot_trend": "10 lines",
+        "": "48 panels",
+    },
+    "COLOURS": {
+        "plot_scores": 'of "positives" and "negatives"',
+        "plot_comparison": 'of "better" and "worse"',
+        "plot_intervals": "of systems",
+        "plot_trend": "of systems",
+        "plot_slopes": 'of "better" and "worse"',
+        "plot_differences": 'of "better" and "worse"',
+        "plot_gains": 'of "bin" and "cumulative"',
+        "": OF_SYSTEMS,
+    },
+}
+"""Words of these texts, by function."""
 OWN = {
     "PR": ["frame"],
     "Policies": ["ascending"],
@@ -163,6 +201,10 @@ OWN = {
     "plot_comparison": ["frame", "truth", "score"],
     "plot_confusion": ["frame"],
     "plot_intervals": ["frame"],
+    "plot_differences": ["frame"],
+    "plot_gains": ["frame", "y"],
+    "plot_slopes": ["frame"],
+    "plot_trend": ["frame"],
     "plot_scores": ["frame", "score", "threshold"],
     "plot_curve": ["frame", "**options"],
     "report": ["k", "threshold", "confidence"],
@@ -314,23 +356,33 @@ def _annotations(described: Any) -> dict[str, str]:
     parameters = inspect.signature(described).parameters.values()
     annotations = {}
     for parameter in parameters:
-        if described.__name__ == "plot" and parameter.name == "options":
-            # The options of plots are a TypedDict, and each has an entry. `plot_curve` takes them from there.
-            fields = CurveArguments.__annotations__
-            annotations |= {name: getattr(field, "__forward_arg__", field) for name, field in fields.items()}
+        if parameter.name == "options" and described.__name__ != "plot_curve":
+            # The options of plots are a TypedDict, and each has an entry. `plot_curve` takes them from `plot`.
+            fields = get_args(eval(parameter.annotation, described.__globals__))[0].__annotations__
+            annotations |= {
+                name: getattr(field, "__forward_arg__", field)
+                for name, field in fields.items()
+                if name not in frame_pr.Policies.__annotations__ and name not in LineArguments.__annotations__
+            }
+            if not fields.keys() & frame_pr.Policies.__annotations__.keys():
+                continue
         if parameter.name != "self":
             annotations[str(parameter).partition(":")[0]] = parameter.annotation
     return annotations
 
 
 def _shared(function: str, name: str, annotation: str, indent: str) -> list[str] | None:
-    texts = TEXTS | PLOTS if function == "plot" else TEXTS
+    texts = TEXTS | (SHARED if function.startswith("plot") else {}) | (PLOTS if function == "plot" else {})
+    if function != "plot":
+        texts["**options"] = TEXTS["**policies"]
     if name not in texts or name in OWN.get(function, []):
         return None
     if annotation not in TYPES:
         raise ValueError(f"{function}: TYPES has no words for {name}: {annotation}; or name it in OWN")
     header = f"{indent}{name} : {TYPES[annotation]}" if TYPES[annotation] else indent + name
     text = texts[name]
+    for word, by_function in WORDS.items():
+        text = text.replace(word, by_function.get(function, by_function[""]))
     if "REFUSED" in text:
         text = " ".join(text.replace("REFUSED", POLICIES["sentence"](function)).split())
     wrapped = textwrap.wrap(text, WIDTH - len(indent) - 4, break_on_hyphens=False)

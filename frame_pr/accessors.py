@@ -29,7 +29,7 @@ from frame_pr.functions import (
     rankings,
     tallies,
 )
-from frame_pr.plotting import class_plots, plots, statistics_plots
+from frame_pr.plotting import comparison_plots, plots, score_plots
 from frame_pr.statistics import average_curves, chance_tests, comparisons, intervals, reports
 from frame_pr.tables import classes, judgments, lists
 
@@ -100,8 +100,8 @@ class PR(Generic[Frame]):
     tally = _method(tallies.tally)
     identify = _method(identification.identify)
     plot = _method(plots.plot)
-    plot_scores = _method(class_plots.plot_scores)
-    plot_comparison = _method(statistics_plots.plot_comparison)
+    plot_scores = _method(score_plots.plot_scores)
+    plot_comparison = _method(comparison_plots.plot_comparison)
     join_judgments = _method(judgments.join_judgments)
     explode_lists = _method(lists.explode_lists)
     unpivot_classes = _method(classes.unpivot_classes)

@@ -75,10 +75,12 @@ def test_the_list_of_arguments_is_that_of_the_function(function):
     text, _, listed = str(error.value).partition(f"{function.__name__} takes ")
     assert text == "unexpected keyword argument 'xyzzy'; "
     parameters = inspect.signature(function).parameters
-    own = [name for name in parameters if name not in ("frame", "policies")]
+    own = [name for name in parameters if name not in ("frame", "policies", "options")]
     assert listed.split(", ")[: len(own)] == own
     assert set(listed.split(", ")) <= {*names}
-    takes_ties = "policies" in parameters and function.__name__ not in ("identify", "tally", "with_curve")
+    takes_ties = (
+        "policies" in parameters or function in (fp.plot_scores, fp.plot_comparison)
+    ) and function.__name__ not in ("identify", "tally", "with_curve")
     assert ("ties" in listed.split(", ")) == takes_ties
 
 

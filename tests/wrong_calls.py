@@ -130,6 +130,10 @@ WRONG: dict[str, list[Any]] = {
     "Literal['raise', 'negative', 'drop']": NO_WORDS,
     "Axes | None": [5, "x", [5], True],
     "Figure | SubFigure | None": [5, "x", [5], True],
+    "Mapping[Any, str] | None": [5, "x", True, ["red"], {"a": 5}, RUN, pd.NA, float("nan")],
+    "Literal['frame', 'value'] | Sequence[Any] | None": [5.5, "nope", True, ["nope"], [], RUN, {"x": 1}],
+    "Literal['linear', 'log', 'logit'] | None": NO_WORDS,
+    "Literal['recall', 'precision', 'lift']": NO_WORDS,
     "Mapping[Any, Any] | None": [5, "x", True, ["red"], {"a": "no colour"}, {"a": 5}, RUN, pd.NA, float("nan")],
     "int | str | Sequence[Any] | None": [
         0,
@@ -188,6 +192,16 @@ def _named(annotation: Any) -> str:
     return getattr(annotation, "__forward_arg__", str(annotation)).replace('"', "'")
 
 
+# What draws the frame that another function gave.
+GIVEN: dict[str, Any] = {
+    "plot_confusion": lambda rows: fp.confusion(rows, "rel", "s", threshold=0.5),
+    "plot_differences": lambda rows: fp.compare(rows, "average_precision", "rel", ["s", "d"], by="q"),
+    "plot_gains": lambda rows: fp.gains_table(rows, "rel", "s", bins=2),
+    "plot_slopes": lambda rows: fp.intervals(rows, "average_precision", "rel", ["s", "d"], by="q"),
+    "plot_trend": lambda rows: fp.intervals(rows, "average_precision", "rel", "s", by="q"),
+}
+
+
 def doors() -> Iterator[Door]:
     """All of them but those of engines, which are these functions."""
     right = {"truth": "rel", "score": "s", "metrics": "average_precision", "k": 2, "recall": 0.5, "on": ["q", "d"]}
@@ -197,7 +211,7 @@ def doors() -> Iterator[Door]:
         "figure": {"threshold": 0.5},
         "plot_curve": {},
         "plot_intervals": {},
-        "plot_confusion": {},
+        **{name: {} for name in GIVEN},
         "plot_comparison": {"metric": "average_precision", "truth": "rel", "score": ["s", "d"], "by": "q"},
         "partitioned": {},
         "intervals": {"truth": "rel", "score": "s"},
@@ -277,8 +291,8 @@ def call(door: Door, wrong: dict[str, Any], kind: str) -> Any:
             value = value if frame in wrong else fp.curve(made(kind), "rel", "s", by=by)
         if door.name == "plot_intervals":
             value = value if frame in wrong else fp.intervals(made(kind), "average_precision", "rel", "s", by="q")
-        if door.name == "plot_confusion":
-            value = value if frame in wrong else fp.confusion(made(kind), "rel", "s", threshold=0.5)
+        if door.name in GIVEN and frame not in wrong:
+            value = GIVEN[door.name](made(kind))
         if door.name == "partitioned":
             parts = door.function(value if frame in wrong else RUN, **{"progress": False} | given)
             return parts.average_precision("rel", "s", by="q")

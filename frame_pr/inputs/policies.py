@@ -223,10 +223,7 @@ REFUSED: Mapping[str, Sequence[Refusal]] = {
         Refusal("rows", "identify tries the definitions on the rows at hand: put missing rows in"),
     ),
     "plot": (*_CURVE, Refusal("weight", "weighted rows have no rank: leave out k=, or weight=", with_option="k")),
-    "plot_scores": (
-        Refusal("by", "it draws the scores of all rows: filter one group, or call it for each group"),
-        *_CURVE,
-    ),
+    "plot_scores": _CURVE,
     "report": (
         Refusal(
             "weight",

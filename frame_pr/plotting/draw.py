@@ -11,6 +11,7 @@ import polars as pl
 
 from frame_pr.frames.messages import did_you_mean, examples, nearest, shown
 from frame_pr.plotting import curve_data
+from frame_pr.plotting.appearance import PANELS
 from frame_pr.plotting.axis_quantities import axis_quantity
 from frame_pr.plotting.curve_artists import (
     CURVE,
@@ -28,6 +29,7 @@ from frame_pr.plotting.curve_artists import (
 )
 from frame_pr.plotting.curve_data import Y_KEY, Average, Curves, DrawnCurve
 from frame_pr.plotting.legends import (
+    BASELINE,
     GUIDE,
     MARK,
     area_texts,
@@ -56,8 +58,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
 
-_IN_AXES, _BEHIND, _IN_PANEL, _PANELS = 10, 200, 10, 48
-"""Most curves in one axes, also with `highlight=`; most curves in a panel, and most panels."""
+_IN_AXES, _BEHIND, _IN_PANEL = 10, 200, 10
+"""Most curves in one axes, also with `highlight=`; most curves in a panel."""
 _MOST_DECIMALS = 6
 """Decimals up to which a small area raises those of all."""
 _LEGEND_SYSTEMS = 3
@@ -87,6 +89,7 @@ def draw(curves: Curves, options: PlotOptions) -> Axes | Figure | SubFigure:
     if len(options.ys) > 1:
         lines.append(Y_KEY)
     _refuse_unused_colors(drawn, lines, options)
+    drawn = _in_order(drawn, options)
     options = replace(options, decimals=_decimals_of(drawn, options))
     if panels:
         from frame_pr.plotting.facets import draw_facets
@@ -96,6 +99,19 @@ def draw(curves: Curves, options: PlotOptions) -> Axes | Figure | SubFigure:
     with canvas(options.ax, layout="compressed", **_size_of(options)) as ax:
         _draw_axes(ax, drawn, others, lines, options)
     return ax
+
+
+def _in_order(drawn: Sequence[DrawnCurve | Average], options: PlotOptions) -> list[DrawnCurve | Average]:
+    """The curves in the order of the caller's names, or by their areas."""
+    if options.order != "value":
+        if isinstance(options.order, tuple):
+            replace(options, colors={}).check_names(name for curve in drawn for name in curve.key.values())
+        return [drawn[place] for place in options.places([curve.key for curve in drawn])]
+    if not options.areas:
+        raise ValueError("order='value' is by the area under the curves, and of these axes there is none: give names")
+    name = options.areas[0]
+    areas: list[Any] = [curve.mean if isinstance(curve, Average) else curve.numbers[name] for curve in drawn]
+    return [drawn[i] for i in sorted(range(len(drawn)), key=lambda i: -1.0 if areas[i] is None else -areas[i])]
 
 
 def _decimals_of(drawn: Sequence[DrawnCurve | Average], options: PlotOptions) -> int:
@@ -129,7 +145,10 @@ def _draw_axes(
         ax.set_box_aspect(1)
     # A curve of no group and no system has the name of its scores.
     label = options.label and in_legend(shorten(options.label, 2 * 60))
-    names = [label or name_of(curve.key, keys) or in_legend(escape(shorten(options.score))) for curve in drawn]
+    names = [
+        label or name_of(curve.key, keys, options.labels) or in_legend(escape(shorten(options.display(options.score))))
+        for curve in drawn
+    ]
     looks = looks_of(ax, [curve.key for curve in drawn], keys, options, before)
     set_axes(ax, options, drawn)
     ax.set(**dict(zip(("xlabel", "ylabel"), axis_titles(options), strict=True)))
@@ -146,7 +165,8 @@ def _draw_axes(
     show_hidden(ax)
     write_thresholds(ax, drawn, options)
     if options.legend:
-        draw_legend(ax, title, own_figure=own_figure, keep_below=options.rectangles)
+        word = options.display(BASELINE)
+        draw_legend(ax, title, own_figure=own_figure, keep_below=options.rectangles, baseline=word)
 
 
 def layout_of(keys: pl.DataFrame, options: PlotOptions) -> tuple[list[str], list[str], list[str]]:
@@ -160,7 +180,7 @@ def layout_of(keys: pl.DataFrame, options: PlotOptions) -> tuple[list[str], list
     n_lines *= len(options.ys)
     if options.label is not None and n_lines != 1:
         raise ValueError(f"label= names one curve, and there are {n_lines}: leave it out")
-    most = options.max_groups or (_PANELS if panels else _IN_AXES if options.highlight is None else _BEHIND)
+    most = options.max_groups or (PANELS if panels else _IN_AXES if options.highlight is None else _BEHIND)
     ways = "choose groups with a filter"
     if n_panels > most:
         raise ValueError(f"facet= gives {n_panels} panels, more than max_groups={most}: {ways}, or raise max_groups=")
@@ -211,6 +231,7 @@ def looks_of(
     groups = [name for name in lines if name not in hues]
     hue, group = ([name_of(key, names) for key in keys] for names in (hues, groups))
     both = len(set(hue)) > 1 and len(set(group)) > 1
+    shown_keys = hues if both else lines
     if not both:
         hue = [name_of(key, lines) for key in keys]
     # A system keeps its colour from plot to plot, as the only score does.
@@ -222,10 +243,10 @@ def looks_of(
     return [
         Look(
             style(ax, number, stroke if both else None, options.colors.get(written(name)), options.line),
-            name,
-            of if both else None,
+            name_of(key, shown_keys, options.labels),
+            name_of(key, groups, options.labels) if both else None,
         )
-        for name, of, number, stroke in zip(hue, group, numbers, numbers_in_order(group), strict=True)
+        for key, name, number, stroke in zip(keys, hue, numbers, numbers_in_order(group), strict=True)
     ]
 
 
@@ -238,7 +259,7 @@ def _explain_looks(
     for name, colour in colours.items():
         ax.plot([], [], color=colour, label=name)
     has_areas = bool(options.areas) and len(colours) <= _LEGEND_SYSTEMS
-    names = escape(shorten(", ".join(key for key in keys if key not in ("system", Y_KEY))))
+    names = escape(shorten(", ".join(options.display(key) for key in keys if key not in ("system", Y_KEY))))
     kind = "mean " * isinstance(drawn[0], Average) + options.area_title if has_areas else ""
     counts = {count_text([curve]) for curve in drawn}
     shared = counts.pop() if len(counts) == 1 else ""

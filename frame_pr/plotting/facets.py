@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +11,14 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from frame_pr.plotting import draw
+from frame_pr.plotting.appearance import PANELS, Appearance
 from frame_pr.plotting.curve_artists import say, show_hidden
 from frame_pr.plotting.curve_data import Average, DrawnCurve
 from frame_pr.plotting.legends import BASELINE, SHARED, area_texts, axis_titles, count_text, name_of
 from frame_pr.plotting.marks import marks_of
 from frame_pr.plotting.options import PlotOptions
 from frame_pr.plotting.scales import fit_heights, set_axes
-from frame_pr.plotting.styles import escape, grey, open_figure, shorten
+from frame_pr.plotting.styles import escape, grey, open_figure, shorten, value_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -52,7 +53,7 @@ def draw_facets(
     """Draw a panel for each group of the keys `panels`; two keys make rows and columns."""
     members: dict[tuple[Any, ...], list[DrawnCurve | Average]] = {}
     for curve in drawn:
-        members.setdefault(tuple(map(str, (curve.key[key] for key in panels))), []).append(curve)
+        members.setdefault(panel_key(curve.key, panels), []).append(curve)
     cells = _cells(list(members), options.figure)
     rows, columns = (max(numbers, default=0) + 1 for numbers in (zip(*cells, strict=True) if cells else ((), ())))
     scale = matplotlib.rcParams["font.size"] / 10
@@ -83,13 +84,15 @@ def _draw_panels(
     if not cells:
         grid[0, 0].set_axis_on()
         say(grid[0, 0], "no rows")
-    names = _panel_names(members, cells, grid, panels)
+    names = _panel_names([curves[0].key for curves in members.values()], cells, grid, panels, options)
     letters = _TITLE_LETTERS if options.figure is None else int(figure.bbox.width / figure.dpi / columns / scale * 14)
     used: list[tuple[Axes, list[draw.Look]]] = []
     title_lines, number_rows = 1, 0
     for (row, column), name, curves in zip(cells, names, members.values(), strict=True):
         ax, panel_looks = grid[row, column], [next(looks) for _ in curves]
         ax.set_axis_on()
+        ax.set_label(", ".join(panel_key(curves[0].key, panels)))
+        ax.spines[["top", "right"]].set_visible(False)
         labels = [_numbers(curve, options) for curve in curves]
         draw.draw_content(ax, curves, labels, panel_looks, options, label_marks=False)
         lowest = (row + 1, column) not in cells
@@ -107,13 +110,57 @@ def _draw_panels(
     figure.supxlabel(x_title, fontsize="medium")
     figure.supylabel(y_title, fontsize="medium")
     height = scale * rows * ((title_lines - 1) * _LINE + number_rows * _ROW)
-    if options.legend and (handles := _shared_handles(used)):
+    if options.legend and (handles := _shared_handles(used, options)):
         height += _draw_shared_legend(figure, handles).get_window_extent().height / figure.dpi
     if options.figure is None:
         figure.set_figheight(figure.get_figheight() + height)
     for ax, _ in used:
         ax.apply_aspect()
         show_hidden(ax)
+
+
+def draw_panels(
+    keys: Sequence[Mapping[str, Any]],
+    names: Sequence[str],
+    options: Appearance,
+    size: tuple[float, float],
+    draw_one: Callable[[Axes, int], str],
+    titles: tuple[str, str],
+    *,
+    sharex: bool = False,
+    sharey: bool = False,
+) -> Figure | SubFigure:
+    """Draw a panel of so many inches for each of the keys `names`; `draw_one` gives the line below its title."""
+    if len(keys) > (most := options.max_groups or PANELS):
+        raise ValueError(
+            f"by= gives {len(keys)} panels, more than max_groups={most}: choose groups with a filter, or raise "
+            "max_groups="
+        )
+    places = options.places(keys)
+    keys = [keys[place] for place in places]
+    cells = _cells([panel_key(key, names) for key in keys], options.figure)
+    rows, columns = (max(numbers, default=0) + 1 for numbers in zip(*cells, strict=True))
+    figsize = (size[0] * columns + 0.4, size[1] * rows + 0.4)
+    with open_figure(options.figure, FigureClass=PanelFigure, figsize=figsize, layout="constrained") as figure:
+        grid = figure.subplots(rows, columns, squeeze=False, sharex=sharex, sharey=sharey)
+        for ax in grid.flat:
+            ax.set_axis_off()
+        panel_names = _panel_names(keys, cells, grid, names, options)
+        handles: dict[str, Any] = {}
+        for cell, key, place, title in zip(cells, keys, places, panel_names, strict=True):
+            ax = grid[cell]
+            ax.set_axis_on()
+            ax.spines[["top", "right"]].set_visible(False)
+            ax.set_label(", ".join(panel_key(key, names)))
+            ax.set_title(f"{title}\n{draw_one(ax, place)}".strip(), fontsize="small")
+            ax.tick_params(labelsize="small")
+            entries = zip(*ax.get_legend_handles_labels(), strict=True)
+            handles |= {label: handle for handle, label in entries}
+        figure.supxlabel(titles[0], fontsize="medium")
+        figure.supylabel(titles[1], fontsize="medium")
+        if options.legend and handles:
+            _draw_shared_legend(figure, list(handles.values()))
+    return figure  # type: ignore[no-any-return]
 
 
 def _cells(keys: Sequence[tuple[Any, ...]], target: Figure | SubFigure | None) -> list[tuple[int, int]]:
@@ -142,26 +189,33 @@ def _columns(panels: int, target: Figure | SubFigure | None) -> int:
     return min(range(least, min(panels, least + 2) + 1), key=lambda n: (-panels % n, n), default=1)
 
 
+def panel_key(key: Mapping[str, Any], panels: Sequence[str]) -> tuple[str, ...]:
+    """The values of the keys of a panel, as its label has them."""
+    return tuple(value_text(key[name]) for name in panels)
+
+
 def _panel_names(
-    members: dict[tuple[Any, ...], list[DrawnCurve | Average]],
+    keys: Sequence[Mapping[str, Any]],
     cells: Sequence[tuple[int, int]],
     grid: Any,
     panels: Sequence[str],
+    options: Appearance,
 ) -> list[str]:
     """The names above the panels; of two keys, the first is written to the right of the rows."""
-    keys = [curves[0].key for curves in members.values()]
-    if not _is_grid(list(members)):
-        names = [name_of(key, panels) for key in keys]
-        return [f"{escape(shorten(', '.join(panels)))}: {name}" if i == 0 else name for i, name in enumerate(names)]
+    titles = [escape(shorten(options.display(panel))) for panel in panels]
+    if not _is_grid([panel_key(key, panels) for key in keys]):
+        names = [name_of(key, panels, options.labels) for key in keys]
+        return [f"{', '.join(titles)}: {name}" if i == 0 else name for i, name in enumerate(names)]
     top = {column: min(row for row, other in cells if other == column) for _, column in cells}
     end = {row: max(column for other, column in cells if other == row) for row, _ in cells}
     names = []
     for (row, column), key in zip(cells, keys, strict=True):
         if column == end[row]:
-            name = f"{escape(panels[0])}: " * (row == 0) + escape(shorten(name_of(key, panels[:1]), _MARGIN_LETTERS))
+            name = shorten(name_of(key, panels[:1], options.labels), _MARGIN_LETTERS)
+            name = f"{titles[0]}: " * (row == 0) + name
             look: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "fontsize": "small"}
             grid[row, column].annotate(name, (1, 0.5), xytext=(4, 0), rotation=270, va="center", **look)
-        name = f"{escape(panels[1])}: " * (column == min(top)) + name_of(key, panels[1:])
+        name = f"{titles[1]}: " * (column == min(top)) + name_of(key, panels[1:], options.labels)
         names.append(name * (row == top[column]))
     return names
 
@@ -204,7 +258,7 @@ def _write_numbers(ax: Axes, labels: Sequence[str]) -> int:
     return sum(rows) if columns == 1 else ceil(len(rows) / columns) * max(rows)
 
 
-def _shared_handles(panels: Sequence[tuple[Axes, Sequence[draw.Look]]]) -> list[Any]:
+def _shared_handles(panels: Sequence[tuple[Axes, Sequence[draw.Look]]], options: PlotOptions) -> list[Any]:
     """What colours and strokes mean, and what else the panels explain, except for a baseline alone."""
     from matplotlib.lines import Line2D
 
@@ -219,7 +273,11 @@ def _shared_handles(panels: Sequence[tuple[Axes, Sequence[draw.Look]]]) -> list[
         handles = [Line2D([], [], **line, label=hue) for hue, line in hues.items() if hue]
     shared = {str(line.get_label()): line for ax, _ in panels for line in ax.get_lines() if line.get_gid() == SHARED}
     names = sorted(shared, key=lambda name: name == BASELINE)
-    return [] if not handles and names == [BASELINE] else handles + [shared[name] for name in names]
+    if not handles and names == [BASELINE]:
+        return []
+    for name in names:
+        shared[name].set_label(options.display(name))
+    return handles + [shared[name] for name in names]
 
 
 def _draw_shared_legend(figure: Figure | SubFigure, handles: Sequence[Any]) -> Any:

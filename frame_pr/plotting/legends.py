@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from frame_pr.plotting.axis_quantities import X_ONLY, axis_quantity
@@ -40,16 +41,20 @@ _PLACES = (
 )
 
 
-def name_of(key: dict[str, Any], names: Sequence[str]) -> str:
+def name_of(key: Mapping[str, Any], names: Sequence[str], labels: Mapping[str, str] = MappingProxyType({})) -> str:
     """The values of these keys, as the legend writes them."""
-    values = (axis_quantity(key[name]).title if name == Y_KEY else value_text(key[name]) for name in names)
-    return in_legend(escape(shorten(", ".join(values))))
+    values = []
+    for name in names:
+        value = str(key[name]) if name == Y_KEY else value_text(key[name])
+        values.append(labels.get(value, axis_quantity(value).title if name == Y_KEY else value))
+    text = ", ".join(values)
+    return in_legend(text if text in labels.values() else escape(shorten(text)))
 
 
 def axis_titles(options: PlotOptions) -> tuple[str, str]:
     """The titles of both axes; the title of x has the positive label that the caller named."""
-    x = axis_quantity(options.x).title
-    y = axis_quantity(options.ys[0]).title if len(options.ys) == 1 else "Value"
+    x = options.display(options.x, axis_quantity(options.x).title)
+    y = options.display(options.ys[0], axis_quantity(options.ys[0]).title) if len(options.ys) == 1 else "Value"
     if options.positive is not None and options.x not in X_ONLY:
         x = f"{x} (positive: {escape(shorten(options.positive, _POSITIVE_LETTERS))})"
     return x, y
@@ -66,7 +71,8 @@ def area_texts(curve: DrawnCurve | Average, options: PlotOptions) -> list[str]:
     if not options.areas:
         return []
     if isinstance(curve, Average):
-        title = "mean interpolated AP" if options.interpolated else "mean AP"
+        area = options.display("average_precision", "AP")
+        title = f"mean interpolated {area}" if options.interpolated else f"mean {area}"
         return [_equation(title, curve.mean, options)]
     first, *envelope = (curve.numbers[area] for area in options.areas)
     texts = [_equation(options.area_title, first, options)]
@@ -119,7 +125,7 @@ def labels_of(
 ) -> tuple[list[str], str]:
     """The labels of the curves and the title of the legend, which has what all of them share."""
     counts = [count_text([curve]) for curve in curves]
-    title = escape(shorten(", ".join(key for key in keys if key != Y_KEY)))
+    title = escape(shorten(", ".join(options.display(key) for key in keys if key != Y_KEY)))
     in_title = len(set(counts)) == 1 and len(curves) > 1 and not shares_axes
     labels = [
         with_numbers(name, *area_texts(curve, options), "" if in_title else count)
@@ -128,12 +134,20 @@ def labels_of(
     return labels, with_numbers(title, counts[0]) if in_title else title
 
 
-def draw_legend(ax: Axes, title: str = "", *, own_figure: bool, keep_below: bool = False, above: bool = False) -> None:
+def draw_legend(
+    ax: Axes,
+    title: str = "",
+    *,
+    own_figure: bool,
+    keep_below: bool = False,
+    above: bool = False,
+    baseline: str = BASELINE,
+) -> None:
     """Draw the legend inside the axes if it fits there, else to the right of the axes.
 
     A new figure becomes wider for it. The caller's axes keep their size: there the legend stays inside as long as it is
     not larger than the axes, in smaller letters if necessary. `keep_below`: do not cover what is below the
-    curves; `above`: in a new figure, draw the legend above the axes.
+    curves; `above`: in a new figure, draw the legend above the axes; `baseline`: the word for the prevalence.
     """
     from matplotlib import rcParams, rcParamsDefault
 
@@ -143,7 +157,7 @@ def draw_legend(ax: Axes, title: str = "", *, own_figure: bool, keep_below: bool
     order = sorted(range(len(labels)), key=lambda i: (is_baseline(labels[i]), _is_shared(handles[i])))
     settings: dict[str, Any] = {
         "handles": [handles[i] for i in order],
-        "labels": [textwrap.fill(labels[i], _LETTERS) for i in order],
+        "labels": [textwrap.fill(_with_word(labels[i], baseline), _LETTERS) for i in order],
         "title": title or None,
     }
     if rcParams["legend.fontsize"] == rcParamsDefault["legend.fontsize"]:
@@ -175,6 +189,10 @@ def draw_legend(ax: Axes, title: str = "", *, own_figure: bool, keep_below: bool
         legend.set_in_layout(False)
         return
     _put_right(ax, looks[-1], own_figure)
+
+
+def _with_word(label: str, baseline: str) -> str:
+    return label.replace(BASELINE, baseline, 1) if is_baseline(label) else label
 
 
 def _is_shared(handle: Any) -> bool:

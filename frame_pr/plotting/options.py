@@ -8,17 +8,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from frame_pr.frames.arguments import advice, flag, names_of, one_of, real, scalar, several, text, whole
-from frame_pr.frames.messages import first_line, kind_of_value, shown
+from frame_pr.frames.messages import first_line, shown
 from frame_pr.functions.evaluation import key_names, refuse_no_keys
 from frame_pr.metrics.cutoffs import Rank, Recall, Threshold
 from frame_pr.metrics.names import is_metric
 from frame_pr.metrics.numbers import DECIMAL, each, f_of, number
+from frame_pr.plotting.appearance import Appearance, appearance_of
 from frame_pr.plotting.axis_quantities import Y_ONLY, axis_quantity, check_axis
-from frame_pr.plotting.styles import check_axes
+from frame_pr.plotting.styles import check_mathematics
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
+    pass
 
 ISO_F = (0.2, 0.4, 0.6, 0.8)
 """Contours that `iso_f=True` draws."""
@@ -28,10 +28,14 @@ SPREADS = {
     "groups": ("", "", "single groups"),
 }
 """What `spread=` draws around an average: two columns of `average_curve`, and its name in the legend."""
-_MOST_DECIMALS = 20
 _ELSEWHERE = {
     "figsize": "it belongs to the figure: give ax= of yours, with facet= figure=",
     "title": "it is a method: plot(...).set_title(...), of facets suptitle",
+    "square": "it is a method: plot(...).set_box_aspect(1)",
+    "kind": "x= and y= say what is drawn, such as x='fpr', y='recall' for ROC",
+    **dict.fromkeys(("hue", "style"), "several scores give systems in colours, by= groups in strokes"),
+    **dict.fromkeys(("col", "row", "col_wrap"), "facet= draws panels, for two keys in rows and columns"),
+    **dict.fromkeys(("ci", "errorbar"), "spread= says what is drawn around an average"),
     "xlim": "it is a method: plot(...).set_xlim(...)",
     "ylim": "it is a method: plot(...).set_ylim(...)",
     **dict.fromkeys(("palette", "cmap", "colours", "color_discrete_map"), "colors={name: colour} sets colours by name"),
@@ -43,7 +47,7 @@ SCALES = ("linear", "log", "logit")
 
 
 @dataclass(frozen=True)
-class PlotOptions:
+class PlotOptions(Appearance):
     """What is drawn of each group, and how."""
 
     x: str = "recall"
@@ -62,23 +66,16 @@ class PlotOptions:
     beta: str = "1"
     threshold_labels: int = 0
     baseline: bool = True
-    decimals: int = 2
     spread: str | None = None
     highlight: int | tuple[str, ...] | None = None
     """Names of the curves that have colours, or how many of the best and of the worst."""
     positive: str | None = None
     score: str = ""
     """The name of the column of scores, if it is one column."""
-    legend: bool = True
-    colors: Mapping[str, Any] = field(default_factory=dict)
-    """Colours by the name of a system, or of a group."""
     line: Mapping[str, Any] = field(default_factory=dict)
-    ax: Axes | None = None
     facet: bool | Sequence[str] = False
     average: bool | Sequence[str] = False
     label: str | None = None
-    max_groups: int | None = None
-    figure: Figure | SubFigure | None = None
 
     @property
     def is_pr(self) -> bool:
@@ -118,7 +115,8 @@ class PlotOptions:
     @property
     def area_title(self) -> str:
         """What the legend calls the area under the curve."""
-        return "AUC" if self.is_roc else "AP" if self.k is None else f"AP@{self.k}"
+        title = self.display(self.areas[0], "AUC" if self.is_roc else "AP") if self.areas else ""
+        return title if self.k is None else f"{title}@{self.k}"
 
     @property
     def areas(self) -> list[str]:
@@ -170,22 +168,17 @@ def options_of(
         beta=beta,
         threshold_labels=whole("threshold_labels", get("threshold_labels", 0), least=0),
         baseline=flag("baseline", get("baseline", True)),
-        decimals=whole("decimals", get("decimals", 2), least=0, most=_MOST_DECIMALS),
         spread=_spread(options),
         highlight=_highlight(get("highlight")),
         positive=None if positive is None else str(scalar(positive)),
-        legend=flag("legend", get("legend", True)),
-        colors=_colors(get("colors")),
         line=line,
-        ax=get("ax"),
         facet=_names_or_flag("facet", get("facet")),
         average=_names_or_flag("average", get("average")),
         label=_label(get("label")),
-        max_groups=None if get("max_groups") is None else whole("max_groups", get("max_groups"), least=1),
-        figure=get("figure"),
+        **appearance_of(options),
     )
-    check_axes(parsed.ax)
-    _check_figure(parsed)
+    if parsed.figure is not None and not parsed.facet:
+        raise ValueError("figure= is where facet= draws its panels: give ax=, or facet=")
     _refuse_conflicts(parsed, options)
     return parsed
 
@@ -221,32 +214,12 @@ def _refuse_conflicts(options: PlotOptions, arguments: Mapping[str, Any]) -> Non
             )
 
 
-def _check_figure(options: PlotOptions) -> None:
-    from matplotlib.figure import Figure, SubFigure
-
-    if options.figure is None:
-        return
-    if not isinstance(options.figure, (Figure, SubFigure)):
-        raise TypeError(f"figure must be a matplotlib Figure or SubFigure, got {kind_of_value(options.figure)}")
-    if not options.facet:
-        raise ValueError("figure= is where facet= draws its panels: give ax=, or facet=")
-
-
 def _label(value: Any) -> str | None:
     """Check that a label is text, whose mathematics matplotlib can draw."""
-    from matplotlib.cbook import is_math_text
-    from matplotlib.mathtext import MathTextParser
-
     if value is None:
         return None
     label = text("label", value)
-    if is_math_text(label):
-        try:
-            MathTextParser("path").parse(label)
-        except ValueError:
-            raise ValueError(
-                f"label is no mathematics that matplotlib can draw: {shown(label)}; a dollar is \\$"
-            ) from None
+    check_mathematics("label", label)
     return label
 
 
@@ -319,20 +292,6 @@ def _levels(iso_f: Any) -> tuple[float, ...]:
         if not 0 < level < 1:
             raise ValueError(f"iso_f takes values of F between 0 and 1, got {level!r}")
     return tuple(levels)
-
-
-def _colors(value: Any) -> dict[str, Any]:
-    """Validate colours by name; a name need not be in this plot."""
-    from matplotlib.colors import is_color_like
-
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        raise TypeError(f"colors takes a dict of name and colour, such as {{'old': '0.5'}}; got {shown(value)}")
-    for name, colour in value.items():
-        if not is_color_like(colour):
-            raise ValueError(f"colors: {shown(colour)}, of {shown(name)}, is no colour that matplotlib knows")
-    return {str(name): colour for name, colour in value.items()}
 
 
 def _check_line(function: str, line: Mapping[str, Any], arguments: Sequence[str]) -> None:

@@ -16,18 +16,18 @@ from frame_pr.functions.evaluation import evaluate_request
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import rows_of
+from frame_pr.plotting.appearance import PanelArguments
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
     from frame_pr.plotting.options import PlotOptions
 
 # `plot` and `plot_curve` return `Axes | Any`: with a union, every typed caller would have to test for a Figure.
 
 
-class CurveArguments(TypedDict, total=False):
+class CurveArguments(PanelArguments, total=False):
     """The options of `plot` and `plot_curve`; their docstrings describe each."""
 
     x: str
@@ -45,17 +45,11 @@ class CurveArguments(TypedDict, total=False):
     beta: float
     threshold_labels: int
     baseline: bool
-    decimals: int
     label: str | None
-    max_groups: int | None
     spread: Literal["quartiles", "interval", "groups"] | None
-    colors: Mapping[Any, Any] | None
     highlight: int | str | Sequence[Any] | None
-    legend: bool
     xscale: Literal["linear", "log", "logit"] | None
     yscale: Literal["linear", "log", "logit"] | None
-    ax: Axes | None
-    figure: Figure | SubFigure | None
 
 
 class LineArguments(TypedDict, total=False):
@@ -106,8 +100,26 @@ def plot(
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
-        occur.
+        The label of `truth` that is the positive one. It need not occur where its type declares it.
+    labels : dict, optional
+        What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
+        `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
+    order : list, "value" or "frame"; optional
+        Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", the order
+        of the frame. Default: "frame".
+    decimals : int, optional
+        Decimals of the numbers in the legend, and of percentages. Default 2.
+    max_groups : int, optional
+        How many groups the plot may hold. Default: 10 curves, 48 panels.
+    ax : matplotlib Axes, optional
+        Where to draw. Without it, on a new figure.
+    colors : dict, optional
+        Colours by name: of systems; without several systems, of groups. A dict may have other names, too, but one of
+        its names must be in the plot.
+    legend : bool
+        Whether to draw the legend. Default True.
+    figure : matplotlib Figure or SubFigure, optional
+        Where to draw panels. Without it, on a new figure.
     x : str
         What the x axis shows: a rate of `confusion` between 0 and 1, such as "fpr"; "threshold", "k", or "share" (k
         over all rows). Default "recall".
@@ -149,32 +161,19 @@ def plot(
         Draw the prevalence, the mean precision of random rankings at any rank, as a faint line, and as a band where
         groups have many. On other axes, a random ranking, or what it costs to treat all and to treat none. Default
         True.
-    decimals : int
-        Decimals of the numbers in the legend. Default 2.
     label : str, optional
         The name of the curve, if it is one curve.
-    max_groups : int, optional
-        How many curves one axes may hold, 10 by default; with `facet`, how many panels, 48 by default.
     spread : "quartiles", "interval", "groups" or None
         Around an average: the middle half of the groups (the default of one y), the interval of their mean (see
         `average_curve`), or the single groups. For three averages and more, the edges of the first two.
-    colors : dict, optional
-        Colours by the name of a system; without several systems, of a group. A dict may have other names, too, but one
-        of its names must be in the plot.
     highlight : int, str or list, optional
         Names of curves, or how many of the best and of the worst: these have colours and names, all others are thin and
         grey, and there may be 200 of them.
-    legend : bool
-        Whether to draw the legend. Default True.
     xscale : "linear", "log" or "logit", optional
         Scale of the x axis. Default "linear", for a thousand ranks and more "log".
     yscale : "linear", "log" or "logit", optional
         Scale of the y axis. Default "linear"; for precision "log" if positives are rare (prevalence below 1 %) and all
         average precisions below 0.1.
-    ax : matplotlib Axes, optional
-        Where to draw. Without it, on a new figure.
-    figure : matplotlib Figure or SubFigure, optional
-        Where to draw panels, with `facet`. Without it, on a new figure.
     **options
         Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`; with `k`,
         `weight=`. All others are properties of the lines: `color`, `linewidth`, `linestyle`, `alpha` and so on.

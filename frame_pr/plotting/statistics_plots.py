@@ -1,4 +1,4 @@
-"""Plots of confidence intervals, and of the differences of two systems for each group."""
+"""Plots of a metric of groups, with its confidence intervals, and of a metric over time."""
 
 from __future__ import annotations
 
@@ -8,46 +8,42 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import filling, flag, public, real, text, whole
-from frame_pr.frames.columns import by_name, listed
-from frame_pr.frames.kinds import Frame, kind_of, read_stream
+from frame_pr.frames.arguments import public, real, text
+from frame_pr.frames.columns import by_name
+from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.frames.messages import did_you_mean, nearest, shown, warn
 from frame_pr.frames.messages import pluralize as count_of
-from frame_pr.inputs.policies import Column, Columns, Policies
-from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.names import is_metric
+from frame_pr.plotting.appearance import Appearance, AxesArguments, PanelArguments, appearance_of
 from frame_pr.plotting.curve_data import number_rows
-from frame_pr.plotting.legends import SHARED, draw_legend
+from frame_pr.plotting.legends import draw_legend
 from frame_pr.plotting.styles import (
     LABEL_LENGTH,
     canvas,
-    check_axes,
     escape,
     grey,
     in_legend,
-    ink,
     letters_along,
     metric_title,
     need_matplotlib,
-    palette,
+    open_figure,
     set_titles,
     shorten,
     style,
+    system_numbers,
     value_text,
 )
-from frame_pr.statistics.comparisons import compare
-from frame_pr.statistics.intervals import share_of
-from frame_pr.statistics.unit_values import COLUMNS, unit_values_of
+from frame_pr.statistics.unit_values import COLUMNS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_HEIGHT = 0.28
+HEIGHT = 0.28
 """Inches of a line of `plot_intervals`."""
-_BARS = 4000
-"""Most differences that are drawn; of more, every second or third, and so on."""
-_NAMED = 30
-"""Most differences that have a name each."""
+MOST_ROWS = 60
+"""Most rows of a plot, unless the caller says more."""
+_MOST_LINES = 10
+_PREVALENCE = "prevalence"
 _OFFSET = 0.25
 """Distance between the intervals of two systems, in lines."""
 
@@ -59,9 +55,7 @@ def plot_intervals(
     *,
     metric: str | None = None,
     overall: float | None = None,
-    sort: bool = True,
-    max_groups: int = 60,
-    ax: Axes | None = None,
+    **options: Unpack[AxesArguments],
 ) -> Axes:
     """Draw a dot and its confidence interval for each group (forest plot), from the result of `intervals`.
 
@@ -75,12 +69,22 @@ def plot_intervals(
         Which metric, where the frame has several; of a frame of figures, its column.
     overall : float, optional
         A value to draw as a line, such as that of all rows. Without it, the mean of the values that are drawn.
-    sort : bool
-        The largest value on top, of several systems their mean; else in the order of the frame.
-    max_groups : int
-        How many rows the picture may hold.
+    labels : dict, optional
+        What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
+        `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
+    order : list, "value" or "frame"; optional
+        Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", the order
+        of the frame. Default: "value".
+    decimals : int, optional
+        Decimals of the numbers in the legend, and of percentages. Default 2.
+    max_groups : int, optional
+        How many groups the plot may hold. Default: 60 rows.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
+    colors : dict, optional
+        Colours by name: of systems. A dict may have other names, too, but one of its names must be in the plot.
+    legend : bool
+        Whether to draw the legend. Default True.
 
     Returns
     -------
@@ -113,29 +117,36 @@ def plot_intervals(
     need_matplotlib()
     name = None if metric is None else text("metric", metric)
     line = None if overall is None else float(real("overall", overall))
-    largest_first, most = flag("sort", sort), whole("max_groups", max_groups, least=1)
-    check_axes(ax)
-    table, keys, drawn = _read(frame, name)
+    look = Appearance(**appearance_of(options))
+    ax, most = look.ax, look.max_groups or MOST_ROWS
+    table, keys, drawn = read_values(frame, name, look)
     has_systems = len(keys) > 1 and "system" in keys
     systems = table["system"].unique(maintain_order=True).to_list() if has_systems else []
     rows = [key for key in keys if not systems or key != "system"]
     table = table.with_columns(mean=pl.col("value").mean().over(number_rows(table, rows)[1]))
-    if largest_first:
+    if look.order in (None, "value"):
         table = table.sort("mean", descending=True, nulls_last=True, maintain_order=True)
+    named = places_of(table, rows)
+    look.check_names([*systems, *(value for key in named for value in key.values())], systems)
+    systems = [systems[place] for place in look.places([{"system": system} for system in systems])]
+    if isinstance(look.order, tuple):
+        order = pl.Series(look.places(named)).arg_sort()
+        table = table.with_columns(rank=order.gather(number_rows(table, rows)[1])).sort("rank", maintain_order=True)
     places, number = number_rows(table, rows)
     if len(places) > most:
         many = count_of(len(places), "row", "rows")
         raise ValueError(f"{many} are too many to read: filter them, or max_groups={len(places)}")
     _warn_of_scale(table, line)
     table = table.with_columns(place=len(places) - 1 - number)
-    with canvas(ax, figsize=(6.4, 1.2 + _HEIGHT * len(places)), layout="constrained") as target:
+    with canvas(ax, figsize=(6.4, 1.2 + HEIGHT * len(places)), layout="constrained") as target:
         units = table.unique("place", maintain_order=True)["units"].to_list()
-        write_names(target, [", ".join(map(value_text, row)) for row in places.rows()], units, own_figure=ax is None)
-        _dots(target, table, systems)
-        _draw_overall(target, table["value"].mean(), line)
+        names = [", ".join(look.display(value_text(value)) for value in row) for row in places.rows()]
+        write_names(target, names, units, own_figure=ax is None)
+        _dots(target, table, systems, look)
+        _draw_overall(target, table["value"].mean(), line, look.decimals)
         target.margins(y=min(0.1, 0.6 / max(1, len(places))))
         set_titles(target, drawn, "")
-        if systems:
+        if systems and look.legend:
             draw_legend(target, own_figure=ax is None)
     return target
 
@@ -157,32 +168,45 @@ def _warn_of_scale(table: pl.DataFrame, overall: float | None) -> None:
         )
 
 
-def _draw_overall(ax: Axes, mean: Any, overall: float | None) -> None:
+def _draw_overall(ax: Axes, mean: Any, overall: float | None, decimals: int) -> None:
     value = mean if overall is None else overall
     if not isinstance(value, float):
         return
     ax.axvline(value, color=grey(ax, 0.4), linestyle=":", linewidth=1, zorder=1)
-    label = f"{'mean' if overall is None else 'overall'} {value:.2f}"
+    label = f"{'mean' if overall is None else 'overall'} {value:.{decimals}f}"
     above: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "xytext": (0, 3), "textcoords": "offset points"}
     ax.annotate(label, (value, 1), ha="center", va="bottom", color=grey(ax, 0.4), **above)
 
 
-def _dots(ax: Axes, table: pl.DataFrame, systems: list[Any]) -> None:
+def _dots(ax: Axes, table: pl.DataFrame, systems: list[Any], look: Appearance) -> None:
     """Draw a dot for each row, with its interval; of several systems in a colour each, else joined by a line."""
     spans = table.group_by("place").agg(low=pl.col("value").min(), high=pl.col("value").max())
     spans = spans.drop_nulls().sort("place")
     joined = bool(systems) and table["low"].null_count() == table.height
     if joined:
         ax.hlines(spans["place"], spans["low"], spans["high"], color=grey(ax, 0.7), linewidth=2, zorder=1)
+    colours = colours_of(ax, systems, look)
     for number, system in enumerate(systems or [None]):
         rows = table.filter(pl.col("system").eq_missing(pl.lit(system))) if systems else table
         rows = rows.select("place", pl.col("value", "low", "high").fill_null(float("nan")))
         offset = 0.0 if joined or not systems else _OFFSET * ((len(systems) - 1) / 2 - number)
         places = [place + offset for place in rows["place"]]
-        colour = style(ax, number, None)["color"]
+        colour = colours[number]
         ax.hlines(places, rows["low"].to_list(), rows["high"].to_list(), color=colour, linewidth=1.5)
-        label = in_legend(escape(shorten(value_text(system)))) if systems else ""
+        label = in_legend(escape(shorten(look.display(value_text(system))))) if systems else ""
         ax.plot(rows["value"].to_list(), places, "o", markersize=5, color=colour, label=label)
+
+
+def colours_of(ax: Axes, systems: Sequence[Any], look: Appearance) -> list[Any]:
+    """A colour for each system, or the first colour: as the caller chose it, or as in other plots."""
+    names = [value_text(system) for system in systems]
+    numbers = system_numbers(names) if systems else [0]
+    return [look.colors.get(name, style(ax, n, None)["color"]) for name, n in zip(names or [""], numbers, strict=True)]
+
+
+def places_of(table: pl.DataFrame, keys: Sequence[str]) -> list[dict[str, Any]]:
+    """The keys of the rows of a plot, in the order of the frame."""
+    return number_rows(table, keys)[0].rows(named=True)
 
 
 def write_names(ax: Axes, names: Sequence[str], units: Sequence[int | None], *, own_figure: bool) -> None:
@@ -199,60 +223,45 @@ def write_names(ax: Axes, names: Sequence[str], units: Sequence[int | None], *, 
 
 
 @public()
-def plot_comparison(
-    frame: Frame,
-    /,
-    metric: MetricName,
-    truth: Column | None = None,
-    score: Columns | None = None,
-    *,
-    by: Columns | None = None,
-    baseline: str | None = None,
-    confidence: float = 0.95,
-    positive: object = None,
-    undefined: float | None = None,
-    ax: Axes | None = None,
-    **policies: Unpack[Policies],
-) -> Axes:
-    """Draw the difference of two systems per group, the largest first, with the mean and its confidence interval.
+def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[PanelArguments]) -> Axes | Any:
+    """Draw a metric over time with its confidence interval, and the prevalence below it.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; or, without `truth` and `score`, a frame of figures (see `compare`). Never changed.
-    metric : str
-        The name of a metric; of a frame of figures, its column.
-    truth : str or polars expression, optional
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
-    score : two names or polars expressions, optional
-        The systems, each a column of scores; higher ranks earlier, unless `ascending`.
-    by : str, polars expression or selector, or several; optional
-        Columns whose values form the groups. Without `by`, the frame is one group.
-    baseline : str, optional
-        The system that the other is compared with: the first one, unless said.
-    confidence : float
-        Confidence level of the interval, strictly between 0 and 1.
-    positive : optional
-        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
-        occur.
-    undefined : float, optional
-        Value that replaces null where a metric is undefined. Counts and thresholds stay null.
+        What `intervals` or `evaluate` gave by one key column, such as a week or a date, and perhaps several systems. If
+        it has the metric `prevalence`, too, the prevalence is drawn below. Never changed.
+    metric : str, optional
+        Which metric. Default: the first one that is not the prevalence.
+    labels : dict, optional
+        What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
+        `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
+    order : list, "value" or "frame"; optional
+        Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", the order
+        of the frame. Default: "frame".
+    decimals : int, optional
+        Decimals of the numbers in the legend, and of percentages. Default 2.
+    max_groups : int, optional
+        How many groups the plot may hold. Default: 10 lines.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
-    **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Which of them goes with
-        which metric: the page of the docs on policies.
+    colors : dict, optional
+        Colours by name: of systems. A dict may have other names, too, but one of its names must be in the plot.
+    legend : bool
+        Whether to draw the legend. Default True.
+    figure : matplotlib Figure or SubFigure, optional
+        Where to draw panels. Without it, on a new figure.
 
     Returns
     -------
     matplotlib Axes
-        A bar for each group that both have a value of, with its name if there are up to 30; wins, ties and losses in
-        the legend.
+        A line for each system, and a band where there are bounds. With the prevalence the Figure, whose axes have the
+        names of the metrics as labels. In axes of the caller (`ax=`) the metric is drawn only.
 
     Raises
     ------
     ValueError, TypeError
-        There are not two systems; what `compare` raises.
+        The frame is not what `intervals` or `evaluate` gave by one key, or an argument is wrong.
     ImportError
         matplotlib is not installed.
 
@@ -264,100 +273,104 @@ def plot_comparison(
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> from matplotlib.figure import Figure
-    >>> figures = pl.DataFrame(
-    ...     {"q": [1, 2, 3] * 2, "system": ["a"] * 3 + ["b"] * 3, "ap": [0.1, 0.2, 0.3, 0.4, 0.1, 0.3]}
-    ... )
-    >>> ax = fp.plot_comparison(figures, "ap", by="q", ax=Figure().subplots())
-    >>> ax.get_legend_handles_labels()[1]
-    ['mean difference 0.07 (-0.45 to 0.58)', 'b better: 1', 'b worse: 1, tied: 1']
+    >>> run = pl.DataFrame({"week": [1, 1, 1, 2, 2, 2], "truth": [1, 0, 1, 0, 1, 1], "score": range(6)})
+    >>> table = fp.evaluate(run, ["average_precision", "prevalence"], "truth", "score", by="week")
+    >>> figure = fp.plot_trend(table)
+    >>> [ax.get_label() for ax in figure.axes]
+    ['average_precision', 'prevalence']
     """
     need_matplotlib()
-    check_axes(ax)
-    name, frame = text("metric", metric), read_stream(frame)
-    share_of(confidence)
-    if by is None:
-        raise ValueError("by: plot_comparison draws a difference for each group; name the grouping columns, by=...")
-    if score is not None and len(names := listed("score", score)) > 2:
-        raise ValueError(
-            f"score: plot_comparison draws two systems, got {len(names)}; name two, such as "
-            f"score=[{', '.join(map(shown, names[:2]))}]"
-        )
-    options: dict[str, Any] = {"positive": positive, "undefined": filling("undefined", undefined), **policies}
-    if truth is not None and score is not None:
-        ranked = unit_values_of(frame, name, truth, score, by, positive, options["undefined"], policies)
-        if len(ranked.systems) > 1:
-            # From here on a frame of metrics, which is compared and drawn: the rows are ranked once.
-            of_groups: Any = ranked.table.collect()
-            frame, truth, score, options = of_groups, None, None, {}
-            by = [key for key in ranked.keys if key != "system"]
-            baseline = ranked.systems[0] if baseline is None and len(ranked.systems) == 2 else baseline
-    comparison = compare(frame, name, truth, score, by=by, baseline=baseline, confidence=confidence, **options)
-    (row, *others) = kind_of(comparison).read(list(kind_of(comparison).columns)).collect().iter_rows(named=True)
-    if others:
-        raise ValueError(
-            "plot_comparison draws two systems, and the frame has more: give two, such as score=[...] of two names, or "
-            "filter the column system"
-        )
-    positive, undefined = (options.pop(argument, None) for argument in ("positive", "undefined"))
-    rest: Any = options
-    metrics = unit_values_of(frame, name, truth, score, by, positive, undefined, rest, system=True)
-    keys = {f"key {i}": by_name(key) for i, key in enumerate(metrics.keys) if key != "system"}
-    old, new = (
-        metrics.table.filter(pl.col("system") == row[side]).select(**keys, **{side: by_name(name)})
-        for side in ("baseline", "system")
-    )
-    difference = pl.col("system") - pl.col("baseline")
-    pairs = old.join(new, on=list(keys), nulls_equal=True).select(*keys, difference=difference)
-    differences = pairs.drop_nulls("difference").sort("difference", descending=True, maintain_order=True).collect()
-    height = 1.6 + _HEIGHT * differences.height if differences.height <= _NAMED else 4.0
-    with canvas(ax, figsize=(6.4, height), layout="constrained") as target:
-        _draw_differences(target, differences, row, name, own_figure=ax is None)
-    return target
+    look = Appearance(**appearance_of(options))
+    metrics = _metrics_of(frame)
+    shares = [name for name in metrics if name == _PREVALENCE] if look.ax is None else []
+    others = [name for name in metrics if name != _PREVALENCE]
+    names = [text("metric", metric) if metric is not None else next(iter(others or metrics), ""), *shares]
+    tables = [read_values(frame, name, look) for name in dict.fromkeys(names)]
+    keys = [key for key in tables[0][1] if key != "system"]
+    if len(keys) != 1:
+        raise ValueError(f"plot_trend draws one key, such as a week, along the axis, and the frame has {len(keys)}")
+    systems = tables[0][0]["system"].unique(maintain_order=True).to_list() if "system" in tables[0][1] else []
+    if len(systems) > (most := look.max_groups or _MOST_LINES):
+        raise ValueError(f"{len(systems)} systems are more than max_groups={most}: filter them, or raise max_groups=")
+    look.check_names(systems or [_PREVALENCE], systems)
+    systems = [systems[place] for place in look.places([{"system": system} for system in systems])]
+    if look.ax is not None:
+        with canvas(look.ax) as target:
+            _draw_trend(target, tables[0], keys[0], systems, look)
+        return target
+    height = 4.0 if len(tables) == 1 else 5.0
+    with open_figure(look.figure, figsize=(6.4, height), layout="constrained") as figure:
+        ratios = [3, 1][: len(tables)]
+        grid = figure.subplots(len(tables), sharex=True, squeeze=False, height_ratios=ratios)[:, 0]
+        for ax, table, name in zip(grid, tables, dict.fromkeys(names), strict=True):
+            ax.spines[["top", "right"]].set_visible(False)
+            ax.set_label(name)
+            _draw_trend(ax, table, keys[0], systems, look, is_first=ax is grid[0])
+            if ax is not grid[-1]:
+                ax.set_xlabel("")
+    return figure if len(tables) > 1 else grid[0]
 
 
-def _draw_differences(ax: Axes, pairs: pl.DataFrame, row: dict[str, Any], metric: str, *, own_figure: bool) -> None:
-    """Draw the differences as bars, named if they are few, and their mean with its interval from a row of `compare`."""
-    room = min(LABEL_LENGTH, max(12, letters_along(ax, ax.get_window_extent().height)))
-    system, baseline = (escape(shorten(str(row[side]), room)) for side in ("system", "baseline"))
-    differences, named = pairs["difference"], pairs.height <= _NAMED
-    colours = dict(zip(("better", "worse"), palette(ax)[:2], strict=True))
-    counts = {"better": row["wins"], "worse": row["losses"]}
-    sides = {"better": differences.clip(lower_bound=0), "worse": differences.clip(upper_bound=0)}
-    for side, colour in colours.items():
-        look: dict[str, Any] = {"color": colour, "label": f"{system} {side}: {counts[side]:,}"}
-        if side == "worse" and row["ties"]:
-            look["label"] += f", tied: {row['ties']:,}"
-        if named:
-            ax.barh(range(pairs.height - 1, -1, -1), sides[side].to_list(), height=0.7, **look)
-        else:
-            # One outline: a bar for each of ten thousand would take matplotlib most of a minute.
-            every = -(-differences.len() // _BARS) or 1
-            edges = [*(place + 0.5 for place in range(0, differences.len(), every)), differences.len() + 0.5]
-            ax.stairs(sides[side].gather_every(every), edges, fill=True, **look)
-    along, span, line = ("x", ax.axvspan, ax.axvline) if named else ("y", ax.axhspan, ax.axhline)
-    if row["difference"] is not None:
-        label = f"mean difference {row['difference']:.2f}"
-        if row["low"] is not None:
-            span(row["low"], row["high"], color=grey(ax, 0.5), alpha=0.2, linewidth=0, zorder=0.5)
-            label += f" ({row['low']:.2f} to {row['high']:.2f})"
-        line(row["difference"], color=grey(ax, 0.3), linewidth=1.5, linestyle="--", label=label).set_gid(SHARED)
-    line(0, color=ink(ax), linewidth=0.8)
-    if named:
-        names = [", ".join(map(value_text, key)) for key in pairs.drop("difference").rows()]
-        write_names(ax, names, [None] * len(names), own_figure=own_figure)
-        ax.margins(y=min(0.1, 0.6 / max(1, len(names))))
-    groups = count_of(differences.len(), "group", "groups")
-    title = f"{escape(metric_title(metric))}: {system} less {baseline}"
-    set_titles(ax, *((title, "") if along == "x" else (f"{groups}, the largest difference first", title)))
-    draw_legend(ax, own_figure=own_figure, above=True)
+def _metrics_of(frame: Any) -> list[str]:
+    """The metrics of a frame that `intervals` or `evaluate` gave."""
+    kind = kind_of(frame)
+    columns = list(map(str, kind.columns))
+    if "metric" not in columns:
+        return [name for name in columns if is_metric(name)]
+    table = kind.read(["metric"]).select(by_name("metric")).collect()
+    return list(map(str, table.to_series().unique(maintain_order=True)))
 
 
-def _read(frame: Any, metric: str | None) -> tuple[pl.DataFrame, list[str], str]:
+def _draw_trend(
+    ax: Axes,
+    drawn: tuple[pl.DataFrame, list[str], str],
+    key: str,
+    systems: Sequence[Any],
+    look: Appearance,
+    is_first: bool = True,
+) -> None:
+    """Draw a line, and a band where there are bounds, for each system."""
+    table, _, title = drawn
+    shared = table.select(pl.struct(key, "value").n_unique() == pl.col(key).n_unique()).item() and not is_first
+    if shared:  # the prevalence of rows that all systems ranked
+        table, systems = table.unique(key, maintain_order=True), []
+    table = table.sort(key, nulls_last=True, maintain_order=True)
+    along = table[key].unique(maintain_order=True)
+    is_category = not (along.dtype.is_numeric() or along.dtype.is_temporal())
+    places = dict(zip(along.to_list(), range(along.len()) if is_category else along.to_list(), strict=True))
+    colours = [grey(ax, 0.4)] if shared else colours_of(ax, systems, look)
+    for system, colour in zip(systems or [None], colours, strict=True):
+        rows = table.filter(pl.col("system").eq_missing(pl.lit(system))) if systems else table
+        x = [places[value] for value in rows[key]]
+        value, low, high = rows.select(pl.col("value", "low", "high").fill_null(float("nan"))).to_numpy().T
+        label = in_legend(escape(shorten(look.display(value_text(system))))) if systems else ""
+        ax.plot(x, value, "o-", markersize=4, color=colour, label=label)
+        ax.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
+    if is_category:
+        every = ceil(along.len() / max(2, letters_along(ax, ax.get_window_extent().width) // 8))
+        names = [shorten(look.display(value_text(name)), 12) for name in along]
+        ax.set_xticks(range(0, len(names), every), [escape(name) for name in names[::every]])
+    elif along.dtype.is_temporal():
+        from matplotlib import dates
+
+        date_ticks: Any = dates
+        locator = date_ticks.AutoDateLocator(maxticks=max(3, letters_along(ax, ax.get_window_extent().width) // 8))
+        ax.xaxis.set_major_locator(locator)
+        ax.xaxis.set_major_formatter(date_ticks.ConciseDateFormatter(locator))
+    else:
+        from matplotlib.ticker import MaxNLocator
+
+        ax.xaxis.set_major_locator(MaxNLocator("auto", integer=along.dtype.is_integer()))
+    set_titles(ax, escape(look.display(key)), title)
+    if systems and look.legend and is_first:
+        draw_legend(ax, own_figure=look.ax is None)
+
+
+def read_values(frame: Any, metric: str | None, look: Appearance) -> tuple[pl.DataFrame, list[str], str]:
     """Read the rows of a metric, the names of the keys, and the name of the metric."""
     kind = kind_of(frame)
     if metric is not None and "metric" not in kind.columns and metric in kind.columns:
-        return _read_figures(kind, metric)
+        return _read_figures(kind, metric, look)
     missing = [name for name in COLUMNS if name not in kind.columns]
     if missing:
         raise ValueError(
@@ -369,18 +382,11 @@ def _read(frame: Any, metric: str | None) -> tuple[pl.DataFrame, list[str], str]
         raise ValueError("plot_intervals draws a row for each group: intervals(..., by=...), without mean_over")
     names = [str(key) for key in keys]
     table = kind.read([*keys, *COLUMNS]).select(map(by_name, [*names, *COLUMNS])).collect()
-    metrics = table["metric"].unique(maintain_order=True).to_list()
-    if metric is None and len(metrics) > 1:
-        raise ValueError(f"the frame has {len(metrics)} metrics: name one, metric={metrics[0]!r}")
-    if metric is not None and metric not in metrics:
-        near = nearest(metric, metrics)
-        hint = did_you_mean(near) if near else f"it has {', '.join(metrics)}"
-        raise ValueError(f"metric={shown(metric)} is not in the frame; {hint}")
-    selected = metric if metric is not None else metrics[0] if metrics else ""
-    return table.filter(pl.col("metric") == selected), names, escape(metric_title(selected))
+    selected = one_metric(table, metric)
+    return table.filter(pl.col("metric") == selected), names, escape(look.display(selected, metric_title(selected)))
 
 
-def _read_figures(kind: Any, metric: str) -> tuple[pl.DataFrame, list[str], str]:
+def _read_figures(kind: Any, metric: str, look: Appearance) -> tuple[pl.DataFrame, list[str], str]:
     """Read a frame of metrics, which has no bounds; the columns before the first metric are keys."""
     names = list(map(str, kind.columns))
     keys = names[: next(i for i, name in enumerate(names) if name == metric or is_metric(name))]
@@ -394,4 +400,16 @@ def _read_figures(kind: Any, metric: str) -> tuple[pl.DataFrame, list[str], str]
     number = by_name(units[0]) if units else pl.lit(None, pl.Int64)
     value = by_name(metric).cast(pl.Float64).fill_nan(None)
     table = table.select(*map(by_name, keys), value=value, low=none, high=none, units=number)
-    return table, keys, escape(metric_title(metric))
+    return table, keys, escape(look.display(metric, metric_title(metric)))
+
+
+def one_metric(table: pl.DataFrame, metric: str | None) -> str:
+    """The metric that is drawn: the one that the caller names, or the only one."""
+    metrics = table["metric"].unique(maintain_order=True).to_list()
+    if metric is None and len(metrics) > 1:
+        raise ValueError(f"the frame has {len(metrics)} metrics: name one, metric={metrics[0]!r}")
+    if metric is not None and metric not in metrics:
+        near = nearest(metric, metrics)
+        hint = did_you_mean(near) if near else f"it has {', '.join(metrics)}"
+        raise ValueError(f"metric={shown(metric)} is not in the frame; {hint}")
+    return metric if metric is not None else metrics[0] if metrics else ""

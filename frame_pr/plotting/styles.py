@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from frame_pr.frames.messages import kind_of_value
+from frame_pr.frames.messages import kind_of_value, shown
 from frame_pr.metrics.names import is_metric
 from frame_pr.metrics.rates import NUMBERED_NAME, RATES, rate_of
 
@@ -46,6 +46,20 @@ def check_axes(ax: Any) -> None:
 
     if ax is not None and not isinstance(ax, Axes):
         raise TypeError(f"ax must be a matplotlib Axes, got {kind_of_value(ax)}")
+
+
+def check_mathematics(argument: str, label: str) -> None:
+    """Check that matplotlib can draw the mathematics in a label."""
+    from matplotlib.cbook import is_math_text
+    from matplotlib.mathtext import MathTextParser
+
+    if is_math_text(label):
+        try:
+            MathTextParser("path").parse(label)
+        except ValueError:
+            raise ValueError(
+                f"{argument} is no mathematics that matplotlib can draw: {shown(label)}; a dollar is \\$"
+            ) from None
 
 
 @contextmanager
@@ -136,6 +150,18 @@ def metric_title(name: str) -> str:
     if at and cutoff[:1].isdigit():
         return f"{title}@{cutoff}"
     return f"{title} at {cutoff.replace('_', ' ').replace('=', ' ')}" if at else title
+
+
+def share_text(share: float | None, decimals: int = 0) -> str:
+    """A share in percent; 0 % and 100 % mean none and all."""
+    if share is None:
+        return ""
+    for digits in (decimals, decimals + 1):
+        text = f"{share:.{digits}%}"
+        if share in (0, 1) or float(text[:-1]) not in (0, 100):
+            return text
+    least = 10.0 ** -(decimals + 1)
+    return f"<{least:g}%" if share < 0.5 else f">{100 - least:g}%"
 
 
 def value_text(value: Any) -> str:

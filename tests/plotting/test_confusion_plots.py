@@ -5,7 +5,7 @@ from matplotlib.figure import Figure
 from pictures import axes, random_run, render
 
 import frame_pr as fp
-from frame_pr.plotting.class_plots import short_count
+from frame_pr.plotting.confusion_plots import short_count
 
 SHOWN = pl.DataFrame({"shown": list("aaabbc"), "predicted": list("aabbcc")})
 
@@ -59,7 +59,7 @@ def test_a_row_of_confusion_has_positives_first():
         ),
         (
             fp.confusion_matrix(pl.concat([SHOWN, SHOWN]).with_row_index("g"), "shown", "predicted", by="g"),
-            "plot_confusion draws one group",
+            "ax: 12 groups need a panel each; leave out ax=, give figure=, or filter one group",
         ),
     ],
 )

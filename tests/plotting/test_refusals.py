@@ -8,7 +8,6 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
-import polars.selectors as cs
 import pytest
 from pictures import axes, labels, render
 
@@ -27,16 +26,45 @@ CURVE = fp.curve(RUN, "rel", "s", by="q")
 AP = "average_precision"
 INTERVALS = fp.intervals(RUN, AP, "rel", "s", by="q")
 CALLS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
-    "scores by group": (
-        lambda: fp.plot_scores(RUN, "rel", "s", by="q"),
-        TypeError,
-        "unexpected keyword argument 'by'; plot_scores does not take by=: it draws",
-    ),  # type: ignore[call-arg]
-    "several scores": (lambda: fp.plot_scores(RUN, "rel", ["s", "other"]), ValueError, "score: plot_scores draws one"),  # type: ignore[arg-type]
-    "a selector of scores": (
-        lambda: fp.plot_scores(RUN, "rel", cs.by_name("s", "other")),
+    "panels of scores in one axes": (
+        lambda: fp.plot_scores(RUN, "rel", ["s", "other"], ax=axes()),
         ValueError,
-        "score: plot_scores draws one column of scores, got 2",
+        "ax: 2 groups or scores need a panel each; leave out ax=, or give figure=",
+    ),
+    "kind": (
+        lambda: fp.plot(RUN, "rel", "s", kind="roc"),
+        TypeError,
+        "plot has no argument 'kind'; x= and y= say what is drawn, such as x='fpr', y='recall' for ROC",
+    ),
+    "square": (
+        lambda: fp.plot(RUN, "rel", "s", square=True),
+        TypeError,
+        "plot has no argument 'square'; it is a method: plot(...).set_box_aspect(1)",
+    ),
+    "order of nothing": (
+        lambda: fp.plot(RUN, "rel", ["s", "other"], order=["zz"]),
+        ValueError,
+        "order has no name of this plot: it has 'other', 's'",
+    ),
+    "order": (
+        lambda: fp.plot(RUN, "rel", ["s", "other"], order="s"),
+        ValueError,
+        "order takes 'frame', 'value' or a list of names, got 's'",
+    ),
+    "labels": (
+        lambda: fp.plot(RUN, "rel", "s", labels=["x"]),
+        TypeError,
+        "labels takes a dict of name and label, such as {'s1': 'Baseline'}; got ['x']",
+    ),
+    "colours of an interval": (
+        lambda: fp.plot_intervals(INTERVALS, colors={"zz": "red"}),
+        ValueError,
+        "colors has no name of this plot: it has 'one colour for all'"[:40],
+    ),
+    "axes and figure": (
+        lambda: fp.plot_scores(RUN, "rel", "s", ax=axes(), figure=axes().figure),
+        ValueError,
+        "figure= is where panels are drawn, and ax= one axes: give one",
     ),
     "figures of scores": (
         lambda: fp.plot_scores(RUN, "rel", "s", figures="f1"),  # type: ignore[call-arg]
@@ -172,9 +200,9 @@ def test_an_error_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None
 
     calls: list[tuple[str, Callable[..., Any]]] = [
         ("draw.draw_legend", lambda **where: fp.plot(RUN, "rel", ["s", "other"], mark="max_f1", **where)),
-        ("class_plots._edges", lambda **where: fp.plot_scores(RUN, "rel", "s", **where)),
+        ("score_plots._edges", lambda **where: fp.plot_scores(RUN, "rel", "s", **where)),
         ("statistics_plots._draw_overall", lambda **where: fp.plot_intervals(INTERVALS, **where)),
-        ("statistics_plots.ink", lambda **where: fp.plot_comparison(RUN, AP, "rel", ["s", "other"], by="q", **where)),
+        ("comparison_plots.ink", lambda **where: fp.plot_comparison(RUN, AP, "rel", ["s", "other"], by="q", **where)),
     ]
     for place, call in calls:
         ax = axes()

@@ -40,7 +40,7 @@ def test_a_dot_and_a_whisker_for_each_row(kind):
 
 def test_names_units_and_the_line_of_the_whole():
     table = found().sort("segment")
-    ax = fp.plot_intervals(table, sort=False, overall=0.25, ax=axes())
+    ax = fp.plot_intervals(table, order="frame", overall=0.25, ax=axes())
     names = {round(place): label.get_text() for place, label in zip(ax.get_yticks(), ax.get_yticklabels(), strict=True)}
     units = table["units"].to_list()
     # A dollar begins mathematics, unless it is escaped.

@@ -1,0 +1,348 @@
+"""Plots of differences: of two systems for each group, and those that `compare` gave."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Unpack
+
+import polars as pl
+
+from frame_pr.frames.arguments import filling, public, text
+from frame_pr.frames.columns import by_name, listed
+from frame_pr.frames.kinds import Frame, kind_of, read_stream
+from frame_pr.frames.messages import pluralize as count_of
+from frame_pr.frames.messages import shown
+from frame_pr.inputs.policies import Column, Columns, Policies
+from frame_pr.metrics.completion import MetricName
+from frame_pr.plotting.appearance import Appearance, AxesArguments, appearance_of, split_policies
+from frame_pr.plotting.legends import SHARED, draw_legend
+from frame_pr.plotting.statistics_plots import HEIGHT, MOST_ROWS, one_metric, places_of, write_names
+from frame_pr.plotting.styles import (
+    LABEL_LENGTH,
+    canvas,
+    escape,
+    grey,
+    ink,
+    letters_along,
+    metric_title,
+    need_matplotlib,
+    palette,
+    set_titles,
+    shorten,
+    value_text,
+)
+from frame_pr.statistics.comparisons import compare
+from frame_pr.statistics.intervals import share_of
+from frame_pr.statistics.unit_values import unit_values_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_BARS = 4000
+"""Most differences that are drawn; of more, every second or third, and so on."""
+_NAMED = 30
+"""Most differences that have a name each."""
+SIDES = ("better", "worse")
+"""Of the groups, those of which the system has the larger value, and the others."""
+
+
+class ComparisonArguments(AxesArguments, Policies, total=False):
+    """The keyword arguments of `plot_comparison`."""
+
+
+@public()
+def plot_comparison(
+    frame: Frame,
+    /,
+    metric: MetricName,
+    truth: Column | None = None,
+    score: Columns | None = None,
+    *,
+    by: Columns | None = None,
+    baseline: str | None = None,
+    confidence: float = 0.95,
+    positive: object = None,
+    undefined: float | None = None,
+    **options: Unpack[ComparisonArguments],
+) -> Axes:
+    """Draw the difference of two systems per group, the largest first, with the mean and its confidence interval.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Scored rows; or, without `truth` and `score`, a frame of figures (see `compare`). Never changed.
+    metric : str
+        The name of a metric; of a frame of figures, its column.
+    truth : str or polars expression, optional
+        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+    score : two names or polars expressions, optional
+        The systems, each a column of scores; higher ranks earlier, unless `ascending`.
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
+    baseline : str, optional
+        The system that the other is compared with: the first one, unless said.
+    confidence : float
+        How often an interval holds the value, between 0 and 1.
+    positive : optional
+        The label of `truth` that is the positive one. It need not occur where its type declares it.
+    undefined : float, optional
+        What to give instead of null where there is no value. Does not fill counts and thresholds.
+    labels : dict, optional
+        What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
+        `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
+    order : list, "value" or "frame"; optional
+        Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", the order
+        of the frame. Default: "value".
+    decimals : int, optional
+        Decimals of the numbers in the legend, and of percentages. Default 2.
+    max_groups : int, optional
+        How many groups the plot may hold. Default: all.
+    ax : matplotlib Axes, optional
+        Where to draw. Without it, on a new figure.
+    colors : dict, optional
+        Colours by name: of "better" and "worse". A dict may have other names, too, but one of its names must be in the
+        plot.
+    legend : bool
+        Whether to draw the legend. Default True.
+    **options
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Which of them goes with which metric:
+        the page of the docs on policies.
+
+    Returns
+    -------
+    matplotlib Axes
+        A bar for each group that both have a value of, with its name if there are up to 30; wins, ties and losses in
+        the legend.
+
+    Raises
+    ------
+    ValueError, TypeError
+        There are not two systems; what `compare` raises.
+    ImportError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> from matplotlib.figure import Figure
+    >>> figures = pl.DataFrame(
+    ...     {"q": [1, 2, 3] * 2, "system": ["a"] * 3 + ["b"] * 3, "ap": [0.1, 0.2, 0.3, 0.4, 0.1, 0.3]}
+    ... )
+    >>> ax = fp.plot_comparison(figures, "ap", by="q", ax=Figure().subplots())
+    >>> ax.get_legend_handles_labels()[1]
+    ['mean difference 0.07 (-0.45 to 0.58)', 'b better: 1', 'b worse: 1, tied: 1']
+    """
+    need_matplotlib()
+    arguments, policies = split_policies(options)
+    look = Appearance(**appearance_of(arguments))
+    ax = look.ax
+    name, frame = text("metric", metric), read_stream(frame)
+    share_of(confidence)
+    if by is None:
+        raise ValueError("by: plot_comparison draws a difference for each group; name the grouping columns, by=...")
+    if score is not None and len(names := listed("score", score)) > 2:
+        raise ValueError(
+            f"score: plot_comparison draws two systems, got {len(names)}; name two, such as "
+            f"score=[{', '.join(map(shown, names[:2]))}]"
+        )
+    ranking_arguments: dict[str, Any] = {"positive": positive, "undefined": filling("undefined", undefined), **policies}
+    if truth is not None and score is not None:
+        ranked = unit_values_of(frame, name, truth, score, by, positive, ranking_arguments["undefined"], policies)
+        if len(ranked.systems) > 1:
+            # From here on a frame of metrics, which is compared and drawn: the rows are ranked once.
+            of_groups: Any = ranked.table.collect()
+            frame, truth, score, ranking_arguments = of_groups, None, None, {}
+            by = [key for key in ranked.keys if key != "system"]
+            baseline = ranked.systems[0] if baseline is None and len(ranked.systems) == 2 else baseline
+    comparison = compare(
+        frame, name, truth, score, by=by, baseline=baseline, confidence=confidence, **ranking_arguments
+    )
+    (row, *others) = kind_of(comparison).read(list(kind_of(comparison).columns)).collect().iter_rows(named=True)
+    if others:
+        raise ValueError(
+            "plot_comparison draws two systems, and the frame has more: give two, such as score=[...] of two names, or "
+            "filter the column system"
+        )
+    positive, undefined = (ranking_arguments.pop(argument, None) for argument in ("positive", "undefined"))
+    rest: Any = ranking_arguments
+    metrics = unit_values_of(frame, name, truth, score, by, positive, undefined, rest, system=True)
+    keys = {f"key {i}": by_name(key) for i, key in enumerate(metrics.keys) if key != "system"}
+    old, new = (
+        metrics.table.filter(pl.col("system") == row[side]).select(**keys, **{side: by_name(name)})
+        for side in ("baseline", "system")
+    )
+    difference = pl.col("system") - pl.col("baseline")
+    pairs = old.join(new, on=list(keys), nulls_equal=True).select(*keys, difference=difference)
+    differences = pairs.drop_nulls("difference").collect()
+    named = places_of(differences, list(keys))
+    look.check_names([value for key in named for value in key.values()], SIDES)
+    if look.max_groups is not None and differences.height > look.max_groups:
+        raise ValueError(f"{differences.height} groups are more than max_groups={look.max_groups}: filter them")
+    if isinstance(look.order, tuple):
+        differences = differences[look.places(named)]
+    elif look.order != "frame":
+        differences = differences.sort("difference", descending=True, maintain_order=True)
+    height = 1.6 + HEIGHT * differences.height if differences.height <= _NAMED else 4.0
+    with canvas(ax, figsize=(6.4, height), layout="constrained") as target:
+        _draw_differences(target, differences, row, name, look)
+    return target
+
+
+def _draw_differences(ax: Axes, pairs: pl.DataFrame, row: dict[str, Any], metric: str, look: Appearance) -> None:
+    """Draw the differences as bars, named if they are few, and their mean with its interval from a row of `compare`."""
+    room = min(LABEL_LENGTH, max(12, letters_along(ax, ax.get_window_extent().height)))
+    system, baseline = (escape(shorten(look.display(str(row[side])), room)) for side in ("system", "baseline"))
+    digits = look.decimals
+    differences, named = pairs["difference"], pairs.height <= _NAMED
+    colours = {side: look.colors.get(side, colour) for side, colour in zip(SIDES, palette(ax), strict=False)}
+    counts = {"better": row["wins"], "worse": row["losses"]}
+    sides = {"better": differences.clip(lower_bound=0), "worse": differences.clip(upper_bound=0)}
+    for side, colour in colours.items():
+        bar: dict[str, Any] = {"color": colour, "label": f"{system} {side}: {counts[side]:,}"}
+        if side == "worse" and row["ties"]:
+            bar["label"] += f", tied: {row['ties']:,}"
+        if named:
+            ax.barh(range(pairs.height - 1, -1, -1), sides[side].to_list(), height=0.7, **bar)
+        else:
+            # One outline: a bar for each of ten thousand would take matplotlib most of a minute.
+            every = -(-differences.len() // _BARS) or 1
+            edges = [*(place + 0.5 for place in range(0, differences.len(), every)), differences.len() + 0.5]
+            ax.stairs(sides[side].gather_every(every), edges, fill=True, **bar)
+    along, span, line = ("x", ax.axvspan, ax.axvline) if named else ("y", ax.axhspan, ax.axhline)
+    if row["difference"] is not None:
+        label = f"mean difference {row['difference']:.{digits}f}"
+        if row["low"] is not None:
+            span(row["low"], row["high"], color=grey(ax, 0.5), alpha=0.2, linewidth=0, zorder=0.5)
+            label += f" ({row['low']:.{digits}f} to {row['high']:.{digits}f})"
+        line(row["difference"], color=grey(ax, 0.3), linewidth=1.5, linestyle="--", label=label).set_gid(SHARED)
+    line(0, color=ink(ax), linewidth=0.8)
+    if named:
+        names = [", ".join(look.display(value_text(value)) for value in key) for key in pairs.drop("difference").rows()]
+        write_names(ax, names, [None] * len(names), own_figure=look.ax is None)
+        ax.margins(y=min(0.1, 0.6 / max(1, len(names))))
+    groups = count_of(differences.len(), "group", "groups")
+    title = f"{escape(look.display(metric, metric_title(metric)))}: {system} less {baseline}"
+    set_titles(ax, *((title, "") if along == "x" else (f"{groups}, the largest difference first", title)))
+    if look.legend:
+        draw_legend(ax, own_figure=look.ax is None, above=True)
+
+
+@public()
+def plot_differences(frame: Frame, /, *, metric: str | None = None, **options: Unpack[AxesArguments]) -> Axes:
+    """Draw the differences from a baseline with their confidence intervals, from the result of `compare`.
+
+    Use it for the disparity of groups against a reference group, `compare(..., between=, baseline=)`, and for several
+    systems against one.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        What `compare` gave. Never changed.
+    metric : str, optional
+        Which metric, where the frame has several.
+    labels : dict, optional
+        What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
+        `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
+    order : list, "value" or "frame"; optional
+        Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", the order
+        of the frame. Default: "value".
+    decimals : int, optional
+        Decimals of the numbers in the legend, and of percentages. Default 2.
+    max_groups : int, optional
+        How many groups the plot may hold. Default: 60 rows.
+    ax : matplotlib Axes, optional
+        Where to draw. Without it, on a new figure.
+    colors : dict, optional
+        Colours by name: of "better" and "worse". A dict may have other names, too, but one of its names must be in the
+        plot.
+    legend : bool
+        Whether to draw the legend. Default True.
+
+    Returns
+    -------
+    matplotlib Axes
+        A dot and a whisker for each row. A dot is hollow if the interval holds 0 or has no bounds.
+
+    Raises
+    ------
+    ValueError, TypeError
+        The frame is not what `compare` gave, has several metrics and none is named, or too many rows.
+    ImportError
+        matplotlib is not installed.
+
+    See Also
+    --------
+    plot_comparison : The difference of two systems for each group.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> from matplotlib.figure import Figure
+    >>> weeks = pl.DataFrame({"week": [1] * 6 + [2] * 6, "truth": [1, 1, 0, 1, 0, 0] + [1, 0, 1, 0, 1, 0]})
+    >>> weeks = weeks.with_columns(score=pl.Series([6, 5, 4, 3, 2, 1] * 2))
+    >>> compared = fp.compare(weeks, "roc_auc", "truth", "score", between="week", baseline=1)
+    >>> ax = fp.plot_differences(compared, ax=Figure().subplots())
+    >>> ax.get_xlabel(), [tick.get_text() for tick in ax.get_yticklabels()]
+    ('ROC AUC: difference from 1', ['2'])
+    """
+    need_matplotlib()
+    look = Appearance(**appearance_of(options))
+    table, names, title = _read_compared(frame, None if metric is None else text("metric", metric), look)
+    keys = [dict(zip(names, row, strict=True)) for row in table.select(map(by_name, names)).rows()]
+    look.check_names([value for key in keys for value in key.values()], SIDES)
+    if len(keys) > (most := look.max_groups or MOST_ROWS):
+        raise ValueError(f"{len(keys)} rows are too many to read: filter them, or max_groups={len(keys)} (not {most})")
+    if look.order in (None, "value"):
+        order = table["difference"].arg_sort(descending=True, nulls_last=True).to_list()
+    else:
+        order = look.places(keys)
+    table, keys = table[order], [keys[place] for place in order]
+    labels = [", ".join(look.display(value_text(value)) for value in key.values()) for key in keys]
+    with canvas(look.ax, figsize=(6.4, 1.2 + HEIGHT * len(keys)), layout="constrained") as target:
+        write_names(target, labels, [None] * len(labels), own_figure=look.ax is None)
+        _draw_intervals_of_differences(target, table, look)
+        target.margins(y=min(0.1, 0.6 / max(1, len(keys))))
+        set_titles(target, title, "")
+    return target
+
+
+def _draw_intervals_of_differences(ax: Axes, table: pl.DataFrame, look: Appearance) -> None:
+    """Draw a dot and a whisker for each row, in two colours; hollow dots are not told apart from 0."""
+    ax.axvline(0, color=ink(ax), linewidth=0.8, zorder=1)
+    places = range(table.height - 1, -1, -1)
+    rows = zip(places, *table.select("difference", "low", "high"), strict=True)
+    better, worse = (look.colors.get(side, colour) for side, colour in zip(SIDES, palette(ax), strict=False))
+    for place, difference, low, high in rows:
+        if difference is None:
+            continue
+        colour = better if difference >= 0 else worse
+        bounds = (float("nan"), float("nan")) if low is None else (low, high)
+        ax.hlines(place, *bounds, color=colour, linewidth=1.5)
+        is_clear = low is not None and not low <= 0 <= high
+        face = colour if is_clear else ax.get_facecolor()
+        ax.plot([difference], [place], "o", markersize=6, color=colour, markerfacecolor=face)
+
+
+def _read_compared(frame: Any, metric: str | None, look: Appearance) -> tuple[pl.DataFrame, list[str], str]:
+    """Read the rows of a metric: names and `difference, low, high`; then the columns of names, and the title."""
+    kind = kind_of(frame)
+    columns = list(kind.columns)
+    other = next((name for name in ("group", "system") if name in columns and "baseline" in columns), None)
+    if other is None or any(name not in columns for name in ("metric", "difference", "low", "high")):
+        raise ValueError(
+            "plot_differences draws a frame that compare gave, with columns metric, baseline, difference, low, high; "
+            "for metrics of groups, call plot_intervals"
+        )
+    keys = columns[: columns.index("metric")]
+    names = [*map(str, keys), other]
+    needed = ["metric", "baseline", "difference", "low", "high"]
+    table = kind.read([*keys, other, *needed]).select(map(by_name, [*names, *needed])).collect()
+    selected = one_metric(table, metric)
+    table = table.filter(pl.col("metric") == selected)
+    title = escape(look.display(selected, metric_title(selected)))
+    baselines = table["baseline"].unique(maintain_order=True).to_list()
+    if len(baselines) == 1:
+        name = "the rest" if baselines[0] is None else escape(shorten(look.display(value_text(baselines[0]))))
+        return table, names, f"{title}: difference from {name}"
+    return table, [*names, "baseline"], f"{title}: first less second"

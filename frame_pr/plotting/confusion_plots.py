@@ -1,0 +1,235 @@
+"""Confusion matrices as heat maps."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from math import ceil
+from typing import TYPE_CHECKING, Any, Unpack
+
+import polars as pl
+
+from frame_pr.frames.arguments import public
+from frame_pr.frames.columns import by_name
+from frame_pr.frames.kinds import Frame, kind_of
+from frame_pr.plotting.appearance import Appearance, MatrixArguments, appearance_of
+from frame_pr.plotting.curve_data import number_rows
+from frame_pr.plotting.styles import (
+    MIDDLE,
+    canvas,
+    escape,
+    letters_along,
+    need_matplotlib,
+    share_text,
+    shine,
+    shorten,
+    value_text,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_COLUMNS = ("truth", "prediction", "rows", "of_truth")
+_COUNTS = ("tp", "fp", "fn", "tn")
+_NAME_LETTERS = 40
+"""Letters of the name of a class."""
+_PANEL_LETTERS = 12
+"""Letters of such a name in panels of a new figure."""
+_LINE_LETTERS = 20
+"""Letters of a line of such a name."""
+
+
+@public()
+def plot_confusion(frame: Frame, /, **options: Unpack[MatrixArguments]) -> Axes | Any:
+    r"""Draw a heat map of the result of `confusion_matrix` or of `confusion`: a row for each label.
+
+    Several groups have a panel each.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        What `confusion_matrix` gave, or `confusion` at one cutoff, of which positives come first.
+    labels : dict, optional
+        What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
+        `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
+    order : list, "value" or "frame"; optional
+        Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", the order
+        of the frame. Default: "frame".
+    decimals : int, optional
+        Decimals of the numbers in the legend, and of percentages. Default 0.
+    max_groups : int, optional
+        How many groups the plot may hold. Default: 48 panels.
+    ax : matplotlib Axes, optional
+        Where to draw. Without it, on a new figure.
+    figure : matplotlib Figure or SubFigure, optional
+        Where to draw panels. Without it, on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        Dark where many of a truth are predicted so, with the counts and the shares of their truth as far as they fit.
+        With several groups the Figure, whose axes have the names of the groups as labels.
+
+    Raises
+    ------
+    ValueError, TypeError
+        The frame is neither of these, an argument is wrong, or there are too many panels.
+    ImportError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> from matplotlib.figure import Figure
+    >>> images = pl.DataFrame({"shown": ["cat", "dog", "dog"], "predicted": ["cat", "cat", "dog"]})
+    >>> ax = fp.plot_confusion(fp.confusion_matrix(images, "shown", "predicted"), ax=Figure().subplots())
+    >>> [text.get_text() for text in ax.texts]
+    ['1\n100%', '0\n0%', '1\n50%', '1\n50%']
+    """
+    need_matplotlib()
+    look = Appearance(**appearance_of(options, decimals=0, has_values=False))
+    table, names = _cells(frame)
+    groups, number = number_rows(table, names)
+    keys = groups.rows(named=True) if names else [{}]
+    classes = table["truth"].unique(maintain_order=True).to_list()
+    look.check_names([*classes, *(value for key in keys for value in key.values())])
+    order = look.places([{"class": name} for name in classes])
+    classes = [classes[place] for place in order]
+    tables = [_in_class_order(table.filter(number == place), classes) for place in range(len(keys))]
+    longest = max((len(look.display(value_text(name))) for name in classes), default=0)
+    if len(keys) == 1:
+        side = min(max(2.0, 0.62 * len(classes)), 12)
+        side += 0.8 + 0.09 * min(
+            max((len(look.display(value_text(name))) for name in classes), default=0), _LINE_LETTERS
+        )
+        with canvas(look.ax, figsize=(side, side), layout="constrained") as target:
+            _draw_cells(target, tables[0], classes, look, own_figure=look.ax is None)
+        return target
+    if look.ax is not None:
+        raise ValueError(f"ax: {len(keys)} groups need a panel each; leave out ax=, give figure=, or filter one group")
+
+    from frame_pr.plotting.facets import draw_panels
+
+    def draw_one(ax: Axes, place: int) -> str:
+        _draw_cells(ax, tables[place], classes, look, own_figure=False, room=letters)
+        ax.set(xlabel="", ylabel="")
+        return ""
+
+    letters = None if look.figure is not None else min(longest, _PANEL_LETTERS)
+    panel = min(max(1.9, 0.5 * len(classes) + 0.7), 6) + 0.09 * (letters or 0)
+    return draw_panels(keys, names, look, (panel, panel), draw_one, ("Prediction", "Truth"))
+
+
+def _in_class_order(table: pl.DataFrame, classes: Sequence[Any]) -> pl.DataFrame:
+    """The cells of a group row by row; each pair of classes needs one."""
+    rank = {value_text(name): place for place, name in enumerate(classes)}
+    cells = [[rank[value_text(name)] for name in table[side]] for side in ("truth", "prediction")]
+    places = [down * len(classes) + across for down, across in zip(*cells, strict=True)]
+    if sorted(places) != list(range(len(classes) ** 2)):
+        raise ValueError(
+            "plot_confusion draws a row for each pair of classes, as confusion_matrix gave it, and a group has "
+            f"{table.height}, not {len(classes) ** 2}; give the whole frame"
+        )
+    return table[[places.index(place) for place in range(len(places))]]
+
+
+def _draw_cells(
+    ax: Axes,
+    table: pl.DataFrame,
+    classes: Sequence[Any],
+    look: Appearance,
+    own_figure: bool,
+    room: int | None = None,
+) -> None:
+    names = [look.display(value_text(name)) for name in classes]
+    shares = table["of_truth"].to_numpy().reshape(len(names), -1)
+    image = ax.imshow(shares, cmap="Blues", vmin=0, vmax=1)
+    ax.set(xlabel="Prediction", ylabel="Truth", xticks=[], yticks=[])
+    ax.tick_params(length=0)
+    ax.apply_aspect()
+    # A layout engine moves axes of the caller when it draws: by a fifth at most.
+    cell = ax.get_window_extent().width / len(names) * (1 if ax.figure.get_layout_engine() is None else 0.8)
+    room = room or min(_LINE_LETTERS, max(5, letters_along(ax, 0.25 * cell * len(names))))
+    names = [shorten(name, _NAME_LETTERS if own_figure else room) for name in names]
+    names = [escape(textwrap.fill(name, _LINE_LETTERS)) for name in names]
+    widths, heights = zip(*(_text_size(ax, name, "small") for name in names), strict=True)
+    every = range(0, len(names), ceil(max(heights) / cell))
+    ax.set_xticks(every, [names[i] for i in every], rotation=90 if max(widths) > 0.95 * cell else 0, fontsize="small")
+    ax.set_yticks(every, [names[i] for i in every], fontsize="small")
+    if own_figure:
+        ax.figure.draw_without_rendering()  # type: ignore[union-attr]
+        cell = ax.get_window_extent().width / len(names)
+    texts, size = _fitting_texts(ax, table, 0.92 * cell, look.decimals, keep_zeros=len(names) <= 2)
+    for i, (share, text) in enumerate(zip(table["of_truth"], texts, strict=True)):
+        background = "white" if share is None else image.cmap(share)
+        colour = "black" if shine(background) > MIDDLE else "white"
+        place = i % len(names), i // len(names)
+        ax.text(*place, text, ha="center", va="center", color=colour, fontsize=size)
+
+
+def _fitting_texts(
+    ax: Axes, table: pl.DataFrame, cell: float, decimals: int, *, keep_zeros: bool
+) -> tuple[list[str], str]:
+    """Counts with shares, short counts with shares, or shares: the first that fit, in the largest letters."""
+    rows, shares = table["rows"].to_list(), [share_text(share, decimals) for share in table["of_truth"]]
+    shares = [share if n or keep_zeros else "" for n, share in zip(rows, shares, strict=True)]
+    whole_counts = [f"{n:,}" if isinstance(n, int) else f"{n:,.1f}" for n in rows]
+    for counts in (whole_counts, [short_count(n) for n in rows], None):
+        texts = shares if counts is None else [f"{n}\n{s}".strip() for n, s in zip(counts, shares, strict=True)]
+        longest = max(
+            ("\n".join([line] * (text.count("\n") + 1)) for text in texts for line in text.split("\n")), key=len
+        )
+        for size in ("small", "x-small", "xx-small"):
+            if max(_text_size(ax, longest, size)) <= cell:
+                return texts, size
+    return [""] * len(rows), "small"
+
+
+def _text_size(ax: Axes, text: str, size: str) -> tuple[float, float]:
+    """Width and height of a text in pixels."""
+    artist = ax.text(0, 0, text, fontsize=size)
+    box = artist.get_window_extent()
+    artist.remove()
+    return box.width, box.height
+
+
+def short_count(count: float) -> str:
+    """A count in three digits, such as 12.6k."""
+    units = iter("kMGTPE")
+    unit = ""
+    while count >= 999.5:
+        count, unit = count / 1000, next(units)
+    return f"{count:.3g}{unit}"
+
+
+def _cells(frame: Any) -> tuple[pl.DataFrame, list[str]]:
+    """The key columns, a row for each pair of classes with `_COLUMNS`; and the names of the keys."""
+    kind = kind_of(frame)
+    columns = list(kind.columns)
+    if all(name in columns for name in _COLUMNS):
+        keys = columns[: columns.index("truth")]
+        names = list(map(str, keys))
+        return kind.read([*keys, *_COLUMNS]).select(map(by_name, [*names, *_COLUMNS])).collect(), names
+    if any(name not in columns for name in _COUNTS):
+        lacks = next(name for name in _COLUMNS if name not in columns)
+        raise ValueError(
+            "plot_confusion draws a frame that confusion_matrix or confusion gave, and this one has no column "
+            f"{lacks!r} "
+            "(of confusion_matrix), nor all of tp, fp, fn and tn (of confusion); give a matrix as rows, before a pivot"
+        )
+    keys = columns[: min(columns.index(name) for name in (*_COUNTS, "k", "threshold") if name in columns)]
+    names = list(map(str, keys))
+    counts = kind.read([*keys, *_COUNTS]).select(map(by_name, [*names, *_COUNTS])).collect()
+    if counts.select(pl.struct(map(by_name, names)).n_unique() if names else pl.len()).item() != counts.height:
+        raise ValueError("plot_confusion draws one cutoff of each group, and there are several; filter the frame")
+    if not names and counts.height != 1:
+        raise ValueError(f"plot_confusion draws one row of confusion, and there are {counts.height}: filter them")
+    cells = (("tp", "positive", "positive"), ("fn", "positive", "negative"), ("fp", "negative", "positive"))
+    rows = [
+        counts.select(map(by_name, names), truth=pl.lit(truth), prediction=pl.lit(prediction), rows=pl.col(count))
+        for count, truth, prediction in (*cells, ("tn", "negative", "negative"))
+    ]
+    table = pl.concat(rows, how="vertical_relaxed")
+    of_truth = pl.col("rows").sum().over([*map(by_name, names), "truth"])
+    return table.with_columns(of_truth=pl.when(of_truth > 0).then(pl.col("rows") / of_truth)), names

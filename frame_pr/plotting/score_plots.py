@@ -1,0 +1,373 @@
+"""Histograms of the scores of positives and of negatives, and gains tables as charts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, Unpack
+
+import polars as pl
+
+from frame_pr.frames.arguments import one_of, public, real, whole
+from frame_pr.frames.columns import by_name
+from frame_pr.frames.kinds import Frame, kind_of
+from frame_pr.frames.messages import pluralize, warn
+from frame_pr.functions.curves import curve
+from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
+from frame_pr.plotting.appearance import Appearance, PanelArguments, appearance_of, split_policies
+from frame_pr.plotting.axis_quantities import axis_quantity
+from frame_pr.plotting.curve_artists import say
+from frame_pr.plotting.curve_data import number_rows, read_curves
+from frame_pr.plotting.legends import draw_legend
+from frame_pr.plotting.options import PlotOptions
+from frame_pr.plotting.styles import (
+    canvas,
+    escape,
+    grey,
+    ink,
+    letters_along,
+    need_matplotlib,
+    palette,
+    set_titles,
+    share_text,
+    shorten,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+_HUES = {"positives": 1, "negatives": 0}
+"""Both histograms, and the numbers of their colours."""
+_GAINS = ("bin", "cumulative")
+"""What a gains chart draws: bars and a line."""
+_MOST_BINS = 10_000
+_OUTLYING, _FAR = 0.005, 20
+"""If the scores are so many times as wide as without this share at either end, the axis leaves out what is beyond."""
+
+
+class ScoresArguments(PanelArguments, Policies, total=False):
+    """The keyword arguments of `plot_scores`."""
+
+
+@public(REFUSED["plot_scores"])
+def plot_scores(
+    frame: Frame,
+    /,
+    truth: Column,
+    score: Columns,
+    *,
+    by: Columns | None = None,
+    positive: object = None,
+    threshold: float | None = None,
+    bins: int = 40,
+    **options: Unpack[ScoresArguments],
+) -> Axes | Any:
+    """Draw histograms of the scores of positives and of negatives, in equal bins, each as shares that sum to 1.
+
+    Several scores, and groups, have a panel each.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        Scored rows; never changed. Of a LazyFrame, the curve is collected.
+    truth : str or polars expression
+        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+    score : str or polars expression, or several
+        Higher ranks earlier, unless `ascending`. Several have a panel each.
+    by : str, polars expression or selector, or several; optional
+        The groups. Without it, the frame is one group.
+    positive : optional
+        The label of `truth` that is the positive one. It need not occur where its type declares it.
+    threshold : float, optional
+        A line, and in the legend the share of positives and of negatives that are predicted positive there.
+    bins : int
+        Of equal width, from the lowest to the highest score. If scores lie far from all others, the axis leaves them
+        out, and the legend has their number.
+    labels : dict, optional
+        What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
+        `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
+    order : list, "value" or "frame"; optional
+        Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", the order
+        of the frame. Default: "frame".
+    decimals : int, optional
+        Decimals of the numbers in the legend, and of percentages. Default 0.
+    max_groups : int, optional
+        How many groups the plot may hold. Default: 48 panels.
+    ax : matplotlib Axes, optional
+        Where to draw. Without it, on a new figure.
+    colors : dict, optional
+        Colours by name: of "positives" and "negatives". A dict may have other names, too, but one of its names must be
+        in the plot.
+    legend : bool
+        Whether to draw the legend. Default True.
+    figure : matplotlib Figure or SubFigure, optional
+        Where to draw panels. Without it, on a new figure.
+    **options
+        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`.
+
+    Returns
+    -------
+    matplotlib Axes
+        Shares of positives and of negatives in each bin, of the rows that have a score. With several scores or groups
+        the Figure, whose axes have their names as labels.
+
+    Raises
+    ------
+    ValueError, TypeError
+        An argument is wrong; there are too many panels; a column is missing, given twice, of the wrong type, or has
+        missing values.
+    ImportError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> from matplotlib.figure import Figure
+    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
+    >>> ax = fp.plot_scores(run, "relevant", "score", threshold=0.75, ax=Figure().subplots())
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['positives (3, 67% predicted)', 'negatives (2, 0% predicted)', 'threshold 0.75']
+    """
+    need_matplotlib()
+    arguments, policies = split_policies(options)
+    look = Appearance(**appearance_of(arguments, decimals=0, has_values=False))
+    n_bins = whole("bins", bins, least=1, most=_MOST_BINS)
+    line = None if threshold is None else float(real("threshold", threshold))
+    curves = read_curves(curve(frame, truth, score, by=by, positive=positive, **policies), PlotOptions())
+    keys, names = curves.keys.rows(named=True), list(curves.keys.columns)
+    look.check_names([value for key in keys for value in key.values()] or _HUES, _HUES)
+    if len(keys) > 1 and look.ax is not None:
+        raise ValueError(f"ax: {len(keys)} groups or scores need a panel each; leave out ax=, or give figure=")
+    tables = [
+        curves.table.filter(group=place).select(
+            pl.col("threshold").cast(pl.Float64),
+            *(pl.col(name) - pl.col(name).shift(1, fill_value=0) for name in ("tp", "fp")),
+        )
+        for place in range(len(keys))
+    ]
+    tables = [table.filter(pl.col("threshold").is_finite()) for table in tables]
+    _warn_of_threshold(tables, line)
+    histograms = partial(_draw_histograms, n_bins=n_bins, threshold=line, look=look)
+    ascending = bool(policies.get("ascending"))
+    title = escape(shorten(look.display(score))) if isinstance(score, str) else "Score"
+    if len(keys) > 1:
+        from frame_pr.plotting.facets import draw_panels
+
+        def draw_one(ax: Axes, place: int) -> str:
+            counts = histograms(ax, tables[place], ascending=ascending, numbers=False)
+            return ", ".join(f"{name} = {text}" for name, text in zip(("P", "N"), counts, strict=False))
+
+        share = "system" not in names
+        return draw_panels(keys, names, look, (2.6, 2.0), draw_one, (title, "Share of the rows"), sharex=share)
+    with canvas(look.ax, figsize=(6.4, 4.0), layout="constrained") as target:
+        set_titles(target, title, "Share of the rows")
+        histograms(target, tables[0], ascending=ascending)
+        if look.legend:
+            draw_legend(target, own_figure=look.ax is None, above=True)
+    return target
+
+
+def _warn_of_threshold(tables: Sequence[pl.DataFrame], threshold: float | None) -> None:
+    """Warn of a threshold on another scale than the scores."""
+    scores = pl.concat([table["threshold"] for table in tables]) if tables else pl.Series([], dtype=pl.Float64)
+    low: Any = scores.min()
+    high: Any = scores.max()
+    if threshold is not None and low is not None and not low <= threshold <= high:
+        warn(
+            f"threshold: {threshold:g} lies outside the scores, which go from {low:g} to {high:g}; "
+            "give a threshold on the scale of the scores"
+        )
+
+
+def _draw_histograms(
+    ax: Axes,
+    table: pl.DataFrame,
+    n_bins: int,
+    threshold: float | None,
+    look: Appearance,
+    *,
+    ascending: bool,
+    numbers: bool = True,
+) -> list[str]:
+    """Draw two histograms, with their numbers in the labels; the numbers of positives and of negatives."""
+    import numpy as np
+
+    if not table.height:
+        say(ax, "no rows")
+        return []
+    scores = table["threshold"].to_numpy()
+    low, high, beyond = _range_of(table, float(scores.min()), float(scores.max()))
+    edges, texts = _edges(low, high, n_bins), []
+    for (name, number), column in zip(_HUES.items(), ("tp", "fp"), strict=True):
+        colour = look.colors.get(name, palette(ax)[number])
+        counts = table[column].to_numpy()
+        total = counts.sum()
+        text = f"{total:,.0f}"
+        if threshold is not None and total:
+            reached = scores <= threshold if ascending else scores >= threshold
+            share = share_text(counts[reached].sum() / total, look.decimals)
+            text += f", {share} predicted" if numbers else f" ({share})"
+        texts.append(text)
+        label = f"{look.display(name)} ({text})" if numbers else look.display(name)
+        if not total:
+            ax.plot([], [], color=colour, label=f"{label}: none" if numbers else label)
+            continue
+        heights = np.histogram(scores, edges, weights=counts)[0] / total
+        zorder = 1 if column == "fp" else 1.5
+        ax.stairs(heights, edges, color=colour, linewidth=1.5, label=label, zorder=zorder)
+        ax.stairs(heights, edges, color=colour, alpha=0.25, fill=True, linewidth=0, zorder=zorder)
+    if threshold is not None:
+        ax.axvline(threshold, color=grey(ax, 0.3), linewidth=1, label=f"threshold {threshold:g}")
+    if beyond and numbers:
+        ax.plot([], [], linestyle="", label=f"beyond the axis: {pluralize(round(beyond), 'row', 'rows')}")
+    ax.set_ylim(bottom=0)
+    return texts
+
+
+def _range_of(table: pl.DataFrame, low: float, high: float) -> tuple[float, float, float]:
+    """The range of the axis, and how many rows lie beyond: outliers would put all other scores into one bin."""
+    rows = table.with_columns(n=pl.col("tp") + pl.col("fp")).sort("threshold")
+    below = rows["n"].cum_sum() / rows["n"].sum()
+    inner = rows.filter((below >= _OUTLYING) & (below - rows["n"] / rows["n"].sum() <= 1 - _OUTLYING))["threshold"]
+    first, last = (float(inner[0]), float(inner[-1])) if inner.len() else (low, high)
+    if not first < last or (high - low) <= _FAR * (last - first):
+        return low, high, 0
+    margin = 0.5 * (last - first)
+    first, last = max(low, first - margin), min(high, last + margin)
+    return first, last, float(rows.filter(~pl.col("threshold").is_between(first, last))["n"].sum())
+
+
+def _edges(low: float, high: float, n_bins: int) -> Any:
+    """The edges of bins of equal width; fewer bins if rounding would make edges equal."""
+    import numpy as np
+
+    if low == high:
+        wide = max(0.5, abs(low) * 1e-6)
+        low, high = low - wide, high + wide
+    # A share of both ends: the difference of scores near 1e308 would overflow.
+    shares = np.arange(n_bins + 1) / n_bins
+    edges = np.unique(low * (1 - shares) + high * shares)
+    edges[[0, -1]] = low, high
+    return edges
+
+
+@public()
+def plot_gains(
+    frame: Frame, /, *, y: Literal["recall", "precision", "lift"] = "recall", **options: Unpack[PanelArguments]
+) -> Axes | Any:
+    """Draw a gains table as a chart: a bar for each bin of the rows, and a line of what all rows up to there have.
+
+    Several systems, and groups, have a panel each.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        What `gains_table` gave. Never changed.
+    y : "recall", "precision" or "lift"
+        What bars and line show: the share of the positives (capture rate), the share of positives, or its ratio to the
+        prevalence. The dotted line is a random ranking.
+    labels : dict, optional
+        What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
+        `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
+    order : list, "value" or "frame"; optional
+        Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", the order
+        of the frame. Default: "frame".
+    decimals : int, optional
+        Decimals of the numbers in the legend, and of percentages. Default 2.
+    max_groups : int, optional
+        How many groups the plot may hold. Default: 48 panels.
+    ax : matplotlib Axes, optional
+        Where to draw. Without it, on a new figure.
+    colors : dict, optional
+        Colours by name: of "bin" and "cumulative". A dict may have other names, too, but one of its names must be in
+        the plot.
+    legend : bool
+        Whether to draw the legend. Default True.
+    figure : matplotlib Figure or SubFigure, optional
+        Where to draw panels. Without it, on a new figure.
+
+    Returns
+    -------
+    matplotlib Axes
+        With several systems or groups the Figure, whose axes have their names as labels.
+
+    Raises
+    ------
+    ValueError, TypeError
+        The frame is not what `gains_table` gave, an argument is wrong, or there are too many panels.
+    ImportError
+        matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> from matplotlib.figure import Figure
+    >>> run = pl.DataFrame({"fraud": [1, 1, 0, 1, 0, 0, 0, 0], "score": [9, 8, 7, 6, 5, 4, 3, 2]})
+    >>> ax = fp.plot_gains(fp.gains_table(run, "fraud", "score", bins=4), ax=Figure().subplots())
+    >>> [f"{bar.get_height():.2f}" for bar in ax.patches]  # 2, 1, 0 and 0 of 3
+    ['0.67', '0.33', '0.00', '0.00']
+    """
+    need_matplotlib()
+    look = Appearance(**appearance_of(options, has_values=False))
+    name = one_of("y", y, ("recall", "precision", "lift"))
+    kind = kind_of(frame)
+    columns, needed = list(kind.columns), ["share", name, f"bin_{name}", "precision"]
+    if missing := [column for column in ("share", name, f"bin_{name}", "precision") if column not in columns]:
+        raise ValueError(f"plot_gains draws a frame that gains_table gave, and this one has no column {missing[0]!r}")
+    keys = columns[: columns.index("share")]
+    names = list(map(str, keys))
+    needed = list(dict.fromkeys(needed))
+    table = kind.read([*keys, *needed]).select(map(by_name, [*names, *needed])).collect()
+    groups, number = number_rows(table, names)
+    named = groups.rows(named=True) if names else [{}]
+    look.check_names([value for key in named for value in key.values()] or _GAINS, _GAINS)
+    tables = [table.filter(number == place) for place in range(len(named))]
+    titles = ("Share of the rows", escape(look.display(name, axis_quantity(name).title)))
+    if len(named) > 1:
+        if look.ax is not None:
+            raise ValueError(f"ax: {len(named)} groups need a panel each; leave out ax=, or give figure=")
+        from frame_pr.plotting.facets import draw_panels
+
+        def draw_one(ax: Axes, place: int) -> str:
+            _draw_gains(ax, tables[place], name, look)
+            return ""
+
+        return draw_panels(named, names, look, (2.6, 2.0), draw_one, titles, sharex=True, sharey=True)
+    with canvas(look.ax, figsize=(6.4, 4.0), layout="constrained") as target:
+        set_titles(target, *titles)
+        _draw_gains(target, tables[0], name, look)
+        if look.legend:
+            draw_legend(target, own_figure=look.ax is None, above=True)
+    return target
+
+
+def _draw_gains(ax: Axes, table: pl.DataFrame, name: str, look: Appearance) -> None:
+    """Draw the bars of the bins, the cumulative line, and a random ranking."""
+    from matplotlib.ticker import PercentFormatter
+
+    share, cumulative, of_bin = (
+        table[column].fill_null(float("nan")).to_list() for column in ("share", name, f"bin_{name}")
+    )
+    width = share[0] if share else 1.0
+    bars, line = (look.colors.get(part, palette(ax)[number]) for part, number in zip(_GAINS, (5, 0), strict=True))
+    middles = [end - width / 2 for end in share]
+    heights = ax.bar(middles, of_bin, 0.9 * width, color=bars, label=look.display("bin", "rows of the bin"))
+    word = look.display("cumulative", "all rows up to there")
+    ax.plot(share, cumulative, "o-", markersize=4, color=line, label=word)
+    chance: dict[str, Any] = {
+        "color": grey(ax, 0.5),
+        "linestyle": ":",
+        "linewidth": 1,
+        "label": "random ranking",
+    }
+    if name == "recall":
+        ax.plot([0, 1], [0, 1], **chance)
+    elif table.height:
+        ax.axhline(1 if name == "lift" else table["precision"][-1], **chance)
+    ax.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
+    ax.set_xlim(0, 1)
+    if letters_along(ax, ax.get_window_extent().width * 0.9 * width) >= look.decimals + 3:
+        texts = ["" if height != height else f"{height:.{look.decimals}f}" for height in of_bin]
+        ax.bar_label(heights, texts, fontsize="small", padding=1, color=ink(ax))
