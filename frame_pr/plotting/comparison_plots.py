@@ -77,15 +77,16 @@ def plot_comparison(
     score : two names or polars expressions, optional
         The systems, each a column of scores; higher ranks earlier, unless `ascending`.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     baseline : str, optional
         The system that the other is compared with: the first one, unless said.
     confidence : float
-        How often an interval holds the value, between 0 and 1.
+        Confidence level of the interval, strictly between 0 and 1.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     undefined : float, optional
-        What to give instead of null where there is no value. Does not fill counts and thresholds.
+        Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     labels : dict, optional
         What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
         `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
@@ -104,8 +105,8 @@ def plot_comparison(
     legend : bool
         Whether to draw the legend. Default True.
     **options
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Which of them goes with which metric:
-        the page of the docs on policies.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Which of them goes with
+        which metric: the page of the docs on policies.
 
     Returns
     -------
@@ -119,6 +120,10 @@ def plot_comparison(
         There are not two systems; what `compare` raises.
     ImportError
         matplotlib is not installed.
+
+    See Also
+    --------
+    compare, plot_intervals, plot_slopes
 
     Examples
     --------
@@ -272,7 +277,7 @@ def plot_differences(frame: Frame, /, *, metric: str | None = None, **options: U
 
     See Also
     --------
-    plot_comparison : The difference of two systems for each group.
+    compare, plot_comparison, plot_intervals
 
     Examples
     --------

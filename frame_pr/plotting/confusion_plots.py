@@ -77,6 +77,10 @@ def plot_confusion(frame: Frame, /, **options: Unpack[MatrixArguments]) -> Axes 
     ImportError
         matplotlib is not installed.
 
+    See Also
+    --------
+    confusion_matrix, confusion
+
     Examples
     --------
     >>> import polars as pl

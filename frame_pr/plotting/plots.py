@@ -100,7 +100,8 @@ def plot(
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     labels : dict, optional
         What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
         `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.

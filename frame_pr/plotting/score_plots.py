@@ -71,13 +71,14 @@ def plot_scores(
     frame : polars DataFrame or LazyFrame, pandas DataFrame
         Scored rows; never changed. Of a LazyFrame, the curve is collected.
     truth : str or polars expression
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
         Higher ranks earlier, unless `ascending`. Several have a panel each.
     by : str, polars expression or selector, or several; optional
-        The groups. Without it, the frame is one group.
+        Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
-        The label of `truth` that is the positive one. It need not occur where its type declares it.
+        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
+        occur.
     threshold : float, optional
         A line, and in the legend the share of positives and of negatives that are predicted positive there.
     bins : int
@@ -103,7 +104,7 @@ def plot_scores(
     figure : matplotlib Figure or SubFigure, optional
         Where to draw panels. Without it, on a new figure.
     **options
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`.
 
     Returns
     -------
@@ -118,6 +119,10 @@ def plot_scores(
         missing values.
     ImportError
         matplotlib is not installed.
+
+    See Also
+    --------
+    plot, plot_confusion
 
     Examples
     --------
@@ -298,6 +303,10 @@ def plot_gains(
         The frame is not what `gains_table` gave, an argument is wrong, or there are too many panels.
     ImportError
         matplotlib is not installed.
+
+    See Also
+    --------
+    gains_table, plot
 
     Examples
     --------

@@ -71,6 +71,10 @@ def plot_slopes(frame: Frame, /, *, metric: str | None = None, **options: Unpack
     ImportError
         matplotlib is not installed.
 
+    See Also
+    --------
+    evaluate, plot_comparison
+
     Examples
     --------
     >>> import polars as pl

@@ -267,7 +267,7 @@ def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[
 
     See Also
     --------
-    compare, plot_intervals
+    intervals, evaluate, plot_intervals
 
     Examples
     --------
