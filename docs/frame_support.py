@@ -19,8 +19,8 @@ TARGET = Path(__file__).with_suffix(".md")
 HEAD = """# Functions by kind of frame
 
 Which function accepts which kind of frame. "yes": the result is of the same kind, and lazy for a LazyFrame. "polars":
-the result is a polars DataFrame. "plot": the result is a matplotlib axes. A dash means that the function raises an
-error.
+the result is a polars DataFrame. "plot": the result is a matplotlib axes. "text": the result is a string. A dash means
+that the function raises an error.
 
 """
 FOOT = """
@@ -62,6 +62,7 @@ CALLS: dict[str, Call] = {
     "confusion_matrix": Call({"truth": "relevant", "prediction": "predicted"}),
     "evaluate": Call({"metrics": "roc_auc"} | SCORES),
     "explode_lists": Call({"truth": "wanted", "ranked": "shown", "by": "user"}, LISTS),
+    "format_table": Call({}),
     "identify": Call({"value": 0.5} | SCORES),
     "intervals": Call({"metrics": "roc_auc"} | SCORES),
     "join_judgments": Call({"on": "query"}, ROWS.select("query").unique()),
@@ -125,7 +126,7 @@ def outcome(name: str, make: Callable[[pl.DataFrame], Any]) -> str:
     plt.close("all")
     if type(result) is type(frame):
         return "yes"
-    return "polars" if isinstance(result, pl.DataFrame) else "plot"
+    return "text" if isinstance(result, str) else "polars" if isinstance(result, pl.DataFrame) else "plot"
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ from frame_pr.statistics.average_curves import average_curve
 from frame_pr.statistics.chance_tests import above_chance
 from frame_pr.statistics.comparisons import compare
 from frame_pr.statistics.intervals import intervals
-from frame_pr.statistics.reports import report
+from frame_pr.statistics.reports import format_table, report
 from frame_pr.tables.classes import unpivot_classes
 from frame_pr.tables.judgments import join_judgments
 from frame_pr.tables.lists import explode_lists
@@ -61,6 +61,7 @@ __all__ = [
     "evaluate",
     "explode_lists",
     "f_beta",
+    "format_table",
     "gains_table",
     "identify",
     "interpolated_average_precision",

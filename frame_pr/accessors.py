@@ -93,6 +93,7 @@ class PR(Generic[Frame]):
     evaluate = _method(evaluation.evaluate)
     with_metrics = _method(evaluation.with_metrics)
     report = _method(reports.report)
+    format_table = _method(reports.format_table)
     intervals = _method(intervals.intervals)
     compare = _method(comparisons.compare)
     above_chance = _method(chance_tests.above_chance)

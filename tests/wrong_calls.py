@@ -124,6 +124,7 @@ WRONG: dict[str, list[Any]] = {
     "Literal['raise', 'unretrieved', 'drop']": NO_WORDS,
     "Literal['raise', 'miss', 'drop']": NO_WORDS,
     "Literal['raise', 'drop']": NO_WORDS,
+    "Markup": NO_WORDS,
     "str | Mapping[Any, str]": [5, True, None, [5], {}, {"x": 5}, {"x": "nope"}, RUN, pl.col("lab"), "nope", pd.NA],
     "Sequence[str] | Mapping[Any, str] | None": [5, True, [5], {}, {"x": 5}, {"x": "nope", "y": "s"}, RUN, ["nope"]],
     "Sequence[Any] | None": [{"x": 1}, RUN, [], ["x"], ["x", "x"], [None], pl.col("lab"), 5],
@@ -162,6 +163,7 @@ TAKEN: dict[str, Callable[[Any], bool]] = {
     **{path: lambda value: isinstance(value, bytes) for path in ("path", "directory")},
     **{column: lambda value: value is None for column in ("weight", "count", "gain", "tie_break")},
     "iso_f": lambda value: value == [] if isinstance(value, list) else False,
+    "best": lambda value: value is False,
     "facet": lambda value: value is None,
     "average": lambda value: value is None,
     # A threshold may lie anywhere, a rank only in a list where the function takes one.
@@ -210,6 +212,7 @@ def doors() -> Iterator[Door]:
         "confusion": {"score": "s", "threshold": 0.5},
         "figure": {"threshold": 0.5},
         "plot_curve": {},
+        "format_table": {},
         "plot_intervals": {},
         **{name: {} for name in GIVEN},
         "plot_comparison": {"metric": "average_precision", "truth": "rel", "score": ["s", "d"], "by": "q"},

@@ -34,6 +34,7 @@ def _rate_at(name: re.Match[str], blocks: Blocks) -> Metric:
         cut=cut,
         needs=tuple(dict.fromkeys([*cut.needs, *rate_needs])),
         from_0_to_1=rate.range == "0 to 1",
+        best="smallest" if rate.smallest_is_best else "none" if rate.of_group else "largest",
         beyond_steps="first" if cut.reads_first else "none",
     )
 
@@ -166,7 +167,7 @@ def _min_cost(name: re.Match[str], blocks: Blocks) -> Metric:
         threshold = pl.when(blocks.number(least) < nothing).then(blocks.number(f"threshold@{least}"))
         return Metric("threshold", threshold, by_ties(aggregates, bounded=False), needs=("a threshold that pays",))
     value = pl.min_horizontal(blocks.number(least), nothing) * scale
-    return Metric("share", value, by_ties(aggregates), needs=("rows",))
+    return Metric("share", value, by_ties(aggregates), needs=("rows",), best="smallest")
 
 
 _BEST = [name for name, rate in RATES.items() if rate.best_by is not None]

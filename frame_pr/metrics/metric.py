@@ -148,6 +148,8 @@ class Metric(NamedTuple):
     """Whether it counts rows by rank. A metric at a rank cutoff need not set it."""
     from_0_to_1: bool = True
     """Whether its value always lies between 0 and 1."""
+    best: Literal["largest", "smallest", "none"] = "largest"
+    """Which value of a share is best. Only a share has a best value."""
     beyond_steps: Literal["none", "first without hits", "first", "all"] = "none"
     """Which blocks without a positive it reads: none, the first one of a group (always, or only if a group may have
     positives that are not ranked), or all.
@@ -213,7 +215,7 @@ def _total(name: re.Match[str], blocks: Blocks) -> Metric:
 
 def _rate_of_group(name: re.Match[str], blocks: Blocks) -> Metric:
     rate = RATES[name[0]]
-    return Metric("share", rate.formula(blocks.counts), by_ties({}, expected={}), needs=rate.needs)
+    return Metric("share", rate.formula(blocks.counts), by_ties({}, expected={}), needs=rate.needs, best="none")
 
 
 def _ties(_: re.Match[str], blocks: Blocks) -> Metric:

@@ -66,6 +66,7 @@ def _first_rank(_: re.Match[str], b: Blocks) -> Metric:
         by_ties(parts, expected=parts),
         counts_ranks=True,
         from_0_to_1=False,
+        best="smallest",
     )
 
 
@@ -75,7 +76,8 @@ def _mean_rank(_: re.Match[str], b: Blocks) -> Metric:
     unretrieved, ranked = _unretrieved(b)
     last = unretrieved.cast(pl.Float64) * (b.rows + ranked + 1)
     value = ratio(b.number("twice_ranks") + last, 2 * b.positives)
-    return Metric("share", value, by_ties(parts, expected=parts), counts_ranks=True, from_0_to_1=False)
+    aggregates = by_ties(parts, expected=parts)
+    return Metric("share", value, aggregates, counts_ranks=True, from_0_to_1=False, best="smallest")
 
 
 def _unretrieved(b: Blocks) -> tuple[pl.Expr, pl.Expr]:

@@ -55,6 +55,7 @@ class Rate(NamedTuple):
     """The cutoffs at which ranking positives first (last) among equal scores gives the best (worst) value."""
     row_share: RowShare | None
     """The closed form of its standard error if rows are sampled. None: `intervals` refuses single rows."""
+    smallest_is_best: bool
     is_count: bool
     in_confusion: bool
     """Whether it is a column of `confusion`, and of `report` at a threshold."""
@@ -282,7 +283,7 @@ _NOT_AT_RECALLS = _ALWAYS[:2]
 
 
 def _count(formula: Formula, bounded_at: tuple[CutoffKind, ...], title: str, *synonyms: str) -> Rate:
-    return Rate(formula, "0 up", (), bounded_at, None, True, True, False, False, None, title, synonyms)
+    return Rate(formula, "0 up", (), bounded_at, None, False, True, True, False, False, None, title, synonyms)
 
 
 def _share(
@@ -305,7 +306,8 @@ def _f(beta: float, row_share: RowShare | None, *synonyms: str) -> Rate:
 
 def _cost(text: str) -> Rate:
     title = f"Cost, a missed positive costs {text}"
-    return _share(cost(text), ("rows",), _NOT_AT_LIMITS, None, title)._replace(range="0 up", in_confusion=False)
+    record = _share(cost(text), ("rows",), _NOT_AT_LIMITS, None, title)
+    return record._replace(range="0 up", in_confusion=False, smallest_is_best=True)
 
 
 RATES: Mapping[str, Rate] = {
@@ -355,7 +357,7 @@ RATES: Mapping[str, Rate] = {
         RowShare(lambda t, p: ~t & p, lambda t, p: ~t, lambda c: c.rows - c.positives),
         "False positive rate",
         *("false_positive_rate", "fallout", "fall_out", "false_alarm_rate", "fp_rate", "far"),
-    ),
+    )._replace(smallest_is_best=True),
     "fnr": _share(
         fnr,
         ("positives",),
@@ -363,7 +365,7 @@ RATES: Mapping[str, Rate] = {
         RowShare(lambda t, p: t & ~p, lambda t, p: t, lambda c: c.positives),
         "False negative rate",
         *("false_negative_rate", "miss_rate", "fn_rate"),
-    ),
+    )._replace(smallest_is_best=True),
     "fdr": _share(
         fdr,
         ("k",),
@@ -371,7 +373,7 @@ RATES: Mapping[str, Rate] = {
         RowShare(lambda t, p: ~t & p, lambda t, p: p, lambda c: c.k),
         "False discovery rate",
         "false_discovery_rate",
-    ),
+    )._replace(smallest_is_best=True),
     "accuracy": _share(
         accuracy,
         ("rows",),

@@ -80,7 +80,9 @@ def _equal_error_rate(name: re.Match[str], b: Blocks) -> Metric:
     fnr0, fnr1 = ratio(b.positives - tp0, b.positives), ratio(b.positives - tp1, b.positives)
     on_line = fpr0 + (fpr1 - fpr0) * (fnr0 - fpr0) / ((fnr0 - fpr0) + (fpr1 - fnr1))
     # The curve may have crossed before that block, in a block of negatives only.
-    return Metric("share", pl.when(fpr0 >= fnr0).then(fnr0).otherwise(on_line), by_ties(parts), needs=needs)
+    return Metric(
+        "share", pl.when(fpr0 >= fnr0).then(fnr0).otherwise(on_line), by_ties(parts), needs=needs, best="smallest"
+    )
 
 
 FAMILIES = (

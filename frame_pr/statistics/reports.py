@@ -1,15 +1,17 @@
-"""A report: the metrics that a review of a ranking or a classifier starts with, in one frame."""
+"""The usual metrics of a ranking or a classifier in one frame; any result as a table in Markdown, LaTeX or HTML."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Unpack
+from collections.abc import Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any, Literal, NamedTuple, TypeAlias, Unpack, get_args
 
 import polars as pl
 
-from frame_pr.frames.arguments import filling, public
-from frame_pr.frames.columns import by_name, refuse_clash
-from frame_pr.frames.kinds import Frame
+from frame_pr.frames.arguments import filling, names_of, one_of, public, whole
+from frame_pr.frames.columns import by_name, refuse_clash, refuse_missing
+from frame_pr.frames.kinds import Frame, kind_of
+from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import means_asked, metrics_of
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import request_of
@@ -17,7 +19,7 @@ from frame_pr.inputs.rows import rows_of
 from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.means import Statistic
-from frame_pr.metrics.names import metric, request_for
+from frame_pr.metrics.names import is_metric, metric, request_for
 from frame_pr.metrics.numbers import each
 from frame_pr.statistics.intervals import of_means, share_of
 from frame_pr.statistics.sampled_rows import bounds_of, refuse_policies, row_metric, values_and_errors
@@ -165,3 +167,214 @@ def _side_by_side(table: pl.LazyFrame, keys: Sequence[str], unit_values: UnitVal
     columns |= {f"undefined_{name}": of(name, "undefined") for name in unit_values.undefinable}
     refuse_clash(keys, columns)
     return table.group_by(map(by_name, keys)).agg(**columns) if keys else table.select(**columns)
+
+
+Markup: TypeAlias = Literal["markdown", "latex", "html"]
+
+
+class _Syntax(NamedTuple):
+    """How a markup language writes a table."""
+
+    escapes: Mapping[str, str]
+    bold: tuple[str, str]
+    undefined: str
+    table: str
+    """The whole of it, of `{titles}`, `{rules}` (one for each column) and `{rows}`."""
+    row: tuple[str, str, str]
+    """What begins a row, parts its cells, and ends it."""
+    text: str
+    """What begins a cell of text, and one of a number."""
+    number: str
+    rules: tuple[str, str]
+    """What says the alignment of a column of text, and of one of numbers."""
+
+
+_LATEX_SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {"<": "$<$", ">": "$>$"}
+_SYNTAXES: Mapping[Markup, _Syntax] = {
+    "markdown": _Syntax(
+        escapes={"|": r"\|", "\n": " "},
+        bold=("**", "**"),
+        undefined="-",
+        table="{titles}\n| {rules}\n{rows}\n",
+        row=("| ", " | ", " |"),
+        text="",
+        number="",
+        rules=(":-- | ", "--: | "),
+    ),
+    "latex": _Syntax(
+        escapes={**_LATEX_SIGNS, "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"},
+        bold=(r"\textbf{", "}"),
+        undefined="--",
+        table="\\begin{{tabular}}{{{rules}}}\n\\toprule\n{titles}\n\\midrule\n{rows}\n\\bottomrule\n\\end{{tabular}}\n",
+        row=("", " & ", r" \\"),
+        text="",
+        number="",
+        rules=("l", "r"),
+    ),
+    "html": _Syntax(
+        escapes={"&": "&amp;", "<": "&lt;", ">": "&gt;"},
+        bold=("<b>", "</b>"),
+        undefined="-",
+        table="<table>\n<thead>\n{titles}\n</thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n",
+        row=("<tr>", "</td>", "</td></tr>"),
+        text="<td>",
+        number='<td style="text-align: right">',
+        rules=("", ""),
+    ),
+}
+assert get_args(Markup) == tuple(_SYNTAXES), "Markup and _SYNTAXES name different ones"
+_WITH_BOUNDS = ("value", "difference")
+"""The columns that `low` and `high` are the bounds of."""
+_P_VALUES = ("p_value", "p_adjusted")
+"""Columns in which a number that rounds to 0 is given as below the last digit."""
+_MOST_DECIMALS = 15
+
+
+@public()
+def format_table(
+    frame: Frame,
+    markup: Markup = "markdown",
+    *,
+    decimals: int = 3,
+    best: bool | str | Sequence[str] | None = None,
+) -> str:
+    """Write any result as a table in Markdown, LaTeX or HTML, for an issue, a paper or a page.
+
+    Bounds are in the cell of their value: the columns `low_X` and `high_X` join `X` or `mean_X`, and `low` and `high`
+    join `value` or `difference`, as `0.54 [0.44, 0.65]`.
+
+    Parameters
+    ----------
+    frame : polars DataFrame or LazyFrame, pandas DataFrame
+        What a function returned, or any small frame; never changed. A LazyFrame is collected.
+    markup : "markdown", "latex" or "html"
+        LaTeX needs the package booktabs in the document. HTML has the style of great_tables where that is installed,
+        and is a bare table elsewhere.
+    decimals : int
+        How many decimals a number has that is not whole. A p-value that rounds to 0 is written as `<0.001`.
+    best : bool, str or list of str, optional
+        The columns whose best value is bold. True: all columns that are named after a metric. The best value is the
+        smallest for errors and costs such as `fpr`, and else the largest. Rows are compared that differ in `system`
+        alone, or all rows if there is no column `system`. All values that look the same as the best are bold.
+        Default: True if there is a column `system`.
+
+    Returns
+    -------
+    str
+        The table, with a row for each row of the frame, and a line break at its end.
+
+    Raises
+    ------
+    TypeError
+        A column holds lists, structs or objects.
+    ValueError
+        `best` names a column that is missing or holds no numbers; `markup` is another one; `decimals` is above 15.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> import frame_pr as fp
+    >>> run = pl.DataFrame({"relevant": [0, 1, 0, 1], "old": [0.9, 0.8, 0.7, 0.6], "new": [0.6, 0.9, 0.8, 0.7]})
+    >>> figures = run.pr.evaluate(["average_precision", "fpr@2"], "relevant", ["old", "new"])
+    >>> print(figures.pr.format_table(decimals=2))
+    | system | average_precision | fpr@2 |
+    | :-- | --: | --: |
+    | old | 0.50 | **0.50** |
+    | new | **0.83** | **0.50** |
+    <BLANKLINE>
+    """
+    syntax = _SYNTAXES[one_of("markup", markup, get_args(Markup))]
+    places = whole("decimals", decimals, least=0, most=_MOST_DECIMALS)
+    kind = kind_of(frame)
+    table = kind.read(kind.columns).collect()
+    for name, dtype in table.schema.items():
+        if dtype.is_nested() or dtype == pl.Object:
+            raise TypeError(f"frame: column {shown(name)} is {str(dtype)[:100]}, which no cell can hold; leave it out")
+    bounds = _bounds_in(table.columns)
+    directions = _directions(table, best)
+    inside = {bound for pair in bounds.values() for bound in pair}
+    cells, numbers = {}, {name: table.schema[name].is_numeric() for name in table.columns if name not in inside}
+    with_style = markup == "html" and find_spec("great_tables") is not None
+    marks = _SYNTAXES["markdown"] if with_style else syntax
+    for name, is_number in numbers.items():
+        if not is_number:
+            text = by_name(name).cast(pl.String)
+            cells[name] = text if with_style else _escaped(text, marks)
+            continue
+        shown_number = _number(name, table.schema[name], places)
+        cell = _escaped(shown_number, marks)
+        if name in directions:
+            is_best = _is_best(shown_number, name, directions[name], table.columns)
+            cell = (
+                pl.when(is_best).then(pl.concat_str(pl.lit(marks.bold[0]), cell, pl.lit(marks.bold[1]))).otherwise(cell)
+            )
+        if name in bounds:
+            low, high = (_number(bound, table.schema[bound], places) for bound in bounds[name])
+            cell = pl.coalesce(pl.concat_str(cell, pl.lit(" ["), low, pl.lit(", "), high, pl.lit("]")), cell)
+        cells[name] = cell
+    texts = table.select(cell.fill_null(marks.undefined).alias(name) for name, cell in cells.items())
+    right = [name for name, is_number in numbers.items() if is_number]
+    if with_style:
+        from great_tables import GT
+
+        return str(GT(texts, id="frame_pr").fmt_markdown(right).cols_align("right", right).as_raw_html()) + "\n"
+    titles = pl.DataFrame({name: [name] for name in texts.columns}).select(_escaped(pl.all(), syntax))
+    start, between, end = syntax.row
+    starts = [syntax.number if is_number else syntax.text for is_number in numbers.values()]
+    joined = [pl.concat_str(pl.lit(begin), by_name(name)) for begin, name in zip(starts, texts.columns, strict=True)]
+    row = pl.concat_str(pl.lit(start), pl.concat_str(joined, separator=between), pl.lit(end))
+    title, rows = ("\n".join(part.select(row).to_series()) for part in (titles, texts))
+    rules = "".join(syntax.rules[is_number] for is_number in numbers.values()).rstrip()
+    return syntax.table.format(titles=title, rules=rules, rows=rows)
+
+
+def _number(name: str, dtype: pl.DataType, decimals: int) -> pl.Expr:
+    """A number as text, null where it is missing."""
+    if dtype.is_integer():
+        return by_name(name).cast(pl.String)
+    value = by_name(name).cast(pl.Float64).fill_nan(None)
+    text = pl.coalesce(value.cast(pl.Decimal(38, decimals), strict=False).cast(pl.String), value.cast(pl.String))
+    if name in _P_VALUES:
+        least = 10.0**-decimals
+        text = pl.when((value > 0) & (value < least / 2)).then(pl.lit(f"<{least:.{decimals}f}")).otherwise(text)
+    return text
+
+
+def _escaped(text: pl.Expr, syntax: _Syntax) -> pl.Expr:
+    return text.str.replace_many(list(syntax.escapes), list(syntax.escapes.values()))
+
+
+def _bounds_in(columns: Sequence[str]) -> dict[str, tuple[str, str]]:
+    """The columns that have bounds, and the names of these."""
+    bounded = {name: (f"low_{base}", f"high_{base}") for name in columns for base in (name, name.removeprefix("mean_"))}
+    bounded |= {name: ("low", "high") for name in _WITH_BOUNDS if name in columns}
+    return {name: pair for name, pair in bounded.items() if {*pair} <= {*columns}}
+
+
+def _directions(table: pl.DataFrame, best: bool | str | Sequence[str] | None) -> dict[str, Any]:
+    """The columns whose best value is bold, and whether that is the largest or the smallest."""
+    numbers = [name for name, dtype in table.schema.items() if dtype.is_numeric()]
+    of_metrics = {}
+    for name in numbers:
+        base = name.removeprefix("mean_").removeprefix("median_")
+        if is_metric(base) and metric(base).kind == "share":
+            of_metrics[name] = metric(base).best
+    if best is None or isinstance(best, bool):
+        wanted = list(of_metrics) if best or (best is None and "system" in table.columns) else []
+    else:
+        wanted = names_of("best", best, "True, False or names of columns")
+        refuse_missing(wanted, table.columns, "frame", "best")
+        if texts := [name for name in wanted if name not in numbers]:
+            raise ValueError(f"best: column {shown(texts[0])} holds no numbers; name columns of numbers")
+    directions = {name: of_metrics.get(name, "largest") for name in wanted}
+    return {name: direction for name, direction in directions.items() if direction != "none"}
+
+
+def _is_best(text: pl.Expr, name: str, direction: str, columns: Sequence[str]) -> pl.Expr:
+    """Whether a number looks the same as the best of the rows that differ in `system` alone, and there are others."""
+    by_rank = by_name(name).cast(pl.Float64).fill_nan(None)
+    best, rows = text.sort_by(by_rank, descending=direction == "largest", nulls_last=True).first(), pl.len()
+    place = columns.index("system") if "system" in columns else 0
+    if keys := [by_name(key) for key in (*columns[:place], "metric") if place and key in columns]:
+        best, rows = best.over(keys), rows.over(keys)
+    return (text == best) & (rows > 1)
