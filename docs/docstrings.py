@@ -196,6 +196,7 @@ OWN = {
     "curve": ["points"],
     "explode_lists": ["frame", "truth", "by"],
     "unpivot_classes": ["frame", "truth"],
+    "format_table": ["frame"],
     "partitioned": ["frame"],
     "plot": ["frame", "score"],
     "plot_comparison": ["frame", "truth", "score"],
