@@ -228,6 +228,7 @@ RELATED = {
     "evaluate": "with_metrics, report, intervals, compare, Policies",
     "explode_lists": "evaluate, success_at_k, join_judgments",
     "f_beta": "confusion, precision_at_recall, evaluate",
+    "format_table": "report, evaluate, intervals, compare",
     "gains_table": "curve, confusion, evaluate",
     "identify": "evaluate, average_precision",
     "interpolated_average_precision": "average_precision, curve, precision_at_recall",

@@ -270,6 +270,10 @@ def format_table(
     ValueError
         `best` names a column that is missing or holds no numbers; `markup` is another one; `decimals` is above 15.
 
+    See Also
+    --------
+    report, evaluate, intervals, compare
+
     Examples
     --------
     >>> import polars as pl
