@@ -16,7 +16,8 @@ from frame_pr.inputs.weights import UNIT, with_totals
 from frame_pr.metrics import rates
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS
 from frame_pr.metrics.rates import rate_of
-from frame_pr.ranking.blocks import blocks_of, ends, place_of_block, starts
+from frame_pr.ranking.blocks import blocks_of, place_of_block
+from frame_pr.ranking.sorting import ends, starts
 
 CURVE_COLUMNS = (
     "threshold",

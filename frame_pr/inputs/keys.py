@@ -7,7 +7,7 @@ the label.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property, partial
 from math import prod
@@ -24,20 +24,18 @@ _GROUPS_BESIDE_PLACES = 2**28
 _SCORES = 2**65
 # Codes of scores, of Int64, UInt64 and Float64 alike, lie between -2**63 and 2**64.
 _LOWEST, _HIGHEST = -(2**63), 2**64 - 1
-# Ranks of scores begin at 0 or later; these come behind all of them.
-_UNRETRIEVED, _DROPPED = _SCORES - 2, _SCORES - 1
 _FLIP = pl.lit(2**63 - 1, dtype=pl.Int64)
 
 
-def score_code(score: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+def score_code(score: pl.Expr, dtype: pl.DataType, integer: type[pl.DataType] = pl.Int128) -> pl.Expr:
     """Integer that orders as the score does, equal where the scores are equal."""
     if dtype.is_float():
         zero = pl.lit(0.0, dtype=pl.Float64)  # -0.0 equals 0.0, but has other bits
         bits = pl.when(score == 0).then(zero).otherwise(score.cast(pl.Float64)).reinterpret(dtype=pl.Int64)
-        return _flip_negative(bits).cast(pl.Int128)
+        return _flip_negative(bits).cast(integer)
     if dtype == pl.Decimal:
         return score.to_physical()
-    return score.cast(pl.Int128)
+    return score.cast(integer)
 
 
 def score_of(code: pl.Expr, dtype: pl.DataType) -> pl.Expr:
@@ -64,9 +62,41 @@ def group_limit(*, places: bool) -> int:
     return _GROUPS_BESIDE_PLACES if places else _GROUPS
 
 
+class Layout(NamedTuple):
+    """Which integer a key is, and how the groups and the codes of scores are numbered in it: nothing is rounded."""
+
+    integer: type[pl.DataType] = pl.Int128
+    scores: int = _SCORES
+    """How many ranks a group has; the last two are those of rows without a score, and of rows that are dropped."""
+    best: int | None = None
+    """The code of the best score; None: that of the best score that there can be."""
+    step: int = 1
+    """What all differences of codes are multiples of."""
+    first_group: int = 0
+
+
+WIDE = Layout()
+"""For any groups and scores."""
+_CODES_IN_INT64 = (
+    pl.Float64,
+    pl.Float32,
+    pl.Float16,
+    pl.Int64,
+    pl.Int32,
+    pl.Int16,
+    pl.Int8,
+    pl.UInt32,
+    pl.UInt16,
+    pl.UInt8,
+)
+
+
 @dataclass(frozen=True)
 class SortKey:
-    """How the keys of rows are laid out: an Int128 of group, score, place among equal scores where asked for, truth."""
+    """How the keys of rows are laid out: an integer of group, score, place among equal scores where asked for, truth.
+
+    Where `layout` is not `WIDE`, the integers are others, until `widened` makes them those of all keys.
+    """
 
     dtype: pl.DataType
     """That of the scores."""
@@ -79,6 +109,7 @@ class SortKey:
     """Whether there may be rows that do not count, told by a column `dropped`."""
     own_dtypes: Sequence[pl.DataType] = ()
     """The types that the scores had, one for each system."""
+    layout: Layout = WIDE
 
     @cached_property
     def _room(self) -> int:
@@ -90,11 +121,71 @@ class SortKey:
 
         Of `group` and `score`; rows without a score come last, and behind these the rows that are dropped.
         """
-        code = score_code(pl.col("score"), self.dtype)
-        rank = (code - _LOWEST if self.ascending else _HIGHEST - code).fill_null(_UNRETRIEVED)
+        layout = self.layout
+        rank = self._rank(score_code(pl.col("score"), self.dtype, layout.integer))
+        rank = rank.fill_null(pl.lit(self._unretrieved, dtype=layout.integer))
         if self.drops:
-            rank = pl.when("dropped").then(pl.lit(_DROPPED, dtype=pl.Int128)).otherwise(rank)
-        return pl.col("group").cast(pl.Int128) * _SCORES + rank
+            rank = pl.when("dropped").then(pl.lit(self._dropped, dtype=layout.integer)).otherwise(rank)
+        group = pl.col("group").cast(layout.integer)
+        return (group - layout.first_group if layout.first_group else group) * layout.scores + rank
+
+    @property
+    def _unretrieved(self) -> int:
+        return self.layout.scores - 2
+
+    @property
+    def _dropped(self) -> int:
+        return self.layout.scores - 1
+
+    @property
+    def _best(self) -> int:
+        """The code whose rank is 0."""
+        if self.layout.best is not None:
+            return self.layout.best
+        return _LOWEST if self.ascending else _HIGHEST
+
+    def _rank(self, code: pl.Expr) -> pl.Expr:
+        """The place of a score among all that may be, from the best one on."""
+        best = pl.lit(self._best, dtype=self.layout.integer)
+        rank = code - best if self.ascending else best - code
+        return rank if self.layout.step == 1 else rank // self.layout.step
+
+    def narrowed(self, rows: pl.LazyFrame) -> SortKey:
+        """The same key as an Int64 where the groups and scores of these rows fit into one, else as it is."""
+        if self.places or self.dtype not in _CODES_IN_INT64:
+            return self
+        code, group = score_code(pl.col("score"), self.dtype, pl.Int64), pl.col("group")
+        extremes = rows.select(
+            code.min().alias("low"),
+            code.max().alias("high"),
+            code.bitwise_or().alias("bits"),
+            group.min().alias("first"),
+            group.max().alias("last"),
+        )
+        low, high, bits, first, last = extremes.collect(engine="streaming").row(0)
+        if low is None or first is None:
+            return self
+        # The lowest bit that any code has: all of them, and so their differences, are multiples of it.
+        step = bits & -bits or 1
+        scores = 1 << ((high - low) // step + 2).bit_length()
+        if (last - first + 1) * scores * 2 > 2**63:
+            return self
+        return replace(self, layout=Layout(pl.Int64, scores, low if self.ascending else high, step, first))
+
+    def widened(self) -> pl.Expr:
+        """The column `bits` of this layout in that of all keys."""
+        if self.layout == WIDE:
+            return pl.col("bits")
+        wide = replace(self, layout=WIDE)
+        rank = (pl.col("bits") & (self.layout.scores * self._room - 1)) // self._room
+        code = (rank * self.layout.step).cast(pl.Int128)
+        code = code + self._best if self.ascending else self._best - code
+        code = pl.when(rank == self._unretrieved).then(None).otherwise(code)
+        wide_rank = wide._rank(code).fill_null(wide._unretrieved)
+        if self.drops:
+            wide_rank = pl.when(rank == self._dropped).then(pl.lit(wide._dropped, dtype=pl.Int128)).otherwise(wide_rank)
+        group = self.group().cast(pl.Int128)
+        return (group * _SCORES + wide_rank) * self._room
 
     def score_reaches(self, code: int | pl.Expr) -> pl.Expr:
         """Whether the score of a row is as good as that of this code, or better; null where there is none."""
@@ -111,11 +202,23 @@ class SortKey:
         """The last bit of a key, of a truth, and the other way round: the smaller comes first."""
         return 1 - truth.cast(pl.Int64) if self.hits_first else truth.cast(pl.Int64)
 
-    def unpacked(self, *, place: bool) -> dict[str, pl.Expr]:
-        """Parts of the column `key`: `bits` of group and score; `truth`; `place_bits`, of `bits` and the place."""
-        key = pl.col("key")
-        parts = {"bits": key & -self._room, "truth": self.truth_bit(key & 1)}
-        return parts | ({"place_bits": key & -2} if place else {})
+    def bits(self) -> pl.Expr:
+        """The group and the score of the column `key`."""
+        return pl.col("key") & -self._room
+
+    def truth(self) -> pl.Expr:
+        """The truth of the column `key`, as an integer."""
+        return self.truth_bit(pl.col("key") & 1).cast(pl.Int64)
+
+    def ends(self, *, of: Literal["group", "block", "place", "row", "truth"]) -> pl.Expr:
+        """Whether the next one of the sorted column `key` is of another group, or block, and so on.
+
+        "row": of another truth, in keys that hold the number of their row.
+        """
+        group = self.layout.scores * self._room
+        below = {"group": group, "block": self._room, "row": PLACES, "place": 2, "truth": 1}[of]
+        # The first bit in which the two differ.
+        return (pl.col("key").xor(pl.col("key").shift(-1)) >= below).fill_null(True)
 
     def place_of_row(self) -> pl.Expr:
         """A place that holds the number of the row, so that other columns can be fetched by it after the sort."""
@@ -129,11 +232,12 @@ class SortKey:
 
     def group_bits(self) -> pl.Expr:
         """What tells groups apart."""
-        return pl.col("bits") & -(_SCORES * self._room)
+        return pl.col("bits") & -(self.layout.scores * self._room)
 
     def group(self) -> pl.Expr:
         """The number of the group."""
-        return (pl.col("bits") // (_SCORES * self._room)).cast(pl.Int64)
+        group = (pl.col("bits") // (self.layout.scores * self._room)).cast(pl.Int64)
+        return group + self.layout.first_group if self.layout.first_group else group
 
     def block(self) -> pl.Expr:
         """The number of the block, as `block_of_row` gives it."""
@@ -141,11 +245,11 @@ class SortKey:
 
     def is_retrieved(self) -> pl.Expr:
         """Whether there is a score."""
-        return self._rank_bits() < _UNRETRIEVED * self._room
+        return self._rank_bits() < self._unretrieved * self._room
 
     def counts(self) -> pl.Expr:
         """Whether the row is not dropped."""
-        return self._rank_bits() < _DROPPED * self._room
+        return self._rank_bits() < self._dropped * self._room
 
     def rank_key(self) -> pl.Expr:
         """Integer of a score, the larger the better it is."""
@@ -157,11 +261,14 @@ class SortKey:
 
     def reaches(self, code: int | pl.Expr) -> pl.Expr:
         """Whether the score is as good as that of this code, or better."""
-        least = code - _LOWEST if self.ascending else _HIGHEST - code
-        return self._rank_bits() < (least + 1) * self._room
+        if isinstance(code, int):
+            least = (code - self._best if self.ascending else self._best - code) // self.layout.step
+            return self._rank_bits() < min(max(least + 1, 0), self._unretrieved) * self._room
+        rank = (code - self._best if self.ascending else self._best - code) // self.layout.step
+        return self._rank_bits() < (rank + 1).clip(0, self._unretrieved).cast(self.layout.integer) * self._room
 
     def _rank_bits(self) -> pl.Expr:
-        return pl.col("bits") & (_SCORES * self._room - 1)
+        return pl.col("bits") & (self.layout.scores * self._room - 1)
 
 
 def largest_by(figure: pl.Expr) -> pl.Expr:

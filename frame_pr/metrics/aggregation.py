@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import polars as pl
@@ -18,6 +19,7 @@ from frame_pr.metrics.metric import FACTS, Aggregate, Aggregates, Metric
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS, GRADED_COLUMNS, metric
 from frame_pr.metrics.rates import RATES
 from frame_pr.ranking.blocks import best_blocks, blocks_of
+from frame_pr.ranking.sorting import Reached
 
 _HOW: Mapping[str, tuple[Callable[[pl.Expr], pl.Expr], str]] = {
     "sum": (lambda over: over.fill_null(0), "sum"),
@@ -156,9 +158,10 @@ def _aggregate_ranking(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Thre
     hits_may_lack = bool(rows.request.keeps_unscored or rows.totals or rows.starts is not None)
     blocks_read = {record.beyond_steps for record in metrics}
     first = "first" in blocks_read or (hits_may_lack and "first without hits" in blocks_read)
-    k_at = {f"k@{name}": rows.key.reaches(code_reached(cutoff.threshold, rows.key)) for name, cutoff in cutoffs.items()}
+    codes = {name: code_reached(cutoff.threshold, rows.key) for name, cutoff in cutoffs.items()}
+    k_at: dict[str, Reached] = {f"k@{name}": partial(SortKey.reaches, code=code) for name, code in codes.items()}
     if "retrieved_rows" in metric_plan.facts and rows.some_unranked:
-        k_at["retrieved_k"] = rows.key.is_retrieved()
+        k_at["retrieved_k"] = SortKey.is_retrieved
     columns = metric_plan.columns_of_blocks
     if "retrieved_k" in columns:
         columns |= {"k"}

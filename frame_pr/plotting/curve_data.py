@@ -17,7 +17,7 @@ from frame_pr.inputs.values import type_of
 from frame_pr.metrics.rates import Counts, ratio
 from frame_pr.plotting.axis_quantities import axis_quantity, formula_of
 from frame_pr.plotting.options import PlotOptions
-from frame_pr.ranking.blocks import starts
+from frame_pr.ranking.sorting import starts
 from frame_pr.statistics.average_curves import averages, heights_of
 
 STRIPS = 100

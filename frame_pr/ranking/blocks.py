@@ -1,36 +1,17 @@
-"""Canonical rows -> blocks: the one place that sorts.
-
-Group, score and truth are packed into one Int128 and sorted as plain integers: the cheapest sort polars has, whatever
-the number and the size of the groups, and nothing has to be gathered afterwards. From there on every step is
-whole-column arithmetic on a table that is ordered by group and then from the best score on.
-"""
+"""Sorted rows -> blocks: whole-column arithmetic on a table in order of the groups, then from the best score on."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from types import MappingProxyType
-from typing import Literal
 
 import polars as pl
 
 from frame_pr.inputs.keys import PLACES
 from frame_pr.inputs.rows import Rows
-from frame_pr.inputs.weights import (
-    GAINS,
-    HITS,
-    MASSES,
-    ROWS,
-    UNJUDGED,
-    bits_of_sum,
-    exact_unit,
-    exponent,
-    how_many,
-    in_units,
-    refuse_lost,
-    unit_of,
-)
+from frame_pr.inputs.weights import GAINS, HITS, MASSES, ROWS, UNJUDGED, how_many
+from frame_pr.ranking.sorting import Reached, ends, is_few, sorted_blocks, starts
 
 _RUN = (*MASSES, UNJUDGED)
 START = (*(mass.before for mass in _RUN), *(mass.in_all for mass in _RUN), "later_precision")
@@ -56,7 +37,7 @@ def blocks_of(
     steps: bool = False,
     first: bool = False,
     each_row: bool = False,
-    k_at: Mapping[str, pl.Expr] = MappingProxyType({}),
+    k_at: Mapping[str, Reached] = MappingProxyType({}),
     extra_sums: Sequence[str] = (),
 ) -> pl.LazyFrame:
     """Table of blocks, one row per distinct score of a group, by group and from the best score on.
@@ -72,8 +53,8 @@ def blocks_of(
 
     `columns`: those that are wanted; there may be others, too. `steps`: only blocks with a positive, and the last one
     of every group. `first`: also the first one of every group. `each_row`: with ties that put positives first or last,
-    every row is a block, also where truths are equal. `k_at`: more columns, of which blocks reach a threshold
-    (`SortKey.reaches`) the k there as far as the block, 0 where no block above it does. `extra_sums`: those of
+    every row is a block, also where truths are equal. `k_at`: more columns, of the rows of which this holds
+    the k as far as the block. `extra_sums`: those of
     `EXTRA_SUMS` that are wanted, of each block alone; a block that has any of them is a step, too.
     """
     key = rows.key
@@ -87,34 +68,30 @@ def blocks_of(
         # What nobody wants is not even planned: of few rows, the plan takes more time than the rows.
         return {name: expression() for name, expression in expressions.items() if name in wanted}
 
-    if steps:
-        wanted |= {HITS.block}
+    wanted |= ({HITS.block} if steps else set()) | ({"first"} if first else set())
+    retrieved = key.is_retrieved() if rows.some_unranked else pl.lit(True)
     masses = [mass for mass in MASSES if mass.upto in wanted] + [UNJUDGED] * (UNJUDGED.block in extra_sums)
     # Running totals over the whole frame; a block's own numbers are differences of them, and so are a group's.
-    blocks = _running(rows, extra_sums, each_row=each_row, wanted=wanted).with_columns(
+    blocks = sorted_blocks(
+        rows, wanted, extra_sums, k_at, steps=steps and "first" not in wanted, each_row=each_row
+    ).with_columns(
         last=ends(key.group_bits()),
-        **{mass.block: difference(mass.run) for mass in MASSES if mass.block in wanted},
+        **({HITS.block: difference(HITS.run)} if HITS.block in wanted else {}),
+        **({"retrieved": retrieved} if rows.some_unranked or "retrieved" in wanted else {}),
         **{name: _block_sum(name, rows) for name in extra_sums},
     )
     # The last block of a group always stays: so the next one is the first.
     is_first = pl.col("last").shift(1, fill_value=True)
-    before = pl.col(ROWS.run).shift(1, fill_value=0)
-    if k_at:
-        # Codes may be of the group's system.
-        blocks = blocks.with_columns(group=key.group()).with_columns(
-            pl.when(reached).then(ROWS.run).when(is_first).then(before).forward_fill().alias(name)
-            for name, reached in k_at.items()
-        )
-    if first or "first" in wanted:
+    if "first" in wanted:
         blocks = blocks.with_columns(first=is_first)
     if steps:
         has_some = [pl.col(name) > 0 for name in ("hits", *extra_sums)]
         blocks = blocks.filter(pl.any_horizontal(*has_some, "last", *(["first"] if first else [])))
-    # Where the next group starts, the row before holds what the runs began with.
-    start = {
-        mass: pl.when(is_first).then(pl.col(mass.run).shift(1, fill_value=0)).forward_fill()
-        for mass in {*masses, *([ROWS] if k_at else [])}
-    }
+
+    def since_start(run: str) -> pl.Expr:
+        # Where a group starts, the row before holds what the run began with.
+        return pl.col(run) - pl.when(is_first).then(pl.col(run).shift(1, fill_value=0)).forward_fill()
+
     blocks = blocks.with_columns(
         group=key.group().set_sorted(),
         **build_wanted(
@@ -125,8 +102,8 @@ def blocks_of(
                 "misses": lambda: difference(ROWS.run) - difference(HITS.run),
             }
         ),
-        **{mass.upto: pl.col(mass.run) - start[mass] for mass in masses},
-        **{name: pl.col(name) - start[ROWS] for name in k_at},
+        **{mass.upto: since_start(mass.run) for mass in masses},
+        **{name: since_start(name) for name in k_at},
     )
     of_groups = {mass.total: from_last(pl.col(mass.upto)) for mass in masses if mass.total in wanted}
     blocks = blocks.with_columns(**of_groups, **build_wanted({"threshold": lambda: key.threshold(pl.col("rank_key"))}))
@@ -157,7 +134,7 @@ def _dense_rank(blocks: pl.Series) -> pl.Series:
     """The place of each value among the distinct ones, from 0 on; null of null."""
     frame, block = blocks.to_frame("block"), pl.col("block")
     table = frame.lazy()
-    if _few(frame, block):
+    if is_few(frame, block):
         places = table.unique().drop_nulls().sort("block").with_row_index("place").collect(engine="streaming")
         return table.join(places.lazy(), on="block", how="left", maintain_order="left").collect()["place"]
     # Integers that hold the number of their row are sorted in a third of the time of numbers beside them.
@@ -169,152 +146,10 @@ def _dense_rank(blocks: pl.Series) -> pl.Series:
     return pl.repeat(None, len(blocks), dtype=pl.UInt32, eager=True).scatter(*table.collect(engine="streaming"))
 
 
-def _running(rows: Rows, extra_sums: Sequence[str], *, each_row: bool, wanted: Collection[str]) -> pl.LazyFrame:
-    """Sort, and run totals down the column: `bits`, a run for each mass, `ties_run`, `retrieved`; one row per block."""
-    key, ordered, by_truth = rows.key, rows.request.ordered, rows.request.tie_rule.bounds
-    masses = _masses(rows, extra_sums)
-    fractional = any(dtype.is_float() for _, dtype in masses.values())
-    frame = rows.frame if rows.units is None else rows.frame.join(rows.units, on="group", how="left")
-    by_index = key.places and not ordered
-    frame = frame.with_row_index("row") if by_index else frame
-    columns = [key.pack(key.place_of_row() if by_index else pl.col("tie") if ordered else None).alias("key")]
-    columns += [mass.alias(name) for name, (mass, _) in masses.items()]
-    columns += [pl.col("count")] if rows.has_counts else []
-    alike = not (fractional or (each_row and by_truth))
-    in_order = partial(_in_order, alike=alike, row=key.row() if by_index else None)
-    dtypes = {name: dtype for name, (_, dtype) in masses.items()}
-    dtypes = {"key": pl.Int128(), **dtypes, "count": pl.Int64()}
-    table = frame.select(key=pl.map_batches(columns, in_order, return_dtype=pl.Struct(dtypes))).unnest("key")
-    if by_index:
-        # In the same time as the sort of a frame, and with less memory.
-        table = table.with_columns(pl.col([*masses, *(["count"] if rows.has_counts else [])]).gather(key.row()))
-    table = table.with_columns(**key.unpacked(place=ordered))
-    if not fractional:
-        rows = replace(rows, has_counts=True)
-    bits = pl.col("bits")
-    retrieved = key.is_retrieved() if rows.some_unranked else pl.lit(True)
-    alone = starts(bits) & ends(bits)
-    tied = ~(alone & (pl.col("count") == 1) if rows.has_counts else alone) & retrieved
-    if rows.weights.fractional:
-        table = table.with_columns(unit=_unit("weight", rows) if rows.units is None else _known_unit(rows))
-    if rows.gains.fractional and not {*GAINS}.isdisjoint(extra_sums):
-        table = table.with_columns(gain_unit=_unit("gain", rows))
-    runs = _runs(rows, extra_sums)
-    if "ties" in wanted:
-        runs["ties_run"] = rows.times(tied.cast(pl.Int64)).cum_sum()
-    if rows.some_unranked or "retrieved" in wanted:
-        runs["retrieved"] = retrieved
-    table = table.with_columns(**runs)
-    end = ends(pl.col("place_bits") if ordered else bits)
-    if by_truth:
-        # Rows of equal score and truth need no order among them.
-        end = pl.lit(True) if each_row else end | ends(pl.col("truth"))
-    return table.filter(end)
-
-
-def _masses(rows: Rows, extra_sums: Sequence[str]) -> dict[str, tuple[pl.Expr, pl.DataType]]:
-    """What goes along with the keys, and its type: whole ones of all rows that a row stands for, floats of one."""
-    masses: dict[str, tuple[pl.Expr, pl.DataType]] = {}
-    for name, weights in (("weight", rows.weights), ("gain", rows.gains)):
-        if weights.name is not None and (name == "weight" or not {*GAINS}.isdisjoint(extra_sums)):
-            mass = pl.col(name)
-            masses[name] = (mass, pl.Float64()) if weights.fractional else (rows.times(mass), pl.Int64())
-    if rows.units is not None:
-        masses["unit"] = pl.col("unit"), pl.Float64()
-    if rows.request.fills_labels and not {"judged", UNJUDGED.block}.isdisjoint(extra_sums):
-        judged = pl.col("judged") & ~pl.col("dropped") if rows.key.drops else pl.col("judged")
-        masses["judged"] = rows.times(judged.cast(pl.Int64)), pl.Int64()
-    return masses
-
-
-_LOOKED_AT = 2**16
-"""So many keys are looked at before all of them are sorted."""
-
-
-def _in_order(columns: Sequence[pl.Series], *, alike: bool, row: pl.Expr | None) -> pl.Series:
-    """The keys in order, what goes along with them, and the `count` of each.
-
-    `alike`: rows of equal keys may be taken together, and are where there are few others. `row`: where a key holds the
-    number of its row, to fetch by it what goes along.
-    """
-    keys, *others = columns
-    table = pl.DataFrame(columns)
-    has_counts = "count" in table.columns
-    key_alone = pl.col("key") if row is None else pl.col("key") - row.cast(pl.Int128) * 2
-    if alike and _few(table, key_alone):
-        count = {} if has_counts else {"count": pl.len().cast(pl.Int64)}
-        groups = table.lazy().group_by(key_alone).agg(pl.exclude("key").sum(), **count).sort("key")
-        table = groups.collect(engine="streaming")
-        return table.with_columns(key_alone if row is None else key_alone + pl.int_range(pl.len()) * 2).to_struct()
-    table = table.sort("key") if others and row is None else table.with_columns(keys.sort())
-    return (table if has_counts else table.with_columns(count=pl.lit(1, dtype=pl.Int64))).to_struct()
-
-
-def _few(table: pl.DataFrame, key: pl.Expr) -> bool:
-    """Whether there are so few distinct ones among many that it pays to look for them before a sort."""
-    if len(table) <= 2 * _LOOKED_AT:
-        return False
-    seen = table.sample(_LOOKED_AT, with_replacement=True, seed=0).select(key.n_unique()).item()
-    return bool(seen < 0.6 * _LOOKED_AT)
-
-
-def _runs(rows: Rows, extra_sums: Sequence[str]) -> dict[str, pl.Expr]:
-    """Running totals of hits and of rows, and of what is `beside`."""
-    counts = rows.times(rows.key.counts().cast(pl.Int64)) if rows.key.drops else pl.col("count")
-    # In fixed point, as floats lose bits where a total is taken from another.
-    gain = rows.times(in_units(pl.col("gain"), pl.col("gain_unit"))) if rows.gains.fractional else pl.col("gain")
-    summed = {"gain": gain, "hit_gain": pl.col("truth") * gain}
-    judged = pl.col("judged") if rows.request.fills_labels else counts
-    summed |= {"judged": judged, UNJUDGED.block: counts - judged}
-    runs = {f"{name}_run": summed[name].cum_sum() for name in extra_sums}
-    if rows.weights.fractional:
-        # Over all groups they may wrap around, which differences within a group do not notice.
-        weight = rows.times(in_units(pl.col("weight"), pl.col("unit")))
-    elif rows.weights.name is not None:
-        weight = pl.col("weight")
-    elif rows.key.drops:
-        weight = counts
-    else:
-        return {HITS.run: rows.times(pl.col("truth")).cum_sum(), ROWS.run: counts.cum_sum(), **runs}
-    return {HITS.run: (pl.col("truth") * weight).cum_sum(), ROWS.run: weight.cum_sum(), **runs}
-
-
 def _block_sum(name: str, rows: Rows) -> pl.Expr:
     """What a block has of a mass that is not run down the ranking."""
     block_sum = difference(f"{name}_run")
     return block_sum / pl.col("gain_unit") if name in GAINS and rows.gains.fractional else block_sum
-
-
-def _known_unit(rows: Rows) -> pl.Expr:
-    check = partial(refuse_lost, argument="weight", name=str(rows.weights.name))
-    return pl.map_batches(["weight", "unit"], check, return_dtype=pl.Float64)
-
-
-def _unit(column: Literal["weight", "gain"], rows: Rows) -> pl.Expr:
-    """The unit of the weights, or gains, of each row: any in which all are exact, else its group's own."""
-    name = str((rows.weights if column == "weight" else rows.gains).name)
-
-    def units(columns: Sequence[pl.Series]) -> pl.Series:
-        masses, groups, *counts = columns
-        unit = exact_unit(masses, int(counts[0].sum()) if counts else len(masses))
-        if unit is not None:
-            return pl.repeat(unit, len(masses), eager=True)
-        table = pl.DataFrame({"mass": masses, "group": groups})
-        table = table.with_columns(own=counts[0] if counts else pl.lit(1, dtype=pl.Int64))
-        return refuse_lost([masses, table.select(_unit_of_group()).to_series()], column, name)
-
-    counts = ["count"] if rows.has_counts else []
-    return pl.map_batches([column, rows.key.group_bits(), *counts], units, return_dtype=pl.Float64)
-
-
-def _unit_of_group() -> pl.Expr:
-    """The unit of each `group`: of the largest `mass` and of the number of rows, which are `own` in each of them."""
-    end, start, upto = ends(pl.col("group")), starts(pl.col("group")), pl.col("own").cum_sum()
-    # A running maximum that restarts at every group, as the number of the group outweighs all exponents.
-    group = start.cast(pl.Int64).cum_sum() * 2**12
-    largest = pl.when(end).then((group + exponent(pl.col("mass"))).cum_max()).backward_fill() - group
-    size = pl.when(end).then(upto).backward_fill() - pl.when(start).then(upto - pl.col("own")).forward_fill()
-    return unit_of(bits_of_sum(largest, size))
 
 
 def best_blocks(rows: Rows) -> pl.LazyFrame:
@@ -325,16 +160,6 @@ def best_blocks(rows: Rows) -> pl.LazyFrame:
     blocks = blocks.sort("group", "gain", descending=[False, True]).with_columns(run=pl.col("size").cum_sum())
     before = from_start(pl.col("run") - pl.col("size"))
     return blocks.select("group", "size", gain=pl.col("gain") * pl.col("size"), k=pl.col("run") - before)
-
-
-def starts(column: pl.Expr) -> pl.Expr:
-    """Whether the value is another than that of the row before."""
-    return (column != column.shift(1)).fill_null(True)
-
-
-def ends(column: pl.Expr) -> pl.Expr:
-    """Whether the value is another than that of the row after."""
-    return (column != column.shift(-1)).fill_null(True)
 
 
 def difference(run: str) -> pl.Expr:

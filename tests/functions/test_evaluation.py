@@ -67,8 +67,8 @@ def test_figures_at_a_threshold_need_no_ranking():
         data.pr.confusion("relevant", prediction="predicted"),
         data.pr.f_beta("relevant", "score", threshold=[3, 4]),
     ):
-        assert "cum_sum" not in result.explain()
-    assert "cum_sum" in data.pr.confusion("relevant", "score", k=3).explain()
+        assert "bits" not in result.explain()
+    assert "bits" in data.pr.confusion("relevant", "score", k=3).explain()
 
 
 # names --------------------------------------------------------------------------------------------------------------

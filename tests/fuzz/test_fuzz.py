@@ -2,7 +2,7 @@
 
 import pytest
 
-from frame_pr.ranking import blocks
+from frame_pr.ranking import sorting
 from fuzz.trying import shown, tried
 
 # Random data look like mistakes now and then.
@@ -15,7 +15,8 @@ CASES |= {"partitioned": 60, "dask": 30}
 @pytest.mark.parametrize(("seed", "engine"), list(enumerate(CASES)))
 def test_every_value_is_the_exact_one(monkeypatch, seed, engine):
     # Rows are counted before they are sorted in small frames, too, where few of a sample differ.
-    monkeypatch.setattr(blocks, "_LOOKED_AT", 4)
+    monkeypatch.setattr(sorting, "_LOOKED_AT", 4)
+    monkeypatch.setattr(sorting, "_WIDTHS_FROM", 8)
     cases = number = 0
     while cases < CASES[engine]:
         done, wrong = tried(seed, range(number, number + 20), [engine])

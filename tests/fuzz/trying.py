@@ -8,7 +8,7 @@ import comparison_cases
 import statistics_cases
 
 import frame_pr as fp
-from frame_pr.ranking import blocks
+from frame_pr.ranking import sorting
 from fuzz import answers, thresholds
 from fuzz.answers import differences, groups_of
 from fuzz.calls import code
@@ -19,7 +19,7 @@ from fuzz.started import started
 
 def prepared() -> None:
     """Warnings are errors, as in the tests; rows are counted before they are sorted in small frames, too."""
-    blocks._LOOKED_AT = 4
+    sorting._LOOKED_AT, sorting._WIDTHS_FROM = 4, 8
     warnings.simplefilter("error")
     # Random calls are full of values that look like a mistake.
     warnings.simplefilter("ignore", fp.DataWarning)

@@ -8,7 +8,7 @@ from samples import SCORE_IDS, SCORES
 
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.ranking import blocks
+from frame_pr.ranking import sorting
 from frame_pr.ranking.blocks import blocks_of
 
 INFINITY = math.inf
@@ -99,29 +99,57 @@ def test_rows_that_are_counted_before_they_are_sorted_are_the_same_blocks(monkey
     ranked = replace(ranked, frame=rows.lazy(), key=replace(ranked.key, drops=drops))
     every_row = [False, True] if ties in ("optimistic", "pessimistic") else [False]
     sorted_whole = [blocks_of(ranked, each_row=each_row).collect() for each_row in every_row]
-    monkeypatch.setattr(blocks, "_LOOKED_AT", 100)
+    monkeypatch.setattr(sorting, "_LOOKED_AT", 100)
     for each_row, expected in zip(every_row, sorted_whole, strict=True):
         found = blocks_of(ranked, each_row=each_row).collect()
-        assert found.drop("count").equals(expected.drop("count"))  # of a key, not of a block
+        assert found.equals(expected)
         assert len(expected) == 300 or not each_row
 
 
-@pytest.mark.parametrize("row", [None, (pl.col("key") % 2**12 // 2).cast(pl.UInt32)], ids=["alone", "with its row"])
-@pytest.mark.parametrize("alike", [False, True])
-@pytest.mark.parametrize(("keys", "few"), [(1, True), (20, True), (500, False), (1000, False)])
-def test_rows_are_counted_first_where_few_keys_are_seen(monkeypatch, keys, few, alike, row):
-    monkeypatch.setattr(blocks, "_LOOKED_AT", 100)
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("keys", "few"), [(1, True), (10, True), (500, False), (1000, False)])
+def test_rows_are_counted_first_where_few_keys_are_seen(monkeypatch, keys, few, weighted):
+    monkeypatch.setattr(sorting, "_LOOKED_AT", 100)
+    sorted_rows = []
+    rank = sorting._Sort._ranked
+    monkeypatch.setattr(sorting._Sort, "_ranked", lambda *of: sorted_rows.append(len(of[1])) or rank(*of))
     number = pl.int_range(1000)
-    key = (number * 7 % keys).cast(pl.Int128) * 2**12
-    data = pl.select(key=key if row is None else key + number * 2, weight=number, count=number % 3)
-    expected = data.group_by(pl.col("key") // 2**12).sum().sort("key")
-    for columns in (["key"], ["key", "weight"], ["key", "weight", "count"]):
-        found = blocks._in_order(data[columns].get_columns(), alike=alike, row=row).struct.unnest()
-        assert found.columns == list(dict.fromkeys([*columns, "count"]))
-        assert len(found) == (keys if few and alike else 1000)
-        assert found["key"].is_sorted()
-        if row is not None:
-            found = found.with_columns(pl.col(columns[1:]).gather(row))
-        assert found["count"].sum() == (999 if "count" in columns else 1000)
-        found = found.group_by(pl.col("key") // 2**12).agg(pl.col(columns[1:]).sum()).sort("key")
-        assert found.equals(expected.select(columns))
+    rows = pl.select(group=0, score=number * 7 % keys, truth=number % 3 == 0, weight=number + 1)
+    options = {"weight": "weight"} if weighted else {}
+    ranked, _ = rows_of(rows, request_of("truth", "score", None, None, options))
+    ranked = replace(ranked, frame=rows.lazy(), key=replace(ranked.key, drops=False))
+    found = blocks_of(ranked).collect()
+    assert sorted_rows == [2 * min(keys, 500) if few else 1000]
+    expected = rows.group_by("score").agg(pl.col("weight").sum() if weighted else pl.len().cast(pl.Int64)).sort("score")
+    assert found.sort("threshold").select("threshold", "size").rows() == expected.rows()
+
+
+FITTING = [
+    [0.1, 0.25, 0.5, -0.0, 0.0, None],
+    [-1.5, -1.25, 0.0, 2.0],
+    [math.inf, -math.inf, 0.5],
+    [1e-300, 5e-324],
+    [3, 1, -7],
+    [None],
+]
+
+
+@pytest.mark.parametrize("drops", [False, True])
+@pytest.mark.parametrize("ascending", [False, True])
+@pytest.mark.parametrize("scores", FITTING)
+@pytest.mark.parametrize("groups", [[0, 1], [2**60 - 2, 2**60 - 1], [0, 2**60 - 1]])
+def test_keys_of_64_bits_are_the_same_blocks(monkeypatch, groups, scores, ascending, drops):
+    number = pl.int_range(len(scores) * 40)
+    dtype = pl.Float64 if any(isinstance(score, float) for score in scores) else pl.Int64
+    rows = pl.select(number=number).select(
+        group=pl.lit(pl.Series(groups)).gather(pl.col("number") % 2),
+        score=pl.lit(pl.Series(scores, dtype=dtype)).gather(pl.col("number") * 7 % len(scores)),
+        truth=pl.col("number") % 3 == 0,
+        dropped=pl.col("number") % 5 == 0,
+    )
+    options = {"ascending": ascending, "unscored": "unretrieved"}
+    ranked, _ = rows_of(rows, request_of("truth", "score", None, None, options))
+    ranked = replace(ranked, frame=rows.lazy(), key=replace(ranked.key, drops=drops))
+    wide = [blocks_of(ranked, steps=steps).collect() for steps in (False, True)]
+    monkeypatch.setattr(sorting, "_WIDTHS_FROM", 0)
+    assert [blocks_of(ranked, steps=steps).collect().equals(wide[steps]) for steps in (False, True)] == [True, True]

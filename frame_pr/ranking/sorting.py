@@ -1,0 +1,343 @@
+"""Canonical rows -> ends of blocks with running totals: the one place that sorts.
+
+Group, score and truth are packed into one integer per row and sorted as plain integers: the cheapest sort polars has,
+whatever the number and the size of the groups, and nothing has to be gathered afterwards. What depends on the values is
+decided here, in a function that the plan calls with whole columns, so a LazyFrame stays lazy: whether rows of equal
+score are counted first, and how wide the integers are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import polars as pl
+
+from frame_pr.frames.kinds import SMALL
+from frame_pr.inputs.keys import SortKey
+from frame_pr.inputs.rows import Rows
+from frame_pr.inputs.weights import (
+    GAINS,
+    HITS,
+    ROWS,
+    UNJUDGED,
+    Weights,
+    bits_of_sum,
+    exact_unit,
+    exponent,
+    in_units,
+    refuse_lost,
+    unit_of,
+)
+
+Reached = Callable[[SortKey], pl.Expr]
+"""Whether a row reaches a threshold, of the keys in some layout."""
+_LOOKED_AT = 2**16
+"""So many keys are looked at before all of them are sorted."""
+_WIDTHS_FROM = 2**17
+"""Rows from which it pays to look whether keys fit into 64 bits."""
+
+
+def sorted_blocks(
+    rows: Rows,
+    wanted: Collection[str],
+    extra_sums: Sequence[str],
+    k_at: Mapping[str, Reached],
+    *,
+    steps: bool,
+    each_row: bool,
+) -> pl.LazyFrame:
+    """One row per block, in order: `bits`, and running totals over all groups up to the end of the block.
+
+    There is a run for each mass and each of `extra_sums`, and one of the rows that each column of `k_at` is true of;
+    `ties_run` and `size` if they are wanted, and the units of what is fractional. `steps`: blocks without a hit may
+    lack, but for the last one of a group.
+    """
+    masses = {
+        name: weights
+        for name, weights in (("weight", rows.weights), ("gain", rows.gains))
+        if weights.name is not None and (name == "weight" or not {*GAINS}.isdisjoint(extra_sums))
+    }
+    sort = _Sort(
+        key=rows.key,
+        masses=masses,
+        ordered=rows.request.ordered,
+        by_truth=rows.request.tie_rule.bounds,
+        fills_labels=rows.request.fills_labels,
+        has_counts=rows.has_counts,
+        has_units=rows.units is not None,
+        unranked=rows.some_unranked,
+        sums=extra_sums,
+        k_at=k_at,
+        wanted=frozenset(wanted).intersection(("ties", "size")),
+        steps=steps and not {*extra_sums} - ({UNJUDGED.block} if not rows.request.fills_labels else set()),
+        each_row=each_row,
+    )
+    frame = rows.frame if rows.units is None else rows.frame.join(rows.units, on="group", how="left")
+    return frame.select(pl.map_batches(sort.inputs, sort, return_dtype=pl.Struct(sort.outputs)).alias("key")).unnest(
+        "key"
+    )
+
+
+@dataclass(frozen=True)
+class _Sort:
+    """How the rows are sorted, and what is counted on the way; it knows no rows."""
+
+    key: SortKey
+    masses: Mapping[str, Weights]
+    """What rows have: `weight`, `gain`."""
+    ordered: bool
+    """Whether rows of equal score have a place among them, `tie`."""
+    by_truth: bool
+    """Whether positives and negatives of equal score are blocks of their own."""
+    fills_labels: bool
+    has_counts: bool
+    has_units: bool
+    unranked: bool
+    sums: Sequence[str]
+    k_at: Mapping[str, Reached]
+    wanted: frozenset[str]
+    steps: bool
+    each_row: bool
+
+    @cached_property
+    def _parts(self) -> list[str]:
+        """The columns that make the key, but for the truth."""
+        return ["group", "score", *(["dropped"] if self.key.drops else []), *(["tie"] if self.ordered else [])]
+
+    @cached_property
+    def _by_index(self) -> bool:
+        """Whether a key holds the number of its row, by which masses are fetched: a sort of a frame takes as long."""
+        return self.key.places and not self.ordered
+
+    @property
+    def _fractional(self) -> bool:
+        return any(weights.fractional for weights in self.masses.values())
+
+    @property
+    def _judges(self) -> bool:
+        return self.fills_labels and not {"judged", UNJUDGED.block}.isdisjoint(self.sums)
+
+    @cached_property
+    def inputs(self) -> list[pl.Expr]:
+        """What it is called with."""
+        judged = pl.col("judged") & ~pl.col("dropped") if self.key.drops else pl.col("judged")
+        return [
+            *map(pl.col, [*self._parts, "truth", *self.masses]),
+            *([pl.col("unit")] if self.has_units else []),
+            *([judged.cast(pl.Int64)] if self._judges else []),
+            *([pl.col("count")] if self.has_counts else []),
+        ]
+
+    @cached_property
+    def outputs(self) -> dict[str, pl.DataType]:
+        """The columns that it gives."""
+        weight: pl.DataType = pl.Int64()
+        if "weight" in self.masses and self.masses["weight"].fractional:
+            weight = pl.Int128()
+        gain = pl.Int128() if "gain" in self.masses and self.masses["gain"].fractional else pl.Int64()
+        outputs: dict[str, pl.DataType] = {"bits": pl.Int128(), HITS.run: weight, ROWS.run: weight}
+        outputs |= {name: pl.Int64() for name, is_made in (("ties_run", "ties" in self.wanted),) if is_made}
+        outputs |= {"size": weight} if "size" in self.wanted else {}
+        outputs |= {f"{name}_run": gain if name in GAINS else pl.Int64() for name in self.sums}
+        outputs |= dict.fromkeys(self.k_at, weight)
+        outputs |= {"unit": pl.Float64()} if weight == pl.Int128() else {}
+        return outputs | ({"gain_unit": pl.Float64()} if gain == pl.Int128() else {})
+
+    def __call__(self, columns: Sequence[pl.Series]) -> pl.Series:
+        """Sort the rows of these columns."""
+        table, units = self._in_exact_units(pl.DataFrame(columns))
+        floats = any(table.schema[name].is_float() for name in self.masses)
+        if not (floats or (self.each_row and self.by_truth)) and self._few(table):
+            table = self._counted(table)
+        engine: Literal["streaming", "in-memory"] = "streaming" if len(table) >= SMALL else "in-memory"
+        key = self.key.narrowed(table.lazy()) if len(table) >= _WIDTHS_FROM else self.key
+        ranked = self._ranked(table, key, engine)
+        totals = self._totals(ranked.lazy(), key, units, counted="count" in table.columns)
+        return totals.collect(engine=engine).to_struct("key")
+
+    def _in_exact_units(self, table: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, float]]:
+        """The masses of all rows that a row stands for, as whole numbers; and the units of those that were floats.
+
+        Masses stay floats where no unit holds all of them: each group has its own then, which the sort shows.
+        """
+        counts = table.get_column("count") if self.has_counts else None
+        whole, units = {}, {}
+        for name, weights in self.masses.items():
+            mass = pl.col(name)
+            if name == "weight" and self.has_units:
+                refuse_lost([table.get_column(name), table.get_column("unit")], name, str(weights.name))
+                mass = in_units(mass, pl.col("unit"))
+            elif weights.fractional:
+                exact = exact_unit(table.get_column(name), len(table) if counts is None else int(counts.sum()))
+                if exact is None:
+                    continue
+                units[_UNITS[name]] = exact
+                mass = in_units(mass, pl.lit(exact))
+            whole[name] = _times(mass, counts)
+        if self._judges:
+            whole["judged"] = _times(pl.col("judged"), counts)
+        return table.with_columns(**whole), units
+
+    def _few(self, table: pl.DataFrame) -> bool:
+        """Whether there are so few distinct keys among many that it pays to count them before a sort."""
+        place = pl.col("tie") if self.ordered else pl.lit(0) if self.key.places else None
+        return is_few(table[[*self._parts, "truth"]], self.key.pack(place))
+
+    def _counted(self, table: pl.DataFrame) -> pl.DataFrame:
+        """The distinct keys, how many rows they have, and the sums of the masses of these."""
+        constant = ["unit"] if self.has_units else []
+        summed = [name for name in table.columns if name not in (*self._parts, "truth", *constant)]
+        sums = {name: (pl.col(name).sum(), pl.col(name).filter("truth").sum()) for name in summed}
+        sums["rows"] = pl.len().cast(pl.Int64), pl.col("truth").sum().cast(pl.Int64)
+        both = [total.alias(name) for name, (total, _) in sums.items()]
+        of_hits = [total.alias(f"{name} of hits") for name, (_, total) in sums.items()]
+        # Half as many groups, of one column less, than with the truth among the keys.
+        groups = table.lazy().group_by(self._parts).agg(*both, *of_hits, pl.col(constant).first())
+        counted = groups.collect(engine="streaming")
+        named = dict(zip(summed, summed, strict=True)) | ({} if self.has_counts else {"count": "rows"})
+        hits = {name: pl.col(f"{of} of hits") for name, of in named.items()}
+        misses = {name: pl.col(of) - pl.col(f"{of} of hits") for name, of in named.items()}
+        keys, rows, rows_of_hits = [*self._parts, *constant], pl.col("rows"), pl.col("rows of hits")
+        return pl.concat(
+            [
+                counted.filter(rows_of_hits > 0).select(*keys, truth=True, **hits),
+                counted.filter(rows > rows_of_hits).select(*keys, truth=False, **misses),
+            ]
+        )
+
+    def _ranked(self, table: pl.DataFrame, key: SortKey, engine: Literal["streaming", "in-memory"]) -> pl.DataFrame:
+        """The keys in order, and what goes along with them."""
+        others = [name for name in table.columns if name not in (*self._parts, "truth")]
+        rows = table.lazy()
+        if others and not self._by_index:
+            place = pl.col("tie") if self.ordered else None
+            return rows.select(*others, key=key.pack(place)).collect(engine=engine).sort("key")
+        if self._by_index:
+            rows = rows.with_row_index("row")
+        place = key.place_of_row() if self._by_index else pl.col("tie") if self.ordered else None
+        ranked = rows.select(key=key.pack(place)).collect(engine=engine).to_series().sort().to_frame()
+        if not others:
+            return ranked
+        row = ranked.lazy().select(key.row().alias("row")).collect(engine=engine).to_series()
+        # In the same time as the sort of a frame, and with less memory.
+        return ranked.hstack(table.select(pl.col(others).gather(row)))
+
+    def _totals(self, table: pl.LazyFrame, key: SortKey, units: Mapping[str, float], *, counted: bool) -> pl.LazyFrame:
+        """What it gives, of the sorted `key` and what goes along."""
+        count = pl.col("count") if counted else None
+        table = table.with_columns(bits=key.bits())
+        for name, unit in _UNITS.items():
+            if name in self.masses and self.masses[name].fractional and not (name == "weight" and self.has_units):
+                known = unit in units
+                of_row = pl.lit(units[unit]) if known else self._unit_of_groups(name, key, counted=counted)
+                table = table.with_columns(of_row.alias(unit))
+                if not known:
+                    table = table.with_columns(_times(in_units(pl.col(name), pl.col(unit)), count).alias(name))
+        weight = count
+        if "weight" in self.masses:
+            weight = pl.col("weight")
+        elif key.drops:
+            weight = _times(key.counts().cast(pl.Int64), count)
+        runs: dict[str, pl.Expr] = {}
+        if weight is None:
+            table, run = table.with_row_index("row"), pl.col("row").cast(pl.Int64) + 1
+        else:
+            # Over all groups weights may wrap around, which differences within a group do not notice.
+            runs[ROWS.run], run = weight.cum_sum(), pl.col(ROWS.run)
+        if "ties" in self.wanted:
+            alone = key.ends(of="block").shift(1, fill_value=True) & key.ends(of="block")
+            tied = ~(alone if count is None else alone & (count == 1))
+            runs["ties_run"] = _times(
+                (tied & key.is_retrieved() if self.unranked else tied).cast(pl.Int64), count
+            ).cum_sum()
+        if self.k_at:
+            # Codes may be of the group's system.
+            table = table.with_columns(group=key.group())
+            runs |= {name: _times(reaches(key).cast(pl.Int64), weight).cum_sum() for name, reaches in self.k_at.items()}
+        end = key.ends(of="place" if self.ordered else "block")
+        if self.by_truth:
+            # Rows of equal score and truth need no order among them.
+            end = pl.lit(True) if self.each_row else end | key.ends(of="truth" if not self._by_index else "row")
+        hits = _times(key.truth(), weight)
+        if self._early:
+            # A block with a hit ends in one, so most rows are dropped before anything else is computed.
+            table = table.with_columns(**runs)
+            if "size" in self.wanted:
+                before = run - (1 if weight is None else weight)
+                table = table.with_columns(
+                    before=pl.when(end.shift(1, fill_value=True)).then(before).otherwise(0).cum_max()
+                )
+            table = table.filter((key.truth() == 1) | key.ends(of="group")).with_columns(hits.cum_sum().alias(HITS.run))
+            table = table.filter(end)
+            size = run - pl.col("before")
+        else:
+            gain = pl.col("gain")
+            sums = {"gain": gain.cum_sum(), "hit_gain": (key.truth() * gain).cum_sum()}
+            counts = run if weight is None else weight.cum_sum()
+            sums["judged"] = pl.col("judged").cum_sum() if self.fills_labels else counts
+            sums[UNJUDGED.block] = counts - sums["judged"]
+            runs |= {f"{name}_run": sums[name] for name in self.sums}
+            table = table.with_columns(hits.cum_sum().alias(HITS.run), **runs).filter(end)
+            size = run - run.shift(1, fill_value=0)
+        made = {"bits": key.widened(), ROWS.run: run, "size": size}
+        if not self.fills_labels:
+            made[UNJUDGED.run] = pl.lit(0)
+        return table.select(
+            made.get(name, pl.col(name)).cast(dtype).alias(name) for name, dtype in self.outputs.items()
+        )
+
+    @property
+    def _early(self) -> bool:
+        """Whether rows that no step needs are dropped first; a block begins where its run is the largest so far."""
+        return self.steps and not (self._fractional and "size" in self.wanted)
+
+    def _unit_of_groups(self, name: str, key: SortKey, *, counted: bool) -> pl.Expr:
+        """The unit of each row: its group's own."""
+
+        def units(columns: Sequence[pl.Series]) -> pl.Series:
+            masses, groups, *counts = columns
+            table = pl.DataFrame({"mass": masses, "group": groups})
+            table = table.with_columns(own=counts[0] if counts else pl.lit(1, dtype=pl.Int64))
+            return refuse_lost([masses, table.select(_unit_of_group()).to_series()], name, str(self.masses[name].name))
+
+        return pl.map_batches([name, key.group_bits(), *(["count"] if counted else [])], units, return_dtype=pl.Float64)
+
+
+_UNITS = {"weight": "unit", "gain": "gain_unit"}
+"""The columns of the units of masses."""
+
+
+def _times(mass: pl.Expr, count: pl.Expr | pl.Series | None) -> pl.Expr:
+    """A mass of the rows that a row stands for."""
+    return mass if count is None else mass * count
+
+
+def is_few(table: pl.DataFrame, key: pl.Expr) -> bool:
+    """Whether there are so few distinct keys among many that it pays to look for them before a sort."""
+    if len(table) <= 2 * _LOOKED_AT:
+        return False
+    sample = table.sample(_LOOKED_AT, with_replacement=True, seed=0)
+    return bool(sample.select(key.n_unique()).item() < 0.6 * _LOOKED_AT)
+
+
+def _unit_of_group() -> pl.Expr:
+    """The unit of each `group`: of the largest `mass` and of the number of rows, which are `own` in each of them."""
+    end, start, upto = ends(pl.col("group")), starts(pl.col("group")), pl.col("own").cum_sum()
+    # A running maximum that restarts at every group, as the number of the group outweighs all exponents.
+    group = start.cast(pl.Int64).cum_sum() * 2**12
+    largest = pl.when(end).then((group + exponent(pl.col("mass"))).cum_max()).backward_fill() - group
+    size = pl.when(end).then(upto).backward_fill() - pl.when(start).then(upto - pl.col("own")).forward_fill()
+    return unit_of(bits_of_sum(largest, size))
+
+
+def starts(column: pl.Expr) -> pl.Expr:
+    """Whether the value is another than that of the row before."""
+    return (column != column.shift(1)).fill_null(True)
+
+
+def ends(column: pl.Expr) -> pl.Expr:
+    """Whether the value is another than that of the row after."""
+    return (column != column.shift(-1)).fill_null(True)
