@@ -11,9 +11,10 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_taken
-from frame_pr.frames.kinds import Frame, FrameKind, InMemory, PolarsLazyFrame
-from frame_pr.inputs.keys import PLACES, Coding, Recode, SortKey, coding, group_limit
+from frame_pr.frames.kinds import SMALL, Frame, FrameKind, InMemory, PolarsLazyFrame
+from frame_pr.inputs.keys import Coding, Recode, coding
 from frame_pr.inputs.request import Request
+from frame_pr.inputs.sort_keys import PLACES, SortKey, group_limit
 from frame_pr.inputs.templates import Cell
 from frame_pr.inputs.validate import canonical, selected
 from frame_pr.inputs.weights import (
@@ -52,6 +53,9 @@ class Rows:
     """Where weights are fractional: `group` with its `unit`, if its rows alone do not tell it."""
     groups: int | None
     """How many groups there are, without `by`."""
+
+    small: bool
+    """Whether there are known to be so few rows that it takes longer to plan than to run."""
 
     @cached_property
     def some_unranked(self) -> bool:
@@ -223,6 +227,7 @@ def rows_of(
         starts=None if starts is None else coder.look_up(starts.lazy().rename(ours)),
         units=known_units,
         groups=groups,
+        small=cell is not None or (selection.kind.height is not None and selection.kind.height < SMALL),
     )
     systems = tuple(selection.scores.values()) if selection.several else ()
     return ranked, OutputFrame(

@@ -14,8 +14,8 @@ import polars as pl
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import find_kind
 from frame_pr.frames.messages import pluralize, shown
-from frame_pr.inputs.keys import SortKey
 from frame_pr.inputs.rows import OutputFrame, Rows, present
+from frame_pr.inputs.sort_keys import SortKey
 from frame_pr.inputs.values import keyed_value
 
 _FORMATS = {pl.Float16: "e", pl.Float32: "f", pl.Float64: "d"}

@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 import polars as pl
 
-from frame_pr.inputs.keys import SortKey, largest_by, parts_of_largest, smallest_by
 from frame_pr.inputs.policies import BOUNDS, TIES
 from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.rows import Rows
+from frame_pr.inputs.sort_keys import SortKey, largest_by, parts_of_largest, smallest_by
 from frame_pr.inputs.thresholds import code_reached
 from frame_pr.inputs.weights import EXTRA_SUMS, GAINS, UNIT, with_totals
 from frame_pr.metrics.cutoffs import Rank, Threshold

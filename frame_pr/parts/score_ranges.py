@@ -14,8 +14,9 @@ from typing import Any
 
 import polars as pl
 
-from frame_pr.inputs.keys import Coding, coding, group_limit
+from frame_pr.inputs.keys import Coding, coding
 from frame_pr.inputs.request import TOTAL_POLICIES
+from frame_pr.inputs.sort_keys import group_limit
 from frame_pr.inputs.weights import (
     MASSES,
     UNJUDGED,

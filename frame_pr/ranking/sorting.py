@@ -16,8 +16,8 @@ from typing import Literal
 import polars as pl
 
 from frame_pr.frames.kinds import SMALL
-from frame_pr.inputs.keys import SortKey
 from frame_pr.inputs.rows import Rows
+from frame_pr.inputs.sort_keys import SortKey
 from frame_pr.inputs.weights import (
     GAINS,
     HITS,
@@ -76,9 +76,10 @@ def sorted_blocks(
         each_row=each_row,
     )
     frame = rows.frame if rows.units is None else rows.frame.join(rows.units, on="group", how="left")
-    return frame.select(pl.map_batches(sort.inputs, sort, return_dtype=pl.Struct(sort.outputs)).alias("key")).unnest(
-        "key"
-    )
+    if rows.small and not sort.fractional:
+        return sort.planned(frame)
+    sorted_rows = pl.map_batches(sort.inputs, sort, return_dtype=pl.Struct(sort.outputs))
+    return frame.select(key=sorted_rows).unnest("key")
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,8 @@ class _Sort:
         return self.key.places and not self.ordered
 
     @property
-    def _fractional(self) -> bool:
+    def fractional(self) -> bool:
+        """Whether any masses are floats."""
         return any(weights.fractional for weights in self.masses.values())
 
     @property
@@ -153,10 +155,25 @@ class _Sort:
         if not (floats or (self.each_row and self.by_truth)) and self._few(table):
             table = self._counted(table)
         engine: Literal["streaming", "in-memory"] = "streaming" if len(table) >= SMALL else "in-memory"
-        key = self.key.narrowed(table.lazy()) if len(table) >= _WIDTHS_FROM else self.key
+        key = self.key.narrowed(table) if len(table) >= _WIDTHS_FROM else self.key
         ranked = self._ranked(table, key, engine)
         totals = self._totals(ranked.lazy(), key, units, counted="count" in table.columns)
         return totals.collect(engine=engine).to_struct("key")
+
+    def planned(self, rows: pl.LazyFrame) -> pl.LazyFrame:
+        """The same within the plan, for few rows: none are counted first, and the keys are wide."""
+        masses = {name: _times(pl.col(name), pl.col("count") if self.has_counts else None) for name in self.masses}
+        if self._judges:
+            judged = pl.col("judged") & ~pl.col("dropped") if self.key.drops else pl.col("judged")
+            masses["judged"] = _times(judged.cast(pl.Int64), pl.col("count") if self.has_counts else None)
+        others = [mass.alias(name) for name, mass in masses.items()] + ([pl.col("count")] if self.has_counts else [])
+        rows = rows.with_row_index("row") if self._by_index else rows
+        keys = rows.select(*others, key=self.key.pack(self._place(self.key)))
+        keys = keys.sort("key") if others else keys.select(pl.col("key").sort())
+        return self._totals(keys, self.key, {}, counted=self.has_counts)
+
+    def _place(self, key: SortKey) -> pl.Expr | None:
+        return key.place_of_row() if self._by_index else pl.col("tie") if self.ordered else None
 
     def _in_exact_units(self, table: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, float]]:
         """The masses of all rows that a row stands for, as whole numbers; and the units of those that were floats.
@@ -213,12 +230,10 @@ class _Sort:
         others = [name for name in table.columns if name not in (*self._parts, "truth")]
         rows = table.lazy()
         if others and not self._by_index:
-            place = pl.col("tie") if self.ordered else None
-            return rows.select(*others, key=key.pack(place)).collect(engine=engine).sort("key")
+            return rows.select(*others, key=key.pack(self._place(key))).collect(engine=engine).sort("key")
         if self._by_index:
             rows = rows.with_row_index("row")
-        place = key.place_of_row() if self._by_index else pl.col("tie") if self.ordered else None
-        ranked = rows.select(key=key.pack(place)).collect(engine=engine).to_series().sort().to_frame()
+        ranked = rows.select(key=key.pack(self._place(key))).collect(engine=engine).to_series().sort().to_frame()
         if not others:
             return ranked
         row = ranked.lazy().select(key.row().alias("row")).collect(engine=engine).to_series()
@@ -292,7 +307,7 @@ class _Sort:
     @property
     def _early(self) -> bool:
         """Whether rows that no step needs are dropped first; a block begins where its run is the largest so far."""
-        return self.steps and not (self._fractional and "size" in self.wanted)
+        return self.steps and not (self.fractional and "size" in self.wanted)
 
     def _unit_of_groups(self, name: str, key: SortKey, *, counted: bool) -> pl.Expr:
         """The unit of each row: its group's own."""

@@ -2,7 +2,7 @@ import polars as pl
 import pytest
 from samples import SCORE_IDS, SCORES
 
-from frame_pr.inputs.keys import score_code, score_of
+from frame_pr.inputs.sort_keys import score_code, score_of
 
 
 def ordered(dtype, values) -> pl.DataFrame:

@@ -1,0 +1,346 @@
+"""The packed key by which rows are sorted: one integer of group, score and label.
+
+The only file that knows how many bits of a sort key hold the group, the score, the place among equal scores and
+the label.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from math import floor, inf, isfinite, isinf, isnan
+from typing import Literal, NamedTuple
+
+import polars as pl
+
+PLACES = 2**33
+"""Places among equal scores are smaller than this."""
+_GROUPS = 2**60
+_GROUPS_BESIDE_PLACES = 2**28
+_SCORES = 2**65
+# Codes of scores, of Int64, UInt64 and Float64 alike, lie between -2**63 and 2**64.
+_LOWEST, _HIGHEST = -(2**63), 2**64 - 1
+_LOOKED_AT, _MOST_DIGITS = 64, 9
+"""Of so many scores the digits are counted, up to so many behind the point."""
+_FLIP = pl.lit(2**63 - 1, dtype=pl.Int64)
+
+
+def score_code(score: pl.Expr, dtype: pl.DataType, integer: type[pl.DataType] = pl.Int128) -> pl.Expr:
+    """Integer that orders as the score does, equal where the scores are equal."""
+    if dtype.is_float():
+        zero = pl.lit(0.0, dtype=pl.Float64)  # -0.0 equals 0.0, but has other bits
+        bits = pl.when(score == 0).then(zero).otherwise(score.cast(pl.Float64)).reinterpret(dtype=pl.Int64)
+        return _flip_negative(bits).cast(integer)
+    if dtype == pl.Decimal:
+        return score.to_physical()
+    return score.cast(integer)
+
+
+def score_of(code: pl.Expr, dtype: pl.DataType) -> pl.Expr:
+    """Score that `score_code` gave this integer for."""
+    if dtype.is_float():
+        return _flip_negative(code.cast(pl.Int64)).reinterpret(dtype=pl.Float64).cast(dtype)
+    if isinstance(dtype, pl.Decimal):
+        # Before 2.0, a product of decimals has at most 38 digits: 19 of the number, and up to 19 places at a time.
+        places, number = 0, code.cast(pl.Decimal(38, 0))
+        for scale in (dtype.scale // 2, dtype.scale):
+            unit = pl.lit(Decimal(f"1e{places - scale}"), dtype=pl.Decimal(38, scale))
+            places, number = scale, number * unit
+        return number.cast(dtype)
+    return code.cast(dtype)
+
+
+def _flip_negative(bits: pl.Expr) -> pl.Expr:
+    # Negative floats order backwards by their bits; its own inverse.
+    return pl.when(bits >= 0).then(bits).otherwise(bits.xor(_FLIP))
+
+
+def _float_of(code: int) -> float:
+    """The float of a code; an infinite one beyond those of floats."""
+    bits = code if code >= 0 else -(2**63) + ~code
+    if not -(2**63) <= code < 2**63:
+        return inf if code > 0 else -inf
+    number: float = struct.unpack("d", struct.pack("q", bits))[0]
+    return (inf if code > 0 else -inf) if isnan(number) else number
+
+
+def _digits_of(scores: pl.Series) -> int | None:
+    """How many digits some of the scores have behind the point, if they are floats of few."""
+    if not scores.dtype.is_float():
+        return None
+    numbers = scores.head(_LOOKED_AT).drop_nulls().cast(pl.Float64).to_list()
+    for digits in range(_MOST_DIGITS + 1 if all(map(isfinite, numbers)) else 0):
+        if all(round(number * 10**digits) / 10**digits == number for number in numbers):
+            return digits
+    return None
+
+
+def group_limit(*, places: bool) -> int:
+    """How many groups a key can tell apart."""
+    return _GROUPS_BESIDE_PLACES if places else _GROUPS
+
+
+class Layout(NamedTuple):
+    """Which integer a key is, and how the groups and the codes of scores are numbered in it: nothing is rounded."""
+
+    integer: type[pl.DataType] = pl.Int128
+    scores: int = _SCORES
+    """How many ranks a group has; the last two are those of rows without a score, and of rows that are dropped."""
+    best: int | None = None
+    """The code of the best score; None: that of the best score that there can be."""
+    step: int = 1
+    """What all differences of codes are multiples of."""
+    first_group: int = 0
+    digits: int | None = None
+    """Where scores are decimals of so many digits behind the point: the code is the number without the point."""
+
+
+WIDE = Layout()
+"""For any groups and scores."""
+_CODES_IN_INT64 = (
+    pl.Float64,
+    pl.Float32,
+    pl.Float16,
+    pl.Int64,
+    pl.Int32,
+    pl.Int16,
+    pl.Int8,
+    pl.UInt32,
+    pl.UInt16,
+    pl.UInt8,
+)
+
+
+@dataclass(frozen=True)
+class SortKey:
+    """How the keys of rows are laid out: an integer of group, score, place among equal scores where asked for, truth.
+
+    Where `layout` is not `WIDE`, the integers are others, until `widened` makes them those of all keys.
+    """
+
+    dtype: pl.DataType
+    """That of the scores."""
+    ascending: bool
+    """Whether a small score is best."""
+    places: bool
+    hits_first: bool
+    """Whether positives come before negatives, where nothing else decides."""
+    drops: bool
+    """Whether there may be rows that do not count, told by a column `dropped`."""
+    own_dtypes: Sequence[pl.DataType] = ()
+    """The types that the scores had, one for each system."""
+    layout: Layout = WIDE
+
+    @cached_property
+    def _room(self) -> int:
+        """What a block is multiplied by, to make room for what stands below it."""
+        return 2 * PLACES if self.places else 2
+
+    def block_of_row(self) -> pl.Expr:
+        """Integer for the rows of one group that share one score; ascends by group, then from the best score on.
+
+        Of `group` and `score`; rows without a score come last, and behind these the rows that are dropped.
+        """
+        layout = self.layout
+        rank = self._rank(self._code(pl.col("score")))
+        rank = rank.fill_null(pl.lit(self._unretrieved, dtype=layout.integer))
+        if self.drops:
+            rank = pl.when("dropped").then(pl.lit(self._dropped, dtype=layout.integer)).otherwise(rank)
+        group = pl.col("group").cast(layout.integer)
+        return (group - layout.first_group if layout.first_group else group) * layout.scores + rank
+
+    @property
+    def _unretrieved(self) -> int:
+        return self.layout.scores - 2
+
+    @property
+    def _dropped(self) -> int:
+        return self.layout.scores - 1
+
+    @property
+    def _best(self) -> int:
+        """The code whose rank is 0."""
+        if self.layout.best is not None:
+            return self.layout.best
+        return _LOWEST if self.ascending else _HIGHEST
+
+    def _rank(self, code: pl.Expr) -> pl.Expr:
+        """The place of a score among all that may be, from the best one on."""
+        best = pl.lit(self._best, dtype=self.layout.integer)
+        rank = code - best if self.ascending else best - code
+        return rank if self.layout.step == 1 else rank // self.layout.step
+
+    def _code(self, score: pl.Expr) -> pl.Expr:
+        """The integer of a score in this layout, which orders as the scores do."""
+        if self.layout.digits is None:
+            return score_code(score, self.dtype, self.layout.integer)
+        code: pl.Expr = (score.cast(pl.Float64) * 10**self.layout.digits).round().cast(self.layout.integer)
+        return code
+
+    def narrowed(self, rows: pl.DataFrame) -> SortKey:
+        """The same key as an Int64 where the groups and scores of these rows fit into one, else as it is."""
+        if self.places or self.dtype not in _CODES_IN_INT64:
+            return self
+        group, score = pl.col("group"), pl.col("score")
+        extremes = [group.min().alias("first"), group.max().alias("last")]
+        digits = _digits_of(rows.get_column("score")) if len({*self.own_dtypes}) <= 1 else None
+        if digits is not None:
+            number = score.cast(pl.Float64)
+            whole = (number * 10**digits).round()
+            # Two columns are divided; a quotient by a literal would be a product with its rounded inverse.
+            exact = whole / (number * 0 + 10**digits) == number
+            looks = rows.lazy().select(
+                *extremes, exact.all().alias("exact"), whole.min().alias("low"), whole.max().alias("high")
+            )
+            first, last, is_exact, low, high = looks.collect(engine="streaming").row(0)
+            if is_exact and low is not None and max(-low, high) < 2**53:
+                return self._fitted(first, last, int(low), int(high), step=1, digits=digits)
+        code = score_code(score, self.dtype, pl.Int64)
+        bits = [code.min().alias("low"), code.max().alias("high"), code.bitwise_or().alias("bits")]
+        first, last, low, high, some = rows.lazy().select(*extremes, *bits).collect(engine="streaming").row(0)
+        # The lowest bit that any code has: all of them, and so their differences, are multiples of it.
+        return self if low is None else self._fitted(first, last, low, high, step=some & -some or 1, digits=None)
+
+    def _fitted(self, first: int, last: int, low: int, high: int, *, step: int, digits: int | None) -> SortKey:
+        """The key for these groups and codes as an Int64, if they fit."""
+        scores = 1 << ((high - low) // step + 2).bit_length()
+        if (last - first + 1) * scores * 2 > 2**63:
+            return self
+        return replace(self, layout=Layout(pl.Int64, scores, low if self.ascending else high, step, first, digits))
+
+    def widened(self) -> pl.Expr:
+        """The column `bits` of this layout in that of all keys."""
+        if self.layout == WIDE:
+            return pl.col("bits")
+        wide = replace(self, layout=WIDE)
+        rank = (pl.col("bits") & (self.layout.scores * self._room - 1)) // self._room
+        steps = rank * self.layout.step
+        code = self._best + steps if self.ascending else self._best - steps
+        if self.layout.digits is not None:
+            number = code.cast(pl.Float64)
+            code = score_code(number / (number * 0 + 10**self.layout.digits), pl.Float64(), pl.Int64)
+        code = pl.when(rank < self._unretrieved).then(code).cast(pl.Int128)
+        wide_rank = wide._rank(code).fill_null(pl.lit(wide._unretrieved, dtype=pl.Int128))
+        if self.drops:
+            wide_rank = pl.when(rank == self._dropped).then(pl.lit(wide._dropped, dtype=pl.Int128)).otherwise(wide_rank)
+        return (self.group().cast(pl.Int128) * _SCORES + wide_rank) * self._room
+
+    def score_reaches(self, code: int | pl.Expr) -> pl.Expr:
+        """Whether the score of a row is as good as that of this code, or better; null where there is none."""
+        score = score_code(pl.col("score"), self.dtype)
+        limit = pl.lit(code, dtype=pl.Int128) if isinstance(code, int) else code
+        return score <= limit if self.ascending else score >= limit
+
+    def pack(self, place: pl.Expr | None = None) -> pl.Expr:
+        """The key of a row of `group`, `truth` and `score`, and of its place if keys have one."""
+        block = self.block_of_row()
+        return (block if place is None else block * PLACES + place) * 2 + self.truth_bit(pl.col("truth"))
+
+    def truth_bit(self, truth: pl.Expr) -> pl.Expr:
+        """The last bit of a key, of a truth, and the other way round: the smaller comes first."""
+        return 1 - truth.cast(pl.Int64) if self.hits_first else truth.cast(pl.Int64)
+
+    def bits(self) -> pl.Expr:
+        """The group and the score of the column `key`."""
+        return pl.col("key") & -self._room
+
+    def truth(self) -> pl.Expr:
+        """The truth of the column `key`, as an integer."""
+        return self.truth_bit(pl.col("key") & 1).cast(pl.Int64)
+
+    def ends(self, *, of: Literal["group", "block", "place", "row", "truth"]) -> pl.Expr:
+        """Whether the next one of the sorted column `key` is of another group, or block, and so on.
+
+        "row": of another truth, in keys that hold the number of their row.
+        """
+        group = self.layout.scores * self._room
+        below = {"group": group, "block": self._room, "row": PLACES, "place": 2, "truth": 1}[of]
+        # The first bit in which the two differ.
+        return (pl.col("key").xor(pl.col("key").shift(-1)) >= below).fill_null(True)
+
+    def place_of_row(self) -> pl.Expr:
+        """A place that holds the number of the row, so that other columns can be fetched by it after the sort."""
+        return self.truth_bit(pl.col("truth")) * (PLACES // 2) + pl.col("row")
+
+    def row(self) -> pl.Expr:
+        """The number of the row, of the column `key` that was packed with it."""
+        return ((pl.col("key") & (PLACES - 1)) // 2).cast(pl.UInt32)
+
+    # From here on, of the column `bits`, which tells groups and blocks apart: they are numbered where few are left.
+
+    def group_bits(self) -> pl.Expr:
+        """What tells groups apart."""
+        return pl.col("bits") & -(self.layout.scores * self._room)
+
+    def group(self) -> pl.Expr:
+        """The number of the group."""
+        group = (pl.col("bits") // (self.layout.scores * self._room)).cast(pl.Int64)
+        return group + self.layout.first_group if self.layout.first_group else group
+
+    def block(self) -> pl.Expr:
+        """The number of the block, as `block_of_row` gives it."""
+        return pl.col("bits") // self._room
+
+    def is_retrieved(self) -> pl.Expr:
+        """Whether there is a score."""
+        return self._rank_bits() < self._unretrieved * self._room
+
+    def counts(self) -> pl.Expr:
+        """Whether the row is not dropped."""
+        return self._rank_bits() < self._dropped * self._room
+
+    def rank_key(self) -> pl.Expr:
+        """Integer of a score, the larger the better it is."""
+        return _HIGHEST - self._rank_bits() // self._room
+
+    def threshold(self, rank_key: pl.Expr) -> pl.Expr:
+        """The score of this rank_key."""
+        return score_of(_HIGHEST - rank_key + _LOWEST if self.ascending else rank_key, self.dtype)
+
+    def reaches(self, code: int | pl.Expr) -> pl.Expr:
+        """Whether the score is as good as that of this code, or better."""
+        if isinstance(code, int):
+            if self.layout.digits is not None:
+                code = self._decimal_reached(code)
+            least = (code - self._best if self.ascending else self._best - code) // self.layout.step
+            return self._rank_bits() < min(max(least + 1, 0), self._unretrieved) * self._room
+        rank = (code - self._best if self.ascending else self._best - code) // self.layout.step
+        return self._rank_bits() < (rank + 1).clip(0, self._unretrieved).cast(self.layout.integer) * self._room
+
+    def _decimal_reached(self, code: int) -> int:
+        """In this layout the code of the worst score that reaches that of a code of all keys."""
+        assert self.layout.digits is not None
+        limit, unit = _float_of(code), 10**self.layout.digits
+        if isinf(limit):
+            return 2**62 if limit > 0 else -(2**62)
+        reached = floor(Fraction(limit) * unit)
+        # The nearest float of a decimal may lie on the other side of the limit.
+        if self.ascending:
+            return next(near for near in range(reached + 1, reached - 3, -1) if near / unit <= limit)
+        return next(near for near in range(reached - 1, reached + 3) if near / unit >= limit)
+
+    def _rank_bits(self) -> pl.Expr:
+        return pl.col("bits") & (self.layout.scores * self._room - 1)
+
+
+def largest_by(figure: pl.Expr) -> pl.Expr:
+    """Integer of a figure of 0 or more and, below it, of the column `rank_key`: its maximum is the largest figure's.
+
+    The bits of such a float order as the float does; the score below them decides between equals.
+    """
+    return figure.reinterpret(dtype=pl.Int64).cast(pl.Int128) * _SCORES + pl.col("rank_key")
+
+
+def smallest_by(figure: pl.Expr) -> pl.Expr:
+    """The same, the maximum of which is the smallest figure's."""
+    return pl.col("rank_key") - figure.reinterpret(dtype=pl.Int64).cast(pl.Int128) * _SCORES
+
+
+def parts_of_largest(largest: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
+    """The figure and the rank_key of an integer that `largest_by` or `smallest_by` gave."""
+    bits = (largest + _SCORES // 2) // _SCORES
+    return bits.abs().cast(pl.Int64).reinterpret(dtype=pl.Float64), largest - bits * _SCORES
