@@ -201,9 +201,11 @@ class SortKey:
                 return self._fitted(first, last, int(low), int(high), step=1, digits=digits)
         code = score_code(score, self.dtype, pl.Int64)
         bits = [code.min().alias("low"), code.max().alias("high"), code.bitwise_or().alias("bits")]
-        first, last, low, high, some = rows.lazy().select(*extremes, *bits).collect(engine="streaming").row(0)
+        first, last, low, high, all_bits = rows.lazy().select(*extremes, *bits).collect(engine="streaming").row(0)
         # The lowest bit that any code has: all of them, and so their differences, are multiples of it.
-        return self if low is None else self._fitted(first, last, low, high, step=some & -some or 1, digits=None)
+        return (
+            self if low is None else self._fitted(first, last, low, high, step=all_bits & -all_bits or 1, digits=None)
+        )
 
     def _fitted(self, first: int, last: int, low: int, high: int, *, step: int, digits: int | None) -> SortKey:
         """The key for these groups and codes as an Int64, if they fit."""

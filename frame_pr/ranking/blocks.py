@@ -9,6 +9,7 @@ from types import MappingProxyType
 import polars as pl
 
 from frame_pr.inputs.rows import Rows
+from frame_pr.inputs.sort_keys import PLACES
 from frame_pr.inputs.weights import GAINS, HITS, MASSES, ROWS, UNJUDGED, how_many
 from frame_pr.ranking.sorting import Reached, ends, is_few, sorted_blocks, starts
 

@@ -153,11 +153,11 @@ class _Sort:
         table, units = self._in_exact_units(pl.DataFrame(columns))
         floats = any(table.schema[name].is_float() for name in self.masses)
         if not (floats or (self.each_row and self.by_truth)) and self._few(table):
-            table = self._counted(table)
+            table = self._count_equal_keys(table)
         engine: Literal["streaming", "in-memory"] = "streaming" if len(table) >= SMALL else "in-memory"
         key = self.key.narrowed(table) if len(table) >= _WIDTHS_FROM else self.key
         ranked = self._ranked(table, key, engine)
-        totals = self._totals(ranked.lazy(), key, units, counted="count" in table.columns)
+        totals = self._totals(ranked.lazy(), key, units, has_counts="count" in table.columns)
         return totals.collect(engine=engine).to_struct("key")
 
     def planned(self, rows: pl.LazyFrame) -> pl.LazyFrame:
@@ -170,7 +170,7 @@ class _Sort:
         rows = rows.with_row_index("row") if self._by_index else rows
         keys = rows.select(*others, key=self.key.pack(self._place(self.key)))
         keys = keys.sort("key") if others else keys.select(pl.col("key").sort())
-        return self._totals(keys, self.key, {}, counted=self.has_counts)
+        return self._totals(keys, self.key, {}, has_counts=self.has_counts)
 
     def _place(self, key: SortKey) -> pl.Expr | None:
         return key.place_of_row() if self._by_index else pl.col("tie") if self.ordered else None
@@ -203,7 +203,7 @@ class _Sort:
         place = pl.col("tie") if self.ordered else pl.lit(0) if self.key.places else None
         return is_few(table[[*self._parts, "truth"]], self.key.pack(place))
 
-    def _counted(self, table: pl.DataFrame) -> pl.DataFrame:
+    def _count_equal_keys(self, table: pl.DataFrame) -> pl.DataFrame:
         """The distinct keys, how many rows they have, and the sums of the masses of these."""
         constant = ["unit"] if self.has_units else []
         summed = [name for name in table.columns if name not in (*self._parts, "truth", *constant)]
@@ -213,15 +213,15 @@ class _Sort:
         of_hits = [total.alias(f"{name} of hits") for name, (_, total) in sums.items()]
         # Half as many groups, of one column less, than with the truth among the keys.
         groups = table.lazy().group_by(self._parts).agg(*both, *of_hits, pl.col(constant).first())
-        counted = groups.collect(engine="streaming")
+        totals = groups.collect(engine="streaming")
         named = dict(zip(summed, summed, strict=True)) | ({} if self.has_counts else {"count": "rows"})
         hits = {name: pl.col(f"{of} of hits") for name, of in named.items()}
         misses = {name: pl.col(of) - pl.col(f"{of} of hits") for name, of in named.items()}
         keys, rows, rows_of_hits = [*self._parts, *constant], pl.col("rows"), pl.col("rows of hits")
         return pl.concat(
             [
-                counted.filter(rows_of_hits > 0).select(*keys, truth=True, **hits),
-                counted.filter(rows > rows_of_hits).select(*keys, truth=False, **misses),
+                totals.filter(rows_of_hits > 0).select(*keys, truth=True, **hits),
+                totals.filter(rows > rows_of_hits).select(*keys, truth=False, **misses),
             ]
         )
 
@@ -240,16 +240,18 @@ class _Sort:
         # In the same time as the sort of a frame, and with less memory.
         return ranked.hstack(table.select(pl.col(others).gather(row)))
 
-    def _totals(self, table: pl.LazyFrame, key: SortKey, units: Mapping[str, float], *, counted: bool) -> pl.LazyFrame:
+    def _totals(
+        self, table: pl.LazyFrame, key: SortKey, units: Mapping[str, float], *, has_counts: bool
+    ) -> pl.LazyFrame:
         """What it gives, of the sorted `key` and what goes along."""
-        count = pl.col("count") if counted else None
+        count = pl.col("count") if has_counts else None
         table = table.with_columns(bits=key.bits())
         for name, unit in _UNITS.items():
             if name in self.masses and self.masses[name].fractional and not (name == "weight" and self.has_units):
-                known = unit in units
-                of_row = pl.lit(units[unit]) if known else self._unit_of_groups(name, key, counted=counted)
+                of_frame = unit in units
+                of_row = pl.lit(units[unit]) if of_frame else self._unit_of_groups(name, key, has_counts=has_counts)
                 table = table.with_columns(of_row.alias(unit))
-                if not known:
+                if not of_frame:
                     table = table.with_columns(_times(in_units(pl.col(name), pl.col(unit)), count).alias(name))
         weight = count
         if "weight" in self.masses:
@@ -309,7 +311,7 @@ class _Sort:
         """Whether rows that no step needs are dropped first; a block begins where its run is the largest so far."""
         return self.steps and not (self.fractional and "size" in self.wanted)
 
-    def _unit_of_groups(self, name: str, key: SortKey, *, counted: bool) -> pl.Expr:
+    def _unit_of_groups(self, name: str, key: SortKey, *, has_counts: bool) -> pl.Expr:
         """The unit of each row: its group's own."""
 
         def units(columns: Sequence[pl.Series]) -> pl.Series:
@@ -318,7 +320,9 @@ class _Sort:
             table = table.with_columns(own=counts[0] if counts else pl.lit(1, dtype=pl.Int64))
             return refuse_lost([masses, table.select(_unit_of_group()).to_series()], name, str(self.masses[name].name))
 
-        return pl.map_batches([name, key.group_bits(), *(["count"] if counted else [])], units, return_dtype=pl.Float64)
+        return pl.map_batches(
+            [name, key.group_bits(), *(["count"] if has_counts else [])], units, return_dtype=pl.Float64
+        )
 
 
 _UNITS = {"weight": "unit", "gain": "gain_unit"}
