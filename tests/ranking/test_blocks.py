@@ -96,7 +96,7 @@ def test_rows_that_are_counted_before_they_are_sorted_are_the_same_blocks(monkey
     number = pl.int_range(300)
     rows = pl.select(group=number % 2, score=number % 3, truth=number % 7 < 3, dropped=number % 5 == 0, tie=number)
     ranked, _ = rows_of(rows, request_of("truth", "score", None, None, {"ties": ties}))
-    ranked = replace(ranked, frame=rows.lazy(), key=replace(ranked.key, drops=drops))
+    ranked = replace(ranked, small=False, frame=rows.lazy(), key=replace(ranked.key, drops=drops))
     every_row = [False, True] if ties in ("optimistic", "pessimistic") else [False]
     sorted_whole = [blocks_of(ranked, each_row=each_row).collect() for each_row in every_row]
     monkeypatch.setattr(sorting, "_LOOKED_AT", 100)
@@ -117,7 +117,7 @@ def test_rows_are_counted_first_where_few_keys_are_seen(monkeypatch, keys, few, 
     rows = pl.select(group=0, score=number * 7 % keys, truth=number % 3 == 0, weight=number + 1)
     options = {"weight": "weight"} if weighted else {}
     ranked, _ = rows_of(rows, request_of("truth", "score", None, None, options))
-    ranked = replace(ranked, frame=rows.lazy(), key=replace(ranked.key, drops=False))
+    ranked = replace(ranked, small=False, frame=rows.lazy(), key=replace(ranked.key, drops=False))
     found = blocks_of(ranked).collect()
     assert sorted_rows == [2 * min(keys, 500) if few else 1000]
     expected = rows.group_by("score").agg(pl.col("weight").sum() if weighted else pl.len().cast(pl.Int64)).sort("score")
@@ -149,7 +149,7 @@ def test_keys_of_64_bits_are_the_same_blocks(monkeypatch, groups, scores, ascend
     )
     options = {"ascending": ascending, "unscored": "unretrieved"}
     ranked, _ = rows_of(rows, request_of("truth", "score", None, None, options))
-    ranked = replace(ranked, frame=rows.lazy(), key=replace(ranked.key, drops=drops))
+    ranked = replace(ranked, small=False, frame=rows.lazy(), key=replace(ranked.key, drops=drops))
     wide = [blocks_of(ranked, steps=steps).collect() for steps in (False, True)]
     monkeypatch.setattr(sorting, "_WIDTHS_FROM", 0)
     assert [blocks_of(ranked, steps=steps).collect().equals(wide[steps]) for steps in (False, True)] == [True, True]
