@@ -56,7 +56,7 @@ def test_figures_at_a_threshold_with_and_without_a_ranking():
 def test_one_ranking_for_all_metrics(monkeypatch):
     sorts, sort = [], pl.Series.sort
     monkeypatch.setattr(pl.Series, "sort", lambda series, **given: sorts.append(len(series)) or sort(series, **given))
-    TEN.pr.evaluate([name for name in NAMES if "f0.5" not in name], "relevant", "score")
+    TEN.lazy().pr.evaluate([name for name in NAMES if "f0.5" not in name], "relevant", "score").collect()
     assert sorts == [10]
 
 
