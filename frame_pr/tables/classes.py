@@ -67,7 +67,8 @@ def unpivot_classes(
     truth : str or dict of label and column
         A column of labels; or, where a row may have several, a column of 0/1 for each label.
     scores : list of str, or dict of label and column; optional
-        A column of scores for each class, such as its probability, named like its label, or given beside it.
+        A column of scores for each class, such as its probability, named like its label, or given beside it. An array
+        of labels, such as the `classes_` of a model, and an Index of names are lists, too.
     prediction : str, optional
         A column of predicted labels, with `scores` or without.
     classes : list, optional
@@ -103,7 +104,13 @@ def unpivot_classes(
     [('cat', 1.0), ('dog', 1.0)]
     """
     classes_given = _parse_arguments(truth, scores, prediction, classes)
-    kind, ours = kind_of(frame), classes_given.ours()
+    kind = kind_of(frame)
+    # polars names columns by texts: class 3, as in the `classes_` of a model, has the column "3".
+    texts = [
+        str(name) if name not in kind.columns and str(name) in kind.columns else name for name in classes_given.scores
+    ]
+    classes_given = classes_given._replace(scores=texts)
+    ours = classes_given.ours()
     for argument, name in ours.values():
         kind.refuse_missing([name], argument)
     refuse_repeats(ours.values())
@@ -157,8 +164,9 @@ def _by_label(argument: str, columns: Any) -> dict[Any, Any]:
     if columns is None:
         return {}
     if not isinstance(columns, Mapping):
-        # An array of classes, such as a model's, or an Index of names.
-        names = columns.tolist() if hasattr(columns, "tolist") and getattr(columns, "ndim", 0) == 1 else columns
+        # An array of classes, such as a model's, an Index or a Series of names.
+        is_array = hasattr(columns, "tolist") and getattr(columns, "ndim", 0) == 1
+        names = columns.to_list() if isinstance(columns, pl.Series) else columns.tolist() if is_array else columns
         return {name: name for name in column_names(argument, names)}
     column_names(argument, list(columns.values()))
     labels = set(map(str, columns))

@@ -198,6 +198,26 @@ def test_scores_may_be_an_array_of_names(columns):
     assert data.pr.unpivot_classes("shown", data.columns[1:]).equals(data.pr.unpivot_classes("shown", ["cat", "dog"]))
 
 
+def test_scores_may_be_a_series_of_names():
+    assert SHARES.pr.unpivot_classes("shown", pl.Series(["cat", "dog"])).equals(
+        SHARES.pr.unpivot_classes("shown", ["cat", "dog"])
+    )
+
+
+@pytest.mark.parametrize("columns", [np.arange(2), [0, 1], range(2), {0: 0, 1: 1}])
+def test_classes_of_a_model_that_are_numbers(kind, columns):
+    data = pl.DataFrame({"digit": [0, 1], "0": [0.75, 0.5], "1": [0.25, 0.5]})
+    long = kind.read(kind(data).pr.unpivot_classes("digit", columns))
+    assert long.select(pl.col("class").cast(pl.Int64), "truth", "score").rows() == [
+        (0, True, 0.75),
+        (0, False, 0.5),
+        (1, False, 0.25),
+        (1, True, 0.5),
+    ]
+    with pytest.raises(TypeError, match="got 2"):
+        data.pr.unpivot_classes("digit", [0, 2])
+
+
 @pytest.mark.parametrize("classes", [3, "cat"])
 def test_classes_are_a_list(classes):
     frame = pl.DataFrame({"shown": ["cat", "dog"], "said": ["dog", "dog"]})
