@@ -126,6 +126,7 @@ WAYS: dict[str, list[Way]] = {
 BY_METRIC = ("evaluate", "with_metrics", "compare", "plot_comparison")
 # Numbers for the letters that stand for them in the names of families.
 LETTERS = {"K": "2", "P": "40", "T": "0.65", "R": "0.5", "Q": "0.5", "X": "0.5", "S": "0.5", "B": "0.8", "V": "0.8"}
+LETTERS["C"] = "5"
 
 
 def page() -> str:

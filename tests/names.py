@@ -42,9 +42,11 @@ ROC = [
 CHANCE = ["chance_average_precision", "normalized_average_precision", "average_precision@20%"]
 BEST_RATES = [f"max_{name}" for name, rate in rates.RATES.items() if rate.best_by is not None]
 BEST += [f"{at}{head}" for head in (*BEST_RATES, "min_cost1", "min_cost3", "min_cost0.3") for at in ("", "threshold@")]
+COSTS = [f"total_cost{c}@{cut}" for c in ("5", "0.25") for cut in ("1", "3", "20%", "threshold=0.5", "threshold=2")]
+COSTS += [f"{at}min_total_cost{c}" for c in ("5", "0.25") for at in ("", "threshold@")]
 BENEFITS = [f"{at}net_benefit@threshold={t}" for at in ("", "standardized_") for t in ("0", "0.2", "0.5", "0.999")]
 
-NAMES = [*TOTALS, *AREAS, *ROC, *RANKS, *CHANCE, *AT_K, *BEST, *AT_RECALL, *AT_LIMIT, *BENEFITS, *AT_CUT]
+NAMES = [*TOTALS, *AREAS, *ROC, *RANKS, *CHANCE, *AT_K, *BEST, *AT_RECALL, *AT_LIMIT, *COSTS, *BENEFITS, *AT_CUT]
 
 GOOD = pl.DataFrame(
     {

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from functools import partial
+from itertools import accumulate
 from math import ceil, inf, sqrt
 from typing import Any, NamedTuple
 
@@ -174,6 +175,8 @@ class Group:
             return self.crossing() if head == "threshold" else ranks.equal_error_rate(self)
         if head == "captured_gain":
             return self.captured(rank)
+        if "total_cost" in name:
+            return self.total_cost(name, rank)
         if head in ("first_rank", "mean_rank"):
             return getattr(ranks, head)(self) if self.positives else None
         if head == "threshold" and rank:
@@ -308,14 +311,34 @@ class Group:
         return over(covariance * abs(covariance), margins)
 
     def captured(self, rank):
-        """The share of what positives are worth that the first rows have; a block shares evenly."""
-        if self.positives == 0:
-            return None
+        """The share of what positives are worth that the first rows have."""
+        return over(self.gain_of_first(rank), self.hit_gain + self.missed) if self.positives else None
+
+    def gain_of_first(self, rank):
+        """What the positives among the first rows are worth; a block shares evenly."""
         parts = (
             Fraction(gain) * max(0, min(size, rank - above)) / size
             for (above, size, *_), gain in zip(self.blocks, self.hit_gains, strict=True)
         )
-        return over(sum(parts), self.hit_gain + self.missed)
+        return sum(parts)
+
+    def total_cost(self, name, rank):
+        """What the missed positives are worth, plus a constant for each alert."""
+        alert, total = (
+            Fraction(name.partition("total_cost")[2].partition("@")[0]),
+            Fraction(self.hit_gain) + self.missed,
+        )
+        if rank:
+            return alert * min(rank, self.rows) + total - self.gain_of_first(rank)
+        captured = accumulate(map(Fraction, self.hit_gains))
+        costs = [(score, alert * k + total - gain) for (score, k, _), gain in zip(self.curve, captured, strict=True)]
+        if "min_" not in name:
+            cut = name.partition("threshold=")[2]
+            return next((cost for score, cost in reversed(costs) if self.reaches(score, cut)), total)
+        least = min((cost for _, cost in costs), default=total)
+        if name.startswith("threshold"):
+            return next((score for score, cost in costs if cost == least < total), None)
+        return min(least, total)
 
     def crossing(self):
         """The highest threshold whose false positive rate is at least its miss rate."""

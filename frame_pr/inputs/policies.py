@@ -183,7 +183,7 @@ TREC_EVAL: TrecEvalOptions = {
 _RANKED_LATER = "rows of the tally stand for several, which have no order: evaluate the rows themselves"
 _TOTALS_LATER = "give known totals where the tally is evaluated"
 _CURVE = (
-    Refusal("gain", "dcg, ndcg and captured_gain add it up, and a curve has none of them: leave it out"),
+    Refusal("gain", "dcg, ndcg, captured_gain and total_cost add it up, and a curve has none of them: leave it out"),
     Refusal(
         "ties",
         "a curve has no expectation over orders, and a threshold takes equal scores together: leave out ties=",

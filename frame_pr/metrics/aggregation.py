@@ -105,7 +105,7 @@ def plan_for(rows: Rows, names: Sequence[str], undefined: float | None = None) -
             raise ValueError(f"{name} {what}, and weighted rows have none: {way}")
     if rows.gains.name is not None and columns.isdisjoint(GAINS):
         raise ValueError(
-            "gain= is what dcg, ndcg and captured_gain add up, and none of them is asked for: leave it out"
+            "gain= is what dcg, ndcg, captured_gain and total_cost add up, and none of them is asked for: leave it out"
         )
     if rows.gains.name is not None and TIES[ties].bounds:
         for name, record in metrics.items():
@@ -131,9 +131,9 @@ def aggregate(rows: Rows, metric_plan: Plan) -> pl.LazyFrame:
     """Return one row per group, sorted: `group`, and the facts and aggregates that the formulas name."""
     metrics, ties = metric_plan.metrics.values(), rows.request.ties
     cutoffs = {str(record.cut): record.cut for record in metrics if isinstance(record.cut, Threshold)}
-    # Metrics at thresholds and facts need no ranking.
+    # Metrics at thresholds and facts need no ranking, unless they add up gains.
     needs_no_ranking = all(isinstance(record.cut, Threshold) or not record.aggregates[ties] for record in metrics)
-    if needs_no_ranking and rows.starts is None and not rows.weights.fractional:
+    if needs_no_ranking and not metric_plan.extra_sums and rows.starts is None and not rows.weights.fractional:
         return _aggregate_rows(rows, metric_plan, cutoffs)
     return _aggregate_ranking(rows, metric_plan, cutoffs)
 

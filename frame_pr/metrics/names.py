@@ -61,6 +61,8 @@ HEADS = (
     *(f"{at}max_{name}" for name, rate in RATES.items() if rate.best_by is not None for at in ("", "threshold@")),
     "cost10",
     "min_cost10",
+    "total_cost5",
+    "min_total_cost5",
     "net_benefit",
     "standardized_net_benefit",
     "rbp0.8",

@@ -100,6 +100,7 @@ def blocks_of(
                 "rank_key": lambda: if_retrieved(key.rank_key()),
                 "ties": lambda: difference("ties_run"),
                 "misses": lambda: difference(ROWS.run) - difference(HITS.run),
+                "missed_gain": lambda: _in_gains(from_last(pl.col("hit_gain_run")) - pl.col("hit_gain_run"), rows),
             }
         ),
         **{mass.upto: since_start(mass.run) for mass in masses},
@@ -149,7 +150,12 @@ def _dense_rank(blocks: pl.Series) -> pl.Series:
 def _block_sum(name: str, rows: Rows) -> pl.Expr:
     """What a block has of a mass that is not run down the ranking."""
     block_sum = difference(f"{name}_run")
-    return block_sum / pl.col("gain_unit") if name in GAINS and rows.gains.fractional else block_sum
+    return _in_gains(block_sum, rows) if name in GAINS else block_sum
+
+
+def _in_gains(mass: pl.Expr, rows: Rows) -> pl.Expr:
+    """Return a sum of gains, which are in fixed point where they are fractional, in the caller's unit."""
+    return mass / pl.col("gain_unit") if rows.gains.fractional else mass
 
 
 def best_blocks(rows: Rows) -> pl.LazyFrame:

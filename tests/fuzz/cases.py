@@ -69,6 +69,14 @@ BEST_RATES = [f"max_{name}" for name, rate in RATES.items() if rate.best_by is n
 OPTIMA = [*BEST_RATES, "min_cost1", "min_cost3", "min_cost0.3", "min_cost2.5"]
 WHOLE += [f"{head}{name}" for head in ("", "threshold@") for name in OPTIMA]
 GAINED = [
+    *(
+        "total_cost0.5@1",
+        "total_cost3@20%",
+        "total_cost0.1@3",
+        "total_cost3@threshold=0.5",
+        "total_cost0.25@threshold=0",
+    ),
+    *("min_total_cost0.5", "min_total_cost3", "min_total_cost1000"),
     "captured_gain@1",
     "captured_gain@3",
     "captured_gain@20%",
