@@ -17,7 +17,7 @@ from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import Rows
 from frame_pr.metrics.names import request_for
-from frame_pr.statistics.distributions import normal_p_value, p_value, welch_quantile
+from frame_pr.statistics.distributions import normal_p_value, p_value, quantile, welch_quantile
 from frame_pr.statistics.paired_tests import TIE
 from frame_pr.statistics.sampled_rows import RowMetric, SampledRows, bounds_of, proportion, sampled_rows
 from frame_pr.statistics.unit_values import UnitValues, has_unit_values, keys_left, sampling_unit, unit_values_of
@@ -184,7 +184,20 @@ def _errors_and_bounds(sampled: SampledRows[Any], names: Mapping[str, pl.Expr], 
     for i, metric in enumerate(sampled.metrics):
         bounds = bounds_of(i, metric, pl.col(f"value {i}"), confidence, simple=sampled.single)
         columns |= {f"units {i}": pl.col("n"), **{f"{name} {i}": bound for name, bound in bounds.items()}}
+        columns[f"logit error {i}"] = _logit_error(i, metric) if sampled.single else pl.lit(None, dtype=pl.Float64)
     return sampled.errors().select(pl.col("^(value|error|df|groups) [0-9]+$"), **columns, **names)
+
+
+def _logit_error(i: int, metric: RowMetric) -> pl.Expr:
+    """Return the error of the logit that the 95 % interval implies; null if the bounds are those of other shares."""
+    if metric.ranking_bounds is None:
+        return pl.lit(None, dtype=pl.Float64)
+    value, df = pl.col(f"value {i}"), pl.col(f"df {i}")
+    sides = {"value": value, **bounds_of(i, metric, value, 0.95)}
+    logits = {name: (side / (1 - side)).log() for name, side in sides.items()}
+    reach = pl.max_horizontal(logits["value"] - logits["low"], logits["high"] - logits["value"])
+    error = reach / quantile(0.95, df)
+    return pl.when(error.is_finite()).then(error)
 
 
 def _others(groups: pl.LazyFrame, shared: Sequence[str]) -> pl.LazyFrame:
@@ -395,7 +408,10 @@ def _line_of_rows(i: int, metric: RowMetric, *, single: bool) -> dict[str, pl.Ex
         logits = pl.when(inside & (difference != 0)).then((b / (1 - b)).log() - (a / (1 - a)).log())
         _, _, p = _welch(
             logits.otherwise(difference),
-            (error_a * slope_a, error_b * slope_b),
+            (
+                pl.when(inside).then(f"base logit error {i}").fill_null(error_a * slope_a),
+                pl.when(inside).then(f"logit error {i}").fill_null(error_b * slope_b),
+            ),
             covariance * slope_a * slope_b,
             dfs,
         )
