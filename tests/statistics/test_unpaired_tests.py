@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 from compare import near
-from scipy import stats
+from scipy import special, stats
 from statsmodels.stats import proportion
 
 import frame_pr as fp
@@ -90,6 +90,26 @@ def test_a_ranking_is_compared_on_the_scale_of_logits():
     assert row["p_value"] == near(2 * stats.t.sf(abs(t), df))
     assert row["low"] == near(row["difference"] - np.hypot(b["value"] - b["low"], a["high"] - a["value"]))
     assert row["high"] == near(row["difference"] + np.hypot(b["high"] - b["value"], a["value"] - a["low"]))
+
+
+def test_a_roc_auc_near_1_is_tested_with_the_errors_of_its_intervals():
+    # The lower bounds are those of a score interval, further away than those of the logits.
+    data = scored(rows=300, groups=2).with_columns(s=pl.col("s") + pl.col("t"))
+    data = data.filter(~pl.col("t") | (pl.int_range(pl.len()) % 6 == 0))
+    a, b = fp.intervals(data, AUC, "t", "s", by="week").sort("week").iter_rows(named=True)
+    positives = data.filter("t").group_by("week").len().sort("week")["len"].to_list()
+    logits = [special.logit([side["value"], side["low"], side["high"]]) for side in (a, b)]
+    errors = [
+        max(value - low, high - value) / stats.t.isf(0.025, p - 1)
+        for (value, low, high), p in zip(logits, positives, strict=True)
+    ]
+    assert errors[1] > 1.05 * b["standard_error"] / (b["value"] * (1 - b["value"]))
+    df = sum(e**2 for e in errors) ** 2 / sum(e**4 / (p - 1) for e, p in zip(errors, positives, strict=True))
+    t = (logits[1][0] - logits[0][0]) / np.hypot(*errors)
+    p_value = compared(data, AUC)["p_value"].item()
+    assert p_value == pytest.approx(2 * stats.t.sf(abs(t), df), rel=1e-9)
+    # The p-value does not depend on the confidence of the interval.
+    assert compared(data, AUC, confidence=0.8)["p_value"].item() == p_value
 
 
 @pytest.mark.parametrize("more", [{}, {"cluster": "user"}, {"by": ["week", "user"], "mean_over": "user"}], ids=str)
