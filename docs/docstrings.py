@@ -64,6 +64,7 @@ TYPES = {
     "Literal['groups', 'rows'] | None": '"groups" or "rows", optional',
     "Literal['t', 'permutation']": '"t" or "permutation"',
     "Literal['holm', 'bh'] | None": '"holm", "bh" or None',
+    "Literal['matplotlib', 'altair']": '"matplotlib" or "altair"',
     "Literal['linear', 'log', 'logit'] | None": '"linear", "log" or "logit", optional',
     "Axes | None": "matplotlib Axes, optional",
     "Figure | SubFigure | None": "matplotlib Figure or SubFigure, optional",
@@ -136,6 +137,8 @@ PLOTS = {
     "(see `average_curve`), or the single groups. For three averages and more, the edges of the first two.",
     "highlight": "Names of curves, or how many of the best and of the worst: these have colours and names, all others "
     "are thin and grey, and there may be 200 of them.",
+    "backend": 'What draws: with "altair", an interactive chart that shows thresholds under the pointer, of at most '
+    '5,000 points for each curve, and whose legend selects. Default "matplotlib".',
     "xscale": 'Scale of the x axis. Default "linear", for a thousand ranks and more "log".',
     "yscale": 'Scale of the y axis. Default "linear"; for precision "log" if positives are rare (prevalence below 1 %) '
     "and all average precisions below 0.1.",

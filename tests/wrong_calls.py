@@ -135,6 +135,7 @@ WRONG: dict[str, list[Any]] = {
     "Literal['frame', 'value'] | Sequence[Any] | None": [5.5, "nope", True, ["nope"], [], RUN, {"x": 1}],
     "Literal['linear', 'log', 'logit'] | None": NO_WORDS,
     "Literal['recall', 'precision', 'lift']": NO_WORDS,
+    "Literal['matplotlib', 'altair']": NO_WORDS,
     "Mapping[Any, Any] | None": [5, "x", True, ["red"], {"a": "no colour"}, {"a": 5}, RUN, pd.NA, float("nan")],
     "int | str | Sequence[Any] | None": [
         0,

@@ -42,7 +42,7 @@ from frame_pr.plotting.legends import (
 )
 from frame_pr.plotting.marks import explain_marks, write_thresholds
 from frame_pr.plotting.options import PlotOptions, keys_of
-from frame_pr.plotting.scales import fit_heights, set_axes
+from frame_pr.plotting.scales import fit_heights, scale_of, set_axes
 from frame_pr.plotting.styles import (
     canvas,
     escape,
@@ -52,11 +52,11 @@ from frame_pr.plotting.styles import (
     shorten,
     style,
     system_numbers,
+    written,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure, SubFigure
 
 _IN_AXES, _BEHIND, _IN_PANEL = 10, 200, 10
 """Most curves in one axes, also with `highlight=`; most curves in a panel."""
@@ -76,7 +76,7 @@ class Look(NamedTuple):
     """What its stroke stands for, where systems have groups."""
 
 
-def draw(curves: Curves, options: PlotOptions) -> Axes | Figure | SubFigure:
+def draw(curves: Curves, options: PlotOptions) -> Any:
     """Draw the curves, into axes or panels."""
     if options.k is not None and not curves.table["k"].dtype.is_integer():
         raise ValueError("k= cuts at a rank, and the rows of this curve are weighted and have none: leave out k=")
@@ -91,6 +91,8 @@ def draw(curves: Curves, options: PlotOptions) -> Axes | Figure | SubFigure:
     _refuse_unused_colors(drawn, lines, options)
     drawn = _in_order(drawn, options)
     options = replace(options, decimals=_decimals_of(drawn, options))
+    if options.backend == "altair":
+        return _draw_altair(drawn, lines, options)
     if panels:
         from frame_pr.plotting.facets import draw_facets
 
@@ -130,6 +132,20 @@ def _size_of(options: PlotOptions) -> dict[str, Any]:
 
     width, height = rcParams["figure.figsize"]
     return {"figsize": (min(width, 1.02 * height) if options.is_square else width, height)}
+
+
+def _draw_altair(drawn: Sequence[DrawnCurve | Average], keys: Sequence[str], options: PlotOptions) -> Any:
+    """Give the curves to altair, with the names, colours and scales that matplotlib would draw."""
+    from frame_pr.plotting.altair_charts import chart_of_curves
+
+    curves = [curve for curve in drawn if isinstance(curve, DrawnCurve)]
+    alone = options.label or options.display(options.score) or "curve"
+    names = [written(name_of(curve.key, keys, options.labels)) or alone for curve in curves]
+    entries = [with_numbers(name, *area_texts(curve, options)) for name, curve in zip(names, curves, strict=True)]
+    colours = [options.colors.get(written(name_of(curve.key, keys))) for curve in curves]
+    numbers = system_numbers(names) if "system" in keys or not keys else numbers_in_order(names)
+    log = [scale_of(axis, options, curves) == "log" for axis in ("x", "y")]
+    return chart_of_curves(curves, entries, numbers, colours, options, log)
 
 
 def _draw_axes(
@@ -216,11 +232,6 @@ def _refuse_unused_colors(drawn: Sequence[DrawnCurve | Average], keys: Sequence[
             f"colors names no curve of this plot: it has {examples(sorted(names - {''})) or 'one, without a name'}; "
             "color= sets the colour of all curves"
         )
-
-
-def written(name: str) -> str:
-    """The name that a caller knows, from a name in the legend."""
-    return name.removeprefix("\u200b").replace(r"\$", "$")
 
 
 def looks_of(

@@ -42,6 +42,7 @@ _ELSEWHERE = {
 }
 
 
+BACKENDS = ("matplotlib", "altair")
 SCALES = ("linear", "log", "logit")
 """Scales of an axis."""
 
@@ -60,6 +61,7 @@ class PlotOptions(Appearance):
     recalls: tuple[Recall, ...] = ()
     best: tuple[str, ...] = ()
     """The metrics whose best points are marked."""
+    backend: str = "matplotlib"
     scales: tuple[str | None, str | None] = (None, None)
     """Of the x and the y axis; None: as the data need it."""
     iso_f: tuple[float, ...] = ()
@@ -163,6 +165,7 @@ def options_of(
         thresholds=tuple(float(Threshold.of(t).threshold) for t in _all("threshold", options)),
         recalls=tuple(Recall.of(r) for r in _all("recall", options)),
         best=tuple(_best(name) for name in _all("mark", options)),
+        backend=one_of("backend", get("backend", "matplotlib"), BACKENDS),
         scales=(one_of("xscale", get("xscale"), (*SCALES, None)), one_of("yscale", get("yscale"), (*SCALES, None))),
         iso_f=iso_f,
         beta=beta,

@@ -48,6 +48,7 @@ class CurveArguments(PanelArguments, total=False):
     label: str | None
     spread: Literal["quartiles", "interval", "groups"] | None
     highlight: int | str | Sequence[Any] | None
+    backend: Literal["matplotlib", "altair"]
     xscale: Literal["linear", "log", "logit"] | None
     yscale: Literal["linear", "log", "logit"] | None
 
@@ -170,6 +171,9 @@ def plot(
     highlight : int, str or list, optional
         Names of curves, or how many of the best and of the worst: these have colours and names, all others are thin and
         grey, and there may be 200 of them.
+    backend : "matplotlib" or "altair"
+        What draws: with "altair", an interactive chart that shows thresholds under the pointer, of at most 5,000 points
+        for each curve, and whose legend selects. Default "matplotlib".
     xscale : "linear", "log" or "logit", optional
         Scale of the x axis. Default "linear", for a thousand ranks and more "log".
     yscale : "linear", "log" or "logit", optional
@@ -308,9 +312,12 @@ def _parse(
     from frame_pr.plotting.styles import need_matplotlib
 
     need_matplotlib()
+    from frame_pr.plotting.altair_charts import check_backend
     from frame_pr.plotting.options import options_of
 
-    return options_of(function, options, list(CurveArguments.__annotations__), others, positive)
+    parsed = options_of(function, options, list(CurveArguments.__annotations__), others, positive)
+    check_backend(parsed.backend, parsed)
+    return parsed
 
 
 def _refuse_early(frame: Any, request: Request, options: PlotOptions) -> None:

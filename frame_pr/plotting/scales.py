@@ -33,7 +33,7 @@ def set_axes(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve | Avera
     few = min(box.width, box.height) / ax.figure.dpi < _SMALL
     for name, quantity in (("x", options.x), ("y", options.ys[0])):
         axis = ax.xaxis if name == "x" else ax.yaxis
-        unit_range, scale = axis_quantity(quantity).unit_range, _scale_of(name, options, curves)
+        unit_range, scale = axis_quantity(quantity).unit_range, scale_of(name, options, curves)
         if scale is not None:
             ax.set(**{f"{name}scale": scale})
         if axis.get_scale() != "linear":
@@ -52,7 +52,7 @@ def set_axes(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve | Avera
             axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
-def _scale_of(name: str, options: PlotOptions, curves: Sequence[DrawnCurve | Average]) -> str | None:
+def scale_of(name: str, options: PlotOptions, curves: Sequence[DrawnCurve | Average]) -> str | None:
     """The scale of an axis: that of the caller, or a logarithmic one for many ranks and for rare positives."""
     asked = options.scales[name == "y"]
     if asked is not None:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import public, real, text
+from frame_pr.frames.arguments import one_of, public, real, text
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.frames.messages import did_you_mean, nearest, shown, warn
 from frame_pr.frames.messages import pluralize as count_of
 from frame_pr.metrics.names import is_metric
+from frame_pr.plotting.altair_charts import chart_of_dots, check_backend
 from frame_pr.plotting.appearance import Appearance, AxesArguments, PanelArguments, appearance_of
 from frame_pr.plotting.curve_data import number_rows
 from frame_pr.plotting.legends import draw_legend
+from frame_pr.plotting.options import BACKENDS
 from frame_pr.plotting.styles import (
     LABEL_LENGTH,
     canvas,
@@ -55,8 +57,9 @@ def plot_intervals(
     *,
     metric: str | None = None,
     overall: float | None = None,
+    backend: Literal["matplotlib", "altair"] = "matplotlib",
     **options: Unpack[AxesArguments],
-) -> Axes:
+) -> Axes | Any:
     """Draw a dot and its confidence interval for each group (forest plot), from the result of `intervals`.
 
     Also of figures without intervals, such as `evaluate` gave: dots of two systems are then joined by a line.
@@ -69,6 +72,8 @@ def plot_intervals(
         Which metric, where the frame has several; of a frame of figures, its column.
     overall : float, optional
         A value to draw as a line, such as that of all rows. Without it, the mean of the values that are drawn.
+    backend : "matplotlib" or "altair"
+        What draws: with "altair", an interactive chart that shows values under the pointer.
     labels : dict, optional
         What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
         `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
@@ -119,6 +124,7 @@ def plot_intervals(
     line = None if overall is None else float(real("overall", overall))
     look = Appearance(**appearance_of(options))
     ax, most = look.ax, look.max_groups or MOST_ROWS
+    check_backend(one_of("backend", backend, BACKENDS), look)
     table, keys, drawn = read_values(frame, name, look)
     has_systems = len(keys) > 1 and "system" in keys
     systems = table["system"].unique(maintain_order=True).to_list() if has_systems else []
@@ -138,6 +144,8 @@ def plot_intervals(
         raise ValueError(f"{many} are too many to read: filter them, or max_groups={len(places)}")
     _warn_of_scale(table, line)
     table = table.with_columns(place=len(places) - 1 - number)
+    if backend == "altair":
+        return chart_of_dots(table, rows, systems, drawn, table["value"].mean() if line is None else line, look)
     with canvas(ax, figsize=(6.4, 1.2 + HEIGHT * len(places)), layout="constrained") as target:
         units = table.unique("place", maintain_order=True)["units"].to_list()
         names = [", ".join(look.display(value_text(value)) for value in row) for row in places.rows()]

@@ -23,7 +23,7 @@ LABEL_LENGTH = 48
 # The colours of Okabe and Ito without yellow, which fades on white. Green, red and pink are moved apart: any two
 # colours differ by 20 in CIE Lab, also with deuteranopia. In grey, seven colours cannot: six gaps of 20 exceed the 100
 # between black and white. The seventh colour is the colour of text.
-_COLOURS = ("#0072B2", "#E69F00", "#00906A", "#C44E00", "#D284B0", "#56B4E9")
+COLOURS = ("#0072B2", "#E69F00", "#00906A", "#C44E00", "#D284B0", "#56B4E9")
 STROKES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), "-.", (0, (8, 2)), (0, (3, 1, 1, 1, 1, 1)))
 """Strokes of groups, if colours tell systems apart, and of curves after the seventh."""
 DASHED = STROKES[1]
@@ -111,6 +111,11 @@ def in_legend(name: str) -> str:
     return f"\u200b{name}" if name.startswith("_") else name
 
 
+def written(name: str) -> str:
+    """The name that a caller knows, from a name in the legend."""
+    return name.removeprefix("\u200b").replace(r"\$", "$")
+
+
 def shorten(name: str, length: int = LABEL_LENGTH) -> str:
     """Replace the middle of a long name by an ellipsis."""
     if len(name) <= length:
@@ -195,7 +200,7 @@ def grey(ax: Axes, level: float) -> str:
 
 def palette(ax: Axes) -> list[str]:
     """The default colours, unless a style sheet sets others."""
-    return [*_COLOURS, ink(ax)]
+    return [*COLOURS, ink(ax)]
 
 
 def style(
