@@ -14,6 +14,7 @@ import frame_pr as fp
 SIZES = ((3, 2), (3.4, 2.4), (3, 3), (3.5, 2.6), (4, 3))
 SYSTEMS, MARKS, LAYOUTS = (1, 2, 3, 5), ("max_f1", None), ("constrained", "compressed", "tight", None)
 CASES = [*product(SIZES, SYSTEMS, MARKS, LAYOUTS)]
+STYLES = ("default", "ggplot", "dark_background", "seaborn-v0_8")
 FAST = [((3, 2), 5, "max_f1", "constrained"), ((3.4, 2.4), 3, "max_f1", "constrained"), ((4, 3), 2, None, None)]
 
 
@@ -31,10 +32,17 @@ def size(ax: Any) -> tuple[float, float]:
     return box.width / ax.figure.dpi, box.height / ax.figure.dpi
 
 
-def faults(inches: tuple[float, float], systems: int, mark: str | None, layout: Any) -> list[str]:
+def faults(
+    inches: tuple[float, float], systems: int, mark: str | None, layout: Any, style: str = "default", dpi: int = 100
+) -> list[str]:
     """What is wrong with the plot in axes of the caller."""
-    empty = plt.subplots(figsize=inches, layout=layout)[1]
-    ax = plt.subplots(figsize=inches, layout=layout)[1]
+    with plt.style.context(style):
+        return _faults_in_style(inches, systems, mark, layout, dpi)
+
+
+def _faults_in_style(inches: tuple[float, float], systems: int, mark: str | None, layout: Any, dpi: int) -> list[str]:
+    empty = plt.subplots(figsize=inches, layout=layout, dpi=dpi)[1]
+    ax = plt.subplots(figsize=inches, layout=layout, dpi=dpi)[1]
     names = [f"s{i}" for i in range(systems)]
     fp.plot(run(1, systems), "t", names, mark=mark, ax=ax)
     # The same titles and ticks, without what is drawn.
@@ -65,10 +73,17 @@ def test_axes_of_the_caller_keep_their_size(case: tuple[Any, ...]) -> None:
     assert faults(*case) == []
 
 
+@pytest.mark.parametrize("style", STYLES[1:])
+def test_axes_of_the_caller_keep_their_size_in_other_styles(style: str) -> None:
+    assert faults(*FAST[1], style=style, dpi=200) == []
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_axes_of_the_caller_keep_their_size_in_all_layouts(case: tuple[Any, ...]) -> None:
-    assert faults(*case) == []
+@pytest.mark.parametrize("dpi", [100, 200])
+@pytest.mark.parametrize("style", STYLES)
+def test_axes_of_the_caller_keep_their_size_in_all_layouts(style: str, dpi: int) -> None:
+    found = {case: faults(*case, style=style, dpi=dpi) for case in CASES}
+    assert {case: names for case, names in found.items() if names} == {}
 
 
 ROWS = run(6, 2).with_columns(pl.format("group {}", "g").alias("g")).rename({"s0": "a rather long system name"})
@@ -79,6 +94,12 @@ PLOTS: dict[str, Any] = {
     "scores": lambda ax: fp.plot_scores(ROWS, "t", "s1", threshold=1, ax=ax),
     "intervals": lambda ax: fp.plot_intervals(fp.intervals(ROWS, "roc_auc", "t", SCORES, by="g"), ax=ax),
     "comparison": lambda ax: fp.plot_comparison(ROWS, "average_precision", "t", SCORES, by="g", ax=ax),
+    "trend": lambda ax: fp.plot_trend(fp.intervals(ROWS, "roc_auc", "t", SCORES, by="g"), ax=ax),
+    "differences": lambda ax: fp.plot_differences(
+        fp.compare(ROWS, "roc_auc", "t", "s1", between="g", baseline="group 0"), ax=ax
+    ),
+    "slopes": lambda ax: fp.plot_slopes(fp.evaluate(ROWS, "roc_auc", "t", SCORES, by="g"), metric="roc_auc", ax=ax),
+    "gains": lambda ax: fp.plot_gains(fp.gains_table(ROWS, "t", "s1"), ax=ax),
     "confusion": lambda ax: fp.plot_confusion(fp.confusion_matrix(MATRIX, "g", "p"), ax=ax),
 }
 
@@ -93,9 +114,20 @@ def texts_of(ax: Any) -> list[Any]:
     return [text for text in texts if text.get_text()]
 
 
-@pytest.mark.parametrize("name", PLOTS)
-@pytest.mark.parametrize("inches", [(3, 2), (4, 3), None], ids=str)
-def test_no_text_is_cut_or_overlaps_and_axes_keep_their_size(name: str, inches: Any) -> None:
+INCHES = [(3, 2), (4, 3), None]
+SWEEP = [(name, inches, "default") for name in PLOTS for inches in INCHES]
+SLOW_SWEEP = [(name, inches, style) for name in PLOTS for inches in INCHES for style in STYLES[1:]]
+
+
+@pytest.mark.parametrize(
+    ("name", "inches", "style"), [*SWEEP, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW_SWEEP)]
+)
+def test_no_text_is_cut_or_overlaps_and_axes_keep_their_size(name: str, inches: Any, style: str) -> None:
+    with plt.style.context(style):
+        _check_texts_and_axes(name, inches)
+
+
+def _check_texts_and_axes(name: str, inches: Any) -> None:
     layouts = ("constrained", "tight") if inches else (None,)
     for layout in layouts:
         ax = PLOTS[name](plt.subplots(figsize=inches, layout=layout)[1] if inches else None)
