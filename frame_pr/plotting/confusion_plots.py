@@ -154,7 +154,7 @@ def _draw_cells(
     ax.apply_aspect()
     # A layout engine moves axes of the caller when it draws: by a fifth at most.
     cell = ax.get_window_extent().width / len(names) * (1 if ax.figure.get_layout_engine() is None else 0.8)
-    room = room or min(_LINE_LETTERS, max(5, letters_along(ax, 0.25 * cell * len(names))))
+    room = room or min(_LINE_LETTERS, max(4, letters_along(ax, 0.25 * cell * len(names))))
     names = [shorten(name, _NAME_LETTERS if own_figure else room) for name in names]
     names = [escape(textwrap.fill(name, _LINE_LETTERS)) for name in names]
     widths, heights = zip(*(_text_size(ax, name, "small") for name in names), strict=True)
