@@ -177,6 +177,16 @@ def test_clusters_in_both_groups():
     assert ((paired["high"] - paired["low"]) / 2 / reach).to_list() == list(map(near, unpaired["standard_error"]))
     alone = fp.compare(below, [AP, AUC], "t", "s", between="system")
     assert (unpaired["standard_error"] < alone["standard_error"]).all()
+    # The test is on the scale of logits, where errors and covariance are divided by m (1 - m).
+    for row in unpaired.iter_rows(named=True):
+        sides = fp.intervals(below, row["metric"], "t", "s", by="system", cluster="user").sort("system")
+        m, errors = sides["value"].to_numpy(), sides["standard_error"].to_numpy()
+        covariance = (errors @ errors - row["standard_error"] ** 2) / 2
+        slopes = 1 / (m * (1 - m))
+        parts = (errors * slopes) ** 2
+        t = np.diff(np.log(m / (1 - m))).item() / (parts.sum() - 2 * covariance * slopes.prod()) ** 0.5
+        df = parts.sum() ** 2 / (parts**2 / (data["user"].n_unique() - 1)).sum()
+        assert row["p_value"] == near(2 * stats.t.sf(abs(t), df))
 
 
 def test_clusters_of_one_group_each():
