@@ -65,7 +65,7 @@ def test_the_links_of_the_package_lead_to_the_repository_or_are_text(monkeypatch
 
 def test_the_settings_of_the_site_follow_from_the_addresses(tmp_path):
     (tmp_path / "docs").mkdir()
-    for name in ("conf.py", "renamed.json"):
+    for name in ("conf.py", "renamed.json", "reference.md"):
         (tmp_path / "docs" / name).write_bytes((ROOT / "docs" / name).read_bytes())
     for repository, base, edit in [("", "", None), ("https://example.org/us/it", "https://site.org/", True)]:
         (tmp_path / "pyproject.toml").write_text(

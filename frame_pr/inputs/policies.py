@@ -58,15 +58,15 @@ TIES: Mapping[Ties, TieRule] = {
         descending=False,
         refusal="",
         definition="",
-        sentence="they are taken together, as a threshold takes them, and a rank cut-off among them takes its expected "
-        "share",
+        sentence="a threshold selects all or none of them. If a cutoff k falls inside a tie, the tied rows share their "
+        "positives evenly",
     ),
     "expected": TieRule(
         orders="all orders",
         descending=False,
         refusal="has no closed form in expectation: {way}ties='threshold' takes equal scores together",
         definition="in expectation over the orders of equal scores",
-        sentence="the expectation over all their orders (McSherry and Najork 2008)",
+        sentence="the mean over all orders of the tied rows (McSherry and Najork 2008)",
     ),
     "optimistic": TieRule(
         orders="truth",
@@ -88,7 +88,7 @@ TIES: Mapping[Ties, TieRule] = {
         refusal="",
         definition="equal scores in the order of the rows, as VOC and COCO have them, and ranx where there are at "
         "most 15",
-        sentence="they stand in the order of the rows",
+        sentence="the tied rows keep the order of the frame",
     ),
 }
 assert get_args(Ties) == tuple(TIES), "Ties and TIES name different rules"

@@ -21,7 +21,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.columns import expanded, expanded_one
+from frame_pr.frames.columns import expanded, expanded_one, refuse_fault
 from frame_pr.frames.kinds import kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.functions.tallies import Bins
@@ -57,20 +57,37 @@ class DiskFrame(Parts):
         return self.frame.collect_schema().names()
 
     def evaluate(self, request: Request, named: Mapping[str, str], means: Means | None, undefined: float | None) -> Any:
-        """Metrics per group, also where the columns of the request are expressions."""
-        frame, request = self._with_named_columns(request)
-        return super(DiskFrame, frame).evaluate(request, named, means, undefined)
+        """Compute metrics per group. Columns of the request may be expressions."""
+        frame, request, expressions = self._with_named_columns(request)
+        with self._naming_arguments(expressions):
+            return super(DiskFrame, frame).evaluate(request, named, means, undefined)
 
     def tally(self, request: Request, bins: Bins | None) -> Any:
-        """Pre-aggregated counts, also where the columns of the request are expressions."""
-        frame, request = self._with_named_columns(request)
-        return super(DiskFrame, frame).tally(request, bins)
+        """Aggregate rows with equal values. Columns of the request may be expressions."""
+        frame, request, expressions = self._with_named_columns(request)
+        with self._naming_arguments(expressions):
+            return super(DiskFrame, frame).tally(request, bins)
 
-    def _with_named_columns(self, request: Request) -> tuple[DiskFrame, Request]:
-        """The frame with a column for each expression of the request, and the request with their names."""
+    @contextmanager
+    def _naming_arguments(self, expressions: Mapping[str, tuple[str, pl.Expr]]) -> Iterator[None]:
+        """Name the argument if one of these expressions fails."""
+        try:
+            yield
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            columns = {name: column for name, (_, column) in expressions.items()}
+            arguments = {name: argument for name, (argument, _) in expressions.items()}
+            refuse_fault(self.frame, columns, arguments, _height(self.frame))
+            raise
+
+    def _with_named_columns(self, request: Request) -> tuple[DiskFrame, Request, dict[str, tuple[str, pl.Expr]]]:
+        """Return the frame with a column for each expression, the request with their names, and the expressions.
+
+        The expressions have the names of their arguments.
+        """
         if not any(isinstance(column, pl.Expr) for column in request.columns()):
-            return self, request
+            return self, request, {}
         made: dict[str, pl.Expr] = {}
+        expressions: dict[str, tuple[str, pl.Expr]] = {}
 
         def named(argument: str, items: Sequence[Any], *, several: bool = False) -> list[str]:
             self.refuse_missing([item for item in items if not isinstance(item, pl.Expr)], argument)
@@ -84,6 +101,7 @@ class DiskFrame(Parts):
                 if unique != name and several:
                     raise ValueError(f"{argument}: {shown(name)} is also another column of the call; use alias()")
                 made[unique] = column
+                expressions[unique] = argument, column
                 names.append(unique)
             return names
 
@@ -95,7 +113,7 @@ class DiskFrame(Parts):
         policies = request.policies | options
         request = replace(request, keys=keys, scores=scores, truth=single["truth"], policies=policies)
         frame = self.frame.with_columns(column.alias(name) for name, column in made.items())
-        return replace(self, frame=frame), request
+        return replace(self, frame=frame), request, expressions
 
     def _call(self, request: Request, named: Mapping[str, str], undefined: float | None) -> PartQuery:
         # Check it here: a part has only the columns that the call reads, and `count` is not one of them.

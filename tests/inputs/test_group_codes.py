@@ -187,8 +187,10 @@ def test_adding_a_group_changes_no_other():
     for function, given in CALLS:
         if "prediction" in given or function.startswith("with_"):
             continue
-        small = call(data, function, by="key", **given)
-        large = call(more, function, by="key", **given)
+        # Adjusted p-values depend on the number of tests, and so on other groups.
+        small, large = (
+            call(frame, function, by="key", **given).drop("p_adjusted", strict=False) for frame in (data, more)
+        )
         assert_same(large.filter(pl.col("key").ne_missing("b")), small)
 
 

@@ -1,5 +1,6 @@
 """The recipes of docs/howto/files.md for what makes frames."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -15,14 +16,14 @@ PAGE = Path(__file__).parents[2] / "docs" / "howto" / "files.md"
 def test_duckdb():
     pytest.importorskip("duckdb")
     (lines,) = re.findall(r"```python\n(import duckdb\n.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    assert lines.count("\n") == 8
+    *steps, last = ast.parse(lines).body
+    assert len(steps) == 4
     run = {"query": ["ink", "ink", "tea", "tea"], "clicked": [True, False, True, False], "score": [0.9, 0.2, 0.6, 0.7]}
     names = {"judged": pl.DataFrame(run), "fp": fp}
-    *steps, last = lines.strip().splitlines()
-    exec("\n".join(steps), names)
+    exec(compile(ast.Module(steps, []), "steps", "exec"), names)
     assert names["by_query"].rows() == [("ink", 1.0), ("tea", 0.5)]
     assert names["over_queries"].rows() == [(2, 0.75, 0.75, 0)]
-    assert eval(last, names) == [(0.75,)]
+    assert eval(ast.unparse(last), names) == [(0.75,)]
 
 
 @pytest.mark.peers
