@@ -56,8 +56,13 @@ class Rank(Cutoff):
 
     @classmethod
     def of_rows_or_share(cls, k: Any) -> Rank:
-        """Of a caller who may give a share of the rows, such as "10%"."""
-        return cls.parse(k) if isinstance(k, str) and re.fullmatch(rf"{DECIMAL}%", k) else cls.of(k)
+        """Validate a rank of the caller, which may be a share of the rows, such as "10%"."""
+        if not (isinstance(k, str) and re.fullmatch(rf"{DECIMAL}%", k)):
+            return cls.of(k)
+        try:
+            return cls.parse(k)
+        except ValueError as error:
+            raise ValueError(f"k: {error}") from None
 
     def __str__(self) -> str:
         return self.text or str(self.k)
