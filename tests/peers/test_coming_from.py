@@ -15,7 +15,8 @@ pytestmark = [pytest.mark.slow, pytest.mark.peers]
 
 PAGE = (Path(__file__).parents[2] / "docs" / "coming_from.md").read_text(encoding="utf-8")
 SECTIONS = dict(part.split("\n", 1) for part in PAGE.split("\n## ")[1:])
-NOT_RUN = {"recommenders", "yardstick", "Metrics without a name in frame_pr"}
+# tests/peers/test_recommenders.py runs the next three where they are installed.
+NOT_RUN = {"RecTools", "RePlay", "Implicit", "recommenders", "yardstick", "Metrics without a name in frame_pr"}
 # Without a table of names: tests/peers/test_recipes_detection.py runs the first two.
 NO_TABLE = {"PASCAL VOC", "COCO", "How the tables and recipes are tested"}
 NAMES = {"math": math, "pl": pl}

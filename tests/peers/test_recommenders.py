@@ -1,84 +1,84 @@
-"""The table of docs/coming_from.md for recommenders, which .ci/run installs without what it requires: older pandas."""
+"""Metrics of recommendation lists, against RecTools, RePlay and Implicit, each where it is installed."""
 
-import random
-
-import pandas as pd
+import numpy as np
 import polars as pl
 import pytest
-from compare import near
+
+import frame_pr as fp
 
 pytestmark = [pytest.mark.slow, pytest.mark.peers]
 
-POLICIES = {"unscored": "unretrieved", "undefined": 0.0}
-# Theirs, ours. Of r_precision the test takes lists of at most 10 relevant items, and users with a hit among them.
-SAME = {
-    "precision_at_k": "precision@10",
-    "recall_at_k": "recall@10",
-    "map": "average_precision@10/positives",
-    "map_at_k": "average_precision@10",
-    "ndcg_at_k": "ndcg@10",
-}
+RNG = np.random.default_rng(7)
+USERS, ITEMS, K = 400, 60, 10
+SHOWN = [RNG.permutation(ITEMS)[:K].tolist() for _ in range(USERS)]
+WANTED = [RNG.permutation(ITEMS)[: RNG.integers(1, 14)].tolist() for _ in range(USERS)]
+LISTS = pl.DataFrame({"user": range(USERS), "shown": SHOWN, "wanted": WANTED})
+TRIPLES = [(user, item, rank) for user, items in enumerate(SHOWN) for rank, item in enumerate(items, 1)]
+PAIRS = [(user, item) for user, items in enumerate(WANTED) for item in items]
 
 
-@pytest.fixture(scope="module")
-def peer():
-    return pytest.importorskip("recommenders.evaluation.python_evaluation")
+def mean_of(name: str) -> float:
+    rows = fp.explode_lists(LISTS, "wanted", "shown", by="user")
+    call = {"by": "user", "mean_over": "user", "unscored": "unretrieved", "undefined": 0.0}
+    return fp.evaluate(rows, {"mean": name}, "truth", "score", **call)["mean"].item()
 
 
-@pytest.fixture(scope="module")
-def users():
-    """Both lists of every user, neither empty: theirs are means over the users of both frames."""
-    draw = random.Random(5)
-    items = range(40)
-    rows = [
-        (user, draw.sample(items, draw.randint(1, 25)), draw.sample(items, draw.randint(1, 9))) for user in range(80)
-    ]
-    return pl.DataFrame(rows, schema=["user", "shown", "wanted"], orient="row")
+@pytest.mark.filterwarnings("ignore")
+def test_rectools():
+    metrics, pd = pytest.importorskip("rectools.metrics"), pytest.importorskip("pandas")
+    reco = pd.DataFrame(TRIPLES, columns=["user_id", "item_id", "rank"])
+    names = {
+        "precision@10": metrics.Precision(k=K),
+        "recall@10/min": metrics.Precision(k=K, r_precision=True),
+        "recall@10": metrics.Recall(k=K),
+        "f1@10": metrics.F1Beta(k=K),
+        "success@10": metrics.HitRate(k=K),
+        "reciprocal_rank@10": metrics.MRR(k=K),
+        "average_precision@10/positives": metrics.MAP(k=K),
+        "ndcg@10": metrics.NDCG(k=K, divide_by_achievable=True),
+        "dcg@10": metrics.NDCG(k=K),
+    }
+    theirs = metrics.calc_metrics(names, reco, pd.DataFrame(PAIRS, columns=["user_id", "item_id"]))
+    ours = {name: mean_of(name) for name in names}
+    # Its default divides by the DCG of ten hits, whatever the user wants.
+    ours["dcg@10"] /= sum(1 / np.log2(rank + 1) for rank in range(1, K + 1))
+    assert theirs == pytest.approx(ours, abs=1e-12)
+    assert (round(theirs["dcg@10"], 4), round(theirs["ndcg@10"], 4)) == (0.1107, 0.136)
 
 
-def frames(users):
-    """What they take: ratings of what is wanted, and predictions of what is shown."""
-    wanted, shown = users.select("user", "wanted").explode("wanted"), users.select("user", "shown").explode("shown")
-    rating = pd.DataFrame({"userID": wanted["user"], "itemID": wanted["wanted"], "rating": 1.0})
-    score = -pl.int_range(pl.len()).over("user")
-    prediction = pd.DataFrame({"userID": shown["user"], "itemID": shown["shown"]})
-    return rating, prediction.assign(prediction=shown.select(score.cast(pl.Float64)).to_series())
-
-
-@pytest.mark.parametrize("theirs", SAME)
-def test_means_over_users(peer, users, theirs):
-    rows = users.pr.explode_lists("wanted", "shown", by="user")
-    ours = rows.pr.evaluate({"ours": SAME[theirs]}, "truth", "score", by="user", mean_over="user", **POLICIES)
-    found = getattr(peer, theirs)(*frames(users), col_prediction="prediction", k=10)
-    assert ours["ours"].item() == near(float(found))
-
-
-def test_exponential_gains(peer, users):
-    rows = users.pr.explode_lists("wanted", "shown", by="user").with_columns(
-        rating=pl.col("truth") * (pl.col("item") % 4 + 1)
+def test_replay():
+    metrics = pytest.importorskip("replay.metrics")
+    recommended = pl.DataFrame(
+        [(u, i, float(-r)) for u, i, r in TRIPLES], ["query_id", "item_id", "rating"], orient="row"
     )
-    rating, prediction = frames(users)
-    rating["rating"] = rating["itemID"] % 4 + 1.0
-    ours = rows.pr.evaluate(
-        {"ours": "ndcg@10"}, "truth", "score", by="user", mean_over="user", gain=2 ** pl.col("rating") - 1, **POLICIES
-    )
-    found = peer.ndcg_at_k(rating, prediction, col_prediction="prediction", k=10, score_type="exp")
-    assert ours["ours"].item() == near(float(found))
+    wanted = pl.DataFrame(PAIRS, ["query_id", "item_id"], orient="row")
+    names = {
+        "precision@10": "Precision",
+        "recall@10": "Recall",
+        "success@10": "HitRate",
+        "reciprocal_rank@10": "MRR",
+        "average_precision@10": "MAP",
+        "ndcg@10": "NDCG",
+    }
+    for ours, name in names.items():
+        theirs = getattr(metrics, name)([K])(recommended, wanted)[f"{name}@{K}"]
+        assert theirs == pytest.approx(mean_of(ours), abs=1e-12)
 
 
-def test_the_area_under_the_roc_curve(peer):
-    draw = random.Random(2)
-    rows = [(user, item, draw.random() < 0.4, draw.randint(0, 9) / 10) for user in range(6) for item in range(20)]
-    data = pl.DataFrame(rows, schema=["userID", "itemID", "y", "s"], orient="row")
-    pandas = data.to_pandas()
-    rating = pandas[["userID", "itemID"]].assign(rating=pandas["y"].astype(int))
-    found = peer.auc(rating, pandas[["userID", "itemID"]].assign(prediction=pandas["s"]), col_prediction="prediction")
-    assert data.pr.roc_auc("y", "s").item() == near(float(found))
+def test_implicit():
+    evaluation, sparse = pytest.importorskip("implicit.evaluation"), pytest.importorskip("scipy.sparse")
+    ids = np.array(SHOWN, dtype=np.int32)
 
+    class Fixed:
+        """A model that recommends these lists."""
 
-def test_lists_of_the_how_to(peer):
-    # Both lists of a and b only: 1/2, 2/3 and 7/12, as tests/reshaping/test_lists.py has them by hand.
-    users = pl.DataFrame({"user": ["a", "b"], "shown": [[1, 2, 3, 4], [1, 2, 5]], "wanted": [[2, 4, 9], [1, 2]]})
-    found = [getattr(peer, name)(*frames(users), col_prediction="prediction", k=3) for name in list(SAME)[:2]]
-    found.append(peer.map_at_k(*frames(users), col_prediction="prediction", k=3))
-    assert found == [near(1 / 2), near(2 / 3), near(7 / 12)]
+        def recommend(self, users, _rows, N=10, **_options):
+            return ids[users][:, :N], np.ones((len(users), N), dtype=np.float32)
+
+    users, items = zip(*PAIRS, strict=True)
+    test = sparse.csr_matrix((np.ones(len(PAIRS)), (users, items)), shape=(USERS, ITEMS))
+    theirs = evaluation.ranking_metrics_at_k(Fixed(), sparse.csr_matrix((USERS, ITEMS)), test, K=K, show_progress=False)
+    assert theirs["map"] == pytest.approx(mean_of("average_precision@10"), abs=1e-12)
+    assert theirs["ndcg"] == pytest.approx(mean_of("ndcg@10"), abs=1e-12)
+    hits = sum(len({*shown} & {*wanted}) for shown, wanted in zip(SHOWN, WANTED, strict=True))
+    assert theirs["precision"] == pytest.approx(hits / sum(min(K, len(wanted)) for wanted in WANTED), abs=1e-12)
