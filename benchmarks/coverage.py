@@ -142,6 +142,60 @@ def of_levels(simulation: Simulation) -> Iterator[list[str]]:
             yield head + cells[place * len(LEVELS) : (place + 1) * len(LEVELS)]
 
 
+DRAWN = ("average_precision", "recall@fpr=0.05", "precision@10%", "max_f1", "mcc@threshold=1")
+
+
+@cache
+def population_of_drawn(shift: float, prevalence: float) -> dict[str, float]:
+    """The values of metrics of which most have no closed form for rows."""
+    normal, p = NormalDist(), prevalence
+    scores = np.linspace(-5, shift + 5, 20_001)
+    recall, fpr = (np.array([1 - normal.cdf(score - mean) for score in scores]) for mean in (shift, 0.0))
+    k = p * recall + (1 - p) * fpr
+    at = scores.searchsorted(1.0)
+    margins = p * (1 - p) * k[at] * (1 - k[at])
+    values = (
+        population(shift, prevalence)["average_precision"],
+        1 - normal.cdf(normal.inv_cdf(0.95) - shift),
+        float((p * recall / k)[np.abs(k - 0.1).argmin()]),
+        float((2 * p * recall / (p + k)).max()),
+        float((p * recall[at] - p * k[at]) / margins**0.5),
+    )
+    return dict(zip(DRAWN, values, strict=True))
+
+
+def of_draws(simulation: Simulation, positives: int = 20, prevalence: float = 0.1) -> Iterator[list[str]]:
+    """Coverage of the bootstrap at several levels, and of the closed form where there is one."""
+    for shift in SHIFTS[:2]:
+        values = population_of_drawn(shift, prevalence)
+        rows = round(positives / prevalence)
+        for method, names in (("bootstrap", DRAWN), ("closed form", DRAWN[:1])):
+
+            def draw(
+                rng: np.random.Generator,
+                samples: int,
+                shift: float = shift,
+                rows: int = rows,
+                values: Mapping[str, float] = values,
+                method: str = method,
+                names: Sequence[str] = names,
+            ) -> Outcomes:
+                (run,) = frames(rng, samples, rows, shift, prevalence)
+                outcomes = {}
+                for level in LEVELS:
+                    given = {"by": "sample", "method": method, "confidence": level}
+                    bounds = fp.intervals(run, list(names), "truth", "s0", **given)
+                    for name in names:
+                        held = pl.lit(values[name]).is_between("low", "high")
+                        outcomes[f"{name} {level}"] = bounds.filter(metric=name).select(held=held)["held"]
+                return {f"{name} {level}": outcomes[f"{name} {level}"] for name in names for level in LEVELS}
+
+            cells = simulation.cells(draw, most=10)
+            for place, name in enumerate(names):
+                head = [name, f"{values[name]:.3f}", method]
+                yield head + cells[place * len(LEVELS) : (place + 1) * len(LEVELS)]
+
+
 def of_clusters(simulation: Simulation) -> Iterator[list[str]]:
     """Rows within users, whose scores share a part: with the users as clusters, and as if rows were independent."""
     shift, prevalence, rows = 2.5, 0.1, 2_000
@@ -390,6 +444,9 @@ def page(samples: int, seeds: Sequence[int]) -> str:
         "## Confidence levels",
         "The same populations, at other confidence levels.",
         table(["metric", "population", "prevalence", "positives", *levels], of_levels(simulation)),
+        "## Bootstrap",
+        "Prevalence 0.1 and 20 positives, 1,000 replicates, a tenth of the samples.",
+        table(["metric", "population", "method", *levels], of_draws(simulation)),
         "## Rows within users",
         "2,000 rows of so many users, who differ in their scores and in their share of positives. The prevalence is\n"
         "0.1, and AP is 0.81.",

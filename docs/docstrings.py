@@ -66,6 +66,7 @@ TYPES = {
     "Literal['holm', 'bh'] | None": '"holm", "bh" or None',
     "Literal['matplotlib', 'altair']": '"matplotlib" or "altair"',
     "Literal['linear', 'log', 'logit'] | None": '"linear", "log" or "logit", optional',
+    "Method": '"closed form" or "bootstrap"',
     "Axes | None": "matplotlib Axes, optional",
     "Figure | SubFigure | None": "matplotlib Figure or SubFigure, optional",
     "Mapping[Any, Any] | None": "dict, optional",

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import frame_pr
 from frame_pr.frames.arguments import Refusal
-from frame_pr.inputs.policies import REFUSED, SAMPLED_ROWS, TIES, TOGETHER
+from frame_pr.inputs.policies import DRAWN_ROWS, REFUSED, SAMPLED_ROWS, TIES, TOGETHER
 from frame_pr.inputs.weights import GAINS
 from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import Rank
@@ -58,6 +58,7 @@ TRIALS: dict[str, dict[str, Any]] = {
     "unjudged=": {"unjudged": "drop"},
     "positives=": {"positives": "total"},
     "rows=": {"rows": "total"},
+    "prevalence=": {"prevalence": 0.3},
 }
 
 
@@ -120,6 +121,12 @@ WAYS: dict[str, list[Way]] = {
             "where groups are",
             {"metrics": "average_precision", "by": "times", "mean_over": "times"},
             ("average_precision",),
+        ),
+        Way(
+            'with `method="bootstrap"`',
+            {"metrics": "average_precision", "method": "bootstrap", "repeats": 100},
+            ("average_precision",),
+            DRAWN_ROWS,
         ),
     ],
 }
@@ -192,7 +199,7 @@ def refused_by_metric(name: str) -> frozenset[str]:
     record = metric(name, GRADED_COLUMNS)
     refused = {f'ties="{ties}"' for ties in TIES if ties not in record.aggregates} & {*TRIALS}
     if isinstance(record.cut, Rank) or record.counts_ranks:
-        refused.add("weight=")
+        refused |= {"weight=", "prevalence="}
     if not any({*GAINS} & {*part.over.meta.root_names()} for part in record.aggregates["threshold"].values()):
         refused.add("gain=")
     return frozenset(refused)

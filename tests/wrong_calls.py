@@ -165,7 +165,7 @@ WRONG: dict[str, list[Any]] = {
     "Frame": [5, "x", None, [1], RUN["s"], RUN.group_by("q"), pl.col("s"), pd.NA, float("nan")],
     "object": [OBJECT, RUN, {1}, [OBJECT], len],
 }
-WRONG["MetricName"] = WRONG["str"]
+WRONG["MetricName"] = WRONG["Method"] = WRONG["str"]
 for several in ("MetricName | Sequence[MetricName]", "Statistic | str | Sequence[Statistic | str]"):
     WRONG[several] = WRONG["str | Sequence[str]"]
 FRAMES = ("Frame", "pl.DataFrame | pl.LazyFrame | pd.DataFrame", "pl.LazyFrame | pl.DataFrame")

@@ -148,6 +148,11 @@ class Policies(TypedDict, total=False):
         is a group without positives.
     rows : str, polars expression or frame
         Known number of rows of the group, given in the same way.
+    prevalence : float, str, polars expression or frame
+        The share of positives for which to compute the metrics, above 0 and below 1: a number, a column that is
+        constant in each group, or a frame of the `by` columns and one more. Positives and negatives are weighted so
+        that positives have this share of the N rows of their group. A group without positives or negatives has no
+        value.
     """
 
     ties: Ties
@@ -161,6 +166,7 @@ class Policies(TypedDict, total=False):
     unjudged: Literal["raise", "negative", "drop"]
     positives: Column | Any
     rows: Column | Any
+    prevalence: float | Column | Any
 
 
 class TrecEvalOptions(TypedDict):
@@ -197,9 +203,14 @@ _CURVE = (
 )
 _NO_RANKING = "predicted classes have no ranking: leave it out"
 _OWN_SCORE = "rows get the figures at their own score, so equal scores are taken together: leave it out"
+_WEIGHTS = ("weight", "prevalence")
+"""The options by which rows have weights."""
 REFUSED: Mapping[str, Sequence[Refusal]] = {
     "above_chance": (
-        Refusal("weight", "rows of different weight are not equally likely to be positive: leave it out"),
+        *(
+            Refusal(option, "rows of different weight are not equally likely to be positive: leave it out")
+            for option in _WEIGHTS
+        ),
         Refusal("gain", "average precision and ROC AUC do not use it: leave it out"),
         Refusal(
             "ties",
@@ -212,23 +223,38 @@ REFUSED: Mapping[str, Sequence[Refusal]] = {
         Refusal("ties", _NO_RANKING, with_option="prediction"),
         Refusal("tie_break", _NO_RANKING, with_option="prediction"),
         Refusal("ascending", _NO_RANKING, with_option="prediction"),
-        Refusal("weight", "weighted rows have no rank: give threshold= instead, or leave out weight=", with_option="k"),
+        *(
+            Refusal(
+                option, f"weighted rows have no rank: give threshold= instead, or leave out {option}=", with_option="k"
+            )
+            for option in _WEIGHTS
+        ),
     ),
     "curve": _CURVE,
-    "gains_table": (Refusal("weight", "weighted rows have no rank: leave it out"),),
+    "gains_table": tuple(Refusal(option, "weighted rows have no rank: leave it out") for option in _WEIGHTS),
     "identify": (
         Refusal("ties", "identify tries all of its values: leave it out"),
-        Refusal("weight", "the definitions that it tries have ranks, and weighted rows have none: leave it out"),
+        *(
+            Refusal(option, "the definitions that it tries have ranks, and weighted rows have none: leave it out")
+            for option in _WEIGHTS
+        ),
         Refusal("positives", "identify tries the definitions on the rows at hand: put missing rows in"),
         Refusal("rows", "identify tries the definitions on the rows at hand: put missing rows in"),
     ),
-    "plot": (*_CURVE, Refusal("weight", "weighted rows have no rank: leave out k=, or weight=", with_option="k")),
-    "plot_scores": _CURVE,
-    "report": (
-        Refusal(
-            "weight",
-            "a report has metrics at ranks, and weighted rows have no rank: evaluate([...], ..., weight=) takes others",
+    "plot": (
+        *_CURVE,
+        *(
+            Refusal(option, f"weighted rows have no rank: leave out k=, or {option}=", with_option="k")
+            for option in _WEIGHTS
         ),
+    ),
+    "plot_scores": _CURVE,
+    "report": tuple(
+        Refusal(
+            option,
+            f"a report has metrics at ranks, and weighted rows have no rank: evaluate([...], {option}=) has others",
+        )
+        for option in _WEIGHTS
     ),
     "tally": (
         Refusal("ties", "say what equal scores mean where the tally is evaluated"),
@@ -236,6 +262,7 @@ REFUSED: Mapping[str, Sequence[Refusal]] = {
         Refusal("tie_break", _RANKED_LATER),
         Refusal("positives", _TOTALS_LATER),
         Refusal("rows", _TOTALS_LATER),
+        Refusal("prevalence", "give it where the tally is evaluated, as merged tallies have other shares"),
     ),
     "with_curve": (
         _CURVE[0],
@@ -249,7 +276,7 @@ _NO_PLACES = (
 )
 _SAMPLED = "there is no standard error for it where rows are sampled: leave it out"
 SAMPLED_ROWS = (
-    *(Refusal(option, _SAMPLED) for option in ("weight", "gain", "tie_break", "ties")),
+    *(Refusal(option, _SAMPLED) for option in (*_WEIGHTS, "gain", "tie_break", "ties")),
     Refusal("rows", f"{_SAMPLED}, and put missing rows in, with a null score and unscored='unretrieved'"),
 )
 """The options that a standard error over sampled rows refuses."""
@@ -258,6 +285,21 @@ SAMPLED_CLUSTERS = (
     Refusal("positives", f"{_SAMPLED}, and put missing rows in, with a null score and unscored='unretrieved'"),
 )
 """The options that are refused as well if clusters of rows are sampled."""
+_DRAWN = "a row that is drawn twice is two rows of equal score, which {} does not tell apart: leave it out"
+DRAWN_ROWS = (
+    Refusal("tie_break", _DRAWN.format("tie_break=")),
+    Refusal("ties", _DRAWN.format("the order of rows"), values=tuple(n for n, rule in TIES.items() if rule.by_row)),
+    *(
+        Refusal(
+            total, "rows that are missing cannot be drawn: put them in, with a null score and unscored='unretrieved'"
+        )
+        for total in ("positives", "rows")
+    ),
+    Refusal(
+        "prevalence", "its weights differ from draw to draw: stratified=True, with the weights as weight=, keeps them"
+    ),
+)
+"""The options that a bootstrap refuses."""
 TOGETHER = (
     Refusal("tie_break", "both rank the rows of equal score: give one of the two", with_option="ties"),
     Refusal(
@@ -271,8 +313,25 @@ TOGETHER = (
     ),
     Refusal("tie_break", _NO_PLACES, with_option="count"),
     Refusal("ties", _NO_PLACES, values=tuple(name for name, rule in TIES.items() if rule.by_row), with_option="count"),
+    *(
+        Refusal(
+            "ties", "weighted rows of equal score have no order: tie_break= ranks them by a column", with_option=option
+        )
+        for option in _WEIGHTS
+    ),
+    Refusal("weight", "both say how much rows count: give one of the two", with_option="prevalence"),
     Refusal(
-        "ties", "weighted rows of equal score have no order: tie_break= ranks them by a column", with_option="weight"
+        "gain",
+        "ranks discount gains, and rows with a prevalence= have no rank: give one of the two",
+        with_option="prevalence",
+    ),
+    *(
+        Refusal(
+            total,
+            "prevalence= weights the rows at hand: put missing rows in, with a null score and unscored='unretrieved'",
+            with_option="prevalence",
+        )
+        for total in ("positives", "rows")
     ),
 )
 """The options that exclude each other in every function."""

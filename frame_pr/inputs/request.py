@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cached_property
+from numbers import Real
 from typing import Any, NamedTuple
 
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.arguments import flag, is_set, one_of, refuse_options, scalar
+from frame_pr.frames.arguments import flag, is_set, one_of, real, refuse_options, scalar
 from frame_pr.frames.columns import listed, refuse_repeats, refuse_several
 from frame_pr.frames.kinds import find_kind, read_stream
-from frame_pr.frames.messages import kind_of_value, warn
+from frame_pr.frames.messages import kind_of_value, shown, warn
 from frame_pr.inputs.policies import DEFAULT_TIES, TIES, TOGETHER, Column, Columns, Policies, TieRule, Ties
 
 _ENGINES = ("pyspark.", "dask.")
@@ -111,12 +113,19 @@ class Request:
         return {name: totals[name] for name in TOTAL_POLICIES if totals.get(name) is not None}
 
     @cached_property
+    def prevalence(self) -> Any:
+        """The share of positives at which metrics are wanted: a number, a column, a frame, or None."""
+        share = self.policies.get("prevalence")
+        return float(real("prevalence", share)) if isinstance(scalar(share), (Real, Decimal)) else share
+
+    @cached_property
     def single(self) -> dict[str, Column]:
         """The single columns by their role, without totals that are frames."""
         options: dict[str, Any] = dict(self.policies)
         columns: dict[str, Any] = {"truth": self.truth}
         columns |= {name: options[name] for name in _COLUMN_OPTIONS if options.get(name) is not None}
         columns |= {name: total for name, total in self.totals.items() if isinstance(total, (str, pl.Expr))}
+        columns |= {"prevalence": self.prevalence} if isinstance(self.prevalence, (str, pl.Expr)) else {}
         columns |= {"threshold": self.threshold} if self.threshold is not None else {}
         columns |= dict(zip(self.other_columns(), self.other_systems, strict=True))
         return columns | ({"cluster": self.cluster} if self.cluster is not None else {})
@@ -184,6 +193,14 @@ def request_of(
     request = Request(truth, scores, several, keys, positive, policies, predicted, threshold)
     if request.totals:
         request = request.with_totals({name: read_stream(total) for name, total in request.totals.items()})
+    if isinstance(share := request.prevalence, float):
+        if not 0 < share < 1:
+            percent = f": write {share / 100:g} for {share:g} percent" if 1 < share < 100 else ""
+            raise ValueError(f"prevalence must lie between 0 and 1, both excluded; got {shown(share)}{percent}")
+    elif share is not None:
+        policies = {**policies, "prevalence": read_stream(share)}
+        request = replace(request, policies=policies)
+        _refuse_no_total("prevalence", request.prevalence)
     for name, item in request.single.items():
         refuse_several(name, item)
     for name, total in request.totals.items():

@@ -20,11 +20,15 @@ from frame_pr.inputs.validate import canonical, selected
 from frame_pr.inputs.weights import (
     COLUMNS,
     Weights,
+    class_counts,
+    class_weights,
     how_many,
+    shares_of_positives,
     totals_frame,
     totals_in_frame,
     totals_in_rows,
     units_beside,
+    with_class_weights,
 )
 
 
@@ -148,6 +152,7 @@ def rows_of(
     all_groups: bool = False,
     starts: pl.DataFrame | None = None,
     units: pl.DataFrame | None = None,
+    weights_by_class: pl.DataFrame | None = None,
     cell: Cell | None = None,
 ) -> tuple[Rows, OutputFrame[Frame]]:
     """Check a frame and bring it into canonical form; several scores become a last key, `system`.
@@ -155,7 +160,9 @@ def rows_of(
     `carry`: the rows keep their order, and have what their kind carries. `placed`: keys have room for the places of
     rows. `all_groups`: the groups of frames that give known totals are there, too. `starts`: a frame of the columns of
     `by` and those of `blocks.START`. `units`: one of the columns of `by` and `unit`, the unit of the larger group.
-    `cell`: what the plan begins with, in place of the rows of the frame.
+    `weights_by_class`: one of the columns of `by`, `of_positive` and `of_negative`, instead of the weights that a
+    prevalence gives; without columns, rows have none. `cell`: what the plan begins with, in place of the rows of the
+    frame.
     """
     selection: Any = selected(frame, request, carry=carry)
     if cell is not None:
@@ -175,7 +182,7 @@ def rows_of(
         absent = [total.groups.with_columns(absent=pl.lit(True)) for total in apart.values()]
         source = pl.concat([source.with_columns(absent=pl.lit(False)), *absent], how="diagonal")
     has_counts = "count" in selection.others
-    carried = has_counts or not selection.others.keys().isdisjoint(COLUMNS)
+    carried = has_counts or request.prevalence is not None or not selection.others.keys().isdisjoint(COLUMNS)
     rule, ordered = request.tie_rule, request.ordered
     if has_counts and not carry:
         # Only a group of which there is no row has none.
@@ -198,6 +205,23 @@ def rows_of(
         for name in COLUMNS
     )
     groups = None if ours else len(selection.scores)
+    weights_of_groups = None
+    if weights_by_class is not None:
+        if weights_by_class.width:
+            weights_of_groups = coder.look_up(weights_by_class.lazy().rename(ours)).select(
+                "group", cs.starts_with("of_")
+            )
+    elif (share := request.prevalence) is not None:
+        name, typed = "prevalence", shares_of_positives
+        if name in selection.others:
+            share = totals_in_rows(rows, name, selection.others[name], pl.Float64(), typed=typed)
+        elif not isinstance(share, float):
+            table = totals_frame(share, name, ours, schema)
+            share = totals_in_frame(table, name, coder, len(selection.scores), pl.Float64(), typed)
+        weights_of_groups = class_weights(class_counts(rows, has_counts=has_counts, drops=drops), share)
+    if weights_of_groups is not None:
+        rows, drops = with_class_weights(rows, weights_of_groups, drops=drops), True
+        weights = Weights("of prevalence=", fractional=True, option="prevalence")
     totals = [
         totals_in_frame(apart[name], name, coder, len(selection.scores), weights.dtype)
         if name in apart

@@ -155,7 +155,7 @@ def validate(selection: Selection[Frame], request: Request) -> tuple[pl.LazyFram
             values.refuse_score_type(name, schema[column], type_of(name))
     for column, name in {**selection.keys, **selection.others}.items():
         values.refuse_objects("by" if column in selection.keys else column, name, schema[column])
-    for name in (*weights.COLUMNS, "count", *TOTAL_POLICIES, "threshold"):
+    for name in (*weights.COLUMNS, "count", *TOTAL_POLICIES, "prevalence", "threshold"):
         if name in selection.others:
             values.refuse_text(name, selection.others[name], schema[name], type_of(selection.others[name]))
     if "count" in selection.others:

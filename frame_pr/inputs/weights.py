@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from math import ceil, frexp, log2
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -79,6 +79,8 @@ class Weights(NamedTuple):
     fractional: bool
     """Whether they are floats. Their sums depend on their order, and prefixes cancel: so all masses are in fixed point,
     in units of 1 / `unit` of the group, and become floats when nothing is subtracted from them any more."""
+    option: str = "weight"
+    """The option that they come from."""
 
     @property
     def ranks(self) -> bool:
@@ -186,12 +188,21 @@ def check_masses(
         )
 
 
+Typed: TypeAlias = Callable[[str, str, pl.Series, pl.DataType], pl.Series]
+
+
 def totals_in_rows(
-    rows: pl.LazyFrame, name: str, column: str, dtype: pl.DataType, groups: int | None = None
+    rows: pl.LazyFrame,
+    name: str,
+    column: str,
+    dtype: pl.DataType,
+    groups: int | None = None,
+    typed: Typed | None = None,
 ) -> pl.LazyFrame:
     """A total that stands in every row of its group.
 
-    `dtype`: that of the totals that are found. `groups`: how many there are even when they have no rows.
+    `dtype`: that of the totals that are found. `groups`: how many there are even when they have no rows. `typed`: what
+    validates them and gives them their dtype.
     """
 
     def check_constant(table: pl.DataFrame) -> pl.DataFrame:
@@ -203,7 +214,7 @@ def totals_in_rows(
                 f"{name} column {shown(column)} is not one number in each group: "
                 f"{pluralize(bad, 'group has', 'groups have')} several, or null"
             )
-        return table.select("group", _typed(name, column, table["low"], dtype))
+        return table.select("group", (typed or _typed)(name, column, table["low"], dtype))
 
     total = pl.col(name)
     if rows.collect_schema()[name].is_float():
@@ -258,14 +269,16 @@ def totals_frame(frame: Any, name: str, keys: Mapping[str, str], schema: pl.Sche
     )
 
 
-def totals_in_frame(total: FrameOfTotals, name: str, coder: Coding, systems: int, dtype: pl.DataType) -> pl.LazyFrame:
+def totals_in_frame(
+    total: FrameOfTotals, name: str, coder: Coding, systems: int, dtype: pl.DataType, typed: Typed | None = None
+) -> pl.LazyFrame:
     """Known totals from a separate frame, one for each group; `systems`: how many systems share a total."""
 
     def check_totals(table: pl.DataFrame) -> pl.DataFrame:
         if more := table.height - table["group"].n_unique():
             totals = pluralize(more, "total", "totals")
             raise ValueError(f"{name} frame gives {totals} more than it has groups: it must have one row for each")
-        return table.select("group", _typed(name, total.column, table[name], dtype))
+        return table.select("group", (typed or _typed)(name, total.column, table[name], dtype))
 
     coded = coder.look_up(total.totals).select("group", name)
     coded = coded.map_batches(check_totals, schema={"group": pl.Int64, name: dtype})
@@ -342,3 +355,56 @@ def _larger(columns: Sequence[pl.Series], name: str) -> pl.Series:
             f"{in_rows.filter(short)[0]} already ({groups}): it counts those in the frame, too"
         )
     return total.set(total <= in_rows + slack, None)
+
+
+def shares_of_positives(name: str, column: str, shares: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Prevalences as Float64, above 0 and below 1."""
+    typed = shares.cast(dtype, strict=False)
+    if (bad := shares.filter(~((typed > 0) & (typed < 1)).fill_null(False))).len():
+        raise ValueError(
+            f"{name} column {shown(column)} holds {shown(bad[0])}: a share of positives is above 0 and below 1"
+        )
+    return typed.alias(name)
+
+
+def class_counts(rows: pl.LazyFrame, *, has_counts: bool, drops: bool) -> pl.LazyFrame:
+    """Count the rows and the positives of each group, without dropped rows."""
+    count = pl.col("count") if has_counts else pl.lit(1, dtype=pl.Int64)
+    count = pl.when("dropped").then(0).otherwise(count) if drops else count
+    return rows.select("group", rows=count, positives=pl.col("truth") * count).group_by("group").agg(pl.all().sum())
+
+
+def class_weights(counts: pl.LazyFrame, share: float | pl.LazyFrame) -> pl.LazyFrame:
+    """Compute the weights by which positives have this share in each group, and whose sum is the number of its rows.
+
+    They are 0 in a group that lacks positives or negatives. `share`: a number, or `group` and `prevalence`.
+    """
+    positives, total = pl.col("positives"), pl.col("rows")
+    wanted = pl.lit(share) if isinstance(share, float) else pl.col("prevalence")
+    if not isinstance(share, float):
+        counts = counts.join(share, on="group", how="left")
+        counts = counts.map_batches(_refuse_no_share, schema=counts.collect_schema())
+    both = (positives > 0) & (positives < total)
+    return counts.select(
+        "group",
+        of_positive=pl.when(both).then(wanted * total / positives).otherwise(0.0),
+        of_negative=pl.when(both).then((1 - wanted) * total / (total - positives)).otherwise(0.0),
+    )
+
+
+def with_class_weights(rows: pl.LazyFrame, weights: pl.LazyFrame, *, drops: bool) -> pl.LazyFrame:
+    """Give rows the `weight` of their class. Rows of weight 0 are dropped."""
+    rows = rows.drop("prevalence", strict=False).join(weights, on="group", how="left", maintain_order="left")
+    weight = pl.when("truth").then("of_positive").otherwise("of_negative")
+    weight = pl.when("dropped").then(0.0).otherwise(weight) if drops else weight
+    rows = rows.with_columns(weight=weight).drop("of_positive", "of_negative")
+    return rows.with_columns(dropped=pl.col("weight") == 0)
+
+
+def _refuse_no_share(groups: pl.DataFrame) -> pl.DataFrame:
+    if missing := groups["prevalence"].null_count():
+        raise ValueError(
+            f"prevalence gives no share for {missing} of {pluralize(groups.height, 'group', 'groups')}: every group of "
+            "the frame needs one, under keys of the same type"
+        )
+    return groups

@@ -117,15 +117,17 @@ class Parts(Backend[Any]):
                         "column before the call, frame.with_columns(name=...), and give its name"
                     )
             self.refuse_missing(items, argument)
-        # A total that is a frame goes to every part.
-        kinds = {name: find_kind(total) for name, total in request.totals.items()}
+        # A total that is a frame goes to every part, and so does a frame of prevalences.
+        frames = {**request.totals, "prevalence": request.prevalence}
+        kinds = {name: find_kind(total) for name, total in frames.items() if total is not None}
         sent = {name: kind.read(kind.columns).collect() for name, kind in kinds.items() if kind is not None}
         for name, kind in kinds.items():
-            if kind is None and (backend := backend_class(request.totals[name])):
+            if kind is None and (backend := backend_class(frames[name])):
                 raise TypeError(
                     f"{name} takes a frame that is sent to every part, a polars or pandas one: give {backend.in_memory}"
                 )
-        request = request.with_totals(request.totals | sent)
+        policies: Any = {**request.policies, **sent}
+        request = replace(request, policies=policies)
         call = PartQuery(request, named, undefined, self.categories(str(request.truth)))
         if named and not call.by:
             refuse_gain(call)

@@ -36,6 +36,8 @@ class PartQuery:
     undefined: float | None
     categories: Sequence[Any] = ()
     """The labels that the frame's dtype declares for the truth, whether rows have them or not."""
+    weights_by_class: pl.DataFrame | None = None
+    """The weights of positives and negatives of each range of scores, if `prevalence=` is an option."""
 
     @property
     def names(self) -> list[str]:
@@ -84,7 +86,7 @@ class PartQuery:
     def counting(self) -> PartQuery | None:
         """Return the query for aggregated rows, whose counts are one more column; None if rows have counts already."""
         policies: Any = self.request.policies
-        if any(policies.get(name) is not None for name in ("count", "tie_break")):
+        if any(policies.get(name) is not None for name in ("count", "tie_break", "prevalence")):
             return None
         name = "count" + max(self.columns(), key=len)  # Longer than any name.
         return replace(self, request=replace(self.request, policies=policies | {"count": name}))
@@ -131,7 +133,9 @@ class PartQuery:
     ) -> tuple[Rows, OutputFrame[pl.DataFrame]]:
         """Return the canonical rows of the part, grouped by these columns, with these known totals."""
         request = replace(self._placed, keys=list(keys)).with_totals(totals)
-        return rows_of(self._labelled(part), request, starts=starts, units=units)
+        return rows_of(
+            self._labelled(part), request, starts=starts, units=units, weights_by_class=self.weights_by_class
+        )
 
     def totals_in_rows(self) -> dict[str, Any]:
         """Return the known totals that are columns of the rows."""

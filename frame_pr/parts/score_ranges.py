@@ -22,8 +22,11 @@ from frame_pr.inputs.weights import (
     UNJUDGED,
     bits_beside,
     bits_of_sum,
+    class_counts,
+    class_weights,
     exponent,
     how_many,
+    shares_of_positives,
     totals_frame,
     totals_in_frame,
     totals_in_rows,
@@ -69,6 +72,10 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: Callable[
     `empty`: the columns of the call, without rows. `over_ranges`: applies a function to the parts, which have a column
     `RANGE`. It is called twice to four times.
     """
+    if call.request.prevalence is not None:
+        # The weights of a group follow from all of its ranges. Until then rows have none.
+        counts = over_ranges(partial(count_classes, call=replace(call, weights_by_class=pl.DataFrame())))
+        call = replace(call, weights_by_class=weights_of_ranges(counts, call))
     plan = plan_for(call.rows_of(empty, call.keys, {})[0], call.names, call.undefined)
     units = None if plan.whole else units_of(over_ranges(partial(measure_ranges, call=call)), call)
     starts = starts_of(over_ranges(partial(count_ranges, call=call, units=units)), call, units)
@@ -79,6 +86,32 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: Callable[
         context["starts"] = with_later_precision(starts, over_ranges(partial(best_precision, **context)), call)
     result = finished_groups(over_ranges(partial(summed_up, **context)), call, plan)
     return result.select(**renamed(dict(zip(call.by, call.keys, strict=True)) | {**call.named}))
+
+
+def count_classes(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
+    """Count rows and positives of each range in the part, with the prevalence of its group if a column has it."""
+    rows, output = call.rows_of(part, [*call.keys, RANGE], {})
+    table = class_counts(rows.frame, has_counts=rows.has_counts, drops=rows.key.drops)
+    if isinstance(share := call.request.prevalence, str):
+        shares = totals_in_rows(rows.frame, "prevalence", share, pl.Float64(), typed=shares_of_positives)
+        table = table.join(shares, on="group", how="left")
+    return output.restore(table.rename(lambda name: name if name == "group" else _SUM + name)).collect()
+
+
+def weights_of_ranges(counts: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
+    """Compute the weights of positives and negatives of each range, which are those of its group."""
+    coder, ranges = _numbered(counts, call.keys)
+    ranges = ranges.rename(lambda column: column.removeprefix(_SUM))
+    share, name, dtype = call.request.prevalence, "prevalence", pl.Float64()
+    if isinstance(share, str):
+        share = totals_in_rows(ranges, name, share, dtype, typed=shares_of_positives)
+    elif not isinstance(share, float):
+        keys = dict(zip(call.by, call.keys, strict=True))
+        table = totals_frame(share, name, keys, counts.schema)
+        share = totals_in_frame(table, name, coder, 1, dtype, shares_of_positives)
+    groups = ranges.group_by("group").agg(pl.col("rows", "positives").sum())
+    weights = ranges.join(class_weights(groups, share), on="group")
+    return weights.select(*call.keys, RANGE, "of_positive", "of_negative").collect()
 
 
 def measure_ranges(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:

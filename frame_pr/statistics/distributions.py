@@ -45,6 +45,12 @@ def normal_p_value(z: pl.Expr) -> pl.Expr:
     return pl.map_batches([z], lambda columns: _normal_tails(columns[0]), return_dtype=pl.Float64, is_elementwise=True)
 
 
+def normal_share(z: pl.Expr) -> pl.Expr:
+    """How likely a smaller number is: the distribution function of the normal distribution."""
+    tail = normal_p_value(z) / 2
+    return pl.when(z < 0).then(tail).otherwise(1 - tail)
+
+
 def number_bounds(value: pl.Expr, error: pl.Expr, df: pl.Expr, confidence: float) -> dict[str, pl.Expr]:
     """Return `value -+ t error`; null without an error."""
     reach = quantile(confidence, df) * error

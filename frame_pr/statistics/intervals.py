@@ -1,4 +1,4 @@
-"""Confidence intervals for metrics, if groups or rows were sampled."""
+"""Confidence intervals of metrics, if groups, rows or clusters of rows were sampled."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import filling, public, real
+from frame_pr.frames.arguments import filling, flag, one_of, public, real, whole
 from frame_pr.frames.columns import by_name, refuse_clash, stacked
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import shown, warn
@@ -18,9 +18,12 @@ from frame_pr.inputs.request import request_of
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.names import request_for
 from frame_pr.statistics.distributions import number_bounds, share_bounds
+from frame_pr.statistics.resampling import Draws, intervals_of_draws
 from frame_pr.statistics.sampled_rows import intervals_of_rows, sampled_rows
 from frame_pr.statistics.unit_values import (
     COLUMNS,
+    METHODS,
+    Method,
     UnitValues,
     has_unit_values,
     keys_left,
@@ -43,6 +46,10 @@ def intervals(
     sampled: Literal["groups", "rows"] | None = None,
     cluster: Column | None = None,
     confidence: float = 0.95,
+    method: Method = "closed form",
+    repeats: int | None = None,
+    seed: int | None = None,
+    stratified: bool = False,
     positive: object = None,
     undefined: float | None = None,
     **policies: Unpack[Policies],
@@ -53,8 +60,14 @@ def intervals(
     the interval is `expit(logit m -+ t(n - 1) e / (m (1 - m)))`; for the mean of other metrics it is `m -+ t(n - 1) e`.
     Without `mean_over` the rows of each group are the sample: average precision and ROC AUC by their influence
     functions (for ROC AUC that is DeLong's variance), shares at a threshold by Wilson's score interval, F1 as a
-    function of a share. There are no random numbers. The page of the docs on confidence intervals has the formulas and
-    the measured coverage.
+    function of a share. These closed forms have no random numbers.
+
+    `method="bootstrap"` gives an interval for every metric and with most options, such as `weight=`: it draws as many
+    rows, or clusters, as there are, with replacement, and takes quantiles of the values. It sorts once, and draws how
+    often each row counts. The bounds are bias-corrected quantiles (Efron 1987), with Student's t in place of the normal
+    quantile (Hesterberg 2015). They are the same for every kind of frame and order of rows.
+
+    The page of the docs on confidence intervals has the formulas and the measured coverage.
 
     Parameters
     ----------
@@ -78,6 +91,15 @@ def intervals(
         Rows of one cluster, such as an image or a user, are not independent: clusters were drawn, and not rows.
     confidence : float
         Confidence level of the interval, strictly between 0 and 1.
+    method : "closed form" or "bootstrap"
+        How an interval is found.
+    repeats : int, optional
+        How many times the bootstrap draws all rows. Default 1,000.
+    seed : int, optional
+        Seed of the bootstrap. Default 0.
+    stratified : bool
+        Whether the bootstrap draws as many positives and as many negatives as there are, where their numbers are fixed
+        by design.
     positive : optional
         The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
         occur.
@@ -86,7 +108,8 @@ def intervals(
     **policies
         Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: where rows are
         sampled, `weight=`, `tie_break=`, `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`,
-        `ties="pessimistic"`, `ties="order"` and `rows=`.
+        `ties="pessimistic"`, `ties="order"` and `rows=`; with `method="bootstrap"`, `tie_break=`,
+        `tie_break_descending=`, `ties="order"`, `positives=` and `rows=`.
 
     Returns
     -------
@@ -95,7 +118,8 @@ def intervals(
         many groups that have a value, rows or clusters there are: all rows, also for a share of some of them, such as
         recall) and `undefined` (how many groups have no value). The bounds are null with fewer than two units, and for
         average precision and ROC AUC of rows with fewer than two positives or two negatives. The bounds of a mean over
-        fixed groups are null if one of the groups has no standard error.
+        fixed groups are null if one of the groups has no standard error. The bounds of a bootstrap are null with fewer
+        than two positives or two negatives, or two clusters, and where the metric is the same in all replicates.
 
     Raises
     ------
@@ -133,18 +157,29 @@ def intervals(
     │ a     ┆ average_precision ┆ 0.916667 ┆ 0.011607 ┆ 0.999903 ┆ 6     │
     │ b     ┆ average_precision ┆ 0.722222 ┆ 0.012593 ┆ 0.998117 ┆ 6     │
     └───────┴───────────────────┴──────────┴──────────┴──────────┴───────┘
+    >>> bounds = fp.intervals(run, "max_f1", "truth", "score", method="bootstrap")
+    >>> bounds.select(pl.col("value", "low", "high").round(4), "method").row(0)
+    (0.6667, 0.1538, 0.8889, 'bootstrap')
     """
     share, filled = share_of(confidence), filling("undefined", undefined)
+    draws = _draws(method, repeats, seed, stratified, cluster)
     ready = has_unit_values(frame, truth, score)
     means = ready or mean_over is not None
-    if sampling_unit(sampled, cluster, means=means) == "rows":
+    unit = sampling_unit(sampled, cluster, means=means)
+    if unit == "groups" and draws is not None:
+        raise ValueError(
+            "method='bootstrap' draws rows or clusters, and a mean over groups that were drawn has a closed form; "
+            "leave method= out, or say sampled='rows'"
+        )
+    if unit == "rows":
         if truth is None or score is None:
             raise ValueError("a frame of figures has groups only: cluster= and sampled='rows' need the rows")
         names, request = metric_names(metrics, truth, score), request_of(truth, score, by, positive, policies)
         request = request_for(names, request)
         left = None if mean_over is None else partial(keys_left, mean_over=mean_over)
-        rows = sampled_rows(frame, request, names, filled, left, cluster)
-        return rows.output.give(intervals_of_rows(rows, share), list(rows.keys))
+        rows = sampled_rows(frame, request, names, filled, left, cluster, draws_again=draws is not None)
+        table = intervals_of_rows(rows, share) if draws is None else intervals_of_draws(rows, draws, share)
+        return rows.output.give(table, list(rows.keys))
     unit_values = unit_values_of(frame, metrics, truth, score, by, positive, filled, policies)
     unit_values = only_shares(unit_values) if ready else unit_values
     keys = [] if mean_over is None else keys_left(unit_values.keys, mean_over)
@@ -173,6 +208,23 @@ def of_means(unit_values: UnitValues[Any], keys: Sequence[str], confidence: floa
         sides = way(value, error, units - 1, confidence)
         rows.append(row(metric, value, sides, error, units, undefined))
     return stacked(table.sort(unit_values.in_order(keys)) if keys else table, list(map(by_name, keys)), rows)
+
+
+def _draws(method: Any, repeats: Any, seed: Any, stratified: Any, cluster: Column | None) -> Draws | None:
+    """How rows are drawn; None where an interval has a closed form."""
+    arguments = {"repeats": repeats, "seed": seed, "stratified": flag("stratified", stratified) or None}
+    if one_of("method", method, METHODS) == "closed form":
+        for name, value in arguments.items():
+            if value is not None:
+                raise ValueError(f"{name}: a closed form has no random numbers; say method='bootstrap'")
+        return None
+    if stratified and cluster is not None:
+        raise ValueError("stratified: a cluster may have rows of both labels; leave out stratified= or cluster=")
+    return Draws(
+        whole("repeats", 1_000 if repeats is None else repeats, least=100, most=1_000_000),
+        whole("seed", 0 if seed is None else seed, least=0),
+        bool(stratified),
+    )
 
 
 def share_of(confidence: Any) -> float:

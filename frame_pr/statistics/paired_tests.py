@@ -92,12 +92,13 @@ def _all_signs() -> pl.Expr:
     return pl.when(i < 6).then(within).otherwise(between * pl.lit(2**64 - 1, dtype=pl.UInt64))
 
 
-def random_words(number: pl.Expr, seed: int) -> pl.Expr:
+def random_words(number: pl.Expr, seed: int | pl.Expr) -> pl.Expr:
     """Return the words that SplitMix64 gives for these numbers from 0: Steele, Lea and Flood (2014).
 
     Products wrap around.
     """
-    word = (number.cast(pl.UInt64) + 1) * pl.lit(_GOLDEN, dtype=pl.UInt64) + pl.lit(seed, dtype=pl.UInt64)
+    start = pl.lit(seed, dtype=pl.UInt64) if isinstance(seed, int) else seed
+    word = (number.cast(pl.UInt64) + 1) * pl.lit(_GOLDEN, dtype=pl.UInt64) + start
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         word = (word ^ (word // 2**shift)) * pl.lit(factor, dtype=pl.UInt64)
     return word ^ (word // 2**31)

@@ -13,7 +13,7 @@ from frame_pr.frames.columns import refuse_clash, refuse_several, stacked
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import sorted_by
-from frame_pr.inputs.policies import DEFAULT_TIES, SAMPLED_CLUSTERS, SAMPLED_ROWS, Column
+from frame_pr.inputs.policies import DEFAULT_TIES, DRAWN_ROWS, SAMPLED_CLUSTERS, SAMPLED_ROWS, Column
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.rows import OutputFrame, Rows, rows_of
 from frame_pr.inputs.thresholds import code_reached
@@ -159,7 +159,8 @@ class SampledRows(NamedTuple, Generic[Frame]):
         """Return the keys, `n` (rows or clusters), and `value 0`, `error 0`, `df 0`, `groups 0`, `undefined 0`, ..."""
         groups = values_and_errors(self.rows, self.metrics, self.undefined)
         table, keys = self.output.restored(groups), list(self.keys.values())
-        table = _means(table, keys, self.metrics) if self.averaged else _each(table, self.metrics)
+        names = [metric.name for metric in self.metrics]
+        table = means(table, keys, names, _errors_of_means(names)) if self.averaged else each(table, names)
         if self.clustered:
             errors = _cluster_errors(self.clusters(groups), keys, self.metrics)
             table = _joined(table, errors, keys, range(len(self.metrics)))
@@ -189,13 +190,20 @@ def sampled_rows(
     undefined: float | None,
     keys_left: Callable[[Sequence[str]], list[str]] | None = None,
     cluster: Column | None = None,
+    *,
+    draws_again: bool = False,
 ) -> SampledRows[Frame]:
     """Validate a frame whose rows, or clusters of rows, are the sample.
 
-    `keys_left`: for means, returns the keys that are not averaged over.
+    `keys_left`: for means, returns the keys that are not averaged over. `draws_again`: whether rows are drawn again,
+    instead of a closed form.
     """
-    metrics = [of_rows(name) for name in names]
-    refuse_policies(request, names, clusters=cluster is not None)
+    if draws_again:
+        metrics = [RowMetric(name, None) for name in names]
+        refuse_options("a bootstrap", request.policies, DRAWN_ROWS)
+    else:
+        metrics = [of_rows(name) for name in names]
+        refuse_policies(request, names, clusters=cluster is not None)
     if cluster is not None:
         refuse_cluster(cluster, request)
         request = replace(request, cluster=cluster)
@@ -207,12 +215,18 @@ def sampled_rows(
 
 def intervals_of_rows(sampled: SampledRows[Any], confidence: float) -> pl.LazyFrame:
     """Compute what `intervals` returns for sampled rows."""
+    lines = [_row(i, metric, confidence, simple=sampled.single) for i, metric in enumerate(sampled.metrics)]
+    return lines_by_keys(sampled, sampled.errors(), lines, in_order=sampled.single)
+
+
+def lines_by_keys(
+    sampled: SampledRows[Any], table: pl.LazyFrame, lines: Sequence[Mapping[str, pl.Expr]], *, in_order: bool
+) -> pl.LazyFrame:
+    """Return the keys of each row of a table with these lines, stacked; `in_order`: whether keys are sorted."""
     keys = [pl.col(column).alias(key) for key, column in sampled.keys.items()]
     refuse_clash(sampled.keys, COLUMNS)
-    table = sampled.errors()
-    if keys and not sampled.single:
+    if keys and not in_order:
         table = table.sort(sorted_by([*sampled.keys], sampled.output.systems, [*sampled.keys.values()]))
-    lines = [_row(i, metric, confidence, simple=sampled.single) for i, metric in enumerate(sampled.metrics)]
     return stacked(table, keys, lines)
 
 
@@ -236,7 +250,7 @@ def of_rows(name: str) -> RowMetric:
     totals = [rate for rate in shares if RATES[rate].of_group]
     raise ValueError(
         f"{name} has no closed form where rows are sampled: {', '.join(ROW_ERRORS)} and {', '.join(totals)} have one, "
-        f"and {at_thresholds} at a threshold; the mean of any metric over groups has one, mean_over=..."
+        f"and {at_thresholds} at a threshold; method='bootstrap' gives an interval for every metric"
     )
 
 
@@ -302,9 +316,9 @@ def values_and_errors(
     return finalize(aggregate(rows, plan), ["group"], plan)
 
 
-def _each(table: pl.LazyFrame, targets: Sequence[RowMetric]) -> pl.LazyFrame:
+def each(table: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
     """Return the same columns as for means, for each group separately."""
-    values = {i: pl.col(target.name) for i, target in enumerate(targets)}
+    values = {i: pl.col(name) for i, name in enumerate(names)}
     return table.with_columns(
         *(value.alias(f"value {i}") for i, value in values.items()),
         *(value.is_not_null().cast(pl.Int64).alias(f"groups {i}") for i, value in values.items()),
@@ -312,21 +326,29 @@ def _each(table: pl.LazyFrame, targets: Sequence[RowMetric]) -> pl.LazyFrame:
     )
 
 
-def _means(table: pl.LazyFrame, keys: Sequence[str], targets: Sequence[RowMetric]) -> pl.LazyFrame:
-    """Average over the groups that share the keys: the means of the values, their errors, the sums of df and n."""
-    parts = [pl.col("n").sum().alias("n")]
-    for i, target in enumerate(targets):
-        value, error = pl.col(target.name), pl.col(f"error {i}")
-        # If one group has no error, the mean has none.
-        of_all = pl.when(error.is_not_null().sum() == value.count()).then((error**2).sum().sqrt() / value.count())
+def means(
+    table: pl.LazyFrame, keys: Sequence[str], names: Sequence[str], others: Sequence[pl.Expr] = ()
+) -> pl.LazyFrame:
+    """Average metrics over the groups that share the keys, and compute other aggregates."""
+    parts = [*others]
+    for i, value in enumerate(map(pl.col, names)):
         parts += [
             value.mean().alias(f"value {i}"),
             value.count().alias(f"groups {i}"),
             value.null_count().alias(f"undefined {i}"),
-            of_all.alias(f"error {i}"),
-            pl.col(f"df {i}").filter(value.is_not_null()).sum().alias(f"df {i}"),
         ]
     return table.group_by(keys).agg(parts) if keys else table.select(parts)
+
+
+def _errors_of_means(names: Sequence[str]) -> list[pl.Expr]:
+    """The errors of means, and the sums of df and n."""
+    parts = [pl.col("n").sum().alias("n")]
+    for i, name in enumerate(names):
+        value, error = pl.col(name), pl.col(f"error {i}")
+        # Without an error of one of them, there is none of their mean.
+        of_all = pl.when(error.is_not_null().sum() == value.count()).then((error**2).sum().sqrt() / value.count())
+        parts += [of_all.alias(f"error {i}"), pl.col(f"df {i}").filter(value.is_not_null()).sum().alias(f"df {i}")]
+    return parts
 
 
 def _row(i: int, target: RowMetric, confidence: float, *, simple: bool) -> dict[str, pl.Expr]:

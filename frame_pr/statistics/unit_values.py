@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Generic, NamedTuple
+from typing import Any, Generic, Literal, NamedTuple, TypeAlias, get_args
 
 import polars as pl
 
@@ -21,7 +21,10 @@ from frame_pr.metrics.names import metric, request_for
 
 _SLACK = 1e-6
 """How far a share may lie below 0 or above 1, because other tools round floats, some to 32 bits."""
-COLUMNS = ("metric", "value", "low", "high", "standard_error", "units", "undefined")
+Method: TypeAlias = Literal["closed form", "bootstrap"]
+"""How an interval is computed."""
+METHODS = get_args(Method)
+COLUMNS = ("metric", "value", "low", "high", "standard_error", "units", "undefined", "method")
 """The columns of intervals, after the keys."""
 
 
@@ -192,7 +195,13 @@ def keys_left(keys: Sequence[str], mean_over: Any) -> list[str]:
 
 
 def row(
-    metric: str, value: pl.Expr, sides: Mapping[str, pl.Expr], error: pl.Expr, units: pl.Expr, undefined: pl.Expr
+    metric: str,
+    value: pl.Expr,
+    sides: Mapping[str, pl.Expr],
+    error: pl.Expr,
+    units: pl.Expr,
+    undefined: pl.Expr,
+    method: Method = "closed form",
 ) -> dict[str, pl.Expr]:
     """Return the `COLUMNS` of one metric."""
     return {
@@ -203,4 +212,5 @@ def row(
         "standard_error": pl.when(value.is_not_null()).then(error),
         "units": units.cast(pl.Int64),
         "undefined": undefined.cast(pl.Int64),
+        "method": pl.lit(method),
     }

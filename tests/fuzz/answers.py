@@ -32,7 +32,7 @@ def in_type(dtype: Any, text: str) -> Any:
 def known_of(call: Call, key: tuple[Any, ...]) -> dict[str, Any]:
     """The known totals of a group."""
     found = {}
-    for name in ("positives", "rows"):
+    for name in ("positives", "rows", "prevalence"):
         given = call.options.get(name)
         if isinstance(given, str):
             here = [
@@ -46,6 +46,21 @@ def known_of(call: Call, key: tuple[Any, ...]) -> dict[str, Any]:
                 t for t, one in zip(given[column].to_list(), ours, strict=True) if tuple(map(plain, one)) == key
             )
     return found
+
+
+def at_prevalence(call: Call, key: Any, rows: list[Any]) -> list[Any]:
+    """The rows with the weights, as floats, that give the positives of the group their share."""
+    given = call.options.get("prevalence")
+    if given is None:
+        return rows
+    share = given if isinstance(given, float) else known_of(call, key)["prevalence"]
+    drop = [name for name, by in (("truth", "unjudged"), ("score", "unscored")) if call.options.get(by) == "drop"]
+    counted = [row for row in rows if not any(getattr(row, name) is None for name in drop)]
+    total, positives = sum(row.count for row in counted), sum(row.count for row in counted if row.truth)
+    if positives in (0, total):
+        return [row._replace(weight=0) for row in rows]
+    weights = share * total / positives, (1 - share) * total / (total - positives)
+    return [row._replace(weight=Fraction(weights[not row.truth])) for row in rows]
 
 
 def groups_of(call: Call) -> dict[tuple[Any, ...], Group]:
@@ -69,7 +84,9 @@ def groups_of(call: Call) -> dict[tuple[Any, ...], Group]:
             gone = lacks and policies.get("unscored") == "drop"
             members.setdefault(key, []).append(row._replace(score=None) if gone else row)
         for key, rows in members.items():
-            found[(*key, system) if several else key] = Group(rows, reaches, policies, known_of(call, key))
+            rows = at_prevalence(call, key, rows)
+            known = {} if "prevalence" in policies else known_of(call, key)
+            found[(*key, system) if several else key] = Group(rows, reaches, policies, known)
     return found
 
 

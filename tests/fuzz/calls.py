@@ -42,7 +42,8 @@ class Call:
     @property
     def fractional(self) -> bool:
         """Whether weights are floats."""
-        return "weight" in self.options and not self.frame.schema["w"].is_integer()
+        whole = "weight" not in self.options or self.frame.schema["w"].is_integer()
+        return "prevalence" in self.options or not whole
 
     @property
     def systems(self) -> list[str]:

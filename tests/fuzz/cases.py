@@ -137,7 +137,7 @@ def with_missing(draw: random.Random, values: list[Any], share: float, missing: 
 
 def some_names(draw: random.Random, call: Call) -> list[str]:
     """Names of metrics that the plan does not refuse under the options of the call."""
-    ties, weighted = call.options.get("ties", "threshold"), "weight" in call.options
+    ties, weighted = call.options.get("ties", "threshold"), bool({"weight", "prevalence"} & {*call.options})
     wanted = draw.choice([1, 6, 12, 12, 25])
     if "gain" in call.options and TIES[ties].bounds:
         wanted = min(wanted, 6)
@@ -263,6 +263,8 @@ def a_call_of(draw: random.Random, engine: str) -> Call:
     call = Call(pl.DataFrame(list(columns.values())), [], score, options, engine)
     if by_policies and draw.random() < 0.2:
         call = totals(draw, call)
+    elif by_policies and draw.random() < 0.15:
+        call = prevalences(draw, call)
     return replace(call, names=some_names(draw, call))
 
 
@@ -306,6 +308,24 @@ def policies(draw: random.Random, options: dict[str, Any], column: Callable[...,
         options["count"] = "n"
     if draw.random() < 0.25:
         options["ascending"] = True
+
+
+def prevalences(draw: random.Random, call: Call) -> Call:
+    """The call at another share of positives: a number, a column, or a frame in another order."""
+    frame, options = call.frame, call.options
+    # Of 10^15 rows and few positives, weights lie too far apart for exact sums, which is an error.
+    if {"weight", "gain", "ties"} & {*options} or ("count" in options and (frame["n"].max() or 0) > 10**6):
+        return call
+    shares = [0.5, 0.1, 0.01, 0.9, 1e-4, 0.333]
+    if draw.random() < 0.4 or not call.keys or frame.is_empty():
+        return replace(call, options=options | {"prevalence": draw.choice(shares)})
+    of_key = {key: draw.choice(shares) for key in dict.fromkeys(group_keys(call))}
+    column = pl.Series("share", [of_key[key] for key in group_keys(call)], dtype=pl.Float64)
+    if draw.random() < 0.5:
+        return replace(call, frame=frame.with_columns(column), options=options | {"prevalence": "share"})
+    table = frame.with_columns(column).select(*call.keys, "share").unique(maintain_order=True)
+    table = table.sample(fraction=1, shuffle=True, seed=draw.randint(0, 99))
+    return replace(call, options=options | {"prevalence": table})
 
 
 def totals(draw: random.Random, call: Call) -> Call:
@@ -359,7 +379,9 @@ def fits(call: Call) -> bool:
         if engine == "spark":
             lacking += [pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64]
             # Spark makes instants of them, and totals of naive ones are refused there.
-            totals = any(isinstance(call.options.get(name), pl.DataFrame) for name in ("positives", "rows"))
+            totals = any(
+                isinstance(call.options.get(name), pl.DataFrame) for name in ("positives", "rows", "prevalence")
+            )
             lacking += [pl.Datetime] if totals else []
         return not any(dtype in lacking for dtype in schema.values())
     if engine == "numpy":

@@ -231,7 +231,7 @@ def test_means_of_fixed_groups():
     data = samples(9, groups=4)
     names = ["average_precision", "precision@threshold=2"]
     each = fp.intervals(data, names, "truth", "score", by="q")
-    assert each.columns == ["q", "metric", "value", "low", "high", "standard_error", "units", "undefined"]
+    assert each.columns == ["q", "metric", "value", "low", "high", "standard_error", "units", "undefined", "method"]
     mean = fp.intervals(data, names, "truth", "score", by="q", mean_over="q", sampled="rows")
     for name in names:
         own = each.filter(metric=name)

@@ -1,0 +1,176 @@
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+from compare import assert_same, near
+from names import NAMES
+from polars.testing import assert_frame_equal
+
+import frame_pr as fp
+from frame_pr.metrics.cutoffs import Rank
+from frame_pr.metrics.names import metric
+
+# + - + -
+RUN = pl.DataFrame({"truth": [1, 0, 1, 0], "score": [4, 3, 2, 1]})
+
+
+def sample(rows=240, seed=3):
+    rng = np.random.default_rng(seed)
+    truth = rng.random(rows) < 0.4
+    group = rng.integers(0, 3, rows)
+    data = {"q": group, "truth": truth, "score": (rng.normal(size=rows) + truth).round(1)}
+    return pl.DataFrame(data).with_columns(p=pl.Series([0.01, 0.2, 0.9]).gather(group))
+
+
+def weighted(data, share):
+    """The same as weights: positives add up to `share` of the rows of a group, negatives to the rest."""
+    total, positives = pl.len().over("q"), pl.col("truth").sum().over("q")
+    weight = pl.when("truth").then(share * total / positives).otherwise((1 - share) * total / (total - positives))
+    return data.with_columns(w=weight)
+
+
+def test_known_answers(kind):
+    # A positive counts p / 2 and a negative (1 - p) / 2: precision at the second positive is p / (p + (1 - p) / 2), and
+    # that is .01 / .505. So average precision is (1 + .01 / .505) / 2.
+    names = ["average_precision", "precision@threshold=2", "recall@threshold=2", "prevalence", "roc_auc"]
+    names += ["lift@threshold=2", "cost5@threshold=3", "f1@threshold=2", "rows", "positives"]
+    found = kind.read(fp.evaluate(kind(RUN), names, "truth", "score", prevalence=0.01)).row(0)
+    precision = Fraction(1, 100) / Fraction(505, 1000)
+    # At 3, one positive is missed and one negative is predicted: half of .01, times 5, and half of .99.
+    cost = Fraction(5 * 5 + 495, 1000)
+    f1 = 2 * precision / (precision + 1)
+    rest = (precision / Fraction(1, 100), cost, f1, 4, Fraction(4, 100))
+    exact = ((1 + precision) / 2, precision, 1, Fraction(1, 100), Fraction(3, 4), *rest)
+    assert found == tuple(map(near, exact))
+
+
+# Half of the rows are positive already.
+def test_the_share_that_is_there_changes_nothing():
+    names = ["average_precision", "max_f1", "f2@threshold=2", "mcc@threshold=3", "precision@recall=1"]
+    same = fp.evaluate(RUN, names, "truth", "score", prevalence=0.5)
+    assert_frame_equal(same, fp.evaluate(RUN, names, "truth", "score"))
+
+
+NOT_AT_RANKS = [name for name in NAMES if not (metric(name).counts_ranks or isinstance(metric(name).cut, Rank))]
+
+
+@pytest.mark.parametrize("given", ["number", "column", "expression", "frame"])
+def test_every_metric_has_the_value_of_the_weights(given):
+    data, names = sample(), NOT_AT_RANKS[:: 1 if given == "frame" else 20]
+    frame = data.group_by("q").agg(pl.col("p").first()).sample(fraction=1, shuffle=True, seed=1)
+    prevalence = {"number": 0.07, "column": "p", "expression": 1 - pl.col("p"), "frame": frame}[given]
+    share = {"number": pl.lit(0.07), "expression": 1 - pl.col("p")}.get(given, pl.col("p"))
+    found = fp.evaluate(data, names, "truth", "score", by="q", prevalence=prevalence)
+    exact = fp.evaluate(weighted(data, share), names, "truth", "score", by="q", weight="w")
+    assert_frame_equal(found, exact, rel_tol=1e-12, abs_tol=0)
+
+
+def test_every_kind_of_frame(kind):
+    data, names = sample(), ["average_precision", "max_f1", "f1@threshold=0.5", "threshold@max_f1"]
+    for prevalence in (0.05, "p"):
+        found = kind.read(fp.evaluate(kind(data), names, "truth", "score", by="q", prevalence=prevalence))
+        assert_same(found, fp.evaluate(data, names, "truth", "score", by="q", prevalence=prevalence))
+    shares = kind(data.select("q", "p").unique())
+    found = kind.read(fp.evaluate(kind(data), names, "truth", "score", by="q", prevalence=shares))
+    assert_same(found, fp.evaluate(data, names, "truth", "score", by="q", prevalence="p"))
+
+
+def test_other_functions():
+    data = sample()
+    as_weights = weighted(data, pl.lit(0.02))
+    for function, arguments in (
+        (fp.with_metrics, {"metrics": ["average_precision", "cost3@threshold=1"]}),
+        (fp.curve, {}),
+        (fp.with_curve, {}),
+        (fp.confusion, {"threshold": 0.5}),
+        (fp.average_precision, {}),
+        (fp.average_curve, {"points": 11}),
+    ):
+        found = function(data, truth="truth", score="score", by="q", prevalence=0.02, **arguments)
+        exact = function(as_weights, truth="truth", score="score", by="q", weight="w", **arguments)
+        assert_frame_equal(found, exact.drop("w", strict=False), rel_tol=1e-12, abs_tol=0)
+
+
+def test_rows_that_do_not_count_and_rows_that_stand_for_several():
+    data = sample().with_columns(
+        truth=pl.when(pl.int_range(pl.len()) % 5 == 0).then(None).otherwise("truth"),
+        score=pl.when(pl.int_range(pl.len()) % 7 == 0).then(None).otherwise("score"),
+    )
+    names = ["average_precision", "recall@threshold=0", "precision@threshold=1", "rows"]
+    for unscored in ("drop", "unretrieved"):
+        there = data.drop_nulls(["truth"] if unscored == "unretrieved" else ["truth", "score"])
+        given = {"unjudged": "drop", "unscored": unscored, "prevalence": 0.1}
+        found = fp.evaluate(data, names, "truth", "score", by="q", **given)
+        exact = weighted(there, pl.lit(0.1)).pr.evaluate(names, "truth", "score", by="q", weight="w", unscored=unscored)
+        assert_frame_equal(found, exact, rel_tol=1e-12, abs_tol=0)
+    times = sample().with_columns(n=pl.int_range(pl.len()) % 4)
+    repeated = times.select(pl.exclude("n").repeat_by("n").explode()).drop_nulls()
+    found = fp.evaluate(times, names, "truth", "score", by="q", count="n", prevalence="p")
+    assert_frame_equal(found, fp.evaluate(repeated, names, "truth", "score", by="q", prevalence="p"))
+
+
+def test_groups_of_one_class_have_no_value(kind):
+    data = pl.DataFrame({"q": [1, 1, 2, 2, 3, 3], "truth": [1, 1, 0, 0, 1, 0], "score": [3, 2, 3, 2, 3, 2]})
+    names = ["precision@threshold=3", "average_precision", "accuracy@threshold=3"]
+    found = kind.read(fp.evaluate(kind(data), names, "truth", "score", by="q", prevalence=0.3))
+    assert found.rows() == [(1, None, None, None), (2, None, None, None), (3, 1.0, 1.0, 1.0)]
+    empty = kind.read(fp.evaluate(kind(data.clear()), names, "truth", "score", prevalence=0.3))
+    assert empty.rows() == [(None, None, None)]
+
+
+@pytest.mark.parametrize("prevalence", [0.1, "p", "frame"])
+@pytest.mark.parametrize("by", ["q", None])
+def test_frames_in_parts(prevalence, by):
+    data, names = sample(30_000), ["average_precision", "max_f1", "roc_auc", "interpolated_average_precision"]
+    if prevalence == "frame":
+        prevalence = data.select("q", "p").unique() if by else pl.DataFrame({"p": [0.2]})
+    elif prevalence == "p" and by is None:
+        data = data.with_columns(p=0.3)
+    exact = fp.evaluate(data, names, "truth", "score", by=by, prevalence=prevalence)
+    exact = exact.sort("q") if by else exact
+    for options in ({"partitions": 3}, {"memory_budget": "1MiB"}):
+        parts = fp.partitioned(data, progress=False, **options)
+        found = parts.evaluate(names, "truth", "score", by=by, prevalence=prevalence)
+        assert_frame_equal(found, exact, rel_tol=1e-12, abs_tol=0)
+
+
+REFUSED = [
+    (
+        {"prevalence": 5},
+        ValueError,
+        "prevalence must lie between 0 and 1, both excluded; got 5.0: write 0.05 for 5 per",
+    ),
+    ({"prevalence": 0}, ValueError, "prevalence must lie between 0 and 1, both excluded; got 0.0"),
+    ({"prevalence": True}, TypeError, "prevalence must be a number, got True"),
+    ({"prevalence": [0.1]}, TypeError, "prevalence takes a column, or a frame of the by columns and one more"),
+    ({"prevalence": "gone"}, ValueError, "prevalence: no column 'gone' in the frame"),
+    ({"prevalence": "p", "by": None}, ValueError, "prevalence column 'p' is not one number in each group"),
+    ({"prevalence": pl.lit(2)}, ValueError, "prevalence column 'literal' holds 2: a share of positives is above 0"),
+    ({"prevalence": pl.DataFrame({"q": [0], "x": [0.1]})}, ValueError, "prevalence gives no share for 2 of 3 groups"),
+    ({"prevalence": 0.1, "weight": "p"}, ValueError, "weight=: a ranking does not take it with prevalence=; both say"),
+    ({"prevalence": 0.1, "rows": "p"}, ValueError, "rows=: a ranking does not take it with prevalence=; prevalence="),
+    ({"prevalence": 0.1, "ties": "expected"}, ValueError, "ties='expected': a ranking does not take it with prevalenc"),
+    ({"prevalence": 0.1, "metrics": "ndcg@3"}, ValueError, "ndcg@3 cuts at a rank, and weighted rows have none: leave"),
+    ({"prevalence": 0.1, "metrics": "precision@3"}, ValueError, "precision@3 cuts at a rank, and weighted rows have n"),
+    ({"prevalence": 0.1, "metrics": "bpref"}, ValueError, "bpref counts ranks, and weighted rows have none: leave out"),
+]
+
+
+@pytest.mark.parametrize(("change", "error", "sentence"), REFUSED)
+def test_what_is_refused(change, error, sentence):
+    given = {"metrics": "average_precision", "truth": "truth", "score": "score", "by": "q"} | change
+    with pytest.raises(error) as raised:
+        fp.evaluate(sample(), given.pop("metrics"), **given)
+    assert str(raised.value).startswith(sentence)
+
+
+def test_intervals_over_rows_refuse_it_and_means_over_groups_take_it():
+    data = sample()
+    for method in ("closed form", "bootstrap"):
+        with pytest.raises(ValueError, match="prevalence="):
+            fp.intervals(data, "average_precision", "truth", "score", prevalence=0.1, method=method)
+    means = {"by": "q", "mean_over": "q"}
+    found = fp.intervals(data, "average_precision", "truth", "score", prevalence=0.1, **means)
+    exact = fp.intervals(weighted(data, pl.lit(0.1)), "average_precision", "truth", "score", weight="w", **means)
+    assert_frame_equal(found, exact, rel_tol=1e-12, abs_tol=0)

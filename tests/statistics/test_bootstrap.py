@@ -1,0 +1,245 @@
+from dataclasses import replace
+from itertools import product
+from statistics import NormalDist
+
+import numpy as np
+import polars as pl
+import pytest
+from compare import assert_same, near
+from names import NAMES
+from samples import TEN
+from scipy import stats
+
+import frame_pr as fp
+from frame_pr.inputs.policies import TIES
+from frame_pr.inputs.request import request_of
+from frame_pr.inputs.rows import rows_of
+from frame_pr.metrics.names import metric
+from frame_pr.statistics import resampling
+from frame_pr.statistics.resampling import Draws, bias_corrected, counts_of, replicates_of
+
+
+def sample(rows=60, groups=3, seed=0):
+    rng = np.random.default_rng(seed)
+    truth = rng.random(rows) < 0.4
+    return pl.DataFrame(
+        {
+            "q": rng.integers(0, groups, rows),
+            "user": rng.integers(0, 15, rows),
+            "truth": truth,
+            "score": (rng.normal(size=rows) + truth).round(1),
+            "w": rng.random(rows) + 0.1,
+        }
+    )
+
+
+def units(n, stratum=None, stream=None):
+    columns = {"stratum": stratum or [0] * len(n), "stream": stream or [0] * len(n), "n": n}
+    return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Int64))
+
+
+# Nine rows are drawn one by one; of thousands, most by their Poisson variates.
+@pytest.mark.parametrize("n", [[1, 1, 3, 4], [1, 2, 900, 5000], [1] * 5000])
+def test_counts_are_multinomial(n):
+    times, total = 4000 if len(n) < 9 else 40, sum(n)
+    counts = counts_of(units(n), range(times), 7).to_numpy().reshape(times, -1)
+    assert (counts.sum(axis=1) == total).all()
+    if len(n) > 9:  # which has 0, 1, 2, 3, 4 and more
+        seen = np.bincount(counts.clip(max=5).ravel(), minlength=6)
+        share = stats.binom.pmf(range(5), total, 1 / total)
+        assert stats.chisquare(seen, counts.size * np.append(share, 1 - share.sum())).pvalue > 1e-4
+        return
+    for own, drawn in zip(n, counts.T, strict=True):
+        mean, variance = own, own * (1 - own / total)
+        assert abs(drawn.mean() - mean) < 4.5 * (variance / times) ** 0.5
+        assert 0.88 < drawn.var() / variance < 1.12
+    expected = -n[-1] * n[-2] / total
+    assert abs(np.cov(counts.T)[-1, -2] / expected - 1) < 0.15
+
+
+def test_counts_depend_on_seed_replicate_stream_and_place_alone():
+    both = units([1] * 9 + [2] * 5000, [0] * 9 + [1] * 5000, [0] * 9 + [1] * 5000)
+    counts = counts_of(both, range(3), 5)
+    assert counts_of(both, range(1, 3), 5).equals(counts.slice(5009))
+    assert not counts_of(both, range(3), 6).equals(counts)
+    alone = counts_of(units([2] * 5000, stream=[1] * 5000), range(3), 5)
+    assert [alone.slice(i * 5000, 5000).to_list() for i in range(3)] == [
+        counts.slice(i * 5009 + 9, 5000).to_list() for i in range(3)
+    ]
+
+
+def test_the_standard_error_is_that_of_all_samples():
+    # Of 5 rows there are 5^5 = 3125 ordered samples, each as likely as the others.
+    rows = [(1, 5), (0, 4), (1, 3), (0, 2), (1, 2)]
+    values = []
+    for drawn in product(range(5), repeat=5):
+        truth, score = zip(*(rows[i] for i in drawn), strict=True)
+        values.append((sum(truth) / 5, sum(t for t, s in rows_at(truth, score, 3))))
+    shares, hits = np.array(values).T
+    data = pl.DataFrame(rows, schema=["truth", "score"], orient="row")
+    given = {"method": "bootstrap", "repeats": 20_000}
+    found = fp.intervals(data, ["prevalence", "tp@threshold=3"], "truth", "score", **given)
+    # Of binomial counts: sqrt(.6 .4 / 5), and of 5 rows, each of the two hits with 2/5: sqrt(5 .4 .6).
+    assert (shares.std(), hits.std()) == (near(0.048**0.5), near(1.2**0.5))
+    for error, exact in zip(found["standard_error"], (0.048**0.5, 1.2**0.5), strict=True):
+        assert abs(error / exact - 1) < 0.02
+
+
+def rows_at(truth, score, threshold):
+    return [(t, s) for t, s in zip(truth, score, strict=True) if s >= threshold]
+
+
+def test_bounds_are_bias_corrected_quantiles():
+    many = pl.DataFrame({"kept": [0], "df": [10**6]}, schema={"kept": pl.Int64, "df": pl.Int64})
+
+    def bounds(value):
+        columns = {"replicate": range(-1, 1001), "value": [value, *map(float, range(1001))]}
+        table = pl.DataFrame(columns).with_columns(kept=pl.lit(0, dtype=pl.Int64))
+        return bias_corrected(table, many, 1001, 0.95).select("low", "high").row(0)
+
+    # No bias: the 2.5 and 97.5 % points of 0, 1, ..., 1000.
+    assert bounds(500.0) == (pytest.approx(25, abs=0.1), pytest.approx(975, abs=0.1))
+    # A share of Phi(-1) lies below: Phi(-2 -+ 1.96).
+    z = NormalDist().cdf
+    low, high = bounds(1000 * z(-1))
+    assert (low, high) == (pytest.approx(1000 * z(-3.96), abs=0.1), pytest.approx(1000 * z(-0.04), abs=2))
+    # At the end of all replicates the share below tells nothing.
+    assert bounds(1000.0) == (pytest.approx(25, abs=0.1), 1000.0)
+
+
+@pytest.mark.parametrize(
+    ("ties", "option"),
+    [
+        *((name, {}) for name, rule in TIES.items() if not rule.by_row),
+        ("threshold", {"unscored": "unretrieved"}),
+        ("threshold", {"unjudged": "negative"}),
+        ("threshold", {"ascending": True}),
+    ],
+)
+def test_cells_have_the_metrics_of_the_rows(ties, option):
+    missing = pl.int_range(pl.len()) % 7 == 3
+    data = sample(90).with_columns(
+        score=pl.when(missing if "unscored" in option else False).then(None).otherwise("score"),
+        truth=pl.when(missing if "unjudged" in option else False).then(None).otherwise("truth"),
+    )
+    policies = {"ties": ties, **option}
+    names = [name for name in NAMES if ties in metric(name).aggregates]
+    names = names[::5] if ties == "threshold" and not option else names[::29]
+    expected = fp.evaluate(data, names, "truth", "score", by="q", **policies).sort("q")
+    rows, _ = rows_of(data, request_of("truth", "score", "q", None, policies))
+    rows = replace(rows, key=replace(rows.key, places=True), has_counts=True)
+    one = pl.lit(1, dtype=pl.Int64)
+    frame = rows.frame.collect().with_columns(count=one, kept="group", stream=one * 0)
+    frame = frame.with_columns(pl.col("group", "kept") - frame["group"].min())
+    classes = resampling._classes(rows, names)
+    assert sorted(name for of in classes for name in of.names) == sorted(names)
+    for of in classes:
+        values = replicates_of(rows, frame, of, None, Draws(1, 0, False)).filter(replicate=-1).sort("group")
+        for name in of.names:
+            for value, exact in zip(values[name], expected[name], strict=True):
+                assert (value is None) == (exact is None), name
+                assert value is None or value == near(float(exact)), name
+
+
+def test_every_kind_of_frame_and_order_of_rows_has_the_same_numbers(kind):
+    data = sample()
+    names = ["average_precision", "precision@10", "recall@fpr=0.2", "max_f1", "f1@threshold=0.5", "threshold@max_f1"]
+    given = {"by": "q", "method": "bootstrap", "repeats": 200}
+    expected = fp.intervals(data, names, "truth", "score", **given)
+    assert expected["method"].unique().to_list() == ["bootstrap"]
+    shuffled = data.sample(fraction=1, shuffle=True, seed=4)
+    assert_same(kind.read(fp.intervals(kind(shuffled), names, "truth", "score", **given)), expected)
+    tally = fp.tally(data, "truth", "score", by="q")
+    assert_same(fp.intervals(tally, names, "truth", "score", count="count", **given), expected)
+
+
+def test_an_interval_depends_on_no_other_metric_group_or_chunk(monkeypatch):
+    data = sample(100)
+    given = {"by": "q", "method": "bootstrap", "repeats": 100}
+    names = ["average_precision", "precision@threshold=0.5", "threshold@5", "recall@recall=0"]
+    together = fp.intervals(data, names, "truth", "score", **given)
+    for name in names:
+        alone = fp.intervals(data.filter(pl.col("q") == 1), name, "truth", "score", **given)
+        assert_same(alone, together.filter(q=1, metric=name))
+    monkeypatch.setattr(resampling, "_AT_ONCE", 300)
+    assert_same(fp.intervals(data, names, "truth", "score", **given), together)
+
+
+@pytest.mark.slow
+def test_standard_errors_are_about_those_of_the_closed_forms():
+    data, names = sample(3000, groups=4, seed=2), ["average_precision", "roc_auc", "recall@threshold=0.5"]
+    for given in (
+        {},
+        {"cluster": "user"},
+        {"by": "q", "mean_over": "q", "sampled": "rows"},
+        {"by": "q", "mean_over": "q", "cluster": "user"},
+    ):
+        closed = fp.intervals(data, names, "truth", "score", **given)
+        drawn = fp.intervals(data, names, "truth", "score", method="bootstrap", **given)
+        assert drawn.select("value", "units", "undefined").equals(closed.select("value", "units", "undefined"))
+        for name in ("standard_error", "low", "high"):
+            assert drawn[name].to_list() == pytest.approx(closed[name].to_list(), rel=0.12)
+
+
+def test_options_without_a_closed_form():
+    data = sample(400, groups=1)
+    given = {"method": "bootstrap", "repeats": 300}
+    weighted = fp.intervals(data, ["average_precision", "roc_auc"], "truth", "score", weight="w", **given)
+    exact = fp.evaluate(data, ["average_precision", "roc_auc"], "truth", "score", weight="w")
+    assert weighted["value"].to_list() == list(map(near, exact.row(0)))
+    assert weighted["units"].to_list() == [400, 400]
+    # Weights that are all the same change nothing.
+    equal = fp.intervals(data.with_columns(w=3), "average_precision", "truth", "score", weight="w", **given)
+    assert_same(equal, fp.intervals(data, "average_precision", "truth", "score", **given))
+    systems = fp.intervals(data.with_columns(other=-pl.col("score")), "roc_auc", "truth", ["score", "other"], **given)
+    low, high = systems.filter(system="score").select("low", "high").row(0)
+    assert 0 < systems.filter(system="other")["high"].item() < 0.5 < low < high < 1
+    # As many positives in all replicates: so the share of positives does not vary.
+    fixed = fp.intervals(data, ["prevalence", "recall@threshold=0.5"], "truth", "score", stratified=True, **given)
+    assert fixed.select("standard_error", "low").row(0) == (0.0, None)
+    recall, positives = fixed["value"][1], data["truth"].sum()
+    assert fixed["standard_error"][1] == pytest.approx((recall * (1 - recall) / positives) ** 0.5, rel=0.12)
+
+
+def test_groups_that_cannot_be_drawn_from(kind):
+    alone = pl.DataFrame({"q": [1, 2, 2, 3], "truth": [1, 1, None, None], "score": [0.5, 0.4, 0.3, 0.2]})
+    found = fp.intervals(
+        kind(alone), "average_precision", "truth", "score", by="q", unjudged="drop", method="bootstrap", repeats=100
+    )
+    assert kind.read(found).select("q", "value", "low", "units", "undefined").rows() == [
+        (1, 1.0, None, 1, 0),
+        (2, 1.0, None, 1, 0),
+        (3, None, None, 0, 1),
+    ]
+    empty = fp.intervals(kind(alone.clear()), "roc_auc", "truth", "score", method="bootstrap")
+    assert kind.read(empty).select("value", "low", "units").rows() == [(None, None, 0)]
+
+
+REFUSED = [
+    ({"repeats": 10, "method": "bootstrap"}, ValueError, "repeats must be a whole number of at least 100, got 10"),
+    ({"repeats": 500}, ValueError, "repeats: a closed form has no random numbers; say method='bootstrap'"),
+    ({"seed": 1}, ValueError, "seed: a closed form has no random numbers"),
+    ({"stratified": True}, ValueError, "stratified: a closed form has no random numbers"),
+    ({"method": "jackknife"}, ValueError, "method must be 'closed form' or 'bootstrap', got 'jackknife'"),
+    ({"method": "bootstrap", "stratified": True, "cluster": "user"}, ValueError, "stratified: a cluster may have rows"),
+    ({"method": "bootstrap", "by": "q", "mean_over": "q"}, ValueError, "method='bootstrap' draws rows or clusters"),
+    ({"method": "bootstrap", "tie_break": "w"}, ValueError, "tie_break=: a bootstrap does not take it; a row that is"),
+    ({"method": "bootstrap", "ties": "order"}, ValueError, "ties='order': a bootstrap does not take it"),
+    ({"method": "bootstrap", "positives": "w"}, ValueError, "positives=: a bootstrap does not take it; rows"),
+    ({"method": "bootstrap", "n_boot": 9}, TypeError, "unexpected keyword argument 'n_boot'; did you mean repeats=?"),
+]
+
+
+@pytest.mark.parametrize(("change", "error", "sentence"), REFUSED)
+def test_what_is_refused(change, error, sentence):
+    with pytest.raises(error) as raised:
+        fp.intervals(sample(), "average_precision", "truth", "score", **change)
+    assert str(raised.value).startswith(sentence)
+
+
+def test_lazy_frames_stay_lazy():
+    lazy = fp.intervals(TEN.lazy(), "max_f1", "relevant", "score", method="bootstrap", repeats=100)
+    assert isinstance(lazy, pl.LazyFrame)
+    collected = lazy.collect()
+    assert lazy.collect_schema() == collected.schema
+    assert_same(collected, fp.intervals(TEN, "max_f1", "relevant", "score", method="bootstrap", repeats=100))
