@@ -15,7 +15,7 @@ from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.thresholds import code_reached
 from frame_pr.metrics.aggregation import Plan, aggregate, finalize, plan_for, values
 from frame_pr.metrics.cutoffs import Threshold
-from frame_pr.ranking.blocks import ends, starts
+from frame_pr.ranking.sorting import ends, starts
 from frame_pr.statistics.distributions import around, normal_share, quantile
 from frame_pr.statistics.paired_tests import random_words
 from frame_pr.statistics.sampled_rows import SampledRows, each, lines_by_keys, means
