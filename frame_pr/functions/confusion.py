@@ -96,8 +96,8 @@ def confusion(
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
         Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: with `k`,
-        `weight=`; with `prediction`, `tie_break=`, `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`,
-        `ties="pessimistic"`, `ties="order"` and `ascending=`.
+        `weight=` and `prevalence=`; with `prediction`, `tie_break=`, `tie_break_descending=`, `ties="expected"`,
+        `ties="optimistic"`, `ties="pessimistic"`, `ties="order"` and `ascending=`.
 
     Returns
     -------

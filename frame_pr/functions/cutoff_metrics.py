@@ -51,7 +51,8 @@ def precision_at_k(
     undefined : float, optional
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=` and
+        `prevalence=`.
 
     Returns
     -------
@@ -130,7 +131,8 @@ def recall_at_k(
     undefined : float, optional
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=` and
+        `prevalence=`.
 
     Returns
     -------
@@ -200,7 +202,8 @@ def r_precision(
     undefined : float, optional
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=` and
+        `prevalence=`.
 
     Returns
     -------
@@ -429,7 +432,7 @@ def f_beta(
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
         Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: without a cutoff,
-        `ties="expected"`, `ties="optimistic"` and `ties="pessimistic"`; with `k`, `weight=`.
+        `ties="expected"`, `ties="optimistic"` and `ties="pessimistic"`; with `k`, `weight=` and `prevalence=`.
 
     Returns
     -------

@@ -58,7 +58,7 @@ def gains_table(
         occur.
     **policies
         Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`,
-        `ties="expected"`, `ties="optimistic"` and `ties="pessimistic"`.
+        `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"` and `prevalence=`.
 
     Returns
     -------

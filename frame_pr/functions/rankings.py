@@ -226,8 +226,8 @@ def average_precision_at_k(
     undefined : float, optional
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`; with
-        `divisor="hits"`, `ties="expected"`, `ties="optimistic"` and `ties="pessimistic"`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=` and
+        `prevalence=`; with `divisor="hits"`, `ties="expected"`, `ties="optimistic"` and `ties="pessimistic"`.
 
     Returns
     -------
@@ -384,7 +384,8 @@ def reciprocal_rank(
     undefined : float, optional
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=` and
+        `prevalence=`.
 
     Returns
     -------
@@ -461,7 +462,8 @@ def success_at_k(
     undefined : float, optional
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=` and
+        `prevalence=`.
 
     Returns
     -------
@@ -539,7 +541,8 @@ def ndcg(
     undefined : float, optional
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=` and
+        `prevalence=`.
 
     Returns
     -------

@@ -181,7 +181,8 @@ def plot(
         average precisions below 0.1.
     **options
         Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`; with `k`,
-        `weight=`. All others are properties of the lines: `color`, `linewidth`, `linestyle`, `alpha` and so on.
+        `weight=` and `prevalence=`. All others are properties of the lines: `color`, `linewidth`, `linestyle`, `alpha`
+        and so on.
 
     Returns
     -------

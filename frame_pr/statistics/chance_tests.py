@@ -68,7 +68,7 @@ def above_chance(
         occur.
     **policies
         Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`,
-        `ties="expected"`, `ties="optimistic"` and `ties="pessimistic"`.
+        `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"` and `prevalence=`.
 
     Returns
     -------

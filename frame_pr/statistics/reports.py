@@ -79,7 +79,7 @@ def report(
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     **policies
         Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`,
-        `ties="expected"`, `ties="optimistic"` and `ties="pessimistic"`.
+        `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"` and `prevalence=`.
 
     Returns
     -------
