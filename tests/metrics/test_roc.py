@@ -245,3 +245,12 @@ def test_whole_weights_are_rows_repeated(data):
 def test_rates_that_cannot_be(name, fault):
     with pytest.raises(ValueError, match=fault):
         call(TEN, "evaluate", metrics=name)
+
+
+def test_a_partial_area_that_ends_inside_a_tie_in_expectation(kind):
+    # One positive and two negatives are tied, and half a negative is within fpr 0.25. In a third of the orders the
+    # positive comes first, with an area of 1/2 of the two pairs: a share of (1/3) (1/2) / 2 = 1/12. A random ranking
+    # has 1/32, and the largest share is 1/4, so McClish's area is (1 + (1/12 - 1/32) / (1/4 - 1/32)) / 2 = 13/21.
+    data = pl.DataFrame({"relevant": [1, 0, 0], "score": [1, 1, 1]})
+    result = call(kind(data), "evaluate", metrics="roc_auc@fpr=0.25", ties="expected")
+    assert kind.read(result).item() == near(13 / 21)

@@ -196,6 +196,18 @@ def test_a_cluster_of_each_row_is_none():
     assert clustered.filter(metric="prevalence")["standard_error"].item() == near((p * (1 - p) / (n - 1)) ** 0.5)
 
 
+def test_clusters_of_a_share_that_is_a_quotient_of_sums():
+    # F1 is a quotient of the sums of a = 2 t p and b = t + p over the rows, so a row has D = (a - F1 b) / sum(b).
+    data = samples(6).with_columns(user=pl.int_range(pl.len()) % 7)
+    p = pl.col("score") >= 2
+    a, b = 2 * (pl.col("truth").cast(pl.Int64) * p), pl.col("truth").cast(pl.Int64) + p
+    influences = data.select("user", d=(a - b * (a.sum() / b.sum())) / b.sum())
+    squares = influences.group_by("user").agg(pl.sum("d")).select((pl.col("d") ** 2).sum()).item()
+    found = fp.intervals(data, "f1@threshold=2", "truth", "score", cluster="user")
+    assert found["value"].item() == near(data.select(a.sum() / b.sum()).item())
+    assert found["standard_error"].item() == near((squares * 7 / 6) ** 0.5)
+
+
 def test_rows_that_stand_twice_are_one_cluster(kind):
     # The same rows twice: the figures are those of the rows, and so is what is known of them.
     data = samples(8).with_row_index("user")
