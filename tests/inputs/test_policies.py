@@ -37,6 +37,11 @@ def test_dropped_rows_are_not_there(kind):
     kept = data.filter(pl.col("s").is_not_nan(), pl.col("y").is_not_null())
     expected = fp.evaluate(kept, MISSING, "y", "s", by="q")
     assert result.join(expected, on="q", how="semi").equals(expected)
+    # Metrics at thresholds alone need no ranking.
+    names = ["rows", "positives", "tp@threshold=0.1", "k@threshold=0.1"]
+    result = kind.read(kind(data).pr.evaluate(names, "y", "s", by="q", unscored="drop", unjudged="drop"))
+    expected = fp.evaluate(kept, names, "y", "s", by="q")
+    assert result.join(expected, on="q", how="semi").equals(expected)
 
 
 def test_a_group_of_which_all_rows_are_dropped_stays(kind):

@@ -148,6 +148,12 @@ def test_quotients_of_fixed_point_are_correctly_rounded(numerator):
     assert table.select(quotient).to_series().to_list() == [float(Fraction(numerator, d)) for d in denominators]
 
 
+def test_costs_that_floats_cannot_tell_are_refused():
+    assert rates.cost("1e15")
+    with pytest.raises(ValueError, match="must lie between 1e-15 and 1e15"):
+        rates.cost("2e15")
+
+
 def test_every_formula_is_documented():
     for name, formula in FIGURES.items():
         assert inspect.getdoc(formula).startswith("`"), name
