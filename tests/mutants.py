@@ -19,9 +19,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 # What a fork would import again. polars starts its threads at its first query, after the fork.
 IMPORTED = ("matplotlib.pyplot", "numpy", "pandas", "polars", "pyarrow", "pytest", "scipy.stats")
+_INPUTS = [f"tests/inputs/test_{subject}.py" for subject in ("tie_rules", "policies", "weights")]
 TESTS = {
-    "metrics": ["tests/metrics", "tests/ranking", "tests/inputs/test_tie_rules.py", "tests/functions/test_cutoffs.py"],
-    "ranking": ["tests/ranking", "tests/metrics", "tests/inputs/test_tie_rules.py", "tests/functions/test_curves.py"],
+    "metrics": ["tests/metrics", "tests/ranking", *_INPUTS, "tests/functions/test_cutoffs.py"],
+    "ranking": ["tests/ranking", "tests/metrics", *_INPUTS, "tests/functions/test_curves.py"],
     "statistics": ["tests/statistics"],
 }
 """The fast tests that a room's mutants run. The first failure ends them."""
