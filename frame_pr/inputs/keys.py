@@ -15,16 +15,16 @@ Recode = Callable[[pl.LazyFrame], pl.LazyFrame]
 
 
 class Coding(NamedTuple):
-    """The ways between key columns and `group`."""
+    """The mapping between key columns and `group`, in both directions."""
 
     code: Recode
     look_up: Recode
-    """`code` for the rows of another frame; those of groups that the frame itself does not have are left out."""
+    """Apply `code` to the rows of another frame; drop the rows of groups that this frame does not have."""
     restore: Recode
 
 
 class Digit(NamedTuple):
-    """An integer key as a digit of the code: 0 for null, 1 for `lowest`, and so on up to below `base`."""
+    """An integer key as a digit of the code: 0 for null, 1 for `lowest`, and so on, below `base`."""
 
     key: str
     dtype: pl.DataType
@@ -32,36 +32,36 @@ class Digit(NamedTuple):
     base: int
 
     def inside(self) -> pl.Expr:
-        """Whether the key has a digit."""
+        """Return whether the key is in the range of the digit."""
         integer = pl.col(self.key).cast(_physical(self.dtype))
         return integer.is_null() | integer.is_between(self.lowest, self.lowest + self.base - 2)
 
     def holds(self, column: pl.Series) -> bool:
-        """Whether all keys of a column have a digit."""
+        """Return whether all keys of a column are in the range of the digit."""
         if self.always:
             return True
         column = column if column.dtype.is_integer() else column.to_physical()
         least: Any = column.min()
         most: Any = column.max()
-        # Of no key but null both are None.
+        # If all keys are null, both are None.
         return least is None or bool(self.lowest <= least and most <= self.lowest + self.base - 2)
 
     @property
     def always(self) -> bool:
-        """Whether every key of the type has a digit."""
+        """Return whether every value of the dtype is in the range of the digit."""
         return self.dtype in _NARROW and self.base > 2**33
 
     def of_key(self) -> pl.Expr:
-        """The digit of the key, where it is inside."""
+        """Return the digit of a key in the range."""
         physical = _physical(self.dtype)
         above = pl.col(self.key).cast(physical) - pl.lit(self.lowest, dtype=physical)
         return (above.cast(pl.Int64, strict=False) + 1).fill_null(0)
 
     def to_key(self, digit: pl.Expr) -> pl.Expr:
-        """The key of a digit."""
+        """Return the key of a digit."""
         above = pl.when(digit > 0).then(digit - 1).cast(_physical(self.dtype))
         integer = above + pl.lit(self.lowest, dtype=_physical(self.dtype))
-        # Not strict: polars 1 evaluates this cast also for rows that another branch decides, where it may overflow.
+        # Not strict: polars 1 evaluates this cast also for rows of the other branch, where it may overflow.
         return integer != 0 if self.dtype == pl.Boolean else integer.cast(self.dtype, strict=False)
 
 
@@ -81,10 +81,10 @@ def coding(
 ) -> Coding:
     """Number the groups of a frame from 0, below the limit.
 
-    Keys that are integers underneath are the digits of the code. For that their ranges have to be known: those of a
-    frame in memory are looked at. On a LazyFrame every key gets an equal range, and if any value lies outside, all
-    groups are numbered, as those of other keys are. `height`: of a frame in memory, its number of rows. `in_order`:
-    rows keep their order. `assumed`: of a plan that is run only if its keys have certain digits, where to put these.
+    Keys with an integer representation are digits of the code, for which their ranges must be known. For a frame in
+    memory, read the ranges from the data. On a LazyFrame, give every key an equal range; if a value lies outside,
+    number all groups, as for other dtypes. `height`: the number of rows of a frame in memory. `in_order`: rows keep
+    their order. `assumed`: the list that receives the digits that a plan assumes.
     """
     in_memory = height is not None
     if not keys:
@@ -95,7 +95,7 @@ def coding(
 
         return Coding(alike, alike, lambda table: table.drop("group"))
     schema = frame.select(keys).collect_schema()
-    # Two sorted columns are joined by merging them, where polars finds no NaN: with one more column it does.
+    # polars merges two sorted columns if it finds no NaN, but not if there is one more column.
     nan = {"nan": pl.col(keys[0]).is_nan()} if schema[keys[0]].is_float() else {}
     on = [*keys, *nan]
     digits: list[Digit] = []
@@ -115,7 +115,7 @@ def coding(
     for place, digit in enumerate(digits):
         position = position * digit.base + digit.of_key()
         below = prod(digit.base for digit in digits[place + 1 :])
-        # Each division takes a tenth of the time of a sort.
+        # A division takes a tenth of the time of a sort.
         upto = pl.col("group") // below if below > 1 else pl.col("group")
         values[digit.key] = digit.to_key(upto % digit.base if place else upto)
     if digits and certain:
@@ -132,13 +132,13 @@ def coding(
     groups = groups.with_columns(pl.col("number").cast(pl.Int64))
     groups = groups.map_batches(partial(_below, limit=limit), schema=groups.collect_schema())
     if assumed is not None:
-        groups = groups.cache()  # nothing is optimized there
+        groups = groups.cache()  # This plan is not optimized.
     extra_columns, matched = nan, on
     if height is not None and height >= SMALL:
         groups = groups.collect(engine="streaming").lazy()
         key_hash = pl.struct(keys).hash()
         if groups.select(key_hash.is_unique().all()).collect().item():
-            # Integers are joined in a fraction of the time that texts take.
+            # Joining integers takes a fraction of the time of joining texts.
             extra_columns, matched = {"hash": key_hash}, ["hash"]
     order: Literal["left", "none"] = "left" if in_order else "none"
 
@@ -164,7 +164,7 @@ def _physical(dtype: pl.DataType) -> type[pl.DataType]:
 
 
 def _observed(frame: pl.LazyFrame, schema: pl.Schema, limit: int) -> list[Digit]:
-    """Digits for the values that there are, or none where these are too far apart."""
+    """Return digits for the values that occur, or None if the range is too large."""
     physical = {key: _physical(dtype) for key, dtype in schema.items()}
     low = [pl.col(key).min().cast(dtype).name.prefix("low ") for key, dtype in physical.items()]
     high = [pl.col(key).max().cast(dtype) for key, dtype in physical.items()]

@@ -1,4 +1,4 @@
-"""The caller's frame -> canonical rows, and the frame that the call returns, with the caller's keys and kind."""
+"""Turn the caller's frame into canonical rows, and results into the caller's keys and kind of frame."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from frame_pr.inputs.weights import (
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows that are to be ranked, and how.
+    """The rows to rank, and how to rank them.
 
-    Columns: `group` (Int64), `truth` (Boolean), `score` (null where unretrieved); `weight`, `count`, `gain` and `tie`
-    where given; `judged` where a truth may be filled in.
+    Columns: `group` (Int64), `truth` (Boolean), `score` (null if not retrieved); `weight`, `count`, `gain` and `tie` if
+    passed; `judged` if labels may be filled in.
     """
 
     frame: pl.LazyFrame
@@ -48,26 +48,28 @@ class Rows:
     has_counts: bool
     """Whether a row stands for `count` rows."""
     gains: Weights
-    """How much a row is worth; without a column of it, a positive is worth one."""
+    """The gains of rows; without such a column, a positive has gain 1."""
     totals: list[pl.LazyFrame]
-    """`group` with the known `positives`, and with the known `rows`, where given."""
+    """`group` with the known `positives`, and with the known `rows`, if passed."""
     starts: pl.LazyFrame | None
-    """Where groups are ranges of scores of larger ones: `group` with what the range starts with, `blocks.START`."""
+    """If groups are ranges of scores of larger groups: `group` with the counts at the start of the range,
+    `blocks.START`.
+    """
     units: pl.LazyFrame | None
-    """Where weights are fractional: `group` with its `unit`, if its rows alone do not tell it."""
+    """If weights are fractional: `group` with its `unit`, if its rows alone do not determine it."""
     groups: int | None
-    """How many groups there are, without `by`."""
+    """The number of groups, without `by`."""
 
     small: bool
     """Whether there are known to be so few rows that it takes longer to plan than to run."""
 
     @cached_property
     def some_unranked(self) -> bool:
-        """Whether there may be rows that have no place in the ranking."""
+        """Return whether some rows may have no place in the ranking."""
         return self.request.keeps_unscored or self.key.drops
 
     def times(self, mass: pl.Expr) -> pl.Expr:
-        """A mass of the rows that a row stands for."""
+        """Return a weighted count of the rows that a row stands for."""
         return mass * pl.col("count") if self.has_counts else mass
 
     def unjudged(self) -> pl.Expr:
@@ -77,46 +79,49 @@ class Rows:
 
 
 class OutputFrame(NamedTuple, Generic[Frame]):
-    """The frame that a call returns: it restores the caller's keys from `group`, and the caller's kind of frame."""
+    """The output of a call: restores the caller's keys from `group`, and the caller's kind of frame."""
 
     kind: FrameKind[Frame]
     keys: tuple[str, ...]
     systems: tuple[str, ...]
-    """The names of the scores, where there are several; then `system` is the last key."""
+    """The names of the scores, if there are several; then `system` is the last key."""
     restore: Recode
-    """`group` to the keys."""
+    """The mapping from `group` to the keys."""
     carried: pl.LazyFrame
     """The caller's rows in input order, plus the columns needed to rebuild them."""
 
     @property
     def key_columns(self) -> dict[str, str]:
-        """By the names of the keys the columns that `restored` has for them."""
+        """Return the columns of `restored` by the names of their keys."""
         return {key: f"key{i}" for i, key in enumerate(self.keys)}
 
     def restored(self, table: pl.LazyFrame) -> pl.LazyFrame:
-        """A table with `key0`, `key1`, ... for its `group`, so that no key is named like another of its columns."""
-        packed = "_" + max(self.keys, key=len, default="")  # longer than any key
+        """Return a table with `key0`, `key1`, ...
+
+        in place of `group`, so that no key has the name of another column.
+        """
+        packed = "_" + max(self.keys, key=len, default="")  # Longer than any key.
         table = self.restore(table.select("group", pl.struct(pl.exclude("group")).alias(packed)))
         keys = {name: by_name(key) for key, name in self.key_columns.items()}
         return table.select(by_name(packed), **keys).unnest(packed)
 
     def result(self, table: pl.LazyFrame, columns: Sequence[str]) -> Frame:
-        """The keys, then these columns of a table that has a `group`, as a frame of the caller's kind."""
+        """Return the keys, then these columns of a table with a `group`, as a frame of the caller's kind."""
         refuse_clash(self.keys, columns)
         wanted = list(map(by_name, columns))
         result = self.restore(table.select("group", *wanted)).select(*map(by_name, self.keys), *wanted)
         return self.give(result, self.keys)
 
     def give(self, result: pl.LazyFrame, keys: Sequence[str]) -> Frame:
-        """A result, as a frame of the caller's kind."""
+        """Return a result as a frame of the caller's kind."""
         return self.kind.give(result, [key for key in keys if not (self.systems and key == "system")])
 
     def append_columns(
         self, table: pl.LazyFrame, columns: Sequence[str], prefix: str, place: pl.Expr | None = None
     ) -> Frame:
-        """The caller's rows, in their order, each with these columns of a row of the table.
+        """Return the caller's rows in their order, each with these columns of a row of the table.
 
-        The one that has its `group`; or that at its `place`.
+        That row has the same `group`, or it is the one at `place`.
         """
         new = {prefix + name: by_name(name) for name in columns}
         refuse_taken(new, self.kind.columns)
@@ -125,7 +130,7 @@ class OutputFrame(NamedTuple, Generic[Frame]):
             return self.kind.append_columns(
                 self.carried.join(table, on="group", how="left", maintain_order="left"), list(new)
             )
-        # A join by the score would take several times as long, and the rows of two plans need not be in one order.
+        # A join by the score would take several times as long, and the rows of two plans may have different orders.
         placed, table = self.carried.with_columns(place=place), table.select(**new)
         if isinstance(self.kind, InMemory):
             places = self.kind.collect_result(placed.select("place")).to_series()
@@ -136,10 +141,10 @@ class OutputFrame(NamedTuple, Generic[Frame]):
 
 
 def _side_by_side(left: pl.LazyFrame, right: pl.LazyFrame) -> pl.LazyFrame:
-    """Both, the shorter one filled up with nulls."""
+    """Return both side by side, the shorter one filled up with nulls."""
     try:
         return pl.concat([left, right], how="horizontal_extend")
-    except ValueError:  # polars before 1.42.1 knows it by this name only
+    except ValueError:  # polars before 1.42.1 knows it only by this name.
         return pl.concat([left, right], how="horizontal")
 
 
@@ -177,7 +182,7 @@ def rows_of(
         for name, total in request.totals.items()
         if name not in selection.others
     }
-    # A row that is absent stands for each group of these frames, as it would be lost; a column has no other groups.
+    # Add an absent row for each group of these frames; otherwise the group would be lost. A column has no other groups.
     if all_groups and ours and apart and len(apart) == len(request.totals):
         absent = [total.groups.with_columns(absent=pl.lit(True)) for total in apart.values()]
         source = pl.concat([source.with_columns(absent=pl.lit(False)), *absent], how="diagonal")
@@ -185,7 +190,7 @@ def rows_of(
     carried = has_counts or request.prevalence is not None or not selection.others.keys().isdisjoint(COLUMNS)
     rule, ordered = request.tie_rule, request.ordered
     if has_counts and not carry:
-        # Only a group of which there is no row has none.
+        # Only a group without rows has no value.
         source = source.with_columns(pl.col("count").fill_null(1)).filter(pl.col("count") > 0)
     number = partial(
         coding, height=selection.kind.height, in_order=carry, assumed=None if cell is None else cell.digits
@@ -264,20 +269,20 @@ def rows_of(
 
 
 def present(rows: pl.LazyFrame) -> pl.LazyFrame:
-    """The rows that are the caller's."""
+    """Drop the absent rows."""
     return rows.filter(~pl.col("absent")) if "absent" in rows.collect_schema() else rows
 
 
 def _with_places(source: pl.LazyFrame, request: Request, number: Callable[..., Coding]) -> pl.LazyFrame:
-    """The rows with `tie`, their place among equal scores: by `tie_break`, null last, by gain, or by row."""
+    """Return the rows with `tie`, their place among equal scores: by `tie_break` with null last, by gain, or by row."""
     rule, descending = request.tie_rule, request.tie_rule.descending
     if rule.by_row:
         source = source.with_row_index("tie")
         return source.with_columns(tie=PLACES - 1 - pl.col("tie").cast(pl.Int64)) if descending else source
     if "tie_break" in request.single:
         descending = request.policies.get("tie_break_descending", True)
-    else:  # a missing gain is worth 0, and so is its place
-        number = partial(number, assumed=None)  # the caller's columns do not have it
+    else:  # A missing gain counts as 0, and so does its place.
+        number = partial(number, assumed=None)  # The caller's columns lack it.
         source = source.with_columns(tie_break=pl.col("gain").fill_null(0))
     coded = number(source, ["tie_break"], limit=PLACES - 1).code(source)
     tie = PLACES - 1 - pl.col("group") if descending else pl.col("group")
@@ -286,17 +291,17 @@ def _with_places(source: pl.LazyFrame, request: Request, number: Callable[..., C
 
 
 def mark_dropped(rows: pl.LazyFrame, request: Request, scores: list[str], *, carry: bool) -> tuple[pl.LazyFrame, bool]:
-    """The rows, with `dropped` where some of them do not count, and whether that may be."""
+    """Return the rows, with `dropped` if some of them may not count, and whether that is possible."""
     if request.fills_labels:
         rows = rows.with_columns(pl.col("truth").fill_null(False), judged=pl.col("truth").is_not_null())
     graded = "gain" in request.single
     if graded:
-        rows = rows.with_columns(pl.col("gain").fill_null(0))  # missing only where there is no truth
+        rows = rows.with_columns(pl.col("gain").fill_null(0))  # Missing only if the label is missing.
     drops = []
     if request.unjudged == "drop":
         drops.append(pl.col("truth").is_null())
     if request.unscored == "drop":
-        # By any system: all of them are measured on the same rows.
+        # By any system, so that all systems are measured on the same rows.
         drops += [pl.col(name).is_null() for name in (*scores, *request.other_columns())]
     weighted = "weight" in request.single
     if weighted:
@@ -307,21 +312,21 @@ def mark_dropped(rows: pl.LazyFrame, request: Request, scores: list[str], *, car
         drops.append(pl.col("count") == 0)
     if not drops:
         return rows, False
-    # They stay, without a mass, so that their group stays.
+    # Keep them with weight 0, so that their group remains.
     rows = rows.with_columns(pl.col("truth").fill_null(False), dropped=pl.any_horizontal(drops))
     masses = [name for name, present in (("weight", weighted), ("gain", graded)) if present]
     return rows.with_columns(pl.when("dropped").then(0).otherwise(name).alias(name) for name in masses), True
 
 
 def _stacked(rows: pl.LazyFrame, scores: list[str]) -> pl.LazyFrame:
-    """Several scores below each other, each of them a group of its own in every group."""
+    """Stack several scores: each score becomes a group of its own within every group."""
     index = cs.exclude(*scores)
     rows = rows.unpivot(on=scores, index=index, variable_name="system", value_name="score")
     return rows.with_columns(group=pl.col("group") * len(scores) + pl.col("system").cast(pl.Int64)).drop("system")
 
 
 def _with_system(restore: Recode, systems: list[str]) -> Recode:
-    """Undo the stacking: the code is that of the group times the number of systems, plus a system."""
+    """Undo the stacking: the code is that of the group times the number of systems, plus the number of the system."""
     group = pl.col("group")
     system = pl.lit(pl.Series(systems)).gather(group % len(systems))
     return lambda table: restore(table.with_columns(system=system, group=group // len(systems)))

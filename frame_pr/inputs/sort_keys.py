@@ -22,7 +22,7 @@ PLACES = 2**33
 _GROUPS = 2**60
 _GROUPS_BESIDE_PLACES = 2**28
 _SCORES = 2**65
-# Codes of scores, of Int64, UInt64 and Float64 alike, lie between -2**63 and 2**64.
+# Codes of scores lie between -2**63 and 2**64, for Int64, UInt64 and Float64.
 _LOWEST, _HIGHEST = -(2**63), 2**64 - 1
 _LOOKED_AT, _MOST_DIGITS = 64, 9
 """Of so many scores the digits are counted, up to so many behind the point."""
@@ -30,9 +30,9 @@ _FLIP = pl.lit(2**63 - 1, dtype=pl.Int64)
 
 
 def score_code(score: pl.Expr, dtype: pl.DataType, integer: type[pl.DataType] = pl.Int128) -> pl.Expr:
-    """Integer that orders as the score does, equal where the scores are equal."""
+    """Return an integer that orders as the score does, and is equal for equal scores."""
     if dtype.is_float():
-        zero = pl.lit(0.0, dtype=pl.Float64)  # -0.0 equals 0.0, but has other bits
+        zero = pl.lit(0.0, dtype=pl.Float64)  # -0.0 equals 0.0 but has other bits.
         bits = pl.when(score == 0).then(zero).otherwise(score.cast(pl.Float64)).reinterpret(dtype=pl.Int64)
         return _flip_negative(bits).cast(integer)
     if dtype == pl.Decimal:
@@ -41,7 +41,7 @@ def score_code(score: pl.Expr, dtype: pl.DataType, integer: type[pl.DataType] = 
 
 
 def score_of(code: pl.Expr, dtype: pl.DataType) -> pl.Expr:
-    """Score that `score_code` gave this integer for."""
+    """Return the score that has this code."""
     if dtype.is_float():
         return _flip_negative(code.cast(pl.Int64)).reinterpret(dtype=pl.Float64).cast(dtype)
     if isinstance(dtype, pl.Decimal):
@@ -55,7 +55,7 @@ def score_of(code: pl.Expr, dtype: pl.DataType) -> pl.Expr:
 
 
 def _flip_negative(bits: pl.Expr) -> pl.Expr:
-    # Negative floats order backwards by their bits; its own inverse.
+    # The bits of negative floats are in reverse order. The mapping is its own inverse.
     return pl.when(bits >= 0).then(bits).otherwise(bits.xor(_FLIP))
 
 
@@ -80,7 +80,7 @@ def _digits_of(scores: pl.Series) -> int | None:
 
 
 def group_limit(*, places: bool) -> int:
-    """How many groups a key can tell apart."""
+    """The number of groups that a key can distinguish."""
     return _GROUPS_BESIDE_PLACES if places else _GROUPS
 
 
@@ -123,27 +123,28 @@ class SortKey:
     """
 
     dtype: pl.DataType
-    """That of the scores."""
+    """The code of the scores."""
     ascending: bool
-    """Whether a small score is best."""
+    """Whether lower scores rank first."""
     places: bool
     hits_first: bool
-    """Whether positives come before negatives, where nothing else decides."""
+    """Whether positives come before negatives if nothing else decides."""
     drops: bool
-    """Whether there may be rows that do not count, told by a column `dropped`."""
+    """Whether some rows may not count; the column `dropped` marks them."""
     own_dtypes: Sequence[pl.DataType] = ()
-    """The types that the scores had, one for each system."""
+    """The dtypes of the scores, one for each system."""
     layout: Layout = WIDE
 
     @cached_property
     def _room(self) -> int:
-        """What a block is multiplied by, to make room for what stands below it."""
+        """Return the factor of a block, which leaves room for the lower bits."""
         return 2 * PLACES if self.places else 2
 
     def block_of_row(self) -> pl.Expr:
-        """Integer for the rows of one group that share one score; ascends by group, then from the best score on.
+        """Return an integer for the rows of one group that share a score; ascending by group, then from the best score
+        on.
 
-        Of `group` and `score`; rows without a score come last, and behind these the rows that are dropped.
+        It is computed from `group` and `score`. Rows without a score come last, and dropped rows after them.
         """
         layout = self.layout
         rank = self._rank(self._code(pl.col("score")))
@@ -232,18 +233,18 @@ class SortKey:
         return (self.group().cast(pl.Int128) * _SCORES + wide_rank) * self._room
 
     def score_reaches(self, code: int | pl.Expr) -> pl.Expr:
-        """Whether the score of a row is as good as that of this code, or better; null where there is none."""
+        """Return whether the score of a row is at least as good as this code; null if the score is missing."""
         score = score_code(pl.col("score"), self.dtype)
         limit = pl.lit(code, dtype=pl.Int128) if isinstance(code, int) else code
         return score <= limit if self.ascending else score >= limit
 
     def pack(self, place: pl.Expr | None = None) -> pl.Expr:
-        """The key of a row of `group`, `truth` and `score`, and of its place if keys have one."""
+        """Return the sort key of a row from `group`, `truth`, `score`, and its place if keys have one."""
         block = self.block_of_row()
         return (block if place is None else block * PLACES + place) * 2 + self.truth_bit(pl.col("truth"))
 
     def truth_bit(self, truth: pl.Expr) -> pl.Expr:
-        """The last bit of a key, of a truth, and the other way round: the smaller comes first."""
+        """Map a label to its key bit and back (the mapping is its own inverse); the smaller bit comes first."""
         return 1 - truth.cast(pl.Int64) if self.hits_first else truth.cast(pl.Int64)
 
     def bits(self) -> pl.Expr:
@@ -265,46 +266,47 @@ class SortKey:
         return (pl.col("key").xor(pl.col("key").shift(-1)) >= below).fill_null(True)
 
     def place_of_row(self) -> pl.Expr:
-        """A place that holds the number of the row, so that other columns can be fetched by it after the sort."""
+        """Return a place that holds the row number, by which other columns are gathered after the sort."""
         return self.truth_bit(pl.col("truth")) * (PLACES // 2) + pl.col("row")
 
     def row(self) -> pl.Expr:
-        """The number of the row, of the column `key` that was packed with it."""
+        """Return the row number that was packed into the column `key`."""
         return ((pl.col("key") & (PLACES - 1)) // 2).cast(pl.UInt32)
 
-    # From here on, of the column `bits`, which tells groups and blocks apart: they are numbered where few are left.
+    # These expressions read the column `bits`, which distinguishes groups and blocks. If there are few, they are
+    # numbered.
 
     def group_bits(self) -> pl.Expr:
-        """What tells groups apart."""
+        """Return the bits that distinguish groups."""
         return pl.col("bits") & -(self.layout.scores * self._room)
 
     def group(self) -> pl.Expr:
-        """The number of the group."""
+        """Return the number of the group."""
         group = (pl.col("bits") // (self.layout.scores * self._room)).cast(pl.Int64)
         return group + self.layout.first_group if self.layout.first_group else group
 
     def block(self) -> pl.Expr:
-        """The number of the block, as `block_of_row` gives it."""
+        """Return the number of the block, as `block_of_row` does."""
         return pl.col("bits") // self._room
 
     def is_retrieved(self) -> pl.Expr:
-        """Whether there is a score."""
+        """Return whether there is a score."""
         return self._rank_bits() < self._unretrieved * self._room
 
     def counts(self) -> pl.Expr:
-        """Whether the row is not dropped."""
+        """Return whether the row counts."""
         return self._rank_bits() < self._dropped * self._room
 
     def rank_key(self) -> pl.Expr:
-        """Integer of a score, the larger the better it is."""
+        """Return an integer that is larger for a better score."""
         return _HIGHEST - self._rank_bits() // self._room
 
     def threshold(self, rank_key: pl.Expr) -> pl.Expr:
-        """The score of this rank_key."""
+        """Return the score of this rank_key."""
         return score_of(_HIGHEST - rank_key + _LOWEST if self.ascending else rank_key, self.dtype)
 
     def reaches(self, code: int | pl.Expr) -> pl.Expr:
-        """Whether the score is as good as that of this code, or better."""
+        """Return whether the score is at least as good as this code."""
         if isinstance(code, int):
             if self.layout.digits is not None:
                 code = self._decimal_reached(code)
@@ -330,19 +332,19 @@ class SortKey:
 
 
 def largest_by(figure: pl.Expr) -> pl.Expr:
-    """Integer of a figure of 0 or more and, below it, of the column `rank_key`: its maximum is the largest figure's.
+    """Pack a value of at least 0 and the column `rank_key` into an integer whose maximum belongs to the largest value.
 
-    The bits of such a float order as the float does; the score below them decides between equals.
+    The bits of such a float order as the float does. Below them, the score decides between equal values.
     """
     return figure.reinterpret(dtype=pl.Int64).cast(pl.Int128) * _SCORES + pl.col("rank_key")
 
 
 def smallest_by(figure: pl.Expr) -> pl.Expr:
-    """The same, the maximum of which is the smallest figure's."""
+    """Pack a value and the rank_key into an integer whose maximum belongs to the smallest value."""
     return pl.col("rank_key") - figure.reinterpret(dtype=pl.Int64).cast(pl.Int128) * _SCORES
 
 
 def parts_of_largest(largest: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
-    """The figure and the rank_key of an integer that `largest_by` or `smallest_by` gave."""
+    """Return the value and the rank_key of an integer from `largest_by` or `smallest_by`."""
     bits = (largest + _SCORES // 2) // _SCORES
     return bits.abs().cast(pl.Int64).reinterpret(dtype=pl.Float64), largest - bits * _SCORES

@@ -1,7 +1,7 @@
-"""Templates: the plan of a call on a small frame, kept without its rows, to be collected with those of the next call.
+"""Templates: the plan of a call on a small frame, kept without its rows, and collected again for later calls.
 
-To build the plan of ten rows takes longer than to run it. Two calls with equal arguments, on columns of equal dtypes,
-have the same plan but for its first node, so this node is a cell that each call fills with its own columns.
+Building the plan of ten rows takes longer than running it. Two calls with equal arguments, on columns of equal dtypes,
+have plans that differ only in the first node. So this node is a cell, which each call fills with its own columns.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from frame_pr.inputs.data_warnings import COUNT_OF_TALLY
 from frame_pr.inputs.keys import Digit
 
 _MOST = 128
-"""Calls that are kept."""
+"""The number of calls that are kept."""
 _DTYPES = 8
-"""Combinations of dtypes that are kept of each call."""
+"""The number of combinations of dtypes kept for each call."""
 _COPIES = 4
-"""Copies of a plan that are kept; each thread that runs it at the same time needs one."""
-# A plan has all the columns it needs and no others: so there is nothing to optimize.
+"""The number of copies of a plan that are kept; threads that run it at the same time need one each."""
+# A plan has only the columns that it needs, so there is nothing else to optimize.
 _OPTIMIZATIONS = pl.QueryOptFlags.none()
 _OPTIMIZATIONS.update(projection_pushdown=True)
 _WARNING_OPTIONS = ("positives", "rows")
-"""Options that may be frames, and whose warnings depend on the arguments alone: each call has to give these."""
+"""Options that may be frames, and whose warnings depend only on the arguments: each call must repeat these warnings."""
 
 
 class Cell:
@@ -39,14 +39,14 @@ class Cell:
         self.columns: dict[str, str] = {}
         """Our names of the columns, with the caller's."""
         self.check: Callable[[pl.DataFrame], pl.DataFrame] | None = None
-        """What the columns have to pass before the plan runs."""
+        """Validates the columns before the plan runs."""
         self.digits: list[Digit] = []
-        """The digits that the keys must have for this plan."""
+        """The digits that this plan assumes for the keys."""
 
     def table(
         self, columns: dict[str, str], schema: pl.Schema, check: Callable[[pl.DataFrame], pl.DataFrame]
     ) -> pl.LazyFrame:
-        """The columns, in a plan."""
+        """Return the first node of a plan, which reads the cell."""
         self.columns, self.check = columns, check
         return pl.LazyFrame(schema=schema).map_batches(
             lambda _: self.data,  # type: ignore[arg-type, return-value]
@@ -58,14 +58,14 @@ class Cell:
 
 
 class Build(Protocol):
-    """What makes the plan of a frame without rows, over a cell."""
+    """A function that builds the plan of a frame without rows, over a cell."""
 
     def __call__(self, frame: pl.DataFrame, *, cell: Cell) -> Any:
-        """Make the plan."""
+        """Build the plan."""
 
 
 class Template:
-    """A plan; `free` are those of its copies that no thread is running, each with its cell."""
+    """A plan and copies of it. `_free` holds the copies that no thread is running, each with its cell."""
 
     def __init__(self, build: Build, empty: pl.DataFrame) -> None:
         self._build, self._empty = build, empty
@@ -78,7 +78,7 @@ class Template:
         self.columns = cell.columns
 
     def run(self, columns: list[pl.Series]) -> pl.DataFrame | None:
-        """The result for these columns; None if their keys need another plan."""
+        """Return the result for these columns; None if their keys need another plan."""
         try:
             cell, plan = self._free.pop()
         except IndexError:
@@ -105,16 +105,19 @@ class Templates:
         self._columns: list[str] = []
 
     def run(self, frame: Any) -> Any:
-        """The result for a polars frame; None if no template of it fits, and the call has to go the usual way."""
+        """Return the result for a polars frame; None if no template fits and the call must build its plan."""
         try:
             columns = [frame.get_column(name) for name in self._columns]
         except pl.exceptions.ColumnNotFoundError:
-            return None  # an error of the usual way
+            return None  # The call that builds its plan raises the error.
         template = self._by_dtypes.get(tuple([column.dtype for column in columns]))
         return template.run(columns) if template is not None else None
 
     def add(self, frame: Any, columns: list[Any], build: Build) -> Any:
-        """Make the template of these columns of a polars frame and run it; None if there is one, or can be none."""
+        """Build and run the template for these columns of a polars frame.
+
+        None if there is one already, or if none is possible.
+        """
         if not {*columns} <= {*frame.columns}:
             return None
         empty = frame.select(map(by_name, columns)).clear()
@@ -137,15 +140,18 @@ def _templates(_: bytes) -> Templates:
 
 
 def templates_of(frame: Any, *arguments: Any, options: dict[str, Any]) -> Templates | None:
-    """The templates of a call with these arguments; None if it is not of plain values, or not on a small frame."""
+    """Return the templates of a call with these arguments.
+
+    None for a large frame, and for arguments that are not plain values.
+    """
     if type(frame) is not pl.DataFrame or frame.height >= SMALL:
         return None
     if any(name in options for name in _WARNING_OPTIONS):
         return None
     if COUNT_OF_TALLY in frame.columns and options.get("count") is None:
-        return None  # whether the frame is a tally depends on all of its rows
+        return None  # All rows of the frame decide whether it is a tally.
     try:
-        # Version 0 knows no references, so equal values give equal bytes; 1, 1.0 and True differ.
+        # Version 0 has no references, so equal values give equal bytes; 1, 1.0 and True differ.
         return _templates(marshal.dumps((arguments, options), 0))
-    except ValueError:  # an expression, or another object
+    except ValueError:  # An expression, or another object.
         return None

@@ -1,4 +1,4 @@
-"""What adds up over rows: hits and rows, each counting as one or by its weight; what a weight may be; known totals."""
+"""Weights and known totals: columns that are summed over rows, how they are represented, and their validation."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from frame_pr.inputs.keys import Coding
 from frame_pr.inputs.values import keyed_value
 
 _BITS = 118
-"""Bits of the sum of all weights of a group, where they are floats; a hundred times as much still fits an Int128."""
+"""Bits of the sum of all float weights of a group; a hundred times this sum still fits an Int128."""
 _PRECISION = 40
-"""Bits that the smallest of them has at least: a relative error of 1e-12."""
+"""Bits that the smallest weight keeps at least: a relative error of 1e-12."""
 _DIGITS = 53
 """Bits of a float."""
 _ENDS = 1e-100, 1e100
-"""The weights that are taken, beside 0."""
+"""The range of weights, in addition to 0."""
 
 
 class Mass(NamedTuple):
-    """The columns that hold a count of hits or rows, or the sum of their weights."""
+    """The names of the columns with a count of positives or rows, or with the sum of their weights."""
 
     block: str
-    """In the block alone."""
+    """In a single block."""
     upto: str
     """In the group, up to the end of the block."""
     total: str
     """In the whole group."""
     run: str
-    """Down the whole column, over all groups."""
+    """Cumulative over the whole column, across groups."""
     before: str
     """At the scores above the range, if the group is a range of the scores of a larger group."""
     in_all: str
@@ -43,12 +43,12 @@ class Mass(NamedTuple):
 
 
 COLUMNS = ("weight", "gain")
-"""What a caller may give of each row, beside how many rows it stands for."""
+"""The columns that a caller may pass for each row, in addition to its count."""
 _MOST = 2**56
 
 
 GAINS = ("gain", "hit_gain")
-"""What rows are worth, and what positives are."""
+"""The gains of all rows, and of positives."""
 EXTRA_SUMS = (*GAINS, "judged", "unjudged")
 """What is added up of the rows of a block. Of these, only `unjudged` also runs down the ranking."""
 
@@ -68,38 +68,41 @@ UNJUDGED = Mass(
 
 
 UNIT = pl.col("unit").fill_null(2.0**40)
-"""What a plain number is multiplied by in fixed point; a group without rows has no own."""
+"""The factor between a number and its fixed-point form; a group without rows has no unit of its own."""
 
 
 class Weights(NamedTuple):
-    """How much a row counts, or how much it is worth."""
+    """The weights or the gains of rows."""
 
     name: str | None
-    """The caller's column, which is here `weight` or `gain`; without one, each row counts as one."""
+    """The caller's column, which becomes `weight` or `gain`; without one, each row counts as 1."""
     fractional: bool
-    """Whether they are floats. Their sums depend on their order, and prefixes cancel: so all masses are in fixed point,
-    in units of 1 / `unit` of the group, and become floats when nothing is subtracted from them any more."""
+    """Whether they are floats.
+
+    Sums of floats depend on their order, and differences of running totals cancel. So all weighted counts are in fixed
+    point, in multiples of 1 / `unit` of the group, and become floats after the last subtraction.
+    """
     option: str = "weight"
     """The option that they come from."""
 
     @property
     def ranks(self) -> bool:
-        """Whether the k-th row means anything."""
+        """Return whether rank k has a meaning."""
         return self.name is None
 
     @property
     def dtype(self) -> pl.DataType:
-        """That of known sums of masses."""
+        """Return the dtype of known sums."""
         return pl.Float64() if self.fractional else pl.Int64()
 
 
 def in_units(mass: pl.Expr, unit: pl.Expr) -> pl.Expr:
-    """Weights, or gains, as whole numbers."""
+    """Return weights, or gains, as whole numbers."""
     return (mass * unit).cast(pl.Int128)
 
 
 def refuse_lost(columns: Sequence[pl.Series], argument: str, name: str) -> pl.Series:
-    """The units of weights, or gains, of which the smallest must have some bits left."""
+    """Return the units of weights, or gains. Raise if the smallest of them would keep too few bits."""
     masses, units = columns
     if (lost := (masses > 0) & (masses * units < 2**_PRECISION)).any():
         value = masses.filter(lost)[0]
@@ -111,41 +114,41 @@ def refuse_lost(columns: Sequence[pl.Series], argument: str, name: str) -> pl.Se
 
 
 def exact_unit(masses: pl.Series, rows: int) -> float | None:
-    """The unit in which all of these fit, and the sum of so many, without the loss of a bit; None if there is none."""
+    """Return the unit in which all of these and their sum fit without loss of a bit; None if there is none."""
     ends = [frexp(end)[1] for end in (masses.filter(masses > 0).min(), masses.max()) if isinstance(end, float)]
     bits = max(ends, default=0) + ceil(log2(max(rows, 1)))
     return 2.0 ** (_BITS - bits) if bits - min(ends, default=bits) + _DIGITS <= _BITS else None
 
 
 def exponent(weight: pl.Expr) -> pl.Expr:
-    """The power of 2 that a weight is below of; of 0, less than that of any other."""
+    """Return the exponent of the power of 2 just above the weight; below that of any other weight if it is 0."""
     return weight.reinterpret(dtype=pl.Int64) // 2**52 - 1022
 
 
 def bits_of_sum(exponent: pl.Expr, rows: pl.Expr) -> pl.Expr:
-    """The power of 2 that the sum of so many weights is below of."""
+    """Return the exponent of a power of 2 above the sum of this many weights."""
     return exponent + rows.cast(pl.Float64).log(2).ceil().cast(pl.Int64)
 
 
 def bits_beside(bits: pl.Expr, totals: Sequence[str]) -> pl.Expr:
-    """The same, where known totals may be larger, and be added up."""
+    """Return the same if known totals may be larger and are added."""
     exponents = [exponent(pl.col(total).cast(pl.Float64)).fill_null(0) + 1 for total in totals]
     return pl.max_horizontal(bits, *exponents) if exponents else bits
 
 
 def unit_of(bits: pl.Expr) -> pl.Expr:
-    """The power of 2 in which numbers below 2**bits just fit."""
-    # As the bits of a float: exact.
+    """Return the power of 2 as a unit in which numbers below 2**bits just fit."""
+    # Built from the bits of the float, so it is exact.
     return (((_BITS - bits).clip(-1022, 1023) + 1023) * 2**52).reinterpret(dtype=pl.Float64)
 
 
 def how_many(*, has_counts: bool) -> pl.Expr:
-    """The number of rows, aggregated; `counted`: where a row stands for `count` rows."""
+    """Aggregate the number of rows. `counted`: whether a row stands for `count` rows."""
     return pl.col("count").sum() if has_counts else pl.len().cast(pl.Int64)
 
 
 def check_counts(name: str, counts: pl.Series) -> None:
-    """Counts are there, whole and not negative, and their sum fits."""
+    """Check that counts are integers of at least 0 without missing values, and that their sum fits."""
     column, floats = f"count column {shown(name)}", counts.cast(pl.Float64).fill_nan(None)
     if missing := floats.null_count():
         of_all = pluralize(len(counts), "value", "values")
@@ -161,7 +164,7 @@ def check_counts(name: str, counts: pl.Series) -> None:
 def check_masses(
     argument: str, name: str, masses: pl.Series, truth: pl.Series, counts: pl.Series | None = None
 ) -> None:
-    """Weights, or gains, are there, finite and not negative; a gain may be missing where the truth is."""
+    """Check that weights, or gains, are finite and not negative. A gain may be missing if the label is."""
     column, lacking = f"{argument} column {shown(name)}", masses.is_null()
     if masses.dtype.is_float():
         lacking |= masses.is_nan()
@@ -175,7 +178,7 @@ def check_masses(
     if (bad := masses.filter((floats < 0) | floats.is_infinite())).len():
         raise ValueError(f"{column} has values below 0 or infinite, such as {shown(bad[0])}: {argument}s are >= 0")
     if masses.dtype.is_integer():
-        # Exactly; of what is more than an Int128 holds, in floats.
+        # Exact, or in floats for sums that an Int128 does not hold.
         each, about = masses.cast(pl.Int128, strict=False), floats
         if counts is not None:
             each, about = each * counts.cast(pl.Int128), about * counts.cast(pl.Float64)
@@ -207,7 +210,7 @@ def totals_in_rows(
 
     def check_constant(table: pl.DataFrame) -> pl.DataFrame:
         if groups is not None and table.is_empty():
-            # No row says anything: less than any total.
+            # Without rows there is no value, so use one below any total.
             return pl.DataFrame({"group": range(groups), name: -1}, schema={"group": pl.Int64, name: dtype})
         if bad := table.filter((pl.col("low") != pl.col("high")) | (pl.col("missing") > 0)).height:
             raise ValueError(
@@ -224,18 +227,18 @@ def totals_in_rows(
 
 
 class FrameOfTotals(NamedTuple):
-    """Known totals from a separate frame, with its keys renamed and cast to the dtypes of the keys of the rows."""
+    """Known totals from a separate frame, with its keys renamed and cast to the dtypes of the rows' keys."""
 
     column: str
     """The caller's name of the total."""
     totals: pl.LazyFrame
-    """Without groups whose keys these types do not hold."""
+    """Groups whose keys these dtypes cannot hold are dropped."""
     groups: pl.LazyFrame
-    """The keys alone, where such a group is an error, as it would be lost."""
+    """Only the keys, if a dropped group is an error because it would be lost."""
 
 
 def totals_frame(frame: Any, name: str, keys: Mapping[str, str], schema: pl.Schema) -> FrameOfTotals:
-    """Read a frame of totals; `keys`: the caller's names of them, with our own."""
+    """Read a frame of totals. `keys`: the caller's names of the keys, with ours."""
     kind = find_kind(frame)
     if kind is None:
         raise TypeError(
@@ -272,7 +275,7 @@ def totals_frame(frame: Any, name: str, keys: Mapping[str, str], schema: pl.Sche
 def totals_in_frame(
     total: FrameOfTotals, name: str, coder: Coding, systems: int, dtype: pl.DataType, typed: Typed | None = None
 ) -> pl.LazyFrame:
-    """Known totals from a separate frame, one for each group; `systems`: how many systems share a total."""
+    """Known totals from a separate frame, one for each group. `systems`: the number of systems that share a total."""
 
     def check_totals(table: pl.DataFrame) -> pl.DataFrame:
         if more := table.height - table["group"].n_unique():
@@ -291,7 +294,7 @@ def totals_in_frame(
 
 
 def units_beside(rows: pl.LazyFrame, totals: Sequence[pl.LazyFrame], how_many: pl.Expr) -> pl.LazyFrame:
-    """The unit of each group, which has so many rows, in which its known totals fit, too."""
+    """Return the unit of each group, in which its known totals fit too; the group has this many rows."""
     sizes = rows.group_by("group").agg(bits=bits_of_sum(exponent(pl.col("weight")).max(), how_many))
     for total in totals:
         sizes = sizes.join(total, on="group", how="left")
@@ -300,30 +303,30 @@ def units_beside(rows: pl.LazyFrame, totals: Sequence[pl.LazyFrame], how_many: p
 
 
 def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame], *, in_units: bool) -> pl.LazyFrame:
-    """Put known totals in the place of those found in the rows of a table with `group`, `positives` and `rows`.
+    """Replace totals from the rows by known totals, in a table with `group`, `positives` and `rows`.
 
-    `in_units`: whether these are in fixed point, in parts of `unit`.
+    `in_units`: whether the totals are in fixed point, in multiples of 1 / `unit`.
     """
     positives_in_rows = pl.col("positives")
     for total in totals:
         ((name, dtype),) = total.drop("group").collect_schema().items()
         table = table.join(total.rename({name: "total"}), on="group", how="left", maintain_order="left")
         number = pl.col(name) / UNIT if in_units else pl.col(name)
-        # An expression, as polars could not leave out any column of a table that goes through a function.
+        # As an expression, because polars cannot prune columns of a table that passes through a function.
         check = partial(_larger, name=name)
         validated = pl.map_batches(["group", "total", number.alias("in_rows")], check, return_dtype=dtype)
         table = table.with_columns(total=validated)
         mass = (pl.col("total") * UNIT).cast(pl.Int128) if in_units else pl.col("total")
         table = table.with_columns(total=pl.when(pl.col("total").is_not_null()).then(mass).otherwise(name))
         if name == "positives":
-            # Positives that are not in the frame are rows that are not.
+            # Positives that are not in the frame are rows that are not in the frame.
             table = table.with_columns(rows=pl.col("rows") - positives_in_rows + pl.col("total"))
         table = table.with_columns(pl.col("total").alias(name)).drop("total")
     return table
 
 
 def _typed(name: str, column: str, totals: pl.Series, dtype: pl.DataType) -> pl.Series:
-    """Totals as Int64, in which no part of one is lost, or as Float64."""
+    """Convert totals to Int64 without loss, or to Float64."""
     typed = totals.cast(dtype, strict=False)
     if (below := totals.filter(totals < 0)).len():
         raise ValueError(f"{name} column {shown(column)} holds {shown(below[0])}: a total is not negative")
@@ -337,7 +340,7 @@ def _typed(name: str, column: str, totals: pl.Series, dtype: pl.DataType) -> pl.
 
 
 def _larger(columns: Sequence[pl.Series], name: str) -> pl.Series:
-    """The known totals where they are more than what was found; null where the latter holds."""
+    """Return known totals where they exceed the totals of the rows; null elsewhere."""
     group, total, in_rows = columns
     if missing := group.filter(total.is_null()).n_unique():
         groups = pluralize(group.n_unique(), "group", "groups")
@@ -345,7 +348,7 @@ def _larger(columns: Sequence[pl.Series], name: str) -> pl.Series:
             f"{name} gives no total for {missing} of {groups}: every group of the frame needs one, under keys of the "
             "same type"
         )
-    # The caller's own sum of floats may have been another one, in the last bits.
+    # The caller's own sum of floats may differ in the last bits.
     slack = in_rows * (1e-9 if in_rows.dtype.is_float() else 0)
     short = (total < in_rows - slack) & (total >= 0)
     if short.any():

@@ -1,1 +1,1 @@
-"""Canonical rows in -> blocks of equal scores out, by the one sort; for the rooms from `metrics` up."""
+"""Turn canonical rows into blocks of equal scores, by the only sort; for the rooms from `metrics` up."""

@@ -15,8 +15,9 @@ from frame_pr.ranking.sorting import Reached, ends, is_few, sorted_blocks, start
 
 _RUN = (*MASSES, UNJUDGED)
 START = (*(mass.before for mass in _RUN), *(mass.in_all for mass in _RUN), "later_precision")
-"""What is known of a group that is one range of the scores of a larger one: counts at the better scores, above the
-range, the totals of the larger one, and the largest precision at any threshold below the range."""
+"""The columns of a group that is one range of the scores of a larger group: counts at the better scores, above the
+range, the totals of the larger group, and the largest precision at any threshold below the range.
+"""
 
 
 _NEEDS: Mapping[str, Sequence[str]] = {
@@ -25,9 +26,9 @@ _NEEDS: Mapping[str, Sequence[str]] = {
     "threshold": ("rank_key",),
     **dict.fromkeys(("interpolated_precision", "later_hits", "later_misses"), ("hits", "tp", "k")),
 }
-"""The columns of blocks that others are made of."""
+"""The columns from which other columns of blocks are computed."""
 COLUMNS = frozenset(("block", "rank_key", "size", "hits", "k", "tp", "ties", "misses", "first", "retrieved", *_NEEDS))
-"""The columns of blocks that are made if they are asked for."""
+"""The columns of blocks that are computed on demand."""
 
 
 def blocks_of(
@@ -61,17 +62,17 @@ def blocks_of(
     wanted = {needed for name in columns for needed in (name, *_NEEDS.get(name, ()))}
 
     def if_retrieved(value: pl.Expr) -> pl.Expr:
-        # Most frames have no other rows, and a test of every block takes its time.
+        # Most frames have no other rows, and testing every block takes time.
         return pl.when("retrieved").then(value) if rows.some_unranked else value
 
     def build_wanted(expressions: Mapping[str, Callable[[], pl.Expr]]) -> dict[str, pl.Expr]:
-        # What nobody wants is not even planned: of few rows, the plan takes more time than the rows.
+        # Do not even plan a column that is not needed: for few rows, the plan takes longer than the rows.
         return {name: expression() for name, expression in expressions.items() if name in wanted}
 
     wanted |= ({HITS.block} if steps else set()) | ({"first"} if first else set())
     retrieved = key.is_retrieved() if rows.some_unranked else pl.lit(True)
     masses = [mass for mass in MASSES if mass.upto in wanted] + [UNJUDGED] * (UNJUDGED.block in extra_sums)
-    # Running totals over the whole frame; a block's own numbers are differences of them, and so are a group's.
+    # Running totals over the whole frame; the numbers of blocks and of groups are differences of them.
     blocks = sorted_blocks(
         rows, wanted, extra_sums, k_at, steps=steps and "first" not in wanted, each_row=each_row
     ).with_columns(
@@ -80,7 +81,7 @@ def blocks_of(
         **({"retrieved": retrieved} if rows.some_unranked or "retrieved" in wanted else {}),
         **{name: _block_sum(name, rows) for name in extra_sums},
     )
-    # The last block of a group always stays: so the next one is the first.
+    # The last block of a group always remains, so the next one is the first of its group.
     is_first = pl.col("last").shift(1, fill_value=True)
     if "first" in wanted:
         blocks = blocks.with_columns(first=is_first)
@@ -122,7 +123,10 @@ def blocks_of(
 
 
 def place_of_block(rows: Rows) -> pl.Expr:
-    """Where the block of each row is among all that are retrieved, by group and from the best score on; else null."""
+    """Return the number of the block of each row among all retrieved rows; null if the row is not retrieved.
+
+    Blocks are numbered by group and from the best score on.
+    """
     retrieved = pl.col("score").is_not_null()
     if rows.key.drops:
         retrieved &= ~pl.col("dropped")
@@ -132,13 +136,13 @@ def place_of_block(rows: Rows) -> pl.Expr:
 
 
 def _dense_rank(blocks: pl.Series) -> pl.Series:
-    """The place of each value among the distinct ones, from 0 on; null of null."""
+    """Return the rank of each value among the distinct values, from 0 on; null for null."""
     frame, block = blocks.to_frame("block"), pl.col("block")
     table = frame.lazy()
     if is_few(frame, block):
         places = table.unique().drop_nulls().sort("block").with_row_index("place").collect(engine="streaming")
         return table.join(places.lazy(), on="block", how="left", maintain_order="left").collect()["place"]
-    # Integers that hold the number of their row are sorted in a third of the time of numbers beside them.
+    # Sorting integers that contain the row number takes a third of the time of sorting with a second column.
     table = table.with_row_index("row")
     table = table.drop_nulls() if blocks.null_count() else table
     packed = table.select(block * PLACES + pl.col("row")).collect(engine="streaming").to_series().sort()
@@ -148,7 +152,7 @@ def _dense_rank(blocks: pl.Series) -> pl.Series:
 
 
 def _block_sum(name: str, rows: Rows) -> pl.Expr:
-    """What a block has of a mass that is not run down the ranking."""
+    """Return the sum over a block that is not cumulative down the ranking."""
     block_sum = difference(f"{name}_run")
     return _in_gains(block_sum, rows) if name in GAINS else block_sum
 
@@ -159,7 +163,10 @@ def _in_gains(mass: pl.Expr, rows: Rows) -> pl.Expr:
 
 
 def best_blocks(rows: Rows) -> pl.LazyFrame:
-    """Blocks of equal gain, by group and from the largest on, of rows that have one: `group`, `gain`, `size`, `k`."""
+    """Return the blocks of equal gain by group, largest gain first: `group`, `gain`, `size`, `k`.
+
+    Rows without a gain drop out.
+    """
     blocks = (
         rows.frame.filter(pl.col("gain") > 0).group_by("group", "gain").agg(size=how_many(has_counts=rows.has_counts))
     )
@@ -169,25 +176,25 @@ def best_blocks(rows: Rows) -> pl.LazyFrame:
 
 
 def difference(run: str) -> pl.Expr:
-    """What a running total rose by since the row before."""
+    """Return the increase of a running total since the row before."""
     return pl.col(run) - pl.col(run).shift(1, fill_value=0)
 
 
 def from_start(value: pl.Expr) -> pl.Expr:
-    """The value of the first row of the group, in all of its rows."""
+    """Broadcast the value of the group's first row to all of its rows."""
     return pl.when(starts(pl.col("group"))).then(value).forward_fill()
 
 
 def from_last(value: pl.Expr) -> pl.Expr:
-    """The value of the last row of the group, in all of its rows."""
+    """Broadcast the value of the group's last row to all of its rows."""
     return pl.when("last").then(value).backward_fill()
 
 
 def suffix_max(share: pl.Expr) -> pl.Expr:
-    """Largest value of a figure in [0, 1] at this or any later row of the group.
+    """Return the largest value in [0, 1] at this or any later row of the group.
 
-    The bits of such a float order as the float does; the group, negated, above them restarts the maximum at every
-    group, so that it runs over the whole column at once.
+    The bits of such a float order as the float does. The negated group number above them restarts the maximum at every
+    group, so that one pass over the column suffices.
     """
     group = pl.col("group").cast(pl.Int128) * 2**64
     best = (share.reinterpret(dtype=pl.Int64) - group).cum_max(reverse=True)
@@ -195,9 +202,9 @@ def suffix_max(share: pl.Expr) -> pl.Expr:
 
 
 def suffix_sum(term: pl.Expr) -> pl.Expr:
-    """Sum of a figure in [0, 1] over this and all later rows of the group.
+    """Sum a value in [0, 1] over this and all later rows of the group.
 
-    In fixed point, of which a total over the whole column loses nothing where another is taken from it.
+    In fixed point, so that the difference of two totals over the column is exact.
     """
     unit = 2.0**80
     run = (term * unit).cast(pl.Int128).cum_sum()
@@ -206,10 +213,10 @@ def suffix_sum(term: pl.Expr) -> pl.Expr:
 
 @cache
 def running_figures(*, in_ranges: bool) -> dict[str, pl.Expr]:
-    """Columns of blocks that follow from their `tp` and `k`, and from those of the blocks above or below them.
+    """Columns of blocks that follow from `tp` and `k`, and from the blocks above or below.
 
     `interpolated_precision`: the largest precision at this or any later threshold. `later_hits` and `later_misses`: the
-    sums over this and later blocks of `hits / k` times the precision, and times what it lacks of 1; not in ranges.
+    sums over this and later blocks of `hits / k` times the precision, and times 1 minus it; not in ranges.
     """
     precision = pl.col("tp") / pl.col("k")
     largest = suffix_max(precision)

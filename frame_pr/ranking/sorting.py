@@ -35,7 +35,7 @@ from frame_pr.inputs.weights import (
 Reached = Callable[[SortKey], pl.Expr]
 """Whether a row reaches a threshold, of the keys in some layout."""
 _LOOKED_AT = 2**16
-"""So many keys are looked at before all of them are sorted."""
+"""The number of keys in the sample that is inspected before the sort."""
 _WIDTHS_FROM = 2**17
 """Rows from which it pays to look whether keys fit into 64 bits."""
 
@@ -237,7 +237,7 @@ class _Sort:
         if not others:
             return ranked
         row = ranked.lazy().select(key.row().alias("row")).collect(engine=engine).to_series()
-        # In the same time as the sort of a frame, and with less memory.
+        # As fast as sorting a frame, with less memory.
         return ranked.hstack(table.select(pl.col(others).gather(row)))
 
     def _totals(
@@ -271,12 +271,12 @@ class _Sort:
                 (tied & key.is_retrieved() if self.unranked else tied).cast(pl.Int64), count
             ).cum_sum()
         if self.k_at:
-            # Codes may be of the group's system.
+            # Codes may depend on the system of the group.
             table = table.with_columns(group=key.group())
             runs |= {name: _times(reaches(key).cast(pl.Int64), weight).cum_sum() for name, reaches in self.k_at.items()}
         end = key.ends(of="place" if self.ordered else "block")
         if self.by_truth:
-            # Rows of equal score and truth need no order among them.
+            # Rows of equal score and label need no order among them.
             end = pl.lit(True) if self.each_row else end | key.ends(of="truth" if not self._by_index else "row")
         hits = _times(key.truth(), weight)
         if self._early:
@@ -330,7 +330,7 @@ _UNITS = {"weight": "unit", "gain": "gain_unit"}
 
 
 def _times(mass: pl.Expr, count: pl.Expr | pl.Series | None) -> pl.Expr:
-    """A mass of the rows that a row stands for."""
+    """Return a weighted count of the rows that a row stands for."""
     return mass if count is None else mass * count
 
 
@@ -343,9 +343,9 @@ def is_few(table: pl.DataFrame, key: pl.Expr) -> bool:
 
 
 def _unit_of_group() -> pl.Expr:
-    """The unit of each `group`: of the largest `mass` and of the number of rows, which are `own` in each of them."""
+    """Return the unit of each `group`, from the largest `mass` and from the number of rows, the sum of `own`."""
     end, start, upto = ends(pl.col("group")), starts(pl.col("group")), pl.col("own").cum_sum()
-    # A running maximum that restarts at every group, as the number of the group outweighs all exponents.
+    # A running maximum that restarts at every group, because the number of the group outweighs all exponents.
     group = start.cast(pl.Int64).cum_sum() * 2**12
     largest = pl.when(end).then((group + exponent(pl.col("mass"))).cum_max()).backward_fill() - group
     size = pl.when(end).then(upto).backward_fill() - pl.when(start).then(upto - pl.col("own")).forward_fill()
@@ -353,10 +353,10 @@ def _unit_of_group() -> pl.Expr:
 
 
 def starts(column: pl.Expr) -> pl.Expr:
-    """Whether the value is another than that of the row before."""
+    """Return whether the value differs from that of the row before."""
     return (column != column.shift(1)).fill_null(True)
 
 
 def ends(column: pl.Expr) -> pl.Expr:
-    """Whether the value is another than that of the row after."""
+    """Return whether the value differs from that of the row after."""
     return (column != column.shift(-1)).fill_null(True)
