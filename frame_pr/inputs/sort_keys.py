@@ -141,10 +141,10 @@ class SortKey:
         return 2 * PLACES if self.places else 2
 
     def block_of_row(self) -> pl.Expr:
-        """Return an integer for the rows of one group that share a score; ascending by group, then from the best score
-        on.
+        """Return an integer for the rows of one group that share a score.
 
-        It is computed from `group` and `score`. Rows without a score come last, and dropped rows after them.
+        It is computed from `group` and `score`, and ascends by group, then from the best score on. Rows without a score
+        come last, and dropped rows after them.
         """
         layout = self.layout
         rank = self._rank(self._code(pl.col("score")))
