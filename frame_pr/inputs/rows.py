@@ -73,7 +73,7 @@ class Rows:
         return mass * pl.col("count") if self.has_counts else mass
 
     def unjudged(self) -> pl.Expr:
-        """How many of the rows that a row stands for have no label of their own, and count as negatives."""
+        """Count the rows that a row stands for whose label is missing and filled as negative."""
         filled = ~pl.col("judged") if self.request.fills_labels else pl.lit(False)
         return self.times((filled & ~pl.col("dropped") if self.key.drops else filled).cast(pl.Int64))
 

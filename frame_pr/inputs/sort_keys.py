@@ -1,7 +1,6 @@
 """The packed key by which rows are sorted: one integer of group, score and label.
 
-The only file that knows how many bits of a sort key hold the group, the score, the place among equal scores and
-the label.
+Only this file knows which bits of a sort key hold the group, the score, the place among equal scores and the label.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _SCORES = 2**65
 # Codes of scores lie between -2**63 and 2**64, for Int64, UInt64 and Float64.
 _LOWEST, _HIGHEST = -(2**63), 2**64 - 1
 _LOOKED_AT, _MOST_DIGITS = 64, 9
-"""Of so many scores the digits are counted, up to so many behind the point."""
+"""The number of scores whose digits are counted, and the largest number of decimals."""
 _FLIP = pl.lit(2**63 - 1, dtype=pl.Int64)
 
 
@@ -60,7 +59,7 @@ def _flip_negative(bits: pl.Expr) -> pl.Expr:
 
 
 def _float_of(code: int) -> float:
-    """The float of a code; an infinite one beyond those of floats."""
+    """Return the float of a code; infinite for a code beyond those of floats."""
     bits = code if code >= 0 else -(2**63) + ~code
     if not -(2**63) <= code < 2**63:
         return inf if code > 0 else -inf
@@ -69,7 +68,7 @@ def _float_of(code: int) -> float:
 
 
 def _digits_of(scores: pl.Series) -> int | None:
-    """How many digits some of the scores have behind the point, if they are floats of few."""
+    """Return the number of decimals of a sample of the scores, if they are floats with few digits."""
     if not scores.dtype.is_float():
         return None
     numbers = scores.head(_LOOKED_AT).drop_nulls().cast(pl.Float64).to_list()
@@ -85,22 +84,22 @@ def group_limit(*, places: bool) -> int:
 
 
 class Layout(NamedTuple):
-    """Which integer a key is, and how the groups and the codes of scores are numbered in it: nothing is rounded."""
+    """The layout of keys in integers: how groups and codes of scores are numbered. No layout rounds."""
 
     integer: type[pl.DataType] = pl.Int128
     scores: int = _SCORES
-    """How many ranks a group has; the last two are those of rows without a score, and of rows that are dropped."""
+    """The number of ranks in a group. The last two are for rows without a score, and for dropped rows."""
     best: int | None = None
-    """The code of the best score; None: that of the best score that there can be."""
+    """The code of the best score; None: the best score of the dtype."""
     step: int = 1
-    """What all differences of codes are multiples of."""
+    """A common divisor of all differences of codes."""
     first_group: int = 0
     digits: int | None = None
-    """Where scores are decimals of so many digits behind the point: the code is the number without the point."""
+    """If scores are decimals with this many digits after the point: the code is the number without the point."""
 
 
 WIDE = Layout()
-"""For any groups and scores."""
+"""The layout for any groups and scores."""
 _CODES_IN_INT64 = (
     pl.Float64,
     pl.Float32,
@@ -117,9 +116,9 @@ _CODES_IN_INT64 = (
 
 @dataclass(frozen=True)
 class SortKey:
-    """How the keys of rows are laid out: an integer of group, score, place among equal scores where asked for, truth.
+    """The sort key: an integer of group, score, optionally the place among equal scores, and label.
 
-    Where `layout` is not `WIDE`, the integers are others, until `widened` makes them those of all keys.
+    If `layout` is not `WIDE`, `widened` converts the integers to those of `WIDE`.
     """
 
     dtype: pl.DataType
@@ -164,26 +163,26 @@ class SortKey:
 
     @property
     def _best(self) -> int:
-        """The code whose rank is 0."""
+        """Return the code whose rank is 0."""
         if self.layout.best is not None:
             return self.layout.best
         return _LOWEST if self.ascending else _HIGHEST
 
     def _rank(self, code: pl.Expr) -> pl.Expr:
-        """The place of a score among all that may be, from the best one on."""
+        """Return the rank of a score among all possible scores, 0 for the best one."""
         best = pl.lit(self._best, dtype=self.layout.integer)
         rank = code - best if self.ascending else best - code
         return rank if self.layout.step == 1 else rank // self.layout.step
 
     def _code(self, score: pl.Expr) -> pl.Expr:
-        """The integer of a score in this layout, which orders as the scores do."""
+        """Return the integer of a score in this layout, which orders as the score does."""
         if self.layout.digits is None:
             return score_code(score, self.dtype, self.layout.integer)
         code: pl.Expr = (score.cast(pl.Float64) * 10**self.layout.digits).round().cast(self.layout.integer)
         return code
 
     def narrowed(self, rows: pl.DataFrame) -> SortKey:
-        """The same key as an Int64 where the groups and scores of these rows fit into one, else as it is."""
+        """Return this key with an Int64 layout if the groups and scores of these rows fit; otherwise unchanged."""
         if self.places or self.dtype not in _CODES_IN_INT64:
             return self
         group, score = pl.col("group"), pl.col("score")
@@ -192,7 +191,7 @@ class SortKey:
         if digits is not None:
             number = score.cast(pl.Float64)
             whole = (number * 10**digits).round()
-            # Two columns are divided; a quotient by a literal would be a product with its rounded inverse.
+            # Divide by a column: polars computes a quotient by a literal as a product with its rounded inverse.
             exact = whole / (number * 0 + 10**digits) == number
             looks = rows.lazy().select(
                 *extremes, exact.all().alias("exact"), whole.min().alias("low"), whole.max().alias("high")
@@ -203,20 +202,20 @@ class SortKey:
         code = score_code(score, self.dtype, pl.Int64)
         bits = [code.min().alias("low"), code.max().alias("high"), code.bitwise_or().alias("bits")]
         first, last, low, high, all_bits = rows.lazy().select(*extremes, *bits).collect(engine="streaming").row(0)
-        # The lowest bit that any code has: all of them, and so their differences, are multiples of it.
+        # The lowest bit that any code has. All codes, and so their differences, are multiples of it.
         return (
             self if low is None else self._fitted(first, last, low, high, step=all_bits & -all_bits or 1, digits=None)
         )
 
     def _fitted(self, first: int, last: int, low: int, high: int, *, step: int, digits: int | None) -> SortKey:
-        """The key for these groups and codes as an Int64, if they fit."""
+        """Return the key with an Int64 layout for these groups and codes, if they fit."""
         scores = 1 << ((high - low) // step + 2).bit_length()
         if (last - first + 1) * scores * 2 > 2**63:
             return self
         return replace(self, layout=Layout(pl.Int64, scores, low if self.ascending else high, step, first, digits))
 
     def widened(self) -> pl.Expr:
-        """The column `bits` of this layout in that of all keys."""
+        """Convert the column `bits` from this layout to `WIDE`."""
         if self.layout == WIDE:
             return pl.col("bits")
         wide = replace(self, layout=WIDE)
@@ -248,11 +247,11 @@ class SortKey:
         return 1 - truth.cast(pl.Int64) if self.hits_first else truth.cast(pl.Int64)
 
     def bits(self) -> pl.Expr:
-        """The group and the score of the column `key`."""
+        """Return the group and the score of the column `key`."""
         return pl.col("key") & -self._room
 
     def truth(self) -> pl.Expr:
-        """The truth of the column `key`, as an integer."""
+        """Return the label of the column `key`, as an integer."""
         return self.truth_bit(pl.col("key") & 1).cast(pl.Int64)
 
     def ends(self, *, of: Literal["group", "block", "place", "row", "truth"]) -> pl.Expr:
@@ -316,7 +315,7 @@ class SortKey:
         return self._rank_bits() < (rank + 1).clip(0, self._unretrieved).cast(self.layout.integer) * self._room
 
     def _decimal_reached(self, code: int) -> int:
-        """In this layout the code of the worst score that reaches that of a code of all keys."""
+        """Return, in this layout, the code of the worst score that reaches this code of `WIDE`."""
         assert self.layout.digits is not None
         limit, unit = _float_of(code), 10**self.layout.digits
         if isinf(limit):

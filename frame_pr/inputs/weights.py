@@ -50,7 +50,7 @@ _MOST = 2**56
 GAINS = ("gain", "hit_gain")
 """The gains of all rows, and of positives."""
 EXTRA_SUMS = (*GAINS, "judged", "unjudged")
-"""What is added up of the rows of a block. Of these, only `unjudged` also runs down the ranking."""
+"""The sums over the rows of a block. Only `unjudged` is cumulative down the ranking, too."""
 
 
 HITS = Mass("hits", "tp", "positives", run="tp_run", before="tp_before", in_all="positives_in_all")
@@ -64,7 +64,7 @@ UNJUDGED = Mass(
     before="unjudged_before",
     in_all="unjudged_rows_in_all",
 )
-"""Rows without a label of their own, where `unjudged="negative"` fills it."""
+"""Rows whose label is missing and filled by `unjudged="negative"`."""
 
 
 UNIT = pl.col("unit").fill_null(2.0**40)
@@ -83,7 +83,7 @@ class Weights(NamedTuple):
     point, in multiples of 1 / `unit` of the group, and become floats after the last subtraction.
     """
     option: str = "weight"
-    """The option that they come from."""
+    """The option that the column comes from."""
 
     @property
     def ranks(self) -> bool:
@@ -202,10 +202,10 @@ def totals_in_rows(
     groups: int | None = None,
     typed: Typed | None = None,
 ) -> pl.LazyFrame:
-    """A total that stands in every row of its group.
+    """Read a total that is constant within each group.
 
-    `dtype`: that of the totals that are found. `groups`: how many there are even when they have no rows. `typed`: what
-    validates them and gives them their dtype.
+    `dtype`: that of totals from rows. `groups`: the number of groups if groups without rows count too. `typed`:
+    validates them and casts them to their dtype.
     """
 
     def check_constant(table: pl.DataFrame) -> pl.DataFrame:
@@ -361,7 +361,7 @@ def _larger(columns: Sequence[pl.Series], name: str) -> pl.Series:
 
 
 def shares_of_positives(name: str, column: str, shares: pl.Series, dtype: pl.DataType) -> pl.Series:
-    """Prevalences as Float64, above 0 and below 1."""
+    """Return prevalences as Float64, above 0 and below 1."""
     typed = shares.cast(dtype, strict=False)
     if (bad := shares.filter(~((typed > 0) & (typed < 1)).fill_null(False))).len():
         raise ValueError(

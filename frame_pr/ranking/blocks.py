@@ -41,22 +41,22 @@ def blocks_of(
     k_at: Mapping[str, Reached] = MappingProxyType({}),
     extra_sums: Sequence[str] = (),
 ) -> pl.LazyFrame:
-    """Table of blocks, one row per distinct score of a group, by group and from the best score on.
+    """Return the table of blocks: one row per distinct score of a group, by group and from the best score on.
 
-    With a rule that orders the rows of equal score, one per group of these that the rule leaves alike. Columns: `group`
-    and `block` (see `SortKey.block_of_row`); `rank_key` (an integer, the larger the better the score) and `threshold`;
-    the block's own `size` and `hits`; `k` and `tp` once it is taken; `ties`, how many rows since the block before it
-    (whatever their weight) share their score with another; `misses`, how many negatives there are since then;
-    `positives` and `rows`, the totals of the group as its rows have them; `first`, `last` (in its group); `retrieved`;
-    where weights are fractional `unit`, in whose parts all masses are; and those of `running_figures`. Rows that are
-    unretrieved are a last block, and those that do not count another, whose `rank_key`, `threshold`, `k` and `tp` are
-    null.
+    If a tie rule orders equal scores, there is one block per group of rows that the rule leaves tied. Columns: `group`
+    and `block` (see `SortKey.block_of_row`); `rank_key` (an integer that is larger for a better score) and `threshold`;
+    `size` and `hits` of the block; `k` and `tp`, the counts up to its end; `ties`, the number of rows since the block
+    before it (whatever their weight) that share their score with another row; `misses`, the number of negatives since
+    then; `positives` and `rows`, the totals of the group from its rows; `first` and `last` (in its group); `retrieved`;
+    for fractional weights `unit`, of which all weighted counts are multiples; and those of `running_figures`. Rows that
+    are not retrieved are a last block. Rows that do not count are another one, whose `rank_key`, `threshold`, `k` and
+    `tp` are null.
 
-    `columns`: those that are wanted; there may be others, too. `steps`: only blocks with a positive, and the last one
-    of every group. `first`: also the first one of every group. `each_row`: with ties that put positives first or last,
-    every row is a block, also where truths are equal. `k_at`: more columns, of the rows of which this holds
-    the k as far as the block. `extra_sums`: those of
-    `EXTRA_SUMS` that are wanted, of each block alone; a block that has any of them is a step, too.
+    `columns`: those that are needed; there may be more. `steps`: only blocks with a positive, and the last one of every
+    group. `first`: also the first one of every group. `each_row`: if positives come first or last among ties, every row
+    is a block. `k_at`: additional columns. For the blocks that reach a threshold (`SortKey.reaches`), each is the k
+    there up to the block; 0 if no block above reaches it. `extra_sums`: the needed ones of `EXTRA_SUMS`, of each block
+    alone; a block with such a sum is a step, too.
     """
     key = rows.key
     wanted = {needed for name in columns for needed in (name, *_NEEDS.get(name, ()))}
@@ -90,7 +90,7 @@ def blocks_of(
         blocks = blocks.filter(pl.any_horizontal(*has_some, "last", *(["first"] if first else [])))
 
     def since_start(run: str) -> pl.Expr:
-        # Where a group starts, the row before holds what the run began with.
+        # At the start of a group, the row before holds the running totals up to it.
         return pl.col(run) - pl.when(is_first).then(pl.col(run).shift(1, fill_value=0)).forward_fill()
 
     blocks = blocks.with_columns(

@@ -1,9 +1,9 @@
-"""Canonical rows -> ends of blocks with running totals: the one place that sorts.
+"""Sort canonical rows and compute running totals at the ends of blocks: the only place that sorts.
 
-Group, score and truth are packed into one integer per row and sorted as plain integers: the cheapest sort polars has,
-whatever the number and the size of the groups, and nothing has to be gathered afterwards. What depends on the values is
-decided here, in a function that the plan calls with whole columns, so a LazyFrame stays lazy: whether rows of equal
-score are counted first, and how wide the integers are.
+Group, score and label are packed into one integer per row and sorted as integers. This is the cheapest sort in polars,
+whatever the number and size of the groups, and nothing has to be gathered afterwards. Choices that depend on the values
+are made here, in a function that the plan calls with whole columns, so that a LazyFrame stays lazy: whether to
+aggregate equal keys first, and how wide the integers are.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ def sorted_blocks(
     steps: bool,
     each_row: bool,
 ) -> pl.LazyFrame:
-    """One row per block, in order: `bits`, and running totals over all groups up to the end of the block.
+    """Return one row per block, in order: `bits`, and running totals over all groups up to the end of the block.
 
-    There is a run for each mass and each of `extra_sums`, and one of the rows that each column of `k_at` is true of;
-    `ties_run` and `size` if they are wanted, and the units of what is fractional. `steps`: blocks without a hit may
-    lack, but for the last one of a group.
+    There is a total for each weighted count, for each of `extra_sums`, and of the rows for which each column of `k_at`
+    is true; `ties_run` and `size` if they are wanted; and the units of fractional columns. `steps`: blocks without a
+    positive may be missing, except the last one of a group.
     """
     masses = {
         name: weights
@@ -84,11 +84,11 @@ def sorted_blocks(
 
 @dataclass(frozen=True)
 class _Sort:
-    """How the rows are sorted, and what is counted on the way; it knows no rows."""
+    """How to sort the rows and which totals to compute; independent of the rows."""
 
     key: SortKey
     masses: Mapping[str, Weights]
-    """What rows have: `weight`, `gain`."""
+    """The weighted columns of the rows: `weight`, `gain`."""
     ordered: bool
     """Whether rows of equal score have a place among them, `tie`."""
     by_truth: bool
@@ -105,7 +105,7 @@ class _Sort:
 
     @cached_property
     def _parts(self) -> list[str]:
-        """The columns that make the key, but for the truth."""
+        """Return the columns of the key, without the label."""
         return ["group", "score", *(["dropped"] if self.key.drops else []), *(["tie"] if self.ordered else [])]
 
     @cached_property
@@ -124,7 +124,7 @@ class _Sort:
 
     @cached_property
     def inputs(self) -> list[pl.Expr]:
-        """What it is called with."""
+        """Return the expressions of the input columns."""
         judged = pl.col("judged") & ~pl.col("dropped") if self.key.drops else pl.col("judged")
         return [
             *map(pl.col, [*self._parts, "truth", *self.masses]),
@@ -135,7 +135,7 @@ class _Sort:
 
     @cached_property
     def outputs(self) -> dict[str, pl.DataType]:
-        """The columns that it gives."""
+        """Return the names and dtypes of the output columns."""
         weight: pl.DataType = pl.Int64()
         if "weight" in self.masses and self.masses["weight"].fractional:
             weight = pl.Int128()
@@ -161,7 +161,7 @@ class _Sort:
         return totals.collect(engine=engine).to_struct("key")
 
     def planned(self, rows: pl.LazyFrame) -> pl.LazyFrame:
-        """The same within the plan, for few rows: none are counted first, and the keys are wide."""
+        """Sort within the plan, for few rows: equal keys are not aggregated first, and keys are wide."""
         masses = {name: _times(pl.col(name), pl.col("count") if self.has_counts else None) for name in self.masses}
         if self._judges:
             judged = pl.col("judged") & ~pl.col("dropped") if self.key.drops else pl.col("judged")
@@ -176,9 +176,10 @@ class _Sort:
         return key.place_of_row() if self._by_index else pl.col("tie") if self.ordered else None
 
     def _in_exact_units(self, table: pl.DataFrame) -> tuple[pl.DataFrame, dict[str, float]]:
-        """The masses of all rows that a row stands for, as whole numbers; and the units of those that were floats.
+        """Return the weighted counts as integers, summed over `count` rows, and the units of those that were floats.
 
-        Masses stay floats where no unit holds all of them: each group has its own then, which the sort shows.
+        A column stays float if no unit is exact for all values. Each group then has its own unit, which is found after
+        the sort.
         """
         counts = table.get_column("count") if self.has_counts else None
         whole, units = {}, {}
@@ -204,14 +205,16 @@ class _Sort:
         return is_few(table[[*self._parts, "truth"]], self.key.pack(place))
 
     def _count_equal_keys(self, table: pl.DataFrame) -> pl.DataFrame:
-        """The distinct keys, how many rows they have, and the sums of the masses of these."""
+        """Aggregate rows with equal keys: the distinct keys, their numbers of rows, and the sums of their weighted
+        counts.
+        """
         constant = ["unit"] if self.has_units else []
         summed = [name for name in table.columns if name not in (*self._parts, "truth", *constant)]
         sums = {name: (pl.col(name).sum(), pl.col(name).filter("truth").sum()) for name in summed}
         sums["rows"] = pl.len().cast(pl.Int64), pl.col("truth").sum().cast(pl.Int64)
         both = [total.alias(name) for name, (total, _) in sums.items()]
         of_hits = [total.alias(f"{name} of hits") for name, (_, total) in sums.items()]
-        # Half as many groups, of one column less, than with the truth among the keys.
+        # This has half as many groups, and one key column less, as with the label among the keys.
         groups = table.lazy().group_by(self._parts).agg(*both, *of_hits, pl.col(constant).first())
         totals = groups.collect(engine="streaming")
         named = dict(zip(summed, summed, strict=True)) | ({} if self.has_counts else {"count": "rows"})
@@ -226,7 +229,7 @@ class _Sort:
         )
 
     def _ranked(self, table: pl.DataFrame, key: SortKey, engine: Literal["streaming", "in-memory"]) -> pl.DataFrame:
-        """The keys in order, and what goes along with them."""
+        """Return the keys in order, with the other columns."""
         others = [name for name in table.columns if name not in (*self._parts, "truth")]
         rows = table.lazy()
         if others and not self._by_index:
@@ -243,7 +246,7 @@ class _Sort:
     def _totals(
         self, table: pl.LazyFrame, key: SortKey, units: Mapping[str, float], *, has_counts: bool
     ) -> pl.LazyFrame:
-        """What it gives, of the sorted `key` and what goes along."""
+        """Compute the output from the sorted `key` and the other columns."""
         count = pl.col("count") if has_counts else None
         table = table.with_columns(bits=key.bits())
         for name, unit in _UNITS.items():
@@ -262,7 +265,7 @@ class _Sort:
         if weight is None:
             table, run = table.with_row_index("row"), pl.col("row").cast(pl.Int64) + 1
         else:
-            # Over all groups weights may wrap around, which differences within a group do not notice.
+            # Over all groups, weights may wrap around, which does not change differences within a group.
             runs[ROWS.run], run = weight.cum_sum(), pl.col(ROWS.run)
         if "ties" in self.wanted:
             alone = key.ends(of="block").shift(1, fill_value=True) & key.ends(of="block")
@@ -280,7 +283,7 @@ class _Sort:
             end = pl.lit(True) if self.each_row else end | key.ends(of="truth" if not self._by_index else "row")
         hits = _times(key.truth(), weight)
         if self._early:
-            # A block with a hit ends in one, so most rows are dropped before anything else is computed.
+            # A block with a positive ends in one, so drop most rows before anything else is computed.
             table = table.with_columns(**runs)
             if "size" in self.wanted:
                 before = run - (1 if weight is None else weight)
@@ -312,7 +315,7 @@ class _Sort:
         return self.steps and not (self.fractional and "size" in self.wanted)
 
     def _unit_of_groups(self, name: str, key: SortKey, *, has_counts: bool) -> pl.Expr:
-        """The unit of each row: its group's own."""
+        """Return the unit of each row, which is that of its group."""
 
         def units(columns: Sequence[pl.Series]) -> pl.Series:
             masses, groups, *counts = columns
@@ -326,7 +329,7 @@ class _Sort:
 
 
 _UNITS = {"weight": "unit", "gain": "gain_unit"}
-"""The columns of the units of masses."""
+"""The names of the columns with units."""
 
 
 def _times(mass: pl.Expr, count: pl.Expr | pl.Series | None) -> pl.Expr:
