@@ -205,9 +205,7 @@ class _Sort:
         return is_few(table[[*self._parts, "truth"]], self.key.pack(place))
 
     def _count_equal_keys(self, table: pl.DataFrame) -> pl.DataFrame:
-        """Aggregate rows with equal keys: the distinct keys, their numbers of rows, and the sums of their weighted
-        counts.
-        """
+        """Aggregate rows with equal keys: distinct keys, their numbers of rows, and sums of their weighted counts."""
         constant = ["unit"] if self.has_units else []
         summed = [name for name in table.columns if name not in (*self._parts, "truth", *constant)]
         sums = {name: (pl.col(name).sum(), pl.col(name).filter("truth").sum()) for name in summed}
