@@ -99,7 +99,8 @@ def test_a_word_finds_its_entry_first(find):
 ELSEWHERE = {"install": "install"}
 ALSO_TYPED = """pr auc, mAP, MRR, hit rate, lift, top-k accuracy, confidence interval, p-value, bootstrap, ROC, roc auc,
 threshold tuning, cost, imbalance, imbalanced, macro f1, multilabel, polars lazy, spark, duckdb, nan, ties,
-confusion matrix, ndcg, precision at k, f1 score, calibration, recommender, rag, install, classification_report, average_precision_score,
+confusion matrix, ndcg, precision at k, f1 score, calibration, recommender, rag, install, classification_report,
+average_precision_score,
 bpref, fairness, churn, fraud, plotly, altair, svg, dark mode, gain curve, kaggle, object detection, coco, auprc,
 balanced accuracy, mcc, weights, groupby, pandas, dask, notebook, significance test, trec_eval, log loss, brier, cite"""
 
