@@ -1,5 +1,6 @@
 """The pages use the words of the field: each word below has a better one, which readers search for."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -125,3 +126,19 @@ def test_what_newcomers_look_for_is_two_clicks_from_the_front_page():
     assert [name for name in wanted if (DOCS / f"{name}.md").resolve() not in within] == []
     # All pages of readers are: the section of the navigation bar, then the page.
     assert {page.stem for page in PAGES if page.resolve() not in within} <= {"404", "index"}
+
+
+def messages(module: Path) -> list[str]:
+    """The texts of a module that are sentences, and no docstrings: those of errors, most of all."""
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    described = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in described]
+    return [text.value for text in texts if isinstance(text.value, str) and " " in text.value.strip()]
+
+
+def test_error_messages_speak_of_metrics():
+    modules = sorted((DOCS.parent / "frame_pr").rglob("*.py"))
+    found = [text for module in modules for text in messages(module)]
+    assert len(found) > 300
+    # A figure is matplotlib's; `figures=` and `figure=` are arguments.
+    assert [text for text in found if re.search(r"\bfigures\b(?!=)|\btaken together\b|\bcut-off\b", text)] == []
