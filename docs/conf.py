@@ -114,6 +114,7 @@ def setup(app):
     app.add_html_math_renderer("mathml", (_write_formula, None), (_write_formula, None))
     app.connect("autodoc-process-docstring", _refer_to_function, priority=100)  # before numpydoc
     app.connect("autodoc-process-docstring", _name_options, priority=100)
+    app.connect("autodoc-process-docstring", _describe_data, priority=100)
     app.connect("autodoc-process-docstring", _group_parameters, priority=900)  # after it
     app.connect("builder-inited", _draw_table)
     app.connect("builder-inited", _write_slider)
@@ -151,6 +152,15 @@ def _name_options(_app, what, _name, _object, _options, lines):
         indent = re.match(" *", lines[place])[0]
         names = ", ".join(f"`{name}`" for name in Policies.__annotations__)
         lines.insert(place, f"{indent}{names}.")
+
+
+def _describe_data(_app, what, name, _object, _options, lines):
+    """Describe a constant by the text below its definition, which is in a module of `frame_pr`."""
+    if what == "data":
+        from sphinx.pycode import ModuleAnalyzer
+
+        described = ModuleAnalyzer.for_module("frame_pr.inputs.policies").find_attr_docs()
+        lines[:] = described.get(("", name.rpartition(".")[2]), lines)
 
 
 # How the page of `plot` groups its parameters; those that are named nowhere are of the last group.

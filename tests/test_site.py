@@ -95,6 +95,23 @@ def test_a_word_finds_its_entry_first(find):
     assert wrong == {}
 
 
+# What else visitors typed, and the page that they look for; all others are words of the glossary.
+ELSEWHERE = {"install": "install"}
+ALSO_TYPED = """pr auc, mAP, MRR, hit rate, lift, top-k accuracy, confidence interval, p-value, bootstrap, ROC, roc auc,
+threshold tuning, cost, imbalance, imbalanced, macro f1, multilabel, polars lazy, spark, duckdb, nan, ties,
+confusion matrix, ndcg, precision at k, f1 score, calibration, recommender, rag, install, classification_report,
+average_precision_score,
+bpref, fairness, churn, fraud, plotly, altair, svg, dark mode, gain curve, kaggle, object detection, coco, auprc,
+balanced accuracy, mcc, weights, groupby, pandas, dask, notebook, significance test, trec_eval, log loss, brier, cite"""
+
+
+def test_words_of_a_review_find_their_page_first(find):
+    words = ALSO_TYPED.replace("\n", " ").split(", ")
+    assert len(words) >= 56
+    first = {word: results[0][0] if results else None for word, results in zip(words, find(words), strict=True)}
+    assert first == {word: ELSEWHERE.get(word, "words") for word in words}
+
+
 def test_a_page_is_found_by_its_name(find):
     install, evaluate, tutorial = find(["install", "evaluate", "tutorial"])
     assert install[0] == ["install", "Installation"]

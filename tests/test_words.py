@@ -1,5 +1,6 @@
 """The pages use the words of the field: each word below has a better one, which readers search for."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -68,3 +69,76 @@ def test_titles_name_the_subject():
     titles = {page.stem: re.search("(?m)^# (.*)", page.read_text(encoding="utf-8"))[1] for page in PAGES}
     assert titles["how_sure"] == "Confidence intervals"
     assert [title for title in titles.values() if "?" in title] == []
+
+
+GLOSSARY = {name.lower() for heading in re.findall("(?m)^### (.*)", (DOCS / "words.md").read_text(encoding="utf-8"))
+            for name in heading.split(", ")}  # fmt: skip
+# What a page is, rather than what it is about.
+KINDS = {
+    *["installation", "quickstart", "tutorial", "cheat sheet", "gallery", "glossary", "api reference", "changelog"],
+    *["troubleshooting", "user guide", "how-to guides", "use case", "get started", "project", "development", "design"],
+    *["choosing a metric", "list of metrics", "metric definitions", "options", "functions", "typing", "stability"],
+    *["feature comparison", "compare", "migration guide", "performance", "citation", "large data", "aggregates"],
+    *["reported value", "page not found", "frame_pr"],
+}
+
+
+def test_titles_have_terms_that_readers_search_for():
+    titles = {}
+    for page in DOCS.rglob("*.md"):
+        if page.relative_to(DOCS).parts[0] not in ("_build", "api", "decisions"):
+            title = re.search("(?m)^# (.*)", page.read_text(encoding="utf-8"))
+            titles[page.stem] = title[1].lower() if title else "changelog"  # which includes another file
+    unknown = [t for t in titles.values() if not any(re.search(rf"\b{re.escape(n)}s?\b", t) for n in GLOSSARY | KINDS)]
+    assert len(titles) > 40
+    assert unknown == []
+    assert "confidence interval" in titles["how_sure"]
+
+
+def test_the_readme_is_short():
+    text = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    assert len(text.split()) <= 1000
+    assert len(text.splitlines()) <= 160
+
+
+def linked(page: Path) -> set[Path]:
+    """The pages that a page leads to, in its text and in the navigation."""
+    text = page.read_text(encoding="utf-8")
+    listed = "\n".join(re.findall(r"(?ms)^```\{toctree\}\n(.*?)^```", text))
+    names = re.findall(r"\]\(([^)#:]+)\.md[^)]*\)", text) + re.findall(r"(?m)^(?:.*<)?([\w/]+)>?$", listed)
+    return {(page.parent / f"{name}.md").resolve() for name in names} & {one.resolve() for one in DOCS.rglob("*.md")}
+
+
+def test_what_newcomers_look_for_is_two_clicks_from_the_front_page():
+    first = linked(DOCS / "index.md")
+    within = first.union(*map(linked, first))
+    wanted = [
+        "install",
+        "tutorial",
+        "metrics",
+        "reference",
+        "comparison",
+        "how_sure",
+        "engines",
+        "citation",
+        "changelog",
+    ]
+    assert [name for name in wanted if (DOCS / f"{name}.md").resolve() not in within] == []
+    # All pages of readers are: the section of the navigation bar, then the page.
+    assert {page.stem for page in PAGES if page.resolve() not in within} <= {"404", "index"}
+
+
+def messages(module: Path) -> list[str]:
+    """The texts of a module that are sentences, and no docstrings: those of errors, most of all."""
+    tree = ast.parse(module.read_text(encoding="utf-8"))
+    described = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in described]
+    return [text.value for text in texts if isinstance(text.value, str) and " " in text.value.strip()]
+
+
+def test_error_messages_speak_of_metrics():
+    modules = sorted((DOCS.parent / "frame_pr").rglob("*.py"))
+    found = [text for module in modules for text in messages(module)]
+    assert len(found) > 300
+    # A figure is matplotlib's; `figures=` and `figure=` are arguments.
+    assert [text for text in found if re.search(r"\bfigures\b(?!=)|\btaken together\b|\bcut-off\b", text)] == []

@@ -153,7 +153,9 @@ def confusion(
     refuse_both("confusion", {"threshold": threshold, "k": k, "prediction": prediction})
     if (score is None) != (prediction is not None):
         scores_given = f"{'no' if score is None else 'a'} score, and {'no' if prediction is None else 'a'} prediction"
-        raise ValueError(f"confusion takes a score and a cut, or prediction= and no score; got {scores_given}")
+        raise ValueError(
+            f"confusion needs a score and a cutoff or threshold, or prediction= and no score; got {scores_given}"
+        )
     if prediction is not None:
         refuse_several("prediction", prediction)
     filled, means = filling("undefined", undefined), means_asked(mean_over, statistics)

@@ -211,7 +211,7 @@ def with_curve(
 def _others(figures: str | Sequence[str]) -> list[str]:
     if isinstance(figures, (tuple, list)) and not figures:
         return []
-    names = names_of("figures", figures, "names of figures")
+    names = names_of("figures", figures, "names of metrics")
     for name in names:
         if name not in CURVE_COLUMNS:
             try:

@@ -64,7 +64,7 @@ TIES: Mapping[Ties, TieRule] = {
     "expected": TieRule(
         orders="all orders",
         descending=False,
-        refusal="has no closed form in expectation: {way}ties='threshold' takes equal scores together",
+        refusal="has no closed form in expectation: {way}ties='threshold' selects equal scores together",
         definition="in expectation over the orders of equal scores",
         sentence="the mean over all orders of the tied rows (McSherry and Najork 2008)",
     ),
@@ -192,7 +192,7 @@ _CURVE = (
     Refusal("gain", "dcg, ndcg, captured_gain and total_cost add it up, and a curve has none of them: leave it out"),
     Refusal(
         "ties",
-        "a curve has no expectation over orders, and a threshold takes equal scores together: leave out ties=",
+        "a curve has no expectation over orders, because a threshold selects equal scores together: leave out ties=",
         values=tuple(name for name, rule in TIES.items() if rule.averages),
     ),
     Refusal(
@@ -202,7 +202,7 @@ _CURVE = (
     ),
 )
 _NO_RANKING = "predicted classes have no ranking: leave it out"
-_OWN_SCORE = "rows get the figures at their own score, so equal scores are taken together: leave it out"
+_OWN_SCORE = "rows get the values at their own score, so a threshold selects equal scores together: leave it out"
 _WEIGHTS = ("weight", "prevalence")
 """The options by which rows have weights."""
 REFUSED: Mapping[str, Sequence[Refusal]] = {

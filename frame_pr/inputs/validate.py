@@ -93,7 +93,7 @@ def selected(frame: Frame, request: Request, *, carry: bool) -> Selection[Frame]
         refuse_repeats((argument, name) for argument, item in in_parts for name in plain_names(source, item))
     several = request.several or len(scores) > 1
     if several and carry:
-        raise ValueError(f"score gives {len(scores)} columns: metric columns beside the rows take one score at a time")
+        raise ValueError(f"score gives {len(scores)} columns: metrics as extra columns need one score at a time")
     if several:
         refuse_clash(keys, ["system"])
     named = {by: {f"by{i}": column for i, column in enumerate(keys.values())}}

@@ -102,7 +102,7 @@ def plan_for(rows: Rows, names: Sequence[str], undefined: float | None = None) -
             what = "cuts at a rank" if cuts else "counts ranks"
             figure = name.partition("@")[0] in RATES
             way = f"leave out {rows.weights.option}="
-            way = f"cut at a threshold or a recall instead, or {way}" if figure else way
+            way = f"use a threshold or a recall instead, or {way}" if figure else way
             raise ValueError(f"{name} {what}, and weighted rows have none: {way}")
     if rows.gains.name is not None and columns.isdisjoint(GAINS):
         raise ValueError(

@@ -128,7 +128,9 @@ _NOT_OFFERED: Mapping[tuple[str, ...], NotOffered] = {
     ("coverage_error", "label_ranking_loss", "ranking_loss", "lrap", "label_ranking_average_precision"): NotOffered(
         "it is a multilabel metric", "scikit-learn has it; average_precision by sample is close"
     ),
-    ("bedroc", "rie"): NotOffered("it weights ranks exponentially", "RDKit has CalcBEDROC; rbpB discounts alike"),
+    ("bedroc", "rie"): NotOffered(
+        "it weights ranks exponentially", "RDKit has CalcBEDROC; rbpB discounts in a similar way"
+    ),
     ("gini", "gini_coefficient", "accuracy_ratio", "somers_d"): NotOffered(_FORMULA, "it is 2 * roc_auc - 1"),
     ("jaccard", "jaccard_score", "jaccard_index", "iou", "csi", "threat_score", "critical_success_index"): NotOffered(
         _FORMULA, "it is f1 / (2 - f1) at the same cutoff"

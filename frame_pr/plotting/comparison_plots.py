@@ -69,9 +69,9 @@ def plot_comparison(
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; or, without `truth` and `score`, a frame of figures (see `compare`). Never changed.
+        Scored rows; or, without `truth` and `score`, a frame of metrics (see `compare`). Never changed.
     metric : str
-        The name of a metric; of a frame of figures, its column.
+        The name of a metric; of a frame of metrics, its column.
     truth : str or polars expression, optional
         Whether a row is positive: boolean, 0/1, or any labels with `positive`.
     score : two names or polars expressions, optional

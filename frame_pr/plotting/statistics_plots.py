@@ -62,14 +62,14 @@ def plot_intervals(
 ) -> Axes | Any:
     """Draw a dot and its confidence interval for each group (forest plot), from the result of `intervals`.
 
-    Also of figures without intervals, such as `evaluate` gave: dots of two systems are then joined by a line.
+    Also for metrics without intervals, such as `evaluate` gave: dots of two systems are then joined by a line.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
         What `intervals` gave, with keys; or what `evaluate` gave, whose keys stand before its metrics. Never changed.
     metric : str, optional
-        Which metric, where the frame has several; of a frame of figures, its column.
+        Which metric, where the frame has several; of a frame of metrics, its column.
     overall : float, optional
         A value to draw as a line, such as that of all rows. Without it, the mean of the values that are drawn.
     backend : "matplotlib" or "altair"
@@ -403,7 +403,7 @@ def _read_figures(kind: Any, metric: str, look: Appearance) -> tuple[pl.DataFram
     units = ["positives"] if "positives" in names else []
     table = kind.read([*keys, metric, *units]).select(map(by_name, [*keys, metric, *units])).collect()
     if not table[metric].dtype.is_numeric():
-        raise TypeError(f"metric={shown(metric)} is a column of {table[metric].dtype}: figures are numbers")
+        raise TypeError(f"metric={shown(metric)} is a column of {table[metric].dtype}: metrics are numbers")
     none = pl.lit(None, pl.Float64)
     number = by_name(units[0]) if units else pl.lit(None, pl.Int64)
     value = by_name(metric).cast(pl.Float64).fill_nan(None)

@@ -72,10 +72,10 @@ def intervals(
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; or, without `truth` and `score`, a frame of figures, one row for each group, from `evaluate` or
+        Scored rows; or, without `truth` and `score`, a frame of metrics, one row for each group, from `evaluate` or
         another tool. Never changed.
     metrics : str or list of str
-        Names of metrics, such as "precision@10"; of a frame of figures, its columns.
+        Names of metrics, such as "precision@10"; of a frame of metrics, its columns.
     truth : str or polars expression, optional
         Whether a row is positive: boolean, 0/1, or any labels with `positive`.
     score : str or polars expression, or several; optional
@@ -83,7 +83,7 @@ def intervals(
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     mean_over : str or list of str, optional
-        Columns of `by` to average over. Of a frame of figures all of `by`, unless some are named.
+        Columns of `by` to average over. Of a frame of metrics all of `by`, unless some are named.
     sampled : "groups" or "rows", optional
         What was drawn at random: the groups, the default with `mean_over`, or rows of groups that are fixed, such as
         classes or folds.
@@ -125,7 +125,7 @@ def intervals(
     ------
     ValueError, TypeError
         Rows are the sample, and a metric has no closed form for them; `confidence` does not lie between 0 and 1; a
-        frame of figures has a share below 0 or above 1; `cluster` is the label, the score or a key; a column is
+        frame of metrics has a share below 0 or above 1; `cluster` is the label, the score or a key; a column is
         missing, given twice, of the wrong type, or has missing values. A `confidence` below 0.5 is a `DataWarning`.
 
     See Also
@@ -173,7 +173,7 @@ def intervals(
         )
     if unit == "rows":
         if truth is None or score is None:
-            raise ValueError("a frame of figures has groups only: cluster= and sampled='rows' need the rows")
+            raise ValueError("a frame of metrics has groups only: cluster= and sampled='rows' need the rows")
         names, request = metric_names(metrics, truth, score), request_of(truth, score, by, positive, policies)
         request = request_for(names, request)
         left = None if mean_over is None else partial(keys_left, mean_over=mean_over)

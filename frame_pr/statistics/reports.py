@@ -58,7 +58,7 @@ def report(
     k : int or list of int
         Cut-off ranks for precision, recall and average precision.
     threshold : float or list of float, optional
-        Adds the figures of the confusion table at this threshold, or at each of these.
+        Adds the metrics of the confusion matrix at this threshold, or at each of these.
     confidence : float, optional
         Adds `low_...` and `high_...` behind each share, the bounds that `intervals` gives with this confidence: with
         `mean_over` of the means of all, else of those that have them where rows are sampled.
@@ -87,7 +87,7 @@ def report(
         The keys, then `rows, positives, prevalence, ties` (rows that share their score with another),
         `average_precision, interpolated_average_precision, average_precision_lift` (average precision over prevalence),
         `r_precision`, `precision@k, recall@k, average_precision@k` for each k, `max_f1, threshold@max_f1`, and with a
-        threshold the figures there, such as `precision@threshold=0.5`.
+        threshold the metrics there, such as `precision@threshold=0.5`.
 
     Raises
     ------

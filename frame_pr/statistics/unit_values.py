@@ -97,7 +97,7 @@ def has_unit_values(frame: Any, truth: Any, score: Any) -> bool:
     refuse_engine(frame)
     if (truth is None) != (score is None):
         present, missing = ("score", "truth") if truth is None else ("truth", "score")
-        raise TypeError(f"{present} without {missing}: rows need both, and a frame of figures neither")
+        raise TypeError(f"{present} without {missing}: rows need both, and a frame of metrics neither")
     return truth is None
 
 
@@ -121,11 +121,11 @@ def _brought(
         if value is not None:
             raise TypeError(f"{word}= is about rows, and without truth and score a frame has none: leave it out")
     if by is None:
-        raise TypeError("by names the columns that tell the rows of a frame of figures apart, such as by='query'")
+        raise TypeError("by names the columns that tell the rows of a frame of metrics apart, such as by='query'")
     names, keys = names_of("metrics", metrics, "names of columns"), listed("by", by)
     for key in keys:
         if isinstance(key, pl.Expr):
-            raise TypeError(f"by of a frame of figures takes names of columns; got {shown(key)}")
+            raise TypeError(f"by of a frame of metrics takes names of columns; got {shown(key)}")
     if system and "system" not in keys:
         keys = [*keys, "system"]
     kind = kind_of(frame)
@@ -135,9 +135,9 @@ def _brought(
     schema = source.collect_schema()
     for name in names:
         if not (schema[name].is_numeric() or schema[name] == pl.Null):
-            raise TypeError(f"metrics: column {shown(name)} holds {schema[name]}, and figures are numbers")
+            raise TypeError(f"metrics: column {shown(name)} holds {schema[name]}, and metrics are numbers")
     if clash := next((name for name in names if name in map(str, keys)), None):
-        raise ValueError(f"column {shown(clash)} is among by and among metrics: a key is no figure")
+        raise ValueError(f"column {shown(clash)} is among by and among metrics: a key is not a metric")
     numbers = (by_name(name).cast(pl.Float64).fill_nan(None) for name in names)
     texts = [str(key) for key in keys]
     check = partial(_refuse_repeated, keys=texts, metrics=names)
@@ -149,12 +149,12 @@ def _brought(
 def _refuse_repeated(data: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str]) -> pl.DataFrame:
     for name in metrics:
         if (infinite := data[name].filter(data[name].is_infinite())).len():
-            raise ValueError(f"column {shown(name)} holds {infinite[0]}: figures are finite")
+            raise ValueError(f"column {shown(name)} holds {infinite[0]}: metrics are finite")
     twice = data.select(pl.struct(map(by_name, keys)).is_duplicated().alias("twice"))["twice"]
     if twice.any():
         first = data.filter(twice).select(map(by_name, keys)).row(0, named=True)
         where = ", ".join(f"{key}={value!r}" for key, value in first.items())
-        raise ValueError(f"a frame of figures has one row for each of its keys, and more of {where}: add a key to by")
+        raise ValueError(f"a frame of metrics has one row for each of its keys, and more of {where}: add a key to by")
     return data
 
 

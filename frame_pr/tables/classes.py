@@ -146,7 +146,9 @@ def _parse_arguments(truth: Any, scores: Any, prediction: Any, classes: Any) -> 
     if not truths and not columns and predicted is None:
         raise ValueError("unpivot_classes takes scores, prediction= or both: got none")
     if classes is not None and (truths or columns):
-        raise ValueError("classes= names the classes where nothing else does: leave it out beside a column for each")
+        raise ValueError(
+            "classes= names the classes where nothing else does: leave it out if there is a column for each"
+        )
     if classes is None and not (truths or columns):
         raise ValueError("prediction alone needs classes=[...]: a label that nothing has is a class, too")
     labels = listed_classes("classes", list(truths or columns) if classes is None else classes)

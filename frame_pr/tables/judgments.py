@@ -28,7 +28,7 @@ def join_judgments(
 
     A document that only the judgments have has a null score: it was not retrieved, `unscored="unretrieved"` counts it
     and ranks it nowhere. A document that only the run has has a null relevance: it was not judged,
-    `unjudged="negative"` counts it as a negative. With both, every function gives the figures of information retrieval,
+    `unjudged="negative"` counts it as a negative. With both, every function gives the metrics of information retrieval,
     of queries that retrieve nothing, too.
 
     Graded relevance becomes truth by comparison: on polars `truth=pl.col("relevance") >= 1` in the call; on pandas

@@ -198,7 +198,7 @@ def test_with_curve_and_a_prefix(kind):
 
 
 def test_with_curve_takes_one_score():
-    with pytest.raises(ValueError, match=r"score gives 2 columns: metric columns .* one score at a time"):
+    with pytest.raises(ValueError, match=r"score gives 2 columns: metrics as extra columns need one score at a time"):
         TEN.with_columns(other="score").pr.with_curve("relevant", ["score", "other"])
 
 

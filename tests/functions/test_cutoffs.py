@@ -284,9 +284,13 @@ def test_one_cut_at_a_time():
     for given, got in (({}, "none"), ({"threshold": 1, "k": 1}, "threshold=1 and k=1")):
         with pytest.raises(ValueError, match=f"^{one}{got}$"):
             TEN.pr.confusion("relevant", "score", **given)
-    with pytest.raises(ValueError, match="takes a score and a cut, or prediction= and no score; got a score, and a"):
+    with pytest.raises(
+        ValueError, match="needs a score and a cutoff or threshold, or prediction= and no score; got a score, and a"
+    ):
         TEN.pr.confusion("relevant", "score", prediction="relevant")
-    with pytest.raises(ValueError, match="takes a score and a cut, or prediction= and no score; got no score, and no"):
+    with pytest.raises(
+        ValueError, match="needs a score and a cutoff or threshold, or prediction= and no score; got no score, and no"
+    ):
         TEN.pr.confusion("relevant", threshold=1)
 
 

@@ -160,11 +160,11 @@ GOOD = pl.DataFrame({"y": [1, 0], "s": [1.0, 2.0], "w": [1, 2]})
         (lambda f: f.pr.curve("y", "s", ties="expected"), "a curve has no expectation over orders"),
         (
             lambda f: f.pr.with_curve("y", "s", ties="order"),
-            "with_curve does not take it; rows get the figures at their own score",
+            "with_curve does not take it; rows get the values at their own score",
         ),
         (
             lambda f: f.pr.with_curve("y", "s", tie_break="w"),
-            "with_curve does not take it; rows get the figures at their own score",
+            "with_curve does not take it; rows get the values at their own score",
         ),
         (lambda f: f.pr.confusion("y", prediction="w", positive=1, ties="order"), "predicted classes have no ranking"),
         (lambda f: f.pr.average_precision("y", "s", weight="x"), "no column 'x' in the frame"),

@@ -198,7 +198,7 @@ def test_intervals_of_two_systems_stand_side_by_side():
             ValueError,
             "plot_intervals draws a row for each group",
         ),
-        ({"metric": "word"}, TypeError, "metric='word' is a column of String: figures are numbers"),
+        ({"metric": "word"}, TypeError, "metric='word' is a column of String: metrics are numbers"),
     ],
 )
 def test_what_is_no_frame_of_figures(change, error, sentence):

@@ -467,5 +467,5 @@ def test_tables_of_figures_that_are_none(kind):
     with pytest.raises(ValueError, match="column 'system' has rows that are null"):
         kind.read(fp.compare(kind(lacking), "m", by="query"))
     infinite = table.with_columns(m=pl.when(pl.col("query") == 0).then(float("inf")).otherwise(0.0))
-    with pytest.raises(ValueError, match="column 'm' holds inf: figures are finite"):
+    with pytest.raises(ValueError, match="column 'm' holds inf: metrics are finite"):
         kind.read(fp.compare(kind(infinite), "m", by="query"))

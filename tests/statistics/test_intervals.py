@@ -308,10 +308,10 @@ REFUSED = [
     ({"cluster": "gone"}, ValueError, "cluster: no column 'gone' in the frame"),
     ({"cluster": "w", "sampled": "groups", "by": "q", "mean_over": "q"}, ValueError, "cluster= is about rows"),
     ({"cluster": "c"}, ValueError, "cluster column 'c' has 10 missing of 30: give each row its cluster"),
-    ({"truth": None}, TypeError, "score without truth: rows need both, and a frame of figures neither"),
-    ({"truth": None, "score": None}, TypeError, "by names the columns that tell the rows of a frame of figures apart"),
+    ({"truth": None}, TypeError, "score without truth: rows need both, and a frame of metrics neither"),
+    ({"truth": None, "score": None}, TypeError, "by names the columns that tell the rows of a frame of metrics apart"),
     ({"truth": None, "score": None, "by": "q", "ties": "order"}, TypeError, "ties= is about rows, and without truth"),
-    ({"truth": None, "score": None, "by": "q", "sampled": "rows"}, ValueError, "a frame of figures has groups only"),
+    ({"truth": None, "score": None, "by": "q", "sampled": "rows"}, ValueError, "a frame of metrics has groups only"),
 ]
 
 
@@ -329,7 +329,7 @@ def test_frames_of_figures_that_are_none(kind):
     with pytest.raises(ValueError, match="one row for each of its keys, and more of query=1: add a key to by"):
         kind.read(fp.intervals(kind(twice), "average_precision", by="query"))
     texts = SHARES.select(pl.col("query").cast(pl.String), "average_precision")
-    with pytest.raises(TypeError, match="column 'query' holds String, and figures are numbers"):
+    with pytest.raises(TypeError, match="column 'query' holds String, and metrics are numbers"):
         fp.intervals(texts, "query", by="average_precision")
 
 
