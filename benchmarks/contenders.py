@@ -71,13 +71,24 @@ def polars_ds(data: pl.DataFrame) -> Entry:
 def scikit_learn(data: pl.DataFrame) -> Entry:
     from sklearn.metrics import average_precision_score
 
+    return _on_arrays(data, average_precision_score)
+
+
+def scors(data: pl.DataFrame) -> Entry:
+    from scors import average_precision
+
+    return _on_arrays(data, average_precision)
+
+
+def _on_arrays(data: pl.DataFrame, average_precision: Callable[..., float]) -> Entry:
+    """A function of the arrays of one group, called for each group."""
     rows, share = sample(data, groups=300, rows=1_000_000)
     groups = {key: (g["relevant"].to_numpy(), g["score"].to_numpy()) for (key,), g in rows.group_by("query")}
 
     def run() -> pl.DataFrame:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "No positive class found")
-            values = [average_precision_score(truth, score) for truth, score in groups.values()]
+            values = [average_precision(truth, score) for truth, score in groups.values()]
         return pl.DataFrame({"query": list(groups), "average_precision": values})
 
     return Entry(run, share)
@@ -164,7 +175,10 @@ EVERYWHERE = {
     "polarbearings": polarbearings,
     "polars_ds": polars_ds,
     "scikit-learn per group": scikit_learn,
+    "scors per group": scors,
     "pandas `groupby.apply`": pandas_apply,
 }
 # They order ties by document: compared where no scores are tied, and where groups are as small as result lists.
 SEARCH = {"ranx": ranx, "pytrec_eval": pytrec_eval}
+# Asked for one group of a few rows, too.
+SMALL = {"polarbearings": polarbearings, "scikit-learn": scikit_learn, "scors": scors}

@@ -11,14 +11,14 @@ from importlib.metadata import PackageNotFoundError, version
 import polars as pl
 
 from benchmarks.calls import BASE
-from benchmarks.contenders import EVERYWHERE, SEARCH
+from benchmarks.contenders import EVERYWHERE, SEARCH, SMALL
 from benchmarks.measure import Times
 from benchmarks.peers import OURS, RESULT_LIST, SUITE_GROUPS
 from benchmarks.results import Results
 from benchmarks.small import ROWS
 from benchmarks.targets import targets
 
-PACKAGES = ["polars", "pandas", "numpy", "numba", "polarbearings", "polars_ds", "scikit-learn", "ranx"]
+PACKAGES = ["polars", "pandas", "numpy", "numba", "polarbearings", "polars_ds", "scikit-learn", "scors", "ranx"]
 PACKAGES += ["pytrec_eval-terrier"]
 
 TEXT = """# Benchmarks
@@ -58,9 +58,10 @@ No tied scores:
   are numbered already, knows one metric and checks nothing. *Halves sorted apart* sorts positives and negatives on
   their own, a shortcut that few other metrics could use.
 - *polars_ds* computes four more figures with it. It stops with an error at a group that has no positives, so it is
-  given none, which counts in its favour. *scikit-learn* is given arrays that are split by group already.
-- *scikit-learn*, *pandas*, *polars_ds*, *ranx* and *pytrec_eval* are given a sample of the groups, evenly spaced by
-  size, and their times are **extrapolated** to all.
+  given none, which counts in its favour. *scikit-learn* and *scors* are
+  given arrays that are split by group already.
+- *scikit-learn*, *scors*, *pandas*, *polars_ds*, *ranx* and *pytrec_eval* are given a sample of the groups, evenly
+  spaced by size, and their times are **extrapolated** to all.
 - *ranx* keeps the order of its input for tied scores, and *pytrec_eval* sorts them by document. So they are compared
   where no scores are tied, and only where no group has more than {result_list:,} rows. *conversion* makes their input
   of a frame, and is not in the row below it.
@@ -115,6 +116,10 @@ calls.
 
 {per_call}
 
+Average precision of one group of so many rows, best in ms. *scikit-learn* and *scors* are given arrays, and check less.
+
+{few_rows}
+
 CPU time of an import in a new process. None of them imports matplotlib: the run would have stopped.
 
 {imports}
@@ -163,6 +168,16 @@ def page(found: Results, rows: int, rounds: int) -> str:
         per_call=_table(
             ["call", "best, ms", "median, ms"],
             ([name, _number(t.best * 1e3), _number(t.median * 1e3)] for name, t in found.per_call.items()),
+        ),
+        few_rows=_table(
+            ["who", *(f"{rows:,}" for rows in found.few_rows)],
+            (
+                [
+                    name,
+                    *(_number(times[name].best * 1e3 if name in times else None) for times in found.few_rows.values()),
+                ]
+                for name in (OURS, *SMALL)
+            ),
         ),
         imports=_table(
             ["import", "best, ms", "median, ms"],

@@ -19,6 +19,8 @@ class Results(NamedTuple):
     growth: dict[str, dict[int, tuple[Times, float]]]
     """Seconds and bytes a row, by shape and number of rows."""
     per_call: dict[str, Times]
+    few_rows: dict[int, dict[str, Times]]
+    """Average precision of one group, by its rows and by who computes it."""
     imports: dict[str, Times]
     reshaped: dict[str, Times]
     """Of lists, and of tallies: frames of other shapes."""

@@ -19,7 +19,7 @@ from benchmarks.memory import bytes_a_row, growth
 from benchmarks.page import page
 from benchmarks.peers import race, search_suites, suites
 from benchmarks.results import Results
-from benchmarks.small import imports, per_call
+from benchmarks.small import by_rows, imports, per_call
 from benchmarks.sorting import sorts
 
 GROWING = ("100k x 100", "1 x 10M")
@@ -59,7 +59,8 @@ def measure(
     say("in parts, and on engines")
     scaled = scale.cases(rows, str(folder), larger=max(sizes) > rows, engines=engines)
     say("small calls and imports")
-    found = Results(times, memory, grown, per_call(calls), imports(calls // 30), reshaped, scaled)
+    few_rows = by_rows(calls)
+    found = Results(times, memory, grown, per_call(calls), few_rows, imports(calls // 30), reshaped, scaled)
     say("done")
     return found
 

@@ -9,11 +9,12 @@ import polars as pl
 
 import frame_pr as fp
 from benchmarks.calls import BASE, CALLS, average_precision
-from benchmarks.contenders import EVERYWHERE
+from benchmarks.contenders import EVERYWHERE, SMALL
 from benchmarks.measure import Times, import_seconds, in_turns
-from benchmarks.peers import present
+from benchmarks.peers import OURS, present
 
 ROWS = 10
+FEW = (10, 100, 1_000, 10_000)
 AFTER_POLARS = "frame_pr, after polars"
 PANELS = "`plot` of 80 panels, saved as SVG"
 FLIPS = "`compare` of 3 systems on 1,000 queries, 10,000 sign flips"
@@ -41,6 +42,22 @@ def per_call(calls: int) -> dict[str, Times]:
     figures = pl.DataFrame({**keys, "average_precision": draw.random(3_000)})
     flips = {FLIPS: lambda: fp.compare(figures, "average_precision", by="query", test="permutation")}
     return in_turns(runs, calls) | in_turns(flips, max(3, calls // 30)) | in_turns({PANELS: _panels}, 3)
+
+
+def by_rows(calls: int) -> dict[int, dict[str, Times]]:
+    """Seconds of average precision of one group, by the number of its rows: ours, and those of the peers."""
+    draw, found = np.random.default_rng(0), {}
+    for rows in FEW:
+        data = pl.DataFrame(
+            {
+                "query": np.zeros(rows, np.int64),
+                "relevant": np.arange(rows) % 3 == 0,
+                "score": draw.random(rows).round(3),
+            }
+        )
+        runs = {OURS: lambda data=data: fp.average_precision(data, "relevant", "score")}
+        found[rows] = in_turns(runs | {name: entry.run for name, entry in present(SMALL, data).items()}, calls)
+    return found
 
 
 def _panels() -> None:

@@ -51,17 +51,21 @@ class Blocks:
         """
         return self.positives * 0 + number
 
-    def by_lists(self, formula: Callable[..., pl.Expr], *numbers: pl.Expr) -> pl.Expr:
-        """Apply a formula that builds lists as intermediate results."""
-        if not self.one_group:
-            return formula(*numbers)
+    def of_columns(self, steps: Sequence[Mapping[str, pl.Expr]], **numbers: pl.Expr) -> pl.Expr:
+        """Compute columns step by step, the first of these numbers; the value is the column `value` of the last step.
+
+        polars plans a part of an expression anew each time that it is named, which takes milliseconds. Inside an
+        expression it would broadcast a list over the group, so a formula with lists has to be called once for all
+        groups.
+        """
 
         def value(columns: Sequence[pl.Series]) -> pl.Series:
-            table = pl.DataFrame([column.alias(str(place)) for place, column in enumerate(columns)])
-            return table.select(formula(*map(pl.col, table.columns))).to_series()
+            table = pl.DataFrame([column.alias(name) for column, name in zip(columns, numbers, strict=True)]).lazy()
+            for step in steps:
+                table = table.with_columns(**step)
+            return table.select("value").collect(engine="in-memory").to_series()
 
-        # Inside an expression polars would broadcast the list over the group, so evaluate it once for all groups.
-        return pl.map_batches(list(numbers), value, return_dtype=pl.Float64, is_elementwise=True)
+        return pl.map_batches(list(numbers.values()), value, return_dtype=pl.Float64, is_elementwise=True)
 
     def share(self, k: int | pl.Expr) -> pl.Expr:
         """Return how many rows of the block are among the first k."""

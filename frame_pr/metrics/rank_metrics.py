@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import partial
 from math import log
 
 import polars as pl
@@ -30,28 +29,37 @@ def _first_hit(name: re.Match[str], b: Blocks) -> Metric:
     cut = None if name["k"] is None else Rank.parse(name["k"])
     parts, (size, hits, k) = _first_block_with_a_hit(b)
     taken = size if cut is None else (cut.of_group(b.positives, b.rows) - k + size).clip(0, size)
-    value = b.by_lists(partial(_expected, reciprocal=name["figure"] == "reciprocal_rank"), size, hits, k, taken)
+    steps = _expected(reciprocal=name["figure"] == "reciprocal_rank")
+    value = b.of_columns(steps, size=size, hits=hits, k=k, taken=taken)
     expectation = pl.when(b.positives > 0).then(value)
     return Metric("share", expectation, by_ties(parts, expected=parts), cut=cut, counts_ranks=True)
 
 
-def _expected(size: pl.Expr, hits: pl.Expr, k: pl.Expr, taken: pl.Expr, *, reciprocal: bool) -> pl.Expr:
-    """Return the expected value of the first positive of a block over all orders, if it is among the retrieved rows.
+def _expected(*, reciprocal: bool) -> list[dict[str, pl.Expr]]:
+    """The expected value of the first positive of a block over all orders, if it is among the retrieved rows, in steps.
 
     It follows i misses with probability r/g, (r/g) (f/(g-1)), ...: each probability is the one before times
     (f+1-i)/(g-i).
     """
-    before, misses = k - size, size - hits
-    certain = taken > misses if not reciprocal else (misses == 0) & (taken > 0)
+    size, hits, taken, before, misses, certain, possible, places, chances = map(pl.col, _EXPECTED)
     # Build lists only if order matters, and of limited length. Multiply step by step, as in `gains.discounts`.
-    possible = taken.clip(upper_bound=misses + 1) * (~certain & (misses > 0))
     short = possible.clip(upper_bound=FIRST_HITS) if reciprocal else possible * (possible <= FIRST_HITS)
-    places = pl.int_ranges(0, short)
-    chances = ((misses + 1 - places) / (size - places)).list.eval(pl.element().cum_prod())
     if reciprocal:
-        first = certain / (before + 1) + hits / (misses + 1) * (chances / (before + 1 + places)).list.sum()
-        return first + later_first_hits(size, hits, before, possible)
-    return certain + hits / (misses + 1) * chances.list.sum() + chance_of_a_hit(size, hits, possible)
+        value = certain / (before + 1) + hits / (misses + 1) * (chances / (before + 1 + places)).list.sum()
+        value += later_first_hits(size, hits, before, possible)
+    else:
+        value = certain + hits / (misses + 1) * chances.list.sum() + chance_of_a_hit(size, hits, possible)
+    return [
+        {"before": pl.col("k") - size, "misses": size - hits},
+        {"certain": (misses == 0) & (taken > 0) if reciprocal else taken > misses},
+        {"possible": taken.clip(upper_bound=misses + 1) * (~certain & (misses > 0))},
+        {"places": pl.int_ranges(0, short)},
+        {"chances": ((misses + 1 - places) / (size - places)).list.eval(pl.element().cum_prod())},
+        {"value": value},
+    ]
+
+
+_EXPECTED = ("size", "hits", "taken", "before", "misses", "certain", "possible", "places", "chances")
 
 
 def _first_rank(_: re.Match[str], b: Blocks) -> Metric:
@@ -121,7 +129,15 @@ def discounts(before: pl.Expr, upto: pl.Expr) -> pl.Expr:
 
 def _dcg(b: Blocks, k: pl.Expr | None) -> Aggregate:
     """Return the gain of each block, shared out evenly, times the mean discount of its rows."""
-    return Aggregate(b.gain / b.size * discounts(_first(b.k - b.size, k), _first(b.k, k)))
+    return Aggregate(b.gain / b.size * _discounts_among(b, b.k - b.size, b.k, k))
+
+
+def _discounts_among(b: Blocks, before: pl.Expr, upto: pl.Expr, k: pl.Expr | None) -> pl.Expr:
+    """The discounts of these ranks, of those among the first k."""
+    if k is None:
+        return discounts(before, upto)
+    steps = [{"value": discounts(pl.col("before"), pl.col("upto"))}]
+    return b.of_columns(steps, before=_first(before, k), upto=_first(upto, k))
 
 
 def _first(rank: pl.Expr, k: pl.Expr | None) -> pl.Expr:
@@ -142,10 +158,10 @@ def _gain(name: re.Match[str], b: Blocks) -> Metric:
     else:
         # Place each positive at its rank among the positives, in the same order, so that a perfect ranking has exactly
         # 1.
-        parts[f"ideal{at}"] = Aggregate(discounts(_first(b.tp - b.hits, k), _first(b.tp, k)))
+        parts[f"ideal{at}"] = Aggregate(_discounts_among(b, b.tp - b.hits, b.tp, k))
         if not b.one_group:
             retrieved = b.number("retrieved_positives").fill_null(0)
-            ideal = ideal + discounts(_first(retrieved, k), _first(b.positives, k))
+            ideal = ideal + _discounts_among(b, retrieved, b.positives, k)
     # The same sum in two orders may differ in the last bit.
     value = ratio(dcg, ideal).clip(upper_bound=1.0)
     return Metric("share", value, by_ties(parts, expected=parts), cut=cut, counts_ranks=True)

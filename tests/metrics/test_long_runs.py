@@ -22,7 +22,10 @@ def discount(before, upto):
 
 def expected(size, hits, before, taken, *, reciprocal):
     numbers = [pl.lit(number, dtype=pl.Int64) for number in (size, hits, before + size, taken)]
-    return pl.select(_expected(*numbers, reciprocal=reciprocal)).item()
+    table = pl.select(**dict(zip(("size", "hits", "k", "taken"), numbers, strict=True)))
+    for step in _expected(reciprocal=reciprocal):
+        table = table.with_columns(**step)
+    return table["value"].item()
 
 
 def harmonic(start, count):
