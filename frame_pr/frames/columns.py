@@ -239,17 +239,18 @@ def computed(
     try:
         result = table.collect(engine="in-memory")
     except (Exception, pl.exceptions.PanicException):
-        _refuse_fault(source, columns, arguments, height)
+        refuse_fault(source, columns, arguments, height)
         raise
     if arguments and result.height != height:
-        _refuse_fault(source, columns, arguments, height)
+        refuse_fault(source, columns, arguments, height)
         raise ValueError(f"{' and '.join(dict.fromkeys(arguments.values()))} name no column of the frame: one has to")
     return result
 
 
-def _refuse_fault(
+def refuse_fault(
     source: pl.LazyFrame, columns: Mapping[str, pl.Expr], arguments: Mapping[str, str], height: int
 ) -> None:
+    """Raise for the first of the caller's columns that a frame of so many rows cannot compute for every row."""
     for name, argument in arguments.items():
         try:
             height_of_column = source.select(columns[name]).collect(engine="in-memory").height

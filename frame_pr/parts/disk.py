@@ -21,7 +21,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.columns import expanded, expanded_one
+from frame_pr.frames.columns import expanded, expanded_one, refuse_fault
 from frame_pr.frames.kinds import kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.functions.tallies import Bins
@@ -58,19 +58,18 @@ class DiskFrame(Parts):
 
     def evaluate(self, request: Request, named: Mapping[str, str], means: Means | None, undefined: float | None) -> Any:
         """Metrics per group, also where the columns of the request are expressions."""
-        frame, request = self._with_named_columns(request)
-        return super(DiskFrame, frame).evaluate(request, named, means, undefined)
+        return self._with_named_columns(request, lambda frame, names: super().evaluate(names, named, means, undefined))
 
     def tally(self, request: Request, bins: Bins | None) -> Any:
         """Pre-aggregated counts, also where the columns of the request are expressions."""
-        frame, request = self._with_named_columns(request)
-        return super(DiskFrame, frame).tally(request, bins)
+        return self._with_named_columns(request, lambda frame, names: super().tally(names, bins))
 
-    def _with_named_columns(self, request: Request) -> tuple[DiskFrame, Request]:
-        """The frame with a column for each expression of the request, and the request with their names."""
+    def _with_named_columns(self, request: Request, function: Callable[[DiskFrame, Request], Any]) -> Any:
+        """Call a function with a frame that has a column for each expression, and with a request of their names."""
         if not any(isinstance(column, pl.Expr) for column in request.columns()):
-            return self, request
+            return function(self, request)
         made: dict[str, pl.Expr] = {}
+        arguments: dict[str, str] = {}
 
         def named(argument: str, items: Sequence[Any], *, several: bool = False) -> list[str]:
             self.refuse_missing([item for item in items if not isinstance(item, pl.Expr)], argument)
@@ -84,6 +83,7 @@ class DiskFrame(Parts):
                 if unique != name and several:
                     raise ValueError(f"{argument}: {shown(name)} is also another column of the call; use alias()")
                 made[unique] = column
+                arguments[unique] = argument
                 names.append(unique)
             return names
 
@@ -95,7 +95,11 @@ class DiskFrame(Parts):
         policies = request.policies | options
         request = replace(request, keys=keys, scores=scores, truth=single["truth"], policies=policies)
         frame = self.frame.with_columns(column.alias(name) for name, column in made.items())
-        return replace(self, frame=frame), request
+        try:
+            return function(replace(self, frame=frame), request)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+            refuse_fault(self.frame, made, arguments, _height(self.frame))
+            raise
 
     def _call(self, request: Request, named: Mapping[str, str], undefined: float | None) -> PartQuery:
         # Check it here: a part has only the columns that the call reads, and `count` is not one of them.
