@@ -245,8 +245,14 @@ def _written(frame: pl.LazyFrame, part: pl.Expr, folder: Path) -> list[pl.LazyFr
     """Write a frame in parts."""
     # The only unstable polars API in the package. One file per part, however large, because there are many parts.
     parts = pl.PartitionBy(folder, key={_PART: part}, include_key=False, approximate_bytes_per_file=None)
+    sink(frame, parts, folder)
+    return [pl.scan_ipc(path) for path in sorted(folder.glob(f"{_PART}=*"))]
+
+
+def sink(frame: pl.LazyFrame, target: Any, folder: Path) -> None:
+    """Write a frame to a file, or to several in a folder."""
     try:
-        frame.sink_ipc(parts, compression="lz4", maintain_order=False)
+        frame.sink_ipc(target, compression="lz4", maintain_order=False)
     except (OSError, pl.exceptions.ComputeError) as error:
         code = re.search(r"os error (\d+)\)", str(error))
         number = int(code[1]) if code else 0
@@ -254,7 +260,6 @@ def _written(frame: pl.LazyFrame, part: pl.Expr, folder: Path) -> list[pl.LazyFr
         if number in _WRITE_ERRORS:
             raise OSError(number, _WRITE_ERRORS[number].format(folder)) from None
         raise
-    return [pl.scan_ipc(path) for path in sorted(folder.glob(f"{_PART}=*"))]
 
 
 @contextmanager
