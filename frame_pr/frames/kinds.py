@@ -227,6 +227,8 @@ class Backend(ABC, Generic[Frame]):
     """The functions that a backend can run."""
     in_memory: str
     """How to bring its rows into memory for all other functions."""
+    tally_in_memory = "a tally of the rows"
+    """What holds all that the other functions need, in fewer rows."""
 
     @abstractmethod
     def evaluate(self, request: Any, named: Mapping[str, str], means: Any | None, undefined: float | None) -> Frame:
@@ -288,7 +290,6 @@ def is_stream(frame: Any) -> bool:
         and _library(frame) not in _OF_THEIR_OWN
         and not kind.__name__.endswith(("Array", "Series"))
         and find_kind(frame) is None
-        and backend_class(frame) is None
     )
 
 
@@ -301,7 +302,7 @@ def read_stream(frame: Any) -> Any:
 
     A stream may be readable only once, so a caller that needs the rows twice keeps the result.
     """
-    if not is_stream(frame):
+    if not is_stream(frame) or backend_class(frame):
         return frame
     name = type(frame).__name__
     try:
@@ -328,8 +329,8 @@ def kind_of(frame: Frame) -> FrameKind[Frame]:
         return kind
     if backend := backend_class(frame):
         raise TypeError(
-            f"a {backend.name} has {backend.functions}; call this function on {backend.in_memory}, or on a tally of "
-            "the rows with count='count'"
+            f"a {backend.name} has {backend.functions}; call this function on {backend.in_memory}, or on "
+            f"{backend.tally_in_memory} with count='count'"
         )
     raise TypeError(_fault(frame))
 

@@ -179,8 +179,11 @@ def validate(selection: Selection[Frame], request: Request) -> tuple[pl.LazyFram
             canonical.append(pl.col(name).cast(pl.Int64) if whole else pl.col(name).cast(pl.Float64).fill_nan(None))
 
     def check_content(data: pl.DataFrame) -> pl.DataFrame:
+        counts = data["count"] if "count" in selection.others else None
+        if counts is not None:
+            weights.check_counts(selection.others["count"], counts)
         ways = _UNJUDGED if request.unjudged == "raise" else ""
-        values.check_labels("truth", truth, data["truth"], positive, ways)
+        values.check_labels("truth", truth, data["truth"], positive, ways, counts)
         if positive is not None:
             values.check_occurs(truth, data["truth"], positive, categories[truth])
         for column, name in selection.scores.items():
@@ -189,7 +192,7 @@ def validate(selection: Selection[Frame], request: Request) -> tuple[pl.LazyFram
                 if labels[column] is not None:
                     values.check_shared(name, data[column], truth, data["truth"], categories)
             else:
-                values.check_score(name, data[column], _UNSCORED if request.unscored == "raise" else "")
+                values.check_score(name, data[column], _UNSCORED if request.unscored == "raise" else "", counts)
         if not request.predicted and len({schema[column] for column in selection.scores}) > 1:
             values.check_common_type(list(selection.scores.values()), data.select(selection.scores.keys()))
         if "cluster" in selection.others and (missing := data["cluster"].null_count()):
@@ -197,9 +200,6 @@ def validate(selection: Selection[Frame], request: Request) -> tuple[pl.LazyFram
                 f"cluster column {shown(selection.others['cluster'])} has {missing} missing of {data.height}: give "
                 "each row its cluster, one of its own where it belongs to none"
             )
-        counts = data["count"] if "count" in selection.others else None
-        if counts is not None:
-            weights.check_counts(selection.others["count"], counts)
         for name in weights.COLUMNS:
             if name in selection.others:
                 weights.check_masses(name, selection.others[name], data[name], data["truth"], counts)

@@ -22,10 +22,8 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.columns import expanded, expanded_one
-from frame_pr.frames.kinds import kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.functions.tallies import Bins
-from frame_pr.inputs.data_warnings import may_be_tally, refuse_tally
 from frame_pr.inputs.request import Request
 from frame_pr.metrics.means import Means
 from frame_pr.parts.backends import Parts, Readings
@@ -34,7 +32,6 @@ from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_edges, ran
 
 _BYTES_A_ROW = 160  # At the peak, in addition to the rows; benchmarks/scale.py measures it.
 _SAMPLE = 1_000_000  # Rows at most.
-_FIRST = 100_000  # Rows by which a tally is recognised.
 _PART = "part"  # polars drops a column of this name. The columns of a part are named by their places, so it is free.
 
 
@@ -98,10 +95,7 @@ class DiskFrame(Parts):
         return replace(self, frame=frame), request
 
     def _call(self, request: Request, named: Mapping[str, str], undefined: float | None) -> PartQuery:
-        # Check it here: a part has only the columns that the call reads, and `count` is not one of them.
-        if may_be_tally(self.columns(), request):
-            first = self.frame.head(_FIRST).collect()
-            refuse_tally(kind_of(first), first.lazy(), request)
+        self.refuse_tally(request, lambda rows: self.frame.head(rows).collect())
         return super()._call(request, named, undefined)
 
     def empty(self, columns: Sequence[str]) -> pl.DataFrame:
