@@ -25,7 +25,6 @@ except ImportError as error:
     raise ImportError('frame_pr.ibis needs ibis-framework and pyarrow: pip install "frame-pr[ibis]"') from error
 
 _SHARE = 0.01  # of the rows, in a sample
-_MOST = 1_000_000  # rows of a sample
 _NUMBER = "number"  # columns of ours, beside those of a part, which are named by their places
 _BYTES = "bytes"
 
@@ -146,7 +145,7 @@ class IbisFrame(Remote):
             rows = rows.mutate(**cut)
         count = call.request.single.get("count")
         number = rows.count() if count is None else rows[place[str(count)]].sum()
-        table = self._counted(rows, [place[name] for name in names], number)
+        table = self._count_equal_rows(rows, [place[name] for name in names], number)
         table = table if count is None else table.filter(table[_NUMBER] > 0)
         return table.select(**{name: table[place[name]] for name in names}, count=table[_NUMBER])
 
@@ -177,12 +176,12 @@ class IbisFrame(Remote):
             place = {name: str(i) for i, name in enumerate(columns)}
             order = [place.get(name, _NUMBER) for name in counting.columns()]
             if _takes_counts(counting, empty, order) and self._is_tally_small(columns):
-                table = self._counted(rows, rows.columns, rows.count())
+                table = self._count_equal_rows(rows, rows.columns, rows.count())
                 table = table.select(**{new: table[old] for new, old in zip(places(order), order, strict=True)})
                 return counting, self._rows(table, counting.columns())
         return call, self._rows(rows, columns)
 
-    def _counted(self, rows: Any, keys: Sequence[str], number: Any) -> Any:
+    def _count_equal_rows(self, rows: Any, keys: Sequence[str], number: Any) -> Any:
         """One row for rows with equal values, with their number; texts are equal where their bytes are."""
         as_bytes = self._database.as_bytes
         texts = {name for name in keys if as_bytes is not None and rows[name].type().is_string()}
@@ -192,8 +191,8 @@ class IbisFrame(Remote):
 
     def _is_tally_small(self, columns: Sequence[str]) -> bool:
         """Whether a sample says that a tally is worth it: it has the numbers of the rows, and another time."""
-        sample = self._placed(columns, self.frame.sample(_SHARE, method="block")).limit(_MOST)
-        times = self._counted(sample, sample.columns, sample.count())
+        sample = self._placed(columns, self.frame.sample(_SHARE, method="block"))
+        times = self._count_equal_rows(sample, sample.columns, sample.count())
         n = times[_NUMBER]
         counts = times.agg(rows=n.sum(), kinds=times.count(), once=(n == 1).sum(), twice=(n == 2).sum())
         ((rows, kinds, once, twice),) = (
