@@ -11,7 +11,7 @@ from html import escape
 from pathlib import Path
 from textwrap import fill
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar
 
 import polars as pl
 
@@ -19,7 +19,7 @@ from frame_pr.expressions.namespace import ExprPR
 from frame_pr.frames.arguments import flag, is_whole, path_of, public, scalar, whole
 from frame_pr.frames.arrow import PandasFrame
 from frame_pr.frames.environment import when_imported
-from frame_pr.frames.kinds import Backend, Frame, backend_class, path_advice, read_stream, register_backend
+from frame_pr.frames.kinds import Backend, Frame, backend_class, is_stream, path_advice, read_stream, register_backend
 from frame_pr.frames.messages import kind_of_value, shown
 from frame_pr.functions import confusion as matrices
 from frame_pr.functions import (
@@ -39,6 +39,13 @@ _MOST = 10_000  # Parts; each of them takes a file and about 20 ms.
 _LEAST = 2**20  # Bytes. A number meant as gibibytes is far below it, and would give as many files as there are rows.
 P = ParamSpec("P")
 Result = TypeVar("Result")
+
+
+class Stream(Protocol):
+    """What type checkers need to know of a stream of Arrow."""
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """The stream, as a capsule of Arrow's C interface."""
 
 
 # The subjects of the methods, in the words of docs/reference.md.
@@ -216,7 +223,7 @@ def _register_pandas(pandas: ModuleType) -> None:
 
 @public()
 def partitioned(
-    frame: pl.LazyFrame | pl.DataFrame,
+    frame: pl.LazyFrame | pl.DataFrame | Stream,
     *,
     memory_budget: str | int = "4GiB",
     partitions: int | None = None,
@@ -232,8 +239,10 @@ def partitioned(
 
     Parameters
     ----------
-    frame : polars LazyFrame or DataFrame
-        Scored rows, such as `polars.scan_parquet` of many files.
+    frame : polars LazyFrame or DataFrame, stream of Arrow
+        Scored rows, such as `polars.scan_parquet` of many files. A stream, such as a `RecordBatchReader`, what an ADBC
+        cursor fetches, a DuckDB relation or an Ibis table, is written to the directory of the parts, batch by batch and
+        only the columns that the call reads. A reader is read but once, so it serves one call.
     memory_budget : str or int
         Memory to stay within, about: "4GiB", "500MB", or a number of bytes, at least 1 MiB. Says how many parts there
         are.
@@ -272,17 +281,23 @@ def partitioned(
     >>> parts.average_precision("relevant", "score", by="query").rows()
     [(1, 1.0), (2, 0.5)]
     """
-    if not isinstance(frame, (pl.LazyFrame, pl.DataFrame)):
+    if not (isinstance(frame, (pl.LazyFrame, pl.DataFrame)) or is_stream(frame)):
         way = ": a pandas frame is in memory already" if PandasFrame.matches(frame) else path_advice(frame)
-        raise TypeError(f"partitioned takes a polars LazyFrame or DataFrame as its frame, got {shown(frame)}{way}")
+        what = "a polars LazyFrame or DataFrame, or a stream of Arrow, as its frame"
+        raise TypeError(f"partitioned takes {what}, got {shown(frame)}{way}")
     number = None if partitions is None else whole("partitions", partitions, least=1)
     if number is not None and number > _MOST:
         raise ValueError(f"partitions={number}: each part takes a file and about 20 ms; give at most {_MOST}")
     where = None if directory is None else Path(path_of("directory", directory)).expanduser()
     bar = flag("progress", progress)
     from frame_pr.parts.disk import DiskFrame
+    from frame_pr.parts.stream_frame import StreamFrame
 
-    parts: Any = DiskFrame(frame.lazy(), _bytes(memory_budget), number, where, bar)
+    options = _bytes(memory_budget), number, where, bar
+    if isinstance(frame, (pl.LazyFrame, pl.DataFrame)):
+        parts: Any = DiskFrame(frame.lazy(), *options)
+    else:
+        parts = StreamFrame.of(frame, *options)
     return PR(parts)
 
 

@@ -168,7 +168,7 @@ WRONG: dict[str, list[Any]] = {
 WRONG["MetricName"] = WRONG["Method"] = WRONG["str"]
 for several in ("MetricName | Sequence[MetricName]", "Statistic | str | Sequence[Statistic | str]"):
     WRONG[several] = WRONG["str | Sequence[str]"]
-FRAMES = ("Frame", "pl.DataFrame | pl.LazyFrame | pd.DataFrame", "pl.LazyFrame | pl.DataFrame")
+FRAMES = ("Frame", "pl.DataFrame | pl.LazyFrame | pd.DataFrame", "pl.LazyFrame | pl.DataFrame | Stream")
 # What is taken, though other arguments of the kind do not take it.
 TAKEN: dict[str, Callable[[Any], bool]] = {
     **{path: lambda value: isinstance(value, bytes) for path in ("path", "directory")},

@@ -1,15 +1,15 @@
-"""Kinds of frames that are read and built through Arrow: pandas DataFrames and pyarrow Tables."""
+"""Kinds of frames that are read and built through Arrow: pandas DataFrames and pyarrow Tables; streams of Arrow."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.kinds import FrameKind, InMemory, register_kind
+from frame_pr.frames.kinds import FrameKind, InMemory, is_stream, register_kind
 from frame_pr.frames.messages import first_line, shown
 
 if TYPE_CHECKING:
@@ -327,3 +327,55 @@ def _dictionary(column: pl.Series, dtype: Any) -> Any:
     encoded = pa.array(column.to_list(), dtype.value_type).dictionary_encode()
     indices = encoded.indices.cast(dtype.index_type)
     return pa.DictionaryArray.from_arrays(indices, encoded.dictionary, ordered=dtype.ordered)
+
+
+# streams --------------------------------------------------------------------------------------------------------------
+
+
+class Stream(NamedTuple):
+    """How the objects of a library give a stream of Arrow: all of it, or some of its columns."""
+
+    columns: Callable[[Any], Sequence[str]]
+    project: Callable[[Any, Sequence[str]], Any]
+    empty: Callable[[Any], Any]
+    """The same columns without rows."""
+    batches: Callable[[Any], Any]
+    """Batches of rows, one after the other."""
+
+
+def _project_relation(relation: Any, names: Sequence[str]) -> Any:
+    # Quoted here: DuckDB's own ColumnExpression reads a name with a dot as a table and its column.
+    return relation.project(", ".join('"' + name.replace('"', '""') + '"' for name in names))
+
+
+def _project_batches(reader: Any, names: Sequence[str]) -> Any:
+    schema = reader.schema.empty_table().select(names).schema
+    return type(reader).from_batches(schema, (batch.select(names) for batch in reader))
+
+
+def _batches(stream: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.RecordBatchReader.from_stream(stream)
+
+
+_STREAMS: Mapping[str, Stream] = {
+    "DuckDBPyRelation": Stream(
+        lambda relation: relation.columns, _project_relation, lambda relation: relation.limit(0), _batches
+    ),
+    "RecordBatchReader": Stream(
+        lambda reader: reader.schema.names, _project_batches, lambda reader: reader.schema.empty_table(), iter
+    ),
+    "Table": Stream(  # of Ibis
+        lambda table: table.columns,
+        lambda table, names: table.select(*names),
+        lambda table: table.schema().to_pyarrow().empty_table(),
+        lambda table: table.to_pyarrow_batches(),
+    ),
+}
+"""By the name of the class."""
+
+
+def stream_of(frame: Any) -> Stream | None:
+    """How a stream gives some of its columns; None if it has to be read whole, and for all other objects."""
+    return _STREAMS.get(type(frame).__name__) if is_stream(frame) else None

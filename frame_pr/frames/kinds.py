@@ -227,6 +227,8 @@ class Backend(ABC, Generic[Frame]):
     """The functions that a backend can run."""
     in_memory: str
     """How to bring its rows into memory for all other functions."""
+    tally_in_memory = "a tally of the rows"
+    """What holds all that the other functions need, in fewer rows."""
 
     @abstractmethod
     def evaluate(self, request: Any, named: Mapping[str, str], means: Any | None, undefined: float | None) -> Frame:
@@ -268,6 +270,8 @@ def backend_of(frame: Frame) -> Backend[Frame] | None:
 
 _OF_THEIR_OWN = ("dask", "narwhals", "pandas", "polars", "pyspark")
 """Types that have an Arrow stream too but are another kind of frame, or no frame."""
+_QUERIES = ("duckdb", "ibis")
+"""Libraries whose streams are queries, which run again at each call."""
 
 
 def find_kind(frame: Any) -> FrameKind[Any] | None:
@@ -278,28 +282,45 @@ def find_kind(frame: Any) -> FrameKind[Any] | None:
     return None
 
 
+def is_stream(frame: Any) -> bool:
+    """Whether an object is a stream of Arrow, such as a relation of DuckDB, and no kind of frame."""
+    kind = type(frame)
+    return (
+        hasattr(kind, "__arrow_c_stream__")
+        and _library(frame) not in _OF_THEIR_OWN
+        and not kind.__name__.endswith(("Array", "Series"))
+        and find_kind(frame) is None
+    )
+
+
+def _library(frame: Any) -> str:
+    return type(frame).__module__.partition(".")[0].removeprefix("_")
+
+
 def read_stream(frame: Any) -> Any:
     """Read the rows of an Arrow stream, such as a DuckDB relation, as a polars frame. Return other objects unchanged.
 
     A stream may be readable only once, so a caller that needs the rows twice keeps the result.
     """
-    kind = type(frame)
-    library = kind.__module__.partition(".")[0].removeprefix("_")
-    if find_kind(frame) is not None or not hasattr(kind, "__arrow_c_stream__") or library in _OF_THEIR_OWN:
+    if not is_stream(frame) or backend_class(frame):
         return frame
-    if kind.__name__.endswith(("Array", "Series")):
-        return frame
+    name = type(frame).__name__
     try:
         table = pl.DataFrame(frame)
     except (pl.exceptions.PolarsError, TypeError, ValueError, RuntimeError, NotImplementedError) as error:
-        raise TypeError(f"the stream of a {kind.__name__} cannot be read: {first_line(error)}") from None
-    # A relation is a query that runs again, and may then have no rows.
-    if table.is_empty() and library != "duckdb":
+        raise TypeError(f"the stream of a {name} cannot be read: {first_line(error)}") from None
+    if table.is_empty():
+        refuse_no_rows(frame)
+    return table
+
+
+def refuse_no_rows(stream: Any) -> None:
+    """Raise for a stream that had no rows, unless it is a query, which may find none."""
+    if _library(stream) not in _QUERIES:
         raise ValueError(
-            f"the stream of a {kind.__name__} has no rows: it may have been read before, and is read but once; "
+            f"the stream of a {type(stream).__name__} has no rows: it may have been read before, and is read but once; "
             "polars.DataFrame(...) of it, made once, serves many calls"
         )
-    return table
 
 
 def kind_of(frame: Frame) -> FrameKind[Frame]:
@@ -308,8 +329,8 @@ def kind_of(frame: Frame) -> FrameKind[Frame]:
         return kind
     if backend := backend_class(frame):
         raise TypeError(
-            f"a {backend.name} has {backend.functions}; call this function on {backend.in_memory}, or on a tally of "
-            "the rows with count='count'"
+            f"a {backend.name} has {backend.functions}; call this function on {backend.in_memory}, or on "
+            f"{backend.tally_in_memory} with count='count'"
         )
     raise TypeError(_fault(frame))
 

@@ -200,8 +200,8 @@ def _binned(table: pl.LazyFrame, score: str, keys: Sequence[str], n: int, *, asc
     return table.with_columns(pl.when(retrieved).then(worst)).drop("group", "block", "own", "upto", "before", "bin")
 
 
-def _cut(column: str, name: str, dtype: Any, cuts: list[Threshold], *, ascending: bool) -> pl.Expr:
-    """Return, for each score, the highest cut point that it reaches, in the dtype of the scores."""
+def cut_labels(dtype: Any, cuts: list[Threshold], *, ascending: bool) -> tuple[pl.Series, pl.Series]:
+    """Return the sorted cut points in the dtype of the scores, and the score of each bin, one more."""
     edges = {worst_reached(cut.threshold, dtype, ascending=ascending) for cut in cuts}
     if not dtype.is_float():
         low, high = _limits(dtype)
@@ -209,7 +209,12 @@ def _cut(column: str, name: str, dtype: Any, cuts: list[Threshold], *, ascending
         edges = {min(max(edge, low), high) for edge in edges if (edge >= low if ascending else edge <= high)}
     typed_edges = pl.Series([_typed(edge, dtype) for edge in sorted(edges)], dtype=dtype)
     beyond = pl.Series([float("inf" if ascending else "-inf") if dtype.is_float() else None], dtype=dtype)
-    labels = pl.concat([typed_edges, beyond] if ascending else [beyond, typed_edges])
+    return typed_edges, pl.concat([typed_edges, beyond] if ascending else [beyond, typed_edges])
+
+
+def _cut(column: str, name: str, dtype: Any, cuts: list[Threshold], *, ascending: bool) -> pl.Expr:
+    """Of each score the best cut point that it reaches, in the type of the scores."""
+    typed_edges, labels = cut_labels(dtype, cuts, ascending=ascending)
 
     def worst(scores: pl.Series) -> pl.Series:
         edges_reached = labels.gather(typed_edges.search_sorted(scores, side="left" if ascending else "right"))

@@ -14,7 +14,7 @@ import polars.selectors as cs
 
 from frame_pr.frames.arguments import flag, is_set, one_of, real, refuse_options, scalar
 from frame_pr.frames.columns import listed, refuse_repeats, refuse_several
-from frame_pr.frames.kinds import find_kind, read_stream
+from frame_pr.frames.kinds import backend_class, find_kind, read_stream
 from frame_pr.frames.messages import kind_of_value, shown, warn
 from frame_pr.inputs.policies import DEFAULT_TIES, TIES, TOGETHER, Column, Columns, Policies, TieRule, Ties
 
@@ -232,6 +232,8 @@ def _refuse_no_total(name: str, total: Any) -> None:
     kind = type(total)
     if isinstance(total, (str, pl.Expr)) or find_kind(total) is not None or kind.__module__.startswith(_ENGINES):
         return
+    if backend := backend_class(total):
+        raise TypeError(f"{name} takes a polars or pandas frame, got a {backend.name}: give {backend.in_memory}")
     way = ": a number that holds for every row makes a column, too"
     if kind.__name__ == "Series":
         way = ": reset_index() makes a frame of it" if hasattr(kind, "reset_index") else ": make a column of it"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Generic
+from typing import Generic, cast
 
 import polars as pl
 
+from frame_pr.frames.arrow import stream_of
 from frame_pr.frames.columns import (
     by_name,
     computed,
@@ -18,12 +19,13 @@ from frame_pr.frames.columns import (
     needed,
     plain_names,
     refuse_clash,
+    refuse_missing,
     refuse_repeats,
 )
 from frame_pr.frames.kinds import SMALL, Frame, FrameKind, kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.inputs import values, weights
-from frame_pr.inputs.data_warnings import refuse_tally, warn_of_values
+from frame_pr.inputs.data_warnings import columns_read, refuse_tally, warn_of_values
 from frame_pr.inputs.request import TOTAL_POLICIES, Request
 from frame_pr.inputs.templates import Cell
 from frame_pr.inputs.values import refuse_carried
@@ -79,7 +81,7 @@ class Selection(Generic[Frame]):
 
 def selected(frame: Frame, request: Request, *, carry: bool) -> Selection[Frame]:
     """Find the caller's columns."""
-    kind, named_columns = kind_of(frame), request.arguments
+    kind, named_columns = kind_of(frame if carry else _projected(frame, request)), request.arguments
     for argument, items in named_columns.items():
         kind.refuse_missing(items, argument)
     source = refuse_tally(kind, kind.read(request.columns()), request)
@@ -111,6 +113,17 @@ def selected(frame: Frame, request: Request, *, carry: bool) -> Selection[Frame]
         several=several,
         kind=kind,
     )
+
+
+def _projected(frame: Frame, request: Request) -> Frame:
+    """Of a stream the columns that the call reads; all other frames as they are."""
+    if (stream := stream_of(frame)) is None:
+        return frame
+    columns = list(stream.columns(frame))
+    for argument, items in request.arguments.items():
+        refuse_missing(items, columns, argument=argument)
+    names = columns_read(columns, request)
+    return frame if names is None else cast(Frame, stream.project(frame, names))
 
 
 def _computed(frame: pl.DataFrame, columns: dict[str, pl.Expr], arguments: dict[str, str]) -> pl.DataFrame:
@@ -166,8 +179,11 @@ def validate(selection: Selection[Frame], request: Request) -> tuple[pl.LazyFram
             canonical.append(pl.col(name).cast(pl.Int64) if whole else pl.col(name).cast(pl.Float64).fill_nan(None))
 
     def check_content(data: pl.DataFrame) -> pl.DataFrame:
+        counts = data["count"] if "count" in selection.others else None
+        if counts is not None:
+            weights.check_counts(selection.others["count"], counts)
         ways = _UNJUDGED if request.unjudged == "raise" else ""
-        values.check_labels("truth", truth, data["truth"], positive, ways)
+        values.check_labels("truth", truth, data["truth"], positive, ways, counts)
         if positive is not None:
             values.check_occurs(truth, data["truth"], positive, categories[truth])
         for column, name in selection.scores.items():
@@ -176,7 +192,7 @@ def validate(selection: Selection[Frame], request: Request) -> tuple[pl.LazyFram
                 if labels[column] is not None:
                     values.check_shared(name, data[column], truth, data["truth"], categories)
             else:
-                values.check_score(name, data[column], _UNSCORED if request.unscored == "raise" else "")
+                values.check_score(name, data[column], _UNSCORED if request.unscored == "raise" else "", counts)
         if not request.predicted and len({schema[column] for column in selection.scores}) > 1:
             values.check_common_type(list(selection.scores.values()), data.select(selection.scores.keys()))
         if "cluster" in selection.others and (missing := data["cluster"].null_count()):
@@ -184,9 +200,6 @@ def validate(selection: Selection[Frame], request: Request) -> tuple[pl.LazyFram
                 f"cluster column {shown(selection.others['cluster'])} has {missing} missing of {data.height}: give "
                 "each row its cluster, one of its own where it belongs to none"
             )
-        counts = data["count"] if "count" in selection.others else None
-        if counts is not None:
-            weights.check_counts(selection.others["count"], counts)
         for name in weights.COLUMNS:
             if name in selection.others:
                 weights.check_masses(name, selection.others[name], data[name], data["truth"], counts)

@@ -170,13 +170,19 @@ def label_of_prediction(dtype: pl.DataType, truth: pl.DataType, positive: object
     return None if has_no_label else positive
 
 
-def check_labels(argument: str, name: str, labels: pl.Series, positive: object, ways: str) -> None:
-    """Check that no label is missing, and that there are at most two if no label is named positive."""
+def check_labels(
+    argument: str, name: str, labels: pl.Series, positive: object, ways: str, counts: pl.Series | None = None
+) -> None:
+    """Check that no label is missing, and that there are at most two if no label is named positive.
+
+    `counts`: how many rows each label stands for.
+    """
     missing = count_missing(labels)
     if labels.dtype.is_float():
         labels = labels.fill_nan(None)
     if missing and ways:
-        of_all = pluralize(len(labels), "value", "values")
+        missing = _count_rows(labels.is_null(), counts)
+        of_all = pluralize(_count_rows(pl.repeat(True, len(labels), eager=True), counts), "value", "values")
         raise ValueError(f"{argument} column {shown(name)} has {missing} missing of {of_all}: {ways}")
     if positive is None and labels.dtype != pl.Boolean and ((labels != 0) & (labels != 1)).any():
         values = labels.unique().sort()
@@ -244,12 +250,16 @@ def _holds(labels: pl.Series, positive: object) -> bool:
     return bool(labels.alias("label").to_frame().select((pl.col("label") == label).any()).item())
 
 
-def check_score(name: str, score: pl.Series, ways: str) -> None:
-    """Check that scores are not missing, unless they may be, and have at most 63 bits."""
-    if ways and (missing := count_missing(score)):
-        nan = missing - score.null_count()
-        kinds = f" ({score.null_count()} null, {nan} NaN)" if nan else ""
-        values = pluralize(len(score), "value", "values")
+def check_score(name: str, score: pl.Series, ways: str, counts: pl.Series | None = None) -> None:
+    """Check that scores are not missing, unless they may be, and have at most 63 bits.
+
+    `counts`: how many rows each score stands for.
+    """
+    if ways and count_missing(score):
+        null = _count_rows(score.is_null(), counts)
+        nan = _count_rows(score.is_nan() & score.is_not_null(), counts) if score.dtype.is_float() else 0
+        missing, kinds = null + nan, f" ({null} null, {nan} NaN)" if nan else ""
+        values = pluralize(_count_rows(pl.repeat(True, len(score), eager=True), counts), "value", "values")
         raise ValueError(f"score column {shown(name)} has {missing} missing of {values}{kinds}: {ways}")
     if score.dtype in (pl.Int128, pl.UInt128, pl.Decimal):
         whole = score.to_physical() if score.dtype == pl.Decimal else score
@@ -274,6 +284,11 @@ def check_common_type(names: Sequence[str], scores: pl.DataFrame) -> None:
                 "together, does not hold: cast the scores to one type, or give them one at a time"
             )
         check_score(name, there, "")
+
+
+def _count_rows(which: pl.Series, counts: pl.Series | None) -> int:
+    """How many rows these are, each of which may stand for several; not of counts that sum to none."""
+    return int(which.sum()) if counts is None else int(counts.filter(which).cast(pl.Int128).sum()) or int(which.sum())
 
 
 def count_missing(values: pl.Series) -> int:

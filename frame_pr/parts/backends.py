@@ -13,9 +13,10 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.columns import refuse_missing, refuse_taken
-from frame_pr.frames.kinds import Backend, backend_class, find_kind
+from frame_pr.frames.kinds import Backend, backend_class, find_kind, kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.functions.tallies import Bins
+from frame_pr.inputs.data_warnings import may_be_tally, refuse_tally
 from frame_pr.inputs.request import Request
 from frame_pr.metrics.means import Means, means_of
 from frame_pr.parts.part_query import Part, PartQuery, places
@@ -24,10 +25,17 @@ from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_of, refuse
 OTHER = "of no row of the frame"
 """The column that separates groups of known totals from those of the frame."""
 _SAMPLE = 1000  # Rows of each part.
+_FIRST = 100_000  # Rows by which a tally is recognised.
 
 
-class Parts(Backend[Any]):
-    """A frame in parts, of some backend."""
+class Remote(Backend[Any]):
+    """A frame whose rows are not in memory, and whose columns have names and known dtypes."""
+
+    place = "parts"
+    order = "a shuffle moves them"
+    """Why rows have no order."""
+    new_column = "frame.with_columns(name=...)"
+    """How a caller adds a column."""
 
     @abstractmethod
     def columns(self) -> list[Any]:
@@ -40,6 +48,48 @@ class Parts(Backend[Any]):
     def categories(self, column: str) -> Sequence[Any]:
         """Return the labels that a column declares in its dtype, whether rows have them or not."""
         return ()
+
+    def refuse_missing(self, columns: Sequence[Any], argument: str) -> None:
+        """Every column that an argument names is there."""
+        refuse_missing(columns, self.columns(), argument=argument)
+
+    def refuse_tally(self, request: Request, first: Callable[[int], pl.DataFrame]) -> None:
+        """Raise for a tally whose `count` the call does not use, by the first rows."""
+        # A part has only the columns that the call reads, and `count` is not one of them.
+        if may_be_tally(self.columns(), request):
+            rows = first(_FIRST)
+            refuse_tally(kind_of(rows), rows.lazy(), request)
+
+    def _call(self, request: Request, named: Mapping[str, str], undefined: float | None) -> PartQuery:
+        if request.tie_rule.by_row:
+            raise ValueError(
+                f"ties={request.ties!r} takes rows as they stand, and {self.order}: give the column that orders them, "
+                "tie_break=..."
+            )
+        for argument, items in request.arguments.items():
+            for item in items:
+                if isinstance(item, pl.Expr):
+                    raise TypeError(
+                        f"{argument} takes names of columns where the frame is in {self.place}, got {shown(item)}: add "
+                        f"the column before the call, {self.new_column}, and give its name"
+                    )
+            self.refuse_missing(items, argument)
+        # A total that is a frame goes to every part, and so does a frame of prevalences.
+        frames = {**request.totals, "prevalence": request.prevalence}
+        kinds = {name: find_kind(total) for name, total in frames.items() if total is not None}
+        sent = {name: kind.read(kind.columns).collect() for name, kind in kinds.items() if kind is not None}
+        for name, kind in kinds.items():
+            if kind is None and (backend := backend_class(frames[name])):
+                raise TypeError(
+                    f"{name} takes a frame that is sent to every part, a polars or pandas one: give {backend.in_memory}"
+                )
+        policies: Any = {**request.policies, **sent}
+        request = replace(request, policies=policies)
+        return PartQuery(request, named, undefined, self.categories(str(request.truth)))
+
+
+class Parts(Remote):
+    """A frame in parts, of some backend."""
 
     @abstractmethod
     def groups(self, call: PartQuery) -> Any:
@@ -93,10 +143,6 @@ class Parts(Backend[Any]):
             call, tallies, partial(call.of_alike, bins=cuts), partial(tallies.of_alike, bins=number)
         )
 
-    def refuse_missing(self, columns: Sequence[Any], argument: str) -> None:
-        """Check that every column named by an argument exists."""
-        refuse_missing(columns, self.columns(), argument=argument)
-
     def with_metrics(self, request: Request, named: Mapping[str, str], prefix: str, undefined: float | None) -> Any:
         """Return every row with the metrics of its group."""
         call = self._call(request, named, undefined)
@@ -104,31 +150,7 @@ class Parts(Backend[Any]):
         return self.append_columns(call.columns(), call.by, partial(call.of_rows, prefix=prefix))
 
     def _call(self, request: Request, named: Mapping[str, str], undefined: float | None) -> PartQuery:
-        if request.tie_rule.by_row:
-            raise ValueError(
-                f"ties={request.ties!r} takes rows as they stand, and a shuffle moves them: give the column that "
-                "orders them, tie_break=..."
-            )
-        for argument, items in request.arguments.items():
-            for item in items:
-                if isinstance(item, pl.Expr):
-                    raise TypeError(
-                        f"{argument} takes names of columns where the frame is in parts, got {shown(item)}: add the "
-                        "column before the call, frame.with_columns(name=...), and give its name"
-                    )
-            self.refuse_missing(items, argument)
-        # A total that is a frame goes to every part, and so does a frame of prevalences.
-        frames = {**request.totals, "prevalence": request.prevalence}
-        kinds = {name: find_kind(total) for name, total in frames.items() if total is not None}
-        sent = {name: kind.read(kind.columns).collect() for name, kind in kinds.items() if kind is not None}
-        for name, kind in kinds.items():
-            if kind is None and (backend := backend_class(frames[name])):
-                raise TypeError(
-                    f"{name} takes a frame that is sent to every part, a polars or pandas one: give {backend.in_memory}"
-                )
-        policies: Any = {**request.policies, **sent}
-        request = replace(request, policies=policies)
-        call = PartQuery(request, named, undefined, self.categories(str(request.truth)))
+        call = super()._call(request, named, undefined)
         if named and not call.by:
             refuse_gain(call)
         return call

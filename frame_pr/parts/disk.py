@@ -22,10 +22,8 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.columns import expanded, expanded_one, refuse_fault
-from frame_pr.frames.kinds import kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.functions.tallies import Bins
-from frame_pr.inputs.data_warnings import may_be_tally, refuse_tally
 from frame_pr.inputs.request import Request
 from frame_pr.metrics.means import Means
 from frame_pr.parts.backends import Parts, Readings
@@ -34,7 +32,6 @@ from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_edges, ran
 
 _BYTES_A_ROW = 160  # At the peak, in addition to the rows; benchmarks/scale.py measures it.
 _SAMPLE = 1_000_000  # Rows at most.
-_FIRST = 100_000  # Rows by which a tally is recognised.
 _PART = "part"  # polars drops a column of this name. The columns of a part are named by their places, so it is free.
 
 
@@ -116,10 +113,7 @@ class DiskFrame(Parts):
         return replace(self, frame=frame), request, expressions
 
     def _call(self, request: Request, named: Mapping[str, str], undefined: float | None) -> PartQuery:
-        # Check it here: a part has only the columns that the call reads, and `count` is not one of them.
-        if may_be_tally(self.columns(), request):
-            first = self.frame.head(_FIRST).collect()
-            refuse_tally(kind_of(first), first.lazy(), request)
+        self.refuse_tally(request, lambda rows: self.frame.head(rows).collect())
         return super()._call(request, named, undefined)
 
     def empty(self, columns: Sequence[str]) -> pl.DataFrame:
@@ -263,8 +257,14 @@ def _written(frame: pl.LazyFrame, part: pl.Expr, folder: Path) -> list[pl.LazyFr
     """Write a frame in parts."""
     # The only unstable polars API in the package. One file per part, however large, because there are many parts.
     parts = pl.PartitionBy(folder, key={_PART: part}, include_key=False, approximate_bytes_per_file=None)
+    sink(frame, parts, folder)
+    return [pl.scan_ipc(path) for path in sorted(folder.glob(f"{_PART}=*"))]
+
+
+def sink(frame: pl.LazyFrame, target: Any, folder: Path) -> None:
+    """Write a frame to a file, or to several in a folder."""
     try:
-        frame.sink_ipc(parts, compression="lz4", maintain_order=False)
+        frame.sink_ipc(target, compression="lz4", maintain_order=False)
     except (OSError, pl.exceptions.ComputeError) as error:
         code = re.search(r"os error (\d+)\)", str(error))
         number = int(code[1]) if code else 0
@@ -272,7 +272,6 @@ def _written(frame: pl.LazyFrame, part: pl.Expr, folder: Path) -> list[pl.LazyFr
         if number in _WRITE_ERRORS:
             raise OSError(number, _WRITE_ERRORS[number].format(folder)) from None
         raise
-    return [pl.scan_ipc(path) for path in sorted(folder.glob(f"{_PART}=*"))]
 
 
 @contextmanager

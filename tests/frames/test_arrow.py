@@ -8,6 +8,7 @@ from compare import assert_same
 from names import CALL_IDS, CALLS
 
 import frame_pr as fp
+from frame_pr.frames import kinds
 
 pa = pytest.importorskip("pyarrow")
 
@@ -119,6 +120,39 @@ def test_a_stream_is_read_once():
     run = fp.PR(DATA.to_arrow().to_reader())
     assert_same(run.average_precision("relevant", "score"), DATA.pr.average_precision("relevant", "score"))
     assert run.curve("relevant", "score").height == 5
+
+
+def test_a_stream_gives_the_columns_of_the_call_only(monkeypatch):
+    duckdb = pytest.importorskip("duckdb")
+    odd = {"relevant": 'the "truth"', "score": "a.score", "query": "%q; --"}
+    wide = DATA.rename(odd).with_columns(text=pl.lit("long" * 20), number=1)
+    names = {"truth": odd["relevant"], "score": odd["score"], "by": odd["query"]}
+    expected = fp.evaluate(wide, ["average_precision", "max_f1"], **names)
+    columns, read_stream = [], kinds.read_stream
+
+    def noted(stream):
+        table = read_stream(stream)
+        columns.append(table.columns)
+        return table
+
+    monkeypatch.setattr(kinds, "read_stream", noted)
+    for stream in (duckdb.from_arrow(wide.to_arrow()), wide.to_arrow().to_reader()):
+        assert_same(fp.evaluate(stream, ["average_precision", "max_f1"], **names), expected)
+    assert columns == [[names["by"], names["truth"], names["score"]]] * 2
+
+
+def test_a_stream_that_is_a_tally_is_read_whole():
+    tally = fp.tally(pl.concat([DATA, DATA]), "relevant", "score", by="query")
+    for call in (fp.evaluate, lambda frame, *given: fp.partitioned(frame, progress=False).evaluate(*given)):
+        with pytest.raises(ValueError, match=r"count: this frame looks like one that tally made.*give count=\"count\""):
+            call(tally.to_arrow().to_reader(), "average_precision", "relevant", "score")
+
+
+def test_wrong_names_leave_a_stream_unread():
+    reader = DATA.to_arrow().to_reader()
+    with pytest.raises(ValueError, match="score: no column 'scor' in the frame; did you mean 'score'"):
+        fp.roc_auc(reader, "relevant", "scor")
+    assert fp.roc_auc(reader, "relevant", "score").height == 1
 
 
 def test_streams_beside_a_frame():

@@ -19,7 +19,7 @@ from names import NAMES
 
 import frame_pr as fp
 from frame_pr import accessors
-from frame_pr.parts import disk
+from frame_pr.parts import disk, stream_frame
 from frame_pr.parts.disk import part_folder
 from frame_pr.parts.score_ranges import range_edges, range_of
 
@@ -411,7 +411,7 @@ def test_sizes():
 def test_what_parts_cannot_do():
     with pytest.raises(ValueError, match="partitions must be a whole number"):
         parted(scored(), 0)
-    with pytest.raises(TypeError, match="polars LazyFrame or DataFrame as its frame, got"):
+    with pytest.raises(TypeError, match="polars LazyFrame or DataFrame, or a stream of Arrow, as its frame, got"):
         fp.partitioned([1])
     with pytest.raises(TypeError, match="parts do not keep: join evaluate to the rows"):
         parted(scored(), 2).with_metrics("average_precision", "y", "s", by="group")
@@ -486,3 +486,76 @@ def test_counted_rows_in_ranges(policies, by):
     if "weight" not in policies:
         repeated = data.select(pl.all().repeat_by("n")).explode(pl.all(), empty_as_null=False).drop("n")
         assert_same(found, fp.evaluate(repeated, names, "y", "s", by=by, **policies))
+
+
+STREAMS = {
+    "reader": lambda data: data.to_arrow().to_reader(max_chunksize=100),
+    "DuckDB": lambda data: pytest.importorskip("duckdb").from_arrow(data.to_arrow()),
+    "Ibis": lambda data: pytest.importorskip("ibis").memtable(data.to_arrow()),
+    "any": lambda data: SimpleStream(data),
+}
+
+
+class SimpleStream:
+    """Rows of which nothing but a stream is known."""
+
+    def __init__(self, data):
+        self.data = data
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        return self.data.__arrow_c_stream__(requested_schema)
+
+
+@pytest.mark.parametrize("parts", [1, 5])
+@pytest.mark.parametrize("make", STREAMS.values(), ids=STREAMS)
+def test_a_stream_is_that_of_the_plain_call(make, parts):
+    data = scored().with_columns(text=pl.lit("long" * 20), **{'a "name"; --': pl.col("s")})
+    given = {"truth": "y", "score": 'a "name"; --', "by": "group", "weight": "w"}
+    of_stream = lambda: fp.partitioned(make(data), partitions=parts, progress=False)  # noqa: E731
+    names = ["average_precision", "roc_auc", "threshold@max_f1"]
+    assert_same(of_stream().evaluate(names, **given), fp.evaluate(data, names, **given))
+    assert of_stream().tally(**given).sort(pl.all()).equals(fp.tally(data, **given).sort(pl.all()))
+    mean = {"mean_over": True, "by": "group"}
+    assert_same(of_stream().evaluate("roc_auc", "y", "s", **mean), fp.evaluate(data, "roc_auc", "y", "s", **mean))
+
+
+def test_a_reader_serves_one_call_and_wrong_names_none():
+    run = fp.partitioned(STREAMS["reader"](scored()), progress=False)
+    with pytest.raises(ValueError, match="score: no column 'x' in the frame"):
+        run.roc_auc("y", "x")
+    with pytest.raises(TypeError, match="score column 'y' is Boolean"):
+        run.roc_auc("group", "y")
+    assert run.roc_auc("y", "s").height == 1
+    with pytest.raises(ValueError, match="the stream of a RecordBatchReader has no rows: it may have been read before"):
+        run.roc_auc("y", "s")
+    with pytest.raises(ValueError, match="the stream of a RecordBatchReader has no rows"):
+        run.tally("y", "s")
+
+
+def test_a_file_of_a_stream_has_the_columns_of_the_call_only(monkeypatch):
+    written = []
+
+    def noted(table, target, folder):
+        written.append(table.collect_schema().names())
+        disk.sink(table, target, folder)
+
+    monkeypatch.setattr(stream_frame, "sink", noted)
+    monkeypatch.setattr(stream_frame, "_FILE", 4000)
+    data = scored()
+    run = fp.partitioned(STREAMS["reader"](data), progress=False)
+    assert_same(run.roc_auc("y", "s", by="group"), fp.roc_auc(data, "y", "s", by="group"))
+    assert len(written) > 1
+    assert [names for names in written if names != ["group", "y", "s"]] == []
+    run = fp.partitioned(STREAMS["reader"](data), progress=False, partitions=3)
+    assert_same(run.roc_auc("y", "s", by=pl.col("group") % 2), fp.roc_auc(data, "y", "s", by=pl.col("group") % 2))
+
+
+def test_a_stream_that_breaks():
+    def batches():
+        yield from scored().to_arrow().to_batches()
+        raise RuntimeError("connection lost")
+
+    pa = pytest.importorskip("pyarrow")
+    reader = pa.RecordBatchReader.from_batches(scored().to_arrow().schema, batches())
+    with pytest.raises(TypeError, match="the stream of a RecordBatchReader cannot be read: connection lost"):
+        fp.partitioned(reader, progress=False).roc_auc("y", "s")
