@@ -44,7 +44,7 @@ class StreamFrame(DiskFrame):
 
     def evaluate(self, request: Request, named: Mapping[str, str], means: Means | None, undefined: float | None) -> Any:
         """Compute metrics per group; wrong names and types are an error before the stream is read."""
-        frame, named_request = self._with_named_columns(request)
+        frame, named_request, _ = self._with_named_columns(request)
         call = frame._call(named_request, named, undefined)
         call.of_groups(frame.empty(call.columns()), means)
         with self._read(request) as rows:
@@ -52,7 +52,7 @@ class StreamFrame(DiskFrame):
 
     def tally(self, request: Request, bins: Bins | None) -> Any:
         """Count rows with equal values."""
-        frame, named_request = self._with_named_columns(request)
+        frame, named_request, _ = self._with_named_columns(request)
         call = frame._call(named_request, {}, None)
         call.of_alike(frame.empty(call.columns()), bins)
         with self._read(request) as rows:
