@@ -1,6 +1,6 @@
 """Precision-recall metrics per group, on polars and pandas frames: functions, and the same as a `.pr` namespace."""
 
-from frame_pr.accessors import PR, partitioned, register
+from frame_pr.accessors import PR, methods_by_subject, partitioned, register
 from frame_pr.expressions.namespace import ExprPR
 from frame_pr.frames.environment import installed_version, show_versions
 from frame_pr.frames.messages import DataWarning
@@ -98,6 +98,17 @@ __all__ = [
 ]
 
 
+# What help(frame_pr) begins with.
+__doc__ = f"""{__doc__}
+
+Functions of a frame, each also a method of `.pr`, as in `run.pr.evaluate(...)`:
+
+{methods_by_subject()}
+
+Files: read_trec_run and read_trec_qrels. Frames larger than memory: partitioned. Types: Policies (options), PR and
+ExprPR (the namespaces). Spark and Dask: import frame_pr.spark or frame_pr.dask. `python -m frame_pr` checks the
+installation, show_versions prints the versions. help(frame_pr.evaluate) has the arguments and examples of a function.
+"""
 __version__: str
 
 

@@ -7,9 +7,11 @@ import sys
 from collections.abc import Callable
 from decimal import Decimal
 from functools import wraps
+from html import escape
 from pathlib import Path
+from textwrap import fill
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, TypeVar
 
 import polars as pl
 
@@ -29,7 +31,7 @@ from frame_pr.functions import (
     rankings,
     tallies,
 )
-from frame_pr.plotting import comparison_plots, plots, score_plots
+from frame_pr.plotting import comparison_plots, confusion_plots, plots, score_plots, slope_plots, statistics_plots
 from frame_pr.statistics import average_curves, chance_tests, comparisons, intervals, reports
 from frame_pr.tables import classes, judgments, lists
 
@@ -39,12 +41,37 @@ P = ParamSpec("P")
 Result = TypeVar("Result")
 
 
-def _method(function: Callable[Concatenate[Frame, P], Result]) -> Callable[Concatenate[PR[Frame], P], Result]:
+# The subjects of the methods, in the words of docs/reference.md.
+_ANY = "Any metrics, and reports"
+_UNCERTAINTY = "Confidence intervals and tests"
+_AVERAGE_PRECISION = "Average precision"
+_CUTOFFS = "Metrics at a cutoff, threshold or recall"
+_RANKING = "Other ranking metrics"
+_CURVES = "Curves and plots"
+_PARTS = "Out-of-core and mergeable computation"
+_RESHAPING = "Reshape lists and class columns"
+_SEARCH = "Search runs and relevance judgments"
+
+
+def _method(
+    subject: str, function: Callable[Concatenate[Frame, P], Result]
+) -> Callable[Concatenate[PR[Frame], P], Result]:
     @wraps(function)
     def method(self: PR[Frame], /, *args: P.args, **kwargs: P.kwargs) -> Result:
+        __tracebackhide__ = True  # IPython and pytest leave this frame out of tracebacks.
         return function(self._frame, *args, **kwargs)
 
+    method.subject = subject  # type: ignore[attr-defined]
     return method
+
+
+class Method(NamedTuple):
+    """A method of `.pr`, as lists of methods show it."""
+
+    subject: str
+    name: str
+    sentence: str
+    """The first line of its docstring."""
 
 
 class PR(Generic[Frame]):
@@ -72,48 +99,70 @@ class PR(Generic[Frame]):
     def __init__(self, frame: Frame) -> None:
         self._frame: Frame = read_stream(frame)
 
-    average_precision = _method(rankings.average_precision)
-    interpolated_average_precision = _method(rankings.interpolated_average_precision)
-    average_precision_at_k = _method(rankings.average_precision_at_k)
-    precision_at_k = _method(cutoff_metrics.precision_at_k)
-    recall_at_k = _method(cutoff_metrics.recall_at_k)
-    r_precision = _method(cutoff_metrics.r_precision)
-    precision_at_recall = _method(cutoff_metrics.precision_at_recall)
-    k_at_recall = _method(cutoff_metrics.k_at_recall)
-    f_beta = _method(cutoff_metrics.f_beta)
-    roc_auc = _method(rankings.roc_auc)
-    reciprocal_rank = _method(rankings.reciprocal_rank)
-    success_at_k = _method(rankings.success_at_k)
-    ndcg = _method(rankings.ndcg)
-    confusion = _method(matrices.confusion)
-    confusion_matrix = _method(matrices.confusion_matrix)
-    gains_table = _method(gains_tables.gains_table)
-    curve = _method(curves.curve)
-    with_curve = _method(curves.with_curve)
-    evaluate = _method(evaluation.evaluate)
-    with_metrics = _method(evaluation.with_metrics)
-    report = _method(reports.report)
-    format_table = _method(reports.format_table)
-    intervals = _method(intervals.intervals)
-    compare = _method(comparisons.compare)
-    above_chance = _method(chance_tests.above_chance)
-    average_curve = _method(average_curves.average_curve)
-    tally = _method(tallies.tally)
-    identify = _method(identification.identify)
-    plot = _method(plots.plot)
-    plot_scores = _method(score_plots.plot_scores)
-    plot_comparison = _method(comparison_plots.plot_comparison)
-    join_judgments = _method(judgments.join_judgments)
-    explode_lists = _method(lists.explode_lists)
-    unpivot_classes = _method(classes.unpivot_classes)
+    evaluate = _method(_ANY, evaluation.evaluate)
+    with_metrics = _method(_ANY, evaluation.with_metrics)
+    report = _method(_ANY, reports.report)
+    format_table = _method(_ANY, reports.format_table)
+    identify = _method(_ANY, identification.identify)
+    intervals = _method(_UNCERTAINTY, intervals.intervals)
+    compare = _method(_UNCERTAINTY, comparisons.compare)
+    above_chance = _method(_UNCERTAINTY, chance_tests.above_chance)
+    average_curve = _method(_UNCERTAINTY, average_curves.average_curve)
+    average_precision = _method(_AVERAGE_PRECISION, rankings.average_precision)
+    interpolated_average_precision = _method(_AVERAGE_PRECISION, rankings.interpolated_average_precision)
+    average_precision_at_k = _method(_AVERAGE_PRECISION, rankings.average_precision_at_k)
+    precision_at_k = _method(_CUTOFFS, cutoff_metrics.precision_at_k)
+    recall_at_k = _method(_CUTOFFS, cutoff_metrics.recall_at_k)
+    r_precision = _method(_CUTOFFS, cutoff_metrics.r_precision)
+    precision_at_recall = _method(_CUTOFFS, cutoff_metrics.precision_at_recall)
+    k_at_recall = _method(_CUTOFFS, cutoff_metrics.k_at_recall)
+    f_beta = _method(_CUTOFFS, cutoff_metrics.f_beta)
+    confusion = _method(_CUTOFFS, matrices.confusion)
+    confusion_matrix = _method(_CUTOFFS, matrices.confusion_matrix)
+    gains_table = _method(_CUTOFFS, gains_tables.gains_table)
+    roc_auc = _method(_RANKING, rankings.roc_auc)
+    reciprocal_rank = _method(_RANKING, rankings.reciprocal_rank)
+    success_at_k = _method(_RANKING, rankings.success_at_k)
+    ndcg = _method(_RANKING, rankings.ndcg)
+    curve = _method(_CURVES, curves.curve)
+    with_curve = _method(_CURVES, curves.with_curve)
+    plot = _method(_CURVES, plots.plot)
+    plot_curve = _method(_CURVES, plots.plot_curve)
+    plot_intervals = _method(_CURVES, statistics_plots.plot_intervals)
+    plot_trend = _method(_CURVES, statistics_plots.plot_trend)
+    plot_comparison = _method(_CURVES, comparison_plots.plot_comparison)
+    plot_differences = _method(_CURVES, comparison_plots.plot_differences)
+    plot_slopes = _method(_CURVES, slope_plots.plot_slopes)
+    plot_gains = _method(_CURVES, score_plots.plot_gains)
+    plot_scores = _method(_CURVES, score_plots.plot_scores)
+    plot_confusion = _method(_CURVES, confusion_plots.plot_confusion)
+    tally = _method(_PARTS, tallies.tally)
+    explode_lists = _method(_RESHAPING, lists.explode_lists)
+    unpivot_classes = _method(_RESHAPING, classes.unpivot_classes)
+    join_judgments = _method(_SEARCH, judgments.join_judgments)
 
     def __repr__(self) -> str:
-        backend = backend_class(self._frame)
-        return f".pr of {f'a {backend.name}' if backend else kind_of_value(self._frame)}, with {self._methods()}"
+        title = f".pr of {self._kind()}"
+        if backend := backend_class(self._frame):
+            return f"{title}, with {backend.functions}"
+        return f"{title}; help(frame.pr.evaluate) has arguments and examples\n{methods_by_subject()}"
 
-    def _methods(self) -> str:
+    def _repr_html_(self) -> str:
+        """Return the table of methods that a notebook shows."""
+        if backend := backend_class(self._frame):
+            return f"<p><code>.pr</code> of {self._kind()}, with {backend.functions}</p>"
+        rows, subject = [], ""
+        for method in methods():
+            if method.subject != subject:
+                subject = method.subject
+                rows.append(f'<tr><th colspan="2" style="text-align: left">{escape(subject)}</th></tr>')
+            cells = (f"<code>{method.name}</code>", escape(method.sentence).replace("`", ""))
+            rows.append("<tr>" + "".join(f'<td style="text-align: left">{cell}</td>' for cell in cells) + "</tr>")
+        return f"<p><code>.pr</code> of {self._kind()}</p><table>{''.join(rows)}</table>"
+
+    def _kind(self) -> str:
         backend = backend_class(self._frame)
-        return backend.functions if backend else ", ".join(name for name in vars(PR) if not name.startswith("_"))
+        return f"a {backend.name}" if backend else kind_of_value(self._frame)
 
     if not TYPE_CHECKING:  # With it, type checkers would accept every name.
 
@@ -123,8 +172,22 @@ class PR(Generic[Frame]):
             elif name in sys.modules["frame_pr"].__all__:
                 text = f".pr has no {shown(name)}: it is a function, frame_pr.{name}(...)"
             else:
-                text = f".pr has no {shown(name)}, it has {self._methods()}"
+                text = f".pr has no {shown(name)}, it has {', '.join(method.name for method in methods())}"
             raise AttributeError(text, name=name, obj=self)
+
+
+def methods() -> list[Method]:
+    """Return the methods of `.pr`, each with its subject and its first sentence."""
+    named = {name: method for name, method in vars(PR).items() if hasattr(method, "subject")}
+    return [Method(m.subject, name, (m.__doc__ or "").partition("\n")[0]) for name, m in named.items()]
+
+
+def methods_by_subject() -> str:
+    """Return the names of the methods of `.pr`, a line for each subject."""
+    subjects = dict.fromkeys(method.subject for method in methods())
+    names = {subject: [method.name for method in methods() if method.subject == subject] for subject in subjects}
+    lines = (f"{subject}: {', '.join(names[subject])}" for subject in subjects)
+    return "\n".join(fill(line, 88, initial_indent="  ", subsequent_indent="    ") for line in lines)
 
 
 def register_frames(backend: type[Backend[Any]]) -> None:

@@ -1,6 +1,8 @@
 import inspect
 import os
 import pickle
+import pydoc
+import re
 import subprocess
 import sys
 import traceback
@@ -15,9 +17,18 @@ from polars.testing import assert_frame_equal
 from seldom import slow
 
 import frame_pr as fp
+from frame_pr import accessors
 from frame_pr.functions import evaluation
 
 FUNCTIONS = sorted({function for function, _ in CALLS})
+METHODS = [method.name for method in accessors.methods()]
+SUBJECTS = list(dict.fromkeys(method.subject for method in accessors.methods()))
+DRAWN_OR_COMPUTED = [
+    name
+    for name in fp.__all__
+    if inspect.isfunction(getattr(fp, name))
+    and next(iter(inspect.signature(getattr(fp, name)).parameters), None) in {"frame", "run"}
+]
 DATA = pl.DataFrame(
     {
         "model": ["m", "m", "n"] * 20,
@@ -58,7 +69,56 @@ def test_dir_shows_the_public_names_and_no_rooms():
     [(DATA, "polars DataFrame"), (DATA.lazy(), "polars LazyFrame"), (DATA.to_pandas(), "pandas DataFrame")],
 )
 def test_what_a_notebook_shows_for_pr(frame, kind):
-    assert repr(frame.pr).startswith(f".pr of a {kind}, with average_precision, ")
+    text, page = repr(frame.pr), frame.pr._repr_html_()
+    assert text.startswith(f".pr of a {kind}; help(")
+    assert f"<code>.pr</code> of a {kind}</p><table>" in page
+    assert "  Confidence intervals and tests: intervals, compare, " in text
+    assert '<code>evaluate</code></td><td style="text-align: left">Compute metrics by name, ' in page
+    for name in METHODS:
+        assert re.search(rf"[ ,:]{name}\b", text), name
+        assert page.count(f"<code>{name}</code>") == 1
+    assert page.count("<tr>") == page.count("</tr>") == len(METHODS) + len(SUBJECTS)
+
+
+def test_every_function_of_a_frame_is_a_method():
+    # `partitioned` gives the methods, and is none.
+    assert set(METHODS) == {name for name in DRAWN_OR_COMPUTED if name != "partitioned"}
+
+
+def test_the_subjects_of_the_methods_are_those_of_the_reference():
+    text = Path(__file__).parents[1].joinpath("docs", "reference.md").read_text(encoding="utf-8")
+    sections = {section.partition("\n")[0]: section for section in text.split("\n## ")[1:]}
+    for subject in SUBJECTS:
+        listed = re.findall(r"^   (\w+)$", sections[subject], re.MULTILINE)
+        methods = [method.name for method in accessors.methods() if method.subject == subject]
+        assert [name for name in listed if name in METHODS] == methods
+
+
+def test_what_is_shown_of_frames_in_parts():
+    parts = fp.partitioned(DATA, progress=False)
+    sentence = "of a partitioned frame, with evaluate, report, tally and the functions of single metrics"
+    assert repr(parts) == f".pr {sentence}"
+    assert parts._repr_html_() == f"<p><code>.pr</code> {sentence}</p>"
+
+
+def test_help_begins_with_a_map():
+    text = pydoc.render_doc(fp, renderer=pydoc.plaintext)
+    first = text.partition("PACKAGE CONTENTS")[0]
+    assert len(first.splitlines()) < 40
+    for name in fp.__all__:
+        if inspect.isfunction(getattr(fp, name)):
+            assert re.search(rf"\b{name}\b", first), name
+
+
+def test_plots_of_results_are_methods_of_the_result():
+    intervals = DATA.pr.intervals("roc_auc", "relevant", "score", by="model")
+    assert len(intervals.pr.plot_intervals().lines) == len(fp.plot_intervals(intervals).lines)
+    matrix = DATA.to_pandas().pr.confusion("relevant", "score", threshold=2)
+    assert [text.get_text() for text in matrix.pr.plot_confusion().texts] == [
+        text.get_text() for text in fp.plot_confusion(matrix).texts
+    ]
+    curve = DATA.lazy().pr.curve("relevant", "score")
+    assert len(curve.pr.plot_curve().lines) == len(fp.plot_curve(curve).lines)
 
 
 @pytest.mark.parametrize("frame", [DATA, DATA.lazy(), DATA.to_pandas()], ids=["polars", "lazy", "pandas"])
@@ -424,6 +484,15 @@ def test_tracebacks_end_at_the_public_function(call, monkeypatch):
     with pytest.raises(ValueError, match="truth column 'truth' has 1 missing") as raised:
         call()
     assert len(frames_of(raised.value)) > 5
+
+
+def test_notebooks_leave_the_frames_between_the_call_and_the_function_out():
+    with pytest.raises(ValueError, match="truth column 'truth' has 1 missing") as raised:
+        MISSING.pr.evaluate("rows", "truth", "score")
+    frames = [frame for frame, _ in traceback.walk_tb(raised.value.__traceback__)]
+    shown = [frame.f_code.co_name for frame in frames if not frame.f_locals.get("__tracebackhide__")]
+    assert shown[:2] == ["test_notebooks_leave_the_frames_between_the_call_and_the_function_out", "evaluate"]
+    assert len(frames) >= len(shown) + 2
 
 
 def test_tracebacks_of_other_errors_are_complete(monkeypatch):

@@ -245,9 +245,9 @@ def test_as_many_cutoffs_as_people_use():
             "mean_over names 'q', and by= names no column: name it in by=, too",
         ),
         (
-            lambda: RUN.pr.plot_intervals,
+            lambda: RUN.pr.read_trec_run,
             AttributeError,
-            r".pr has no 'plot_intervals': it is a function, frame_pr.plot_int",
+            r".pr has no 'read_trec_run': it is a function, frame_pr.read_trec_run",
         ),
         (
             lambda: fp.partitioned(RUN, progress=False).map,

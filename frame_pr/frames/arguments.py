@@ -158,6 +158,7 @@ def public(refusals: Sequence[Refusal] = (), *, others: bool = False) -> Callabl
     def decorate(function: Function) -> Function:
         @wraps(function)
         def call(*args: Any, **arguments: Any) -> Any:
+            __tracebackhide__ = True  # IPython and pytest leave this frame out of tracebacks.
             try:
                 refuse_unknown(function, arguments, refusals, others=others)
                 refuse_options(function.__name__, arguments, refusals)
