@@ -125,7 +125,7 @@ def test_a_total_that_is_neither_a_column_nor_a_frame(total):
 @pytest.mark.parametrize("name", ["map", "precision", "_map"])
 def test_a_method_that_is_not_there(name):
     with pytest.raises(
-        AttributeError, match=f".pr has no '{name}', it has average_precision, .*, evaluate, .*, report"
+        AttributeError, match=f".pr has no '{name}', it has evaluate, .*, report, .*, average_precision"
     ):
         getattr(RUN.pr, name)
     assert not hasattr(RUN.pr, name)
