@@ -9,7 +9,7 @@ import polars as pl
 from frame_pr.metrics.cutoffs import Limit
 from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties
 from frame_pr.metrics.numbers import NUMBER
-from frame_pr.metrics.rates import ratio
+from frame_pr.metrics.rates import exact_ratio, ratio
 
 
 def _roc_auc(_: re.Match[str], b: Blocks) -> Metric:
@@ -61,8 +61,11 @@ def _slope(hits: pl.Expr, negatives: pl.Expr, reached: pl.Expr) -> pl.Expr:
 
 def _equal_error_rate(name: re.Match[str], b: Blocks) -> Metric:
     negatives, needs = b.rows - b.positives, ("positives", "negatives")
-    dtype = pl.Int128 if b.whole else pl.Float64
-    crossed = (b.k - b.tp).cast(dtype) * b.positives >= (b.positives - b.tp).cast(dtype) * negatives
+    if b.whole:
+        crossed = (b.k - b.tp).cast(pl.Int128) * b.positives >= (b.positives - b.tp).cast(pl.Int128) * negatives
+    else:
+        # Correctly rounded, so that equal rates are equal floats. Products would be rounded.
+        crossed = exact_ratio(b.k - b.tp, negatives) >= exact_ratio(b.positives - b.tp, b.positives)
     if name["threshold"] is not None:
         both = (b.positives > 0) & (negatives > 0)
         parts = {name[0]: Aggregate(crossed & both, "strictest")}
