@@ -365,13 +365,9 @@ def fits(call: Call) -> bool:
         return isinstance(call.score, str) and "mean_over" not in call.options and not nothing
     if engine == "tally" and ("tie_break" in call.options or call.frame.is_empty()):
         return False
-<<<<<<< HEAD
-    if engine in (*IN_PARTS, "ibis", "tally") and "ties" in call.options and TIES[call.options["ties"]].by_row:
-=======
     if engine == "tally" and isinstance(call.options.get("prevalence"), str):
         return False  # a tally has no such column
-    if engine in (*IN_PARTS, "tally") and "ties" in call.options and TIES[call.options["ties"]].by_row:
->>>>>>> metrics-b2
+    if engine in (*IN_PARTS, "ibis", "tally") and "ties" in call.options and TIES[call.options["ties"]].by_row:
         return False
     # Ranges of scores take no gains, and a small partition is cut into them, too.
     if "gain" in call.options and (engine == "partitioned" or (engine in STARTED and not call.keys)):
