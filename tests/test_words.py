@@ -78,7 +78,16 @@ KINDS = {
     *["installation", "quickstart", "tutorial", "cheat sheet", "gallery", "glossary", "api reference", "changelog"],
     *["troubleshooting", "user guide", "how-to guides", "use case", "get started", "project", "development", "design"],
     *["choosing a metric", "list of metrics", "metric definitions", "options", "functions", "typing", "stability"],
-    *["feature comparison", "compare", "migration guide", "performance", "citation", "large data", "aggregates"],
+    *[
+        "feature comparison",
+        "compare",
+        "migration guide",
+        "performance",
+        "citation",
+        "large data",
+        "aggregates",
+        "databases",
+    ],
     *["reported value", "page not found", "frame_pr"],
 }
 

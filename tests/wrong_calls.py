@@ -67,6 +67,7 @@ WRONG: dict[str, list[Any]] = {
     "Columns": [*NO_NAMES, *NO_EXPRESSIONS, None],
     "Columns | None": [*NO_NAMES, *NO_EXPRESSIONS],
     "Column | None": [*NO_NAMES, *NO_EXPRESSIONS, ["s", "d"]],
+    "float | Column | Any": [True, float("nan"), 0, 1, -0.1, 1.5, [], ["x"], [0.5, 0.5], "nope", RUN["s"], int, pd.NA],
     "Column | Any": [*NO_EXPRESSIONS, 5, True, np.ones(5), RUN["s"], [1, 2], "nope"],
     "str": [*NO_TEXTS, None],
     "str | None": NO_TEXTS,

@@ -70,8 +70,9 @@ class Rank(Cutoff):
     def counts(self, blocks: Blocks) -> Counts:
         """Return the confusion table at k. Misses fill up a group with fewer rows."""
         tp, k = blocks.number(f"tp@{self}"), self.of_group(blocks.positives, blocks.rows)
-        # N is at least k plus the positives that are not among the first k.
-        rows = pl.max_horizontal(blocks.rows, k + blocks.positives - tp)
+        # N is at least k plus the positives that are not among the first k. Compare differences: a sum may round.
+        is_filled = k - tp > blocks.rows - blocks.positives
+        rows = pl.when(is_filled).then(k + blocks.positives - tp).otherwise(blocks.rows)
         return Counts(tp, k, blocks.positives, rows, blocks.whole)
 
     def aggregates(self, blocks: Blocks) -> Aggregates:

@@ -193,7 +193,7 @@ def test_mean_over_the_system(kind):
 ALWAYS_DEFINED = {"rows", "positives", "ties", "prevalence"}
 ALWAYS_DEFINED |= {name for name in AT_CUT if name.partition("@")[0] in (*COUNTS, "accuracy", "prevalence", "cost3")}
 ALWAYS_DEFINED |= {name for name in AT_CUT if re.fullmatch("(precision|fdr)@[0-9.%]+", name)}
-ALWAYS_DEFINED -= {name for name in AT_CUT if re.search("@(recall|fpr|specificity)=", name)}
+ALWAYS_DEFINED -= {name for name in AT_CUT if re.search("@(recall|fpr|specificity|npv)=", name)}
 ALWAYS_DEFINED |= {
     name for name in NAMES if re.match("dcg|rbp|judged|min_cost|net_benefit|max_(accuracy|precision)", name)
 }

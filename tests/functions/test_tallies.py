@@ -56,7 +56,7 @@ def test_tallies_of_parts_are_the_whole_for_random_calls(block):
         given = dict(call.options)
         if "tie_break" in given or given.get("ties") == "order":
             continue
-        for total in ("positives", "rows"):
+        for total in ("positives", "rows", "prevalence"):
             if isinstance(given.get(total), str):
                 given[total] = call.frame.select(*call.keys, given[total]).unique()
         # A part may lack the label that positive= names, unless its type declares it.
