@@ -7,6 +7,7 @@ polars DataFrame. `tally` is lazy and gives a table of Ibis.
 
 from frame_pr.accessors import register_frames
 from frame_pr.parts import *  # noqa: F403  so that they can be imported from here
+from frame_pr.parts import __all__ as __all__
 from frame_pr.parts.ibis_table import IbisFrame
 
 register_frames(IbisFrame)
