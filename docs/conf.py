@@ -2,6 +2,7 @@
 
 import json
 import re
+import struct
 import tomllib
 from contextlib import redirect_stdout
 from doctest import DocTestParser
@@ -295,6 +296,10 @@ def _light_and_dark(app, doctree):
     page = Path(app.env.docname)
     for image in list(doctree.findall(nodes.image)):
         own = Path(image["uri"])
+        if own.suffix == ".png" and (file := Path(app.srcdir, page.parent, own)).exists():
+            image["loading"] = "lazy"
+            # The header of a PNG begins with its width and height.
+            image["width"], image["height"] = map(str, struct.unpack(">II", file.read_bytes()[16:24]))
         dark = own.with_stem(f"{own.stem}-dark")
         if own.suffix != ".svg" or not Path(app.srcdir, page.parent, dark).exists():
             continue
