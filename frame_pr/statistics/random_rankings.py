@@ -88,7 +88,7 @@ def test_columns(metrics: int) -> dict[str, pl.DataType]:
 
 
 def with_tests(groups: pl.DataFrame, nulls: Sequence[Null]) -> pl.DataFrame:
-    """Groups with `mean 0`, `deviation 0`, `p 0`, `exact 0`, ...: the work is done once for each distinct pattern."""
+    """Add `mean 0`, `deviation 0`, `p 0`, `exact 0`, ...; the work is done once for each distinct pattern."""
     patterns = groups.filter(pl.col("positives") > 0).select(PATTERN).unique(maintain_order=True)
     patterns = _with_moments(patterns.with_row_index("pattern").with_columns(pl.col("pattern").cast(pl.Int64)))
     patterns = patterns.join(_choices(), on=["positives", "rows"], how="left", maintain_order="left")
@@ -96,8 +96,8 @@ def with_tests(groups: pl.DataFrame, nulls: Sequence[Null]) -> pl.DataFrame:
     enumerated = pl.col("largest") < pl.col("rows")
     enumerated &= (pl.col("orders") <= most) & (pl.col("positives") > 1)
     patterns = patterns.with_columns(enumerated=enumerated.fill_null(False))
-    of_pattern = [pl.col(name) for name in ("pattern", "sum", "square", "cubes", "largest", "least", "enumerated")]
-    result = groups.join(patterns.select(*PATTERN, *of_pattern), on=PATTERN, how="left", maintain_order="left")
+    facts = ("pattern", "orders", "enumerated", "sum", "square", "cubes", "largest", "least")
+    result = groups.join(patterns.select(*PATTERN, *facts), on=PATTERN, how="left", maintain_order="left")
     outcomes = _outcomes(patterns.filter("enumerated"))
     # With the positive in the block that ends at k, average precision is 1 / k: k of N places are as good.
     with_one_positive = (
@@ -271,20 +271,22 @@ def _blocks_of(patterns: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_shares(groups: pl.DataFrame, outcomes: pl.DataFrame, null: Null) -> pl.DataFrame:
-    """Groups with `share`: of all orders of the pattern those that are at least as good as the value of the group."""
+    """Add `share`: of all orders of the pattern, the share that is at least as good as the value of the group."""
     table = outcomes.select("pattern", "ways", value=null.outcome).sort("pattern", "value")
-    up_to = pl.col("ways").cum_sum().over("pattern")
-    total = pl.col("ways").sum().over("pattern")
-    table = table.select("pattern", "value", share=(total - up_to + pl.col("ways")) / total).sort("value")
+    ways = pl.col("ways")
+    at_least = (ways.sum() - ways.cum_sum()).over("pattern") + ways
+    table = table.select("pattern", "value", at_least=at_least).sort("value")
     # The first of equal outcomes counts all of them.
-    wanted = groups.with_row_index("row").select("row", "pattern", least=pl.col(null.metric) - _SAME)
+    wanted = groups.with_row_index("row").select("row", "pattern", "orders", least=pl.col(null.metric) - _SAME)
     wanted = wanted.drop_nulls().sort("least")
     shares = wanted.join_asof(
         table, left_on="least", right_on="value", by="pattern", strategy="forward", check_sortedness=False
     )
+    # Divide here, by a column: polars before 2 multiplies by the reciprocal of what `over` gives for a single pattern.
+    shares = shares.select("row", share=pl.col("at_least") / pl.col("orders"))
     return (
         groups.drop("share", strict=False)
         .with_row_index("row")
-        .join(shares.select("row", "share"), on="row", how="left", maintain_order="left")
+        .join(shares, on="row", how="left", maintain_order="left")
         .drop("row")
     )
