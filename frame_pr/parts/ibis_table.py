@@ -239,10 +239,11 @@ class IbisFrame(Remote):
             sent = table.mutate(**{name: table[name].cast("string") for name in whole}) if whole else table
             return pl.DataFrame(sent.to_pyarrow()).cast({name: types[name] for name in whole})
         except (pa.ArrowException, pl.exceptions.InvalidOperationError, TypeError) as error:
-            declared = [f"{shown(name)} ({dtype})" for name, dtype in zip(columns, table.schema().types, strict=False)]
+            types_of = dict(zip(columns, table.schema().types, strict=False))
+            declared = [f"{shown(name)} ({dtype})" for name, dtype in types_of.items() if name in self.columns()]
             raise TypeError(
-                f"a value of the columns {', '.join(declared)[:200]} is none of its type, or of none of Arrow "
-                f"({first_line(error)}): cast the column before the call, such as decimals to float64"
+                f"the columns {', '.join(declared)[:200]}: a value does not fit the type of its column, or Arrow has "
+                f"no such type ({first_line(error)}); cast the column before the call, such as decimals to float64"
             ) from None
 
 

@@ -114,8 +114,9 @@ def test_threads_have_rows_of_their_own():
 
     with ThreadPoolExecutor(8) as pool:
         assert not any(pool.map(differs, [*range(8)] * 10))
-    (cells,) = [t._free for t in gc.get_objects() if isinstance(t, templates.Template)]
-    assert 1 <= len(cells) <= templates._COPIES
+    copies = [len(t._free) for t in gc.get_objects() if isinstance(t, templates.Template)]
+    assert copies
+    assert max(copies) <= templates._COPIES
 
 
 def test_what_is_kept_is_bounded():

@@ -273,7 +273,7 @@ def test_types_that_cannot_be_sent(connections):
     assert uuids.pr.evaluate("rows", "y", "s", by="q").rows() == [("00000000-0000-0000-0000-000000000001", 1)]
     sqlite.create_table("texts", schema={"y": "boolean", "s": "float64"}, overwrite=True)
     execute(sqlite, "INSERT INTO texts VALUES (true, 'n/a')")
-    with pytest.raises(TypeError, match=r"a value of the columns 'y' \(boolean\), 's' \(float64\) is none of its type"):
+    with pytest.raises(TypeError, match=r"the columns 'y' \(boolean\), 's' \(float64\): a value does not fit"):
         sqlite.table("texts").pr.roc_auc("y", "s")
 
 
