@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSp
 import polars as pl
 
 from frame_pr.expressions.namespace import ExprPR
-from frame_pr.frames.arguments import flag, is_whole, path_of, public, scalar, whole
+from frame_pr.frames.arguments import flag, is_whole, named_in_tracebacks, path_of, public, scalar, whole
 from frame_pr.frames.arrow import PandasFrame
 from frame_pr.frames.environment import when_imported
 from frame_pr.frames.kinds import Backend, Frame, backend_class, is_stream, path_advice, read_stream, register_backend
@@ -66,10 +66,16 @@ def _method(
     @wraps(function)
     def method(self: PR[Frame], /, *args: P.args, **kwargs: P.kwargs) -> Result:
         __tracebackhide__ = True  # IPython and pytest leave this frame out of tracebacks.
-        return function(self._frame, *args, **kwargs)
+        try:
+            return function(self._frame, *args, **kwargs)
+        except Exception as error:
+            if not hasattr(error, "full_traceback"):
+                raise
+            error.__traceback__ = None
+            raise error  # FRAME_PR_TRACEBACK=1 shows the frames below
 
     method.subject = subject  # type: ignore[attr-defined]
-    return method
+    return named_in_tracebacks(method, function)
 
 
 class Method(NamedTuple):

@@ -298,7 +298,8 @@ def run(code: str, *options: str) -> None:
 
 
 def test_importing_the_package_imports_no_optional_library_and_no_engine():
-    optional = {"pandas", "pyarrow", "numpy", "matplotlib", "sklearn", "pyspark", "dask", "distributed"}
+    optional = {"pandas", "pyarrow", "numpy", "matplotlib", "altair", "sklearn", "pyspark", "dask", "distributed"}
+    optional |= {"ibis", "duckdb", "great_tables", "IPython", "tqdm"}
     run(f"import sys, frame_pr; assert not {optional} & set(sys.modules)", "-W", "error")
     call = "frame_pr.evaluate(polars.DataFrame({'t': [1, 0], 's': [2, 1]}), 'average_precision', 't', 's')"
     run(f"import sys, polars, frame_pr; {call}; assert 'pandas' not in sys.modules", "-W", "error")
@@ -451,6 +452,21 @@ def test_it():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
+def test_pandas_frames_have_the_accessor_in_ipython():
+    pytest.importorskip("IPython")
+    cells = ["import frame_pr", CHECK, "import importlib\nimportlib.reload(frame_pr)\nimportlib.reload(pd)", CHECK]
+    for order in (cells, [CHECK.split("frame =")[0], *cells]):
+        run(
+            f"""
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+for cell in {order!r}:
+    shell.run_cell(cell).raise_error()
+"""
+        )
+
+
 def test_pandas_frames_have_the_accessor():
     assert isinstance(pd.DataFrame().pr, fp.PR)
 
@@ -465,25 +481,39 @@ def frames_of(error):
 
 
 @pytest.mark.parametrize(
-    "call",
+    ("function", "call"),
     [
-        lambda: fp.evaluate(MISSING, "rows", "truth", "score"),
-        lambda: MISSING.pr.evaluate("rows", "truth", "score"),
-        lambda: MISSING.to_pandas().pr.curve("truth", "score"),
-        lambda: fp.plot(MISSING, "truth", "score"),
+        ("evaluate", lambda: fp.evaluate(MISSING, "rows", "truth", "score")),
+        ("evaluate", lambda: MISSING.pr.evaluate("rows", "truth", "score")),
+        ("curve", lambda: MISSING.to_pandas().pr.curve("truth", "score")),
+        ("plot", lambda: fp.plot(MISSING, "truth", "score")),
     ],
 )
-def test_tracebacks_end_at_the_public_function(call, monkeypatch):
+def test_tracebacks_end_at_the_public_function(function, call, monkeypatch):
     monkeypatch.delenv("FRAME_PR_TRACEBACK", raising=False)
     with pytest.raises(ValueError, match="truth column 'truth' has 1 missing of 2 values") as raised:
         call()
-    # The lambda, the method of `.pr`, the wrapper and the public function.
-    assert len(frames_of(raised.value)) <= 4
+    assert frames_of(raised.value) == ["<lambda>", function]
     assert traceback.extract_tb(raised.value.full_traceback)[-1].line.startswith("raise ValueError(")
     monkeypatch.setenv("FRAME_PR_TRACEBACK", "1")
     with pytest.raises(ValueError, match="truth column 'truth' has 1 missing") as raised:
         call()
     assert len(frames_of(raised.value)) > 5
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: fp.evaluate(MISSING, "rows", "truth"),
+        lambda: MISSING.pr.evaluate("rows", "truth"),
+        lambda: MISSING.pr.evaluate("rows", "truth", "score", k=3),
+    ],
+)
+def test_tracebacks_of_wrong_arguments_end_at_the_public_function(call, monkeypatch):
+    monkeypatch.delenv("FRAME_PR_TRACEBACK", raising=False)
+    with pytest.raises(TypeError) as raised:
+        call()
+    assert frames_of(raised.value) == ["<lambda>", "evaluate"]
 
 
 def test_notebooks_leave_the_frames_between_the_call_and_the_function_out():

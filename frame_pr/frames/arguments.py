@@ -26,7 +26,6 @@ from inspect import Parameter, signature
 from math import isfinite
 from numbers import Integral, Real
 from struct import pack
-from types import TracebackType
 from typing import Any, NamedTuple, TypeVar, cast, get_args
 
 import polars as pl
@@ -151,8 +150,8 @@ def public(refusals: Sequence[Refusal] = (), *, others: bool = False) -> Callabl
 
     `others`: whether the function hands keywords that it does not know to another library.
 
-    The traceback of an error that this package raises ends at the function. The whole traceback is kept, as
-    `full_traceback` of the error; with FRAME_PR_TRACEBACK=1 in the environment it is shown.
+    The traceback of an error that this package raises ends at the function. The error keeps the whole traceback as
+    `full_traceback`, and FRAME_PR_TRACEBACK=1 in the environment shows it.
     """
 
     def decorate(function: Function) -> Function:
@@ -166,33 +165,37 @@ def public(refusals: Sequence[Refusal] = (), *, others: bool = False) -> Callabl
             except Exception as error:
                 if not _is_raised_here(error):
                     _refuse_spark_columns(function, args, arguments)
-                elif os.environ.get("FRAME_PR_TRACEBACK") != "1":
-                    _cut_traceback(error)
-                raise error  # a bare `raise` would restore the whole traceback
+                    raise
+                if os.environ.get("FRAME_PR_TRACEBACK") == "1":
+                    raise
+                # If one public function called another, the error has its full traceback already.
+                error.full_traceback = getattr(error, "full_traceback", error.__traceback__)  # type: ignore[attr-defined]
+                error.__traceback__ = None
+                raise error  # FRAME_PR_TRACEBACK=1 shows the frames below
 
-        return cast(Function, call)
+        return cast(Function, named_in_tracebacks(call, function))
 
     return decorate
 
 
-def _cut_traceback(error: Exception) -> None:
-    """Drop the traceback entries below the public function."""
-    full = error.__traceback__
-    if full is not None and (inner := full.tb_next) is not None:
-        # If one public function called another, the error has its full traceback already.
-        error.full_traceback = getattr(error, "full_traceback", full)  # type: ignore[attr-defined]
-        error.__traceback__ = TracebackType(None, inner.tb_frame, inner.tb_lasti, inner.tb_lineno)
+def named_in_tracebacks(wrapper: Function, function: Callable[..., Any]) -> Function:
+    """Let tracebacks and profiles show a wrapper by the name of its function."""
+    code: Any = wrapper
+    code.__code__ = code.__code__.replace(co_name=function.__name__)
+    return wrapper
 
 
 def _is_raised_here(error: Exception) -> bool:
-    """Return whether a `raise` statement of this package raised the error."""
+    """Return whether a `raise` statement of this package, or the call of the function, raised the error."""
     if hasattr(error, "full_traceback"):
         return True
     traceback = error.__traceback__
-    while traceback is not None and traceback.tb_next is not None:
-        traceback = traceback.tb_next
     if traceback is None:
         return False
+    if traceback.tb_next is None:  # No frame below the wrapper: the arguments do not fit the signature.
+        return True
+    while traceback.tb_next is not None:
+        traceback = traceback.tb_next
     frame = traceback.tb_frame
     package = frame.f_globals.get("__name__", "").partition(".")[0]
     return package == __name__.partition(".")[0] and frame.f_code.co_code[traceback.tb_lasti] == _RAISE

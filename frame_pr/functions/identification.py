@@ -139,8 +139,8 @@ def identify(
     >>> import frame_pr as fp
     >>> query, relevant = ["ink"] * 3 + ["tea"] * 3, [1, 0, 1, 0, 1, 1]
     >>> run = pl.DataFrame({"query": query, "relevant": relevant, "score": range(6, 0, -1)})
-    >>> found = fp.identify(run, 0.7083, "relevant", "score", by="query")
-    >>> found.select("definition", "value", "digits").head(2)
+    >>> matches = fp.identify(run, 0.7083, "relevant", "score", by="query")
+    >>> matches.select("definition", "value", "digits").head(2)
     shape: (2, 3)
     ┌─────────────────────────────────┬──────────┬────────┐
     │ definition                      ┆ value    ┆ digits │

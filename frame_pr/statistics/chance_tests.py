@@ -1,4 +1,4 @@
-"""`above_chance`: average precision and ROC AUC of each group against random rankings that keep its tied scores."""
+"""`above_chance`: test the average precision or ROC AUC of each group against random rankings with the same ties."""
 
 from __future__ import annotations
 
@@ -125,6 +125,7 @@ def above_chance(
 
 
 def _line(i: int, name: str) -> dict[str, pl.Expr]:
+    """Return the columns of the result for one metric."""
     value, mean, deviation = pl.col(name), pl.col(f"mean {i}"), pl.col(f"deviation {i}")
     exact = pl.when(f"exact {i}").then(pl.lit("exact")).otherwise(pl.lit(NULLS[name].method))
     numbers = {
@@ -140,7 +141,7 @@ def _line(i: int, name: str) -> dict[str, pl.Expr]:
 
 
 def _groups(rows: Rows) -> pl.LazyFrame:
-    """A row per group: `group`, the metrics, and its `PATTERN`."""
+    """Return one row per group, with `group`, the metrics, and the columns of `PATTERN`."""
     plan = plan_for(rows, list(NULLS))
     tied = (B.size > 1) & B.k.is_not_null()
     lists = {"ends": Aggregate(pl.when(tied).then(B.k), "list"), "sizes": Aggregate(pl.when(tied).then(B.size), "list")}

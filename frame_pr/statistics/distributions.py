@@ -46,7 +46,7 @@ def normal_p_value(z: pl.Expr) -> pl.Expr:
 
 
 def normal_share(z: pl.Expr) -> pl.Expr:
-    """How likely a smaller number is: the distribution function of the normal distribution."""
+    """Return the standard normal distribution function."""
     tail = normal_p_value(z) / 2
     return pl.when(z < 0).then(tail).otherwise(1 - tail)
 
@@ -76,7 +76,7 @@ def share_bounds(value: pl.Expr, error: pl.Expr, df: pl.Expr, confidence: float)
 def auc_bounds(
     value: pl.Expr, error: pl.Expr, df: pl.Expr, positives: pl.Expr, negatives: pl.Expr, confidence: float
 ) -> dict[str, pl.Expr]:
-    """The bounds of a share, and towards 1/2 at least as far as a score interval of ROC AUC reaches.
+    """Return the bounds of a share, widened towards 1/2 at least as far as a score interval of ROC AUC.
 
     Near 1 the error is small in just the samples whose value is too large. The score interval goes down to the theta
     with `(value - theta)^2 = t^2 V(theta)`, where V is the squared error as if 10 further rows of each class had the

@@ -128,7 +128,7 @@ def compared_rows(
     confidence: float,
     normal: bool,
 ) -> tuple[pl.LazyFrame, OutputFrame[Frame]]:
-    """A comparison without `p_adjusted` per group, pair and metric, and the way to the caller's kind of frame.
+    """Comparisons per group, pair and metric, without `p_adjusted`, and the output in the caller's kind of frame.
 
     `pairs_of`: the places of the two systems of each comparison, of the names of all systems. `normal`: whether
     p-values and bounds are those of the normal distribution. The table also has `a` and `b`, the places of the two

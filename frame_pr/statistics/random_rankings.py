@@ -1,4 +1,4 @@
-"""The distribution of average precision and ROC AUC over random rankings: moments, tails and enumeration."""
+"""Compute the distribution of average precision and ROC AUC over random rankings: moments, tails and enumeration."""
 
 from __future__ import annotations
 
@@ -13,31 +13,31 @@ from frame_pr.metrics.average_precisions import harmonic_difference, square_harm
 from frame_pr.statistics.distributions import normal_p_value
 
 _ORDERS, _ORDERS_WITH_TIES = 20_000, 1_000
-"""Largest number of orders that are enumerated. Patterns with ties differ from group to group, so they get fewer."""
+"""Maximum number of orders that are enumerated. With ties the maximum is lower, because few groups share a pattern."""
 _DEEPEST = 64
-"""Largest number of positives whose orders are enumerated: each takes a step."""
+"""Maximum number of positives whose orders are enumerated, because each positive needs a step."""
 _AT_ONCE = 2_000_000
-"""Orders that are in memory at the same time."""
+"""Maximum number of orders that are in memory at the same time."""
 _TABLE = 2**14
-"""Harmonic numbers up to here are looked up."""
+"""Number of harmonic numbers in the lookup table."""
 _SAME = 1e-13
-"""Values that are so close are one value: the metric and the enumeration add up in different orders."""
+"""Tolerance for equal values. The metric and the enumeration add the same terms in different orders."""
 PATTERN = ("positives", "rows", "ranked", "ends", "sizes")
-"""What the distribution of a random ranking depends on: totals, ranked rows, and where the tied blocks end."""
+"""Columns that determine the distribution: totals, ranked rows, and the ends and sizes of the tied blocks."""
 
 
 class Null(NamedTuple):
-    """The distribution of a metric over random rankings, of the columns of a table of patterns."""
+    """The distribution of a metric over random rankings, as expressions on a table of patterns."""
 
     metric: str
     mean: pl.Expr
     variance: pl.Expr
     normal: Callable[[pl.Expr, pl.Expr, pl.Expr], pl.Expr]
-    """Of a value, the mean and the standard deviation: a number that has about the standard normal distribution."""
+    """Function of the value, the mean and the standard deviation; the result is approximately standard normal."""
     method: str
     """The name of the distribution."""
     outcome: pl.Expr
-    """The value of an enumerated order."""
+    """The value of the metric for an enumerated order."""
 
 
 _P, _N = pl.col("positives").cast(pl.Float64), pl.col("rows").cast(pl.Float64)
@@ -45,12 +45,12 @@ _PAIRS = _P * (_N - _P)
 
 
 def _standardized(value: pl.Expr, mean: pl.Expr, deviation: pl.Expr) -> pl.Expr:
-    """With a correction for continuity of half a pair."""
+    """Standardize a value, with a continuity correction of half a pair."""
     return (value - mean - 0.5 / _PAIRS) / deviation
 
 
 def _lognormal(value: pl.Expr, mean: pl.Expr, deviation: pl.Expr) -> pl.Expr:
-    """Shifted to the worst ranking without ties."""
+    """Standardize a value by a lognormal distribution that starts at the worst ranking without ties."""
     least = pl.col("least")
     spread = ((deviation / (mean - least)) ** 2).log1p()
     z = ((value - least) / (mean - least)).log() / spread.sqrt() + spread.sqrt() / 2
@@ -78,17 +78,17 @@ NULLS: Mapping[str, Null] = {
         ),
     )
 }
-"""The metrics that have a test against chance."""
+"""The metrics that have a test against random rankings, by name."""
 
 
 def test_columns(metrics: int) -> dict[str, pl.DataType]:
-    """What `with_tests` adds, by name and dtype."""
+    """Return the names and dtypes of the columns that `with_tests` adds."""
     columns = {"mean": pl.Float64(), "deviation": pl.Float64(), "p": pl.Float64(), "exact": pl.Boolean()}
     return {f"{part} {i}": dtype for i in range(metrics) for part, dtype in columns.items()}
 
 
 def with_tests(groups: pl.DataFrame, nulls: Sequence[Null]) -> pl.DataFrame:
-    """Add `mean 0`, `deviation 0`, `p 0`, `exact 0`, ...; the work is done once for each distinct pattern."""
+    """Add `mean 0`, `deviation 0`, `p 0`, `exact 0`, ...: the distribution is computed once per distinct pattern."""
     patterns = groups.filter(pl.col("positives") > 0).select(PATTERN).unique(maintain_order=True)
     patterns = _with_moments(patterns.with_row_index("pattern").with_columns(pl.col("pattern").cast(pl.Int64)))
     patterns = patterns.join(_choices(), on=["positives", "rows"], how="left", maintain_order="left")
@@ -99,7 +99,7 @@ def with_tests(groups: pl.DataFrame, nulls: Sequence[Null]) -> pl.DataFrame:
     facts = ("pattern", "orders", "enumerated", "sum", "square", "cubes", "largest", "least")
     result = groups.join(patterns.select(*PATTERN, *facts), on=PATTERN, how="left", maintain_order="left")
     outcomes = _outcomes(patterns.filter("enumerated"))
-    # With the positive in the block that ends at k, average precision is 1 / k: k of N places are as good.
+    # A single positive in the block that ends at k has an average precision of 1 / k, and k of N places are as good.
     with_one_positive = (
         pl.when(pl.col("average_precision") > 0).then(1 / (_N * pl.col("average_precision"))).otherwise(1.0)
     )
@@ -120,17 +120,22 @@ def with_tests(groups: pl.DataFrame, nulls: Sequence[Null]) -> pl.DataFrame:
 
 
 def _with_moments(patterns: pl.DataFrame) -> pl.DataFrame:
-    """The moments `sum` and `square` of P AP, its `least` value; the `cubes` of Mann and Whitney; the `largest` block.
+    """Add the first two moments of P * AP (`sum`, `square`), and `least`, `cubes` and `largest`.
 
-    AP = (1/P) sum_i x_i T_i / k_i, where x_i tells whether row i is positive, k_i is where its block ends and T_i how
-    many positives there are up to there. The expectation of a product of m distinct x is e_m = P (P-1) ... / (N (N-1)
-    ...), so the moments are sums over pairs of blocks. Of a run of rows without ties they are harmonic numbers.
+    `least` is the lowest value of AP, `cubes` is the tie correction of Mann and Whitney, and `largest` is the number of
+    rows of the largest block. P is the number of positives, and N the number of rows.
+
+    AP = (1/P) sum_i x_i T_i / k_i. Here x_i is 1 if row i is positive and 0 otherwise, k_i is the rank at which the
+    block of row i ends, and T_i is the number of positives up to this rank. The expectation of a product of m distinct
+    x is e_m = P (P-1) ... (P-m+1) / (N (N-1) ... (N-m+1)). So the moments are sums over pairs of blocks. For rows
+    without ties, these sums are harmonic numbers.
     """
     e: list[pl.Expr] = [pl.lit(1.0)]
     for m in range(4):
         e.append(pl.when(m < _N).then(e[-1] * (_P - m).clip(lower_bound=0.0) / (_N - m)).otherwise(0.0))
     _, e1, e2, e3, e4 = e
-    # Segments: a run of n single rows below row a, then a tied block of g rows that ends at k; none at the end.
+    # A segment is a run of n rows without ties after row a, and a tied block of g rows that ends at k. The last one has
+    # no tied block.
     table = patterns.lazy().select(
         "pattern",
         "rows",
@@ -149,12 +154,12 @@ def _with_moments(patterns: pl.DataFrame) -> pl.DataFrame:
     g, k, a, n, e1, e2, e3, e4 = (pl.col(name) for name in ("g", "k", "a", "n", "e1", "e2", "e3", "e4"))
     table = table.with_columns(h=_harmonic(1, a, n), h2=_harmonic(2, a, n))
     h, h2, part = pl.col("h"), pl.col("h2"), pl.when(g > 0).then(g / k).otherwise(0.0)
-    # The sums of g / k and of g (k - 1) / k over the blocks above: of the run, and of the tied block after it.
+    # The sums of g / k and of g (k - 1) / k over the blocks of the segments above.
     sums = {"s": h + part, "t": n - h + part * (k - 1)}
     table = table.with_columns((sum_.cum_sum() - sum_).over("pattern").alias(name) for name, sum_ in sums.items())
 
     def with_above(s: pl.Expr, t: pl.Expr, inverse: pl.Expr, count: pl.Expr) -> pl.Expr:
-        """The pairs of the blocks of a run, or of a tied one, with blocks above that have these sums."""
+        """Return the sum over pairs of a block of a run (or a tied block) and a block above, given the sums above."""
         return (s * (2 * e2 - 2 * e3) + t * (3 * e3 - 3 * e4)) * inverse + (s * e3 + t * e4) * count
 
     pairs = with_above(pl.col("s"), pl.col("t"), h, n) + with_above(pl.col("s") + h, pl.col("t") + n - h, part, g)
@@ -173,7 +178,7 @@ def _with_moments(patterns: pl.DataFrame) -> pl.DataFrame:
         unranked=pl.col("unranked").first().cast(pl.Float64),
     )
     cubes = pl.col("cubes") + pl.col("unranked") ** 3 - pl.col("unranked")
-    # In the worst ranking without ties, the positives that are ranked come last.
+    # The worst ranking without ties has its ranked positives at the end.
     last = (_P - (_N - pl.col("ranked"))).clip(lower_bound=0.0)
     before = pl.col("ranked") - last
     least = (last - before * harmonic_difference(before, last)) / _P
@@ -183,13 +188,13 @@ def _with_moments(patterns: pl.DataFrame) -> pl.DataFrame:
 
 @cache
 def _harmonic_numbers(power: int) -> pl.Series:
-    """1 + 1/2^p + ... + 1/n^p, for n from 0 on."""
+    """Return 1 + 1/2^p + ... + 1/n^p for n = 0, 1, 2, ..., where p is `power`."""
     inverse = pl.int_range(1, _TABLE, eager=True).cast(pl.Float64) ** -power
     return pl.concat([pl.Series([0.0]), inverse.cum_sum()])
 
 
 def _harmonic(power: int, start: pl.Expr, count: pl.Expr) -> pl.Expr:
-    """1/(start+1)^p + ... + 1/(start+count)^p: by a table, and far out by a series."""
+    """Return 1/(start+1)^p + ... + 1/(start+count)^p, from a table; for large numbers, from a series."""
     series = harmonic_difference if power == 1 else square_harmonic_difference
 
     def sums(columns: Sequence[pl.Series]) -> pl.Series:
@@ -209,7 +214,7 @@ def _harmonic(power: int, start: pl.Expr, count: pl.Expr) -> pl.Expr:
 
 @cache
 def _choices() -> pl.DataFrame:
-    """`orders`: how many there are of so many positives among so many rows, where they can be enumerated."""
+    """Return the number of `orders` of `positives` among `rows`, as far as they can be enumerated."""
     rows = [
         (p, n, orders)
         for n in range(1, 201)
@@ -220,13 +225,14 @@ def _choices() -> pl.DataFrame:
 
 
 def _outcomes(patterns: pl.DataFrame) -> pl.DataFrame:
-    """The outcomes of all orders: `pattern`, `positives`, `rows`, `precisions`, `negatives_above`, `ways`."""
+    """Enumerate all orders: `pattern`, `positives`, `rows`, `precisions`, `negatives_above`, `ways`."""
     part = pl.col("orders").cum_sum() // _AT_ONCE
     parts = patterns.with_columns(part=part).partition_by("part", maintain_order=True) if len(patterns) else [patterns]
     return pl.concat([_outcomes_of(part_of_patterns) for part_of_patterns in parts])
 
 
 def _outcomes_of(patterns: pl.DataFrame) -> pl.DataFrame:
+    """Enumerate all orders of patterns that fit in memory together."""
     facts = patterns.select("pattern", "positives", "rows")
     blocks = _blocks_of(patterns)
     ways = _choices().rename({"positives": "h", "rows": "g", "orders": "choices"})
@@ -237,7 +243,7 @@ def _outcomes_of(patterns: pl.DataFrame) -> pl.DataFrame:
     above = k - g - tp
     precision = pl.when("ranked").then(h * (tp + h) / k).otherwise(0.0)
     finished = []
-    # Each step places the positives of the next block that has any.
+    # Each step fills the next block that holds positives.
     while len(state):
         step = state.lazy().join(blocks.lazy(), on="pattern").filter(pl.col("next") > pl.col("block"))
         hits = pl.int_ranges(1, pl.min_horizontal(g, missing) + 1)
@@ -257,7 +263,7 @@ def _outcomes_of(patterns: pl.DataFrame) -> pl.DataFrame:
 
 
 def _blocks_of(patterns: pl.DataFrame) -> pl.DataFrame:
-    """The blocks of patterns of few rows: `pattern`, `next` (its place), `g`, `k`, and whether it is `ranked`."""
+    """Return one row per block: `pattern`, `next` (its number), `g` (its rows), `k` (its end) and `ranked`."""
     unranked = pl.col("rows") - pl.col("ranked")
     tied = patterns.select("pattern", k="ends", g="sizes").explode("k", "g").drop_nulls()
     all_rows = patterns.select("pattern", k=pl.int_ranges(1, pl.col("ranked") + 1)).explode("k").drop_nulls()
@@ -271,12 +277,12 @@ def _blocks_of(patterns: pl.DataFrame) -> pl.DataFrame:
 
 
 def _with_shares(groups: pl.DataFrame, outcomes: pl.DataFrame, null: Null) -> pl.DataFrame:
-    """Add `share`: of all orders of the pattern, the share that is at least as good as the value of the group."""
+    """Add `share`: the share of all orders of the pattern that are at least as good as the value of the group."""
     table = outcomes.select("pattern", "ways", value=null.outcome).sort("pattern", "value")
     ways = pl.col("ways")
     at_least = (ways.sum() - ways.cum_sum()).over("pattern") + ways
     table = table.select("pattern", "value", at_least=at_least).sort("value")
-    # The first of equal outcomes counts all of them.
+    # Of equal outcomes, the first one has the count of all of them.
     wanted = groups.with_row_index("row").select("row", "pattern", "orders", least=pl.col(null.metric) - _SAME)
     wanted = wanted.drop_nulls().sort("least")
     shares = wanted.join_asof(

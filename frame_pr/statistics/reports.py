@@ -179,14 +179,14 @@ class _Syntax(NamedTuple):
     bold: tuple[str, str]
     undefined: str
     table: str
-    """The whole of it, of `{titles}`, `{rules}` (one for each column) and `{rows}`."""
+    """Template of the table, with `{titles}`, `{rules}` (one for each column) and `{rows}`."""
     row: tuple[str, str, str]
-    """What begins a row, parts its cells, and ends it."""
+    """Start of a row, separator of its cells, and end of the row."""
     text: str
-    """What begins a cell of text, and one of a number."""
+    """Start of a cell with text, and of a cell with a number."""
     number: str
     rules: tuple[str, str]
-    """What says the alignment of a column of text, and of one of numbers."""
+    """Alignment of a column of text, and of a column of numbers."""
 
 
 _LATEX_SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {"<": "$<$", ">": "$>$"}
@@ -224,9 +224,9 @@ _SYNTAXES: Mapping[Markup, _Syntax] = {
 }
 assert get_args(Markup) == tuple(_SYNTAXES), "Markup and _SYNTAXES name different ones"
 _WITH_BOUNDS = ("value", "difference")
-"""The columns that `low` and `high` are the bounds of."""
+"""Columns whose bounds are `low` and `high`."""
 _P_VALUES = ("p_value", "p_adjusted")
-"""Columns in which a number that rounds to 0 is given as below the last digit."""
+"""Columns in which a number that rounds to 0 is written as smaller than the last digit."""
 _MOST_DECIMALS = 15
 
 
@@ -333,7 +333,7 @@ def format_table(
 
 
 def _number(name: str, dtype: pl.DataType, decimals: int) -> pl.Expr:
-    """A number as text, null where it is missing."""
+    """Format a number as text; null if the number is missing."""
     if dtype.is_integer():
         return by_name(name).cast(pl.String)
     value = by_name(name).cast(pl.Float64).fill_nan(None)
@@ -349,14 +349,14 @@ def _escaped(text: pl.Expr, syntax: _Syntax) -> pl.Expr:
 
 
 def _bounds_in(columns: Sequence[str]) -> dict[str, tuple[str, str]]:
-    """The columns that have bounds, and the names of these."""
+    """Return the columns that have bounds, with the names of their bounds."""
     bounded = {name: (f"low_{base}", f"high_{base}") for name in columns for base in (name, name.removeprefix("mean_"))}
     bounded |= {name: ("low", "high") for name in _WITH_BOUNDS if name in columns}
     return {name: pair for name, pair in bounded.items() if {*pair} <= {*columns}}
 
 
 def _directions(table: pl.DataFrame, best: bool | str | Sequence[str] | None) -> dict[str, Any]:
-    """The columns whose best value is bold, and whether that is the largest or the smallest."""
+    """Return the columns whose best value is bold, and whether the largest or the smallest value is best."""
     numbers = [name for name, dtype in table.schema.items() if dtype.is_numeric()]
     of_metrics = {}
     for name in numbers:
@@ -375,7 +375,7 @@ def _directions(table: pl.DataFrame, best: bool | str | Sequence[str] | None) ->
 
 
 def _is_best(text: pl.Expr, name: str, direction: str, columns: Sequence[str]) -> pl.Expr:
-    """Whether a number looks the same as the best of the rows that differ in `system` alone, and there are others."""
+    """Return whether a number looks like the best one of several rows that differ only in `system`."""
     by_rank = by_name(name).cast(pl.Float64).fill_nan(None)
     best, rows = text.sort_by(by_rank, descending=direction == "largest", nulls_last=True).first(), pl.len()
     place = columns.index("system") if "system" in columns else 0

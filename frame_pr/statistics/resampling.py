@@ -1,4 +1,4 @@
-"""Bootstrap: metrics of resampled rows or clusters, as counts on cells of the sorted rows."""
+"""Bootstrap: resample rows or clusters by drawing a count for each cell of rows with equal values."""
 
 from __future__ import annotations
 
@@ -22,30 +22,33 @@ from frame_pr.statistics.sampled_rows import SampledRows, each, lines_by_keys, m
 from frame_pr.statistics.unit_values import row
 
 _AT_ONCE = 2**19
-"""Cells of all replicates that are evaluated together: more of them need memory, and fewer cost overhead."""
+"""Maximum number of cells evaluated in one query. Larger batches need more memory, smaller ones more overhead."""
 _MOST_GROUPS = 2**28
-"""Groups of all replicates together, as a sort key holds them."""
+"""Maximum number of groups in one batch of replicates, which is what a sort key can hold."""
 _POISSON_FROM = 2**12
-"""Draws from which most counts are Poisson variates; below, all are drawn one by one."""
+"""From this many draws on, most of each count is a Poisson variate. Below it, every draw is made separately."""
 _PARTS = 64
-"""The share of draws that are Poisson variates is a multiple of 1 / 64, so that few tables are needed."""
+"""The share of draws made by Poisson variates is rounded to a multiple of 1 / 64, so that few tables are needed."""
 _SPREADS = 8
-"""The rest is so many standard deviations of their sum: it exceeds the draws with a probability below 1e-15."""
+"""Standard deviations between the expected sum of the variates and the number of draws.
+
+The sum then exceeds the number of draws with a probability below 1e-15."""
 _UNIT = 2**40
-"""Parts of a probability."""
+"""Probabilities are stored as integers, as multiples of 1 / 2**40."""
 _LONGEST = 2**25
-"""Entries of all tables of Poisson variates."""
+"""Maximum number of entries of all tables of Poisson variates together."""
 
 
 def counts_of(units: pl.DataFrame, replicates: range, seed: int) -> pl.Series:
-    """How often each unit is drawn, with replacement: for each replicate in turn, a count for each unit.
+    """Draw units with replacement, and return how often each unit is drawn: all units of one replicate after another.
 
-    `units` are sorted by `stratum` (from 0 on); they have a `stream`, a number that their stratum draws by, and `n`,
-    the rows or clusters that a unit stands for. Of a stratum as many are drawn as it has. The counts are multinomial,
-    and a function of the seed, the number of the replicate, the stream, and the place of the unit in its stratum.
+    `units` are sorted by `stratum`, a number from 0 on. `stream` is the number of the random stream of a stratum, and
+    `n` is the number of rows or clusters that a unit represents. Each replicate draws as many rows or clusters from a
+    stratum as the stratum has. The counts are multinomial. They depend only on the seed, the number of the replicate,
+    the stream, and the position of the unit in its stratum.
 
-    Poisson variates are multinomial, given their sum. So most of a count is one variate, and only the rest of the
-    draws are made one by one.
+    Given their sum, Poisson variates are multinomial. So one variate gives most of a count, and only the remaining
+    draws are made separately.
     """
     height, times, draws = units.height, len(replicates), pl.col("draws")
     strata = units.group_by("stratum", maintain_order=True).agg(
@@ -74,7 +77,7 @@ def counts_of(units: pl.DataFrame, replicates: range, seed: int) -> pl.Series:
     drawn = counts.cum_sum().gather(last).diff(null_behavior="ignore").fill_null(counts.head(int(last[0]) + 1).sum())
     rest = each.with_columns(i=pl.int_ranges(0, (draws - drawn).clip(lower_bound=0)))
     rest = rest.select("i", "seed", "draws", "start", "copy").explode("i", empty_as_null=False)
-    # Other numbers than those of the variates.
+    # The seed is changed, so that these random numbers are independent of those of the variates.
     number = random_words(pl.col("i"), pl.col("seed") ^ pl.lit(_UNIT, dtype=pl.UInt64)) // 2**11
     place = (number.cast(pl.Float64) * 2.0**-53 * draws).cast(pl.Int64) + pl.col("start")
     places = rest.select(place=place, copy="copy")
@@ -86,7 +89,7 @@ def counts_of(units: pl.DataFrame, replicates: range, seed: int) -> pl.Series:
 
 
 def _poisson_variates(units: pl.DataFrame, stratum: pl.Series, seeds: pl.Series, strata: int, times: int) -> pl.Series:
-    """A Poisson variate of mean `n` times `share` for each unit and replicate, by a table of its distribution."""
+    """Draw a Poisson variate with mean `n` times `share` for each unit and replicate, by a search in a table."""
     distinct = units.select("n", "share").unique().sort("share", "n").with_row_index("table")
     mean, k = pl.col("n") * pl.col("share"), pl.col("k")
     reach = 9 * mean.sqrt() + 30
@@ -97,7 +100,7 @@ def _poisson_variates(units: pl.DataFrame, stratum: pl.Series, seeds: pl.Series,
         raise ValueError("count: too many rows to resample, in too many different counts; use tally(..., bins=)")
     tables = tables.with_columns(offset=pl.col("low") - (lengths.cum_sum() - lengths))
     entries = tables.with_columns(k=pl.int_ranges("low", "high")).explode("k", empty_as_null=False)
-    # Logarithms of the probabilities, but for a constant that the division by their sum takes out.
+    # Logarithms of the probabilities up to a constant, which the division by their sum removes.
     ratio = pl.when(k > pl.col("low")).then(mean / k).otherwise(1.0).log()
     entries = entries.with_columns(p=ratio.cum_sum().over("table"))
     entries = entries.with_columns(p=(pl.col("p") - pl.col("p").max().over("table")).exp())
@@ -120,20 +123,24 @@ class Draws(NamedTuple):
     repeats: int
     seed: int
     stratified: bool
-    """Whether positives and negatives are drawn apart, so that each replicate has as many of both as the sample."""
+    """Whether positives and negatives are drawn separately, so that each replicate keeps their numbers."""
 
 
 class _Class(NamedTuple):
-    """Metrics that tell the same rows apart; each class has its own draws, so that a metric depends on no other."""
+    """Metrics that distinguish the same rows.
+
+    Each class has its own draws, so that a metric does not depend on the other requested metrics.
+    """
 
     names: list[str]
     merges: bool
-    """Whether the negatives between two positives are alike."""
+    """Whether the metrics treat all negatives between two positives as equal."""
     reached: pl.Expr | None
-    """Whether a row reaches a threshold, where the metrics see no more of its score."""
+    """Whether a row reaches the threshold, if this is all that the metrics need of its score. Otherwise None."""
 
 
 def _classes(rows: Rows, names: Sequence[str]) -> list[_Class]:
+    """Sort metrics into classes."""
     classes: dict[str, _Class] = {}
     for name in names:
         plan = plan_for(rows, [name])
@@ -149,11 +156,11 @@ def _classes(rows: Rows, names: Sequence[str]) -> list[_Class]:
 
 
 _APART = ("weight", "gain", "judged", "tie", "cluster")
-"""Columns in which rows may differ, in addition to their group, score and label."""
+"""Columns that distinguish rows, in addition to group, score and label."""
 
 
 def _cells(rows: Rows, data: pl.DataFrame, of: _Class) -> pl.DataFrame:
-    """Rows that the metrics of a class do not tell apart, by group and from the best score on: `n` of each kind."""
+    """Aggregate rows that a class of metrics does not distinguish to cells of `n` rows, sorted by group and score."""
     apart = {name: pl.col(name) for name in _APART if name in data.columns}
     block = rows.key.block_of_row() if of.reached is None else ~of.reached
     keys = {"group": pl.col("group"), "block": block, "truth": pl.col("truth"), **apart}
@@ -165,7 +172,7 @@ def _cells(rows: Rows, data: pl.DataFrame, of: _Class) -> pl.DataFrame:
     )
     cells = cells.sort(*keys)
     if of.merges and of.reached is None and not apart:
-        # A negative that shares its score with no positive, and follows on such a one.
+        # Merge a negative with the negative before it, if neither has the score of a positive.
         alone = ~pl.col("truth") & starts(pl.col("block")) & ends(pl.col("block"))
         retrieved = pl.col("score").is_not_null()
         first = starts(pl.col("group")) | starts(retrieved) | ~(alone & alone.shift(1))
@@ -174,7 +181,10 @@ def _cells(rows: Rows, data: pl.DataFrame, of: _Class) -> pl.DataFrame:
 
 
 def _with_units(cells: pl.DataFrame, stratified: bool) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """The cells, with their `unit` and how many rows it has there, `each`; and the units that `counts_of` takes."""
+    """Return the cells and the units for `counts_of`.
+
+    Each cell gets its `unit`, and `each`: the number of its rows that one drawn unit adds.
+    """
     if "cluster" in cells.columns:
         units = cells.select("kept", "cluster").unique().sort("kept", "cluster")
         units = units.with_columns(stratum=pl.col("kept"), stream=0, n=1).with_row_index("unit")
@@ -190,7 +200,10 @@ def _with_units(cells: pl.DataFrame, stratified: bool) -> tuple[pl.DataFrame, pl
 
 
 def replicates_of(rows: Rows, data: pl.DataFrame, of: _Class, undefined: float | None, draws: Draws) -> pl.DataFrame:
-    """`replicate`, `group` and the metrics of a class, of rows with dense numbers of groups."""
+    """Return `replicate`, `group` and the metrics of a class. Replicate -1 is the sample.
+
+    `data`: rows whose groups are numbered without gaps.
+    """
     cells, units = _with_units(_cells(rows, data, of), draws.stratified)
     systems = len(rows.key.own_dtypes)
     groups = (int(cells["group"][-1]) // systems + 1) * systems
@@ -210,16 +223,17 @@ def replicates_of(rows: Rows, data: pl.DataFrame, of: _Class, undefined: float |
 
 
 def _metrics(rows: Rows, table: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    """Compute the metrics of a plan for each group of a table."""
     metrics = finalize(aggregate(replace(rows, frame=table.lazy()), plan), ["group"], plan)
     return metrics.with_columns(pl.exclude("group").cast(pl.Float64)).collect()
 
 
 def intervals_of_draws(sampled: SampledRows[Any], draws: Draws, confidence: float) -> pl.LazyFrame:
-    """What `intervals` gives where rows, or clusters, are drawn again from the frame."""
+    """Compute what `intervals` returns with a bootstrap over rows or clusters."""
     output, names = sampled.output, [metric.name for metric in sampled.metrics]
     frame, keys = sampled.rows.frame, list(sampled.keys.values())
     if sampled.averaged:
-        # Each group draws by its place among those that it is averaged with, so that their draws are independent.
+        # Groups that are averaged get different streams, so that their draws are independent.
         groups = output.restored(frame.select("group").unique().with_columns(code="group"))
         kept = pl.struct(keys).rank("dense").cast(pl.Int64) - 1 if keys else pl.lit(0, dtype=pl.Int64)
         groups = groups.sort(*output.key_columns.values()).with_columns(kept=kept)
@@ -251,7 +265,10 @@ def _bounds(
     confidence: float,
     schema: Mapping[str, pl.DataType],
 ) -> pl.DataFrame:
-    """`group` (for groups that are averaged, one of them), `n` (rows or clusters), and the bounds of each metric."""
+    """Return `group`, `n` (rows or clusters) and the bounds of each metric.
+
+    For a mean over groups, `group` is the first of these groups.
+    """
     data = data.filter(~pl.col("dropped")).drop("dropped") if "dropped" in data.columns else data
     if data.is_empty():
         return pl.DataFrame(schema=schema)
@@ -288,17 +305,19 @@ def _bounds(
 
 
 def bias_corrected(replicates: pl.DataFrame, df: pl.DataFrame, repeats: int, confidence: float) -> pl.DataFrame:
-    """`kept`, `low`, `high` and `error`, of `kept`, `replicate` (-1 for the sample itself) and `value`.
+    """Return bias-corrected percentile intervals: `kept`, `low`, `high` and `error`.
 
-    The bounds are quantiles of the replicates: of the probabilities Phi(2 z0 -+ t), where Phi(z0) is the share of
-    replicates below the value of the sample (Efron 1987). Student's t in place of the normal quantile makes up for
-    what replicates of few rows vary too little (Hesterberg 2015).
+    `replicates` has the columns `kept`, `replicate` (-1 for the sample) and `value`. The bounds are quantiles of the
+    values of the replicates, at the probabilities Phi(2 z0 - t) and Phi(2 z0 + t). Phi is the standard normal
+    distribution function, and Phi(z0) is the share of replicates below the value of the sample (Efron 1987). In small
+    samples, replicates vary too little. So t is a quantile of Student's t distribution with `df` degrees of freedom, in
+    place of the normal quantile (Hesterberg 2015).
     """
     value, point, m = pl.col("value"), pl.col("point"), pl.col("m")
     points = replicates.filter(replicate=-1).select("kept", point="value")
     drawn = replicates.filter(pl.col("replicate") >= 0).join(points, on="kept").sort("kept", "value")
     below = 2 * (value < point).sum() + (value == point).sum()
-    # A value at an end of what is drawn tells of no bias.
+    # If the value of the sample is the smallest or the largest, the share below it does not measure bias.
     inside = (value.min() < point.first()) & (value.max() > point.first())
     table = drawn.group_by("kept", maintain_order=True).agg(
         point.first(), m=pl.len().cast(pl.Int64), error=value.std(), below=below, inside=inside
@@ -315,6 +334,6 @@ def bias_corrected(replicates: pl.DataFrame, df: pl.DataFrame, repeats: int, con
         nearest = [(pl.col("first") + whole).cast(pl.Int64) for whole in (place.floor(), place.ceil())]
         before, after = (pl.lit(values).gather(index) for index in nearest)
         sides[side] = before + (after - before) * (place - place.floor())
-    # Replicates that are all the same know nothing of how a metric varies.
+    # If all replicates have the same value, they do not show how the metric varies.
     bounds = {name: pl.when(pl.col("error") > 0).then(side) for name, side in around(point, **sides).items()}
     return table.select("kept", "error", **bounds)

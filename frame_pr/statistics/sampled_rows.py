@@ -266,7 +266,7 @@ def refuse_policies(request: Request, names: Sequence[str], *, clusters: bool) -
 
 
 def refuse_cluster(cluster: Column, request: Request) -> None:
-    """Check that the cluster is a column of its own: a label, a score or a key cannot be one."""
+    """Raise if the cluster column is also the label, a score or a key."""
     refuse_several("cluster", cluster)
     roles = {"the label": [request.truth], "the score": request.scores, "a key of by": request.keys}
     for role, columns in roles.items():
@@ -287,9 +287,9 @@ def _column_name(column: Column) -> Any:
 def values_and_errors(
     rows: Rows, targets: Sequence[RowMetric], undefined: float | None, names: Sequence[str] = ()
 ) -> pl.LazyFrame:
-    """Return `group`, the metrics, `n` (the rows), and `error 0`, `df 0`, ...
+    """Return `group`, `n` (rows), the metrics, and for each target its error and degrees of freedom.
 
-    of the metrics; the others have their names.
+    These are `error 0`, `df 0`, and so on. `names`: further metrics, without errors.
     """
     counts = [
         f"{count}@{target.threshold}" for target in targets for count in ("tp", "k") if target.threshold is not None
@@ -341,17 +341,18 @@ def means(
 
 
 def _errors_of_means(names: Sequence[str]) -> list[pl.Expr]:
-    """The errors of means, and the sums of df and n."""
+    """Return expressions for the errors of means, and for the sums of `df` and `n`."""
     parts = [pl.col("n").sum().alias("n")]
     for i, name in enumerate(names):
         value, error = pl.col(name), pl.col(f"error {i}")
-        # Without an error of one of them, there is none of their mean.
+        # A mean has an error only if each of its values has one.
         of_all = pl.when(error.is_not_null().sum() == value.count()).then((error**2).sum().sqrt() / value.count())
         parts += [of_all.alias(f"error {i}"), pl.col(f"df {i}").filter(value.is_not_null()).sum().alias(f"df {i}")]
     return parts
 
 
 def _row(i: int, target: RowMetric, confidence: float, *, simple: bool) -> dict[str, pl.Expr]:
+    """Return the columns of the result for one metric."""
     value, error = pl.col(f"value {i}"), pl.col(f"error {i}")
     sides = bounds_of(i, target, value, confidence, simple=simple)
     return row(target.name, value, sides, error, pl.col("n"), pl.col(f"undefined {i}"))
@@ -377,9 +378,9 @@ def bounds_of(
 
 
 def sums_of_clusters(rows: Rows, targets: Sequence[RowMetric], groups: pl.LazyFrame) -> pl.LazyFrame:
-    """Return `group`, `cluster`, the label of its first row as `positive`, and for each metric the sum of its D.
+    """Return `group`, `cluster`, `positive` (the label of its first row), and the sum of D for each metric.
 
-    The sum is null where the metric has no value.
+    The sum is null if the metric has no value.
     """
     truth, parts = pl.col("truth"), {}
     table = rows.frame.filter(~pl.col("dropped")) if rows.key.drops else rows.frame
@@ -414,9 +415,9 @@ def sums_of_clusters(rows: Rows, targets: Sequence[RowMetric], groups: pl.LazyFr
 
 
 def _cluster_errors(clusters: pl.LazyFrame, keys: Sequence[str], targets: Sequence[RowMetric]) -> pl.LazyFrame:
-    """Return `error` and `df` of sums, and the number of clusters.
+    """Return the errors of sums, and the number of clusters.
 
-    In a group with a single cluster, marked `alone`, the D sum to 0 whatever the error is. So the mean has no error.
+    In a group with a single cluster, marked `alone`, the D add up to 0 whatever the error is. So the mean has no error.
     """
     n = pl.len().cast(pl.Int64)
     parts = [n.alias("clusters")]
@@ -427,7 +428,7 @@ def _cluster_errors(clusters: pl.LazyFrame, keys: Sequence[str], targets: Sequen
 
 
 def _joined(table: pl.LazyFrame, clusters: pl.LazyFrame, keys: Sequence[str], places: range) -> pl.LazyFrame:
-    """Return the means with cluster-robust errors, of the metrics at these places."""
+    """Replace the errors of the means of these metrics by cluster-robust errors."""
     both = table.join(clusters, on=keys, how="left", nulls_equal=True) if keys else table.join(clusters, how="cross")
     return both.with_columns(
         pl.col("clusters").alias("n"),

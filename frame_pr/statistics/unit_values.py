@@ -84,7 +84,7 @@ def unit_values_of(
 
 
 def refuse_engine(frame: Any) -> None:
-    """Statistics need a frame in memory."""
+    """Raise for a frame of a distributed engine: statistics need a frame in memory."""
     if backend := backend_class(frame):
         raise TypeError(
             f"statistics of a {backend.name} start from the metrics of its groups: evaluate(metrics, truth, score, "

@@ -16,13 +16,13 @@ from frame_pr.inputs import values
 from frame_pr.inputs.values import classes_of, listed_classes, plain_label, refuse_other_types, refuse_strangers
 
 _FEW = 3
-"""In fewer rows, the sums may differ from 1 by accident."""
+"""Minimum number of rows for the check: few rows may have sums that differ from 1 by accident."""
 _ROUNDED = 0.01
-"""How far rounding of each class may move the sum of its row."""
+"""Maximum error that rounding one class adds to the sum of a row."""
 
 
 class _Classes(NamedTuple):
-    """The arguments, with the caller's names. Ours for them are `truth`, or `truth0`, `score0` and so on."""
+    """The caller's names of the columns, which are `truth`, or `truth0`, ..., and `score0`, ... in the tables below."""
 
     labels: list[Any]
     truths: list[Any]
@@ -34,14 +34,14 @@ class _Classes(NamedTuple):
     """Whether the truth is a column of labels."""
 
     def ours(self) -> dict[str, tuple[str, Any]]:
-        """Our names, with the argument and the caller's name."""
+        """Return our name of each column, with the argument and the caller's name."""
         truths = ["truth"] if self.by_label else [f"truth{i}" for i in range(len(self.truths))]
         named = {ours: ("truth", name) for ours, name in zip(truths, self.truths, strict=True)}
         named |= {f"score{i}": ("scores", name) for i, name in enumerate(self.scores)}
         return named | ({} if self.prediction is None else {"prediction": ("prediction", self.prediction)})
 
     def new(self) -> list[str]:
-        """The columns of the result that are not carried."""
+        """Return the names of the columns that the result adds."""
         asked = {"score": bool(self.scores), "prediction": self.prediction is not None}
         return ["class", "truth", *(name for name, is_given in asked.items() if is_given)]
 

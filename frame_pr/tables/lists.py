@@ -33,7 +33,7 @@ class _Lists(NamedTuple):
     by: list[Any]
 
     def ours(self) -> dict[str, tuple[str, Any]]:
-        """Our names, with the argument and the caller's name."""
+        """Return our name of each column, with the argument and the caller's name."""
         named = {"truth": ("truth", self.truth)}
         for argument, names in (("ranked", self.ranked), ("scores", self.scores), ("by", self.by)):
             named |= {f"{argument}{i}": (argument, name) for i, name in enumerate(names)}
