@@ -23,6 +23,13 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker(pytest.mark.versions)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Refuse names of tests with an address in memory: each process that runs tests would have another one."""
+    for item in items:
+        if " at 0x" in item.nodeid:
+            raise pytest.UsageError(f"{item.nodeid}: give ids= that are the same in every process")
+
+
 def pytest_collection_finish() -> None:
     """Garbage is looked for in what tests make, and not each time among all modules and thousands of tests."""
     gc.collect()

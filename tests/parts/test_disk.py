@@ -438,7 +438,6 @@ def test_what_parts_cannot_do():
         {"by": "group", "tie_break": pl.col("place") % 50, "positives": pl.col("P") * 2, "rows": pl.col("P") * 4},
         {"by": ["group", pl.col("place") % 3], "mean_over": "group", "truth": pl.col("y").cast(pl.Int8)},
     ],
-    ids=str,
 )
 def test_expressions_as_columns(given):
     frame = scored()
@@ -464,7 +463,6 @@ def test_expressions_as_columns_of_a_tally():
             "score: 's' is also another column of the call",
         ),
     ],
-    ids=str,
 )
 def test_wrong_expressions_as_columns(given, sentence):
     with pytest.raises(ValueError, match=sentence):
