@@ -279,7 +279,7 @@ class Group:
     def best_threshold(self, name, *, at):
         """The best of all thresholds and of predicting nothing, or the highest threshold that is better than that.
 
-        Figures are compared as the floats that they are given as: sums of decimals are equal there.
+        Values are compared as Float64, each of them the exact value correctly rounded.
         """
         if name.startswith("max_"):
             rate, both = name.removeprefix("max_"), min(self.positives, self.rows - self.positives) > 0
@@ -292,7 +292,8 @@ class Group:
             best = max([nothing, *(value for value, _ in values)])
             if at:
                 hits = [score for score, _, tp in self.curve if tp] if rate == "precision" else None
-                return next((s for value, s in values if value == best and (hits is None or s in hits)), None)
+                equal = (s for value, s in values if float(value) == float(best))
+                return next((s for s in equal if hits is None or s in hits), None)
             return sqrt(best) if rate == "mcc" else best
         missed = Fraction(name.removeprefix("min_cost"))
         costs = [(over(k - tp + missed * (self.positives - tp), self.rows), score) for score, k, tp in self.curve]

@@ -61,20 +61,21 @@ class GroupBlocks(NamedTuple):
     def aggregate(self, record: Aggregate, names: set[str]) -> pl.Expr:
         """Compute an aggregate over the blocks from these columns of them."""
         column = _with_fields(self._blocks(names), over=record.over).struct.field("over")
-        if record.how == "sum":
+        if record.kind.aggregation == "sum":
             # Sum in the order of `evaluate`, so that results are equal to the last bit. polars sums an empty list to
             # -0.0.
             return column.implode().list.sum().first().abs()
-        number: pl.Expr = getattr(column, {"best": "max", "least": "min"}.get(record.how, record.how))()
+        number: pl.Expr = getattr(column, record.kind.extreme or record.kind.aggregation)()
         return number
 
     def threshold(self, record: Aggregate, names: set[str]) -> pl.Expr:
         """Return the threshold that an aggregate is, or that has its largest value."""
         blocks = _with_fields(self._blocks({*names, "threshold"}), over=record.over)
-        best = {"best": _FIELD("over").max(), "least": _FIELD("over").min()}.get(record.how, pl.lit(True))
+        extreme = record.kind.extreme
+        best = pl.lit(True) if extreme is None else getattr(_FIELD("over"), extreme)()
         value = pl.when(_FIELD("over") == best).then(_FIELD("threshold"))
         thresholds = _with_fields(blocks, at_best=value).struct.field("at_best")
-        return self._loosest(thresholds) if record.how == "loosest" else self._strictest(thresholds)
+        return self._loosest(thresholds) if record.kind.aggregation == "min" else self._strictest(thresholds)
 
     def _blocks(self, names: set[str]) -> pl.Expr:
         """Return a struct of the named fields for each block with a positive, from the best score on."""

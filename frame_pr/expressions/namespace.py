@@ -133,7 +133,7 @@ class ExprPR:
             if f"threshold@{part}" in named.value.meta.root_names():
                 parts[f"threshold@{part}"] = group.threshold(record, columns)
             if part in named.value.meta.root_names():
-                aggregate = group.threshold if record.how in ("strictest", "loosest") else group.aggregate
+                aggregate = group.threshold if record.kind.is_threshold else group.aggregate
                 parts[part] = aggregate(record, columns)
 
         def value(validated: pl.Expr, **_: pl.Expr) -> pl.Expr:

@@ -186,10 +186,10 @@ def _binned(table: pl.LazyFrame, score: str, keys: Sequence[str], n: int, *, asc
     table = table.sort(list(order), descending=list(order.values()), nulls_last=True)
     retrieved, group = pl.col(score).is_not_null(), pl.struct(keys).rle_id() if keys else pl.lit(0)
     table = table.with_columns(
-        group=group, block=pl.struct(list(order)).rle_id(), own=pl.when(retrieved).then("count").otherwise(0)
+        group=group, block=pl.struct(list(order)).rle_id(), ranked_rows=pl.when(retrieved).then("count").otherwise(0)
     )
-    upto = pl.col("own").cum_sum()
-    table = table.with_columns(upto=upto, before=upto - pl.col("own"))
+    upto = pl.col("ranked_rows").cum_sum()
+    table = table.with_columns(upto=upto, before=upto - pl.col("ranked_rows"))
     first = from_start(pl.col("before"))
     # Equal scores belong to the bin of their first row.
     before = pl.when(starts(pl.col("block"))).then("before").forward_fill() - first
@@ -197,7 +197,8 @@ def _binned(table: pl.LazyFrame, score: str, keys: Sequence[str], n: int, *, asc
     table = table.with_columns(bin=pl.when(retrieved).then(before.cast(pl.Int128) * n // of_all))
     last = ends(pl.col("group")) | ends(pl.col("bin"))
     worst = pl.when(last).then(score).backward_fill()
-    return table.with_columns(pl.when(retrieved).then(worst)).drop("group", "block", "own", "upto", "before", "bin")
+    made = ("group", "block", "ranked_rows", "upto", "before", "bin")
+    return table.with_columns(pl.when(retrieved).then(worst)).drop(made)
 
 
 def cut_labels(dtype: Any, cuts: list[Threshold], *, ascending: bool) -> tuple[pl.Series, pl.Series]:

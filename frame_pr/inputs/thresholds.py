@@ -25,8 +25,9 @@ def code_reached(threshold: Fraction | float, key: SortKey) -> int | pl.Expr:
     """Return the code (`keys.score_code`) of the worst score that reaches the threshold.
 
     Integer and decimal scores are compared exactly. Floats are compared in their own dtype, in which 0.1 is the nearest
-    float to 0.1; a threshold that this dtype would make infinite is compared exactly too. If the code differs between
-    systems, it is an expression of `group`, whose number tells the system.
+    float to 0.1; a threshold that this dtype would make infinite is compared exactly too. If the dtypes of the
+    systems' scores give several codes, the result is an expression that looks up the code by the number of the group:
+    groups of n systems are numbered so that `group % n` is the system.
     """
     worst = [worst_reached(threshold, dtype, ascending=key.ascending) for dtype in key.own_dtypes]
     codes = [_code(value, key.dtype, ascending=key.ascending) for value in worst]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -11,7 +11,7 @@ import polars as pl
 from frame_pr.inputs.policies import BOUNDS, TIES
 from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.rows import Rows
-from frame_pr.inputs.sort_keys import SortKey, largest_by, parts_of_largest, smallest_by
+from frame_pr.inputs.sort_keys import SortKey, parts_of_largest
 from frame_pr.inputs.thresholds import code_reached
 from frame_pr.inputs.weights import EXTRA_SUMS, GAINS, UNIT, with_totals
 from frame_pr.metrics.cutoffs import Rank, Threshold
@@ -20,19 +20,6 @@ from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS, GRADED_COLUMNS,
 from frame_pr.metrics.rates import RATES
 from frame_pr.ranking.blocks import best_blocks, blocks_of
 from frame_pr.ranking.sorting import Reached
-
-_HOW: Mapping[str, tuple[Callable[[pl.Expr], pl.Expr], str]] = {
-    "sum": (lambda over: over.fill_null(0), "sum"),
-    "ideal": (lambda over: over.fill_null(0), "sum"),
-    "best": (largest_by, "max"),
-    "least": (smallest_by, "max"),
-    "strictest": (lambda over: pl.when(over).then("rank_key"), "max"),
-    "loosest": (lambda over: pl.when(over).then("rank_key"), "min"),
-    "list": (lambda over: over, "implode"),
-}
-"""The value of each block, and the aggregation over blocks. Other kinds aggregate the expression itself."""
-_WITH_RANK_KEY = ("best", "least", "strictest", "loosest")
-"""The kinds whose value contains the score of the block."""
 
 
 class Plan(NamedTuple):
@@ -58,19 +45,19 @@ class Plan(NamedTuple):
     @property
     def ideals(self) -> dict[str, Aggregate]:
         """Return the aggregates over blocks of equal gain, the largest gain first."""
-        return {name: record for name, record in self.aggregates.items() if record.how == "ideal"}
+        return {name: record for name, record in self.aggregates.items() if record.kind.is_ideal}
 
     @property
     def over_groups(self) -> dict[str, Aggregate]:
         """Return all other aggregates over blocks, and the facts."""
-        others = {name: record for name, record in self.aggregates.items() if record.how != "ideal"}
+        others = {name: record for name, record in self.aggregates.items() if not record.kind.is_ideal}
         return {**{name: FACTS[name].over_blocks for name in self.facts}, **others}
 
     @property
     def columns_of_blocks(self) -> frozenset[str]:
         """Return the columns of blocks that an aggregate reads."""
         records = self.over_groups.values()
-        rank_keys = {"rank_key"} if any(record.how in _WITH_RANK_KEY for record in records) else set()
+        rank_keys = {"rank_key"} if any(record.kind.reads_rank_key for record in records) else set()
         return _columns_read(record.over for record in records) | rank_keys
 
     def fills(self, name: str) -> bool:
@@ -197,10 +184,10 @@ def finalize(sums: pl.LazyFrame, keys: Sequence[str], metric_plan: Plan) -> pl.L
     """Compute the metrics from the facts and aggregates."""
     made: dict[str, pl.Expr] = {}
     for name, part in metric_plan.aggregates.items():
-        if part.how in ("best", "least"):
+        if part.kind.extreme is not None:
             made[name], rank_key = parts_of_largest(pl.col(name))
             made[f"threshold@{name}"] = metric_plan.key.threshold(rank_key)
-        elif part.how in ("strictest", "loosest"):
+        elif part.kind.is_threshold:
             made[name] = metric_plan.key.threshold(pl.col(name))
     values = {}
     for name, record in metric_plan.metrics.items():
@@ -214,10 +201,7 @@ def aggregate_blocks(
 ) -> pl.LazyFrame:
     """Return one row per group, sorted if the table is: `group` and these aggregates over blocks or rows."""
     # Compute columns first: polars shares common subexpressions between columns, and aggregates plain columns fastest.
-    columns = {
-        name: _HOW[record.how][0](record.over) if record.how in _HOW else record.over
-        for name, record in aggregates.items()
-    }
+    columns = {name: record.kind.value(record.over) for name, record in aggregates.items()}
     return per_group(table.select("group", **columns), aggregates, groups, in_order=in_order)
 
 
@@ -234,12 +218,13 @@ def per_group(
     if groups is None:
         return table
     every = pl.LazyFrame({"group": range(groups)}, schema={"group": pl.Int64})
-    zero = [name for name, record in aggregates.items() if record.how == "sum" or (name in FACTS and name != "unit")]
+    sums = {name for name, record in aggregates.items() if record.kind.aggregation == "sum"}
+    zero = [name for name in aggregates if name in sums or (name in FACTS and name != "unit")]
     return every.join(table, on="group", how="left", maintain_order="left").with_columns(pl.col(zero).fill_null(0))
 
 
 def _aggregated(column: pl.Expr, record: Aggregate, *, in_order: bool) -> pl.Expr:
-    how = _HOW[record.how][1] if record.how in _HOW else record.how
+    how = record.kind.aggregation
     # For rows in order, a list per group costs nothing, and polars sums lists without nulls several times as fast.
     in_lists = in_order and how in ("sum", "max")
     number: pl.Expr = getattr(column.implode().list if in_lists else column, how)()

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal, NamedTuple, TypeAlias
 import polars as pl
 
 from frame_pr.inputs.policies import TIES, Ties
+from frame_pr.inputs.sort_keys import largest_by, smallest_by
 from frame_pr.metrics.rates import RATES, Counts, CutoffKind
 
 
@@ -79,17 +80,64 @@ class Blocks:
         return pl.when(share == self.size).then(mass.cast(pl.Float64)).otherwise(part)
 
 
+class AggregateKind(NamedTuple):
+    """How the values of an expression over blocks become one number per group."""
+
+    aggregation: str
+    """The aggregation of polars."""
+    value: Callable[[pl.Expr], pl.Expr] = lambda over: over
+    """The column to aggregate in the table of all blocks."""
+    extreme: Literal["max", "min"] | None = None
+    """The aggregation of the values themselves, if `value` packs them together with thresholds."""
+    is_threshold: bool = False
+    """Whether the number is the rank key of a threshold."""
+    is_ideal: bool = False
+    """Whether the blocks are those of equal gain, the largest gain first."""
+
+    @property
+    def reads_rank_key(self) -> bool:
+        """Whether the column contains the rank key of the block."""
+        return self.is_threshold or self.extreme is not None
+
+
+def _zero_for_null(over: pl.Expr) -> pl.Expr:
+    return over.fill_null(0)
+
+
+def _rank_key_where(over: pl.Expr) -> pl.Expr:
+    return pl.when(over).then("rank_key")
+
+
+KINDS: Mapping[str, AggregateKind] = {
+    "sum": AggregateKind("sum", _zero_for_null),
+    "max": AggregateKind("max"),
+    "min": AggregateKind("min"),
+    "first": AggregateKind("first"),
+    "best": AggregateKind("max", largest_by, extreme="max"),
+    "least": AggregateKind("max", smallest_by, extreme="min"),
+    "strictest": AggregateKind("max", _rank_key_where, is_threshold=True),
+    "loosest": AggregateKind("min", _rank_key_where, is_threshold=True),
+    "ideal": AggregateKind("sum", _zero_for_null, is_ideal=True),
+    "list": AggregateKind("implode"),
+}
+"""The kinds of aggregates by name."""
+
+
 class Aggregate(NamedTuple):
     """A number per group: the sum, largest, smallest or only value of an expression over its blocks.
 
-    "best" gives two numbers: the largest value and, named `threshold@...`, the strictest threshold that has it; "least"
+    "best" gives two numbers: the largest value and, named `threshold@...`, the strictest threshold that has it. "least"
     gives the same for the smallest value. "strictest" and "loosest" are the thresholds at which the expression is true.
-    "ideal" is the sum over other blocks: those of equal gain, the largest gain first. "list" has the
-    values in order.
+    "ideal" is the sum over other blocks: those of equal gain, the largest gain first. "list" has the values in order.
     """
 
     over: pl.Expr
     how: Literal["sum", "max", "min", "first", "best", "least", "strictest", "loosest", "ideal", "list"] = "sum"
+
+    @property
+    def kind(self) -> AggregateKind:
+        """Return the record of its kind."""
+        return KINDS[self.how]
 
 
 Aggregates: TypeAlias = Mapping[str, Aggregate]

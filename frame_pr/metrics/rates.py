@@ -97,6 +97,11 @@ def exact_ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
     return pl.when(n > 0).then(about + ratio(left, d) / parts).fill_null(about)
 
 
+def _quotient(c: Counts) -> Callable[[pl.Expr, pl.Expr], pl.Expr]:
+    """Return the division that gives equal floats for equal quotients of these counts."""
+    return ratio if c.whole else exact_ratio
+
+
 def k(c: Counts) -> pl.Expr:
     """`k`: rows predicted positive."""
     return c.k
@@ -124,7 +129,7 @@ def tn(c: Counts) -> pl.Expr:
 
 def precision(c: Counts) -> pl.Expr:
     """`tp / k`: of the rows predicted positive, the share that is positive (positive predictive value)."""
-    return ratio(c.tp, c.k)
+    return _quotient(c)(c.tp, c.k)
 
 
 def recall(c: Counts) -> pl.Expr:
@@ -159,14 +164,14 @@ def fdr(c: Counts) -> pl.Expr:
 
 def accuracy(c: Counts) -> pl.Expr:
     """`(tp + tn) / rows`: the share of rows that are predicted correctly."""
-    return ratio(c.tp + tn(c), c.rows)
+    return _quotient(c)(c.tp + tn(c), c.rows)
 
 
 def balanced_accuracy(c: Counts) -> pl.Expr:
     """`(recall + specificity) / 2`: accuracy with equal weight for positives and negatives."""
+    # Compute it from whole numbers, so that equal values are equal floats. In fixed point, only informedness is exact.
     if not c.whole:
-        return (recall(c) + specificity(c)) / 2
-    # Compute it from whole numbers, so that equal values are equal floats.
+        return (1 + informedness(c)) / 2
     unit, negatives = pl.lit(1, dtype=pl.Int128), c.rows - c.positives
     return ratio(unit * c.tp * negatives + unit * tn(c) * c.positives, 2 * _product(c.positives, negatives))
 
@@ -183,7 +188,7 @@ def cost(ratio_of_costs: str) -> Formula:
     def of(c: Counts) -> pl.Expr:
         if not c.whole and missed + false >= SMALL:
             return ratio(fp(c).cast(pl.Float64) + fn(c).cast(pl.Float64) * float(value), c.rows)
-        unit, quotient = pl.lit(1, dtype=pl.Int128), ratio if c.whole else exact_ratio
+        unit, quotient = pl.lit(1, dtype=pl.Int128), _quotient(c)
         return quotient(unit * fp(c) * false + unit * fn(c) * missed, unit * c.rows * false)
 
     of.__doc__ = cost.__doc__
@@ -200,7 +205,7 @@ def f_beta(beta: float) -> Formula:
         # Compute it from whole numbers if they fit, so that an F that two thresholds share is the same float.
         if whole + parts < (2**70 if c.whole else SMALL):
             # A rank k may be 2^62, of a group that misses fill up.
-            unit, quotient = pl.lit(1, dtype=pl.Int128), ratio if c.whole else exact_ratio
+            unit, quotient = pl.lit(1, dtype=pl.Int128), _quotient(c)
             return quotient(unit * (whole + parts) * c.tp, unit * whole * c.positives + unit * parts * c.k)
         return ratio((1 + square) * c.tp, square * c.positives + c.k)
 

@@ -318,7 +318,7 @@ class _Sort:
         def units(columns: Sequence[pl.Series]) -> pl.Series:
             masses, groups, *counts = columns
             table = pl.DataFrame({"mass": masses, "group": groups})
-            table = table.with_columns(own=counts[0] if counts else pl.lit(1, dtype=pl.Int64))
+            table = table.with_columns(group_rows=counts[0] if counts else pl.lit(1, dtype=pl.Int64))
             return refuse_lost([masses, table.select(_unit_of_group()).to_series()], name, str(self.masses[name].name))
 
         return pl.map_batches(
@@ -344,12 +344,12 @@ def is_few(table: pl.DataFrame, key: pl.Expr) -> bool:
 
 
 def _unit_of_group() -> pl.Expr:
-    """Return the unit of each `group`, from the largest `mass` and from the number of rows, the sum of `own`."""
-    end, start, upto = ends(pl.col("group")), starts(pl.col("group")), pl.col("own").cum_sum()
+    """Return the unit of each `group`, from the largest `mass` and from the number of rows, the sum of `group_rows`."""
+    end, start, upto = ends(pl.col("group")), starts(pl.col("group")), pl.col("group_rows").cum_sum()
     # A running maximum that restarts at every group, because the number of the group outweighs all exponents.
     group = start.cast(pl.Int64).cum_sum() * 2**12
     largest = pl.when(end).then((group + exponent(pl.col("mass"))).cum_max()).backward_fill() - group
-    size = pl.when(end).then(upto).backward_fill() - pl.when(start).then(upto - pl.col("own")).forward_fill()
+    size = pl.when(end).then(upto).backward_fill() - pl.when(start).then(upto - pl.col("group_rows")).forward_fill()
     return unit_of(bits_of_sum(largest, size))
 
 

@@ -271,6 +271,8 @@ def equal(call: Call, name: str, got: Any, exact: Any, group: Group | None, scal
     """Whether a value is right: counts and thresholds as they are, quotients to the last bit, all else to 1e-12."""
     if call.engine in ("pandas", "numpy", *STARTED):  # where null and NaN are the same
         got, exact = (None if one is not None and one != one else one for one in (got, exact))
+    if group is not None and name.startswith("threshold@"):
+        return same_threshold(group, name, got, exact)
     if got is None or exact is None:
         return got is None and exact is None
     if group is None:
@@ -280,13 +282,6 @@ def equal(call: Call, name: str, got: Any, exact: Any, group: Group | None, scal
             return got == exact
         return abs(got - float(exact)) <= 1e-12 * float(scale)
     fractional = isinstance(group.rows, Fraction)
-    if name.startswith("threshold@"):
-        same = got == exact or float(got) == float(exact)
-        rate = name.removeprefix("threshold@max_")
-        # Of more rows, floats do not hold the products of four counts, or of a count and the squares of an F.
-        products = fractional or group.rows >= (2**12 if f"max_{rate}" in BEST_RATES else 2**46)
-        of_rate = f"max_{rate}" in BEST_RATES or "max_f" in name
-        return same or (products and of_rate and as_good(group, rate, got))
     if got == exact:
         return True
     if abs(got - exact) <= slack(call, group, name):
@@ -331,11 +326,33 @@ def slack(call: Call, group: Group, name: str) -> float:
     return 1e-15 * max(group.rows, k) / min(number for number in classes if number > 0)
 
 
+PRODUCTS = {"precision": 2**53, "accuracy": 2**53, "mcc": 2**13}
+PRODUCTS |= {name: 2**26 for best in BEST_RATES if (name := best.removeprefix("max_")) not in PRODUCTS}
+"""The number of rows below which floats hold the counts, or products of two or four counts, that a rate divides."""
+
+
+def same_threshold(group: Group, name: str, got: Any, exact: Any) -> bool:
+    """Whether a threshold is right: the same, or as good where floats round what its rate divides."""
+    if got == exact or (got is not None and exact is not None and float(got) == float(exact)):
+        return True
+    rate, whole = name.removeprefix("threshold@max_"), not isinstance(group.rows, Fraction)
+    if rate in PRODUCTS:
+        rounds = group.rows >= PRODUCTS[rate] if whole else PRODUCTS[rate] < 2**53
+    else:
+        rounds = "max_f" in name and (group.rows >= 2**46 or not whole)
+    return rounds and as_good(group, rate, got)
+
+
 def as_good(group: Group, rate: str, threshold: Any) -> bool:
-    """Whether a rate is the best but for its last bits, and nothing above it is as good."""
+    """Whether a rate is the best but for its last bits, and nothing above it is as good; None: to predict nothing."""
+    if not 0 < group.positives < group.rows:
+        return False
     values = {score: value for score, k, tp in group.curve if (value := group.figure(rate, tp, k)) is not None}
+    nothing, slack = group.figure(rate, 0, 0) or 0, Fraction(1, 10**14)
+    if threshold is None:
+        return max(values.values(), default=0) <= nothing + slack
     first = next(score for score in values if values[score] == values[threshold])
-    return first == threshold and values[threshold] >= max(values.values()) - Fraction(1, 10**14)
+    return first == threshold and values[threshold] >= max([nothing, *values.values()]) - slack
 
 
 def near(name: str, got: float, exact: Any) -> bool:

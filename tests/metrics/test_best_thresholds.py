@@ -107,8 +107,24 @@ def test_weights(kind):
         assert_known(kind, weighed, "threshold@max_informedness", 2, weight="w")
 
 
+def test_values_are_compared_as_float64(kind):
+    # A positive and a negative are tied, of totals of 3e10 and one more: the balanced accuracy there is 1/2 minus
+    # 1 / (2 P Q) = 6e-22, and as Float64 1/2, as much as to predict nothing.
+    data = pl.DataFrame({"relevant": [1, 0], "score": [1, 1], "P": [3 * 10**10 + 1] * 2, "N": [6 * 10**10 + 1] * 2})
+    known = {"positives": "P", "rows": "N"}
+    assert_known(kind, data, "max_balanced_accuracy", 1 / 2, **known)
+    assert_known(kind, data, "threshold@max_balanced_accuracy", 1, **known)
+    # Another positive adds 1 / (2 P). The next negative and positive add 1 / (2 P) - 1 / (2 Q), which is no difference.
+    rows = pl.DataFrame({"relevant": [1, 0, 1, 0, 1], "score": [4, 4, 3, 2, 2]})
+    rows = rows.with_columns(P=pl.lit(3 * 10**10 + 1), N=pl.lit(6 * 10**10 + 1))
+    assert_known(kind, rows, "threshold@max_balanced_accuracy", 3, **known)
+    # One false and one true positive more than nothing: accuracy does not change in whole numbers.
+    assert_known(kind, rows, "threshold@max_accuracy", 3, **known)
+
+
 BEST = [f"{head}{name}" for head in ("", "threshold@") for name in ("max_f1", "max_f2", "max_f0.3", "max_f1.5")]
 BEST += [f"{head}{name}" for head in ("", "threshold@") for name in ("max_informedness", "min_cost1", "min_cost2.5")]
+BEST += [f"{head}max_{name}" for head in ("", "threshold@") for name in ("precision", "accuracy", "balanced_accuracy")]
 
 
 def test_weights_that_are_all_the_same_change_no_threshold(kind):
