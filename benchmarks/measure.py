@@ -75,13 +75,14 @@ def in_fresh_process(function: Callable[..., Any], *arguments: Any) -> Any:
 
 def peak_above(run: Callable[[], Any]) -> int:
     """Bytes that this process holds at most during the run, less what it held before. Reads /proc: Linux only."""
-    before = _status("VmRSS")
+    before = memory("VmRSS")
     Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")  # forgets the peak so far
     run()
-    return _status("VmHWM") - before
+    return memory("VmHWM") - before
 
 
-def _status(field: str) -> int:
+def memory(field: str) -> int:
+    """Bytes of this process: VmRSS now, VmHWM at most so far. A child does not begin with the peak of its parent."""
     kilobytes = re.search(rf"{field}:\s+(\d+) kB", Path("/proc/self/status").read_text(encoding="utf-8"))
     assert kilobytes is not None
     return int(kilobytes[1]) * 1024

@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import polars as pl
 
+from benchmarks import databases
 from benchmarks.calls import BASE
 from benchmarks.contenders import EVERYWHERE, SEARCH, SMALL
 from benchmarks.measure import Times
@@ -19,7 +20,7 @@ from benchmarks.small import ROWS
 from benchmarks.targets import targets
 
 PACKAGES = ["polars", "pandas", "numpy", "numba", "polarbearings", "polars_ds", "scikit-learn", "scors", "ranx"]
-PACKAGES += ["pytrec_eval-terrier"]
+PACKAGES += ["pytrec_eval-terrier", "duckdb", "ibis-framework"]
 
 TEXT = """# Benchmarks
 
@@ -109,6 +110,14 @@ its processes. Backends are started before, by a call on a thousand rows.
 
 {scaled}
 
+## Rows in a database
+
+`benchmarks/databases.py`: average precision of so many rows in a DuckDB file of five columns, whose scores have 4
+digits. A process for each; medians. frame_pr chooses by a sample of 1 % of the rows. The SQL query groups by score and
+then sums over windows. [More](databases.md#when-the-database-counts-the-rows).
+
+{stored}
+
 ## Small calls and imports
 
 A call on a frame of {small} rows, one of sign flips and a picture. The peers' sampling and conversions are not in their
@@ -195,6 +204,7 @@ def page(found: Results, rows: int, rounds: int) -> str:
                 for way, taken in ways.items()
             ),
         ),
+        stored=_table(databases.HEAD, databases.table(found.stored)),
         sorts=_ratios(times["sorts"], next(iter(next(iter(times["sorts"].values()))))),
         seconds=_seconds(times),
     )

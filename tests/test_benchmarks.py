@@ -72,4 +72,6 @@ def test_the_whole_run_makes_a_page(tmp_path: Path, monkeypatch):
         assert f"| {name} |" in made
     assert "| `tally` of them, in 101 bins |" in made
     assert "| 10,000 rows, one group | partitioned, 2GiB | " in made
+    assert {groups: len(ways) for groups, ways in found.stored.items()} == dict.fromkeys([1, 50, 100_000], 4)
+    assert "| 100,000 | rows are sent | " in made
     assert "| AP of 10 rows, ms | <= 1 | eager: " in made

@@ -18,6 +18,8 @@ ROOT = CALLS.parents[1]
 HEAD = """import pandas as pd
 import polars as pl
 import frame_pr as fp
+import frame_pr.ibis
+import ibis
 frame = pl.DataFrame()
 """
 MISTAKES = [
@@ -35,6 +37,9 @@ MISTAKES = [
     'fp.PR(frame).precision_at_k("truth", "score")',
     'fp.PR(frame).mean_average_precision("truth", "score")',
     "fp.PR([1, 0])",
+    'frame_pr.ibis.evaluate(ibis.table({}), "roc_auc", "truth")',
+    'frame_pr.ibis.roc_auc(ibis.table({}), "truth", "score", ties="random")',
+    'pandas_of_rows: pd.DataFrame = frame_pr.ibis.roc_auc(ibis.table({}), "truth", "score")',
     'pandas: pd.DataFrame = fp.average_precision(frame, "truth", "score")',
     'pandas_too: pd.DataFrame = fp.PR(frame).curve("truth", "score")',
 ]

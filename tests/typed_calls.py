@@ -2,6 +2,7 @@
 
 from typing import assert_type
 
+import ibis
 import pandas as pd
 import polars as pl
 from dask.dataframe import DataFrame as DaskDataFrame
@@ -9,6 +10,7 @@ from pyspark.sql import DataFrame as SparkDataFrame
 
 import frame_pr as fp
 import frame_pr.dask
+import frame_pr.ibis
 import frame_pr.spark
 
 
@@ -55,6 +57,12 @@ def backends(spark: SparkDataFrame, dask: DaskDataFrame) -> None:
     assert_type(fp.PR(spark).tally("truth", "score"), SparkDataFrame)
     assert_type(fp.evaluate(dask, "average_precision_lift", "truth", "score", by="query"), DaskDataFrame)
     assert_type(frame_pr.dask.ndcg(dask, "truth", "score", by="query"), DaskDataFrame)
+
+
+def databases(table: ibis.Table) -> None:
+    assert_type(frame_pr.ibis.evaluate(table, "average_precision_lift", "truth", "score", by="query"), pl.DataFrame)
+    assert_type(frame_pr.ibis.roc_auc(table, "truth", ["a", "b"], by="query", ties="expected"), pl.DataFrame)
+    assert_type(frame_pr.ibis.tally(table, "truth", "score", bins=[0, 1]), ibis.Table)
 
 
 def methods(eager: pl.DataFrame, lazy: pl.LazyFrame, pandas: pd.DataFrame) -> None:

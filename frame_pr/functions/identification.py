@@ -152,7 +152,9 @@ def identify(
     └─────────────────────────────────┴──────────┴────────┘
     """
     if backend := backend_class(frame):
-        raise TypeError(f"a {backend.name} has no identify: give it a tally of the rows, with count='count'")
+        raise TypeError(
+            f"a {backend.name} has no identify: call this function on {backend.tally_in_memory} with count='count'"
+        )
     wanted, digits = _printed(value)
     request = request_of(truth, score, by, positive, policies)
     selection = selected(frame, request, carry=False)

@@ -202,13 +202,19 @@ def _binned(table: pl.LazyFrame, score: str, keys: Sequence[str], n: int, *, asc
 
 
 def cut_labels(dtype: Any, cuts: list[Threshold], *, ascending: bool) -> tuple[pl.Series, pl.Series]:
-    """Return the sorted cut points in the dtype of the scores, and the score of each bin, one more."""
+    """Return the sorted cut points in the dtype of the scores, and the score of each bin, one more.
+
+    The worst bin begins at no cut point. Its score is infinite, or null if the dtype has no infinity.
+    """
     edges = {worst_reached(cut.threshold, dtype, ascending=ascending) for cut in cuts}
     if not dtype.is_float():
         low, high = _limits(dtype)
         # Every score reaches a cut point below the range of the dtype, and no score reaches one above it.
         edges = {min(max(edge, low), high) for edge in edges if (edge >= low if ascending else edge <= high)}
     typed_edges = pl.Series([_typed(edge, dtype) for edge in sorted(edges)], dtype=dtype)
+    if not dtype.is_float() and (high if ascending else low) in edges:
+        # Every score reaches this cut point, so the worst bin begins at it.
+        return (typed_edges[:-1] if ascending else typed_edges[1:]), typed_edges
     beyond = pl.Series([float("inf" if ascending else "-inf") if dtype.is_float() else None], dtype=dtype)
     return typed_edges, pl.concat([typed_edges, beyond] if ascending else [beyond, typed_edges])
 

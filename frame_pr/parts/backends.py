@@ -24,8 +24,8 @@ from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_of, refuse
 
 OTHER = "of no row of the frame"
 """The column that separates groups of known totals from those of the frame."""
-_SAMPLE = 1000  # Rows of each part.
-_FIRST = 100_000  # Rows by which a tally is recognised.
+_SAMPLE = 1000  # Rows of each part in a sample.
+_FIRST = 100_000  # The number of first rows that show whether a frame is a tally.
 
 
 class Remote(Backend[Any]):
@@ -39,7 +39,7 @@ class Remote(Backend[Any]):
 
     @abstractmethod
     def columns(self) -> list[Any]:
-        """The names of its columns."""
+        """Return the names of its columns."""
 
     @abstractmethod
     def empty(self, columns: Sequence[str]) -> pl.DataFrame:
@@ -50,11 +50,11 @@ class Remote(Backend[Any]):
         return ()
 
     def refuse_missing(self, columns: Sequence[Any], argument: str) -> None:
-        """Every column that an argument names is there."""
+        """Check that every column that an argument names exists."""
         refuse_missing(columns, self.columns(), argument=argument)
 
     def refuse_tally(self, request: Request, first: Callable[[int], pl.DataFrame]) -> None:
-        """Raise for a tally whose `count` the call does not use, by the first rows."""
+        """Raise for a tally whose `count` the call does not use. The first rows show whether the frame is a tally."""
         # A part has only the columns that the call reads, and `count` is not one of them.
         if may_be_tally(self.columns(), request):
             rows = first(_FIRST)
@@ -63,8 +63,8 @@ class Remote(Backend[Any]):
     def _call(self, request: Request, named: Mapping[str, str], undefined: float | None) -> PartQuery:
         if request.tie_rule.by_row:
             raise ValueError(
-                f"ties={request.ties!r} takes rows as they stand, and {self.order}: give the column that orders them, "
-                "tie_break=..."
+                f"ties={request.ties!r} uses the order of the rows, and {self.order}: give the column that orders the "
+                "rows, tie_break=..."
             )
         for argument, items in request.arguments.items():
             for item in items:
@@ -89,7 +89,7 @@ class Remote(Backend[Any]):
 
 
 class Parts(Remote):
-    """A frame in parts, of some backend."""
+    """A frame in parts. The functions run on one part after the other, or on each part in its own process."""
 
     @abstractmethod
     def groups(self, call: PartQuery) -> Any:
@@ -140,7 +140,7 @@ class Parts(Remote):
         # Cut points are the same in all parts.
         cuts, number = (bins, None) if isinstance(bins, list) else (None, bins)
         return self.tally_parts(
-            call, tallies, partial(call.of_alike, bins=cuts), partial(tallies.of_alike, bins=number)
+            call, tallies, partial(call.of_equal_rows, bins=cuts), partial(tallies.of_equal_rows, bins=number)
         )
 
     def with_metrics(self, request: Request, named: Mapping[str, str], prefix: str, undefined: float | None) -> Any:
@@ -195,9 +195,9 @@ class Shuffled(Parts):
 
     def with_others(self, groups: Any, others: pl.DataFrame, call: PartQuery, keys: Sequence[str]) -> Any:
         """Shuffle again, so that the rows of a group are together."""
-        own_first = partial(_own_first, columns=[*keys, OTHER, *call.named], keys=len(keys))
+        frame_groups_first = partial(_frame_groups_first, columns=[*keys, OTHER, *call.named], keys=len(keys))
         both = type(self)(self.together(groups, others, keys))
-        return both.by_group([*keys, OTHER, *call.named], keys, own_first)
+        return both.by_group([*keys, OTHER, *call.named], keys, frame_groups_first)
 
     def tally_parts(self, call: PartQuery, tallies: PartQuery, first: Part, then: Part) -> Any:
         """Shuffle tallies once."""
@@ -219,7 +219,7 @@ def range_numbers(part: pl.DataFrame, score: str, cuts: pl.Series, ascending: bo
     return part.select(range_of(score, cuts, ascending=ascending))
 
 
-def _own_first(part: pl.DataFrame, columns: Sequence[str], keys: int) -> pl.DataFrame:
+def _frame_groups_first(part: pl.DataFrame, columns: Sequence[str], keys: int) -> pl.DataFrame:
     names = places(columns)
     table = part.sort(names[keys]).unique(names[:keys], keep="first", maintain_order=True) if keys else part
     return table.rename(dict(zip(names, columns, strict=True))).drop(OTHER)
@@ -228,16 +228,16 @@ def _own_first(part: pl.DataFrame, columns: Sequence[str], keys: int) -> pl.Data
 def _averaged(
     part: pl.DataFrame, keys: Sequence[str], names: Sequence[str], undefinable: Sequence[str], means: Means
 ) -> pl.DataFrame:
-    # Use our names for metrics, because keys may have any name.
-    figures = {str(len(keys) + i): name for i, name in enumerate(names)}
-    result = means_of(part.rename(figures).lazy(), places(keys), names, undefinable, means).collect()
+    # Name the metrics, but leave the keys named by their places: a key may be called like a metric.
+    metrics = {str(len(keys) + i): name for i, name in enumerate(names)}
+    result = means_of(part.rename(metrics).lazy(), places(keys), names, undefinable, means).collect()
     return result.rename(dict(zip(places(keys), keys, strict=True)))
 
 
 class Readings:
     """Several passes over the ranges of one frame, whose rows must be the same in each pass.
 
-    Otherwise the counts of one pass and the sums of another would give a number that belongs to no frame.
+    Otherwise a metric would combine the counts of one frame with the sums of another.
     """
 
     def __init__(self) -> None:
@@ -282,12 +282,12 @@ def _unpacked(tables: pl.Series) -> pl.DataFrame:
 
 def _refuse_changed(before: pl.DataFrame, now: pl.DataFrame) -> None:
     """Compare counts exactly, and sums of floats up to the last bits, which depend on the order of the rows."""
-    alike = before.shape == now.shape and all(
+    is_same = before.shape == now.shape and all(
         (first.eq_missing(other) | ((first - other).abs() <= 1e-9 * first).fill_null(False)).all()
         for first, other in zip(before, now, strict=True)
     )
-    if not alike:
+    if not is_same:
         raise ValueError(
-            "the frame gave other rows when it was read again, and a number would be one of no frame: persist it "
-            "before the call, or write it to a file, as what it is made by is random or changes meanwhile"
+            "the frame gave other rows when it was read again, because its source is random or has changed: persist "
+            "the frame before the call, or write it to a file"
         )

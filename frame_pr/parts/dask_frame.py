@@ -84,7 +84,7 @@ class DaskFrame(Shuffled):
         """Return the frame with the columns that the function computes for each part."""
         empty = function(self.empty(columns))
         new = empty.to_pandas().astype(_announced(empty))
-        # The used columns come first for the shuffle, and return to their places after it.
+        # The shuffle needs the used columns first. They return to their places after it.
         used = self._labels(columns)
         frame = self.frame[[*used, *(label for label in self.columns() if label not in used)]]
         meta = pd.concat([self.frame._meta, new], axis=1)
@@ -96,11 +96,11 @@ class DaskFrame(Shuffled):
         frame, empty = self._select(call.columns()), self.empty(call.columns())
         scores = self._select(call.scores)
         typed = scores.map_partitions(partial(_typed, meta=scores._meta), meta=scores._meta)
-        seen = _collected(typed, empty.select(pl.col(call.score).alias("0")), sample_rows)
+        sample = _collected(typed, empty.select(pl.col(call.score).alias("0")), sample_rows)
         number = partial(
             range_numbers,
             score=call.score,
-            cuts=range_edges(seen["0"], frame.npartitions),
+            cuts=range_edges(sample["0"], frame.npartitions),
             ascending=call.request.ascending,
         )
         ranged = _shuffled(frame, frame.shape[1], partial(_hashed_ranges, number))
@@ -143,7 +143,7 @@ def _announced(result: pl.DataFrame) -> dict[str, Any]:
     return types
 
 
-# what travels ---------------------------------------------------------------------------------------------------------
+# the shuffle ----------------------------------------------------------------------------------------------------------
 
 
 def _shuffled(frame: DataFrame, keys: int, hashed: Part) -> DataFrame:
@@ -198,7 +198,7 @@ def _hashed(keys: pl.DataFrame) -> pl.DataFrame:
 
 
 def _without_categories(dtype: pl.DataType) -> pl.DataType:
-    # These are hashed by their codes, which each process assigns anew.
+    # polars would hash their codes, and each process assigns its own codes.
     if isinstance(dtype, (pl.Categorical, pl.Enum)):
         return pl.String()
     if isinstance(dtype, pl.List):
@@ -284,19 +284,19 @@ def _typed(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
             )
         try:
             typed[column] = part[column].astype(dtype)
-            held = _held(part[column], typed[column])
+            is_same = _is_same_value(part[column], typed[column])
         except (ArithmeticError, NotImplementedError, TypeError, ValueError):
-            held = part[column].isna().to_numpy()
-        if not held.all():
+            is_same = part[column].isna().to_numpy()
+        if not is_same.all():
             raise TypeError(
                 f"column {column!r} is {dtype} to Dask, and {part[column].dtype} in a part, with values such as "
-                f"{part[column][~held].iloc[0]} that are none of {dtype}: give it one type in all parts, with astype"
+                f"{part[column][~is_same].iloc[0]} that are none of {dtype}: give it one type in all parts, with astype"
             )
     return _replaced(part, typed)
 
 
-def _held(values: pd.Series[Any], typed: pd.Series[Any]) -> np.ndarray[Any, Any]:
-    """Return which values are the same in another dtype."""
+def _is_same_value(values: pd.Series[Any], typed: pd.Series[Any]) -> np.ndarray[Any, Any]:
+    """Return for each value whether another dtype holds it unchanged."""
     before, after = (from_pandas(series.to_frame("values"), ["values"]).to_series() for series in (values, typed))
     if _nature(before.dtype) not in (_nature(after.dtype), pl.Null):
         return before.is_null().to_numpy()
@@ -313,7 +313,7 @@ def _nature(dtype: pl.DataType) -> Any:
     return pl.String if dtype in (pl.Categorical, pl.Enum) else dtype.base_type()
 
 
-# on the parts ---------------------------------------------------------------------------------------------------------
+# functions that run on each part --------------------------------------------------------------------------------------
 
 
 def _part(part: pd.DataFrame, columns: Sequence[Any]) -> pl.DataFrame:

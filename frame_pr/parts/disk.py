@@ -30,8 +30,8 @@ from frame_pr.parts.backends import Parts, Readings
 from frame_pr.parts.part_query import Part, PartQuery, in_part, in_places, places
 from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_edges, range_of, refuse_gain
 
-_BYTES_A_ROW = 160  # At the peak, in addition to the rows; benchmarks/scale.py measures it.
-_SAMPLE = 1_000_000  # Rows at most.
+_BYTES_A_ROW = 160  # Peak memory per row, in addition to the rows themselves; benchmarks/scale.py measures it.
+_SAMPLE = 1_000_000  # The largest number of rows in a sample.
 _PART = "part"  # polars drops a column of this name. The columns of a part are named by their places, so it is free.
 
 
@@ -164,13 +164,13 @@ class DiskFrame(Parts):
         names, width = schema.names(), sum(map(_width, schema.dtypes()))
         partitions = self.partitions or math.ceil(rows * (_BYTES_A_ROW + width) / self.budget)
         if partitions <= 1 or not rows:
-            return _again(first(frame.collect()), tallies, then)
+            return _merged(first(frame.collect()), tallies, then)
         with part_folder(self.directory) as folder, _bar(rows, self.progress) as done:
             tables = []
             for part in _written(frame, pl.struct(names).hash() % partitions, folder):
                 tables.append(in_part(first, part.collect()))
                 done(_height(part))
-        return _again(pl.concat(tables), tallies, then)
+        return _merged(pl.concat(tables), tallies, then)
 
     def averaged(self, groups: pl.DataFrame, call: PartQuery, keys: Sequence[str], average: Part) -> pl.DataFrame:
         """Average groups that share these keys."""
@@ -179,10 +179,10 @@ class DiskFrame(Parts):
 
     def append_columns(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> pl.DataFrame:
         """Refuse: rows in parts do not keep their order."""
-        raise TypeError("with_metrics gives rows in their order, which parts do not keep: join evaluate to the rows")
+        raise TypeError("with_metrics keeps the order of the rows, and parts do not: join evaluate(...) to the rows")
 
 
-def _again(tables: pl.DataFrame, tallies: PartQuery, then: Part) -> pl.DataFrame:
+def _merged(tables: pl.DataFrame, tallies: PartQuery, then: Part) -> pl.DataFrame:
     return then(in_places(tables.lazy(), tallies.columns()).collect())
 
 
@@ -190,7 +190,7 @@ def _sorted(result: pl.DataFrame, call: PartQuery, keys: Sequence[str]) -> pl.Da
     """Sort one column after the other, so that a large result is in memory once and not twice."""
     place = call.in_order(result, keys)
     for name in result.columns:
-        # Select by our own name, because polars would read some names of the caller as patterns.
+        # Select by the name `column`, because polars would read some names of the caller as patterns.
         result = result.with_columns(result[name].alias("column").gather(place).alias(name))
     return result
 
@@ -216,9 +216,9 @@ def _by_range(call: PartQuery, frame: pl.LazyFrame, rows: int, most: int, folder
         sample = part.with_row_index("row").filter(pl.col("row") % math.ceil(rows / min(rows, most, _SAMPLE)) == 0)
         sampled = sample.drop("row").collect(engine="streaming")
         # Good (1953): the share of unseen values is about the share of values that occur once in the sample.
-        alone = sampled.filter(sampled.is_unique()).height / sampled.height
-        if alone * rows <= most and (alike := _of_alike(query, part)) is not None:
-            results.append(alike)
+        unseen_share = sampled.filter(sampled.is_unique()).height / sampled.height
+        if unseen_share * rows <= most and (result := _by_equal_rows(query, part)) is not None:
+            results.append(result)
             continue
         cuts = range_edges(sampled[query.score], math.ceil(1.2 * rows / max(1, most)))
         with TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as below:
@@ -237,14 +237,14 @@ def _by_range(call: PartQuery, frame: pl.LazyFrame, rows: int, most: int, folder
     return call.joined(results)
 
 
-def _of_alike(call: PartQuery, part: pl.LazyFrame) -> pl.DataFrame | None:
+def _by_equal_rows(call: PartQuery, part: pl.LazyFrame) -> pl.DataFrame | None:
     """Aggregate equal rows first, and compute one row per group; None if that is impossible."""
     if (counting := call.counting()) is None:
         return None
     named = dict(zip(places(call.columns()), call.columns(), strict=True))
-    alike = part.group_by(list(named)).agg(number=pl.len().cast(pl.Int64))
-    alike = alike.rename({**named, "number": str(counting.request.policies["count"])})
-    table = in_places(alike, counting.columns()).collect(engine="streaming")
+    tally = part.group_by(list(named)).agg(number=pl.len().cast(pl.Int64))
+    tally = tally.rename({**named, "number": str(counting.request.policies["count"])})
+    table = in_places(tally, counting.columns()).collect(engine="streaming")
     try:
         if not call.by:  # Otherwise another part may have the label.
             _refuse_label([table.lazy()], counting)
@@ -314,17 +314,17 @@ _WRITE_ERRORS = {
 def part_folder(directory: str | Path | None) -> Iterator[Path]:
     """Create a folder in this directory, or in that of the system for temporary files."""
     try:
-        made = TemporaryDirectory(prefix="frame_pr-", dir=directory, ignore_cleanup_errors=True)
+        temporary = TemporaryDirectory(prefix="frame_pr-", dir=directory, ignore_cleanup_errors=True)
     except OSError as error:
         raise OSError(
             error.errno, f"no parts can be written to the directory: {error.strerror}", str(directory)
         ) from None
     try:
-        with made as name, _removed_on_signals(name):
+        with temporary as name, _removed_on_signals(name):
             yield Path(name)
     except BaseException:
         # In a thread, which a second Ctrl-C does not stop.
-        removing = threading.Thread(target=_remove, args=(made.name,))
+        removing = threading.Thread(target=_remove, args=(temporary.name,))
         removing.start()
         removing.join()
         raise
@@ -355,43 +355,44 @@ def _removed_on_signals(folder: str) -> Iterator[None]:
     A thread that the signal wakes does this: a Python handler would wait until polars returns. If the caller handles
     signals in any way, leave that as it is.
     """
-    ours = [number for number in _FATAL if signal.getsignal(number) == signal.SIG_DFL]
-    if not ours or threading.current_thread() is not threading.main_thread() or _is_waited_for():
+    numbers = [number for number in _FATAL if signal.getsignal(number) == signal.SIG_DFL]
+    if not numbers or threading.current_thread() is not threading.main_thread() or _is_waited_for():
         yield
         return
-    told, tell = os.pipe()
-    os.set_blocking(tell, False)
-    signal.set_wakeup_fd(tell, warn_on_full_buffer=False)
+    read_end, write_end = os.pipe()
+    os.set_blocking(write_end, False)
+    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
     ending = threading.Event()
-    threading.Thread(target=_watch, args=(told, ours, folder, ending), daemon=True).start()
-    for number in ours:
+    threading.Thread(target=_watch, args=(read_end, numbers, folder, ending), daemon=True).start()
+    for number in numbers:
         signal.signal(number, _wake)
     try:
         yield
     finally:
         while ending.is_set():  # The thread ends the process after it has removed the folder.
             time.sleep(0.02)
-        for number in ours:
+        for number in numbers:
             signal.signal(number, signal.SIG_DFL)
         signal.set_wakeup_fd(-1)
-        os.close(tell)
+        os.close(write_end)
 
 
 def _is_waited_for() -> bool:
     """Return whether other code, such as an event loop, is woken by signals."""
-    theirs = signal.set_wakeup_fd(-1)
-    signal.set_wakeup_fd(theirs)
-    return theirs != -1
+    descriptor = signal.set_wakeup_fd(-1)
+    signal.set_wakeup_fd(descriptor)
+    return descriptor != -1
 
 
 def _wake(*_: object) -> None:
     """An empty handler: the thread does the work."""
 
 
-def _watch(told: int, ours: Sequence[int], folder: str, ending: threading.Event) -> None:
-    with open(told, "rb", buffering=0) as signals:
+def _watch(read_end: int, numbers: Sequence[int], folder: str, ending: threading.Event) -> None:
+    """Wait for one of these signals. Then remove the folder and end the process."""
+    with open(read_end, "rb", buffering=0) as signals:
         while number := signals.read(1):
-            if number[0] in ours:
+            if number[0] in numbers:
                 ending.set()
                 _remove(folder)
                 os._exit(128 + number[0])

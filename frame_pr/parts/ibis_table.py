@@ -1,9 +1,10 @@
-"""The backend of Ibis tables: the database counts equal rows, or sends the used columns; metrics are made here."""
+"""The backend for Ibis tables: the database counts equal rows or sends the used columns, and polars does the rest."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from decimal import Decimal
 from math import isinf
 from typing import Any, NamedTuple, NoReturn, cast
 
@@ -24,19 +25,20 @@ try:
 except ImportError as error:
     raise ImportError('frame_pr.ibis needs ibis-framework and pyarrow: pip install "frame-pr[ibis]"') from error
 
-_SHARE = 0.01  # of the rows, in a sample
-_NUMBER = "number"  # columns of ours, beside those of a part, which are named by their places
+_SHARE = 0.01  # The share of the rows in a sample.
+# Two columns next to those of a part, which are named by their places: the number of equal rows, and a text as bytes.
+_NUMBER = "number"
 _BYTES = "bytes"
 
 
 def _sql_function(name: str, like: Callable[..., None], result: str = "binary") -> Callable[..., Any]:
-    """A function of a database that Ibis has no word for, of so many texts."""
+    """Declare a function of the database that Ibis does not have. Its arguments are texts, as many as `like` has."""
     texts = ("string",) * like.__code__.co_argcount
     return cast(Callable[..., Any], ibis.udf.scalar.builtin(like, name=name, signature=(texts, result)))
 
 
-# The bytes of a text on DuckDB, PostgreSQL and Snowflake, whose casts read escapes or hexadecimal digits. On PostgreSQL
-# `concat` makes a text of an enum.
+# These functions return the bytes of a text on DuckDB, PostgreSQL and Snowflake. A cast to binary would read escapes or
+# hexadecimal digits there. On PostgreSQL, `concat` turns an enum into a text.
 _encode = _sql_function("encode", lambda text: None)
 _convert_to = _sql_function("convert_to", lambda text, encoding: None)
 _concat = _sql_function("concat", lambda text: None, "string")
@@ -44,39 +46,42 @@ _to_binary = _sql_function("to_binary", lambda text, encoding: None)
 
 
 class Database(NamedTuple):
-    """What is special to a database."""
+    """How the SQL and the results of a database differ from those of others."""
 
     as_bytes: Callable[[Any], Any] | None = None
-    """The bytes of a text, where a collation may make equal what differs."""
+    """Return the bytes of a text. None if the database compares texts by their bytes, whatever their collation."""
     largest_tally: float = 1 / 3
-    """The share of the rows that a tally may have at most: it is not worth much where no row crosses a network."""
+    """Count rows in the database if the tally has at most this share of the rows.
+
+    The share is smaller if the database runs in this process, because no row then crosses a network.
+    """
     has_nan: bool = True
     keeps_whole_numbers: bool = True
-    """Whether Ibis gives those beyond 2**53 where others are missing; of SQLite, it makes floats of them."""
+    """Whether Ibis returns a column of integers and nulls as integers. From SQLite, it returns floats."""
 
 
-def _cast(text: Any) -> Any:
+def _cast_to_binary(text: Any) -> Any:
     return text.cast("binary")
 
 
 _DATABASES: Mapping[str, Database] = {
-    "bigquery": Database(_cast),
-    "databricks": Database(_cast),
+    "bigquery": Database(_cast_to_binary),
+    "databricks": Database(_cast_to_binary),
     "datafusion": Database(largest_tally=0.1),
     "duckdb": Database(_encode, largest_tally=0.1),
-    "mssql": Database(_cast),
-    "mysql": Database(_cast),
+    "mssql": Database(_cast_to_binary),
+    "mysql": Database(_cast_to_binary),
     "polars": Database(largest_tally=0.1),
     "postgres": Database(lambda text: _convert_to(_concat(text), "UTF8")),
-    "pyspark": Database(_cast),
+    "pyspark": Database(_cast_to_binary),
     "snowflake": Database(lambda text: _to_binary(text, "UTF-8")),
-    "sqlite": Database(_cast, largest_tally=0.1, has_nan=False, keeps_whole_numbers=False),
+    "sqlite": Database(_cast_to_binary, largest_tally=0.1, has_nan=False, keeps_whole_numbers=False),
 }
-"""By the name of the Ibis backend; all others compare texts by their bytes, as far as is known."""
+"""The databases by the name of their Ibis backend. Other databases get the defaults of the record."""
 
 
 class IbisFrame(Remote):
-    """A table of Ibis: a table of a database, a view, or a query."""
+    """An Ibis table: a table of a database, a view, or a query."""
 
     frame_type = ibis.Table
     name = "table of Ibis"
@@ -92,16 +97,16 @@ class IbisFrame(Remote):
 
     @property
     def _database(self) -> Database:
-        with suppress(ibis.IbisError):  # of a table without a database, such as one for to_sql
+        with suppress(ibis.IbisError):  # A table without a connection, such as one for to_sql, has no backend.
             return _DATABASES.get(self.frame.get_backend().name, Database())
         return Database()
 
     def columns(self) -> list[str]:
-        """The names of its columns."""
+        """Return the names of its columns."""
         return list(self.frame.columns)
 
     def empty(self, columns: Sequence[str]) -> pl.DataFrame:
-        """A part of these columns without rows; runs no query."""
+        """Return these columns without rows. The schema is known, so no query runs."""
         schema = _sendable(self._placed(columns)).schema()
         for column, dtype in zip(columns, schema.types, strict=True):
             try:
@@ -119,17 +124,17 @@ class IbisFrame(Remote):
     def evaluate(
         self, request: Request, named: Mapping[str, str], means: Means | None, undefined: float | None
     ) -> pl.DataFrame:
-        """Metrics per group, from one statement, and one more of a sample."""
+        """Compute metrics per group from one statement, which follows one on a sample."""
         call = self._call(request, named, undefined)
         empty = self.empty(call.columns())
-        call.of_groups(empty, means)  # what is wrong with names and types, before a query runs
+        call.of_groups(empty, means)  # Wrong names and types are an error before a query runs.
         call, rows = self._fetched(call, empty)
         if call.request.positive is not None:
             call.refuse_label(rows.select(**call.labels(rows.schema)))
         return call.of_groups(rows, means, all_groups=True)
 
     def tally(self, request: Request, bins: Bins | None) -> Any:
-        """Rows with equal values, counted by the database; an Ibis table, which nothing runs here."""
+        """Return the number of equal rows as an Ibis table. No statement runs."""
         if isinstance(bins, int):
             raise ValueError(
                 f"bins={bins}: cut points in a database are the same for all groups, bins=[0, 0.1, ...]; a number of "
@@ -137,7 +142,7 @@ class IbisFrame(Remote):
             )
         call = self._call(request, {}, None)
         empty = self.empty(call.columns())
-        names = call.of_alike(empty, bins).columns[:-1]
+        names = call.of_equal_rows(empty, bins).columns[:-1]
         rows = self._placed(call.columns())
         place = {name: str(i) for i, name in enumerate(call.columns())}
         if bins is not None:
@@ -152,10 +157,10 @@ class IbisFrame(Remote):
     def with_metrics(
         self, request: Request, named: Mapping[str, str], prefix: str, undefined: float | None
     ) -> NoReturn:
-        """Not for rows in a database."""
+        """Refuse: the rows stay in the database."""
         raise TypeError(
-            "with_metrics gives all rows, which stay in the database: join the metrics there, "
-            "run.join(ibis.memtable(run.pr.evaluate(...)), by), which leaves out rows with a null key"
+            "with_metrics returns all rows, but the rows stay in the database: join the metrics there, "
+            "run.join(ibis.memtable(run.pr.evaluate(...)), by); the join leaves out rows with a null key"
         )
 
     def _call(self, request: Request, named: Mapping[str, str], undefined: float | None) -> PartQuery:
@@ -163,16 +168,16 @@ class IbisFrame(Remote):
         return super()._call(request, named, undefined)
 
     def _placed(self, columns: Sequence[str], frame: Any = None) -> Any:
-        """These columns, named by their places: some databases change names."""
+        """Select these columns and name them by their places, because some databases change names."""
         frame = self.frame if frame is None else frame
         return frame.select(**{place: frame[column] for place, column in zip(places(columns), columns, strict=True)})
 
     def _fetched(self, call: PartQuery, empty: pl.DataFrame) -> tuple[PartQuery, pl.DataFrame]:
-        """The rows of a call, or those of a tally, and the call of them."""
+        """Fetch the rows of the call or their tally. Return the call that fits, and what was fetched."""
         columns, counting = call.columns(), call.counting()
         rows = self._placed(columns)
         if counting is not None:
-            # The counts stand where the counting call has them.
+            # Put the counts where the counting call expects them.
             place = {name: str(i) for i, name in enumerate(columns)}
             order = [place.get(name, _NUMBER) for name in counting.columns()]
             if _takes_counts(counting, empty, order) and self._is_tally_small(columns):
@@ -182,62 +187,69 @@ class IbisFrame(Remote):
         return call, self._rows(rows, columns)
 
     def _count_equal_rows(self, rows: Any, keys: Sequence[str], number: Any) -> Any:
-        """One row for rows with equal values, with their number; texts are equal where their bytes are."""
+        """Count equal rows. Texts are equal if their bytes are, whatever their collation."""
         as_bytes = self._database.as_bytes
-        texts = {name for name in keys if as_bytes is not None and rows[name].type().is_string()}
-        more = [as_bytes(rows[name]).name(_BYTES + name) for name in sorted(texts)] if as_bytes is not None else []
-        table = rows.group_by([*(rows[name] for name in keys), *more]).agg(**{_NUMBER: number.cast("int64")})
+        texts = [name for name in sorted(set(keys)) if rows[name].type().is_string()] if as_bytes is not None else []
+        text_bytes = [] if as_bytes is None else [as_bytes(rows[name]).name(_BYTES + name) for name in texts]
+        table = rows.group_by([*(rows[name] for name in keys), *text_bytes]).agg(**{_NUMBER: number.cast("int64")})
         return table.select([*keys, _NUMBER])
 
     def _is_tally_small(self, columns: Sequence[str]) -> bool:
-        """Whether a sample says that a tally is worth it: it has the numbers of the rows, and another time."""
+        """Estimate from a sample whether the tally is small enough. The answer changes the time, and no value."""
         sample = self._placed(columns, self.frame.sample(_SHARE, method="block"))
-        times = self._count_equal_rows(sample, sample.columns, sample.count())
-        n = times[_NUMBER]
-        counts = times.agg(rows=n.sum(), kinds=times.count(), once=(n == 1).sum(), twice=(n == 2).sum())
-        ((rows, kinds, once, twice),) = (
+        tally = self._count_equal_rows(sample, sample.columns, sample.count())
+        n = tally[_NUMBER]
+        counts = tally.agg(rows=n.sum(), distinct=tally.count(), once=(n == 1).sum(), twice=(n == 2).sum())
+        ((rows, distinct, once, twice),) = (
             map(int, (x or 0 for x in row.values())) for row in counts.to_pyarrow().to_pylist()
         )
-        # Chao (1984): a lower bound of the number of kinds, which is near where few are rare.
+        # Chao (1984): a lower bound for the number of distinct rows, from those seen once and twice in the sample.
         unseen = once * once / (2 * twice) if twice else once * (once - 1) / 2
         total = rows / _SHARE
-        return 0 < min(kinds + unseen, total) <= self._database.largest_tally * total
+        return 0 < min(distinct + unseen, total) <= self._database.largest_tally * total
 
     def _cut(self, name: str, score: Any, bins: list[Threshold], request: Request) -> Any:
-        """Of each score the best cut point that it reaches, by bisection."""
+        """Return the best cut point that each score reaches, found by bisection."""
         dtype, ascending = self.empty([name]).dtypes[0], request.ascending
-        if not dtype.is_float():
+        cuts, labels = cut_labels(dtype, bins, ascending=ascending)
+        if labels.has_nulls():  # Only a float can be infinite.
+            raise ValueError(
+                f"bins: score column {shown(name)} is {type_of(dtype)}, and a score worse than all cut points would "
+                f"have no bin; add the cut point {'' if ascending else '-'}math.inf, or cast the scores to float64"
+            )
+        if score.type().is_decimal() and score.type().scale is None:
             raise TypeError(
-                f"score column {shown(name)} is {type_of(dtype)}, of which a score worse than all cut points of bins= "
-                "has no bin: cast it to float64 before the call"
+                f"bins: score column {shown(name)} is a decimal without a scale; cast the scores to float64, or to a "
+                "decimal with a precision and a scale"
             )
 
-        def literal(edge: float) -> Any:
-            # As text, which a database reads to the last bit; without a cast, 0.1 is a decimal.
-            return ibis.literal(edge if isinf(edge) else str(edge)).cast(score.type())
+        def literal(edge: Any) -> Any:
+            # A database reads a text to the last bit. Without the cast, 0.1 would be a decimal.
+            text = f"{edge:f}" if isinstance(edge, Decimal) else str(edge)
+            return ibis.literal(edge if isinf(edge) else text).cast(score.type())
 
-        def reached(cuts: list[Any], labels: list[Any]) -> Any:
-            if not cuts:
-                return labels[0]
-            middle = len(cuts) // 2
-            beyond = score > cuts[middle] if ascending else score >= cuts[middle]
-            upper = reached(cuts[middle + 1 :], labels[middle + 1 :])
-            return ibis.ifelse(beyond, upper, reached(cuts[:middle], labels[: middle + 1]))
+        def bin_of(edges: list[Any], bin_labels: list[Any]) -> Any:
+            if not edges:
+                return bin_labels[0]
+            middle = len(edges) // 2
+            is_above = score > edges[middle] if ascending else score >= edges[middle]
+            upper = bin_of(edges[middle + 1 :], bin_labels[middle + 1 :])
+            return ibis.ifelse(is_above, upper, bin_of(edges[:middle], bin_labels[: middle + 1]))
 
         missing = score.isnull()
-        if self._database.has_nan:
+        if self._database.has_nan and dtype.is_float():
             missing |= score.isnan()
-        cuts, labels = (list(map(literal, edges)) for edges in cut_labels(dtype, bins, ascending=ascending))
-        return ibis.ifelse(missing, ibis.null(score.type()), reached(cuts, labels))
+        bins_of_scores = bin_of(list(map(literal, cuts)), list(map(literal, labels)))
+        return ibis.ifelse(missing, ibis.null(score.type()), bins_of_scores)
 
     def _rows(self, table: Any, columns: Sequence[str]) -> pl.DataFrame:
-        """The rows of a table, which one statement gives; `columns`: what the caller calls its columns."""
+        """Fetch the rows of a table with one statement. `columns`: the caller's names of its columns."""
         table = _sendable(table)
         types = pl.DataFrame(table.schema().to_pyarrow().empty_table()).schema
-        whole = [] if self._database.keeps_whole_numbers else [name for name in types if types[name].is_integer()]
+        integers = [] if self._database.keeps_whole_numbers else [name for name in types if types[name].is_integer()]
         try:
-            sent = table.mutate(**{name: table[name].cast("string") for name in whole}) if whole else table
-            return pl.DataFrame(sent.to_pyarrow()).cast({name: types[name] for name in whole})
+            sent = table.mutate(**{name: table[name].cast("string") for name in integers}) if integers else table
+            return pl.DataFrame(sent.to_pyarrow()).cast({name: types[name] for name in integers})
         except (pa.ArrowException, pl.exceptions.InvalidOperationError, TypeError) as error:
             types_of = dict(zip(columns, table.schema().types, strict=False))
             declared = [f"{shown(name)} ({dtype})" for name, dtype in types_of.items() if name in self.columns()]
@@ -248,13 +260,13 @@ class IbisFrame(Remote):
 
 
 def _sendable(table: Any) -> Any:
-    """The same rows, UUIDs as text: from PostgreSQL, Ibis cannot send them."""
+    """Turn UUIDs into texts, because Ibis cannot send UUIDs from PostgreSQL."""
     uuids = [name for name, dtype in table.schema().items() if dtype.is_uuid()]
     return table.mutate(**{name: table[name].cast("string") for name in uuids}) if uuids else table
 
 
 def _takes_counts(counting: PartQuery, empty: pl.DataFrame, order: Sequence[str]) -> bool:
-    """Whether all metrics of a call have a value where a row stands for several."""
+    """Return whether all metrics of a call can be computed from counts of equal rows."""
     table = empty.with_columns(pl.lit(None, pl.Int64).alias(_NUMBER))
     with suppress(TypeError, ValueError):
         counting.of_groups(table.select(pl.col(old).alias(new) for new, old in zip(places(order), order, strict=True)))

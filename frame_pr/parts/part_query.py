@@ -119,7 +119,7 @@ class PartQuery:
         rows = append_metrics(self._labelled(part), self._placed, metrics, "", self.undefined)
         return rows.select(pl.col(of).alias(prefix + name) for name, of in self.named.items())
 
-    def of_alike(self, part: pl.DataFrame, bins: Bins | None) -> pl.DataFrame:
+    def of_equal_rows(self, part: pl.DataFrame, bins: Bins | None) -> pl.DataFrame:
         """Aggregate equal rows of the part. With a positive label, the truth becomes Boolean."""
         return tallied(self._labelled(part), self._placed, bins)
 

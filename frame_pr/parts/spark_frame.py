@@ -94,43 +94,44 @@ class SparkFrame(Shuffled):
     ) -> DataFrame:
         """Apply the function to each part; key columns keep their types."""
         frame, empty = self._select(columns), self.empty(columns)
-        figures = function(empty).drop(cs.by_name(*keys))
-        self._refuse_alike(figures.columns, keys)
-        to_part = partial(_by_group, function, empty, len(keys), figures.to_arrow().schema.types)
-        fields = [*frame.schema.fields[: len(keys)], *_fields(figures)]
-        return _told(_mapped(frame, range(len(keys)) if shuffled else None, to_part, fields), fields)
+        metrics = function(empty).drop(cs.by_name(*keys))
+        self._refuse_equal_names(metrics.columns, keys)
+        to_part = partial(_by_group, function, empty, len(keys), metrics.to_arrow().schema.types)
+        fields = [*frame.schema.fields[: len(keys)], *_fields(metrics)]
+        return _renamed_or_raised(_mapped(frame, range(len(keys)) if shuffled else None, to_part, fields), fields)
 
     def append_columns(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
         """Return the frame with the columns that the function computes for each part."""
-        figures = function(self.empty(columns))
-        self._refuse_alike(figures.columns, self.columns())
+        new = function(self.empty(columns))
+        self._refuse_equal_names(new.columns, self.columns())
         used = [self.columns().index(column) for column in columns]
-        fields = [*self.frame.schema, *_fields(figures)]
-        to_part = partial(_append_to_part, function, used, figures.to_arrow().schema.types)
-        return _told(_mapped(self.frame, used[: len(keys)], to_part, fields), fields)
+        fields = [*self.frame.schema, *_fields(new)]
+        to_part = partial(_append_to_part, function, used, new.to_arrow().schema.types)
+        return _renamed_or_raised(_mapped(self.frame, used[: len(keys)], to_part, fields), fields)
 
     def in_ranges(self, call: PartQuery) -> Callable[[Part], pl.DataFrame]:
         """Shuffle by ranges of scores, and apply each function to the parts."""
         frame, empty = self._select(call.columns()), self.empty(call.columns())
         scores = empty.select(pl.col(call.score).alias("0"))
-        seen = _collected(self._select(call.scores), None, scores, sample_rows)
+        sample = _collected(self._select(call.scores), None, scores, sample_rows)
         ranges = int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
         number = partial(
-            range_numbers, score=call.score, cuts=range_edges(seen["0"], ranges), ascending=call.request.ascending
+            range_numbers, score=call.score, cuts=range_edges(sample["0"], ranges), ascending=call.request.ascending
         )
-        figures = number(empty)
-        fields = [*frame.schema, *_fields(figures)]
-        to_part = partial(_append_to_part, number, range(empty.width), figures.to_arrow().schema.types)
-        ranged = _told(_mapped(frame, None, to_part, fields), fields)
-        return partial(_collected, ranged, [empty.width], empty.hstack(figures))
+        numbers = number(empty)
+        fields = [*frame.schema, *_fields(numbers)]
+        to_part = partial(_append_to_part, number, range(empty.width), numbers.to_arrow().schema.types)
+        ranged = _renamed_or_raised(_mapped(frame, None, to_part, fields), fields)
+        return partial(_collected, ranged, [empty.width], empty.hstack(numbers))
 
     def together(self, groups: DataFrame, others: pl.DataFrame, keys: Sequence[str]) -> DataFrame:
         """Return the union of both."""
         rows = self.frame.sparkSession.createDataFrame(others.select(cs.by_name(groups.columns)).rows(), groups.schema)
-        first, other = (
-            side.selectExpr("*", f"{told} AS {_quoted(OTHER)}") for side, told in ((groups, "false"), (rows, "true"))
+        groups, rows = (
+            side.selectExpr("*", f"{is_other} AS {_quoted(OTHER)}")
+            for side, is_other in ((groups, "false"), (rows, "true"))
         )
-        return first.union(other)
+        return groups.union(rows)
 
     def from_result(self, result: pl.DataFrame) -> DataFrame:
         """Return a small result as a Spark frame."""
@@ -139,7 +140,7 @@ class SparkFrame(Shuffled):
     def _select(self, columns: Sequence[str]) -> DataFrame:
         return self.frame.select(*map(_quoted, columns))
 
-    def _refuse_alike(self, new: Sequence[str], names: Sequence[str]) -> None:
+    def _refuse_equal_names(self, new: Sequence[str], names: Sequence[str]) -> None:
         """Refuse a new column whose name Spark would resolve to another column."""
         if self.frame.sparkSession.conf.get("spark.sql.caseSensitive") == "true":
             return
@@ -183,7 +184,7 @@ def _mapped(
     function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
     fields: Sequence[StructField],
 ) -> DataFrame:
-    """Apply the function to each part. The result has columns by their places and `error`."""
+    """Apply the function to each part. The result has columns named by their places, and the column `error`."""
     for field in frame.schema:
         _refuse_unsent(field)
     names = frame.columns
@@ -197,15 +198,18 @@ def _mapped(
     rows = frame.selectExpr(f"struct({columns}) AS row")
     if keys is not None:
         rows = rows.repartition(*(f"row.c{i}" for i in keys)) if keys else rows.repartition(1)
-    made = [StructField(f"c{i}", field.dataType, True, field.metadata) for i, field in enumerate(fields)]
+    result_fields = [StructField(f"c{i}", field.dataType, True, field.metadata) for i, field in enumerate(fields)]
     with warnings.catch_warnings():
         # mapInArrow warns of pandas 3, although no row goes through pandas.
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
-        return rows.mapInArrow(function, StructType([*made, StructField("error", StringType())]))
+        return rows.mapInArrow(function, StructType([*result_fields, StructField("error", StringType())]))
 
 
-def _told(frame: DataFrame, fields: Sequence[StructField]) -> DataFrame:
-    """Return the frame under these names. Its errors are Spark's own: they begin with our message and have no stack."""
+def _renamed_or_raised(frame: DataFrame, fields: Sequence[StructField]) -> DataFrame:
+    """Name the columns by these fields, and raise the errors that rows carry.
+
+    Spark raises its own exceptions: they begin with our message and have no stack of a worker.
+    """
     frame = frame.where("error IS NULL OR CAST(raise_error(error) AS BOOLEAN)")
     return frame.drop("error").toDF(*(field.name for field in fields))
 
@@ -225,25 +229,25 @@ def _columns(batches: Iterator[pa.RecordBatch]) -> list[pa.RecordBatch]:
 
 
 def _by_group(
-    function: Part, empty: pl.DataFrame, keys: int, figures: list[pa.DataType], batches: Iterator[pa.RecordBatch]
+    function: Part, empty: pl.DataFrame, keys: int, metric_types: list[pa.DataType], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     if rows := _columns(batches):
         part = pl.DataFrame(pa.Table.from_batches(rows).rename_columns(empty.columns))
         # Return the keys as Spark sent them, because it does not accept all types that polars would return.
-        types = [*rows[0].schema.types[:keys], *figures]
+        types = [*rows[0].schema.types[:keys], *metric_types]
         yield from _or_error(lambda: in_part(function, part).to_arrow().columns, types)
     elif not keys:
-        yield from _or_error(lambda: function(empty).to_arrow().columns, figures)
+        yield from _or_error(lambda: function(empty).to_arrow().columns, metric_types)
 
 
 def _append_to_part(
-    function: Part, used: Sequence[int], figures: list[pa.DataType], batches: Iterator[pa.RecordBatch]
+    function: Part, used: Sequence[int], new_types: list[pa.DataType], batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     if rows := _columns(batches):
         table = pa.Table.from_batches(rows)
         part = pl.DataFrame(table.select(list(used)).rename_columns(places(used)))
         yield from _or_error(
-            lambda: [*table.columns, *in_part(function, part).to_arrow().columns], [*table.schema.types, *figures]
+            lambda: [*table.columns, *in_part(function, part).to_arrow().columns], [*table.schema.types, *new_types]
         )
 
 
@@ -259,14 +263,15 @@ def _or_error(columns: Callable[[], list[Any]], types: Sequence[pa.DataType]) ->
     An exception would carry the stack of the worker, and Spark would retry the task.
     """
     try:
-        made = [_cast(column, dtype) for column, dtype in zip(columns(), types, strict=True)]
-        errors = pa.nulls(len(made[0]), pa.string())
+        typed = [_cast(column, dtype) for column, dtype in zip(columns(), types, strict=True)]
+        errors = pa.nulls(len(typed[0]), pa.string())
     except (TypeError, ValueError) as error:
-        made, errors = [pa.nulls(1, dtype) for dtype in types], pa.array([str(error)])
-    yield from pa.table([*made, errors], [*(f"c{i}" for i in range(len(types))), "error"]).to_batches()
+        typed, errors = [pa.nulls(1, dtype) for dtype in types], pa.array([str(error)])
+    yield from pa.table([*typed, errors], [*(f"c{i}" for i in range(len(types))), "error"]).to_batches()
 
 
 def _cast(column: Any, dtype: pa.DataType) -> Any:
     if column.type != dtype and pa.types.is_nested(dtype):
-        return pa.array(column.to_pylist(), dtype)  # pyarrow before 18 casts no struct to one without nullable fields.
+        # pyarrow before 18 cannot cast a struct to one without nullable fields.
+        return pa.array(column.to_pylist(), dtype)
     return column.cast(dtype)

@@ -20,7 +20,7 @@ from frame_pr.inputs.request import Request
 from frame_pr.metrics.means import Means
 from frame_pr.parts.disk import DiskFrame, part_folder, sink
 
-_FILE = 2**26  # Bytes of a file, about.
+_FILE = 2**26  # About the bytes of a file.
 
 
 @dataclass(frozen=True)
@@ -54,13 +54,13 @@ class StreamFrame(DiskFrame):
         """Count rows with equal values."""
         frame, named_request, _ = self._with_named_columns(request)
         call = frame._call(named_request, {}, None)
-        call.of_alike(frame.empty(call.columns()), bins)
+        call.of_equal_rows(frame.empty(call.columns()), bins)
         with self._read(request) as rows:
             return rows.tally(request, bins)
 
     @contextmanager
     def _read(self, request: Request) -> Iterator[DiskFrame]:
-        """Write the rows to files, and give the frame of these."""
+        """Write the rows to files, and yield the frame that reads them."""
         stream, access, names = self.stream, stream_of(self.stream), columns_read(self.columns(), request)
         assert access is not None
         schema = self.frame.collect_schema()

@@ -156,7 +156,7 @@ def test_values_that_another_type_holds_are_taken():
 
 # a frame that changes ----------------------------------------------------------------------------------------------
 
-CHANGED = "the frame gave other rows when it was read again.*: persist it before the call"
+CHANGED = "the frame gave other rows when it was read again.*: persist the frame before the call"
 
 
 def test_a_dask_frame_that_gives_other_rows_when_read_again():

@@ -129,7 +129,7 @@ def test_what_is_wrong_on_spark_comes_first(run):
 def test_a_spark_frame_that_gives_other_rows_when_read_again(spark):
     drawn = functions.udf(lambda i: random.random(), "double").asNondeterministic()
     frame = spark.range(40, numPartitions=4).select((drawn("id") < 0.3).alias("t"), drawn("id").alias("s"))
-    with pytest.raises(ValueError, match=r"the frame gave other rows when it was read again.*: persist it before"):
+    with pytest.raises(ValueError, match=r"the frame gave other rows when it was read again.*: persist the frame"):
         frame.pr.evaluate(["average_precision", "recall@10"], "t", "s")
     cached = frame.localCheckpoint()
     assert cached.pr.evaluate("rows", "t", "s").collect() == [(40,)]

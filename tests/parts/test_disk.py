@@ -417,7 +417,7 @@ def test_what_parts_cannot_do():
         parted(scored(), 2).with_metrics("average_precision", "y", "s", by="group")
     with pytest.raises(TypeError, match="evaluate, report"):
         parted(scored(), 2).curve("y", "s", by="group")
-    with pytest.raises(ValueError, match="ties='order' takes rows as they stand"):
+    with pytest.raises(ValueError, match="ties='order' uses the order of the rows"):
         parted(scored(), 2).average_precision("y", "s", by="group", ties="order")
     with pytest.raises(ValueError, match="no column 'z'"):
         parted(scored(), 2).average_precision("y", "z", by="group")

@@ -235,7 +235,7 @@ def test_columns_named_like_metrics(engine):
             TypeError,
             "weight takes names of columns where the frame is in parts, got a polars expression",
         ),
-        ({"ties": "order"}, ValueError, "ties='order' takes rows as they stand, and a shuffle moves them"),
+        ({"ties": "order"}, ValueError, "ties='order' uses the order of the rows, and a shuffle moves them"),
         ({"mean_over": "model"}, ValueError, "mean_over names 'model', which is not one of the keys: query"),
         ({"truth": "label", "positive": 1}, TypeError, "positive=1 cannot be a value of column 'label'"),
         ({"teis": "expected"}, TypeError, "unexpected keyword argument 'teis'"),

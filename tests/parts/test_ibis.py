@@ -176,6 +176,34 @@ def test_bins_are_those_of_the_plain_call(database, dtype, ascending):
     assert result.sort(pl.all()).equals(expected)
 
 
+WHOLE = pl.Series([-5, 0, 3, 7, 100, None])
+EXACT = {
+    "whole numbers": WHOLE,
+    "small whole numbers": WHOLE.cast(pl.Int16),
+    "decimals": pl.Series(["-5.01", "0.00", "0.30", "0.31", "7.25", None]).cast(pl.Decimal(10, 2)),
+}
+CUTS = {False: [-INF, 0, 0.3, 7], True: [0, 0.3, 7, INF]}
+
+
+@pytest.mark.parametrize("ascending", [False, True])
+@pytest.mark.parametrize("scores", EXACT.values(), ids=EXACT)
+def test_bins_of_scores_that_are_no_floats(database, scores, ascending):
+    data = pl.DataFrame({"y": [True, False] * 3, "s": scores})
+    # From SQLite, Ibis reads whole numbers with a null among them as floats, of which 2**63 - 1 is none.
+    table = stored(database, data.drop_nulls() if database.name == "sqlite" else data)
+    given = {"bins": CUTS[ascending], "ascending": ascending, "unscored": "unretrieved"}
+    expected = fp.tally(pl.DataFrame(table.to_pyarrow()), "y", "s", **given).sort(pl.all())
+    result = pl.DataFrame(table.pr.tally("y", "s", **given).to_pyarrow())
+    assert result.sort(pl.all()).equals(expected)
+
+
+def test_bins_of_whole_numbers_without_a_sign(connections):
+    # Every such score reaches 0. In SQLite, they are whole numbers with a sign.
+    table = stored(connections["duckdb"], pl.DataFrame({"y": [1, 0, 1], "s": pl.Series([0, 9, 200], dtype=pl.UInt8)}))
+    tally = table.pr.tally("y", "s", bins=[0, 9]).to_polars()
+    assert sorted(tally.rows()) == [(0, 9, 1), (1, 0, 1), (1, 9, 1)]
+
+
 def test_a_tally_stays_in_the_database(database):
     table = stored(database, RUN)
     tally = database.create_table("tallied", table.union(table).pr.tally("y", "s", by="q"), overwrite=True)
@@ -242,17 +270,30 @@ REFUSED = [
         lambda run: run.pr.curve("y", "s"),
         r"a table of Ibis has evaluate, .* on run.pr.tally\(...\).to_polars\(\) with count",
     ),
+    (lambda run: run.pr.above_chance("roc_auc", "y", "s"), r"run.pr.tally\(...\).to_polars\(\) with count='count'"),
+    (lambda run: run.pr.identify(0.5, "y", "s"), r"no identify: call .* on run.pr.tally\(...\).to_polars\(\)"),
     (lambda run: run.pr.with_metrics("roc_auc", "y", "s"), r"run.join\(ibis.memtable\(run.pr.evaluate\(...\)\), by\)"),
     (lambda run: run.pr.intervals("roc_auc", "y", "s", by="q"), "statistics of a table of Ibis start from the metrics"),
     (lambda run: run.pr.roc_auc("y", pl.col("s")), r"the frame is in a database, .* run.mutate\(name=...\)"),
     (lambda run: run.pr.roc_auc(run.y, "s"), "truth takes the name of one column; got an ibis BooleanColumn"),
-    (lambda run: run.pr.roc_auc("y", "s", ties="order"), "a database has no order: give the column that orders them"),
+    (
+        lambda run: run.pr.roc_auc("y", "s", ties="order"),
+        "a database has no order: give the column that orders the rows",
+    ),
     (
         lambda run: run.pr.roc_auc("y", "s", by="q", positives=run),
         r"positives takes .* got a table of Ibis: give its .to_pol",
     ),
     (lambda run: run.pr.tally("y", "s", bins=5), "bins=5: cut points in a database are the same for all groups"),
-    (lambda run: run.mutate(s=run.s.cast("int64")).pr.tally("y", "s", bins=[1]), "cast it to float64 before the call"),
+    (
+        lambda run: run.mutate(s=run.s.cast("int64")).pr.tally("y", "s", bins=[1]),
+        r"bins: score column 's' is Int64, .* add the cut point -math.inf, or cast the scores to float64",
+    ),
+    (
+        lambda run: run.mutate(s=run.s.cast("int64")).pr.tally("y", "s", bins=[1, -INF], ascending=True),
+        "add the cut point math.inf",
+    ),
+    (lambda run: run.mutate(s=run.s.cast("decimal")).pr.tally("y", "s", bins=[1, -INF]), "'s' is a decimal without"),
     (lambda run: run.pr.roc_auc("y", "score"), "score: no column 'score' in the frame"),
     (lambda run: run.pr.roc_auc("y", "q"), "score column 'q' is String"),
 ]
