@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
-from math import floor, inf, isfinite, isinf, isnan
+from math import floor, inf, isinf, isnan
 from typing import Literal, NamedTuple
 
 import polars as pl
@@ -72,7 +72,7 @@ def _digits_of(scores: pl.Series) -> int | None:
     if not scores.dtype.is_float():
         return None
     numbers = scores.head(_LOOKED_AT).drop_nulls().cast(pl.Float64).to_list()
-    for digits in range(_MOST_DIGITS + 1 if all(map(isfinite, numbers)) else 0):
+    for digits in range(_MOST_DIGITS + 1 if all(abs(number) < 2**53 for number in numbers) else 0):
         if all(round(number * 10**digits) / 10**digits == number for number in numbers):
             return digits
     return None

@@ -185,7 +185,9 @@ def _money(blocks: Blocks, text: str) -> tuple[Callable[[pl.Expr, pl.Expr], pl.E
 
     def money(k: pl.Expr, missed: pl.Expr) -> pl.Expr:
         # Of whole numbers as long as they fit, so that two thresholds of equal cost have the same float.
-        return (k.cast(pl.Float64) * float(alert) + missed.cast(pl.Float64) * float(every)) / float(every)
+        # Divide by a column: polars computes a quotient by a literal as a product with its rounded inverse.
+        of_alerts = k.cast(pl.Float64) * float(alert)
+        return (of_alerts + missed.cast(pl.Float64) * float(every)) / (of_alerts * 0 + float(every))
 
     if blocks.graded:
         return money, {"hit_gains": Aggregate(blocks.hit_gain)}, blocks.number("hit_gains")

@@ -106,7 +106,7 @@ def _discounts(runs: pl.DataFrame) -> pl.Series:
     width, logarithm, high = (length / low).log1p(), low.log(), low + length
     integral = low * width * sum(w * (width * t).exp() / (logarithm + width * t) for t, w in _nodes(24))
     slopes = 1 / (low * logarithm**2) - 1 / (high * high.log() ** 2)
-    return runs.select(in_table + log(2) * (integral - slopes / 24)).to_series()
+    return runs.select(in_table + log(2) * (integral - slopes * (1 / 24))).to_series()
 
 
 @cache
@@ -146,7 +146,7 @@ def _later_first_hits(runs: pl.DataFrame) -> pl.Series:
     parts = at_nodes["w"] * at_nodes["width"] * chance(at_nodes, place)
     first = term(pl.lit(float(FIRST_HITS))) - term(pl.lit(FIRST_HITS - 1.0))
     end = term(pl.col("places")) - term(pl.col("places") - 1)
-    return parts.reshape((-1, len(nodes))).arr.sum() + (first - end) / 24
+    return parts.reshape((-1, len(nodes))).arr.sum() + (first - end) * (1 / 24)
 
 
 def _chance_of_a_hit(runs: pl.DataFrame) -> pl.Series:
@@ -172,7 +172,9 @@ def _log_chance_of_none(runs: pl.DataFrame) -> pl.Series:
         (((left + few + i) * (left + many + i)) / ((left + i) * (left + many + few + i))).log() for i in range(_SHIFT)
     )
     a, b = pl.col("a"), pl.col("b")
-    table = table.with_columns(a=left + _SHIFT, b=left + many + _SHIFT, near=near, by_integral=integral - slopes / 24)
+    table = table.with_columns(
+        a=left + _SHIFT, b=left + many + _SHIFT, near=near, by_integral=integral - slopes * (1 / 24)
+    )
     by_stirling = (a - 0.5) * (few / a).log1p() - (b - 0.5) * (few / b).log1p() - few * (many / (a + few)).log1p()
     by_stirling += _rest(a + few) - _rest(a) - _rest(b + few) + _rest(b) - pl.col("near")
     value = pl.when((left >= 20 * few) & (left >= 1e4)).then("by_integral").otherwise(by_stirling)
@@ -188,7 +190,7 @@ def _expm1(x: pl.Expr) -> pl.Expr:
 def _rest(x: pl.Expr) -> pl.Expr:
     """Return the terms after the leading ones in Stirling's series of the log-gamma function."""
     square = 1 / (x * x)
-    return (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680))) / x
+    return (1 / 12 - square * (1 / 360 - square * (1 / 1260 - square * (1 / 1680)))) / x
 
 
 @cache

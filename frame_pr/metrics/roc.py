@@ -49,7 +49,9 @@ def _partial_roc_auc(name: re.Match[str], b: Blocks) -> Metric:
     aggregates = by_ties(
         {part: Aggregate(behind + _slope(b.hits, misses, reached))}, expected={part: Aggregate(behind + in_order)}
     )
-    value = (1 + (share - chance) / (most - chance)) / 2
+    # Divide by a column: polars computes a quotient by a literal as a product with its rounded inverse, or of a single
+    # row as a quotient.
+    value = (1 + (share - chance) / (share * 0 + (most - chance))) / 2
     return Metric("share", value, aggregates, needs=("positives", "negatives"))
 
 

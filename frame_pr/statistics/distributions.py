@@ -151,13 +151,16 @@ def _solved(confidence: float) -> pl.Series:
 
 def _quantiles(df: pl.Series, confidence: float) -> pl.Series:
     """Solve by Newton's method on logarithms, on which tails are nearly straight lines."""
-    step = logarithm = (df * 0 + NormalDist().inv_cdf((1 + confidence) / 2)).log()
-    while (step.abs().max() or 0.0) > 1e-8:  # type: ignore[operator]  # the next one would be its square
+    logarithm = (df * 0 + NormalDist().inv_cdf((1 + confidence) / 2)).log()
+    moves = logarithm.is_not_null()
+    while moves.any():
         t = logarithm.exp()
         tail = _tails(t, df)
         slope = 2 * t * _gamma_ratio(df / 2) / (pi * df).sqrt() * (-(df + 1) / 2 * (t * t / df).log1p()).exp()
-        step = (tail / (1 - confidence)).log() * tail / slope
-        logarithm += step
+        step = (tail * (1 / (1 - confidence))).log() * tail / slope
+        # A value must not depend on the other rows, so stop at each row by itself.
+        logarithm = (logarithm + step).zip_with(moves, logarithm)
+        moves &= (step.is_finite() & (step.abs() > 1e-8)).fill_null(False)  # The next step would be its square.
     return logarithm.exp()
 
 
@@ -170,7 +173,7 @@ def _tails(t: pl.Series, df: pl.Series) -> pl.Series:
     first, second = half.zip_with(mirrored, a), a.zip_with(mirrored, half)
     rest = square / (df + square)  # 1 - x, without cancellation.
     at = rest.zip_with(mirrored, x)
-    front = (0.5 * rest.log() - a * (square / df).log1p()).exp() * _gamma_ratio(a) / pi**0.5
+    front = (0.5 * rest.log() - a * (square / df).log1p()).exp() * _gamma_ratio(a) * pi**-0.5
     share = front / first * _fraction(first, second, at)
     tails: pl.Series = (1 - share).zip_with(mirrored, share)
     return tails
@@ -181,7 +184,8 @@ def _normal_tails(z: pl.Series) -> pl.Series:
     density = (-size * size / 2).exp() * (2 / pi) ** 0.5
     series = term = size.clip(upper_bound=3.0)
     for k in range(1, 50):
-        term = term * size * size / (2 * k + 1)
+        # A product: polars would compute a quotient in one way for one row, and in another for several.
+        term = term * size * size * (1 / (2 * k + 1))
         series += term
     fraction = size
     for k in range(80, 0, -1):
@@ -195,9 +199,9 @@ def _fraction(a: pl.Series, b: pl.Series, x: pl.Series) -> pl.Series:
 
     NIST Handbook, 8.17.22 and 3.10.
     """
-    value = ratio = x * 0 + 1.0
-    inverse = 1 / (1 - (a + b) * x / (a + 1))
-    value = inverse
+    ratio = x * 0 + 1.0
+    value = inverse = 1 / (1 - (a + b) * x / (a + 1))
+    moves = value.is_not_null()
     for m in range(1, 10_000):
         for term in (
             m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)),
@@ -205,8 +209,10 @@ def _fraction(a: pl.Series, b: pl.Series, x: pl.Series) -> pl.Series:
         ):
             inverse = 1 / (1 + term * inverse)
             ratio = 1 + term / ratio
-            value *= inverse * ratio
-        if not ((inverse * ratio - 1).abs() > 1e-15).any():
+            # A value must not depend on the other rows, so stop at each row by itself.
+            value = (value * (inverse * ratio)).zip_with(moves, value)
+        moves &= ((inverse * ratio - 1).abs() > 1e-15).fill_null(False)
+        if not moves.any():
             break
     return value
 

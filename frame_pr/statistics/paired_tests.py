@@ -79,7 +79,7 @@ def p_values(table: pl.LazyFrame, keys: Sequence[str], *, resamples: int, seed: 
     counts = sums.select(*keys, "n", c=pl.sum_horizontal(part.cast(pl.Int64) for part in as_large))
     return counts.group_by(keys).agg(
         p_value=pl.when(drawn.first())
-        .then((pl.col("c").sum() + 1) / (resamples + 1))
+        .then((pl.col("c").sum() + 1) / (pl.col("c").sum() * 0 + (resamples + 1)))
         .otherwise(pl.col("c").sum() / (_BITS * pl.len()))
     )
 

@@ -336,6 +336,9 @@ def same_threshold(group: Group, name: str, got: Any, exact: Any) -> bool:
     if got == exact or (got is not None and exact is not None and float(got) == float(exact)):
         return True
     rate, whole = name.removeprefix("threshold@max_"), not isinstance(group.rows, Fraction)
+    if name.startswith("threshold@min_cost"):
+        missed, false = Fraction(name.removeprefix("threshold@min_cost")).as_integer_ratio()
+        return group.rows * (false + missed) >= 2**53 and as_good(group, name.removeprefix("threshold@min_"), got)
     if rate in PRODUCTS:
         rounds = group.rows >= PRODUCTS[rate] if whole else PRODUCTS[rate] < 2**53
     else:
@@ -347,10 +350,11 @@ def as_good(group: Group, rate: str, threshold: Any) -> bool:
     """Whether a rate is the best but for its last bits, and nothing above it is as good; None: to predict nothing."""
     if not 0 < group.positives < group.rows:
         return False
-    values = {score: value for score, k, tp in group.curve if (value := group.figure(rate, tp, k)) is not None}
-    nothing, slack = group.figure(rate, 0, 0) or 0, Fraction(1, 10**14)
+    sign = -1 if rate.startswith("cost") else 1
+    values = {score: sign * value for score, k, tp in group.curve if (value := group.figure(rate, tp, k)) is not None}
+    nothing, slack = sign * (group.figure(rate, 0, 0) or 0), Fraction(1, 10**14)
     if threshold is None:
-        return max(values.values(), default=0) <= nothing + slack
+        return max(values.values(), default=nothing) <= nothing + slack
     first = next(score for score in values if values[score] == values[threshold])
     return first == threshold and values[threshold] >= max([nothing, *values.values()]) - slack
 

@@ -4,6 +4,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+import bootstrap_cases
 import comparison_cases
 import statistics_cases
 
@@ -90,6 +91,7 @@ SUBJECTS: Mapping[str, Subject] = {
     "thresholds": subject(thresholds.differences),
     "statistics": subject(statistics_cases.differences),
     "comparisons": subject(comparison_cases.differences),
+    "bootstrap": subject(bootstrap_cases.differences),
 }
 
 

@@ -2,7 +2,7 @@ import polars as pl
 import pytest
 from samples import SCORE_IDS, SCORES
 
-from frame_pr.inputs.sort_keys import score_code, score_of
+from frame_pr.inputs.sort_keys import SortKey, score_code, score_of
 
 
 def ordered(dtype, values) -> pl.DataFrame:
@@ -25,3 +25,10 @@ def test_the_two_zeros_are_one_score(dtype):
     # More than a few rows: polars has other ways through short columns.
     table = ordered(dtype, [0.0, -0.0] * 10)
     assert table["order"].to_list() == [0] * 20
+
+
+@pytest.mark.parametrize("largest", [1.7976931348623157e308, 1e300, float("inf")])
+def test_large_floats_have_no_digits_to_count(largest):
+    key = SortKey(pl.Float64(), ascending=False, places=False, hits_first=False, drops=False)
+    rows = pl.DataFrame({"group": [0, 0], "score": [largest, 5e-324]}, schema_overrides={"group": pl.Int64})
+    assert key.narrowed(rows).layout.digits is None

@@ -1,5 +1,6 @@
 """Averaged curves and intervals of random frames against the exact oracle, written from the docs."""
 
+import bootstrap_cases
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -22,4 +23,10 @@ def test_random_frames(seed):
 @settings(max_examples=50, deadline=None)
 def test_many_random_frames(seed):
     _, wrong = differences(seed)
+    assert not wrong, wrong[0]
+
+
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 60))])
+def test_a_bootstrap_has_the_same_bits_on_every_frame_and_for_a_group_alone(seed):
+    _, wrong = bootstrap_cases.differences(seed)
     assert not wrong, wrong[0]
