@@ -436,44 +436,44 @@ def page(samples: int, seeds: Sequence[int]) -> str:
         "on average, and the interval moves with it.",
         table(["AP of the population", "prevalence", *sizes], rankings["average_precision"]),
         "## ROC AUC of a sample of rows",
-        "The same samples.",
+        "The samples are those of the section above.",
         table(["ROC AUC of the population", "prevalence", *sizes], rankings["roc_auc"]),
         "## Precision, recall and F1 at a threshold",
         "The threshold is 1. Scores of positives are 1 or 2.5 higher.",
         table(["metric", "population", "prevalence", *sizes], at_threshold),
         "## Confidence levels",
-        "The same populations, at other confidence levels.",
+        "The populations are the same. The columns are confidence levels.",
         table(["metric", "population", "prevalence", "positives", *levels], of_levels(simulation)),
         "## Bootstrap",
-        "Prevalence 0.1 and 20 positives, 1,000 replicates, a tenth of the samples.",
+        "The prevalence is 0.1, with 20 positives and 1,000 replicates, in a tenth of the samples.",
         table(["metric", "population", "method", *levels], of_draws(simulation)),
         "## Rows within users",
-        "2,000 rows of so many users, who differ in their scores and in their share of positives. The prevalence is\n"
+        "Each sample has 2,000 rows. The users differ in their scores and in their share of positives. The prevalence is\n"
         "0.1, and AP is 0.81.",
         table(["users", '`cluster="user"`', "without"], of_clusters(simulation)),
         "## Means over queries",
         table(["values per query", "queries", "method", *levels], of_means(simulation)),
         "## Comparison of two models on the same rows",
-        "Two scores of equal worth, whose noise has a correlation of 0.5. The table has the share of samples with\n"
-        "p <= 0.05.",
+        "The two models are equally good, and their noise has a correlation of 0.5. The table has the share of samples\n"
+        "with p <= 0.05.",
         table(["metric", "population", "prevalence", *sizes[:2]], of_compared_rows(simulation)),
         "## Comparison of two groups of rows",
-        "Two groups of one population, and so a difference of 0. The table has the coverage of the interval of the\n"
-        "difference, and the share of samples with p <= 0.05, for two numbers of rows.",
+        "Both groups are from the same population, so the difference is 0. The table has the coverage of the interval of\n"
+        "the difference, and the share of samples with p <= 0.05, for two numbers of rows.",
         table(
             ["metric", "population", "prevalence"]
             + [f"{what}, {a:,} and {b:,} rows" for a, b in ARMS for what in ("coverage", "p <= 0.05")],
             of_compared_groups(simulation),
         ),
         "## Comparison of two systems over queries",
-        "Differences whose mean is 0. The table has the share of samples with p <= 0.05.",
+        "The mean of the differences is 0. The table has the share of samples with p <= 0.05.",
         table(["differences", "test", *(f"{n} queries" for n in SIZES)], of_comparisons(simulation)),
     ]
     differ, cells = sum(p < 0.05 for p in simulation.agreement), len(simulation.agreement)
     head = [
         "# Coverage of the confidence intervals",
-        "Coverage is the share of samples whose interval holds the value of the population. For 95 % intervals it\n"
-        "should be 95, and for tests at 0.05 the share of false differences should be 5.",
+        "Coverage is the share of samples whose interval contains the value of the population. It should be 95 % for 95 %\n"
+        "intervals. A test at the level 0.05 should report a difference in 5 % of the samples without one.",
         f"`benchmarks/coverage.py` made this page with {samples:,} samples for each cell, from the seeds\n"
         f"{', '.join(map(str, seeds))} in equal parts. There are fewer samples where these would have more than\n"
         f"{ROWS_OF_CELL:,} rows, half as many for users and for two models on the same rows, a quarter for two\n"

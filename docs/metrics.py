@@ -8,21 +8,24 @@ from frame_pr.metrics.names import FAMILIES
 TARGET = Path(__file__).with_suffix(".md")
 HEAD = """# List of metrics
 
-`evaluate` accepts these names, and result columns have them. P and N are the positives and the rows of a
-group; a threshold selects the k rows that score at least as much, of which tp are positive; a step is a threshold at
-which recall rises, by d/P. K, T, R and B stand for numbers: `precision@10`, `f0.5@threshold=0.5`, `k@recall=0.8`,
-`max_f2`. [Metric definitions](numbers.md) has the formulas.
+These are the names of metrics that `evaluate` accepts. Result columns have the same names. [Metric
+definitions](numbers.md) explains the formulas with examples.
+
+- N is the number of rows of a group, and P the number of its positives.
+- A threshold selects the k rows with at least this score. tp of them are positive.
+- A step is a threshold at which recall rises. It adds d positives, so recall rises by d/P.
+- K, T, R and B in a name stand for numbers: `precision@10`, `f0.5@threshold=0.5`, `k@recall=0.8`, `max_f2`.
 
 """
 FIGURES = """
 ## Confusion matrix metrics
 
-`FIGURE` above is one of these, or `fB` for another beta. A group with fewer than K rows is filled up with misses. A
-metric whose denominator is 0 is null.
+`FIGURE` in the names above stands for one of these metrics, or for `fB` with another beta. If a group has fewer than K
+rows, the missing rows count as negatives. A metric is null if its denominator is 0.
 
 """
 FOOT = """
-Made by `docs/metrics.py` from the code; a test holds this page to it.
+`docs/metrics.py` writes this page from the code.
 """
 
 

@@ -22,27 +22,27 @@ from frame_pr.metrics.names import FAMILIES, GRADED_COLUMNS, metric
 TARGET = Path(__file__).with_suffix(".md")
 HEAD = """# Options supported by each metric and function
 
-`Policies`, in the [reference](reference.md#classes), says what each option does. A dash means that the function or the
-metric refuses the option, with an error that says why.
+Which function and which metric accepts which option. `Policies`, in the [API reference](reference.md#classes), describes
+the options. A dash means that the function or the metric raises an error, with the reason.
 
 """
 METRICS = """
 ## By metric
 
-`evaluate`, `with_metrics`, `compare` and `plot_comparison` take the options that all of their metrics take.
+`evaluate`, `with_metrics`, `compare` and `plot_comparison` accept the options that all of their metrics accept.
 
 """
 ELSEWHERE = """
 ## Two options together, frames in parts, expressions
 
 - These options exclude each other: {pairs}. `tie_break_descending=` needs `tie_break=`.
-- `ties="optimistic"` and `ties="pessimistic"` with `gain=` take `dcg` and `ndcg` only. `curve` and `average_curve`
-  refuse them with `count=`. `statistics="weighted"` refuses thresholds.
-- Frames [in parts](howto/files.md#data-larger-than-memory), on Spark and on Dask also refuse `ties="order"`.
-- Expressions, `pl.col("score").pr`, take only `ascending=`.
+- With `gain=`, only `dcg` and `ndcg` accept `ties="optimistic"` and `ties="pessimistic"`. With `count=`, `curve` and
+  `average_curve` do not accept them. `statistics="weighted"` does not accept thresholds.
+- Frames [in parts](howto/files.md#data-larger-than-memory), Spark frames and Dask frames do not accept `ties="order"`.
+- Expressions, `pl.col("score").pr`, accept only `ascending=`.
 
-`docs/policies.py` writes this page from the tables in which the functions and metrics state what they refuse. A test
-calls every function with every option and compares.
+`docs/policies.py` writes this page from the tables of options in the code. A test calls every function with every
+option, and compares the result with these tables.
 """
 
 # Each option with a value that is not its default, by how the page calls it.
