@@ -448,18 +448,18 @@ def page(samples: int, seeds: Sequence[int]) -> str:
         "The prevalence is 0.1, with 20 positives and 1,000 replicates, in a tenth of the samples.",
         table(["metric", "population", "method", *levels], of_draws(simulation)),
         "## Rows within users",
-        "Each sample has 2,000 rows. The users differ in their scores and in their share of positives. The prevalence is\n"
-        "0.1, and AP is 0.81.",
+        "Each sample has 2,000 rows. The users differ in their scores and in their share of positives. The prevalence\n"
+        "is 0.1, and AP is 0.81.",
         table(["users", '`cluster="user"`', "without"], of_clusters(simulation)),
         "## Means over queries",
         table(["values per query", "queries", "method", *levels], of_means(simulation)),
         "## Comparison of two models on the same rows",
-        "The two models are equally good, and their noise has a correlation of 0.5. The table has the share of samples\n"
-        "with p <= 0.05.",
+        "The two models are equally good, and their noise has a correlation of 0.5. The table has the share of\n"
+        "samples with p <= 0.05.",
         table(["metric", "population", "prevalence", *sizes[:2]], of_compared_rows(simulation)),
         "## Comparison of two groups of rows",
-        "Both groups are from the same population, so the difference is 0. The table has the coverage of the interval of\n"
-        "the difference, and the share of samples with p <= 0.05, for two numbers of rows.",
+        "Both groups are from the same population, so the difference is 0. The table has the coverage of the interval\n"
+        "of the difference, and the share of samples with p <= 0.05, for two numbers of rows.",
         table(
             ["metric", "population", "prevalence"]
             + [f"{what}, {a:,} and {b:,} rows" for a, b in ARMS for what in ("coverage", "p <= 0.05")],
@@ -472,8 +472,8 @@ def page(samples: int, seeds: Sequence[int]) -> str:
     differ, cells = sum(p < 0.05 for p in simulation.agreement), len(simulation.agreement)
     head = [
         "# Coverage of the confidence intervals",
-        "Coverage is the share of samples whose interval contains the value of the population. It should be 95 % for 95 %\n"
-        "intervals. A test at the level 0.05 should report a difference in 5 % of the samples without one.",
+        "Coverage is the share of samples whose interval contains the value of the population. It should be 95 % for\n"
+        "95 % intervals. A test at the level 0.05 should report a difference in 5 % of the samples without one.",
         f"`benchmarks/coverage.py` made this page with {samples:,} samples for each cell, from the seeds\n"
         f"{', '.join(map(str, seeds))} in equal parts. There are fewer samples where these would have more than\n"
         f"{ROWS_OF_CELL:,} rows, half as many for users and for two models on the same rows, a quarter for two\n"

@@ -22,8 +22,8 @@ from frame_pr.metrics.names import FAMILIES, GRADED_COLUMNS, metric
 TARGET = Path(__file__).with_suffix(".md")
 HEAD = """# Options supported by each metric and function
 
-Which function and which metric accepts which option. `Policies`, in the [API reference](reference.md#classes), describes
-the options. A dash means that the function or the metric raises an error, with the reason.
+Which function and which metric accepts which option. `Policies`, in the [API reference](reference.md#classes),
+describes the options. A dash means that the function or the metric raises an error, with the reason.
 
 """
 METRICS = """
