@@ -18,7 +18,7 @@ from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.metric import FACTS, Aggregate, Aggregates, Metric
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS, GRADED_COLUMNS, metric
 from frame_pr.metrics.rates import RATES
-from frame_pr.ranking.blocks import best_blocks, blocks_of
+from frame_pr.ranking.blocks import best_blocks, blocks_of, is_step
 from frame_pr.ranking.sorting import Reached
 
 
@@ -153,20 +153,41 @@ def _aggregate_ranking(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Thre
     columns = metric_plan.columns_of_blocks
     if "retrieved_k" in columns:
         columns |= {"k"}
-    table = blocks_of(
-        rows, columns, steps="all" not in blocks_read, first=first, k_at=k_at, extra_sums=metric_plan.extra_sums
-    )
+    steps = "all" not in blocks_read
+    # Most blocks are no steps, so do not aggregate all of them for metrics that need only the steps.
+    apart = not steps and len(blocks_read) > 1 and columns.isdisjoint(("ties", "misses"))
+    columns |= {"hits", "first"} if apart else set()
+    table = blocks_of(rows, columns, steps=steps, first=first, k_at=k_at, extra_sums=metric_plan.extra_sums)
     if not rows.some_unranked and "retrieved_k" in columns:
         table = table.with_columns(retrieved_k="k")
     # Known totals replace the facts where these are first needed: in blocks only if an aggregate names them there.
     in_blocks = not metric_plan.columns.isdisjoint(FACTS)
     if rows.totals and in_blocks:
         table = with_totals(table, rows.totals, in_units=in_units)
-    sums = aggregate_blocks(table, metric_plan.over_groups, rows.groups, in_order=True)
+    if apart:
+        sums = _aggregate_steps_apart(table, metric_plan, rows, is_step(metric_plan.extra_sums, first=first))
+    else:
+        sums = aggregate_blocks(table, metric_plan.over_groups, rows.groups, in_order=True)
     # A group without rows has no block that could carry its totals.
     if rows.totals and not (in_blocks and rows.groups is None):
         sums = with_totals(sums, rows.totals, in_units=in_units)
     return _with_ideals(sums, best_blocks(rows), metric_plan.ideals) if metric_plan.ideals else sums
+
+
+def _aggregate_steps_apart(table: pl.LazyFrame, metric_plan: Plan, rows: Rows, steps: pl.Expr) -> pl.LazyFrame:
+    """Aggregate over all blocks only what needs them, and over the steps everything else."""
+    ties, records = rows.request.ties, metric_plan.over_groups
+    of_steps = {
+        name
+        for metric in metric_plan.metrics.values()
+        if metric.beyond_steps != "all"
+        for name in metric.aggregates[ties]
+    }
+    of_all = {name: record for name, record in records.items() if name not in {*of_steps, *metric_plan.facts}}
+    of_steps_alone = {name: record for name, record in records.items() if name not in of_all}
+
+    sums = aggregate_blocks(table.filter(steps), of_steps_alone, rows.groups)
+    return pl.concat([sums, aggregate_blocks(table, of_all, rows.groups).drop("group")], how="horizontal")
 
 
 def _with_ideals(sums: pl.LazyFrame, best: pl.LazyFrame, aggregates: Aggregates) -> pl.LazyFrame:

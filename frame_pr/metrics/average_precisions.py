@@ -130,7 +130,7 @@ def harmonic_difference(start: pl.Expr, count: pl.Expr) -> pl.Expr:
 
 
 def square_harmonic_difference(start: pl.Expr, count: pl.Expr) -> pl.Expr:
-    """1/(start+1)^2 + ... + 1/(start+count)^2, by the same series."""
+    """Return 1/(start+1)^2 + ... + 1/(start+count)^2, by the same series."""
     start = start.cast(pl.Float64)
     near = sum((1 / (start + i) ** 2 - 1 / (start + count + i) ** 2 for i in range(_SHIFT, 0, -1)), pl.lit(0.0))
     a, b = start + _SHIFT, start + count + _SHIFT
@@ -138,7 +138,7 @@ def square_harmonic_difference(start: pl.Expr, count: pl.Expr) -> pl.Expr:
 
 
 def _rest_of_squares(x: pl.Expr) -> pl.Expr:
-    # Of 1/x less the derivative of H(x): 1/(2 x^2) - 1/(6 x^3) + ...
+    # The series of 1/x minus the derivative of H(x): 1/(2 x^2) - 1/(6 x^3) + ...
     return 1 / (2 * x * x) + sum((2 * i * b / x ** (2 * i + 1) for i, b in enumerate(_BERNOULLI, 1)), pl.lit(0.0))
 
 

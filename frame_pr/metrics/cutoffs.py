@@ -138,10 +138,7 @@ class Recall(Cutoff):
     @classmethod
     def parse(cls, text: str) -> Recall:
         """Read a recall from the name of a metric."""
-        recall = read_decimal(text)
-        if not isinstance(recall, Fraction) or not 0 <= recall <= 1:
-            raise ValueError(f"recall must lie between 0 and 1, got {text}{_share_hint(recall)}")
-        return cls(_next_fraction(recall), text)
+        return cls(_next_fraction(_read_share("recall", text, zero=True)), text)
 
     @classmethod
     def of(cls, recall: Any) -> Recall:
@@ -190,22 +187,18 @@ class Npv(Cutoff):
 
     @classmethod
     def parse(cls, text: str) -> Npv:
-        """Of a name."""
-        npv = read_decimal(text)
-        if not isinstance(npv, Fraction) or not 0 < npv <= 1:
-            hint = ": all rows are at threshold=-inf" if npv == 0 else _share_hint(npv)
-            raise ValueError(f"npv must be above 0 and at most 1, got {text}{hint}")
-        return cls(_next_fraction(npv), text)
+        """Read a negative predictive value from the name of a metric."""
+        return cls(_next_fraction(_read_share("npv", text, zero=False)), text)
 
     def __str__(self) -> str:
         return f"npv={self.text}"
 
     def aggregates(self, blocks: Blocks) -> Aggregates:
-        """The smallest counts of the blocks that reach it."""
+        """Return the smallest counts of the blocks that reach the value."""
         return self.extreme_counts(self.reached(blocks), blocks.tp, blocks.k, "min")
 
     def reached(self, blocks: Blocks) -> pl.Expr:
-        """Return whether the block reaches it."""
+        """Return whether the negative predictive value of the block is large enough."""
         return self.reached_by(blocks.counts)
 
     def reached_by(self, counts: Counts) -> pl.Expr:
@@ -217,12 +210,12 @@ class Npv(Cutoff):
 
     @property
     def needs(self) -> tuple[str, ...]:
-        """A threshold that reaches it."""
+        """Return that some threshold must reach the value."""
         return ("a threshold",)
 
     @property
     def reads_first(self) -> bool:
-        """Predicting nothing may do, and so may the first block."""
+        """Return True: any first block may reach the value, with or without a positive."""
         return True
 
 
@@ -270,12 +263,7 @@ class Limit(Cutoff):
     @classmethod
     def parse(cls, rate: str, text: str) -> Limit:
         """Read a limit from the name of a metric."""
-        value, zero = read_decimal(text), LIMITED[rate].zero
-        if not isinstance(value, Fraction) or not 0 <= value <= 1 or (value == 0 and not zero):
-            bounds = "lie between 0 and 1" if zero else "be above 0 and at most 1"
-            hint = ": all rows are at threshold=-inf" if value == 0 else _share_hint(value)
-            raise ValueError(f"{rate} must {bounds}, got {text}{hint}")
-        return cls(rate, value, text)
+        return cls(rate, _read_share(rate, text, zero=LIMITED[rate].zero), text)
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -316,6 +304,16 @@ READERS: Mapping[str, Callable[[str], Cutoff]] = {
     **{f"{rate}=": partial(Limit.parse, rate) for rate in LIMITED},
 }
 """The text before the number in a name, and the cutoff that reads it."""
+
+
+def _read_share(rate: str, text: str, *, zero: bool) -> Fraction:
+    """Read the value of a rate from the name of a metric. `zero`: whether it may be 0."""
+    share = read_decimal(text)
+    if isinstance(share, Fraction) and 0 <= share <= 1 and (zero or share > 0):
+        return share
+    bounds = "lie between 0 and 1" if zero else "be above 0 and at most 1"
+    hint = ": all rows are at threshold=-inf" if share == 0 else _share_hint(share)
+    raise ValueError(f"{rate} must {bounds}, got {text}{hint}")
 
 
 def _share_hint(value: Fraction | float) -> str:

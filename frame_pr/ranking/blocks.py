@@ -86,8 +86,7 @@ def blocks_of(
     if "first" in wanted:
         blocks = blocks.with_columns(first=is_first)
     if steps:
-        has_some = [pl.col(name) > 0 for name in ("hits", *extra_sums)]
-        blocks = blocks.filter(pl.any_horizontal(*has_some, "last", *(["first"] if first else [])))
+        blocks = blocks.filter(is_step(extra_sums, first=first))
 
     def since_start(run: str) -> pl.Expr:
         # At the start of a group, the row before holds the running totals up to it.
@@ -120,6 +119,12 @@ def blocks_of(
         blocks = blocks.with_columns(if_retrieved(pl.col(mass.upto)) for mass in masses)
     figures = running_figures(in_ranges=rows.starts is not None)
     return blocks.with_columns(**{name: figure for name, figure in figures.items() if name in wanted})
+
+
+def is_step(extra_sums: Sequence[str], *, first: bool) -> pl.Expr:
+    """Return whether a block is a step, the last one of its group or, if `first`, the first one."""
+    has_some = [pl.col(name) > 0 for name in ("hits", *extra_sums)]
+    return pl.any_horizontal(*has_some, "last", *(["first"] if first else []))
 
 
 def place_of_block(rows: Rows) -> pl.Expr:

@@ -303,3 +303,15 @@ def test_net_benefit_is_a_cost(t):
 def test_net_benefit_needs_a_probability(threshold):
     with pytest.raises(ValueError, match="net_benefit needs a threshold that is a probability, at least 0 and below 1"):
         TEN.pr.evaluate(f"net_benefit@threshold={threshold}", "relevant", "score")
+
+
+@pytest.mark.parametrize("height", [60, 3000])
+def test_metrics_are_the_same_bits_beside_one_that_reads_all_blocks(height):
+    # Sums over steps do not become sums over all blocks, whose zeros would change the order of additions.
+    rows = pl.int_range(height, eager=True)
+    data = pl.DataFrame({"q": rows % 3, "relevant": rows * rows % 7 == 2, "score": rows * 37 % 1001})
+    names = ["average_precision", "roc_auc", "ndcg", "max_f1", "equal_error_rate", "precision@recall=0", "tp@10"]
+    beside = data.pr.evaluate([*names, "threshold@10", "threshold@equal_error_rate"], "relevant", "score", by="q")
+    assert beside.select("q", *names).equals(data.pr.evaluate(names, "relevant", "score", by="q"))
+    alone = data.pr.evaluate("threshold@10", "relevant", "score", by="q")
+    assert beside.select("q", "threshold@10").equals(alone)
