@@ -87,7 +87,7 @@ def install(project: dict[str, Any], addresses: dict[str, Any]) -> str:
 {get}In the folder of the clone:
 
 {tools(".", "uv add ../frame_pr --extra plot", 'pixi add --pypi "frame_pr[plot] @ file:///path/to/frame_pr"')}
-`uv add` and `pixi add` are lines for the folder of your project, and name the folder of the clone.
+Run `uv add` and `pixi add` in the folder of your project, with the path of the clone.
 
 ## From a wheel
 
@@ -120,16 +120,16 @@ def extras(project: dict[str, Any]) -> str:
         "`pandas`": f"pandas {minimum(project, 'pandas')}, pyarrow {minimum(project, 'pyarrow')}",
         "`plot`": f"matplotlib {minimum(project, 'matplotlib')}",
         "`spark`": f"pyspark {minimum(project, 'pyspark')}, pandas and pyarrow; [which pandas](engines.md#spark)",
-        "`dask`": f"Dask {minimum(project, 'dask')}, and what `pandas` brings",
-        "`ibis`": f"ibis-framework {minimum(project, 'ibis-framework')}, sqlglot before 30, and what `pandas` brings; "
+        "`dask`": f"Dask {minimum(project, 'dask')}, and what `pandas` installs",
+        "`ibis`": f"ibis-framework {minimum(project, 'ibis-framework')}, sqlglot before 30, and what `pandas` installs; "
         "[DuckDB must be older than 2](databases.md#versions)",
     }
     rows = "".join(f"| {name} | {libraries} |\n" for name, libraries in brings.items())
     return f"""## Extras
 
-`[plot]` in a line is an extra. Several are separated by commas, `[pandas,plot]`.
+An extra, such as `[plot]`, installs optional dependencies. Separate several extras with commas: `[pandas,plot]`.
 
-| extra | brings |
+| extra | installs |
 | --- | --- |
 {rows}
 """
