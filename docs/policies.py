@@ -144,7 +144,9 @@ def page() -> str:
     for trial in TRIALS:
         refused = tuple(trial in trials for trials in (*functions.values(), *metrics.values()))
         columns.setdefault(refused, []).append(trial)
-    all_take = "".join(f"All functions accept {_listed(trials)}.\n\n" for refused, trials in columns.items() if not any(refused))
+    all_take = "".join(
+        f"All functions accept {_listed(trials)}.\n\n" for refused, trials in columns.items() if not any(refused)
+    )
     shown = [trials for refused, trials in columns.items() if any(refused)]
     made = HEAD + all_take + _table("function", functions, shown) + METRICS + _table("metric", metrics, shown)
     return made + ELSEWHERE.format(pairs=_pairs())
