@@ -12,6 +12,8 @@ from frame_pr.frames.arguments import refuse_set, scalar, unquoted
 from frame_pr.frames.messages import did_you_mean, examples, first_line, kind_of_value, nearest, pluralize, shown
 
 _SINGLE_COLUMN = "the name of one column"
+_NAMED_WITH = {"pyspark": ("a Spark", "withColumn"), "ibis": ("an Ibis", "mutate")}
+"""Libraries whose columns belong to a query, with the method that gives a column a name."""
 
 
 def by_name(name: Any) -> pl.Expr:
@@ -97,8 +99,9 @@ def refuse_several(argument: str, value: Any) -> None:
 def _refuse_data(argument: str, value: Any, wanted: str) -> None:
     # Inspect the type only: a LazyFrame resolves its plan, and warns, if its attributes are read.
     kind = type(value)
-    if kind.__module__.startswith("pyspark."):
-        raise TypeError(f"{argument} takes {wanted}; got a Spark {kind.__name__}: withColumn gives it a name")
+    library, method = _NAMED_WITH.get(kind.__module__.partition(".")[0], ("", ""))
+    if library:
+        raise TypeError(f"{argument} takes {wanted}; got {library} {kind.__name__}: {method} gives it a name")
     data = hasattr(kind, "dtype") or hasattr(kind, "dtypes") or isinstance(value, Mapping)
     data |= any(base.__name__ == "Grouper" for base in kind.__mro__)
     if data and not isinstance(value, str):
