@@ -34,7 +34,8 @@ CURVE_COLUMNS = (
 
 MOST_EXACT_LEVELS = 101
 """An Int128 holds this many sums of fixed-point weights."""
-_READY = ("threshold", "k", "tp", "recall_step", "interpolated_precision")
+_TOTALS = ("positives", "rows")
+_READY = ("threshold", "k", "tp", "recall_step", "interpolated_precision", "retrieved", *_TOTALS)
 
 
 @public(REFUSED["curve"])
@@ -242,6 +243,7 @@ def curve_table(
     figures = {name: rate_of(name).formula(blocks.counts) for name in columns if name not in _READY}
     if fractional:
         figures |= {name: rate_of(name).formula(blocks.counts) / UNIT for name in columns if name in rates.COUNTS}
+        figures |= {name: pl.col(name) / UNIT for name in columns if name in _TOTALS}
     formulas = (*figures.values(), *map(pl.col, columns))
     read = {name for formula in formulas for name in formula.meta.root_names()}
     ranked = blocks_of(rows, read | {"hits", "tp", "positives", "rows", "retrieved"}, each_row=True)

@@ -25,6 +25,10 @@ EDGES = 100
 """Most rectangles that have an edge."""
 _STEPS = 2048
 """Steps of an area from which on narrow steps are merged: unlike lines, matplotlib draws all corners of areas."""
+_LONG = 2**14
+"""Points from which on a line is drawn without those that no pixel shows."""
+_CELLS = 2**13
+"""Parts of the width of the axes within which a long line keeps its ends and its extremes."""
 _FAINT, _FILL = 0.3, 0.25
 """Opacity of what is behind rank k, and of areas."""
 _MARKED = 20
@@ -266,10 +270,34 @@ def _draw_steps(ax: Axes, blocks: pl.DataFrame, height: str, line: dict[str, Any
     """Draw each precision back to the recall before it, as the area under the curve is summed."""
     steps = line.get("drawstyle") != "default"
     recall, precision = blocks["recall"].to_numpy(), blocks[height].to_numpy()
+    recall, precision = _visible(recall, precision)
     if steps and blocks.height:
         recall, precision = _from_zero(recall, precision)
     # The left end of the first step is no threshold: it gets no marker.
     ax.plot(recall, precision, **{"drawstyle": "steps-pre", "markevery": slice(int(steps), None), **line})
+
+
+def _visible(x: Any, y: Any) -> tuple[Any, Any]:
+    """Return the points of a line without those that no pixel shows, because matplotlib would visit all of them.
+
+    Of successive points in one of 8192 cells of the axis, the first, the last, the lowest and the highest remain. Cells
+    also end at evenly and at logarithmically spaced ranks, so that a reader may zoom in or change the scale.
+    """
+    import numpy as np
+
+    n = len(x)
+    if n <= _LONG:
+        return x, y
+    low, high = x.min(), x.max()
+    cells = ((x - low) * (_CELLS / (high - low or 1.0))).astype(np.int32)
+    ranks = np.concatenate([np.arange(0, n, n // _CELLS), np.geomspace(1, n - 1, 2000).astype(np.int64)])
+    starts = np.unique(np.concatenate([np.flatnonzero(cells[1:] != cells[:-1]) + 1, ranks]))
+    sizes = np.diff(starts, append=n)
+    lowest, highest = (np.repeat(extreme.reduceat(y, starts), sizes) for extreme in (np.minimum, np.maximum))
+    keeps = (y == lowest) | (y == highest)
+    keeps[1:] &= y[1:] != y[:-1]
+    keeps[starts] = keeps[starts - 1] = True  # The first cell starts at 0, so this keeps the last point, too.
+    return x[keeps], y[keeps]
 
 
 def _draw_line(ax: Axes, blocks: pl.DataFrame, name: str, options: PlotOptions, line: dict[str, Any]) -> None:
@@ -283,7 +311,8 @@ def _draw_line(ax: Axes, blocks: pl.DataFrame, name: str, options: PlotOptions, 
     if quantity.at is not None:
         ax.plot(*_between_thresholds(blocks, quantity), **line)
         return
-    x, y = blocks.filter(pl.col("y").is_not_null()).select("x", "y").cast(pl.Float64).to_numpy().T
+    points = blocks.select("x", "y").drop_nulls().cast(pl.Float64)
+    x, y = _visible(points["x"].to_numpy(), points["y"].to_numpy())
     if options.is_roc or options.is_gain:
         x, y = np.append(0.0, x), np.append(0.0, y)
         line = {"markevery": slice(1, None), **line}
@@ -300,13 +329,13 @@ def _between_thresholds(blocks: pl.DataFrame, quantity: AxisQuantity) -> Any:
     """Thresholds from 0 to the highest score, and the quantity there: it changes where the counts do not."""
     import numpy as np
 
-    columns = ("threshold", "tp", "fp", "fn", "tn")
-    scores, tp, fp, fn, tn = blocks.select(columns).cast(pl.Float64).to_numpy().T[:, ::-1]
+    columns = ("threshold", "tp", "k", "positives", "rows")
+    scores, tp, k, positives, rows = blocks.select(columns).cast(pl.Float64).to_numpy().T[:, ::-1]
     each = max(2, _BENDS // max(1, len(scores)))
     lower = np.append(0.0, scores[:-1])[:, None]
     # Just above the next lower score, the counts are those of this score already.
     t = lower + (scores[:, None] - lower) * np.linspace(1e-9, 1, each)
-    counts = (values[:, None] for values in (tp, fp, tp + fn, tp + fp + fn + tn))
+    counts = (values[:, None] for values in (tp, k - tp, positives, rows))
     with np.errstate(divide="ignore", invalid="ignore"):
         at: Any = quantity.at
         heights = at(*counts, t)

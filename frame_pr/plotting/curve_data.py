@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.kinds import find_kind, path_advice
+from frame_pr.frames.kinds import InMemory, find_kind, path_advice
 from frame_pr.frames.messages import kind_of_value
-from frame_pr.functions.curves import CURVE_COLUMNS
+from frame_pr.functions.curves import CURVE_COLUMNS, curve_table
+from frame_pr.inputs.request import Request, Use
+from frame_pr.inputs.rows import rows_of
 from frame_pr.inputs.values import type_of
 from frame_pr.metrics.rates import Counts, ratio
 from frame_pr.plotting.axis_quantities import axis_quantity, formula_of
@@ -20,6 +22,8 @@ from frame_pr.plotting.options import PlotOptions
 from frame_pr.ranking.sorting import starts
 from frame_pr.statistics.average_curves import averages, heights_of
 
+COLUMNS = ("threshold", "k", "tp", "positives", "rows", "precision", "recall", "recall_step")
+"""Columns of the table of curves."""
 STRIPS = 100
 """Strips of recall within which the curves of all groups are averaged."""
 CONFIDENCE = 0.95
@@ -39,7 +43,10 @@ class Curves(NamedTuple):
     numbers: pl.DataFrame
     """A row per group: `positives`, `prevalence`, and the areas of `PlotOptions.areas`."""
     table: pl.DataFrame
-    """`group` (the row of `keys`), the columns of `curve`, `x`, and `y0`, `y1` and so on. Sorted by group and rank."""
+    """`group` (the row of `keys`), `COLUMNS`, `x`, and `y0`, `y1` and so on; sorted by group and rank.
+
+    It has `interpolated_precision` if the options need it.
+    """
     ascending: bool
     """Whether lower scores rank first, as the thresholds tell."""
 
@@ -80,17 +87,29 @@ class Average:
         return bool(self.strips.height)
 
 
-def read_curves(
-    frame: Any,
-    options: PlotOptions,
-    metrics: Any = None,
-) -> Curves:
-    """Read a frame of `curve`, in any order; the columns before `threshold` are its keys.
+def rank_curves(frame: Any, request: Request, options: PlotOptions) -> Curves:
+    """Rank the rows of a frame once, and return the curves of all groups with their numbers.
 
-    `metrics`: the frame of `evaluate` with the numbers of all groups. Without it, they are sums over the curve.
+    A group has a curve without thresholds if nothing of it was retrieved.
     """
-    if isinstance(frame, pl.LazyFrame) and isinstance(metrics, pl.LazyFrame):
-        frame, metrics = pl.collect_all([frame, metrics])
+    rows, output = rows_of(frame, request.used_as(Use(ranks=True)), all_groups=True)
+    ranked = curve_table(rows, (*COLUMNS, *_envelope(options), "retrieved"), unretrieved=True)
+    group = pl.col("group")
+    ranked = ranked.select(group, *COLUMNS, *_envelope(options), "retrieved", **_axes(options, COLUMNS))
+    if isinstance(output.kind, InMemory):
+        table = output.kind.collect_result(ranked)
+        keys = output.restore(table.lazy().select(group.unique(maintain_order=True))).collect()
+    else:
+        table, keys = pl.collect_all([ranked, output.restore(ranked.select(group.unique(maintain_order=True)))])
+    keys = keys.select(map(by_name, output.keys)) if output.keys else pl.DataFrame(height=1)
+    table = table.with_columns(group=group.rle_id().cast(pl.Int64) if keys.height > 1 else pl.lit(0, pl.Int64))
+    _check_probabilities(table["threshold"], request.ascending, options)
+    numbers = _areas(table, keys.height, options)
+    return Curves(keys, numbers, table.filter("retrieved") if rows.some_unranked else table, request.ascending)
+
+
+def read_curves(frame: Any, options: PlotOptions) -> Curves:
+    """Read a frame of `curve`, in any order; the columns before `threshold` are its keys."""
     kind = find_kind(frame)
     if kind is None:
         got = f"{kind_of_value(frame)}{path_advice(frame)}"
@@ -105,21 +124,14 @@ def read_curves(
     names = [str(column) for column in columns]
     read = kind.read([*columns, *CURVE_COLUMNS]).select(map(by_name, [*names, *CURVE_COLUMNS])).collect()
     _check_columns(read)
-    if metrics is None:
-        keys, group = number_rows(read, names)
-    else:
-        metrics_kind: Any = find_kind(metrics)
-        table = metrics_kind.read(metrics_kind.columns).collect()
-        keys, group = number_rows(read, names, table.select(map(by_name, names)))
-        numbers = table.select(by_name(hidden).alias(name) for hidden, name in metric_columns(options).items())
-    positives, negatives = pl.col("tp") + pl.col("fn"), pl.col("fp") + pl.col("tn")
-    counts = Counts(pl.col("tp"), pl.col("k"), positives, positives + negatives)
-    axes = {"x": options.x, **{f"y{i}": name for i, name in enumerate(options.ys)}}
-    table = read.select(
-        group.alias("group"),
-        *CURVE_COLUMNS,
-        **{axis: pl.col(name) if name in CURVE_COLUMNS else formula_of(name)(counts) for axis, name in axes.items()},
-    ).sort("group", "k", maintain_order=True)
+    keys, group = number_rows(read, names)
+    totals = {"positives": pl.col("tp") + pl.col("fn"), "rows": pl.sum_horizontal("tp", "fp", "fn", "tn")}
+    table = (
+        read.with_columns(group.alias("group"), **totals)
+        .select("group", *COLUMNS, "interpolated_precision", **_axes(options, CURVE_COLUMNS))
+        .sort("group", "k", maintain_order=True)
+    )
+    positives = pl.col("positives")
     previous_tp = pl.when(~starts(pl.col("group"))).then(pl.col("tp").shift(1)).otherwise(0)
     lost_hits = (pl.col("tp") - previous_tp - pl.col("recall_step") * positives).abs() > 1e-6 * positives
     if table.select(lost_hits.any()).item():
@@ -127,14 +139,19 @@ def read_curves(
     rises = (pl.col("threshold") > pl.col("threshold").shift(1)) & (pl.col("group") == pl.col("group").shift(1))
     ascending = bool(table.select(rises.any()).item())
     _check_probabilities(table["threshold"], ascending, options)
-    if metrics is None:
-        numbers = _areas(table, keys.height, options)
-    return Curves(keys, numbers, table, ascending)
+    return Curves(keys, _areas(table, keys.height, options), table, ascending)
 
 
-def metric_columns(options: PlotOptions) -> dict[str, str]:
-    """The metrics that `read_curves` takes from the rows, under names that no key column has."""
-    return {f"\u200b{name}": name for name in ("positives", "prevalence", *options.areas)}
+def _envelope(options: PlotOptions) -> list[str]:
+    """Return the column of the interpolated precision, if the plot shows it."""
+    return ["interpolated_precision"] * options.interpolated
+
+
+def _axes(options: PlotOptions, columns: Collection[str]) -> dict[str, pl.Expr]:
+    """Return expressions of `x`, `y0`, `y1` and so on; `columns`: those that the table has."""
+    counts = Counts(pl.col("tp"), pl.col("k"), pl.col("positives"), pl.col("rows"))
+    axes = {"x": options.x, **{f"y{i}": name for i, name in enumerate(options.ys)}}
+    return {axis: pl.col(name) if name in columns else formula_of(name)(counts) for axis, name in axes.items()}
 
 
 def _check_columns(read: pl.DataFrame) -> None:
@@ -148,14 +165,11 @@ def _check_columns(read: pl.DataFrame) -> None:
 
 def _check_probabilities(thresholds: pl.Series, ascending: bool, options: PlotOptions) -> None:
     needs = [name for name in options.ys if axis_quantity(name).at is not None]
+    if not needs:
+        return
     numbers = thresholds.cast(pl.Float64)
     least, most = numbers.min(), numbers.max()
-    if (
-        needs
-        and isinstance(least, (int, float))
-        and isinstance(most, (int, float))
-        and (ascending or least < 0 or most > 1)
-    ):
+    if isinstance(least, (int, float)) and isinstance(most, (int, float)) and (ascending or least < 0 or most > 1):
         raise ValueError(
             f"y={needs[0]!r} needs scores that are probabilities of the positive label; these go from {least:g} to "
             f"{most:g}{', the lowest first' * ascending}"
@@ -163,9 +177,8 @@ def _check_probabilities(thresholds: pl.Series, ascending: bool, options: PlotOp
 
 
 def _areas(table: pl.DataFrame, groups: int, options: PlotOptions) -> pl.DataFrame:
-    """Positives, prevalence and areas of each group, as sums over the rows of its curve."""
-    positives, step = (pl.col("tp") + pl.col("fn")).last(), pl.col("recall_step")
-    rows = pl.sum_horizontal(pl.col(name).last() for name in ("tp", "fp", "fn", "tn"))
+    """Compute positives, prevalence and areas of each group, as sums over the rows of its curve."""
+    positives, rows, step = pl.col("positives").last(), pl.col("rows").last(), pl.col("recall_step")
     sums: dict[str, pl.Expr] = {
         "positives": positives,
         "prevalence": ratio(positives, rows),
@@ -183,13 +196,13 @@ def _areas(table: pl.DataFrame, groups: int, options: PlotOptions) -> pl.DataFra
     if options.is_roc:
         fpr, recall = pl.col("x"), pl.col("recall")
         before = (recall + recall.shift(1, fill_value=0)) / 2 * (fpr - fpr.shift(1, fill_value=0))
-        sums["roc_auc"] = before.sum() + (1 - fpr.last()) * (1 + recall.last()) / 2
-    names = ["positives", "prevalence", *options.areas]
-    defined = positives > 0
-    totals = ("positives", "prevalence")
-    areas = table.group_by("group").agg(
-        **{name: sums[name] if name in totals else pl.when(defined).then(sums[name]) for name in names}
-    )
+        last_fpr, last_recall = (rate.max().fill_null(0.0) for rate in (fpr, recall))
+        sums["roc_auc"] = before.sum() + pl.when(rows > positives).then((1 - last_fpr) * (1 + last_recall) / 2)
+    expressions = {name: sums[name] for name in ("positives", "prevalence")}
+    expressions |= {name: pl.when(positives > 0).then(sums[name]) for name in options.areas}
+    if groups == 1 and table.height:
+        return table.select(**expressions)
+    areas = table.group_by("group").agg(**expressions)
     # A frame of no rows has a group, if it has no keys.
     every = pl.DataFrame({"group": range(groups)}, schema={"group": pl.Int64})
     areas = every.join(areas, on="group", how="left", maintain_order="left").drop("group")
@@ -248,7 +261,7 @@ def first_k(blocks: pl.DataFrame, k: int) -> pl.DataFrame:
     """`recall` and `precision` of the thresholds up to rank k."""
     first, ranks = _first_ranks(k), pl.col("k")
     return blocks.select(
-        recall=first.tp / (pl.col("tp") + pl.col("fn")),
+        recall=first.tp / pl.col("positives"),
         precision=first.tp / ranks.clip(upper_bound=k),
         before=ranks.shift(1, fill_value=0),
     ).filter(pl.col("before") < k)
@@ -272,7 +285,7 @@ def steps_of(blocks: pl.DataFrame, *heights: str, most: int) -> pl.DataFrame:
 def level_heights(points: int) -> list[pl.Expr]:
     """The max precision at or beyond each of so many levels of recall; 0 at levels that no threshold reaches."""
     # Whole numbers, because 3/10 is not the float 0.3.
-    reached, wanted = pl.col("tp") * (points - 1), (pl.col("tp") + pl.col("fn")).last()
+    reached, wanted = pl.col("tp") * (points - 1), pl.col("positives").last()
     slack = 1 - ROUNDING
     return [
         pl.col("interpolated_precision").filter(reached >= i * wanted * slack).first().fill_null(0.0)
@@ -307,7 +320,7 @@ def averages_of(curves: Curves, over: Sequence[str], options: PlotOptions) -> li
     # The area under the mean is the mean of the areas. A group of which nothing was retrieved has precision 0.
     defined = groups.filter(pl.col(options.areas[-1]).is_not_null())
     height = pl.col("interpolated_precision" if options.interpolated else "precision")
-    table = curves.table.lazy().with_columns(precision=height, positives=pl.col("tp") + pl.col("fn"))
+    table = curves.table.lazy().with_columns(precision=height)
     heights = heights_of(table, defined.lazy().select("group"), STRIPS + 1, interpolated=False)
     return _averages(lines, groups, heights.sort("group", "level").collect(), STRIPS + 1, {}, options.areas[-1])
 
@@ -361,9 +374,7 @@ def _heights_at_ranks(curves: Curves, i: int, name: str) -> pl.DataFrame:
     totals = curves.numbers.select(pl.int_range(pl.len()).alias("group"), "positives", "prevalence").with_columns(
         rows=(pl.col("positives") / pl.col("prevalence")).round().cast(pl.Int64, strict=False)
     )
-    blocks = table.select(
-        "group", "tp", rank=pl.col("k").cast(pl.Int64), rows=pl.col("k") + pl.col("fn") + pl.col("tn")
-    ).with_columns(
+    blocks = table.select("group", "tp", "rows", rank=pl.col("k").cast(pl.Int64)).with_columns(
         *(
             (pl.col(column) - pl.when(starts(pl.col("group"))).then(0).otherwise(pl.col(column).shift(1))).alias(step)
             for column, step in (("tp", "hits"), ("rank", "size"))

@@ -218,6 +218,8 @@ def layout_of(keys: pl.DataFrame, options: PlotOptions) -> tuple[list[str], list
 
 def refuse_thresholds(options: PlotOptions, scores: pl.Series, *, ascending: bool) -> None:
     """A threshold that no score reaches is an error."""
+    if not options.thresholds:
+        return
     best: Any = scores.min() if ascending else scores.max()
     where = "below every score (the lowest" if ascending else "above every score (the highest"
     for threshold in options.thresholds:

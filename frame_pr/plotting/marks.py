@@ -134,9 +134,9 @@ def point_at_recall(curve: DrawnCurve, recall: float) -> Point | None:
 def best_point(curve: DrawnCurve, name: str) -> tuple[Point, float] | None:
     """The first threshold at which a metric such as `max_f1` is best, and its value there."""
     side, _, rate = name.partition("_")
-    positives, negatives = pl.col("tp") + pl.col("fn"), pl.col("fp") + pl.col("tn")
-    counts = Counts(pl.col("tp"), pl.col("k"), positives, positives + negatives)
-    nothing = Counts(positives * 0, positives * 0, positives, positives + negatives)
+    positives, rows = pl.col("positives"), pl.col("rows")
+    counts = Counts(pl.col("tp"), pl.col("k"), positives, rows)
+    nothing = Counts(positives * 0, positives * 0, positives, rows)
     record = rate_of(rate)
     values, order, of_nothing = (
         curve.blocks.select(pl.when(positives > 0).then(expression)).to_series()

@@ -11,8 +11,6 @@ import polars as pl
 
 from frame_pr.frames.arguments import public
 from frame_pr.frames.kinds import Frame, backend_class, read_stream
-from frame_pr.functions.curves import curve
-from frame_pr.functions.evaluation import evaluate_request
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import rows_of
@@ -214,8 +212,8 @@ def plot(
     later curve hides an earlier one, the earlier one is drawn wider, so that both are visible. The returned object is
     matplotlib's: use `set_title`, `set_xlim`, `set_yscale` and style sheets for everything else.
 
-    All thresholds are drawn. matplotlib leaves out what no pixel shows (`rcParams["path.simplify"]`). If an area has
-    more than 2048 steps, its narrow steps are merged into steps of the same area.
+    A line of more than 16,384 thresholds is drawn without those that no pixel shows. If an area has more than 2048
+    steps, its narrow steps are merged into steps of the same area.
 
     References
     ----------
@@ -233,10 +231,10 @@ def plot(
     'score (AP = 0.92, P = 3)'
     """
     # Loaded when something is drawn: a third of the import of this package.
-    from frame_pr.plotting.curve_data import metric_columns, read_curves
+    from frame_pr.plotting.curve_data import rank_curves
     from frame_pr.plotting.draw import draw
 
-    # An Arrow stream gives its rows once, and they are needed for the curve and for the metrics.
+    # An Arrow stream gives its rows once, and they are needed for the checks and for the curve.
     frame = read_stream(frame)
     policies: Any = {name: value for name, value in options.items() if name in Policies.__annotations__}
     others = {name: value for name, value in options.items() if name not in policies}
@@ -247,11 +245,7 @@ def plot(
         (column,) = request.scores
         name = column.meta.output_name(raise_if_undetermined=False) if isinstance(column, pl.Expr) else column
         parsed = replace(parsed, score=str(name or ""))
-    call: dict[str, Any] = {"by": by, "positive": positive, **policies}
-    table = curve(frame, truth, score, **call)
-    # The data were checked by `curve`.
-    metrics = evaluate_request(frame, request, metric_columns(parsed), None, None)
-    return draw(read_curves(table, parsed, metrics), parsed)
+    return draw(rank_curves(frame, request, parsed), parsed)
 
 
 @public(others=True)

@@ -147,7 +147,10 @@ def plot_scores(
     tables = [
         curves.table.filter(group=place).select(
             pl.col("threshold").cast(pl.Float64),
-            *(pl.col(name) - pl.col(name).shift(1, fill_value=0) for name in ("tp", "fp")),
+            *(
+                count - count.shift(1, fill_value=0)
+                for count in (pl.col("tp"), (pl.col("k") - pl.col("tp")).alias("fp"))
+            ),
         )
         for place in range(len(keys))
     ]

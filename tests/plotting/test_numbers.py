@@ -7,10 +7,13 @@ import pytest
 from pictures import axes, labels, random_run
 
 import frame_pr as fp
-from frame_pr.plotting.curve_data import DrawnCurve, drawn_curves, metric_columns, read_curves, recall_levels
+from frame_pr.inputs.policies import Policies
+from frame_pr.inputs.request import request_of
+from frame_pr.plotting.curve_data import DrawnCurve, drawn_curves, rank_curves, read_curves, recall_levels
 from frame_pr.plotting.marks import best_point, point_at_recall, threshold_text
 from frame_pr.plotting.options import PlotOptions
 
+POLICIES = Policies.__annotations__
 BEST = ("max_f1", "max_f0.5", "max_precision", "max_mcc", "max_balanced_accuracy", "min_cost2", "min_cost0.5")
 OPTIONS = {
     "area": PlotOptions(),
@@ -63,14 +66,38 @@ def test_areas_of_a_reordered_curve_are_those_of_evaluate(call: dict[str, Any], 
     curve = fp.curve(run, **call).sample(fraction=1, shuffle=True, seed=0)
     if call.get("tie_break"):
         curve = fp.curve(run, **call)  # equal ranks do not exist, but equal thresholds do
-    wanted = fp.evaluate(run, list(metric_columns(options).values()), **call).rows_by_key(
-        "group", named=True, unique=True
-    )
-    curves = drawn(curve, options)
-    assert {each.key["group"] for each in curves} == set(wanted)
-    for each in curves:
-        row = wanted[each.key["group"]]
-        assert each.numbers == {metric: pytest.approx(row[metric], rel=1e-12) for metric in each.numbers}
+    names = ["positives", "prevalence", *options.areas]
+    wanted = fp.evaluate(run, names, **call).rows_by_key("group", named=True, unique=True)
+    request = request_of("relevant", call["score"], "group", None, {k: v for k, v in call.items() if k in POLICIES})
+    for curves in (drawn(curve, options), drawn_curves(rank_curves(run, request, options), options)):
+        assert {each.key["group"] for each in curves} == set(wanted)
+        for each in curves:
+            row = wanted[each.key["group"]]
+            assert each.numbers == {metric: pytest.approx(row[metric], rel=1e-12) for metric in names}
+
+
+@pytest.mark.parametrize("name", [name for name, options in OPTIONS.items() if options.k is None])
+def test_areas_of_a_plot_are_those_of_evaluate(kind: Any, name: str) -> None:
+    """Groups of which nothing is retrieved, known totals of more groups, ties and known shares of positives."""
+    options, run = OPTIONS[name], awkward_run().with_columns(some=pl.when(pl.col("group") > 0).then("some"))
+    more = pl.DataFrame({"group": [0, 1, 2, 3, 9], "positives": [300, 300, 300, 0, 3]})
+    calls: list[dict[str, Any]] = [
+        {"unscored": "unretrieved"},
+        {"unscored": "drop"},
+        {"unscored": "unretrieved", "positives": more},
+        {"unscored": "drop", "ties": "pessimistic"},
+        {"unscored": "drop", "prevalence": 0.01},
+    ]
+    names = ["positives", "prevalence", *options.areas]
+    for policies in calls:
+        wanted = fp.evaluate(run, names, "relevant", "some", by="group", **policies)
+        request = request_of("relevant", "some", "group", None, policies)  # type: ignore[arg-type]
+        curves = rank_curves(kind(run), request, options)
+        assert curves.keys["group"].to_list() == wanted["group"].to_list()
+        for metric in names:
+            assert curves.numbers[metric].to_list() == pytest.approx(wanted[metric].to_list(), rel=1e-12), policies
+        thresholds = fp.curve(run, "relevant", "some", by="group", **policies)["threshold"]
+        assert curves.table["threshold"].to_list() == thresholds.to_list()
 
 
 @pytest.mark.parametrize("call", CALLS, ids=str)

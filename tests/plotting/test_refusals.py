@@ -145,7 +145,7 @@ def test_rows_are_not_ranked_before_a_refusal(options: dict[str, Any], monkeypat
     def ranked(*_: Any, **__: Any) -> None:
         raise AssertionError("the rows are ranked")
 
-    monkeypatch.setattr("frame_pr.plotting.plots.curve", ranked)
+    monkeypatch.setattr("frame_pr.plotting.curve_data.curve_table", ranked)
     for frame in (rows, rows.to_pandas()):
         with pytest.raises(ValueError, match=r"told apart|one curve|panels|above every score"):
             fp.plot(frame, "rel", score, **options)
