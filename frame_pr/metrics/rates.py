@@ -169,9 +169,9 @@ def accuracy(c: Counts) -> pl.Expr:
 
 def balanced_accuracy(c: Counts) -> pl.Expr:
     """`(recall + specificity) / 2`: accuracy with equal weight for positives and negatives."""
-    # Compute it from whole numbers, so that equal values are equal floats. In fixed point, only informedness is exact.
     if not c.whole:
-        return (1 + informedness(c)) / 2
+        return (recall(c) + specificity(c)) / 2
+    # Compute it from whole numbers, so that equal values are equal floats.
     unit, negatives = pl.lit(1, dtype=pl.Int128), c.rows - c.positives
     return ratio(unit * c.tp * negatives + unit * tn(c) * c.positives, 2 * _product(c.positives, negatives))
 
@@ -394,7 +394,7 @@ RATES: Mapping[str, Rate] = {
         None,
         "Balanced accuracy",
         *("balanced_accuracy_score", "bacc", "bac"),
-    )._replace(best_by=balanced_accuracy),
+    )._replace(best_by=lambda c: balanced_accuracy(c) if c.whole else (1 + informedness(c)) / 2),
     "f1": _f(
         1,
         RowShare(
