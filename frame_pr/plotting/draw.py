@@ -120,7 +120,8 @@ def _decimals_of(drawn: Sequence[DrawnCurve | Average], options: PlotOptions) ->
     """As many decimals as all areas need, so that all have equally many."""
     areas: list[Any] = [curve.mean for curve in drawn if isinstance(curve, Average)]
     areas += [curve.numbers[name] for curve in drawn if isinstance(curve, DrawnCurve) for name in options.areas]
-    least = min((area for area in areas if area), default=1.0)
+    # An area near 1 must not be shown as 1, nor a small one as 0.
+    least = min((gap for area in areas if area for gap in (area, 1 - area) if gap > 1e-9), default=1.0)
     if float(f"{least:.{options.decimals}f}"):
         return options.decimals
     return min(1 - math.floor(math.log10(least)), _MOST_DECIMALS)

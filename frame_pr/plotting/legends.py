@@ -24,6 +24,8 @@ SHARED = "shared"
 """gid of entries of the legend that explain what curves have in common."""
 MARK = "mark"
 """gid of marked points."""
+_ROUNDING = 1e-9
+"""Distance from 1 below which a number is shown as 1."""
 _LETTERS = 52
 """Letters of a line of the legend."""
 _POSITIVE_LETTERS = 20
@@ -61,8 +63,10 @@ def axis_titles(options: PlotOptions) -> tuple[str, str]:
 
 
 def number_text(value: float, decimals: int) -> str:
-    """A number in so many decimals, or in two digits if these decimals would be zeros."""
+    """Write a number in so many decimals, or in more if it would be shown as 0 or as 1 and is neither."""
     text = f"{value:.{decimals}f}"
+    if value < 1 - _ROUNDING and float(text) == 1:
+        return f"{value:.{1 - math.floor(math.log10(1 - value))}f}"
     return f"{value:.2g}" if value and not float(text) else text
 
 

@@ -11,6 +11,7 @@ from pictures import TEXTBOOK, axes, curves, labels, line, random_run, render
 
 import frame_pr as fp
 from frame_pr.plotting import styles
+from frame_pr.plotting.legends import number_text
 
 SYSTEMS = ["old", "new", "other"]
 
@@ -324,3 +325,17 @@ def test_baselines_of_groups_have_no_colour_of_a_system():
     drawn = [line for line in ax.get_lines() if line.get_label() == "_prevalence"]
     assert len(drawn) == 2
     assert {line.get_color() for line in drawn} == {"0.5"}
+
+
+def test_a_value_near_0_or_1_is_not_shown_as_0_or_1() -> None:
+    # 249 positives at ranks 1 to 248 and 251: AP = (248 + 249/251) / 249 = 0.99997.
+    ranked = [1] * 248 + [0, 0, 1]
+    run = pl.DataFrame({"t": ranked, "s": range(251, 0, -1)})
+    assert fp.plot(run, "t", "s", ax=axes()).get_legend().get_texts()[0].get_text() == "s (AP = 0.999968, P = 249)"
+    assert [number_text(value, 2) for value in (0.996, 0.004, 1.0, 0.0, 0.5)] == [
+        "0.9960",
+        "0.004",
+        "1.00",
+        "0.00",
+        "0.50",
+    ]
