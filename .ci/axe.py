@@ -20,8 +20,10 @@ AXE = "axe-core@4.14.1"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 NARROW = ["index.html", "for/fraud.html", "words.html", "numbers.html", "search.html?q=roc+auc"]
 WIDE = [*NARROW, "howto/search.html", "reference.html", "api/frame_pr.plot.html", "gallery.html", "reports.html"]
-# Runs once the page has had time to show what it searched for, and leaves what it found in the page.
+# Runs once the page has had time to show what it searched for, and leaves what it found in the page. Without
+# transitions, because a colour half-way is no colour of the page.
 RUN = """
+<style>* { transition: none !important; }</style>
 <script src="/axe.min.js"></script>
 <script>
   addEventListener("load", () => setTimeout(async () => {

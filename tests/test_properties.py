@@ -41,6 +41,7 @@ UNBOUNDED = [
     "average_precision_lift",
     "dcg",
     "normalized_average_precision",
+    "min_total_cost5",
 ]
 
 
