@@ -170,8 +170,9 @@ def package() -> None:
         run(tool(tools, "twine"), "--no-color", "check", "--strict", *map(str, built))
         run(tools, ".ci/package_contents.py", "dist")
         sdist, wheel = (next(path for path in built if path.name.endswith(end)) for end in (".tar.gz", ".whl"))
-        trials = [(wheel, ""), (wheel, "[pandas]"), (wheel, "[pandas,plot]"), (wheel, "[spark]"), (wheel, "[dask]")]
-        for number, (source, extras) in enumerate([*trials, (sdist, ""), (ROOT, "")]):
+        extras_of_wheel = ("", "[pandas]", "[pandas,plot]", "[spark]", "[dask]", "[ibis]")
+        trials = [*((wheel, extras) for extras in extras_of_wheel), (sdist, ""), (ROOT, "")]
+        for number, (source, extras) in enumerate(trials):
             print(f"== install {source.name}{extras}", flush=True)
             editable = ["--editable"] if source == ROOT else []
             python = make(Path(work, str(number)), *editable, f"{source}{extras}")
