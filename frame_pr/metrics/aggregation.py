@@ -71,8 +71,11 @@ class Plan(NamedTuple):
         return [name for name, record in self.metrics.items() if {*record.needs} - {*certain} and not self.fills(name)]
 
 
-def plan_for(rows: Rows, names: Sequence[str], undefined: float | None = None) -> Plan:
-    """Return the plan for these metrics. Raise if one of them is undefined for these rows."""
+def plan_for(rows: Rows, names: Sequence[str], undefined: float | None = None, *, needs_gain: bool = True) -> Plan:
+    """Return the plan for these metrics. Raise if one of them is undefined for these rows.
+
+    `needs_gain`: whether one of them must read the gains of the rows, if these have gains.
+    """
     blocks = FIXED_POINT_COLUMNS if rows.weights.fractional else COLUMNS if rows.gains.name is None else GRADED_COLUMNS
     metrics, ties = {name: metric(name, blocks) for name in names}, rows.request.ties
     for name, record in metrics.items():
@@ -91,7 +94,7 @@ def plan_for(rows: Rows, names: Sequence[str], undefined: float | None = None) -
             way = f"leave out {rows.weights.option}="
             way = f"use a threshold or a recall instead, or {way}" if figure else way
             raise ValueError(f"{name} {what}, and weighted rows have none: {way}")
-    if rows.gains.name is not None and columns.isdisjoint(GAINS):
+    if needs_gain and rows.gains.name is not None and columns.isdisjoint(GAINS):
         raise ValueError(
             "gain= is what dcg, ndcg, captured_gain and total_cost add up, and none of them is asked for: leave it out"
         )

@@ -143,7 +143,7 @@ def _classes(rows: Rows, names: Sequence[str]) -> list[_Class]:
     """Sort metrics into classes."""
     classes: dict[str, _Class] = {}
     for name in names:
-        plan = plan_for(rows, [name])
+        plan = plan_for(rows, [name], needs_gain=False)
         record, reached = plan.metrics[name], None
         if isinstance(record.cut, Threshold):
             reached = rows.key.score_reaches(code_reached(record.cut.threshold, rows.key)).fill_null(False)
@@ -208,7 +208,7 @@ def replicates_of(rows: Rows, data: pl.DataFrame, of: _Class, undefined: float |
     systems = len(rows.key.own_dtypes)
     groups = (int(cells["group"][-1]) // systems + 1) * systems
     at_once = max(1, min(_AT_ONCE // cells.height, _MOST_GROUPS // groups))
-    plan = plan_for(rows, of.names, undefined)
+    plan = plan_for(rows, of.names, undefined, needs_gain=False)
     group, parts = pl.col("group"), []
     for start in range(0, draws.repeats, at_once):
         which = range(start, min(start + at_once, draws.repeats))
