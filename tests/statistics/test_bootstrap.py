@@ -166,6 +166,15 @@ def test_an_interval_depends_on_no_other_metric_group_or_chunk(monkeypatch):
 
 
 @pytest.mark.slow
+def test_gains_are_for_the_metrics_that_read_them():
+    data = sample().with_columns(gain=pl.col("truth") * 3)
+    arguments = {"by": "q", "method": "bootstrap", "gain": "gain", "repeats": 100, "seed": 1}
+    both = fp.intervals(data, ["ndcg@3", "precision@3"], "truth", "score", **arguments)
+    del arguments["gain"]
+    alone = fp.intervals(data, "precision@3", "truth", "score", **arguments)
+    assert_same(both.filter(metric="precision@3"), alone)
+
+
 def test_standard_errors_are_about_those_of_the_closed_forms():
     data, names = sample(3000, groups=4, seed=2), ["average_precision", "roc_auc", "recall@threshold=0.5"]
     for given in (
