@@ -80,6 +80,12 @@ class Appearance:
                     f"{argument} has no name of this plot: it has {examples(sorted(there)) or 'one colour for all'}"
                 )
 
+    def check_number(self, number: int, what: str, most: int | None) -> None:
+        """Refuse more rows, groups or systems than `max_groups`, which is `most` by default."""
+        limit = self.max_groups or most
+        if limit is not None and number > limit:
+            raise ValueError(f"{number} {what} are more than max_groups={limit}: filter them, or raise max_groups=")
+
     def places(self, keys: Sequence[Mapping[str, Any]]) -> list[int]:
         """The numbers of these groups in the order of the caller's names; groups without such a name come last."""
         if not isinstance(self.order, tuple):

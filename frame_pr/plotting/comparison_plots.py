@@ -181,8 +181,7 @@ def plot_comparison(
     differences = pairs.drop_nulls("difference").collect()
     named = places_of(differences, list(keys))
     look.check_names([value for key in named for value in key.values()], SIDES)
-    if look.max_groups is not None and differences.height > look.max_groups:
-        raise ValueError(f"{differences.height} groups are more than max_groups={look.max_groups}: filter them")
+    look.check_number(differences.height, "groups", None)
     if isinstance(look.order, tuple):
         differences = differences[look.places(named)]
     elif look.order != "frame":
@@ -296,8 +295,7 @@ def plot_differences(frame: Frame, /, *, metric: str | None = None, **options: U
     table, names, title = _read_compared(frame, None if metric is None else text("metric", metric), look)
     keys = [dict(zip(names, row, strict=True)) for row in table.select(map(by_name, names)).rows()]
     look.check_names([value for key in keys for value in key.values()], SIDES)
-    if len(keys) > (most := look.max_groups or MOST_ROWS):
-        raise ValueError(f"{len(keys)} rows are too many to read: filter them, or max_groups={len(keys)} (not {most})")
+    look.check_number(len(keys), "rows", MOST_ROWS)
     if look.order in (None, "value"):
         order = table["difference"].arg_sort(descending=True, nulls_last=True).to_list()
     else:

@@ -131,11 +131,7 @@ def draw_panels(
     sharey: bool = False,
 ) -> Figure | SubFigure:
     """Draw a panel of so many inches for each of the keys `names`; `draw_one` gives the line below its title."""
-    if len(keys) > (most := options.max_groups or PANELS):
-        raise ValueError(
-            f"by= gives {len(keys)} panels, more than max_groups={most}: choose groups with a filter, or raise "
-            "max_groups="
-        )
+    options.check_number(len(keys), "panels of by=", PANELS)
     places = options.places(keys)
     keys = [keys[place] for place in places]
     cells = _cells([panel_key(key, names) for key in keys], options.figure)

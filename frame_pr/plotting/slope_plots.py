@@ -101,8 +101,7 @@ def plot_slopes(frame: Frame, /, *, metric: str | None = None, **options: Unpack
         .select(*map(by_name, groups), old="value", new="value_right")
         .drop_nulls(["old", "new"])
     )
-    if pairs.height > (most := look.max_groups or MOST_ROWS):
-        raise ValueError(f"{pairs.height} groups are more than max_groups={most}: filter them, or raise max_groups=")
+    look.check_number(pairs.height, "groups", MOST_ROWS)
     with canvas(look.ax, figsize=(4.8, 4.8), layout="constrained") as target:
         _draw_slopes(target, pairs, groups, look)
         sides = [escape(shorten(look.display(value_text(system)), 24)) for system in (old, new)]

@@ -12,7 +12,6 @@ from frame_pr.frames.arguments import one_of, public, real, text
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.frames.messages import did_you_mean, nearest, shown, warn
-from frame_pr.frames.messages import pluralize as count_of
 from frame_pr.metrics.names import is_metric
 from frame_pr.plotting.altair_charts import chart_of_dots, check_backend
 from frame_pr.plotting.appearance import Appearance, AxesArguments, PanelArguments, appearance_of
@@ -123,7 +122,7 @@ def plot_intervals(
     name = None if metric is None else text("metric", metric)
     line = None if overall is None else float(real("overall", overall))
     look = Appearance(**appearance_of(options))
-    ax, most = look.ax, look.max_groups or MOST_ROWS
+    ax = look.ax
     check_backend(one_of("backend", backend, BACKENDS), look)
     table, keys, drawn = read_values(frame, name, look)
     has_systems = len(keys) > 1 and "system" in keys
@@ -139,9 +138,7 @@ def plot_intervals(
         order = pl.Series(look.places(named)).arg_sort()
         table = table.with_columns(rank=order.gather(number_rows(table, rows)[1])).sort("rank", maintain_order=True)
     places, number = number_rows(table, rows)
-    if len(places) > most:
-        many = count_of(len(places), "row", "rows")
-        raise ValueError(f"{many} are too many to read: filter them, or max_groups={len(places)}")
+    look.check_number(len(places), "rows", MOST_ROWS)
     _warn_of_scale(table, line)
     table = table.with_columns(place=len(places) - 1 - number)
     if backend == "altair":
@@ -298,8 +295,7 @@ def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[
     if len(keys) != 1:
         raise ValueError(f"plot_trend draws one key, such as a week, along the axis, and the frame has {len(keys)}")
     systems = tables[0][0]["system"].unique(maintain_order=True).to_list() if "system" in tables[0][1] else []
-    if len(systems) > (most := look.max_groups or _MOST_LINES):
-        raise ValueError(f"{len(systems)} systems are more than max_groups={most}: filter them, or raise max_groups=")
+    look.check_number(len(systems), "systems", _MOST_LINES)
     look.check_names(systems or [_PREVALENCE], systems)
     systems = [systems[place] for place in look.places([{"system": system} for system in systems])]
     if look.ax is not None:

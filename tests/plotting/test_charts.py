@@ -132,7 +132,7 @@ WRONG: dict[str, Any] = {
         lambda: fp.plot_differences(
             fp.compare(RUN, "roc_auc", "relevant", "score", between="query", baseline=0), max_groups=2
         ),
-        "4 rows are too many to read: filter them, or max_groups=4",
+        "4 rows are more than max_groups=2: filter them, or raise max_groups=",
     ),
     "one system": (lambda: fp.plot_slopes(TREND, metric=AP), "plot_slopes draws two systems by groups"),
     "two keys": (

@@ -74,7 +74,7 @@ def test_one_metric_of_several():
         ({"metric": "roc_acu"}, "metric='roc_acu' is not in the frame"),
         ({"frame": FIGURES}, "plot_intervals draws a frame that intervals gave, and this one has no column 'metric'"),
         ({"frame": found().drop("segment")}, "plot_intervals draws a row for each group"),
-        ({"max_groups": 2}, "3 rows are too many to read: filter them, or max_groups=3"),
+        ({"max_groups": 2}, "3 rows are more than max_groups=2: filter them, or raise max_groups="),
     ],
 )
 def test_what_is_no_frame_of_intervals(change, sentence):
