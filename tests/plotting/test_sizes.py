@@ -82,7 +82,10 @@ def test_axes_of_the_caller_keep_their_size_in_other_styles(style: str) -> None:
 @pytest.mark.parametrize("dpi", [100, 200])
 @pytest.mark.parametrize("style", STYLES)
 def test_axes_of_the_caller_keep_their_size_in_all_layouts(style: str, dpi: int) -> None:
-    found = {case: faults(*case, style=style, dpi=dpi) for case in CASES}
+    # Styles other than the default one see each case at one of both resolutions.
+    half = [case for i, case in enumerate(CASES) if (i + i // len(LAYOUTS)) % 2 == dpi // 200]
+    cases = CASES if style == STYLES[0] else half
+    found = {case: faults(*case, style=style, dpi=dpi) for case in cases}
     assert {case: names for case, names in found.items() if names} == {}
 
 
