@@ -125,6 +125,7 @@ def test_what_is_kept_is_bounded():
         fp.precision_at_k(frame.head(3), "y", "s", k)
     assert templates._templates.cache_info().currsize == templates._MOST
     templates._templates.cache_clear()
+    gc.collect()
     for dtype in SCORES:
         fp.average_precision(frame.with_columns(s=pl.int_range(20).cast(dtype)), "y", "s")
     (kept,) = (each for each in gc.get_objects() if isinstance(each, templates.Templates))

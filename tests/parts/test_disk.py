@@ -413,7 +413,7 @@ def test_what_parts_cannot_do():
         parted(scored(), 0)
     with pytest.raises(TypeError, match="polars LazyFrame or DataFrame, or a stream of Arrow, as its frame, got"):
         fp.partitioned([1])
-    with pytest.raises(TypeError, match="parts do not keep: join evaluate to the rows"):
+    with pytest.raises(TypeError, match="parts do not: join evaluate"):
         parted(scored(), 2).with_metrics("average_precision", "y", "s", by="group")
     with pytest.raises(TypeError, match="evaluate, report"):
         parted(scored(), 2).curve("y", "s", by="group")
