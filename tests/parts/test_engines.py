@@ -14,7 +14,7 @@ from names import CALLS, NAMES, call
 import frame_pr as fp
 from frame_pr import parts
 
-pytestmark = [pytest.mark.slow, pytest.mark.versions]
+pytestmark = pytest.mark.slow
 
 TOTALS = pl.DataFrame({"query": range(30), "twenty": [20] * 30, "forty": [40] * 30})
 
