@@ -136,11 +136,11 @@ class OutputFrame(NamedTuple, Generic[Frame]):
             places = self.kind.collect_result(placed.select("place")).to_series()
             table = self.kind.collect_result(table).rechunk().select(pl.all().gather(places)).lazy()
         else:
-            table = _side_by_side(placed, table).with_columns(by_name(name).gather("place") for name in new)
+            table = side_by_side(placed, table).with_columns(by_name(name).gather("place") for name in new)
         return self.kind.append_columns(table, list(new))
 
 
-def _side_by_side(left: pl.LazyFrame, right: pl.LazyFrame) -> pl.LazyFrame:
+def side_by_side(left: pl.LazyFrame, right: pl.LazyFrame) -> pl.LazyFrame:
     """Return both side by side, the shorter one filled up with nulls."""
     try:
         return pl.concat([left, right], how="horizontal_extend")

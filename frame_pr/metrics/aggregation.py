@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_pr.inputs.policies import BOUNDS, TIES
 from frame_pr.inputs.request import TOTAL_POLICIES
-from frame_pr.inputs.rows import Rows
+from frame_pr.inputs.rows import Rows, side_by_side
 from frame_pr.inputs.sort_keys import SortKey, parts_of_largest
 from frame_pr.inputs.thresholds import code_reached
 from frame_pr.inputs.weights import EXTRA_SUMS, GAINS, UNIT, with_totals
@@ -190,7 +190,7 @@ def _aggregate_steps_apart(table: pl.LazyFrame, metric_plan: Plan, rows: Rows, s
     of_steps_alone = {name: record for name, record in records.items() if name not in of_all}
 
     sums = aggregate_blocks(table.filter(steps), of_steps_alone, rows.groups)
-    return pl.concat([sums, aggregate_blocks(table, of_all, rows.groups).drop("group")], how="horizontal")
+    return side_by_side(sums, aggregate_blocks(table, of_all, rows.groups).drop("group"))
 
 
 def _with_ideals(sums: pl.LazyFrame, best: pl.LazyFrame, aggregates: Aggregates) -> pl.LazyFrame:
