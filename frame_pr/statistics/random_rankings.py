@@ -148,7 +148,7 @@ def _with_moments(patterns: pl.DataFrame) -> pl.DataFrame:
         e3=e3,
         e4=e4,
     )
-    table = table.explode("g", "k").with_columns(pl.col("g", "k").cast(pl.Float64))
+    table = table.explode("g", "k", empty_as_null=False).with_columns(pl.col("g", "k").cast(pl.Float64))
     table = table.with_columns(a=pl.col("k").shift(1, fill_value=0.0).over("pattern"))
     table = table.with_columns(n=pl.col("k") - pl.col("g") - pl.col("a"))
     g, k, a, n, e1, e2, e3, e4 = (pl.col(name) for name in ("g", "k", "a", "n", "e1", "e2", "e3", "e4"))
@@ -247,7 +247,7 @@ def _outcomes_of(patterns: pl.DataFrame) -> pl.DataFrame:
     while len(state):
         step = state.lazy().join(blocks.lazy(), on="pattern").filter(pl.col("next") > pl.col("block"))
         hits = pl.int_ranges(1, pl.min_horizontal(g, missing) + 1)
-        step = step.with_columns(h=hits).explode("h").filter(missing - h <= pl.col("rows") - k)
+        step = step.with_columns(h=hits).explode("h", empty_as_null=False).filter(missing - h <= pl.col("rows") - k)
         step = step.join(ways.lazy(), on=["g", "h"]).with_columns(
             precisions=pl.col("precisions") + precision,
             negatives_above=pl.col("negatives_above") + h * (2 * above + g - h),
@@ -265,8 +265,8 @@ def _outcomes_of(patterns: pl.DataFrame) -> pl.DataFrame:
 def _blocks_of(patterns: pl.DataFrame) -> pl.DataFrame:
     """Return one row per block: `pattern`, `next` (its number), `g` (its rows), `k` (its end) and `ranked`."""
     unranked = pl.col("rows") - pl.col("ranked")
-    tied = patterns.select("pattern", k="ends", g="sizes").explode("k", "g").drop_nulls()
-    all_rows = patterns.select("pattern", k=pl.int_ranges(1, pl.col("ranked") + 1)).explode("k").drop_nulls()
+    tied = patterns.select("pattern", k="ends", g="sizes").explode("k", "g", empty_as_null=False)
+    all_rows = patterns.select("pattern", k=pl.int_ranges(1, pl.col("ranked") + 1)).explode("k", empty_as_null=False)
     blocks = all_rows.join(tied, on=["pattern", "k"], how="left", maintain_order="left")
     start = (pl.col("k") - pl.col("g") + 1).fill_null(strategy="backward").over("pattern")
     inside = pl.col("g").is_null() & (pl.col("k") >= start).fill_null(False)
