@@ -36,6 +36,8 @@ VERSIONS = {
     "floor": Versions("test", "not slow or versions"),
     "locked": Versions("fast", "not slow", ("--constraint", str(LOCKED))),
     "newest": Versions("fast", "not slow", ("--upgrade",)),
+    # The last polars before 2 warns of calls that mean something else in 2.
+    "polars-1": Versions("fast", "not slow", ("polars<2",)),
     # With PIP_EXTRA_INDEX_URL, the nightly builds of that index as well.
     "prereleases": Versions("fast", "not slow", ("--upgrade", "--pre")),
 }
@@ -82,7 +84,7 @@ def test() -> None:
 
 @command
 def fast(*arguments: str) -> None:
-    """Run the fast tests on other versions: floor, locked, newest or prereleases."""
+    """Run the fast tests on other versions: floor, locked, newest, polars-1 or prereleases."""
     name = chosen(arguments)
     options = ["--quiet", "-m", VERSIONS[name].tests, "--numprocesses=auto", "--dist=loadgroup"]
     run(environment(name), "-m", "pytest", *options, "--doctest-ignore-import-errors", **POLARS_THREADS)

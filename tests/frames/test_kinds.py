@@ -103,9 +103,7 @@ class ArrowLike(InMemory):
 
     def spread(self, table, carried, new):
         made = self.collect_columns(table, ["row", *new])
-        return self.Frame(
-            pl.concat([self.frame.table.select(carried)[made["row"]], made.drop("row")], how="horizontal")
-        )
+        return self.Frame(self.frame.table.select(carried)[made["row"]].hstack(made.drop("row")))
 
 
 @pytest.fixture

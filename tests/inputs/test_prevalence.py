@@ -105,7 +105,7 @@ def test_rows_that_do_not_count_and_rows_that_stand_for_several():
         exact = weighted(there, pl.lit(0.1)).pr.evaluate(names, "truth", "score", by="q", weight="w", unscored=unscored)
         assert_frame_equal(found, exact, rel_tol=1e-12, abs_tol=0)
     times = sample().with_columns(n=pl.int_range(pl.len()) % 4)
-    repeated = times.select(pl.exclude("n").repeat_by("n").explode()).drop_nulls()
+    repeated = times.select(pl.exclude("n").repeat_by("n")).explode(pl.all(), empty_as_null=False)
     found = fp.evaluate(times, names, "truth", "score", by="q", count="n", prevalence="p")
     assert_frame_equal(found, fp.evaluate(repeated, names, "truth", "score", by="q", prevalence="p"))
 

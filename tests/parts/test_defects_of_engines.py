@@ -255,7 +255,7 @@ def asked(at, total, by):
 def test_no_name_of_ours_meets_one_of_the_callers(first, total, by):
     expected = sorted(RUN.pr.evaluate(FIGURES, **asked({name: name for name in RUN.columns}, total, by)).rows())
     at = {role: NAMES[(first + place) % len(NAMES)] for place, role in enumerate(RUN.columns)}
-    named, given = pl.concat([RUN.rename(at), RUN.reverse()], how="horizontal"), asked(at, total, by)
+    named, given = RUN.rename(at).hstack(RUN.reverse()), asked(at, total, by)
     assert sorted(fp.partitioned(named, partitions=2, progress=False).evaluate(FIGURES, **given).rows()) == expected
     result = dd.from_pandas(named.to_pandas(), npartitions=2).pr.evaluate(FIGURES, **given)
     assert sorted(computed(result).itertuples(index=False, name=None)) == expected

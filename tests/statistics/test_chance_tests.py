@@ -169,7 +169,7 @@ def test_groups_do_not_depend_on_each_other():
 
 def test_counts_and_several_scores():
     data = pl.DataFrame({"t": [1, 0, 1, 0], "s": [3, 2, 2, 1], "r": [1, 2, 3, 4], "n": [1, 2, 1, 3]})
-    rows = data.select(pl.all().repeat_by("n").explode())
+    rows = data.select(pl.all().repeat_by("n")).explode(pl.all(), empty_as_null=False)
     columns = ["value", "expectation", "standard_deviation", "p_value"]
     counted = fp.above_chance(data, AP, "t", ["s", "r"], count="n")
     assert counted["system"].to_list() == ["s", "r"]
