@@ -339,7 +339,10 @@ def several(argument: str, values: Any, wanted: str) -> list[Any]:
         raise TypeError(f"{argument} takes {wanted}; got {shown(values)}")
     if not isinstance(values, Iterable) or isinstance(values, str):
         return [values]
-    listed = list(values)
+    try:
+        listed = list(values)
+    except TypeError:  # A column of Ibis has a method __iter__ that raises.
+        raise TypeError(f"{argument} takes {wanted}; got {shown(values)}") from None
     if not listed:
         raise ValueError(f"{argument} is an empty list: give at least one value")
     return listed

@@ -67,8 +67,10 @@ def unpivot_classes(
     truth : str or dict of label and column
         A column of labels; or, where a row may have several, a column of 0/1 for each label.
     scores : list of str, or dict of label and column; optional
-        A column of scores for each class, such as its probability, named like its label, or given beside it. An array
-        of labels, such as the `classes_` of a model, and an Index of names are lists, too.
+        A column of scores for each class, such as its probability. A list has the labels, which are also the names of
+        the columns; class 3 may have the column "3". An array, such as `classes_` of a model, and an Index are lists,
+        too. With a list, a `DataWarning` says if probabilities do not sum to 1. A dict assigns a column to each label,
+        and its sums are not checked: use it if each class has a model of its own.
     prediction : str, optional
         A column of predicted labels, with `scores` or without.
     classes : list, optional
@@ -105,11 +107,7 @@ def unpivot_classes(
     """
     classes_given = _parse_arguments(truth, scores, prediction, classes)
     kind = kind_of(frame)
-    # polars names columns by texts: class 3, as in the `classes_` of a model, has the column "3".
-    texts = [
-        str(name) if name not in kind.columns and str(name) in kind.columns else name for name in classes_given.scores
-    ]
-    classes_given = classes_given._replace(scores=texts)
+    classes_given = classes_given._replace(scores=[_column_of(name, kind.columns) for name in classes_given.scores])
     ours = classes_given.ours()
     for argument, name in ours.values():
         kind.refuse_missing([name], argument)
@@ -119,11 +117,13 @@ def unpivot_classes(
     source = kind.read([name for _, name in ours.values()])
     source = source.select(by_name(name).alias(column) for column, (_, name) in ours.items())
     schema = source.collect_schema()
+    if classes_given.scores and not isinstance(scores, Mapping) and schema.get("truth", pl.String()).is_numeric():
+        classes_given = classes_given._replace(labels=list(map(_as_integer, classes_given.labels)))
     labels = _labels(classes_given, schema)
     for column, (argument, name) in ours.items():
         if argument == "scores":
             values.refuse_score_type(str(name), schema[column], kind.type_of(str(name)))
-    check = partial(_validate_classes, arguments=classes_given, labels=labels)
+    check = partial(_validate_classes, arguments=classes_given, labels=labels, sums=not isinstance(scores, Mapping))
     source = source.map_batches(check, schema=schema) if kind.height is None else check(source.collect()).lazy()
     table = _unpivoted(source.with_row_index("row"), classes_given, labels)
     # In memory, the rows are in order already.
@@ -181,6 +181,18 @@ def _by_label(argument: str, columns: Any) -> dict[Any, Any]:
     return dict(columns)
 
 
+def _column_of(name: Any, columns: Sequence[Any]) -> Any:
+    """Return the column of a class. Classes that are numbers, as in `classes_` of a model, may have a text as name."""
+    names = [name, str(name), *([str(int(name))] if isinstance(name, float) and name.is_integer() else [])]
+    return next((column for text in names for column in columns if column == text), name)
+
+
+def _as_integer(label: Any) -> Any:
+    """Return a label as an integer if it equals one: the column "3" has the scores of class 3."""
+    is_text = isinstance(label, str) and label.removeprefix("-").isdecimal() and str(int(label)) == label
+    return int(label) if is_text or (isinstance(label, float) and label.is_integer()) else label
+
+
 def _labels(arguments: _Classes, schema: pl.Schema) -> pl.Series:
     """Return the classes in the dtype of the labels."""
     if not arguments.by_label:
@@ -193,8 +205,8 @@ def _labels(arguments: _Classes, schema: pl.Schema) -> pl.Series:
     return classes_of(arguments.truths[0], schema["truth"], arguments.labels, of_columns=bool(arguments.scores))
 
 
-def _validate_classes(data: pl.DataFrame, arguments: _Classes, labels: pl.Series) -> pl.DataFrame:
-    """Validate the labels: each of them is one of the classes."""
+def _validate_classes(data: pl.DataFrame, arguments: _Classes, labels: pl.Series, *, sums: bool) -> pl.DataFrame:
+    """Validate the labels: each of them is one of the classes. `sums`: whether to look at the sums of the scores."""
     named = arguments.ours()
     for ours in ("truth", "prediction"):
         if ours in named:
@@ -207,7 +219,7 @@ def _validate_classes(data: pl.DataFrame, arguments: _Classes, labels: pl.Series
     scored = [f"score{i}" for i in range(len(arguments.scores))]
     if len({data.schema[column] for column in scored}) > 1:
         values.check_common_type(list(map(str, arguments.scores)), data.select(scored))
-    if arguments.by_label and len(scored) > 1:
+    if sums and arguments.by_label and len(scored) > 1:
         _warn_of_sums(data.select(pl.col(scored).cast(pl.Float64)))
     return data
 
@@ -224,8 +236,8 @@ def _warn_of_sums(scores: pl.DataFrame) -> None:
         low, high = totals.sort().gather([0, -1])
         warn(
             f"scores: the columns of the classes sum up to {low:.3g} to {high:.3g} in a row, and the probabilities of "
-            "classes to 1; check that each class has its column, or scale the scores of models that do not know of "
-            "each other to a sum of 1"
+            "classes to 1; check that each class has its column, or give a dict of label and column if each class has "
+            "a model of its own"
         )
 
 

@@ -18,6 +18,7 @@ import frame_pr as fp
 ibis = pytest.importorskip("ibis")
 pytest.importorskip("frame_pr.ibis", exc_type=ImportError)
 sqlglot = pytest.importorskip("sqlglot")
+import frame_pr.parts  # noqa: E402
 from frame_pr.parts import ibis_table  # noqa: E402
 from frame_pr.parts.ibis_table import IbisFrame  # noqa: E402
 
@@ -287,6 +288,7 @@ REFUSED = [
         r"positives takes .* got a table of Ibis: give its .to_pol",
     ),
     (lambda run: run.pr.tally("y", "s", bins=5), "bins=5: cut points in a database are the same for all groups"),
+    (lambda run: run.pr.tally("y", "s", bins=run.s), "bins takes a whole number of bins, or a list of cut points; got"),
     (
         lambda run: run.mutate(s=run.s.cast("int64")).pr.tally("y", "s", bins=[1]),
         r"bins: score column 's' is Int64, .* add the cut point -math.inf, or cast the scores to float64",
@@ -318,6 +320,21 @@ def test_types_that_cannot_be_sent(connections):
     execute(sqlite, "INSERT INTO texts VALUES (true, 'n/a')")
     with pytest.raises(TypeError, match=r"the columns 'y' \(boolean\), 's' \(float64\): a value does not fit"):
         sqlite.table("texts").pr.roc_auc("y", "s")
+
+
+def test_large_integers_and_nulls_in_sqlite(connections):
+    # Ibis reads such columns as floats, in which the largest label is 2^63.
+    data = pl.DataFrame({"q": [2**53 + 1, 2**53, None], "y": [2**63 - 1, None, 5], "s": [0.9, 0.8, 0.7]})
+    table, given = stored(connections["sqlite"], data), {"by": "q", "positive": 2**63 - 1, "unjudged": "negative"}
+    result = table.pr.evaluate(["positives", "rows"], "y", "s", **given)
+    assert result.rows() == [(None, 0, 1), (2**53, 0, 1), (2**53 + 1, 1, 1)]
+    tally = table.pr.tally("y", "s", **given)
+    exact = tally.mutate(q=tally.q.cast("string"), y=tally.y.cast("string")).to_polars()
+    assert sorted(exact["q"].drop_nulls()) == [str(2**53), str(2**53 + 1)]
+
+
+def test_the_names_of_the_module():
+    assert sorted({*frame_pr.parts.__all__} - {"with_metrics"}) == frame_pr.ibis.__all__
 
 
 def test_a_tally_without_its_counts(connections):

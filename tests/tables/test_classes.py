@@ -218,6 +218,22 @@ def test_classes_of_a_model_that_are_numbers(kind, columns):
         data.pr.unpivot_classes("digit", [0, 2])
 
 
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt8, pl.Float64])
+@pytest.mark.parametrize(
+    "columns", [["0", "1"], pd.Index(["0", "1"]), range(2), np.arange(2.0), [0, 1], {0: "0", 1: "1"}]
+)
+def test_columns_named_by_numbers(kind, dtype, columns):
+    data = pl.DataFrame({"y": pl.Series([0, 1], dtype=dtype), "0": [0.7, 0.4], "1": [0.3, 0.6]})
+    rows = kind.read(fp.unpivot_classes(kind(data), "y", columns))
+    assert rows.rows() == [(0, True, 0.7), (0, False, 0.4), (1, False, 0.3), (1, True, 0.6)]
+
+
+def test_columns_of_pandas_that_are_floats():
+    frame = pd.DataFrame([[0.7, 0.3], [0.4, 0.6]], columns=[0.0, 1.0]).assign(y=[0.0, 1.0])
+    for columns in ([0, 1], np.array([0.0, 1.0]), frame.columns[:2]):
+        assert list(fp.unpivot_classes(frame, "y", columns)["class"]) == [0.0, 0.0, 1.0, 1.0]
+
+
 @pytest.mark.parametrize("classes", [3, "cat"])
 def test_classes_are_a_list(classes):
     frame = pl.DataFrame({"shown": ["cat", "dog"], "said": ["dog", "dog"]})
@@ -249,6 +265,7 @@ def test_columns_that_are_hardly_those_of_the_classes(kind, columns, scores, tex
         ({}, "shown", {"cat": "cat", "dog": "dog"}),
         ({"dog": [0.31, 0.79, 0.41]}, "shown", ["cat", "dog"]),  # rounded
         ({"dog": [0.3, 0.9, 0.4]}, "shown", ["cat", "dog"]),  # one row of three
+        ({"dog": [0.5, 0.9, 0.9]}, "shown", {"cat": "cat", "dog": "dog"}),  # a dict says that they are meant
         ({"dog": [-0.3, 0.9, 1.7]}, "shown", ["cat", "dog"]),  # no shares, as of a support vector machine
         ({"cat": [1, 0, 1], "dog": [1, 0, 1]}, "shown", ["cat", "dog"]),  # votes
         (
