@@ -50,8 +50,8 @@ roc_auc = _on_tables(parts.roc_auc, pl.DataFrame)
 success_at_k = _on_tables(parts.success_at_k, pl.DataFrame)
 tally = _on_tables(parts.tally, ibis.Table)
 
-# The names of frame_pr.parts but with_metrics. They are repeated because mypy defines no name in `import *` if this list
-# is computed, and pyright warns. A test compares the lists.
+# All names of frame_pr.parts but with_metrics, which a test compares. The list is not computed from the other, because
+# mypy then defines no name in `import *`, and pyright warns.
 __all__ = [
     "average_precision",
     "average_precision_at_k",
