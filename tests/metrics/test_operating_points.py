@@ -261,7 +261,7 @@ def test_weighted_rows_have_no_rank(name):
         call(TEN.with_columns(w=2), "evaluate", metrics=name, weight="w")
 
 
-@pytest.mark.parametrize("name", ["recall@precision=0.5", "threshold@fpr=0.5"])
+@pytest.mark.parametrize("name", ["recall@precision=0.5", "threshold@fpr=0.5", "recall@npv=0.5"])
 def test_the_largest_recall_over_orders_has_no_mean(name):
     with pytest.raises(ValueError, match=f"{name} has no closed form in expectation"):
         call(TEN, "evaluate", metrics=name, ties="expected")

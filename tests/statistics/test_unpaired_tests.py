@@ -216,6 +216,17 @@ def test_equal_groups_do_not_differ():
     assert (result["high"] > 0).all()
 
 
+def test_means_that_do_not_vary():
+    # Every user of week 1 and 3 has recall 1, every user of week 2 has 0: no standard error, so no t statistic.
+    rows = {"user": [1, 1, 2, 2, 3, 3] * 3, "week": [1] * 6 + [2] * 6 + [3] * 6, "t": [1, 0] * 9}
+    data = pl.DataFrame(rows | {"s": [2, 1] * 3 + [1, 2] * 3 + [2, 1] * 3})
+    result = data.pr.compare("recall@1", "t", "s", by="user", mean_over="user", between="week", baseline=1)
+    assert result.select("group", "difference", "low", "high", "p_value").rows() == [
+        (2, -1.0, -1.0, -1.0, None),
+        (3, 0.0, 0.0, 0.0, 1.0),
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
