@@ -28,8 +28,7 @@ _NEGLIGIBLE = 45.0
 
 def discounts_of_ties(before: pl.Expr, upto: pl.Expr) -> pl.Expr:
     """Return the sum of 1 / log2(rank + 1) over the ranks after `before`, up to `upto`; 0 for fewer than two ranks."""
-    # Most blocks have one row, so build lists of ranks only for the other blocks.
-    return _where(upto - before > 1, _discounts_of_ties, before=before, upto=upto)
+    return value_where(upto - before > 1, _discounts_of_ties, before=before, upto=upto)
 
 
 def later_first_hits(size: pl.Expr, hits: pl.Expr, before: pl.Expr, places: pl.Expr) -> pl.Expr:
@@ -47,14 +46,18 @@ def chance_of_a_hit(size: pl.Expr, hits: pl.Expr, taken: pl.Expr) -> pl.Expr:
     return _where_long(long, _chance_of_a_hit, size=size, hits=hits, taken=taken)
 
 
-def _where(condition: pl.Expr, value: Callable[[pl.DataFrame], pl.Series], **numbers: pl.Expr) -> pl.Expr:
-    """Compute a value from these numbers if the column `condition` is true in any row; otherwise return 0."""
+def value_where(condition: pl.Expr, value: Callable[[pl.DataFrame], pl.Series], **numbers: pl.Expr) -> pl.Expr:
+    """Compute a value from these numbers for the rows where the condition is true; it is 0 for all other rows.
+
+    Most blocks have one row, so lists of ranks are built only for the other blocks.
+    """
 
     def values(column: pl.Series) -> pl.Series:
         # The streaming engine calls this for every few thousand rows. Methods of a Series that run a query, such as
         # `struct.field`, would take longer than everything else.
         table = column.struct.unnest()
-        return value(table) if table.get_column("condition").any() else _zeros(table)
+        zeros, rows = _ZERO.new_from_index(0, len(table)), table.get_column("condition").arg_true()
+        return zeros.scatter(rows, value(table[rows])) if len(rows) else zeros
 
     # The value is null if there is no rank, and no rank is no tie.
     columns = {"condition": condition.fill_null(False), **numbers}
@@ -64,33 +67,25 @@ def _where(condition: pl.Expr, value: Callable[[pl.DataFrame], pl.Series], **num
 
 def _where_long(long: pl.Expr, value: Callable[[pl.DataFrame], pl.Series], **numbers: pl.Expr) -> pl.Expr:
     """Compute a value for the rows whose run is long, and 0 for all other rows."""
-    return _where(long, lambda table: _put(_zeros(table), table.get_column("condition"), table, value), **numbers)
+    return value_where(long, lambda runs: _in_slices(value, runs), **numbers)
 
 
-def _put(
-    column: pl.Series, long: pl.Series, table: pl.DataFrame, value: Callable[[pl.DataFrame], pl.Series]
-) -> pl.Series:
-    """Replace a column by a value for the rows whose run is long."""
-    rows = long.arg_true()
-    # Work in slices, because each run needs some hundred numbers at a time.
-    return column.scatter(rows, pl.concat(map(value, table[rows].iter_slices(_SLICE))))
+def _in_slices(value: Callable[[pl.DataFrame], pl.Series], runs: pl.DataFrame) -> pl.Series:
+    """Compute a value slice by slice, because each run needs some hundred numbers at a time."""
+    return pl.concat(map(value, runs.iter_slices(_SLICE)))
 
 
-def _zeros(table: pl.DataFrame) -> pl.Series:
-    return _ZERO.new_from_index(0, len(table))
-
-
-def _discounts_of_ties(table: pl.DataFrame) -> pl.Series:
+def _discounts_of_ties(runs: pl.DataFrame) -> pl.Series:
     """Sum short runs rank by rank, and long runs in closed form."""
-    sums = table.select(_sum_of_short_runs()).to_series()
-    long = table.get_column("upto") - table.get_column("before") > DISCOUNTS
-    return _put(sums, long, table, _discounts) if long.any() else sums
+    sums = runs.select(_sum_of_short_runs()).to_series()
+    long = (runs.get_column("upto") - runs.get_column("before") > DISCOUNTS).arg_true()
+    return sums.scatter(long, _in_slices(_discounts, runs[long])) if len(long) else sums
 
 
 @cache
 def _sum_of_short_runs() -> pl.Expr:
     ranks = pl.col("upto") - pl.col("before")
-    listed = ranks * (pl.col("condition") & (ranks <= DISCOUNTS))
+    listed = ranks * (ranks <= DISCOUNTS)
     places = pl.int_ranges(pl.col("before") + 2, pl.col("before") + 2 + listed)
     return places.list.eval(1 / pl.element().log(2)).list.sum()
 

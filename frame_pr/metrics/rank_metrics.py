@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from math import log
 
 import polars as pl
 
 from frame_pr.metrics.cutoffs import RANK, Rank
-from frame_pr.metrics.long_runs import FIRST_HITS, chance_of_a_hit, discounts_of_ties, later_first_hits
+from frame_pr.metrics.long_runs import FIRST_HITS, chance_of_a_hit, discounts_of_ties, later_first_hits, value_where
 from frame_pr.metrics.metric import Aggregate, Aggregates, Blocks, Family, Metric, by_ties
 from frame_pr.metrics.numbers import DECIMAL
 from frame_pr.metrics.rates import ratio
@@ -38,28 +39,44 @@ def _first_hit(name: re.Match[str], b: Blocks) -> Metric:
 def _expected(*, reciprocal: bool) -> list[dict[str, pl.Expr]]:
     """The expected value of the first positive of a block over all orders, if it is among the retrieved rows, in steps.
 
-    It follows i misses with probability r/g, (r/g) (f/(g-1)), ...: each probability is the one before times
-    (f+1-i)/(g-i).
+    In most groups the first positive is not tied, or it is certain to be retrieved.
     """
-    size, hits, taken, before, misses, certain, possible, places, chances = map(pl.col, _EXPECTED)
-    # Build lists only if order matters, and of limited length. Multiply step by step, as in `gains.discounts`.
-    short = possible.clip(upper_bound=FIRST_HITS) if reciprocal else possible * (possible <= FIRST_HITS)
-    if reciprocal:
-        value = certain / (before + 1) + hits / (misses + 1) * (chances / (before + 1 + places)).list.sum()
-        value += later_first_hits(size, hits, before, possible)
-    else:
-        value = certain + hits / (misses + 1) * chances.list.sum() + chance_of_a_hit(size, hits, possible)
+    size, hits, taken, before, misses, certain, possible = map(
+        pl.col, ("size", "hits", "taken", "before", "misses", "certain", "possible")
+    )
+    numbers = {"size": size, "hits": hits, "before": before, "misses": misses, "possible": possible}
+    of_tie = value_where(possible > 0, partial(_expected_in_tie, reciprocal=reciprocal), **numbers)
     return [
         {"before": pl.col("k") - size, "misses": size - hits},
         {"certain": (misses == 0) & (taken > 0) if reciprocal else taken > misses},
         {"possible": taken.clip(upper_bound=misses + 1) * (~certain & (misses > 0))},
-        {"places": pl.int_ranges(0, short)},
-        {"chances": ((misses + 1 - places) / (size - places)).list.eval(pl.element().cum_prod())},
-        {"value": value},
+        {"value": (certain / (before + 1) if reciprocal else certain) + of_tie},
     ]
 
 
-_EXPECTED = ("size", "hits", "taken", "before", "misses", "certain", "possible", "places", "chances")
+def _expected_in_tie(blocks: pl.DataFrame, *, reciprocal: bool) -> pl.Series:
+    """Sum over the possible places of the first positive of a tied block.
+
+    It follows i misses with probability r/g, (r/g) (f/(g-1)), ...: each probability is the one before times
+    (f+1-i)/(g-i).
+    """
+    size, hits, before, misses, possible = map(pl.col, ("size", "hits", "before", "misses", "possible"))
+    places, chances = pl.col("places"), pl.col("chances")
+    # The lists have a limited length.
+    short = possible.clip(upper_bound=FIRST_HITS) if reciprocal else possible * (possible <= FIRST_HITS)
+    steps = [
+        {"places": pl.int_ranges(0, short)},
+        {"chances": ((misses + 1 - places) / (size - places)).list.eval(pl.element().cum_prod())},
+    ]
+    if reciprocal:
+        value = hits / (misses + 1) * (chances / (before + 1 + places)).list.sum()
+        value += later_first_hits(size, hits, before, possible)
+    else:
+        value = hits / (misses + 1) * chances.list.sum() + chance_of_a_hit(size, hits, possible)
+    table = blocks.lazy()
+    for step in steps:
+        table = table.with_columns(**step)
+    return table.select(value).collect(engine="in-memory").to_series()
 
 
 def _first_rank(_: re.Match[str], b: Blocks) -> Metric:
