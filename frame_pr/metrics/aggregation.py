@@ -248,10 +248,8 @@ def per_group(
 
 
 def _aggregated(column: pl.Expr, record: Aggregate, *, in_order: bool) -> pl.Expr:
-    how = record.kind.aggregation
-    # For rows in order, a list per group costs nothing, and polars sums lists without nulls several times as fast.
-    in_lists = in_order and how in ("sum", "max")
-    number: pl.Expr = getattr(column.implode().list if in_lists else column, how)()
+    kind = record.kind
+    number: pl.Expr = getattr(column.implode().list if in_order and kind.in_lists else column, kind.aggregation)()
     return number
 
 

@@ -286,7 +286,7 @@ class Limit(Cutoff):
 
         Both counts rise down the ranking, so one step has them.
         """
-        return self.extreme_counts(self.within(blocks), blocks.tp, blocks.k, "max")
+        return self.extreme_counts(self.within(blocks), blocks.tp, blocks.k, "max_of_some")
 
     def within(self, blocks: Blocks) -> pl.Expr:
         """Return whether the block is a step within the limit."""

@@ -151,8 +151,6 @@ def _dcg(b: Blocks, k: pl.Expr | None) -> Aggregate:
 
 def _discounts_among(b: Blocks, before: pl.Expr, upto: pl.Expr, k: pl.Expr | None) -> pl.Expr:
     """Return the sum of the discounts of these ranks, without ranks beyond k."""
-    if k is None:
-        return discounts(before, upto)
     steps = [{"value": discounts(pl.col("before"), pl.col("upto"))}]
     return b.of_columns(steps, before=_first(before, k), upto=_first(upto, k))
 
