@@ -14,7 +14,6 @@ from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.frames.messages import pluralize, shown, warn
 from frame_pr.inputs.values import type_of
 
-_PLACES = 2**32  # The place of a relevant item that is not in the ranked list: behind all others.
 _MANY = 10_000
 """From this many lists on, the streaming engine is faster."""
 _LABELS = (
@@ -140,12 +139,9 @@ def explode_lists(
         source = source.map_batches(check, schema=source.collect_schema()).cache()
     else:
         source = check(source.collect()).lazy()
-    rows = source.with_row_index("row")
-    parts = [_rows_of(rows, i, lists, duplicates) for i in range(len(lists.ranked))]
-    table = pl.concat(parts, how="vertical_relaxed").sort("place")
+    table = _rows_of(source.with_row_index("row"), lists, duplicates).select("row", *new)
     if kind.height is not None and kind.height >= _MANY:
-        # Each list becomes several rows. For the join and the sort, the streaming engine takes half of the time.
-        table = table.select("row", *new).collect(engine="auto").lazy()
+        table = table.collect(engine="auto").lazy()
     return kind.spread(table, carried, new)
 
 
@@ -244,40 +240,36 @@ def _exploded(lists: pl.Series) -> pl.Series:
     return lists.explode(empty_as_null=False, keep_nulls=False)
 
 
-def _rows_of(rows: pl.LazyFrame, system: int, lists: _Lists, duplicates: str) -> pl.LazyFrame:
-    """Return `row`, its `place` in the result, and the new columns, for one system."""
-    ranked, truth = pl.col(f"ranked{system}"), pl.col("truth")
-    length = ranked.list.len().cast(pl.Int64)
-    shown = rows.select("row", "truth", item=ranked, at=pl.int_ranges(length), score=_scores(system, lists, length))
-    shown = shown.explode("item", "at", "score", empty_as_null=False, keep_nulls=False)
+def _rows_of(rows: pl.LazyFrame, lists: _Lists, duplicates: str) -> pl.LazyFrame:
+    """Return `row` and the new columns. The lists are put in order and joined first, so that the rows need no sort."""
+    parts = []
+    for i in range(len(lists.ranked)):
+        scores = [pl.col(f"scores{i}").alias("score")] if lists.scores else []
+        parts.append(rows.select("row", "truth", *scores, ranked=f"ranked{i}", system=pl.lit(i, dtype=pl.UInt32)))
+    table = pl.concat(parts, how="vertical_relaxed")
+    table = table.sort("row", maintain_order=True) if len(parts) > 1 else table
+    ranked, item, score = pl.col("ranked"), pl.col("item"), -1 - pl.col("place")
+    # Items once, the relevant ones that are not in the ranked list at the end.
+    once = ranked.list.concat("truth").list.unique(maintain_order=True)
+    length, distinct = ranked.list.len(), ranked.list.n_unique()
+    if duplicates == "drop" and not lists.scores:
+        length = distinct
+    elif duplicates != "raise":
+        once = ranked.list.concat(once.list.slice(distinct))
+    table = table.with_columns(item=once, length=length.cast(pl.Int64))
+    table = table.with_columns(place=pl.int_ranges(item.list.len().cast(pl.Int64)))
+    # If both lists are empty, the result has one row without an item.
+    table = table.drop("ranked").explode("item", "place", empty_as_null=True, keep_nulls=False)
     # A search in a short list takes a fraction of the time of a join of all items.
-    relevant = pl.col("item").is_in(pl.col("truth"))
-    first = pl.struct("row", "item").is_first_distinct()
-    if duplicates == "drop":
-        shown = shown.filter(first)
-        if not lists.scores:
-            shown = shown.with_columns(score=-1 - pl.int_range(pl.len()).over("row"))
-    elif duplicates == "miss":
-        relevant &= first
-    missed = rows.select("row", f"ranked{system}", item=truth.list.unique(maintain_order=True))
-    missed = missed.with_columns(at=pl.int_ranges(pl.col("item").list.len().cast(pl.Int64)) + _PLACES // 2)
-    missed = missed.explode("item", "at", empty_as_null=False, keep_nulls=False).filter(~pl.col("item").is_in(ranked))
-    empty = rows.filter((truth.list.len() == 0) & (length == 0)).select("row", at=pl.lit(0, dtype=pl.Int64))
-    table = pl.concat(
-        [
-            shown.select("row", "item", "at", "score", truth=relevant),
-            missed.select("row", "item", "at", truth=pl.lit(True)),
-            empty.with_columns(truth=pl.lit(False)),
-        ],
-        how="diagonal",
-    )
-    group = pl.col("row").cast(pl.Int64) * len(lists.ranked) + system
+    relevant = item.is_in("truth").fill_null(False)
+    first = pl.struct("row", "system", "item").is_first_distinct()
+    if lists.scores:
+        score = pl.col("score").list.get(pl.col("place"), null_on_oob=True)
+        table = table.filter(first) if duplicates == "drop" else table
+    names = pl.lit(pl.Series(list(map(str, lists.ranked)), dtype=pl.String))
     return table.select(
-        *("row", "item", "score", "truth"),
-        place=group * _PLACES + pl.col("at"),
-        system=pl.lit(str(lists.ranked[system])),
+        *("row", "item"),
+        score=pl.when(pl.col("place") < pl.col("length")).then(score),
+        truth=relevant & first if duplicates == "miss" else relevant,
+        system=names.gather(pl.col("system")),
     )
-
-
-def _scores(system: int, lists: _Lists, length: pl.Expr) -> pl.Expr:
-    return pl.col(f"scores{system}") if lists.scores else pl.int_ranges(-1, -1 - length, -1)
