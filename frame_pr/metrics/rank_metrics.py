@@ -122,9 +122,10 @@ def _bpref(_: re.Match[str], b: Blocks) -> Metric:
     above = (b.k - b.size - b.tp + b.hits - unjudged_k + unjudged).cast(pl.Float64)
     fewer = pl.min_horizontal(b.positives, b.rows - b.positives - unjudged_rows).clip(lower_bound=1)
     # Of the places among the misses of its block that a positive may have, count those with fewer than P misses above.
+    # With P or more above, a place is worth 0. No large numbers are subtracted from each other.
     low = (positives - above).clip(0, block_misses + 1)
-    misses = low * above + low * (low - 1) / 2 + (block_misses + 1 - low) * positives
-    parts = {"bpref": Aggregate(hits * (fewer * (block_misses + 1) - misses) / (block_misses + 1))}
+    worth = low * ((fewer - above).clip(lower_bound=0) - (low - 1) / 2)
+    parts = {"bpref": Aggregate(hits * worth / (block_misses + 1))}
     value = ratio(b.number("bpref"), positives * fewer)
     return Metric("share", value, by_ties(parts, expected=parts), counts_ranks=True)
 

@@ -94,7 +94,10 @@ def exact_ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
     bits = about.reinterpret(dtype=pl.Int64)
     parts = ((2098 - bits // 2**52) * 2**52).reinterpret(dtype=pl.Float64)
     left = n * parts.cast(pl.Int128, strict=False) - d * (bits % 2**52 + 2**52).cast(pl.Int128)
-    return pl.when(n > 0).then(about + ratio(left, d) / parts).fill_null(about)
+    # The sum is rounded at a multiple of a quarter of 1 / parts, so whole numbers tell on which side of it `left` is.
+    quarters = (4 * ratio(left, d)).round()
+    side = (4 * left - quarters.cast(pl.Int128) * d).cast(pl.Float64).sign()
+    return pl.when(n > 0).then(about + (quarters + side / 4) / 4 / parts).fill_null(about)
 
 
 def _quotient(c: Counts) -> Callable[[pl.Expr, pl.Expr], pl.Expr]:
