@@ -96,6 +96,8 @@ class Layout(NamedTuple):
     first_group: int = 0
     digits: int | None = None
     """If scores are decimals with this many digits after the point: the code is the number without the point."""
+    places: int = PLACES
+    """The number of places among equal scores, if keys have places."""
 
 
 WIDE = Layout()
@@ -137,7 +139,7 @@ class SortKey:
     @cached_property
     def _room(self) -> int:
         """Return the factor of a block, which leaves room for the lower bits."""
-        return 2 * PLACES if self.places else 2
+        return 2 * self.layout.places if self.places else 2
 
     def block_of_row(self) -> pl.Expr:
         """Return an integer for the rows of one group that share a score.
@@ -181,10 +183,14 @@ class SortKey:
         code: pl.Expr = (score.cast(pl.Float64) * 10**self.layout.digits).round().cast(self.layout.integer)
         return code
 
-    def narrowed(self, rows: pl.DataFrame) -> SortKey:
-        """Return this key with an Int64 layout if the groups and scores of these rows fit; otherwise unchanged."""
-        if self.places or self.dtype not in _CODES_IN_INT64:
+    def narrowed(self, rows: pl.DataFrame, numbers: int = 0) -> SortKey:
+        """Return this key with an Int64 layout if the groups and scores of these rows fit; otherwise unchanged.
+
+        `numbers`: the largest number of a row, if places hold such numbers.
+        """
+        if self.dtype not in _CODES_IN_INT64:
             return self
+        places = 2 << numbers.bit_length()
         group, score = pl.col("group"), pl.col("score")
         extremes = [group.min().alias("first"), group.max().alias("last")]
         digits = _digits_of(rows.get_column("score")) if len({*self.own_dtypes}) <= 1 else None
@@ -198,21 +204,23 @@ class SortKey:
             )
             first, last, is_exact, low, high = looks.collect(engine="streaming").row(0)
             if is_exact and low is not None and max(-low, high) < 2**53:
-                return self._fitted(first, last, int(low), int(high), step=1, digits=digits)
+                return self._fitted(first, last, int(low), int(high), step=1, digits=digits, places=places)
         code = score_code(score, self.dtype, pl.Int64)
         bits = [code.min().alias("low"), code.max().alias("high"), code.bitwise_or().alias("bits")]
         first, last, low, high, all_bits = rows.lazy().select(*extremes, *bits).collect(engine="streaming").row(0)
         # The lowest bit that any code has. All codes, and so their differences, are multiples of it.
-        return (
-            self if low is None else self._fitted(first, last, low, high, step=all_bits & -all_bits or 1, digits=None)
-        )
+        if low is None:
+            return self
+        return self._fitted(first, last, low, high, step=all_bits & -all_bits or 1, digits=None, places=places)
 
-    def _fitted(self, first: int, last: int, low: int, high: int, *, step: int, digits: int | None) -> SortKey:
+    def _fitted(
+        self, first: int, last: int, low: int, high: int, *, step: int, digits: int | None, places: int
+    ) -> SortKey:
         """Return the key with an Int64 layout for these groups and codes, if they fit."""
         scores = 1 << ((high - low) // step + 2).bit_length()
-        if (last - first + 1) * scores * 2 > 2**63:
-            return self
-        return replace(self, layout=Layout(pl.Int64, scores, low if self.ascending else high, step, first, digits))
+        best = low if self.ascending else high
+        fitted = replace(self, layout=Layout(pl.Int64, scores, best, step, first, digits, places))
+        return fitted if (last - first + 1) * scores * fitted._room <= 2**63 else self
 
     def widened(self) -> pl.Expr:
         """Convert the column `bits` from this layout to `WIDE`."""
@@ -229,7 +237,7 @@ class SortKey:
         wide_rank = wide._rank(code).fill_null(pl.lit(wide._unretrieved, dtype=pl.Int128))
         if self.drops:
             wide_rank = pl.when(rank == self._dropped).then(pl.lit(wide._dropped, dtype=pl.Int128)).otherwise(wide_rank)
-        return (self.group().cast(pl.Int128) * _SCORES + wide_rank) * self._room
+        return (self.group().cast(pl.Int128) * _SCORES + wide_rank) * wide._room
 
     def score_reaches(self, code: int | pl.Expr) -> pl.Expr:
         """Return whether the score of a row is at least as good as this code; null if the score is missing."""
@@ -240,7 +248,7 @@ class SortKey:
     def pack(self, place: pl.Expr | None = None) -> pl.Expr:
         """Return the sort key of a row from `group`, `truth`, `score`, and its place if keys have one."""
         block = self.block_of_row()
-        return (block if place is None else block * PLACES + place) * 2 + self.truth_bit(pl.col("truth"))
+        return (block if place is None else block * self.layout.places + place) * 2 + self.truth_bit(pl.col("truth"))
 
     def truth_bit(self, truth: pl.Expr) -> pl.Expr:
         """Map a label to its key bit and back (the mapping is its own inverse); the smaller bit comes first."""
@@ -260,17 +268,17 @@ class SortKey:
         "row": of another truth, in keys that hold the number of their row.
         """
         group = self.layout.scores * self._room
-        below = {"group": group, "block": self._room, "row": PLACES, "place": 2, "truth": 1}[of]
+        below = {"group": group, "block": self._room, "row": self.layout.places, "place": 2, "truth": 1}[of]
         # The first bit in which the two differ.
         return (pl.col("key").xor(pl.col("key").shift(-1)) >= below).fill_null(True)
 
     def place_of_row(self) -> pl.Expr:
-        """Return a place that holds the row number, by which other columns are gathered after the sort."""
-        return self.truth_bit(pl.col("truth")) * (PLACES // 2) + pl.col("row")
+        """Return a place that holds a number of the row: its index, for gathering other columns, or its mass."""
+        return self.truth_bit(pl.col("truth")) * (self.layout.places // 2) + pl.col("number")
 
-    def row(self) -> pl.Expr:
-        """Return the row number that was packed into the column `key`."""
-        return ((pl.col("key") & (PLACES - 1)) // 2).cast(pl.UInt32)
+    def number_of_row(self) -> pl.Expr:
+        """Return the number of the row that was packed into the column `key`."""
+        return (pl.col("key") & (self.layout.places - 1)) // 2
 
     # These expressions read the column `bits`, which distinguishes groups and blocks. If there are few, they are
     # numbered.
