@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+import textwrap
 from fractions import Fraction
 from importlib.util import find_spec
 
@@ -72,16 +73,35 @@ def test_an_error_and_a_library_that_is_not_installed(capsys, monkeypatch):
     }
 
 
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *arguments], capture_output=True, encoding="utf-8")
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [[], pytest.param(["--spark"], marks=pytest.mark.xdist_group("spark"))], ids=str)
-def test_the_exit_status(options):
-    if options and not (shutil.which("java") and find_spec("pyspark")):
-        pytest.skip("Spark needs Java 17 or later")
-    done = subprocess.run([sys.executable, "-m", "frame_pr", *options], capture_output=True, encoding="utf-8")
+def test_the_exit_status():
+    done = run("-m", "frame_pr")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert outcomes(done.stdout)["Spark DataFrame"].startswith("ok" if options else "left out")
+    assert outcomes(done.stdout)["Spark DataFrame"].startswith("left out")
     # One answer is changed.
     code = "import sys, frame_pr.__main__ as check; check.ANSWERS['roc_auc']['tied'] = 1; sys.exit(check.main())"
-    done = subprocess.run([sys.executable, "-c", code, *options], capture_output=True, encoding="utf-8")
+    done = run("-c", code)
     assert done.returncode == 1
     assert done.stdout.count("WRONG") == done.stdout.count("roc_auc of the group 'tied' is 0.5, not 1.0") > 5
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("spark")
+def test_the_option_for_spark():
+    if not (shutil.which("java") and find_spec("pyspark")):
+        pytest.skip("Spark needs Java 17 or later")
+    # In one process, as each starts a JVM: with the answers, and with one of them changed.
+    code = """import frame_pr.__main__ as check
+    check.CHECKS = [one for one in check.CHECKS if one.kind == "Spark DataFrame"]
+    print(check.main(["--spark"]))
+    check.ANSWERS["roc_auc"]["tied"] = 1
+    print(check.main(["--spark"]))"""
+    done = run("-c", textwrap.dedent("    " + code))
+    first, second = done.stdout.split("\n0\n")
+    assert outcomes(first)["Spark DataFrame"] == "ok", done.stdout + done.stderr
+    assert outcomes(second)["Spark DataFrame"] == "WRONG: roc_auc of the group 'tied' is 0.5, not 1.0"
+    assert second.endswith("\n1\n")

@@ -21,15 +21,17 @@ def test_sums_over_ranks(start, count):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("hits", [1, 30, 999, 1001, 4000])
-@pytest.mark.parametrize("above", [0, 20_000])
-def test_first_hits(hits, above):
-    size = 5000
+def test_first_hits(hits):
+    size, starts = 5000, (0, 20_000)
+    # The chance that the first hit is at a place, as whole numbers over all ways to choose the places of the hits.
+    ways, chosen = comb(size, hits), comb(size - 1, hits - 1)
+    chances = []
+    for place in range(size - hits + 1):
+        chances.append(chosen / ways)
+        left = size - 1 - place
+        chosen = chosen * (left - hits + 1) // left if left else 0
     for taken in (1, 1000, 1300, 4000, size):
-        numbers = [0, 0]
-        for place in range(min(taken, size - hits + 1)):
-            chance = Fraction(comb(size - 1 - place, hits - 1), comb(size, hits))
-            numbers[0] += chance
-            numbers[1] += chance / (above + place + 1)
-        for exact, reciprocal in zip(numbers, (False, True), strict=True):
-            found = runs.first_hit(size, hits, above, taken, reciprocal=reciprocal)
-            assert float(found) == near(float(exact), rel=1e-13)
+        assert float(runs.first_hit(size, hits, 0, taken, reciprocal=False)) == near(fsum(chances[:taken]), rel=1e-13)
+        for above in starts:
+            exact = fsum(chance / (above + place) for place, chance in enumerate(chances[:taken], start=1))
+            assert float(runs.first_hit(size, hits, above, taken, reciprocal=True)) == near(exact, rel=1e-13)

@@ -69,6 +69,7 @@ def test_the_order_of_the_rows_changes_nothing(data, random):
     assert_same(data.with_row_index()[order].pr.with_curve("relevant", "score", by="q").sort("index"), beside)
 
 
+@settings(max_examples=8)  # all metrics each
 @given(FRAMES, ROWS)
 def test_adding_groups_changes_no_other(data, rows):
     others = pl.DataFrame(rows, schema=data.schema, orient="row").with_columns(q=pl.col("q") * 2 - 3)
@@ -77,6 +78,7 @@ def test_adding_groups_changes_no_other(data, rows):
     assert_same(together.filter(pl.col("q") % 2 == 0), metrics_of(kept))
 
 
+@settings(max_examples=8)  # all metrics each
 @given(FRAMES)
 def test_a_group_alone_is_the_group_among_others(data):
     together = metrics_of(data)
@@ -84,6 +86,7 @@ def test_a_group_alone_is_the_group_among_others(data):
         assert_same(metrics_of(part, by=None), together.filter(q=q).drop("q"))
 
 
+@settings(max_examples=8)  # all metrics each
 @given(FRAMES, st.lists(st.text(min_size=1, max_size=6), min_size=3, max_size=3, unique=True))
 def test_the_names_of_the_columns_change_nothing(data, names):
     q, relevant, score = names
@@ -92,6 +95,7 @@ def test_the_names_of_the_columns_change_nothing(data, names):
     assert_same(result.rename({q: "q"}), metrics_of(data))
 
 
+@settings(max_examples=8)  # all metrics each
 @given(FRAMES, st.lists(st.text(max_size=4), min_size=4, max_size=4, unique=True))
 def test_the_names_of_the_groups_change_nothing(data, names):
     text = dict(enumerate(names))
@@ -154,18 +158,14 @@ def test_bounds(data):
 
 @given(FRAMES)
 def test_no_positives_and_only_positives(data):
-    none = metrics_of(data.with_columns(relevant=pl.lit(False)))
-    for name in ("average_precision", "interpolated_average_precision_101", "r_precision", "max_f1", "k@recall=0.3"):
+    names = ["average_precision", "interpolated_average_precision_101", "r_precision", "max_f1"]
+    none = metrics_of(data.with_columns(relevant=pl.lit(False)), [*names, "k@recall=0.3"])
+    every = metrics_of(data.with_columns(relevant=pl.lit(True)), [*names, "average_precision_lift"])
+    for name in names:
         assert none[name].null_count() == none.height
-    every = metrics_of(data.with_columns(relevant=pl.lit(True)))
-    for name in (
-        "average_precision",
-        "interpolated_average_precision_101",
-        "r_precision",
-        "max_f1",
-        "average_precision_lift",
-    ):
         assert every[name].to_list() == [near(1.0)] * every.height
+    assert none["k@recall=0.3"].null_count() == none.height
+    assert every["average_precision_lift"].to_list() == [near(1.0)] * every.height
 
 
 @given(FRAMES)
