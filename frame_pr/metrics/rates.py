@@ -217,10 +217,11 @@ def f_beta(beta: float) -> Formula:
 
 
 def _association(c: Counts) -> pl.Expr:
-    """Return `tp tn - fp fn` without cancellation: `tp rows - positives k` in whole numbers."""
-    unit = pl.lit(1, dtype=pl.Int128)
+    """Return `tp tn - fp fn`: in fixed point, `tp rows - positives k`, without cancellation."""
     if c.whole:
-        return (unit * c.tp * c.rows - unit * c.positives * c.k).cast(pl.Float64)
+        # At a rank within a tie, `tp` is a float.
+        unit = pl.lit(1, dtype=pl.Int128)
+        return (unit * c.tp * tn(c) - unit * fp(c) * fn(c)).cast(pl.Float64)
     # In fixed point the products overflow, so multiply halves, as in long multiplication.
     (tp, t), (rows, n), (positives, p), (k, r) = (
         (m // _LIMB, m & (_LIMB - 1)) for m in (c.tp, c.rows, c.positives, c.k)

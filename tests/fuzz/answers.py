@@ -348,7 +348,7 @@ def same_threshold(group: Group, name: str, got: Any, exact: Any) -> bool:
 
 def as_good(group: Group, rate: str, threshold: Any) -> bool:
     """Whether a rate is the best but for its last bits, and nothing above it is as good; None: to predict nothing."""
-    if group.positives == 0 or (group.positives == group.rows and not re.match("f[0-9]", rate)):
+    if not 0 < group.positives < group.rows and not re.match("f[0-9]|cost", rate):
         return False
     sign = -1 if rate.startswith("cost") else 1
     values = {score: sign * value for score, k, tp in group.curve if (value := group.figure(rate, tp, k)) is not None}

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import bootstrap_cases
+import chance_cases
 import comparison_cases
 import statistics_cases
 
@@ -92,6 +93,7 @@ SUBJECTS: Mapping[str, Subject] = {
     "statistics": subject(statistics_cases.differences),
     "comparisons": subject(comparison_cases.differences),
     "bootstrap": subject(bootstrap_cases.differences),
+    "chance": subject(chance_cases.differences),
 }
 
 

@@ -194,3 +194,11 @@ def test_a_single_positive_is_divided_by_its_hits():
 def test_no_order_bounds_the_threshold_of_the_least_cost(ties):
     with pytest.raises(ValueError, match="would be no bound of it"):
         fp.evaluate(pl.DataFrame({"y": [1, 0], "s": [1, 1]}), "threshold@min_cost3", "y", "s", ties=ties)
+
+
+def test_an_association_of_many_rows_at_a_rank_has_no_cancellation():
+    # Two of 2 * 10^10 + 2 positives are not retrieved, and the rank is the number of rows: two misses fill it up.
+    # So tp = 2 * 10^10, fp = fn = 2 and tn = 0, and the correlation is -4 / (2 * (2 * 10^10 + 2)).
+    frame = pl.DataFrame({"y": [1, 1], "s": [1.0, None], "n": [2 * 10**10, 2]})
+    result = fp.evaluate(frame, "mcc@100%", "y", "s", count="n", unscored="unretrieved").item()
+    assert result == pytest.approx(-2 / (2 * 10**10 + 2), rel=1e-12, abs=0)

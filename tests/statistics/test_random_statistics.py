@@ -1,6 +1,7 @@
-"""Averaged curves and intervals of random frames against the exact oracle, written from the docs."""
+"""Curves, intervals and tests against chance: random frames against the exact oracle, written from the docs."""
 
 import bootstrap_cases
+import chance_cases
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -29,4 +30,10 @@ def test_many_random_frames(seed):
 @pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 60))])
 def test_a_bootstrap_has_the_same_bits_on_every_frame_and_for_a_group_alone(seed):
     _, wrong = bootstrap_cases.differences(seed)
+    assert not wrong, wrong[0]
+
+
+@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 100))])
+def test_a_test_against_chance_is_exact(seed):
+    _, wrong = chance_cases.differences(seed)
     assert not wrong, wrong[0]
