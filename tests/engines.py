@@ -121,17 +121,19 @@ def spark_connect(spark: Any) -> Iterator[Any]:
     session.stop()
 
 
+def new_cluster(workers: int = 2) -> Any:
+    """A Dask cluster of processes on this machine."""
+    from dask.distributed import LocalCluster
+
+    return LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50)
+
+
 @contextmanager
 def local_cluster(workers: int = 2) -> Iterator[Any]:
-    """A Dask cluster of processes on this machine."""
-    from dask.distributed import Client, LocalCluster
+    """A client of a Dask cluster on this machine."""
+    from dask.distributed import Client
 
-    with (
-        LocalCluster(
-            n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50
-        ) as cluster,
-        Client(cluster) as client,
-    ):
+    with new_cluster(workers) as cluster, Client(cluster) as client:
         yield client
 
 
@@ -261,6 +263,13 @@ def on_dask(name: str) -> Running:
     return Running(name, frame_pr.dask, make, read)
 
 
+@pytest.fixture(scope="session")
+def dask_cluster() -> Iterator[Any]:
+    """One cluster for all tests, which each connect to it: where none is, Dask computes in threads."""
+    with new_cluster() as cluster:
+        yield cluster
+
+
 # With --dist=loadgroup, a group runs in one process: there is one JVM, and one cluster at a time.
 SPARK, CONNECT = (pytest.param(name, marks=pytest.mark.xdist_group("spark")) for name in ("spark", "spark-connect"))
 CLUSTER = pytest.param("dask-cluster", marks=pytest.mark.xdist_group("dask-cluster"))
@@ -281,5 +290,7 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Running]:
             with dask.config.set(scheduler="synchronous"):
                 yield on_dask(request.param)
         else:
-            with local_cluster():
+            from dask.distributed import Client
+
+            with Client(request.getfixturevalue("dask_cluster")):
                 yield on_dask(request.param)

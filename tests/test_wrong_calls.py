@@ -87,6 +87,7 @@ def test_engines_have_these_functions(engine):
         assert inspect.unwrap(function) is inspect.unwrap(getattr(fp, name))
 
 
+@pytest.mark.slow
 def test_frames_in_parts():
     parts = fp.partitioned(RUN, partitions=2, progress=False)
     door = next(door for door in doors() if door.name == "evaluate")

@@ -26,12 +26,12 @@ def assert_bits(found: pl.DataFrame, expected: pl.DataFrame) -> None:
     assert [name for name in right if left[name] != right[name]] == []
 
 
-@pytest.mark.parametrize("lazy", [False, *slow(True)])
-def test_every_name_in_agg(lazy):
+@pytest.mark.parametrize(("lazy", "step"), [(False, 9), pytest.param(True, 1, marks=pytest.mark.slow)])
+def test_every_name_in_agg(lazy, step):
     data = groups()
     frame = data.lazy() if lazy else data
-    found = frame.group_by("q").agg(EXPRESSIONS).sort("q").lazy().collect()
-    assert_bits(found, fp.evaluate(data, NAMES, "relevant", "score", by="q"))
+    found = frame.group_by("q").agg(EXPRESSIONS[::step]).sort("q").lazy().collect()
+    assert_bits(found, fp.evaluate(data, NAMES[::step], "relevant", "score", by="q"))
 
 
 @pytest.mark.slow

@@ -210,6 +210,7 @@ def test_systems_and_policies():
     assert_same(found.drop("threshold"), known)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ascending", [False, True])
 @pytest.mark.parametrize("dtype", [pl.Float32, *slow(pl.Float64, pl.Int64, pl.UInt8, pl.Decimal(6, 2))])
 @given(thresholds=st.lists(st.integers(-400, 1200).map(lambda one: one / 100), min_size=1, max_size=4))

@@ -47,6 +47,7 @@ def three_tallies(frame, score, seed, **given):
     return pl.concat([fp.tally(frame.filter(part == i), "y", score, **given) for i in range(3)])
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::frame_pr.DataWarning")  # random thresholds are far from random scores
 @pytest.mark.parametrize("block", [0, *slow(*range(1, 5))])
 def test_tallies_of_parts_are_the_whole_for_random_calls(block):

@@ -55,7 +55,7 @@ def test_the_share_that_is_there_changes_nothing():
 NOT_AT_RANKS = [name for name in NAMES if not (metric(name).counts_ranks or isinstance(metric(name).cut, Rank))]
 
 
-@pytest.mark.parametrize("given", ["number", "column", "expression", "frame"])
+@pytest.mark.parametrize("given", ["number", "column", "expression", pytest.param("frame", marks=pytest.mark.slow)])
 def test_every_metric_has_the_value_of_the_weights(given):
     data, names = sample(), NOT_AT_RANKS[:: 1 if given == "frame" else 20]
     frame = data.group_by("q").agg(pl.col("p").first()).sample(fraction=1, shuffle=True, seed=1)
@@ -119,6 +119,7 @@ def test_groups_of_one_class_have_no_value(kind):
     assert empty.rows() == [(None, None, None)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prevalence", [0.1, "p", "frame"])
 @pytest.mark.parametrize("by", ["q", None])
 def test_frames_in_parts(prevalence, by):

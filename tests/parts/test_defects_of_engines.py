@@ -8,7 +8,6 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from engines import local_cluster
 
 import frame_pr as fp
 
@@ -16,6 +15,7 @@ pytestmark = pytest.mark.slow
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
 pytest.importorskip("frame_pr.dask", exc_type=ImportError)
 
 # Names that are ours somewhere inside, that Dask's shuffle takes, or that polars reads as patterns.
@@ -228,10 +228,10 @@ def test_decimals_of_256_bits(role):
 
 
 @pytest.mark.xdist_group("dask-cluster")
-def test_dictionaries_and_categories_pass_through_a_cluster():
+def test_dictionaries_and_categories_pass_through_a_cluster(dask_cluster):
     code = pd.ArrowDtype(pa.dictionary(pa.int32(), pa.string()))
     frames = [rows_of(q=pd.Categorical(["a", last]), d=pd.array(["x", last], dtype=code)) for last in ("b", "c")]
-    with local_cluster():
+    with distributed.Client(dask_cluster):
         for key in ("q", "d"):
             assert sorted(counts(parts(*frames), key).values()) == [1, 1, 2]
             assert sorted(computed(parts(*frames).pr.with_metrics("rows", "t", "s", by=key))["rows"]) == [1, 1, 2, 2]

@@ -175,6 +175,7 @@ def test_gains_are_for_the_metrics_that_read_them():
     assert_same(both.filter(metric="precision@3"), alone)
 
 
+@pytest.mark.slow
 def test_standard_errors_are_about_those_of_the_closed_forms():
     data, names = sample(3000, groups=4, seed=2), ["average_precision", "roc_auc", "recall@threshold=0.5"]
     for given in (

@@ -156,6 +156,7 @@ def test_corrections_are_those_of_scipy():
     assert against_chance(data, by="g", correction=None).drop_nulls("p_value")["p_adjusted"].equals(result["p_value"])
 
 
+@pytest.mark.slow
 def test_groups_do_not_depend_on_each_other():
     rng = np.random.default_rng(3)
     sizes = rng.integers(1, 40, 60)

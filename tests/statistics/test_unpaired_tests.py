@@ -112,6 +112,7 @@ def test_a_roc_auc_near_1_is_tested_with_the_errors_of_its_intervals():
     assert compared(data, AUC, confidence=0.8)["p_value"].item() == p_value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("more", [{}, {"cluster": "user"}, {"by": ["week", "user"], "mean_over": "user"}], ids=str)
 def test_the_rest_is_one_group_of_all_others(more):
     data = scored()
