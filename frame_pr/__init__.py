@@ -5,7 +5,7 @@ from frame_pr.expressions.namespace import ExprPR
 from frame_pr.frames.environment import installed_version, show_versions
 from frame_pr.frames.messages import DataWarning
 from frame_pr.functions.confusion import confusion, confusion_matrix
-from frame_pr.functions.curves import curve, with_curve
+from frame_pr.functions.curves import curve, gains_table, with_curve
 from frame_pr.functions.cutoff_metrics import (
     f_beta,
     k_at_recall,
@@ -15,7 +15,6 @@ from frame_pr.functions.cutoff_metrics import (
     recall_at_k,
 )
 from frame_pr.functions.evaluation import evaluate, with_metrics
-from frame_pr.functions.gains_tables import gains_table
 from frame_pr.functions.identification import identify
 from frame_pr.functions.rankings import (
     average_precision,

@@ -26,7 +26,6 @@ from frame_pr.functions import (
     curves,
     cutoff_metrics,
     evaluation,
-    gains_tables,
     identification,
     rankings,
     tallies,
@@ -132,7 +131,7 @@ class PR(Generic[Frame]):
     f_beta = _method(_CUTOFFS, cutoff_metrics.f_beta)
     confusion = _method(_CUTOFFS, matrices.confusion)
     confusion_matrix = _method(_CUTOFFS, matrices.confusion_matrix)
-    gains_table = _method(_CUTOFFS, gains_tables.gains_table)
+    gains_table = _method(_CUTOFFS, curves.gains_table)
     roc_auc = _method(_RANKING, rankings.roc_auc)
     reciprocal_rank = _method(_RANKING, rankings.reciprocal_rank)
     success_at_k = _method(_RANKING, rankings.success_at_k)

@@ -9,8 +9,7 @@ from itertools import chain
 
 import polars as pl
 
-from frame_pr.frames.deprecations import Renamed, current_name
-from frame_pr.frames.messages import shown
+from frame_pr.frames.messages import Renamed, current_name, shown
 from frame_pr.inputs.policies import Ties
 from frame_pr.inputs.request import TOTAL_POLICIES, Request, Use
 from frame_pr.metrics import (

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from frame_pr.frames.arguments import public
-from frame_pr.frames.deprecations import MINOR_RELEASES, Renamed, deprecated, deprecated_arguments
+from frame_pr.frames.messages import MINOR_RELEASES, Renamed, deprecated, deprecated_arguments
 from frame_pr.metrics import names
 
 # One positive, at rank 2 of 3: reciprocal rank 1/2; precision@2 is 1/2, of 2 rows.
