@@ -149,7 +149,8 @@ def _with_moments(patterns: pl.DataFrame) -> pl.DataFrame:
         e4=e4,
     )
     table = table.explode("g", "k", empty_as_null=False).with_columns(pl.col("g", "k").cast(pl.Float64))
-    table = table.with_columns(a=pl.col("k").shift(1, fill_value=0.0).over("pattern"))
+    follows = pl.col("pattern") == pl.col("pattern").shift(1)
+    table = table.with_columns(a=pl.when(follows).then(pl.col("k").shift(1)).otherwise(0.0))
     table = table.with_columns(n=pl.col("k") - pl.col("g") - pl.col("a"))
     g, k, a, n, e1, e2, e3, e4 = (pl.col(name) for name in ("g", "k", "a", "n", "e1", "e2", "e3", "e4"))
     table = table.with_columns(h=_harmonic(1, a, n), h2=_harmonic(2, a, n))
