@@ -245,12 +245,22 @@ def _with_extension(values: pd.Series[Any]) -> pl.Series:
 
     dtype = values.cat.categories.dtype if isinstance(values.dtype, pd.CategoricalDtype) else values.dtype
     if not isinstance(dtype, (pd.IntervalDtype, pd.PeriodDtype)):
-        return pl.from_pandas(values)
+        return pl.from_pandas(_aligned(values))
     import pyarrow as pa
 
     array = pa.array(values.astype(dtype))
     storage, metadata = pl.Series(array.storage), array.type.__arrow_ext_serialize__().decode()
     return storage.ext.to(pl.Extension(array.type.extension_name, storage.dtype, metadata))
+
+
+def _aligned(values: pd.Series[Any]) -> pd.Series[Any]:
+    """Copy numbers whose memory is not aligned, as in parts from other workers of Dask: polars before 1.44 panics."""
+    import numpy as np
+    import pandas as pd
+
+    if not isinstance(values.dtype, np.dtype) or (array := values.to_numpy()).flags.aligned:
+        return values
+    return pd.Series(array.copy())
 
 
 def _fault(values: pd.Series[Any], error: Exception) -> str:

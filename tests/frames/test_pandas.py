@@ -396,6 +396,20 @@ def test_numbers_are_not_copied(dtype):
     assert np.shares_memory(score, held)
 
 
+@pytest.mark.parametrize("dtype", ["i8", "u4", "i2", "f8", "f4"])
+def test_numbers_in_memory_that_is_not_aligned(dtype):
+    # One byte in front moves each number off its boundary, as in the messages between the workers of Dask.
+    numbers = np.array([3, 1, 2, 0]).astype(dtype)
+    shifted = np.frombuffer(b"." + numbers.tobytes(), dtype, offset=1)
+    assert not shifted.flags.aligned
+    frame = pd.DataFrame({"score": shifted, "label": np.array([0, 1, 1, 0])}, copy=False)
+    assert not frame["score"].to_numpy().flags.aligned
+    result = frame.pr.evaluate(["average_precision", "threshold@1"], "label", "score")
+    # The positives have ranks 2 and 3: (1/2 + 2/3) / 2. The first row has the score 3.
+    assert result["average_precision"].tolist() == [pytest.approx(7 / 12)]
+    assert result["threshold@1"].tolist() == [numbers[0]]
+
+
 @pytest.mark.parametrize(("function", "given"), CALLS, ids=CALL_IDS)
 def test_pandas_is_polars(function, given):
     rng = np.random.default_rng(1)
