@@ -171,9 +171,11 @@ def _with_moments(patterns: pl.DataFrame) -> pl.DataFrame:
     tied = part / k * (e1 + 3 * (k - 1) * e2 + (k - 1) * (k - 2) * e3)
     tied += part * (g - 1) / k * (4 * e2 + 5 * (k - 2) * e3 + (k - 2) * (k - 3) * e4)
     tied = pl.when(g > 0).then(tied).otherwise(0.0)
+    first, second = e1 * h + e2 * (n - h) + part * (e1 + (k - 1) * e2), 2 * pairs + alone + tied
+    # polars sums one group in another order than many. A running sum has one order.
     moments = table.group_by("pattern").agg(
-        sum=(e1 * h + e2 * (n - h) + part * (e1 + (k - 1) * e2)).sum(),
-        square=(2 * pairs + alone + tied).sum(),
+        sum=first.cum_sum().last(),
+        square=second.cum_sum().last(),
         cubes=(g**3 - g).sum(),
         largest=pl.max_horizontal(g.max(), pl.col("unranked").first()),
         unranked=pl.col("unranked").first().cast(pl.Float64),
