@@ -37,12 +37,25 @@ RUN = """
       const last = "threshold 0.09: tp 5, fp 5, fn 0, precision 0.50, recall 1.00, f1 0.67";
       if (text !== last) violations.push({ id: `the slider shows ${text}`, nodes: [{ html: slider.outerHTML }] });
     }
-    found.textContent = JSON.stringify(violations.map(({ id, nodes }) => [id, nodes.length, nodes[0].html]));
+    const { clientWidth, scrollWidth, dataset } = document.documentElement;
+    if (scrollWidth > clientWidth) violations.push({ id: `a page ${scrollWidth} px wide`, nodes: [{ html: "html" }] });
+    found.textContent = JSON.stringify({
+      width: innerWidth,
+      theme: dataset.theme,
+      violations: violations.map(({ id, nodes }) => [id, nodes.length, nodes[0].html]),
+    });
     found.id = "axe-found";
-    document.body.append(found);
+    top.document.body.append(found);
   }, 1500));
 </script>
 """
+
+
+# A page as wide as asked for: a window of Chromium is never narrower than 500 px.
+VIEW = """<!DOCTYPE html><body><iframe id="view" height="900"></iframe><script>
+  const [width, address] = location.hash.slice(1).split(",");
+  Object.assign(document.getElementById("view"), { width, src: address });
+</script>"""
 
 
 class Site(http.server.SimpleHTTPRequestHandler):
@@ -73,11 +86,12 @@ def fetch(directory: Path) -> str:
 
 def violations(browser: str, url: str, width: int, dark: bool, profile: Path) -> list[list]:
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=10000", "--dump-dom"]
-    flags += [f"--user-data-dir={profile}", f"--window-size={width},900"]
+    flags += [f"--user-data-dir={profile}", "--window-size=1600,1000"]
     flags += [f"--blink-settings=preferredColorScheme={0 if dark else 1}"]
     page = subprocess.run([browser, *flags, url], capture_output=True, encoding="utf-8", timeout=120).stdout
-    assert f'data-theme="{"dark" if dark else "light"}"' in page, url
-    return json.loads(unescape(re.search(r'<pre id="axe-found"[^>]*>(.*?)</pre>', page, re.DOTALL)[1]))
+    found = json.loads(unescape(re.search(r'<pre id="axe-found"[^>]*>(.*?)</pre>', page, re.DOTALL)[1]))
+    assert (found["width"], found["theme"]) == (width, "dark" if dark else "light"), url
+    return found["violations"]
 
 
 def main() -> None:
@@ -92,6 +106,7 @@ def main() -> None:
             raise SystemExit(print(f"axe was not run: {AXE} is not to be had here, {error}")) from None
         shutil.copytree(site, f"{work}/site")
         Path(work, "site", "axe.min.js").write_text(axe, encoding="utf-8")
+        Path(work, "site", "view.html").write_text(VIEW, encoding="utf-8")
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), partial(Site, directory=f"{work}/site"))
         threading.Thread(target=server.serve_forever, daemon=True).start()
         asked = [
@@ -99,7 +114,7 @@ def main() -> None:
         ]
         failed = 0
         for page, width, dark in asked:
-            url = f"http://127.0.0.1:{server.server_port}/{page}"
+            url = f"http://127.0.0.1:{server.server_port}/view.html#{width},/{page}"
             for name, places, html in violations(browser, url, width, bool(dark), Path(work, "profile")):
                 failed += 1
                 print(f"{page}, {width} px, {'dark' if dark else 'light'}: {name}, {places} times, as in {html}")
