@@ -281,7 +281,9 @@ def partitioned(
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.LazyFrame({"query": [1, 1, 2, 2], "relevant": [1, 0, 0, 1], "score": [0.9, 0.8, 0.7, 0.6]})
+    >>> run = pl.LazyFrame(
+    ...     {"query": [1, 1, 2, 2], "relevant": [1, 0, 0, 1], "score": [0.9, 0.8, 0.7, 0.6]}
+    ... )
     >>> parts = fp.partitioned(run, partitions=2, progress=False)
     >>> parts.average_precision("relevant", "score", by="query").rows()
     [(1, 1.0), (2, 0.5)]

@@ -9,7 +9,9 @@ once. Counts have the type Int64, because they may be missing. All other functio
 
    import frame_pr.dask
 
-   per_query = run.pr.evaluate(["average_precision", "precision@10"], "relevant", "score", by="query")
+   per_query = run.pr.evaluate(
+       ["average_precision", "precision@10"], "relevant", "score", by="query"
+   )
    per_query.compute().sort_values("query")
 """
 

@@ -9,7 +9,9 @@ one. With `by`, the result is lazy: Spark shuffles the rows by group and runs th
 
    import frame_pr.spark
 
-   per_query = run.pr.evaluate(["average_precision", "precision@10"], "relevant", "score", by="query")
+   per_query = run.pr.evaluate(
+       ["average_precision", "precision@10"], "relevant", "score", by="query"
+   )
    per_query.orderBy("query").show()
 """
 

@@ -115,7 +115,8 @@ class ExprPR:
         >>> import polars as pl
         >>> import frame_pr as fp
         >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
-        >>> run.select(pl.col("score").pr.metric("relevant", "mcc@threshold=0.7")).item().__round__(4)
+        >>> mcc = pl.col("score").pr.metric("relevant", "mcc@threshold=0.7")
+        >>> run.select(mcc.round(4)).item()
         0.1667
         """
         lowest_first = flag("ascending", ascending)
@@ -181,8 +182,11 @@ class ExprPR:
         --------
         >>> import polars as pl
         >>> import frame_pr as fp
-        >>> run = pl.DataFrame({"query": [1, 1, 2, 2], "relevant": [1, 0, 0, 1], "score": [0.9, 0.8, 0.7, 0.6]})
-        >>> run.group_by("query").agg(pl.col("score").pr.average_precision("relevant")).sort("query").rows()
+        >>> run = pl.DataFrame(
+        ...     {"query": [1, 1, 2, 2], "relevant": [1, 0, 0, 1], "score": [0.9, 0.8, 0.7, 0.6]}
+        ... )
+        >>> ap = pl.col("score").pr.average_precision("relevant")
+        >>> run.group_by("query", maintain_order=True).agg(ap).rows()
         [(1, 1.0), (2, 0.5)]
         """
         return self.metric(truth, "average_precision", positive=positive, ascending=ascending)
@@ -318,7 +322,8 @@ class ExprPR:
         >>> import polars as pl
         >>> import frame_pr as fp
         >>> run = pl.DataFrame({"relevant": [0, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
-        >>> run.select(pl.col("score").pr.ndcg("relevant", 2).round(4)).item()  # (1/log2(3)) / (1 + 1/log2(3))
+        >>> ndcg = pl.col("score").pr.ndcg("relevant", 2)  # (1/log2(3)) / (1 + 1/log2(3))
+        >>> run.select(ndcg.round(4)).item()
         0.3869
         """
         return self.metric(truth, "ndcg" if k is None else f"ndcg@{Rank.of(k)}", positive=positive, ascending=ascending)

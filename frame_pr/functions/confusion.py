@@ -292,9 +292,8 @@ def confusion_matrix(
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> images = pl.DataFrame({"fold": [1, 1, 2, 2], "shown": ["cat", "dog", "cat", "dog"]}).with_columns(
-    ...     predicted=pl.Series(["cat", "cat", "cat", "dog"])
-    ... )
+    >>> images = pl.DataFrame({"fold": [1, 1, 2, 2], "shown": ["cat", "dog", "cat", "dog"]})
+    >>> images = images.with_columns(predicted=pl.Series(["cat", "cat", "cat", "dog"]))
     >>> fp.confusion_matrix(images, "shown", "predicted", by="fold")
     shape: (8, 6)
     ┌──────┬───────┬────────────┬──────┬──────────┬───────────────┐

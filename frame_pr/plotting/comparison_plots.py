@@ -131,7 +131,11 @@ def plot_comparison(
     >>> import frame_pr as fp
     >>> from matplotlib.figure import Figure
     >>> figures = pl.DataFrame(
-    ...     {"q": [1, 2, 3] * 2, "system": ["a"] * 3 + ["b"] * 3, "ap": [0.1, 0.2, 0.3, 0.4, 0.1, 0.3]}
+    ...     {
+    ...         "q": [1, 2, 3] * 2,
+    ...         "system": ["a"] * 3 + ["b"] * 3,
+    ...         "ap": [0.1, 0.2, 0.3, 0.4, 0.1, 0.3],
+    ...     }
     ... )
     >>> ax = fp.plot_comparison(figures, "ap", by="q", ax=Figure().subplots())
     >>> ax.get_legend_handles_labels()[1]
@@ -283,7 +287,9 @@ def plot_differences(frame: Frame, /, *, metric: str | None = None, **options: U
     >>> import polars as pl
     >>> import frame_pr as fp
     >>> from matplotlib.figure import Figure
-    >>> weeks = pl.DataFrame({"week": [1] * 6 + [2] * 6, "truth": [1, 1, 0, 1, 0, 0] + [1, 0, 1, 0, 1, 0]})
+    >>> weeks = pl.DataFrame(
+    ...     {"week": [1] * 6 + [2] * 6, "truth": [1, 1, 0, 1, 0, 0] + [1, 0, 1, 0, 1, 0]}
+    ... )
     >>> weeks = weeks.with_columns(score=pl.Series([6, 5, 4, 3, 2, 1] * 2))
     >>> compared = fp.compare(weeks, "roc_auc", "truth", "score", between="week", baseline=1)
     >>> ax = fp.plot_differences(compared, ax=Figure().subplots())

@@ -86,8 +86,12 @@ def plot_confusion(frame: Frame, /, **options: Unpack[MatrixArguments]) -> Axes 
     >>> import polars as pl
     >>> import frame_pr as fp
     >>> from matplotlib.figure import Figure
-    >>> images = pl.DataFrame({"shown": ["cat", "dog", "dog"], "predicted": ["cat", "cat", "dog"]})
-    >>> ax = fp.plot_confusion(fp.confusion_matrix(images, "shown", "predicted"), ax=Figure().subplots())
+    >>> images = pl.DataFrame(
+    ...     {"shown": ["cat", "dog", "dog"], "predicted": ["cat", "cat", "dog"]}
+    ... )
+    >>> ax = fp.plot_confusion(
+    ...     fp.confusion_matrix(images, "shown", "predicted"), ax=Figure().subplots()
+    ... )
     >>> [text.get_text() for text in ax.texts]
     ['1\n100%', '0\n0%', '1\n50%', '1\n50%']
     """

@@ -282,7 +282,9 @@ def plot_curve(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, **options: Unp
     >>> import frame_pr as fp
     >>> from matplotlib.figure import Figure
     >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
-    >>> ax = fp.plot_curve(fp.curve(run, "relevant", "score"), ax=Figure().subplots(), label="run 1")
+    >>> ax = fp.plot_curve(
+    ...     fp.curve(run, "relevant", "score"), ax=Figure().subplots(), label="run 1"
+    ... )
     >>> ax.get_legend().get_texts()[0].get_text()
     'run 1 (AP = 0.92, P = 3)'
     """

@@ -316,8 +316,12 @@ def plot_gains(
     >>> import polars as pl
     >>> import frame_pr as fp
     >>> from matplotlib.figure import Figure
-    >>> run = pl.DataFrame({"fraud": [1, 1, 0, 1, 0, 0, 0, 0], "score": [9, 8, 7, 6, 5, 4, 3, 2]})
-    >>> ax = fp.plot_gains(fp.gains_table(run, "fraud", "score", bins=4), ax=Figure().subplots())
+    >>> run = pl.DataFrame(
+    ...     {"fraud": [1, 1, 0, 1, 0, 0, 0, 0], "score": [9, 8, 7, 6, 5, 4, 3, 2]}
+    ... )
+    >>> ax = fp.plot_gains(
+    ...     fp.gains_table(run, "fraud", "score", bins=4), ax=Figure().subplots()
+    ... )
     >>> [f"{bar.get_height():.2f}" for bar in ax.patches]  # 2, 1, 0 and 0 of 3
     ['0.67', '0.33', '0.00', '0.00']
     """

@@ -80,7 +80,9 @@ def plot_slopes(frame: Frame, /, *, metric: str | None = None, **options: Unpack
     >>> import polars as pl
     >>> import frame_pr as fp
     >>> from matplotlib.figure import Figure
-    >>> table = pl.DataFrame({"q": [1, 1, 2, 2], "system": ["old", "new"] * 2, "roc_auc": [0.6, 0.8, 0.7, 0.5]})
+    >>> table = pl.DataFrame(
+    ...     {"q": [1, 1, 2, 2], "system": ["old", "new"] * 2, "roc_auc": [0.6, 0.8, 0.7, 0.5]}
+    ... )
     >>> ax = fp.plot_slopes(table, metric="roc_auc", ax=Figure().subplots())
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['new better: 1', 'new worse: 1']

@@ -112,7 +112,13 @@ def plot_intervals(
     >>> import polars as pl
     >>> import frame_pr as fp
     >>> from matplotlib.figure import Figure
-    >>> run = pl.DataFrame({"q": [1, 1, 1, 1, 2, 2, 2, 2], "truth": [1, 0, 1, 0, 1, 1, 0, 0], "score": range(8)})
+    >>> run = pl.DataFrame(
+    ...     {
+    ...         "q": [1, 1, 1, 1, 2, 2, 2, 2],
+    ...         "truth": [1, 0, 1, 0, 1, 1, 0, 0],
+    ...         "score": range(8),
+    ...     }
+    ... )
     >>> table = fp.intervals(run, "average_precision", "truth", "score", by="q")
     >>> ax = fp.plot_intervals(table, ax=Figure().subplots())
     >>> [label.get_text() for label in ax.get_yticklabels()]
@@ -278,8 +284,12 @@ def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"week": [1, 1, 1, 2, 2, 2], "truth": [1, 0, 1, 0, 1, 1], "score": range(6)})
-    >>> table = fp.evaluate(run, ["average_precision", "prevalence"], "truth", "score", by="week")
+    >>> run = pl.DataFrame(
+    ...     {"week": [1, 1, 1, 2, 2, 2], "truth": [1, 0, 1, 0, 1, 1], "score": range(6)}
+    ... )
+    >>> table = fp.evaluate(
+    ...     run, ["average_precision", "prevalence"], "truth", "score", by="week"
+    ... )
     >>> figure = fp.plot_trend(table)
     >>> [ax.get_label() for ax in figure.axes]
     ['average_precision', 'prevalence']

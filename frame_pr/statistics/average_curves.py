@@ -93,7 +93,9 @@ def average_curve(
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"query": [1, 1, 2, 2], "relevant": [1, 0, 0, 1], "score": [9, 8, 7, 6]})
+    >>> run = pl.DataFrame(
+    ...     {"query": [1, 1, 2, 2], "relevant": [1, 0, 0, 1], "score": [9, 8, 7, 6]}
+    ... )
     >>> mean = fp.average_curve(run, "relevant", "score", by="query", points=3)
     >>> mean.select("recall", "precision", "low", "high", "groups")
     shape: (2, 5)

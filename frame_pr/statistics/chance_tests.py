@@ -91,10 +91,13 @@ def above_chance(
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"compound": ["a"] * 5 + ["b"] * 5, "replicate": [1, 1, 0, 0, 0] + [0, 1, 0, 0, 1]})
+    >>> run = pl.DataFrame(
+    ...     {"compound": ["a"] * 5 + ["b"] * 5, "replicate": [1, 1, 0, 0, 0] + [0, 1, 0, 0, 1]}
+    ... )
     >>> run = run.with_columns(score=pl.Series([5, 4, 3, 2, 1] * 2))
     >>> tests = fp.above_chance(run, "average_precision", "replicate", "score", by="compound")
-    >>> tests.select("compound", pl.col("value", "expectation", "z").round(3), "p_value", "p_adjusted", "method")
+    >>> rounded = pl.col("value", "expectation", "z").round(3)
+    >>> tests.select("compound", rounded, "p_value", "p_adjusted", "method")
     shape: (2, 7)
     ┌──────────┬───────┬─────────────┬────────┬─────────┬────────────┬────────┐
     │ compound ┆ value ┆ expectation ┆ z      ┆ p_value ┆ p_adjusted ┆ method │

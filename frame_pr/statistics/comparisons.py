@@ -220,7 +220,9 @@ def compare(
     │ new    ┆ 0.1667     ┆ 0.4226  ┆ 1    ┆ 2    │
     └────────┴────────────┴─────────┴──────┴──────┘
 
-    >>> weeks = pl.DataFrame({"week": [1] * 6 + [2] * 6, "truth": [1, 1, 0, 1, 0, 0] + [1, 0] * 3})
+    >>> weeks = pl.DataFrame(
+    ...     {"week": [1] * 6 + [2] * 6, "truth": [1, 1, 0, 1, 0, 0] + [1, 0] * 3}
+    ... )
     >>> weeks = weeks.with_columns(score=pl.Series([6, 5, 4, 3, 2, 1] * 2))
     >>> compared = fp.compare(weeks, "roc_auc", "truth", "score", between="week")
     >>> compared.select("baseline", "group", pl.col("difference", "low", "high").round(4))

@@ -144,7 +144,10 @@ def intervals(
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> labels = {"model": ["a"] * 6 + ["b"] * 6, "truth": [1, 1, 0, 1, 0, 0] + [1, 0, 1, 0, 0, 1]}
+    >>> labels = {
+    ...     "model": ["a"] * 6 + ["b"] * 6,
+    ...     "truth": [1, 1, 0, 1, 0, 0] + [1, 0, 1, 0, 0, 1],
+    ... }
     >>> run = pl.DataFrame(labels | {"score": range(12, 0, -1)})
     >>> bounds = fp.intervals(run, "average_precision", "truth", "score", by="model")
     >>> bounds.select("model", "metric", "value", "low", "high", "units")

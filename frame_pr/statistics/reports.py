@@ -278,7 +278,9 @@ def format_table(
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
-    >>> run = pl.DataFrame({"relevant": [0, 1, 0, 1], "old": [0.9, 0.8, 0.7, 0.6], "new": [0.6, 0.9, 0.8, 0.7]})
+    >>> run = pl.DataFrame(
+    ...     {"relevant": [0, 1, 0, 1], "old": [0.9, 0.8, 0.7, 0.6], "new": [0.6, 0.9, 0.8, 0.7]}
+    ... )
     >>> figures = run.pr.evaluate(["average_precision", "fpr@2"], "relevant", ["old", "new"])
     >>> print(figures.pr.format_table(decimals=2))
     | system | average_precision | fpr@2 |

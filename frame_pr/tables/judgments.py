@@ -70,7 +70,9 @@ def join_judgments(
     >>> import polars as pl
     >>> import frame_pr as fp
     >>> run = pl.DataFrame({"query": ["q", "q"], "document": ["a", "b"], "score": [2.0, 1.0]})
-    >>> judgments = pl.DataFrame({"query": ["q", "q"], "document": ["c", "b"], "relevance": [1, 1]})
+    >>> judgments = pl.DataFrame(
+    ...     {"query": ["q", "q"], "document": ["c", "b"], "relevance": [1, 1]}
+    ... )
     >>> joined = fp.join_judgments(run, judgments, on=["query", "document"])
     >>> joined
     shape: (3, 4)
@@ -84,7 +86,8 @@ def join_judgments(
     │ q     ┆ c        ┆ null  ┆ 1         │
     └───────┴──────────┴───────┴───────────┘
     >>> options = {"unscored": "unretrieved", "unjudged": "negative"}
-    >>> joined.pr.average_precision("relevance", "score", by="query", **options)  # (1/2 + 0) / 2
+    >>> # (1/2 + 0) / 2
+    >>> joined.pr.average_precision("relevance", "score", by="query", **options)
     shape: (1, 2)
     ┌───────┬───────────────────┐
     │ query ┆ average_precision │

@@ -96,8 +96,9 @@ def read_trec_run(path: Path | Sequence[Path] | Mapping[str, Path]) -> pl.DataFr
     --------
     >>> import gzip, tempfile
     >>> import frame_pr as fp
+    >>> run = b"q1 Q0 d7  1 9.25 bm25\nq1 Q0 d2  2 8.5  bm25\n"
     >>> with tempfile.NamedTemporaryFile() as file:
-    ...     _ = file.write(gzip.compress(b"q1 Q0 d7  1 9.25 bm25\nq1 Q0 d2  2 8.5  bm25\n")), file.flush()
+    ...     _ = file.write(gzip.compress(run)), file.flush()
     ...     fp.read_trec_run(file.name).rows()
     [('bm25', 'q1', 'd7', 1, 9.25), ('bm25', 'q1', 'd2', 2, 8.5)]
     """
