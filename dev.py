@@ -48,7 +48,7 @@ GENERATED = (
     "docs/frame_support.py",
     "docs/completion.py",
     "docs/docstrings.py",
-    "docs/house.py",
+    "docs/layers.py",
     "docs/notebooks.py",
     "tests/public_surface.py",
 )
@@ -118,7 +118,7 @@ def fuzz(*arguments: str) -> None:
 
 @command
 def lint() -> None:
-    """Run ruff, mypy, typos and the contract of the rooms."""
+    """Run ruff, mypy, typos and the contract of the layers."""
     python = install("dev")
     run(tool(python, "ruff"), "check", ".")
     run(tool(python, "ruff"), "format", "--check", ".")

@@ -25,7 +25,7 @@ TESTS = {
     "ranking": ["tests/ranking", "tests/metrics", *_INPUTS, "tests/functions/test_curves.py"],
     "statistics": ["tests/statistics"],
 }
-"""The fast tests that a room's mutants run. The first failure ends them."""
+"""The fast tests that a folder's mutants run. The first failure ends them."""
 RANDOM = {
     "metrics": ["tests/fuzz/test_fuzz.py"],
     "statistics": ["tests/statistics/test_comparison_oracle.py", "tests/statistics/test_random_statistics.py"],
@@ -96,8 +96,8 @@ class Mutant(SourceFileLoader):
         return compile(self.tree, self.path, "exec", dont_inherit=True)
 
 
-def start(path: Path, tree: ast.Module, rooms: list[str]) -> int:
-    """The process that runs the tests of these rooms with a changed module; its exit code is that of pytest."""
+def start(path: Path, tree: ast.Module, folders: list[str]) -> int:
+    """The process that runs the tests of these folders with a changed module; its exit code is that of pytest."""
     if child := os.fork():
         return child
     signal.setitimer(signal.ITIMER_PROF, SECONDS)
@@ -108,8 +108,8 @@ def start(path: Path, tree: ast.Module, rooms: list[str]) -> int:
     import pytest
 
     arguments = ["-x", "-q", "-p", "no:cacheprovider", "--assert=plain"]
-    fast = dict.fromkeys(tests for room in rooms for tests in TESTS[room])
-    survivors = dict.fromkeys(tests for room in rooms for tests in RANDOM[room])
+    fast = dict.fromkeys(tests for folder in folders for tests in TESTS[folder])
+    survivors = dict.fromkeys(tests for folder in folders for tests in RANDOM[folder])
     os._exit(pytest.main([*arguments, "-m", "not slow", *fast]) or pytest.main([*arguments, *survivors]))
 
 
@@ -117,7 +117,9 @@ def main(wanted: int = 300, seed: int = 1, jobs: int = 2) -> None:
     """Try so many mutants, and print the survivors and the score."""
     for name in IMPORTED:
         importlib.import_module(name)
-    files = [f for room in TESTS for f in sorted((ROOT / "frame_pr" / room).glob("*.py")) if f.name not in NOT_FORMULAS]
+    files = [
+        f for folder in TESTS for f in sorted((ROOT / "frame_pr" / folder).glob("*.py")) if f.name not in NOT_FORMULAS
+    ]
     places = [(path, i) for path in files for i in range(len(sites(ast.parse(path.read_text(encoding="utf-8")))))]
     drawn = random.Random(seed).sample(places, min(wanted, len(places)))
     print(f"{len(drawn)} of {len(places)} mutants, seed {seed}", flush=True)
@@ -132,15 +134,15 @@ def main(wanted: int = 300, seed: int = 1, jobs: int = 2) -> None:
             tree, text = mutated(path, i)
             running[start(path, tree, [path.parent.name])] = path.parent.name, text
         child, status = os.wait()
-        room, text = running.pop(child)
-        tried[room] += 1
-        killed[room] += status != 0
+        folder, text = running.pop(child)
+        tried[folder] += 1
+        killed[folder] += status != 0
         if status == 0:
             print(f"survived: {text}", flush=True)
         if tried.total() % 10 == 0:
             print(f"{killed.total()} of {tried.total()} killed", file=sys.stderr, flush=True)
-    for room, number in tried.items():
-        print(f"{room}: {killed[room]} of {number} killed")
+    for folder, number in tried.items():
+        print(f"{folder}: {killed[folder]} of {number} killed")
     print(f"score: {killed.total() / tried.total():.1%}")
 
 

@@ -82,11 +82,11 @@ def test_a_notebook_is_its_page_and_runs(name, monkeypatch):
     assert names["ax"].get_legend() is not None
 
 
-def test_the_drawing_of_the_rooms_is_that_of_the_code():
-    made = runpy.run_path(str(DOCS / "house.py"))["picture"]()
+def test_the_drawing_of_the_layers_is_that_of_the_code():
+    made = runpy.run_path(str(DOCS / "layers.py"))["picture"]()
     assert ">ranking</text>" in made
     assert ">accessors.py</text>" in made
-    assert (DOCS / "images" / "house.svg").read_text(encoding="utf-8") == made, "run: python docs/house.py"
+    assert (DOCS / "images" / "layers.svg").read_text(encoding="utf-8") == made, "run: python docs/layers.py"
 
 
 def test_the_pages_of_the_trades_are_one_click_from_the_first():

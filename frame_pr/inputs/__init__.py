@@ -1,1 +1,1 @@
-"""Validate the caller's columns and turn them into canonical rows; for `ranking` and the rooms above."""
+"""Validate the caller's columns and turn them into canonical rows; for `ranking` and the layers above."""

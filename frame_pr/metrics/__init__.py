@@ -1,1 +1,1 @@
-"""Compute metrics from names and blocks: one family of metrics per file, for the rooms above."""
+"""Compute metrics from names and blocks: one family of metrics per file, for the layers above."""

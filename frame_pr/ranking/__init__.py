@@ -1,1 +1,1 @@
-"""Turn canonical rows into blocks of equal scores, by the only sort; for the rooms from `metrics` up."""
+"""Turn canonical rows into blocks of equal scores, by the only sort; for the layers from `metrics` up."""

@@ -1,4 +1,4 @@
-"""Draw docs/images/house.svg, the rooms of the package as their contract orders them: `python docs/house.py`."""
+"""Draw docs/images/layers.svg, the layers of the package as their contract orders them: `python docs/layers.py`."""
 
 import ast
 import tomllib
@@ -8,11 +8,11 @@ from textwrap import wrap
 from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
-TARGET = ROOT / "docs" / "images" / "house.svg"
-RULE = "A room imports from the floors below its own, never from those above or from another room on its floor."
+TARGET = ROOT / "docs" / "images" / "layers.svg"
+RULE = "A folder or file imports from the layers below its own, never from those above or from its own."
 
 WIDTH, SIDE, GAP, PADDING, BETWEEN = 720, 46, 8, 12, 3
-INK, FINE, LINE, ROOM, DOOR = "#1f2328", "#57606a", "#8c959f", "#f1f5fa", "#fbf3e4"
+INK, FINE, LINE, FOLDER, FILE = "#1f2328", "#57606a", "#8c959f", "#f1f5fa", "#fbf3e4"
 BARE = "#6e7781"  # on no box: the page behind it is light or dark
 MONO, SANS = "Menlo, Consolas, monospace", "Helvetica, Arial, sans-serif"
 # The mean width of a letter in ems, in the widest of the fonts that a reader may have: no text leaves its box.
@@ -53,21 +53,21 @@ Texts = list[tuple[Font, list[str]]]
 
 def picture() -> str:
     """The whole drawing."""
-    floors = _floors()
+    layers = _layers()
     boxes, y = [], float(GAP)
-    for floor in floors:
-        width = (WIDTH - SIDE - GAP * len(floor)) / len(floor)
-        written = [_texts(room, width - 2 * PADDING) for room in floor]
+    for layer in layers:
+        width = (WIDTH - SIDE - GAP * len(layer)) / len(layer)
+        written = [_texts(module, width - 2 * PADDING) for module in layer]
         height = max(map(_height, written)) + 2 * PADDING
-        for i, (room, texts) in enumerate(zip(floor, written, strict=True)):
-            boxes += _box(room, texts, SIDE + i * (width + GAP), y, width, height)
+        for i, (module, texts) in enumerate(zip(layer, written, strict=True)):
+            boxes += _box(module, texts, SIDE + i * (width + GAP), y, width, height)
         y += height + GAP
-    order = "; ".join(", ".join(room.stem for room in floor) for floor in floors)
+    order = "; ".join(", ".join(module.stem for module in layer) for layer in layers)
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y:g}" width="{WIDTH}" height="{y:g}"'
             ' role="img" aria-labelledby="title desc">',
-            '<title id="title">The rooms of frame_pr</title>',
+            '<title id="title">The layers of frame_pr</title>',
             f'<desc id="desc">From the top down: {order}. {RULE}</desc>',
             *boxes,
             *_arrow(GAP, y - GAP),
@@ -76,30 +76,30 @@ def picture() -> str:
     )
 
 
-def _floors() -> list[list[Path]]:
+def _layers() -> list[list[Path]]:
     """The folders and files of each layer, from the top down."""
     with (ROOT / "pyproject.toml").open("rb") as file:
         contracts = tomllib.load(file)["tool"]["importlinter"]["contracts"]
-    (rooms,) = (contract for contract in contracts if contract["type"] == "layers")
-    (package,) = rooms["containers"]
-    return [[_path(ROOT / package / name.strip()) for name in layer.split("|")] for layer in rooms["layers"]]
+    (contract,) = (contract for contract in contracts if contract["type"] == "layers")
+    (package,) = contract["containers"]
+    return [[_path(ROOT / package / name.strip()) for name in layer.split("|")] for layer in contract["layers"]]
 
 
-def _path(room: Path) -> Path:
-    return room if room.is_dir() else room.with_suffix(".py")
+def _path(module: Path) -> Path:
+    return module if module.is_dir() else module.with_suffix(".py")
 
 
-def _texts(room: Path, width: float) -> Texts:
-    """What is written into the box of a room."""
-    texts = {NAME: room.name, SENTENCE: _sentence(room)}
-    if room.is_dir():
-        texts[FILES] = ", ".join(sorted(file.stem for file in room.glob("*.py") if file.stem != "__init__"))
+def _texts(module: Path, width: float) -> Texts:
+    """What is written into the box of a folder or file."""
+    texts = {NAME: module.name, SENTENCE: _sentence(module)}
+    if module.is_dir():
+        texts[FILES] = ", ".join(sorted(file.stem for file in module.glob("*.py") if file.stem != "__init__"))
     return [(font, font.lines(text, width)) for font, text in texts.items()]
 
 
-def _sentence(room: Path) -> str:
-    """What comes in and what goes out; who may use a room is seen in the drawing."""
-    source = room / "__init__.py" if room.is_dir() else room
+def _sentence(module: Path) -> str:
+    """What comes in and what goes out; who may use it is seen in the drawing."""
+    source = module / "__init__.py" if module.is_dir() else module
     docstring = ast.get_docstring(ast.parse(source.read_text(encoding="utf-8"))) or ""
     sentence = docstring.splitlines()[0].partition(";")[0]
     return sentence.rstrip(".").replace("`", "").replace(" ->", "\N{NO-BREAK SPACE}→")
@@ -109,8 +109,8 @@ def _height(texts: Texts) -> float:
     return sum(len(lines) * font.lead for font, lines in texts) + (len(texts) - 1) * BETWEEN
 
 
-def _box(room: Path, texts: Texts, x: float, y: float, width: float, height: float) -> list[str]:
-    fill = ROOM if room.is_dir() else DOOR
+def _box(module: Path, texts: Texts, x: float, y: float, width: float, height: float) -> list[str]:
+    fill = FOLDER if module.is_dir() else FILE
     size = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"'
     drawn = [f'<rect {size} rx="4" fill="{fill}" stroke="{LINE}"/>']
     y += PADDING

@@ -1,4 +1,4 @@
-"""The contract of the rooms, at the end of pyproject.toml, lets no arrow up or sideways."""
+"""The contract of the layers, at the end of pyproject.toml, lets no arrow up or sideways."""
 
 import shutil
 import subprocess
@@ -30,7 +30,7 @@ def checked(tmp_path: Path, file: str = "", line: str = "") -> subprocess.Comple
 
 
 def test_the_package_keeps_the_contract(tmp_path):
-    assert "Rooms KEPT" in checked(tmp_path).stdout
+    assert "Layers KEPT" in checked(tmp_path).stdout
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_the_package_keeps_the_contract(tmp_path):
         ("inputs/rows.py", "import frame_pr.tables.trec", "frame_pr.inputs is not allowed to import frame_pr.tables"),
         ("cellar/__init__.py", "", "cellar"),
     ],
-    ids=["up", "sideways", "a room of no floor"],
+    ids=["up", "sideways", "a folder of no layer"],
 )
 def test_a_wrong_arrow_breaks_it(tmp_path, file, line, said):
     done = checked(tmp_path, file, line)
