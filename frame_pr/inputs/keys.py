@@ -17,9 +17,10 @@ Recode = Callable[[pl.LazyFrame], pl.LazyFrame]
 class Coding(NamedTuple):
     """The mapping between key columns and `group`, in both directions."""
 
-    code: Recode
+    rows: pl.LazyFrame
+    """The rows of the frame, with `group`."""
     look_up: Recode
-    """Apply `code` to the rows of another frame; drop the rows of groups that this frame does not have."""
+    """Add `group` to the rows of another frame; drop the rows of groups that this frame does not have."""
     restore: Recode
 
 
@@ -93,7 +94,7 @@ def coding(
         def alike(rows: pl.LazyFrame) -> pl.LazyFrame:
             return rows.with_columns(group=zero)
 
-        return Coding(alike, alike, lambda table: table.drop("group"))
+        return Coding(alike(frame), alike, lambda table: table.drop("group"))
     schema = frame.select(keys).collect_schema()
     # polars merges two sorted columns if it finds no NaN, but not if there is one more column.
     nan = {"nan": pl.col(keys[0]).is_nan()} if schema[keys[0]].is_float() else {}
@@ -123,9 +124,15 @@ def coding(
         def code(rows: pl.LazyFrame) -> pl.LazyFrame:
             return rows.with_columns(group=position)
 
-        return Coding(code, lambda rows: code(present(rows)), lambda table: table.with_columns(**values).drop("group"))
+        return Coding(
+            code(frame), lambda rows: code(present(rows)), lambda table: table.with_columns(**values).drop("group")
+        )
 
     groups = frame.select(keys)
+    starts = _starts_of_runs(groups) if height is not None and height >= SMALL else None
+    if starts is not None:
+        groups = heads = groups.collect().filter(starts).lazy()
+        in_order = True
     if digits:
         groups = groups.filter(~pl.all_horizontal(digit.inside() for digit in digits).all())
     groups = groups.group_by(keys).agg().sort(keys).with_row_index("number")
@@ -156,7 +163,24 @@ def coding(
         table = table.with_columns(pl.when("numbered").then(key).otherwise(value) for key, value in values.items())
         return table.drop("group", "numbered")
 
-    return Coding(number, lambda rows: number(present(rows)), restore)
+    if starts is None:
+        coded = number(frame)
+    else:
+        of_heads = number(heads).select("group").collect().to_series()
+        of_rows = of_heads.gather(starts.cum_sum() - 1).to_frame()
+        coded = pl.concat([frame, of_rows.lazy()], how="horizontal")
+    return Coding(coded, lambda rows: number(present(rows)), restore)
+
+
+def _starts_of_runs(keys: pl.LazyFrame) -> pl.Series | None:
+    """Return which rows have other keys than the row before, where few rows have; otherwise None."""
+    schema = keys.collect_schema()
+    if any(dtype.is_nested() for dtype in schema.dtypes()):
+        return None
+    differs = pl.any_horizontal(pl.col(name).ne_missing(pl.col(name).shift(1)) for name in schema)
+    starts = (pl.int_range(pl.len()) == 0) | differs
+    few = keys.head(SMALL).select(starts.mean() < 0.5).collect().item()
+    return keys.select(starts).collect().to_series() if few else None
 
 
 def _physical(dtype: pl.DataType) -> type[pl.DataType]:

@@ -199,7 +199,7 @@ def rows_of(
         source = _with_places(source, request, number)
     limit = group_limit(places=ordered or carried or placed)
     coder = number(source, list(selection.keys), limit=limit // len(selection.scores))
-    rows, restore = coder.code(source).drop(list(selection.keys)), coder.restore
+    rows, restore = coder.rows.drop(list(selection.keys)), coder.restore
     rows, drops = mark_dropped(rows, request, list(selection.scores), carry=carry)
     if selection.several:
         rows, restore = _stacked(rows, list(selection.scores)), _with_system(restore, list(selection.scores.values()))
@@ -284,7 +284,7 @@ def _with_places(source: pl.LazyFrame, request: Request, number: Callable[..., C
     else:  # A missing gain counts as 0, and so does its place.
         number = partial(number, assumed=None)  # The caller's columns lack it.
         source = source.with_columns(tie_break=pl.col("gain").fill_null(0))
-    coded = number(source, ["tie_break"], limit=PLACES - 1).code(source)
+    coded = number(source, ["tie_break"], limit=PLACES - 1).rows
     tie = PLACES - 1 - pl.col("group") if descending else pl.col("group")
     tie = pl.when(pl.col("tie_break").is_not_null()).then(tie).otherwise(PLACES - 1)
     return coded.with_columns(tie=tie).drop("group", "tie_break")

@@ -100,8 +100,8 @@ def count_classes(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
 
 def weights_of_ranges(counts: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     """Compute the weights of positives and negatives of each range, which are those of its group."""
-    coder, ranges = _numbered(counts, call.keys)
-    ranges = ranges.rename(lambda column: column.removeprefix(_SUM))
+    coder = _coding_of(counts, call.keys)
+    ranges = coder.rows.rename(lambda column: column.removeprefix(_SUM))
     share, name, dtype = call.request.prevalence, "prevalence", pl.Float64()
     if isinstance(share, str):
         share = totals_in_rows(ranges, name, share, dtype, typed=shares_of_positives)
@@ -126,10 +126,10 @@ def measure_ranges(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
 
 def units_of(sizes: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     """Return the unit of the weights of each range, which all ranges of a group share."""
-    coder, ranges = _numbered(sizes, call.keys)
+    coder = _coding_of(sizes, call.keys)
     largest, rows = pl.col(_SUM + "exponent").max().over("group"), pl.col(_SUM + "rows").sum().over("group")
-    ranges = ranges.select("group", *call.keys, RANGE, **{_SUM + "bits": bits_of_sum(largest, rows)})
-    for total in _known_totals(sizes, call, coder, pl.Float64()):
+    ranges = coder.rows.select("group", *call.keys, RANGE, **{_SUM + "bits": bits_of_sum(largest, rows)})
+    for total in _known_totals(coder, call, pl.Float64()):
         ranges = ranges.join(total, on="group", how="left")
     bits = bits_beside(pl.col(_SUM + "bits"), list(call.request.totals))
     return ranges.select(*call.keys, RANGE, unit=unit_of(bits)).collect()
@@ -152,12 +152,12 @@ def starts_of(counts: pl.DataFrame, call: PartQuery, units: pl.DataFrame | None)
     """Return the counts with which each range starts, without the largest precision below it."""
     if units is not None:
         counts = counts.join(units, on=[*call.keys, RANGE], how="left", nulls_equal=True)
-    coder, ranges = _numbered(counts, call.keys)
+    coder = _coding_of(counts, call.keys)
     masses = (*MASSES, UNJUDGED)
     sums, ranked = {mass: pl.col(_SUM + mass.total) for mass in masses}, pl.col(RANGE).is_not_null()
-    totals = _known_totals(counts, call, coder, pl.Int64() if units is None else pl.Float64())
+    totals = _known_totals(coder, call, pl.Int64() if units is None else pl.Float64())
     unit = [] if units is None else [pl.col("unit").first()]
-    groups = ranges.group_by("group").agg(*(total.sum().alias(mass.total) for mass, total in sums.items()), *unit)
+    groups = coder.rows.group_by("group").agg(*(total.sum().alias(mass.total) for mass, total in sums.items()), *unit)
     groups = with_totals(groups, totals, in_units=units is not None)
     groups = groups.select("group", **{mass.in_all: mass.total for mass in masses})
     before = {
@@ -165,17 +165,17 @@ def starts_of(counts: pl.DataFrame, call: PartQuery, units: pl.DataFrame | None)
         for mass, total in sums.items()
         for number in (pl.when(ranked).then(total).otherwise(0),)
     }
-    starts = ranges.sort("group", RANGE, nulls_last=True).with_columns(**before, later_precision=pl.lit(0.0))
+    starts = coder.rows.sort("group", RANGE, nulls_last=True).with_columns(**before, later_precision=pl.lit(0.0))
     return starts.join(groups, on="group").select(*call.keys, RANGE, *START).collect()
 
 
-def _known_totals(ranges: pl.DataFrame, call: PartQuery, coder: Coding, dtype: pl.DataType) -> list[pl.LazyFrame]:
+def _known_totals(coder: Coding, call: PartQuery, dtype: pl.DataType) -> list[pl.LazyFrame]:
     """Return the known totals of groups, of which a table of ranges has those that are columns of the rows."""
-    keys = dict(zip(call.by, call.keys, strict=True))
+    keys, schema = dict(zip(call.by, call.keys, strict=True)), coder.rows.collect_schema()
     return [
-        totals_in_rows(coder.code(ranges.lazy()), name, value, dtype)
+        totals_in_rows(coder.rows, name, value, dtype)
         if isinstance(value, str)
-        else totals_in_frame(totals_frame(value, name, keys, ranges.schema), name, coder, 1, dtype)
+        else totals_in_frame(totals_frame(value, name, keys, schema), name, coder, 1, dtype)
         for name, value in call.request.totals.items()
     ]
 
@@ -195,8 +195,8 @@ def with_later_precision(starts: pl.DataFrame, best: pl.DataFrame, call: PartQue
     # A range of rows that do not count has no threshold.
     precision = pl.col(_SUM + "precision").fill_null(0.0)
     later = precision.shift(-1, fill_value=0.0).cum_max(reverse=True).over("group")
-    ranges = _numbered(starts, call.keys)[1].sort("group", RANGE, nulls_last=True).with_columns(later_precision=later)
-    return ranges.select(*call.keys, RANGE, *START).collect()
+    ranges = _coding_of(starts, call.keys).rows.sort("group", RANGE, nulls_last=True)
+    return ranges.with_columns(later_precision=later).select(*call.keys, RANGE, *START).collect()
 
 
 def summed_up(part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame, units: pl.DataFrame | None) -> pl.DataFrame:
@@ -208,12 +208,11 @@ def summed_up(part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame, units: 
 
 def finished_groups(sums: pl.DataFrame, call: PartQuery, plan: Plan) -> pl.DataFrame:
     """Compute the metrics of each group from the sums of its ranges."""
-    coder, ranges = _numbered(sums, call.keys)
-    groups = per_group(ranges, plan.over_groups, None if call.keys else 1, _SUM, in_order=False)
+    coder = _coding_of(sums, call.keys)
+    groups = per_group(coder.rows, plan.over_groups, None if call.keys else 1, _SUM, in_order=False)
     table = finalize(groups, ["group"], plan)
     return coder.restore(table).select(*call.keys, *plan.metrics).collect()
 
 
-def _numbered(table: pl.DataFrame, keys: list[str]) -> tuple[Coding, pl.LazyFrame]:
-    coder = coding(table.lazy(), keys, limit=group_limit(places=False), height=table.height, in_order=False)
-    return coder, coder.code(table.lazy())
+def _coding_of(table: pl.DataFrame, keys: list[str]) -> Coding:
+    return coding(table.lazy(), keys, limit=group_limit(places=False), height=table.height, in_order=False)

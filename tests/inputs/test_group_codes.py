@@ -273,9 +273,9 @@ def test_a_narrow_key_next_to_a_key_beyond_the_range_that_is_guessed():
 def test_no_more_groups_than_the_sort_key_holds(height):
     keys = pl.LazyFrame({"key": ["c", "a", "b"]})
     coder = coding(keys, ["key"], limit=3, height=height, in_order=True)
-    assert coder.code(keys).collect()["group"].to_list() == [2, 0, 1]
+    assert coder.rows.collect()["group"].to_list() == [2, 0, 1]
     with pytest.raises(ValueError, match="3 distinct keys: with these arguments 2 is the most"):
-        coding(keys, ["key"], limit=2, height=height, in_order=True).code(keys).collect()
+        coding(keys, ["key"], limit=2, height=height, in_order=True).rows.collect()
 
 
 @pytest.mark.parametrize("alike", [False, True])
@@ -291,3 +291,30 @@ def test_hashes_of_keys_in_large_frames(alike, monkeypatch):
         monkeypatch.setattr(pl.Expr, "hash", lambda key: pl.int_range(pl.len()) * 0)
     result = data.pr.evaluate("rows", "relevant", "score", by=["first", "second"])
     assert result.equals(expected)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["b", None, "a", "", "b"],
+        pl.Series(["b", None, "a", "c", "b"], dtype=pl.Categorical),
+        [2.5, float("nan"), None, 0.0, float("nan")],
+        [0.0, -0.0, 1.0, -0.0, 1.0],
+        pl.Series([2**63, 0, None, 2**64 - 1, 0], dtype=pl.UInt64),
+        [b"b", b"", None, b"", b"b"],
+        [[1], [], None, [1], []],
+    ],
+    ids=["text", "categories", "nan", "zeros", "far integers", "bytes", "lists"],
+)
+def test_runs_of_rows_with_equal_keys(values, monkeypatch):
+    # A key stands in two runs, and a run begins where only one of two keys changes.
+    keys = pl.DataFrame({"key": pl.Series(values), "other": ["x", "x", "y", "y", None]})
+    keys = pl.concat([keys, keys.reverse()]).select(pl.all().repeat_by(3).explode(empty_as_null=False))
+    data = keys.with_columns(relevant=pl.int_range(30) % 7 < 3, score=pl.int_range(30) * 11 % 13)
+    for by in ("key", ["key", "other"], ["other", "key"]):
+        expected = data.pr.average_precision("relevant", "score", by=by)
+        appended = data.pr.with_metrics("average_precision", "relevant", "score", by=by)
+        with monkeypatch.context() as patch:
+            patch.setattr(keys_module, "SMALL", 20)
+            assert data.pr.average_precision("relevant", "score", by=by).equals(expected)
+            assert data.pr.with_metrics("average_precision", "relevant", "score", by=by).equals(appended)
