@@ -27,11 +27,10 @@ from frame_pr.functions.rankings import (
 )
 from frame_pr.functions.tallies import tally
 from frame_pr.inputs.policies import TREC_EVAL, Policies
-from frame_pr.plotting.comparison_plots import plot_comparison, plot_differences
+from frame_pr.plotting.comparison_plots import plot_comparison, plot_differences, plot_slopes
 from frame_pr.plotting.confusion_plots import plot_confusion
 from frame_pr.plotting.plots import plot, plot_curve
 from frame_pr.plotting.score_plots import plot_gains, plot_scores
-from frame_pr.plotting.slope_plots import plot_slopes
 from frame_pr.plotting.statistics_plots import plot_intervals, plot_trend
 from frame_pr.statistics.average_curves import average_curve
 from frame_pr.statistics.chance_tests import above_chance

@@ -30,7 +30,7 @@ from frame_pr.functions import (
     rankings,
     tallies,
 )
-from frame_pr.plotting import comparison_plots, confusion_plots, plots, score_plots, slope_plots, statistics_plots
+from frame_pr.plotting import comparison_plots, confusion_plots, plots, score_plots, statistics_plots
 from frame_pr.statistics import average_curves, chance_tests, comparisons, intervals, reports
 from frame_pr.tables import classes, judgments, lists
 
@@ -144,7 +144,7 @@ class PR(Generic[Frame]):
     plot_trend = _method(_CURVES, statistics_plots.plot_trend)
     plot_comparison = _method(_CURVES, comparison_plots.plot_comparison)
     plot_differences = _method(_CURVES, comparison_plots.plot_differences)
-    plot_slopes = _method(_CURVES, slope_plots.plot_slopes)
+    plot_slopes = _method(_CURVES, comparison_plots.plot_slopes)
     plot_gains = _method(_CURVES, score_plots.plot_gains)
     plot_scores = _method(_CURVES, score_plots.plot_scores)
     plot_confusion = _method(_CURVES, confusion_plots.plot_confusion)
@@ -297,8 +297,7 @@ def partitioned(
         raise ValueError(f"partitions={number}: each part takes a file and about 20 ms; give at most {_MOST}")
     where = None if directory is None else Path(path_of("directory", directory)).expanduser()
     bar = flag("progress", progress)
-    from frame_pr.parts.disk import DiskFrame
-    from frame_pr.parts.stream_frame import StreamFrame
+    from frame_pr.parts.disk import DiskFrame, StreamFrame
 
     options = _bytes(memory_budget), number, where, bar
     if isinstance(frame, (pl.LazyFrame, pl.DataFrame)):

@@ -9,13 +9,12 @@ from typing import Any
 import polars as pl
 
 from frame_pr.frames.columns import by_name
-from frame_pr.plotting.appearance import Appearance
+from frame_pr.plotting.appearance import COLOURS, Appearance, system_numbers, value_text, written
 from frame_pr.plotting.axis_quantities import axis_quantity
 from frame_pr.plotting.curve_data import DrawnCurve
 from frame_pr.plotting.legends import BASELINE, axis_titles
 from frame_pr.plotting.marks import marks_of
 from frame_pr.plotting.options import PlotOptions
-from frame_pr.plotting.styles import COLOURS, system_numbers, value_text, written
 
 MOST_POINTS = 5000
 """Most points of a curve that are written into a chart."""

@@ -1,19 +1,274 @@
-"""The arguments that all plots share: names, order, decimals, colours, legend, limits, and where to draw."""
+"""How plots look: the arguments that all plots share, axes to draw in, names as matplotlib writes them, colours."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import datetime as dt
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from frame_pr.frames.arguments import flag, scalar, several, text, whole
 from frame_pr.frames.messages import examples, kind_of_value, shown
 from frame_pr.inputs.policies import Policies
-from frame_pr.plotting.styles import check_axes, check_mathematics, value_text
+from frame_pr.metrics.names import is_metric
+from frame_pr.metrics.rates import NUMBERED_NAME, RATES, rate_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
+
+LABEL_LENGTH = 48
+"""Characters of a name in a plot; a longer name loses its middle."""
+
+# The colours of Okabe and Ito without yellow, which fades on white. Green, red and pink are moved apart: any two
+# colours differ by 20 in CIE Lab, also with deuteranopia. In grey, seven colours cannot: six gaps of 20 exceed the 100
+# between black and white. The seventh colour is the colour of text.
+COLOURS = ("#0072B2", "#E69F00", "#00906A", "#C44E00", "#D284B0", "#56B4E9")
+STROKES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), "-.", (0, (8, 2)), (0, (3, 1, 1, 1, 1, 1)))
+"""Strokes of groups, if colours tell systems apart, and of curves after the seventh."""
+DASHED = STROKES[1]
+_ACRONYMS = {"roc": "ROC", "auc": "AUC", "dcg": "DCG", "ndcg": "nDCG", "npv": "NPV", "mcc": "MCC"}
+MIDDLE = 0.18
+"""The luminance above which black text is easier to read than white text."""
+
+
+def need_matplotlib() -> None:
+    """Raise an error that says how to install matplotlib, before anything is computed."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ImportError('plots need matplotlib: pip install "frame-pr[plot]"') from error
+
+
+def check_axes(ax: Any) -> None:
+    """Check that `ax=` is a matplotlib Axes, or None."""
+    from matplotlib.axes import Axes
+
+    if ax is not None and not isinstance(ax, Axes):
+        raise TypeError(f"ax must be a matplotlib Axes, got {kind_of_value(ax)}")
+
+
+def check_mathematics(argument: str, label: str) -> None:
+    """Check that matplotlib can draw the mathematics in a label."""
+    from matplotlib.cbook import is_math_text
+    from matplotlib.mathtext import MathTextParser
+
+    if is_math_text(label):
+        try:
+            MathTextParser("path").parse(label)
+        except ValueError:
+            raise ValueError(
+                f"{argument} is no mathematics that matplotlib can draw: {shown(label)}; a dollar is \\$"
+            ) from None
+
+
+@contextmanager
+def canvas(ax: Axes | None, **figure_options: Any) -> Iterator[Axes]:
+    """Yield the caller's axes, or the axes of a new figure; an error leaves no artist and no open figure behind."""
+    if ax is None:
+        with open_figure(None, **figure_options) as figure:
+            axes = figure.subplots()
+            axes.spines[["top", "right"]].set_visible(False)
+            yield axes
+        return
+    before, legend = set(ax.get_children()), ax.get_legend()
+    try:
+        yield ax
+    except BaseException:
+        for artist in set(ax.get_children()) - before:
+            artist.remove()
+        if legend is not None and ax.get_legend() is not legend:
+            ax.add_artist(legend)
+        raise
+
+
+@contextmanager
+def open_figure(figure: Figure | SubFigure | None, **figure_options: Any) -> Iterator[Any]:
+    """Yield the caller's figure, or a new figure of pyplot; an error leaves no panel and no open figure behind."""
+    import matplotlib.pyplot as plt
+
+    before = [] if figure is None else [*figure.axes, *figure.legends]
+    target: Any = plt.figure(**figure_options) if figure is None else figure
+    try:
+        yield target
+    except BaseException:
+        if figure is None:
+            plt.close(target)
+        else:
+            for artist in [*figure.axes, *figure.legends]:
+                if artist not in before:
+                    artist.remove()
+        raise
+
+
+def escape(name: str) -> str:
+    """Escape dollars, between which matplotlib would typeset mathematics."""
+    return name.replace("$", r"\$")
+
+
+def in_legend(name: str) -> str:
+    """Put a zero-width space before an underscore: matplotlib leaves such labels out of legends."""
+    return f"\u200b{name}" if name.startswith("_") else name
+
+
+def written(name: str) -> str:
+    """The name that a caller knows, from a name in the legend."""
+    return name.removeprefix("\u200b").replace(r"\$", "$")
+
+
+def shorten(name: str, length: int = LABEL_LENGTH) -> str:
+    """Replace the middle of a long name by an ellipsis."""
+    if len(name) <= length:
+        return name
+    tail = (length - 1) // 2
+    return f"{name[: length - 1 - tail]}…{name[-tail:]}"
+
+
+def letters_along(ax: Axes, pixels: float) -> int:
+    """How many letters of medium size have room in so many pixels."""
+    from matplotlib.font_manager import FontProperties
+
+    return int(pixels / (0.6 * FontProperties(size="medium").get_size_in_points() * ax.figure.dpi / 72))
+
+
+def set_titles(ax: Axes, x: str, y: str) -> None:
+    """Write the titles of both axes, in lines as long as the axis."""
+    box = ax.get_window_extent()
+    letters = (max(8, letters_along(ax, length)) for length in (box.width, box.height))
+    x, y = (textwrap.fill(title, width) for title, width in zip((x, y), letters, strict=True))
+    ax.set(xlabel=x, ylabel=y)
+
+
+def metric_title(name: str) -> str:
+    """Write a metric as a title: `Average precision`, `F1 at threshold 0.5`; a column of the caller as it is named."""
+    if not is_metric(name.removeprefix("mean_")):
+        return name
+    head, at, cutoff = name.partition("@")
+    if head in RATES or re.fullmatch(NUMBERED_NAME, head):
+        title = rate_of(head).title
+    else:
+        words = [
+            word.upper() if re.fullmatch(r"f[0-9.]+", word) else _ACRONYMS.get(word, word) for word in head.split("_")
+        ]
+        title = " ".join(words)
+        title = title if words[0] in _ACRONYMS.values() else title[:1].upper() + title[1:]
+    if at and cutoff[:1].isdigit():
+        return f"{title}@{cutoff}"
+    return f"{title} at {cutoff.replace('_', ' ').replace('=', ' ')}" if at else title
+
+
+def share_text(share: float | None, decimals: int = 0) -> str:
+    """A share in percent; 0 % and 100 % mean none and all."""
+    if share is None:
+        return ""
+    for digits in (decimals, decimals + 1):
+        text = f"{share:.{digits}%}"
+        if share in (0, 1) or float(text[:-1]) not in (0, 100):
+            return text
+    least = 10.0 ** -(decimals + 1)
+    return f"<{least:g}%" if share < 0.5 else f">{100 - least:g}%"
+
+
+def value_text(value: Any) -> str:
+    """Write the value of a key as people do."""
+    if value is None:
+        return "(null)"
+    if isinstance(value, float):
+        return f"{value:.10g}"
+    if isinstance(value, dt.datetime) and value.time() == dt.time():
+        return str(value.date())
+    return str(value)
+
+
+def ink(ax: Axes) -> str:
+    """Colour of text: black, or white on a dark background."""
+    return "black" if _is_light(ax) else "white"
+
+
+def shine(colour: Any) -> float:
+    """Relative luminance of a colour, as in the WCAG guidelines for contrast."""
+    from matplotlib.colors import to_rgb
+
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+    return sum(share * part for share, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def grey(ax: Axes, level: float) -> str:
+    """A grey: `level` from black on a light background, and from white on a dark background."""
+    return str(level if _is_light(ax) else round(1 - level, 3))
+
+
+def palette(ax: Axes) -> list[str]:
+    """The default colours, unless a style sheet sets others."""
+    return [*COLOURS, ink(ax)]
+
+
+def style(
+    ax: Axes, number: int, stroke: int | None, colour: Any = None, line: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """Line properties of curve `number`: of the style sheet, then the caller's `colour` and `line`.
+
+    `stroke` is the number of the group, if colours tell systems apart.
+    """
+    import matplotlib
+    from matplotlib.cbook import normalize_kwargs
+    from matplotlib.lines import Line2D
+
+    cycle = matplotlib.rcParams["axes.prop_cycle"]
+    if cycle == matplotlib.rcParamsDefault["axes.prop_cycle"]:
+        colours = palette(ax)
+        more = number // len(colours)
+        properties: dict[str, Any] = {
+            "color": colours[number % len(colours)],
+            "linestyle": STROKES[more % len(STROKES)],
+        }
+    else:
+        entries = list(cycle)
+        properties = {"color": f"C{number}", **entries[number % len(entries)]}
+    if stroke is not None:
+        properties["linestyle"] = STROKES[stroke % len(STROKES)]
+    if colour is not None:
+        properties["color"] = colour
+    return {**properties, **normalize_kwargs(dict(line or {}), Line2D)}
+
+
+_NUMBERS: dict[str, int] = {}
+"""The numbers of colours that systems had in earlier plots, so that a system keeps its colour."""
+
+
+def system_numbers(names: Sequence[str], first: int = 0) -> list[int]:
+    """Number systems for `style`: as in earlier plots, or the next free number; the axes hold `first` curves."""
+    numbers: dict[str, int] = {}
+    for is_known in (True, False):
+        for name in names:
+            if name in numbers or (name in _NUMBERS) != is_known:
+                continue
+            number = _NUMBERS.get(name, first)
+            while number < first or number in numbers.values():
+                number = max(first, number + 1)
+            numbers[name] = number
+    if not first:
+        _NUMBERS.update(numbers)
+    return [numbers[name] for name in names]
+
+
+def numbers_in_order(values: Sequence[Any]) -> list[int]:
+    """Number the distinct values in the order in which they appear."""
+    numbers: dict[Any, int] = {}
+    return [numbers.setdefault(value, len(numbers)) for value in values]
+
+
+def _is_light(ax: Axes) -> bool:
+    from matplotlib.colors import to_rgba
+
+    for ground in (ax.get_facecolor(), ax.figure.get_facecolor()):
+        if to_rgba(ground)[3] > 0:
+            return shine(ground) > MIDDLE
+    return True
+
 
 PANELS = 48
 """Most panels of a figure, unless the caller says more."""

@@ -12,10 +12,11 @@ import polars as pl
 from frame_pr.frames.arguments import public
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import Frame, kind_of
-from frame_pr.plotting.appearance import Appearance, MatrixArguments, appearance_of
-from frame_pr.plotting.curve_data import number_rows
-from frame_pr.plotting.styles import (
+from frame_pr.plotting.appearance import (
     MIDDLE,
+    Appearance,
+    MatrixArguments,
+    appearance_of,
     canvas,
     escape,
     letters_along,
@@ -25,6 +26,7 @@ from frame_pr.plotting.styles import (
     shorten,
     value_text,
 )
+from frame_pr.plotting.curve_data import number_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from frame_pr.plotting import curve_data
+from frame_pr.plotting.appearance import DASHED, grey
 from frame_pr.plotting.axis_quantities import AxisQuantity, axis_quantity
 from frame_pr.plotting.curve_data import Y_KEY, Average, DrawnCurve
 from frame_pr.plotting.legends import BASELINE, SHARED, is_baseline, number_text, pixels_along, with_numbers
 from frame_pr.plotting.options import SPREADS, PlotOptions
-from frame_pr.plotting.styles import DASHED, grey
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

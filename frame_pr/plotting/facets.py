@@ -11,14 +11,13 @@ import matplotlib
 from matplotlib.figure import Figure
 
 from frame_pr.plotting import draw
-from frame_pr.plotting.appearance import PANELS, Appearance
+from frame_pr.plotting.appearance import PANELS, Appearance, escape, grey, open_figure, shorten, value_text
 from frame_pr.plotting.curve_artists import say, show_hidden
 from frame_pr.plotting.curve_data import Average, DrawnCurve
+from frame_pr.plotting.draw import fit_heights, set_axes
 from frame_pr.plotting.legends import BASELINE, SHARED, area_texts, axis_titles, count_text, name_of
 from frame_pr.plotting.marks import marks_of
 from frame_pr.plotting.options import PlotOptions
-from frame_pr.plotting.scales import fit_heights, set_axes
-from frame_pr.plotting.styles import escape, grey, open_figure, shorten, value_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

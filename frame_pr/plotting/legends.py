@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from frame_pr.plotting.appearance import escape, in_legend, shorten, value_text
 from frame_pr.plotting.axis_quantities import X_ONLY, axis_quantity
 from frame_pr.plotting.curve_data import Y_KEY, Average, DrawnCurve
 from frame_pr.plotting.options import PlotOptions
-from frame_pr.plotting.styles import escape, in_legend, shorten, value_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from frame_pr.metrics.rates import Counts, rate_of
+from frame_pr.plotting.appearance import ink, metric_title
 from frame_pr.plotting.axis_quantities import axis_quantity
 from frame_pr.plotting.curve_artists import EDGES, dots, halo
 from frame_pr.plotting.curve_data import ROUNDING, Y_KEY, Average, DrawnCurve
 from frame_pr.plotting.legends import number_text
 from frame_pr.plotting.options import PlotOptions
-from frame_pr.plotting.styles import ink, metric_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -13,9 +13,8 @@ from frame_pr.functions.evaluation import key_names, refuse_no_keys
 from frame_pr.metrics.cutoffs import Rank, Recall, Threshold
 from frame_pr.metrics.names import is_metric
 from frame_pr.metrics.numbers import DECIMAL, each, f_of, number
-from frame_pr.plotting.appearance import Appearance, appearance_of
+from frame_pr.plotting.appearance import Appearance, appearance_of, check_mathematics
 from frame_pr.plotting.axis_quantities import Y_ONLY, axis_quantity, check_axis
-from frame_pr.plotting.styles import check_mathematics
 
 if TYPE_CHECKING:
     pass

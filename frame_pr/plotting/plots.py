@@ -306,7 +306,7 @@ if plot.__doc__ and plot_curve.__doc__:  # `python -OO` removes docstrings
 def _parse(
     function: str, options: Mapping[str, Any], others: Sequence[str] = (), positive: object = None
 ) -> PlotOptions:
-    from frame_pr.plotting.styles import need_matplotlib
+    from frame_pr.plotting.appearance import need_matplotlib
 
     need_matplotlib()
     from frame_pr.plotting.altair_charts import check_backend

@@ -14,13 +14,10 @@ from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.frames.messages import pluralize, warn
 from frame_pr.functions.curves import curve
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
-from frame_pr.plotting.appearance import Appearance, PanelArguments, appearance_of, split_policies
-from frame_pr.plotting.axis_quantities import axis_quantity
-from frame_pr.plotting.curve_artists import say
-from frame_pr.plotting.curve_data import number_rows, read_curves
-from frame_pr.plotting.legends import draw_legend
-from frame_pr.plotting.options import PlotOptions
-from frame_pr.plotting.styles import (
+from frame_pr.plotting.appearance import (
+    Appearance,
+    PanelArguments,
+    appearance_of,
     canvas,
     escape,
     grey,
@@ -31,7 +28,13 @@ from frame_pr.plotting.styles import (
     set_titles,
     share_text,
     shorten,
+    split_policies,
 )
+from frame_pr.plotting.axis_quantities import axis_quantity
+from frame_pr.plotting.curve_artists import say
+from frame_pr.plotting.curve_data import number_rows, read_curves
+from frame_pr.plotting.legends import draw_legend
+from frame_pr.plotting.options import PlotOptions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,12 +14,12 @@ from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.frames.messages import did_you_mean, nearest, shown, warn
 from frame_pr.metrics.names import is_metric
 from frame_pr.plotting.altair_charts import chart_of_dots, check_backend
-from frame_pr.plotting.appearance import Appearance, AxesArguments, PanelArguments, appearance_of
-from frame_pr.plotting.curve_data import number_rows
-from frame_pr.plotting.legends import draw_legend
-from frame_pr.plotting.options import BACKENDS
-from frame_pr.plotting.styles import (
+from frame_pr.plotting.appearance import (
     LABEL_LENGTH,
+    Appearance,
+    AxesArguments,
+    PanelArguments,
+    appearance_of,
     canvas,
     escape,
     grey,
@@ -34,6 +34,9 @@ from frame_pr.plotting.styles import (
     system_numbers,
     value_text,
 )
+from frame_pr.plotting.curve_data import number_rows
+from frame_pr.plotting.legends import draw_legend
+from frame_pr.plotting.options import BACKENDS
 from frame_pr.statistics.unit_values import COLUMNS
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from names import NAMES
 
 import frame_pr as fp
 from frame_pr import accessors
-from frame_pr.parts import disk, stream_frame
+from frame_pr.parts import disk
 from frame_pr.parts.disk import part_folder
 from frame_pr.parts.score_ranges import range_edges, range_of
 
@@ -531,14 +531,14 @@ def test_a_reader_serves_one_call_and_wrong_names_none():
 
 
 def test_a_file_of_a_stream_has_the_columns_of_the_call_only(monkeypatch):
-    written = []
+    written, sink = [], disk.sink
 
     def noted(table, target, folder):
         written.append(table.collect_schema().names())
-        disk.sink(table, target, folder)
+        sink(table, target, folder)
 
-    monkeypatch.setattr(stream_frame, "sink", noted)
-    monkeypatch.setattr(stream_frame, "_FILE", 4000)
+    monkeypatch.setattr(disk, "sink", noted)
+    monkeypatch.setattr(disk, "_FILE", 4000)
     data = scored()
     run = fp.partitioned(STREAMS["reader"](data), progress=False)
     assert_same(run.roc_auc("y", "s", by="group"), fp.roc_auc(data, "y", "s", by="group"))

@@ -2,10 +2,10 @@
 
 import pytest
 
-from frame_pr.plotting import styles
+from frame_pr.plotting import appearance
 
 
 @pytest.fixture(autouse=True)
 def no_systems_yet(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each test begins with the first colour, whatever systems earlier tests drew."""
-    monkeypatch.setattr(styles, "_NUMBERS", {})
+    monkeypatch.setattr(appearance, "_NUMBERS", {})

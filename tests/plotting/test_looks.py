@@ -10,7 +10,7 @@ from matplotlib.colors import to_rgb
 from pictures import TEXTBOOK, axes, curves, labels, line, random_run, render
 
 import frame_pr as fp
-from frame_pr.plotting import styles
+from frame_pr.plotting import appearance
 from frame_pr.plotting.legends import number_text
 
 SYSTEMS = ["old", "new", "other"]
@@ -51,7 +51,7 @@ NO_GREEN = [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0
 def test_any_two_of_seven_colours_differ(ground, sight):
     ax = axes()
     ax.set_facecolor(ground)
-    seen = [lab(np.clip(sight @ linear(colour), 0, 1)) for colour in styles.palette(ax)]
+    seen = [lab(np.clip(sight @ linear(colour), 0, 1)) for colour in appearance.palette(ax)]
     assert len(seen) == 7
     assert min(np.linalg.norm(a - b) for a, b in combinations(seen, 2)) > 20
 
@@ -60,10 +60,10 @@ def test_any_two_of_seven_colours_differ(ground, sight):
 def test_all_colours_are_seen_on_their_ground(ground):
     ax = axes()
     ax.set_facecolor(ground)
-    shine = [float(np.dot([0.2126, 0.7152, 0.0722], linear(one))) for one in [*styles.palette(ax), ground]]
+    shine = [float(np.dot([0.2126, 0.7152, 0.0722], linear(one))) for one in [*appearance.palette(ax), ground]]
     *drawn, behind = [one + 0.05 for one in shine]
     assert all(max(one, behind) / min(one, behind) > 1.8 for one in drawn)
-    letters = float(np.dot([0.2126, 0.7152, 0.0722], linear(styles.ink(ax)))) + 0.05
+    letters = float(np.dot([0.2126, 0.7152, 0.0722], linear(appearance.ink(ax)))) + 0.05
     assert max(letters, behind) / min(letters, behind) > 4.5
 
 
@@ -136,7 +136,7 @@ def test_a_new_figure_is_as_wide_as_its_content_and_has_two_spines():
     ],
 )
 def test_display_names(name, title):
-    assert styles.metric_title(name) == title
+    assert appearance.metric_title(name) == title
 
 
 def test_colours_by_name():
