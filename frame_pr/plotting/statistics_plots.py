@@ -391,12 +391,14 @@ def read_values(frame: Any, metric: str | None, look: Appearance) -> tuple[pl.Da
     missing = [name for name in COLUMNS if name not in kind.columns]
     if missing:
         raise ValueError(
-            f"plot_intervals draws a frame that intervals gave, and this one has no column {missing[0]!r}; "
-            "for a frame of evaluate, name a column of it: metric=..."
+            f"frame: no column {missing[0]!r}; pass a frame that intervals gave, "
+            "or a frame that evaluate gave together with the column to draw, metric=..."
         )
     keys = kind.columns[: kind.columns.index("metric")]
     if not keys:
-        raise ValueError("plot_intervals draws a row for each group: intervals(..., by=...), without mean_over")
+        raise ValueError(
+            "frame: no groups to draw, as it has no key columns; call intervals(..., by=...) without mean_over"
+        )
     names = [str(key) for key in keys]
     table = kind.read([*keys, *COLUMNS]).select(map(by_name, [*names, *COLUMNS])).collect()
     selected = one_metric(table, metric)
@@ -408,7 +410,9 @@ def _read_figures(kind: Any, metric: str, look: Appearance) -> tuple[pl.DataFram
     names = list(map(str, kind.columns))
     keys = names[: next(i for i, name in enumerate(names) if name == metric or is_metric(name))]
     if not keys:
-        raise ValueError("plot_intervals draws a row for each group: evaluate(..., by=...), without mean_over")
+        raise ValueError(
+            "frame: no groups to draw, as it has no key columns; call evaluate(..., by=...) without mean_over"
+        )
     units = ["positives"] if "positives" in names else []
     table = kind.read([*keys, metric, *units]).select(map(by_name, [*keys, metric, *units])).collect()
     if not table[metric].dtype.is_numeric():
@@ -421,7 +425,7 @@ def _read_figures(kind: Any, metric: str, look: Appearance) -> tuple[pl.DataFram
 
 
 def one_metric(table: pl.DataFrame, metric: str | None) -> str:
-    """The metric that is drawn: the one that the caller names, or the only one."""
+    """Return the metric to draw: the one that the caller names, or the only one of the frame."""
     metrics = table["metric"].unique(maintain_order=True).to_list()
     if metric is None and len(metrics) > 1:
         raise ValueError(f"the frame has {len(metrics)} metrics: name one, metric={metrics[0]!r}")

@@ -113,7 +113,7 @@ CALLS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "metrics without a name": (
         lambda: fp.plot_intervals(fp.evaluate(RUN, [AP, "roc_auc"], "rel", "s", by="q")),
         ValueError,
-        "plot_intervals draws a frame that intervals gave, and this one has no column 'metric'; for a frame of eval",
+        "frame: no column 'metric'; pass a frame that intervals gave, or a frame that evaluate gave together with the ",
     ),
 }
 

@@ -72,8 +72,8 @@ def test_one_metric_of_several():
             "the frame has 2 metrics: name one, metric='average",
         ),
         ({"metric": "roc_acu"}, "metric='roc_acu' is not in the frame"),
-        ({"frame": FIGURES}, "plot_intervals draws a frame that intervals gave, and this one has no column 'metric'"),
-        ({"frame": found().drop("segment")}, "plot_intervals draws a row for each group"),
+        ({"frame": FIGURES}, "frame: no column 'metric'; pass a frame that intervals gave"),
+        ({"frame": found().drop("segment")}, "frame: no groups to draw, as it has no key columns"),
         ({"max_groups": 2}, "3 rows are more than max_groups=2: filter them, or raise max_groups="),
     ],
 )
@@ -191,12 +191,12 @@ def test_intervals_of_two_systems_stand_side_by_side():
         (
             {"metric": "recall"},
             ValueError,
-            "plot_intervals draws a frame that intervals gave, and this one has no column",
+            "frame: no column 'metric'; pass a frame that intervals gave",
         ),
         (
             {"frame": unit_values_of_two().select("average_precision")},
             ValueError,
-            "plot_intervals draws a row for each group",
+            "frame: no groups to draw, as it has no key columns",
         ),
         ({"metric": "word"}, TypeError, "metric='word' is a column of String: metrics are numbers"),
     ],

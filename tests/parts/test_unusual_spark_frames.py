@@ -1,4 +1,4 @@
-"""Defects on Spark that were found once: each of these tests failed before its mend."""
+"""Unusual frames on Spark: nested keys, names that Spark reads in its own way, rows that change."""
 
 import random
 

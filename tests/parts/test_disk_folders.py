@@ -1,4 +1,4 @@
-"""Defects of parts on disk that were found once: each of these tests failed before its mend."""
+"""Folders, budgets and numbers of parts of frames on disk, and what signals leave behind."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""Defects of the engines that were found once: each of these tests failed before its mend."""
+"""Unusual frames on disk and on Dask: dtypes that differ between partitions, rows that change, names and keys."""
 
 from decimal import Decimal
 from itertools import count
