@@ -396,9 +396,7 @@ def read_values(frame: Any, metric: str | None, look: Appearance) -> tuple[pl.Da
         )
     keys = kind.columns[: kind.columns.index("metric")]
     if not keys:
-        raise ValueError(
-            "frame: no groups to draw, as it has no key columns; call intervals(..., by=...) without mean_over"
-        )
+        raise ValueError("frame: no key columns, so no groups to draw; call intervals with by= and without mean_over")
     names = [str(key) for key in keys]
     table = kind.read([*keys, *COLUMNS]).select(map(by_name, [*names, *COLUMNS])).collect()
     selected = one_metric(table, metric)
@@ -410,9 +408,7 @@ def _read_figures(kind: Any, metric: str, look: Appearance) -> tuple[pl.DataFram
     names = list(map(str, kind.columns))
     keys = names[: next(i for i, name in enumerate(names) if name == metric or is_metric(name))]
     if not keys:
-        raise ValueError(
-            "frame: no groups to draw, as it has no key columns; call evaluate(..., by=...) without mean_over"
-        )
+        raise ValueError("frame: no key columns, so no groups to draw; call evaluate with by= and without mean_over")
     units = ["positives"] if "positives" in names else []
     table = kind.read([*keys, metric, *units]).select(map(by_name, [*keys, metric, *units])).collect()
     if not table[metric].dtype.is_numeric():

@@ -73,7 +73,7 @@ def test_one_metric_of_several():
         ),
         ({"metric": "roc_acu"}, "metric='roc_acu' is not in the frame"),
         ({"frame": FIGURES}, "frame: no column 'metric'; pass a frame that intervals gave"),
-        ({"frame": found().drop("segment")}, "frame: no groups to draw, as it has no key columns"),
+        ({"frame": found().drop("segment")}, "frame: no key columns, so no groups to draw"),
         ({"max_groups": 2}, "3 rows are more than max_groups=2: filter them, or raise max_groups="),
     ],
 )
@@ -196,7 +196,7 @@ def test_intervals_of_two_systems_stand_side_by_side():
         (
             {"frame": unit_values_of_two().select("average_precision")},
             ValueError,
-            "frame: no groups to draw, as it has no key columns",
+            "frame: no key columns, so no groups to draw",
         ),
         ({"metric": "word"}, TypeError, "metric='word' is a column of String: metrics are numbers"),
     ],
