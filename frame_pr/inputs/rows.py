@@ -96,10 +96,7 @@ class OutputFrame(NamedTuple, Generic[Frame]):
         return {key: f"key{i}" for i, key in enumerate(self.keys)}
 
     def restored(self, table: pl.LazyFrame) -> pl.LazyFrame:
-        """Return a table with `key0`, `key1`, ...
-
-        in place of `group`, so that no key has the name of another column.
-        """
+        """Return a table with the keys as `key0`, `key1`, and so on, so that no key has the name of another column."""
         packed = "_" + max(self.keys, key=len, default="")  # Longer than any key.
         table = self.restore(table.select("group", pl.struct(pl.exclude("group")).alias(packed)))
         keys = {name: by_name(key) for key, name in self.key_columns.items()}
@@ -210,20 +207,14 @@ def rows_of(
         for name in COLUMNS
     )
     groups = None if ours else len(selection.scores)
-    weights_of_groups = None
     if weights_by_class is not None:
+        weights_of_groups = None
         if weights_by_class.width:
             weights_of_groups = coder.look_up(weights_by_class.lazy().rename(ours)).select(
                 "group", cs.starts_with("of_")
             )
-    elif (share := request.prevalence) is not None:
-        name, typed = "prevalence", shares_of_positives
-        if name in selection.others:
-            share = totals_in_rows(rows, name, selection.others[name], pl.Float64(), typed=typed)
-        elif not isinstance(share, float):
-            table = totals_frame(share, name, ours, schema)
-            share = totals_in_frame(table, name, coder, len(selection.scores), pl.Float64(), typed)
-        weights_of_groups = class_weights(class_counts(rows, has_counts=has_counts, drops=drops), share)
+    else:
+        weights_of_groups = _weights_of_prevalence(rows, request, selection, coder, ours, schema, drops=drops)
     if weights_of_groups is not None:
         rows, drops = with_class_weights(rows, weights_of_groups, drops=drops), True
         weights = Weights("of prevalence=", fractional=True, option="prevalence")
@@ -266,6 +257,29 @@ def rows_of(
         restore=lambda table: restore(table).rename(selection.keys),
         carried=rows,
     )
+
+
+def _weights_of_prevalence(
+    rows: pl.LazyFrame,
+    request: Request,
+    selection: Any,
+    coder: Coding,
+    ours: dict[str, str],
+    schema: pl.Schema,
+    *,
+    drops: bool,
+) -> pl.LazyFrame | None:
+    """Return the weights of positives and negatives in each group that `prevalence=` asks for, if it is passed."""
+    share = request.prevalence
+    if share is None:
+        return None
+    name, dtype = "prevalence", pl.Float64()
+    if name in selection.others:
+        share = totals_in_rows(rows, name, selection.others[name], dtype, typed=shares_of_positives)
+    elif not isinstance(share, float):
+        table = totals_frame(share, name, ours, schema)
+        share = totals_in_frame(table, name, coder, len(selection.scores), dtype, shares_of_positives)
+    return class_weights(class_counts(rows, has_counts="count" in selection.others, drops=drops), share)
 
 
 def present(rows: pl.LazyFrame) -> pl.LazyFrame:

@@ -15,7 +15,8 @@ from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.frames.messages import did_you_mean, nearest, shown, warn
 from frame_pr.functions.evaluation import metric_names, sorted_by
 from frame_pr.inputs.policies import Column, Columns, Policies
-from frame_pr.inputs.request import request_of
+from frame_pr.inputs.request import Request, request_of
+from frame_pr.inputs.rows import OutputFrame
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.names import request_for
 from frame_pr.statistics.distributions import number_bounds, p_value
@@ -273,16 +274,8 @@ def compare(
                 raise ValueError(f"{name}= is about groups that were drawn: with sampled='rows' leave it out")
         names = metric_names(metrics, truth, score)
         request = request_for(names, request_of(truth, score, by, positive, policies))
-        if test == "delong":
-            refuse_delong(names, cluster)
-        if not request.several:
-            raise ValueError(_TWO_SCORES)
-        pairs_of = partial(_pair_places, baseline=baseline)
-        table, output = compared_rows(
-            frame, request, names, fill, pairs_of, cluster, confidence=share, normal=test == "delong"
-        )
+        table, output = _compare_rows(frame, request, names, fill, baseline, cluster, share, test)
         keys = [key for key in output.keys if key != "system"]
-        refuse_clash(keys, COLUMNS)
         return output.give(_in_order(table, keys, (), correction, COLUMNS), keys)
     if unit == "rows" or cluster is not None:
         raise ValueError(
@@ -297,14 +290,48 @@ def compare(
     unit_values = unit_values_of(frame, metrics, truth, score, by, positive, fill, policies, system=True)
     if truth is not None and len(unit_values.systems) < 2:
         raise ValueError(_TWO_SCORES)
+    table, keys = _compare_units(unit_values, mean_over, baseline, share, draws)
+    return unit_values.give(_in_order(table, keys, (), correction, COLUMNS), keys)
+
+
+def _compare_rows(
+    frame: Frame,
+    request: Request,
+    names: Sequence[str],
+    undefined: float | None,
+    baseline: object,
+    cluster: Column | None,
+    confidence: float,
+    test: str,
+) -> tuple[pl.LazyFrame, OutputFrame[Frame]]:
+    """Compare systems within each group, where rows or clusters of rows were sampled."""
+    if test == "delong":
+        refuse_delong(names, cluster)
+    if not request.several:
+        raise ValueError(_TWO_SCORES)
+    pairs_of = partial(_pair_places, baseline=baseline)
+    table, output = compared_rows(
+        frame, request, names, undefined, pairs_of, cluster, confidence=confidence, normal=test == "delong"
+    )
+    refuse_clash([key for key in output.keys if key != "system"], COLUMNS)
+    return table, output
+
+
+def _compare_units(
+    unit_values: UnitValues[Frame],
+    mean_over: Columns | None,
+    baseline: object,
+    confidence: float,
+    draws: tuple[int, int] | None,
+) -> tuple[pl.LazyFrame, list[str]]:
+    """Compare systems by their values for sampled units, such as queries; also return the keys that are left."""
     units = [key for key in unit_values.keys if key != "system"]
     keys = [] if mean_over is None else keys_left(units, mean_over)
     refuse_clash(keys, COLUMNS)
     if unit_values.systems:
         _validate_systems(baseline, unit_values.systems)
     pairs = _pairs(unit_values, keys, [key for key in units if key not in keys], baseline)
-    table = _test_pairs(pairs, keys, unit_values.metrics, share, draws)
-    return unit_values.give(_in_order(table, keys, (), correction, COLUMNS), keys)
+    return _test_pairs(pairs, keys, unit_values.metrics, confidence, draws), keys
 
 
 def _in_order(
