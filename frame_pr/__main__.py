@@ -130,7 +130,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         description="Print versions, and compare values on each kind of frame with known ones.",
     )
     parser.add_argument("--spark", action="store_true", help="check Spark, too: starts a JVM, which needs some seconds")
-    asked = vars(parser.parse_args(arguments))
+    options = vars(parser.parse_args(arguments))
     fp.show_versions()
     print()
     failed = 0
@@ -138,7 +138,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         absent = [library for library in check.libraries if find_spec(library) is None]
         if absent:
             outcome = f"left out: {' and '.join(absent)} not installed"
-        elif check.option and not asked[check.option]:
+        elif check.option and not options[check.option]:
             outcome = f"left out: --{check.option} checks it"
         else:
             try:

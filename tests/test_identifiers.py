@@ -11,6 +11,8 @@ import frame_pr
 PACKAGE = Path(frame_pr.__file__).parent
 MODULES = sorted(PACKAGE.rglob("*.py"))
 VAGUE = {
+    "alike",
+    "asked",
     "beside",
     "checked",
     "chosen",
@@ -20,9 +22,12 @@ VAGUE = {
     "given",
     "known",
     "one",
+    "ours",
     "own",
     "plain",
     "some",
+    "theirs",
+    "told",
 }
 """Words that say nothing of what a name stands for; CONTRIBUTING.md has the rule."""
 

@@ -97,13 +97,13 @@ def _nulls(name: str, dtype: pl.DataType, length: int) -> pl.Series:
 def _misfit(name: str, dtype: pl.DataType, positive: object) -> str | None:
     """Explain why a value cannot be the positive label of a column."""
     try:
-        misfit: str | None = _known_misfit(name, dtype, positive)
+        misfit: str | None = _cached_misfit(name, dtype, positive)
         return misfit
     except TypeError:  # The value has no hash.
-        return _found_misfit(name, dtype, positive)
+        return _compute_misfit(name, dtype, positive)
 
 
-def _found_misfit(name: str, dtype: pl.DataType, positive: object) -> str | None:
+def _compute_misfit(name: str, dtype: pl.DataType, positive: object) -> str | None:
     try:
         label_of(name, dtype, positive)
     except (TypeError, ValueError) as error:
@@ -112,7 +112,7 @@ def _found_misfit(name: str, dtype: pl.DataType, positive: object) -> str | None
 
 
 # polars evaluates this several times per query, so cache it. The type is part of the key because True equals 1.
-_known_misfit: Any = lru_cache(maxsize=256, typed=True)(_found_misfit)
+_cached_misfit: Any = lru_cache(maxsize=256, typed=True)(_compute_misfit)
 
 
 def _check(facts: Sequence[pl.Series], score: str, truth: str, positive: object) -> pl.Series:

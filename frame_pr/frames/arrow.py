@@ -216,9 +216,9 @@ def from_pandas(frame: pd.DataFrame, columns: Sequence[Hashable]) -> pl.DataFram
     for label in frame.columns:
         labels.setdefault(str(label), []).append(label)
     for column in columns:
-        if len(alike := labels[str(column)]) > 1:
-            named = " and ".join(dict.fromkeys(map(repr, alike)))
-            raise ValueError(f"the frame has {len(alike)} columns named {named}: rename them before the call")
+        if len(same_label := labels[str(column)]) > 1:
+            named = " and ".join(dict.fromkeys(map(repr, same_label)))
+            raise ValueError(f"the frame has {len(same_label)} columns named {named}: rename them before the call")
     return pl.DataFrame({str(column): _series(frame, column) for column in columns})
 
 

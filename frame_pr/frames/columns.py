@@ -201,7 +201,7 @@ def expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict[
     return columns
 
 
-def expanded_one(source: pl.LazyFrame, argument: str, item: Any) -> tuple[str, pl.Expr]:
+def expand_single(source: pl.LazyFrame, argument: str, item: Any) -> tuple[str, pl.Expr]:
     """Return the name and the expression of an argument that must be a single column."""
     columns = expanded(source, argument, listed(argument, item))
     if len(columns) != 1:
@@ -209,7 +209,7 @@ def expanded_one(source: pl.LazyFrame, argument: str, item: Any) -> tuple[str, p
     return next(iter(columns.items()))
 
 
-def plain_names(source: pl.LazyFrame, item: Any) -> list[str]:
+def selected_names(source: pl.LazyFrame, item: Any) -> list[str]:
     """Return the columns that are selected unchanged, by name or by selector."""
     if not isinstance(item, pl.Expr):
         return [str(item)]
@@ -220,7 +220,7 @@ def needed(source: pl.LazyFrame, columns: Iterable[pl.Expr]) -> list[str]:
     """Return the root columns of these expressions; all columns if an expression does not name its roots."""
     used: dict[str, None] = {}
     for column in columns:
-        names = plain_names(source, column) or column.meta.root_names()
+        names = selected_names(source, column) or column.meta.root_names()
         if not names and column.meta.has_multiple_outputs():
             return source.collect_schema().names()
         used |= dict.fromkeys(names)

@@ -268,7 +268,7 @@ def backend_of(frame: Frame) -> Backend[Frame] | None:
 
 # dispatch -------------------------------------------------------------------------------------------------------------
 
-_OF_THEIR_OWN = ("dask", "narwhals", "pandas", "polars", "pyspark")
+_SUPPORTED_LIBRARIES = ("dask", "narwhals", "pandas", "polars", "pyspark")
 """Types that have an Arrow stream too but are another kind of frame, or no frame."""
 _QUERIES = ("duckdb", "ibis")
 """Libraries whose streams are queries, which run again at each call."""
@@ -287,7 +287,7 @@ def is_stream(frame: Any) -> bool:
     kind = type(frame)
     return (
         hasattr(kind, "__arrow_c_stream__")
-        and _library(frame) not in _OF_THEIR_OWN
+        and _library(frame) not in _SUPPORTED_LIBRARIES
         and not kind.__name__.endswith(("Array", "Series"))
         and find_kind(frame) is None
     )

@@ -84,9 +84,9 @@ def nearest(name: str, candidates: Iterable[Any], cutoff: float = 0.5) -> list[A
     names = {str(candidate): candidate for candidate in candidates}
     if len(name) > _LONGEST:
         return []
-    alike = [candidate for candidate in names if candidate.lower() == name.lower()]
+    other_case = [candidate for candidate in names if candidate.lower() == name.lower()]
     lowered: dict[str, str] = {candidate.lower(): candidate for candidate in reversed(names)}
-    near = alike or [
+    near = other_case or [
         lowered[candidate] for candidate in difflib.get_close_matches(name.lower(), lowered, n=3, cutoff=cutoff)
     ]
     return [names[candidate] for candidate in near]

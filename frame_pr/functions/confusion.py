@@ -13,7 +13,7 @@ from frame_pr.frames.arguments import filling, one_of, public, refuse_both, scal
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_several, stacked
 from frame_pr.frames.kinds import Frame, find_kind, read_stream
 from frame_pr.frames.messages import examples, pluralize, shown, warn
-from frame_pr.functions.evaluation import averaged, means_asked
+from frame_pr.functions.evaluation import averaged, means_for
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Use, request_of
 from frame_pr.inputs.rows import rows_of
@@ -23,8 +23,8 @@ from frame_pr.inputs.values import (
     TEXTS,
     classes_of,
     count_missing,
+    label_value,
     listed_classes,
-    plain_label,
     refuse_other_types,
     refuse_strangers,
     refuse_text,
@@ -152,13 +152,13 @@ def confusion(
     """
     refuse_both("confusion", {"threshold": threshold, "k": k, "prediction": prediction})
     if (score is None) != (prediction is not None):
-        scores_given = f"{'no' if score is None else 'a'} score, and {'no' if prediction is None else 'a'} prediction"
+        passed = f"{'no' if score is None else 'a'} score, and {'no' if prediction is None else 'a'} prediction"
         raise ValueError(
-            f"confusion needs a score and a cutoff or threshold, or prediction= and no score; got {scores_given}"
+            f"confusion needs a score and a cutoff or threshold, or prediction= and no score; got {passed}"
         )
     if prediction is not None:
         refuse_several("prediction", prediction)
-    filled, means = filling("undefined", undefined), means_asked(mean_over, statistics)
+    filled, means = filling("undefined", undefined), means_for(mean_over, statistics)
     threshold = read_stream(threshold)
     column = threshold if isinstance(threshold, (str, pl.Expr)) else None
     by_group = column is not None or find_kind(threshold) is not None
@@ -176,7 +176,7 @@ def confusion(
     carried = [name for name in named if name not in figures]
     if by_group:
         rows, defined = predicted_by_group(rows, output, threshold)
-        table = _where_known(_rows_of_cuts(values(rows, named, filled), cuts, carried, several=False), defined)
+        table = _where_defined(_rows_of_cuts(values(rows, named, filled), cuts, carried, several=False), defined)
     else:
         table = _rows_of_cuts(values(rows, named, filled), cuts, carried, several=several)
     if means is None:
@@ -224,7 +224,7 @@ def _rows_of_cuts(
     return stacked(table, [pl.col("group"), *map(by_name, carried)], rows)
 
 
-def _where_known(table: pl.LazyFrame, defined: pl.LazyFrame) -> pl.LazyFrame:
+def _where_defined(table: pl.LazyFrame, defined: pl.LazyFrame) -> pl.LazyFrame:
     """Add the threshold of each group. Where it is null, the counts are null too."""
     table = table.join(defined, on="group", how="left", maintain_order="left")
     at_threshold = pl.col(rates.CONFUSION_AT_CUTOFF)
@@ -345,7 +345,7 @@ def _declared(selection: Selection[Frame], dtype: pl.DataType) -> list[Any] | No
 
 def _labels(schema: pl.Schema) -> dict[str, pl.Expr]:
     """Cast both columns of labels to one dtype."""
-    labels = {"truth": plain_label("truth", schema["truth"]), "prediction": plain_label("0", schema["0"])}
+    labels = {"truth": label_value("truth", schema["truth"]), "prediction": label_value("0", schema["0"])}
     if schema["truth"] == schema["0"] or schema["truth"] in TEXTS:
         return labels
     common = pl.concat(
@@ -359,8 +359,8 @@ def _validate_labels(
 ) -> pl.DataFrame:
     """Validate the columns: labels are not missing, and each of them is one of the classes."""
     ways = {"truth": "" if drops else "unjudged='drop' leaves these rows out, or fill them", "prediction": "fill them"}
-    for argument, ours in (("truth", "truth"), ("prediction", "0")):
-        name, column = selection.others["truth"] if ours == "truth" else selection.scores["0"], data[ours]
+    for argument, internal in (("truth", "truth"), ("prediction", "0")):
+        name, column = selection.others["truth"] if internal == "truth" else selection.scores["0"], data[internal]
         if (missing := count_missing(column)) and ways[argument]:
             of_all = pluralize(data.height, "value", "values")
             raise ValueError(f"{argument} column {shown(name)} has {missing} missing of {of_all}: {ways[argument]}")

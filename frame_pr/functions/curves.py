@@ -39,7 +39,7 @@ CURVE_COLUMNS = (
 MOST_EXACT_LEVELS = 101
 """An Int128 holds this many sums of fixed-point weights."""
 _TOTALS = ("positives", "rows")
-_READY = ("threshold", "k", "tp", "recall_step", "interpolated_precision", "retrieved", *_TOTALS)
+_COLUMNS_OF_BLOCKS = ("threshold", "k", "tp", "recall_step", "interpolated_precision", "retrieved", *_TOTALS)
 
 
 @public(REFUSED["curve"])
@@ -244,7 +244,7 @@ def curve_table(
     """
     fractional = rows.weights.fractional
     blocks = FIXED_POINT_COLUMNS if fractional else COLUMNS
-    figures = {name: rate_of(name).formula(blocks.counts) for name in columns if name not in _READY}
+    figures = {name: rate_of(name).formula(blocks.counts) for name in columns if name not in _COLUMNS_OF_BLOCKS}
     if fractional:
         figures |= {name: rate_of(name).formula(blocks.counts) / UNIT for name in columns if name in rates.COUNTS}
         figures |= {name: pl.col(name) / UNIT for name in columns if name in _TOTALS}

@@ -18,7 +18,7 @@ from frame_pr.inputs.rows import OutputFrame, rows_of
 from frame_pr.inputs.templates import Cell, templates_of
 from frame_pr.metrics.aggregation import plan_for, values
 from frame_pr.metrics.completion import MetricName
-from frame_pr.metrics.means import Means, Statistic, checked_statistics, means_of
+from frame_pr.metrics.means import Means, Statistic, means_of, validate_statistics
 from frame_pr.metrics.names import is_current, is_metric, metric, request_for
 
 
@@ -140,7 +140,7 @@ def evaluate(
     │ 2      ┆ 0.708333 ┆ 0.583333 ┆ 0             │
     └────────┴──────────┴──────────┴───────────────┘
     """
-    means = means_asked(mean_over, statistics, named=isinstance(metrics, Mapping))
+    means = means_for(mean_over, statistics, named=isinstance(metrics, Mapping))
     return metrics_of(frame, metrics, truth, score, policies, by, positive, undefined, means)
 
 
@@ -159,8 +159,10 @@ def metrics_of(
 
     Every function of a single metric ends here, with its options in one mapping.
     """
-    asked = means and means[:3]
-    templates = templates_of(frame, metrics, truth, score, by, positive, undefined, asked, options=dict(policies))
+    statistics_key = means and means[:3]
+    templates = templates_of(
+        frame, metrics, truth, score, by, positive, undefined, statistics_key, options=dict(policies)
+    )
     result: Frame | None = None if templates is None else templates.run(frame)
     if result is not None:
         return result
@@ -314,9 +316,9 @@ def append_metrics(
     return output.append_columns(values(rows, named, undefined), list(named), prefix)
 
 
-def means_asked(mean_over: Any, statistics: Any, *, named: bool = False) -> Means | None:
+def means_for(mean_over: Any, statistics: Any, *, named: bool = False) -> Means | None:
     """Validate `mean_over` and `statistics`. `named`: whether a mean has the name that the caller gave."""
-    summaries, keys = checked_statistics(statistics), scalar(mean_over)
+    summaries, keys = validate_statistics(statistics), scalar(mean_over)
     if mean_over is None:
         if summaries != ["mean"]:
             raise ValueError("statistics are over the groups that mean_over= names, and it names none")

@@ -221,7 +221,7 @@ def _was_single(number: float) -> bool:
 def _tried(rows: Any, request: Request, keys: Sequence[str], way: _Way) -> Iterator[pl.LazyFrame]:
     """Compute tables of `definition`, `call` and `value`."""
     grouped = request if way.by else replace(request, keys=[])
-    for named, shown_as, words, every in _asked(grouped):
+    for named, shown_as, words, every in _requests(grouped):
         if not (names := [name for name in every if name in way.names] if way.names else every):
             continue
         means = Means(list(keys), [way.statistic], "mean_") if way.by else None
@@ -234,7 +234,7 @@ def _tried(rows: Any, request: Request, keys: Sequence[str], way: _Way) -> Itera
         yield _trapezoids(rows, grouped, keys if way.by else [], way)
 
 
-def _asked(request: Request) -> Iterator[tuple[Request, dict[str, str], str, list[str]]]:
+def _requests(request: Request) -> Iterator[tuple[Request, dict[str, str], str, list[str]]]:
     """Return variants of the request: a description and its code for each expression, and the names of metrics."""
     options = request.policies
     without_gain: Any = {

@@ -148,15 +148,15 @@ def _names(selection: Selection[Frame]) -> dict[str, str]:
     """Return the caller's names of the columns of a tally, with ours. A column with two roles occurs once."""
     names: dict[str, str] = {}
     arguments = dict.fromkeys(selection.keys, "by") | dict.fromkeys(selection.scores, "score")
-    others = {ours: selection.others[ours] for ours in ("weight", "gain") if ours in selection.others}
+    others = {internal: selection.others[internal] for internal in ("weight", "gain") if internal in selection.others}
     columns = selection.keys | {"truth": selection.others["truth"]} | selection.scores | others
-    for ours, name in columns.items():
+    for internal, name in columns.items():
         if name == "count":
             raise ValueError(f"column {shown(name)} is named like the one that tally adds: rename it before the call")
-        if name in names and (ours in selection.arguments or names[name] in selection.arguments):
-            both = " and ".join(arguments.get(column, column) for column in (names[name], ours))
+        if name in names and (internal in selection.arguments or names[name] in selection.arguments):
+            both = " and ".join(arguments.get(column, column) for column in (names[name], internal))
             raise ValueError(f"{both} would be one column {shown(name)} of the tally: .alias(...) gives another name")
-        names.setdefault(name, ours)
+        names.setdefault(name, internal)
     return names
 
 

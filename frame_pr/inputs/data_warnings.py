@@ -254,8 +254,8 @@ def _in_order_of_tally(data: pl.DataFrame, layout: _Layout) -> bool:
     if layout.ascending:
         falls, rises = rises, falls
     falls |= score.is_null() & score.shift().is_not_null()
-    alike = pl.all_horizontal(same_group, *map(_as_above, [layout.truth, *layout.rest]))
-    sorted_by_score = (~alike | falls).fill_null(True).all()
+    same_rows = pl.all_horizontal(same_group, *map(_as_above, [layout.truth, *layout.rest]))
+    sorted_by_score = (~same_rows | falls).fill_null(True).all()
     starts_anew = (same_group & (truth > truth.shift()) & rises).fill_null(False).any()
     return bool(data.select(sorted_by_score & starts_anew).item())
 

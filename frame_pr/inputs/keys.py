@@ -91,10 +91,10 @@ def coding(
     if not keys:
         zero = pl.lit(0, dtype=pl.Int64)
 
-        def alike(rows: pl.LazyFrame) -> pl.LazyFrame:
+        def in_one_group(rows: pl.LazyFrame) -> pl.LazyFrame:
             return rows.with_columns(group=zero)
 
-        return Coding(alike(frame), alike, lambda table: table.drop("group"))
+        return Coding(in_one_group(frame), in_one_group, lambda table: table.drop("group"))
     schema = frame.select(keys).collect_schema()
     # polars merges two sorted columns if it finds no NaN, but not if there is one more column.
     nan = {"nan": pl.col(keys[0]).is_nan()} if schema[keys[0]].is_float() else {}

@@ -202,7 +202,7 @@ _CURVE = (
     ),
 )
 _NO_RANKING = "predicted classes have no ranking: leave it out"
-_OWN_SCORE = "rows get the values at their own score, so a threshold selects equal scores together: leave it out"
+_AT_ITS_SCORE = "rows get the values at their own score, so a threshold selects equal scores together: leave it out"
 _WEIGHTS = ("weight", "prevalence")
 """The options by which rows have weights."""
 REFUSED: Mapping[str, Sequence[Refusal]] = {
@@ -266,7 +266,7 @@ REFUSED: Mapping[str, Sequence[Refusal]] = {
     ),
     "with_curve": (
         _CURVE[0],
-        *(Refusal(option, _OWN_SCORE) for option in ("ties", "tie_break_descending", "tie_break")),
+        *(Refusal(option, _AT_ITS_SCORE) for option in ("ties", "tie_break_descending", "tie_break")),
     ),
 }
 """The options that a function refuses for every metric."""

@@ -27,7 +27,7 @@ from frame_pr.inputs.weights import (
     totals_frame,
     totals_in_frame,
     totals_in_rows,
-    units_beside,
+    units_with_totals,
     with_class_weights,
 )
 
@@ -64,7 +64,7 @@ class Rows:
     """Whether there are known to be so few rows that it takes longer to plan than to run."""
 
     @cached_property
-    def some_unranked(self) -> bool:
+    def has_unranked(self) -> bool:
         """Return whether some rows may have no place in the ranking."""
         return self.request.keeps_unscored or self.key.drops
 
@@ -173,15 +173,15 @@ def rows_of(
     if request.each_row:
         source = source.with_row_index("cluster")
     schema = source.collect_schema()
-    ours = {name: column for column, name in selection.keys.items()}
-    apart = {
-        name: totals_frame(total, name, ours, schema)
+    key_names = {name: column for column, name in selection.keys.items()}
+    total_frames = {
+        name: totals_frame(total, name, key_names, schema)
         for name, total in request.totals.items()
         if name not in selection.others
     }
     # Add an absent row for each group of these frames; otherwise the group would be lost. A column has no other groups.
-    if all_groups and ours and apart and len(apart) == len(request.totals):
-        absent = [total.groups.with_columns(absent=pl.lit(True)) for total in apart.values()]
+    if all_groups and key_names and total_frames and len(total_frames) == len(request.totals):
+        absent = [total.groups.with_columns(absent=pl.lit(True)) for total in total_frames.values()]
         source = pl.concat([source.with_columns(absent=pl.lit(False)), *absent], how="diagonal")
     has_counts = "count" in selection.others
     carried = has_counts or request.prevalence is not None or not selection.others.keys().isdisjoint(COLUMNS)
@@ -206,29 +206,29 @@ def rows_of(
         Weights(selection.others.get(name), fractional=name in selection.others and schema[name].is_float())
         for name in COLUMNS
     )
-    groups = None if ours else len(selection.scores)
+    groups = None if key_names else len(selection.scores)
     if weights_by_class is not None:
         weights_of_groups = None
         if weights_by_class.width:
-            weights_of_groups = coder.look_up(weights_by_class.lazy().rename(ours)).select(
+            weights_of_groups = coder.look_up(weights_by_class.lazy().rename(key_names)).select(
                 "group", cs.starts_with("of_")
             )
     else:
-        weights_of_groups = _weights_of_prevalence(rows, request, selection, coder, ours, schema, drops=drops)
+        weights_of_groups = _weights_of_prevalence(rows, request, selection, coder, key_names, schema, drops=drops)
     if weights_of_groups is not None:
         rows, drops = with_class_weights(rows, weights_of_groups, drops=drops), True
         weights = Weights("of prevalence=", fractional=True, option="prevalence")
     totals = [
-        totals_in_frame(apart[name], name, coder, len(selection.scores), weights.dtype)
-        if name in apart
+        totals_in_frame(total_frames[name], name, coder, len(selection.scores), weights.dtype)
+        if name in total_frames
         else totals_in_rows(rows, name, selection.others[name], weights.dtype, groups)
         for name in request.totals
     ]
-    known_units = None
+    group_units = None
     if units is not None:
-        known_units = coder.look_up(units.lazy().rename(ours)).select("group", "unit")
+        group_units = coder.look_up(units.lazy().rename(key_names)).select("group", "unit")
     elif weights.fractional and totals:
-        known_units = units_beside(rows, totals, how_many(has_counts=has_counts))
+        group_units = units_with_totals(rows, totals, how_many(has_counts=has_counts))
     ranked = Rows(
         frame=rows,
         request=request,
@@ -238,21 +238,21 @@ def rows_of(
             places=ordered or carried,
             hits_first=rule.bounds and rule.descending,
             drops=drops,
-            own_dtypes=[schema[column] for column in selection.scores],
+            score_dtypes=[schema[column] for column in selection.scores],
         ),
         weights=weights,
         has_counts=has_counts,
         gains=gains,
         totals=totals,
-        starts=None if starts is None else coder.look_up(starts.lazy().rename(ours)),
-        units=known_units,
+        starts=None if starts is None else coder.look_up(starts.lazy().rename(key_names)),
+        units=group_units,
         groups=groups,
         small=cell is not None or (selection.kind.height is not None and selection.kind.height < SMALL),
     )
     systems = tuple(selection.scores.values()) if selection.several else ()
     return ranked, OutputFrame(
         kind=selection.kind,
-        keys=(*ours, "system") if selection.several else tuple(ours),
+        keys=(*key_names, "system") if selection.several else tuple(key_names),
         systems=systems,
         restore=lambda table: restore(table).rename(selection.keys),
         carried=rows,
@@ -264,7 +264,7 @@ def _weights_of_prevalence(
     request: Request,
     selection: Any,
     coder: Coding,
-    ours: dict[str, str],
+    key_names: dict[str, str],
     schema: pl.Schema,
     *,
     drops: bool,
@@ -277,7 +277,7 @@ def _weights_of_prevalence(
     if name in selection.others:
         share = totals_in_rows(rows, name, selection.others[name], dtype, typed=shares_of_positives)
     elif not isinstance(share, float):
-        table = totals_frame(share, name, ours, schema)
+        table = totals_frame(share, name, key_names, schema)
         share = totals_in_frame(table, name, coder, len(selection.scores), dtype, shares_of_positives)
     return class_weights(class_counts(rows, has_counts="count" in selection.others, drops=drops), share)
 

@@ -19,7 +19,7 @@ import polars as pl
 PLACES = 2**33
 """Places among equal scores are smaller than this."""
 _GROUPS = 2**60
-_GROUPS_BESIDE_PLACES = 2**28
+_GROUPS_WITH_PLACES = 2**28
 _SCORES = 2**65
 # Codes of scores lie between -2**63 and 2**64, for Int64, UInt64 and Float64.
 _LOWEST, _HIGHEST = -(2**63), 2**64 - 1
@@ -80,7 +80,7 @@ def _digits_of(scores: pl.Series) -> int | None:
 
 def group_limit(*, places: bool) -> int:
     """The number of groups that a key can distinguish."""
-    return _GROUPS_BESIDE_PLACES if places else _GROUPS
+    return _GROUPS_WITH_PLACES if places else _GROUPS
 
 
 class Layout(NamedTuple):
@@ -132,7 +132,7 @@ class SortKey:
     """Whether positives come before negatives if nothing else decides."""
     drops: bool
     """Whether some rows may not count; the column `dropped` marks them."""
-    own_dtypes: Sequence[pl.DataType] = ()
+    score_dtypes: Sequence[pl.DataType] = ()
     """The dtypes of the scores, one for each system."""
     layout: Layout = WIDE
 
@@ -193,7 +193,7 @@ class SortKey:
         places = 2 << numbers.bit_length()
         group, score = pl.col("group"), pl.col("score")
         extremes = [group.min().alias("first"), group.max().alias("last")]
-        digits = _digits_of(rows.get_column("score")) if len({*self.own_dtypes}) <= 1 else None
+        digits = _digits_of(rows.get_column("score")) if len({*self.score_dtypes}) <= 1 else None
         if digits is not None:
             number = score.cast(pl.Float64)
             whole = (number * 10**digits).round()

@@ -29,7 +29,7 @@ def code_reached(threshold: Fraction | float, key: SortKey) -> int | pl.Expr:
     systems' scores give several codes, the result is an expression that looks up the code by the number of the group:
     groups of n systems are numbered so that `group % n` is the system.
     """
-    worst = [worst_reached(threshold, dtype, ascending=key.ascending) for dtype in key.own_dtypes]
+    worst = [worst_reached(threshold, dtype, ascending=key.ascending) for dtype in key.score_dtypes]
     codes = [_code(value, key.dtype, ascending=key.ascending) for value in worst]
     if len(set(codes)) == 1:
         return codes[0]
@@ -103,7 +103,7 @@ def predicted_by_group(rows: Rows, output: OutputFrame[Any], threshold: Any) -> 
     The columns `group` and `threshold` are added. A row without a score, or with a null threshold, has no score.
     `threshold`: a frame, or the column whose values the rows have as `threshold`.
     """
-    if len(set(rows.key.own_dtypes)) > 1:
+    if len(set(rows.key.score_dtypes)) > 1:
         raise TypeError("threshold= of groups is compared with scores of one type: cast the scores to one")
     if isinstance(threshold, (str, pl.Expr)):
         name = threshold if isinstance(threshold, str) else threshold.meta.output_name(raise_if_undetermined=False)
@@ -111,11 +111,11 @@ def predicted_by_group(rows: Rows, output: OutputFrame[Any], threshold: Any) -> 
     else:
         thresholds = _in_frame(rows, output, threshold)
     frame = rows.frame.drop("threshold", strict=False).join(thresholds, on="group", how="left", maintain_order="left")
-    reached = _reached(rows.key.own_dtypes[0], thresholds.collect_schema()["threshold"], ascending=rows.key.ascending)
+    reached = _reached(rows.key.score_dtypes[0], thresholds.collect_schema()["threshold"], ascending=rows.key.ascending)
     predicted = replace(
         rows,
         frame=frame.with_columns(score=reached.cast(pl.Int8)).drop("threshold"),
-        key=replace(rows.key, dtype=pl.Int8(), ascending=False, own_dtypes=[pl.Int8()] * len(rows.key.own_dtypes)),
+        key=replace(rows.key, dtype=pl.Int8(), ascending=False, score_dtypes=[pl.Int8()] * len(rows.key.score_dtypes)),
     )
     return predicted, thresholds
 

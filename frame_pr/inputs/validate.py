@@ -13,14 +13,14 @@ from frame_pr.frames.arrow import stream_of
 from frame_pr.frames.columns import (
     by_name,
     computed,
+    expand_single,
     expanded,
-    expanded_one,
     map_whole,
     needed,
-    plain_names,
     refuse_clash,
     refuse_missing,
     refuse_repeats,
+    selected_names,
 )
 from frame_pr.frames.kinds import SMALL, Frame, FrameKind, kind_of
 from frame_pr.frames.messages import shown
@@ -89,10 +89,10 @@ def selected(frame: Frame, request: Request, *, carry: bool) -> Selection[Frame]
         refuse_carried(source.collect_schema())
     by, _, of_scores, *_ = named_columns
     keys, scores = (expanded(source, argument, named_columns[argument]) for argument in (by, of_scores))
-    single = {name: expanded_one(source, name, item) for name, item in request.single.items()}
+    single = {name: expand_single(source, name, item) for name, item in request.single.items()}
     in_parts = request.parts()
     if not all(isinstance(item, str) for _, item in in_parts):
-        refuse_repeats((argument, name) for argument, item in in_parts for name in plain_names(source, item))
+        refuse_repeats((argument, name) for argument, item in in_parts for name in selected_names(source, item))
     several = request.several or len(scores) > 1
     if several and carry:
         raise ValueError(f"score gives {len(scores)} columns: metrics as extra columns need one score at a time")
@@ -101,12 +101,14 @@ def selected(frame: Frame, request: Request, *, carry: bool) -> Selection[Frame]
     named = {by: {f"by{i}": column for i, column in enumerate(keys.values())}}
     named |= {of_scores: {str(i): column for i, column in enumerate(scores.values())}}
     named |= {name: {name: column} for name, (_, column) in single.items()}
-    asked = {argument: any(isinstance(item, pl.Expr) for item in items) for argument, items in named_columns.items()}
+    has_expressions = {
+        argument: any(isinstance(item, pl.Expr) for item in items) for argument, items in named_columns.items()
+    }
     return Selection(
         source=source,
         columns={name: column for each in named.values() for name, column in each.items()}
         | dict(kind.carried if carry else {}),
-        arguments={name: argument for argument, each in named.items() if asked[argument] for name in each},
+        arguments={name: argument for argument, each in named.items() if has_expressions[argument] for name in each},
         keys={f"by{i}": name for i, name in enumerate(keys)},
         scores={str(i): name for i, name in enumerate(scores)},
         others={name: column for name, (column, _) in single.items()},

@@ -221,8 +221,8 @@ def check_shared(
         _possible_labels(*each) for each in ((predictions, categories[name]), (truths, categories[truth]))
     )
     both = pl.concat([predicted.to_frame(""), there.to_frame("")], how="vertical_relaxed")
-    alike = both.is_duplicated().any() and (_fractional(there) or not _fractional(predicted))
-    if len(predicted) and len(there) and not alike:
+    shares_values = both.is_duplicated().any() and (_fractional(there) or not _fractional(predicted))
+    if len(predicted) and len(there) and not shares_values:
         raise ValueError(
             f"prediction column {shown(name)} shares no label with truth column {shown(truth)}: it holds "
             f"{examples(predicted.sort())}, and the truth {examples(there.sort())}; probabilities are a score, with "
@@ -343,7 +343,7 @@ def refuse_other_types(truth: str, dtype: pl.DataType, prediction: str, predicte
 
 def refuse_strangers(argument: str, name: str, column: pl.Series, classes: pl.Series) -> None:
     """Check that every label of a column is one of the classes."""
-    labels = column.to_frame().select(plain_label(column.name, column.dtype)).to_series().drop_nulls()
+    labels = column.to_frame().select(label_value(column.name, column.dtype)).to_series().drop_nulls()
     strange = labels.filter(~labels.is_in(list(classes)))
     if len(strange):
         counts = strange.value_counts(sort=True, name="times").rows()
@@ -354,7 +354,7 @@ def refuse_strangers(argument: str, name: str, column: pl.Series, classes: pl.Se
         )
 
 
-def plain_label(column: str, dtype: pl.DataType) -> pl.Expr:
+def label_value(column: str, dtype: pl.DataType) -> pl.Expr:
     """Return labels in the form that compares with Python values."""
     label = pl.col(column)
     return label.cast(pl.String) if dtype in TEXTS else label.fill_nan(None) if dtype.is_float() else label

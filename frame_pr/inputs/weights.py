@@ -130,7 +130,7 @@ def bits_of_sum(exponent: pl.Expr, rows: pl.Expr) -> pl.Expr:
     return exponent + rows.cast(pl.Float64).log(2).ceil().cast(pl.Int64)
 
 
-def bits_beside(bits: pl.Expr, totals: Sequence[str]) -> pl.Expr:
+def bits_with_totals(bits: pl.Expr, totals: Sequence[str]) -> pl.Expr:
     """Return the same if known totals may be larger and are added."""
     exponents = [exponent(pl.col(total).cast(pl.Float64)).fill_null(0) + 1 for total in totals]
     return pl.max_horizontal(bits, *exponents) if exponents else bits
@@ -293,13 +293,13 @@ def totals_in_frame(
     )
 
 
-def units_beside(rows: pl.LazyFrame, totals: Sequence[pl.LazyFrame], how_many: pl.Expr) -> pl.LazyFrame:
+def units_with_totals(rows: pl.LazyFrame, totals: Sequence[pl.LazyFrame], how_many: pl.Expr) -> pl.LazyFrame:
     """Return the unit of each group, in which its known totals fit too; the group has this many rows."""
     sizes = rows.group_by("group").agg(bits=bits_of_sum(exponent(pl.col("weight")).max(), how_many))
     for total in totals:
         sizes = sizes.join(total, on="group", how="left")
     names = [name for name in sizes.collect_schema().names() if name not in ("group", "bits")]
-    return sizes.select("group", unit=unit_of(bits_beside(pl.col("bits"), names)))
+    return sizes.select("group", unit=unit_of(bits_with_totals(pl.col("bits"), names)))
 
 
 def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame], *, in_units: bool) -> pl.LazyFrame:

@@ -151,7 +151,7 @@ def _aggregate_ranking(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Thre
     first = "first" in blocks_read or (hits_may_lack and "first without hits" in blocks_read)
     codes = {name: code_reached(cutoff.threshold, rows.key) for name, cutoff in cutoffs.items()}
     k_at: dict[str, Reached] = {f"k@{name}": partial(SortKey.reaches, code=code) for name, code in codes.items()}
-    if "retrieved_rows" in metric_plan.facts and rows.some_unranked:
+    if "retrieved_rows" in metric_plan.facts and rows.has_unranked:
         k_at["retrieved_k"] = SortKey.is_retrieved
     columns = metric_plan.columns_of_blocks
     if "retrieved_k" in columns:
@@ -161,7 +161,7 @@ def _aggregate_ranking(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Thre
     apart = not steps and len(blocks_read) > 1 and columns.isdisjoint(("ties", "misses"))
     columns |= {"hits", "first"} if apart else set()
     table = blocks_of(rows, columns, steps=steps, first=first, k_at=k_at, extra_sums=metric_plan.extra_sums)
-    if not rows.some_unranked and "retrieved_k" in columns:
+    if not rows.has_unranked and "retrieved_k" in columns:
         table = table.with_columns(retrieved_k="k")
     # Known totals replace the facts where these are first needed: in blocks only if an aggregate names them there.
     in_blocks = not metric_plan.columns.isdisjoint(FACTS)

@@ -59,7 +59,7 @@ class Means(NamedTuple):
         return {**named, **{total: _TOTALS[total] for statistic in weighted for total in _WEIGHTS[statistic][0]}}
 
 
-def checked_statistics(value: Any) -> list[str]:
+def validate_statistics(value: Any) -> list[str]:
     """Validate names of statistics, each of them once."""
     names = names_of("statistics", value, "names of statistics")
     for name in names:

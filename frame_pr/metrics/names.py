@@ -230,7 +230,7 @@ def _cutoff(head: str, tail: str) -> str:
 def _targets(head: str) -> list[str]:
     """Return the metrics and rates that a head names or is a synonym of."""
     itself = head in HEADS or head in RATES or re.fullmatch(NUMBERED_NAME, head) or _is_name(head)
-    metrics = (ours.split(", ") for ours, others in METRIC_SYNONYMS.items() if head in others)
+    metrics = (offered.split(", ") for offered, others in METRIC_SYNONYMS.items() if head in others)
     rates = [name for name, rate in RATES.items() if head in rate.synonyms]
     return [*([head] if itself else []), *chain.from_iterable(metrics), *rates]
 

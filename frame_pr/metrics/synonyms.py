@@ -213,7 +213,7 @@ def rate_hint(name: str, synonyms: Mapping[str, Sequence[str]]) -> str:
         return f"it is {shown(meant[0])} here" + (", without a cutoff" if at else "")
     if reason := not_offered(head):
         return reason
-    if any(head in (*ours.split(", "), *others) for ours, others in METRIC_SYNONYMS.items()):
+    if any(head in (*offered.split(", "), *others) for offered, others in METRIC_SYNONYMS.items()):
         return "it is a metric of a whole ranking, not a rate at a threshold: evaluate() computes it"
     near = similar_names(head, synonyms)
     if near:

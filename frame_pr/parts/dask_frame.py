@@ -65,7 +65,7 @@ class DaskFrame(Shuffled):
     def categories(self, column: str) -> list[Any]:
         """Return the categories that Dask knows."""
         (dtype,) = self._select([column])._meta.dtypes
-        return list(dtype.categories) if _is_known(dtype) else []
+        return list(dtype.categories) if _has_categories(dtype) else []
 
     def by_group(
         self, columns: Sequence[str], keys: Sequence[str], function: Part, *, shuffled: bool = True
@@ -218,7 +218,7 @@ def _is_dictionary(dtype: Any) -> bool:
     return isinstance(dtype, pd.ArrowDtype) and pa.types.is_dictionary(dtype.pyarrow_dtype)
 
 
-def _is_known(dtype: Any) -> bool:
+def _has_categories(dtype: Any) -> bool:
     """Return whether a dtype has categories that are known before a part is computed."""
     return isinstance(dtype, pd.CategoricalDtype) and list(dtype.categories) not in ([], [UNKNOWN_CATEGORIES])
 
@@ -228,7 +228,7 @@ def _decoded(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
     decoded = {}
     for column, dtype in meta.dtypes.items():
         part_dtype = part[column].dtype
-        if (_is_dictionary(dtype) or _is_known(dtype)) and (
+        if (_is_dictionary(dtype) or _has_categories(dtype)) and (
             _is_dictionary(part_dtype) or isinstance(part_dtype, pd.CategoricalDtype)
         ):
             coded = pa.chunked_array([pa.array(part[column])] if len(part) else [], type=pa.array(part[column]).type)
@@ -256,7 +256,7 @@ def _encoded(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
 
 
 def _categories(values: pd.Series[Any], dtype: pd.CategoricalDtype) -> pd.Series[Any]:
-    if not _is_known(dtype):
+    if not _has_categories(dtype):
         return values.astype("category")
     codes, uniques = pd.factorize(values)
     uniques = pd.Index(uniques).astype(dtype.categories.dtype)

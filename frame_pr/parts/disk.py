@@ -23,7 +23,7 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.arrow import stream_of
-from frame_pr.frames.columns import expanded, expanded_one, refuse_fault
+from frame_pr.frames.columns import expand_single, expanded, refuse_fault
 from frame_pr.frames.kinds import refuse_no_rows
 from frame_pr.frames.messages import first_line, shown
 from frame_pr.functions.tallies import Bins
@@ -93,7 +93,7 @@ class DiskFrame(Parts):
 
         def named(argument: str, items: Sequence[Any], *, several: bool = False) -> list[str]:
             self.refuse_missing([item for item in items if not isinstance(item, pl.Expr)], argument)
-            columns = expanded(self.frame, argument, items) if several else expanded_one(self.frame, argument, *items)
+            columns = expanded(self.frame, argument, items) if several else expand_single(self.frame, argument, *items)
             names = []
             for name, column in columns.items() if isinstance(columns, dict) else [columns]:
                 # Two columns may have one name, such as `relevance` and `pl.col("relevance") >= 1`.

@@ -20,8 +20,8 @@ from frame_pr.inputs.sort_keys import group_limit
 from frame_pr.inputs.weights import (
     MASSES,
     UNJUDGED,
-    bits_beside,
     bits_of_sum,
+    bits_with_totals,
     class_counts,
     class_weights,
     exponent,
@@ -131,7 +131,7 @@ def units_of(sizes: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     ranges = coder.rows.select("group", *call.keys, RANGE, **{_SUM + "bits": bits_of_sum(largest, rows)})
     for total in _known_totals(coder, call, pl.Float64()):
         ranges = ranges.join(total, on="group", how="left")
-    bits = bits_beside(pl.col(_SUM + "bits"), list(call.request.totals))
+    bits = bits_with_totals(pl.col(_SUM + "bits"), list(call.request.totals))
     return ranges.select(*call.keys, RANGE, unit=unit_of(bits)).collect()
 
 

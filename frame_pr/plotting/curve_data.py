@@ -105,7 +105,7 @@ def rank_curves(frame: Any, request: Request, options: PlotOptions) -> Curves:
     table = table.with_columns(group=group.rle_id().cast(pl.Int64) if keys.height > 1 else pl.lit(0, pl.Int64))
     _check_probabilities(table["threshold"], request.ascending, options)
     numbers = _areas(table, keys.height, options)
-    return Curves(keys, numbers, table.filter("retrieved") if rows.some_unranked else table, request.ascending)
+    return Curves(keys, numbers, table.filter("retrieved") if rows.has_unranked else table, request.ascending)
 
 
 def read_curves(frame: Any, options: PlotOptions) -> Curves:

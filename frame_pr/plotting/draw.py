@@ -409,9 +409,9 @@ def set_axes(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve | Avera
 
 def scale_of(name: str, options: PlotOptions, curves: Sequence[DrawnCurve | Average]) -> str | None:
     """The scale of an axis: that of the caller, or a logarithmic one for many ranks and for rare positives."""
-    asked = options.scales[name == "y"]
-    if asked is not None:
-        return asked
+    requested = options.scales[name == "y"]
+    if requested is not None:
+        return requested
     if name == "x" and options.x == "k":
         last = [(curve.strips["recall"] if isinstance(curve, Average) else curve.blocks["k"]).max() for curve in curves]
         many = any(isinstance(rank, (int, float)) and rank >= _LOGARITHMIC for rank in last)

@@ -207,9 +207,9 @@ def _refuse_conflicts(options: PlotOptions, arguments: Mapping[str, Any]) -> Non
     for name in options.ys:
         if name in Y_ONLY and options.x != "threshold":
             raise ValueError(f"y={name!r} depends on the threshold: give x='threshold', too")
-    asked = {"threshold": options.thresholds, "recall": options.recalls, "mark": options.best}
-    asked |= {name: getattr(options, name) for name in ("rectangles", "points", "k", "threshold_labels")}
-    for name, value in asked.items():
+    point_options = {"threshold": options.thresholds, "recall": options.recalls, "mark": options.best}
+    point_options |= {name: getattr(options, name) for name in ("rectangles", "points", "k", "threshold_labels")}
+    for name, value in point_options.items():
         if value and options.average:
             raise ValueError(
                 f"average= draws a mean of curves, which has no thresholds: leave out {name}=, or average="

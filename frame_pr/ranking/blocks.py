@@ -48,7 +48,7 @@ def blocks_of(
     `size` and `hits` of the block; `k` and `tp`, the counts up to its end; `ties`, the number of rows since the block
     before it (whatever their weight) that share their score with another row; `misses`, the number of negatives since
     then; `positives` and `rows`, the totals of the group from its rows; `first` and `last` (in its group); `retrieved`;
-    for fractional weights `unit`, of which all weighted counts are multiples; and those of `running_figures`. Rows that
+    for fractional weights `unit`, of which all weighted counts are multiples; and those of `running_columns`. Rows that
     are not retrieved are a last block. Rows that do not count are another one, whose `rank_key`, `threshold`, `k` and
     `tp` are null.
 
@@ -63,14 +63,14 @@ def blocks_of(
 
     def if_retrieved(value: pl.Expr) -> pl.Expr:
         # Most frames have no other rows, and testing every block takes time.
-        return pl.when("retrieved").then(value) if rows.some_unranked else value
+        return pl.when("retrieved").then(value) if rows.has_unranked else value
 
     def build_wanted(expressions: Mapping[str, Callable[[], pl.Expr]]) -> dict[str, pl.Expr]:
         # Do not even plan a column that is not needed: for few rows, the plan takes longer than the rows.
         return {name: expression() for name, expression in expressions.items() if name in wanted}
 
     wanted |= ({HITS.block} if steps else set()) | ({"first"} if first else set())
-    retrieved = key.is_retrieved() if rows.some_unranked else pl.lit(True)
+    retrieved = key.is_retrieved() if rows.has_unranked else pl.lit(True)
     masses = [mass for mass in MASSES if mass.upto in wanted] + [UNJUDGED] * (UNJUDGED.block in extra_sums)
     # Running totals over the whole frame; the numbers of blocks and of groups are differences of them.
     blocks = sorted_blocks(
@@ -78,7 +78,7 @@ def blocks_of(
     ).with_columns(
         last=ends(key.group_bits()),
         **({HITS.block: difference(HITS.run)} if HITS.block in wanted else {}),
-        **({"retrieved": retrieved} if rows.some_unranked or "retrieved" in wanted else {}),
+        **({"retrieved": retrieved} if rows.has_unranked or "retrieved" in wanted else {}),
         **{name: _block_sum(name, rows) for name in extra_sums},
     )
     # The last block of a group always remains, so the next one is the first of its group.
@@ -115,9 +115,9 @@ def blocks_of(
             *(pl.col(mass.in_all).alias(mass.total) for mass in _RUN),
             *(pl.when(pl.col(n) > 0).then(pl.col(n) + pl.col(ROWS.before)).otherwise(0).alias(n) for n in k_at),
         )
-    if rows.some_unranked:
+    if rows.has_unranked:
         blocks = blocks.with_columns(if_retrieved(pl.col(mass.upto)) for mass in masses)
-    figures = running_figures(in_ranges=rows.starts is not None)
+    figures = running_columns(in_ranges=rows.starts is not None)
     return blocks.with_columns(**{name: figure for name, figure in figures.items() if name in wanted})
 
 
@@ -136,7 +136,7 @@ def place_of_block(rows: Rows) -> pl.Expr:
     if rows.key.drops:
         retrieved &= ~pl.col("dropped")
     block = rows.key.block_of_row()
-    block = pl.when(retrieved).then(block) if rows.some_unranked else block
+    block = pl.when(retrieved).then(block) if rows.has_unranked else block
     return block.map_batches(_dense_rank, return_dtype=pl.UInt32)
 
 
@@ -217,7 +217,7 @@ def suffix_sum(term: pl.Expr) -> pl.Expr:
 
 
 @cache
-def running_figures(*, in_ranges: bool) -> dict[str, pl.Expr]:
+def running_columns(*, in_ranges: bool) -> dict[str, pl.Expr]:
     """Columns of blocks that follow from `tp` and `k`, and from the blocks above or below.
 
     `interpolated_precision`: the largest precision at this or any later threshold. `later_hits` and `later_misses`: the

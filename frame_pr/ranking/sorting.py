@@ -68,7 +68,7 @@ def sorted_blocks(
         fills_labels=rows.request.fills_labels,
         has_counts=rows.has_counts,
         has_units=rows.units is not None,
-        unranked=rows.some_unranked,
+        unranked=rows.has_unranked,
         sums=extra_sums,
         k_at=k_at,
         wanted=frozenset(wanted).intersection(("ties", "size")),

@@ -166,8 +166,8 @@ def intervals(
     """
     share, filled = share_of(confidence), filling("undefined", undefined)
     draws = _draws(method, repeats, seed, stratified, cluster)
-    ready = has_unit_values(frame, truth, score)
-    means = ready or mean_over is not None
+    has_values = has_unit_values(frame, truth, score)
+    means = has_values or mean_over is not None
     unit = sampling_unit(sampled, cluster, means=means)
     if unit == "groups" and draws is not None:
         raise ValueError(
@@ -184,7 +184,7 @@ def intervals(
         table = intervals_of_rows(rows, share) if draws is None else intervals_of_draws(rows, draws, share)
         return rows.output.give(table, list(rows.keys))
     unit_values = unit_values_of(frame, metrics, truth, score, by, positive, filled, policies)
-    unit_values = only_shares(unit_values) if ready else unit_values
+    unit_values = only_shares(unit_values) if has_values else unit_values
     keys = [] if mean_over is None else keys_left(unit_values.keys, mean_over)
     refuse_clash(keys, COLUMNS)
     return unit_values.give(of_means(unit_values, keys, share), keys)

@@ -12,7 +12,7 @@ from frame_pr.frames.arguments import filling, names_of, one_of, public, whole
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_missing
 from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.frames.messages import shown
-from frame_pr.functions.evaluation import means_asked, metrics_of
+from frame_pr.functions.evaluation import means_for, metrics_of
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
@@ -124,7 +124,7 @@ def report(
     if threshold is not None:
         cuts = [Threshold.of(cut) for cut in each("threshold", threshold)]
         names += [f"{rate}@{cut}" for cut in cuts for rate in rates.CONFUSION_AT_CUTOFF]
-    means = means_asked(mean_over, statistics)
+    means = means_for(mean_over, statistics)
     if confidence is None:
         return metrics_of(frame, names, truth, score, policies, by, positive, undefined, means)
     if means is not None and list(means.statistics) != ["mean"]:

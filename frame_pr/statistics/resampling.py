@@ -205,7 +205,7 @@ def replicates_of(rows: Rows, data: pl.DataFrame, of: _Class, undefined: float |
     `data`: rows whose groups are numbered without gaps.
     """
     cells, units = _with_units(_cells(rows, data, of), draws.stratified)
-    systems = len(rows.key.own_dtypes)
+    systems = len(rows.key.score_dtypes)
     groups = (int(cells["group"][-1]) // systems + 1) * systems
     at_once = max(1, min(_AT_ONCE // cells.height, _MOST_GROUPS // groups))
     plan = plan_for(rows, of.names, undefined, needs_gain=False)
@@ -274,7 +274,7 @@ def _bounds(
         return pl.DataFrame(schema=schema)
     rows = sampled.rows
     rows = replace(rows, key=replace(rows.key, drops=False, places=True), has_counts=True, groups=None)
-    systems, code = len(rows.key.own_dtypes), pl.col("group")
+    systems, code = len(rows.key.score_dtypes), pl.col("group")
     dense = ((code // systems).rank("dense").cast(pl.Int64) - 1) * systems + code % systems
     data = data.with_columns(code=code, group=dense)
     if not sampled.averaged:

@@ -55,16 +55,16 @@ def _average_precision(value: pl.Expr) -> RowError:
     for a negative changes only the latter.
     """
     lacking = B.tp / B.k - 1 + pl.col("later_misses")
-    later_hits, unretrieved = pl.col("later_hits"), B.positives - B.number("hits_found")
+    later_hits, unretrieved = pl.col("later_hits"), B.positives - B.number("retrieved_hits")
     # Relative to 1 - A, which for good rankings is as small as the other terms.
     lacks = 1 - value
-    squares = B.number("gain_squares") + 2 * lacks * B.number("gains") + lacks**2 * B.number("hits_found")
+    squares = B.number("gain_squares") + 2 * lacks * B.number("gains") + lacks**2 * B.number("retrieved_hits")
     squares += unretrieved * value**2 + B.number("loss_squares")
     return RowError(
         {
             "gain_squares": Aggregate(B.hits * lacking**2),
             "gains": Aggregate(B.hits * lacking),
-            "hits_found": Aggregate(pl.when("retrieved").then(B.hits)),
+            "retrieved_hits": Aggregate(pl.when("retrieved").then(B.hits)),
             "loss_squares": Aggregate(pl.col("misses") * later_hits**2),
         },
         _spread(squares, pl.min_horizontal(B.positives, _NEGATIVES)).sqrt() / B.positives,

@@ -12,7 +12,7 @@ from frame_pr.frames.arguments import names_of, one_of
 from frame_pr.frames.columns import by_name, listed, map_whole
 from frame_pr.frames.kinds import Frame, backend_class, kind_of
 from frame_pr.frames.messages import shown
-from frame_pr.functions.evaluation import means_asked, metric_names, refuse_no_keys, sorted_by
+from frame_pr.functions.evaluation import means_for, metric_names, refuse_no_keys, sorted_by
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
@@ -187,7 +187,7 @@ def _refuse_no_shares(data: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFram
 
 def keys_left(keys: Sequence[str], mean_over: Any) -> list[str]:
     """Return the keys that are not averaged over."""
-    means = means_asked(mean_over, "mean")
+    means = means_for(mean_over, "mean")
     if means is None:
         return list(keys)
     refuse_no_keys("mean_over", means.over or (), keys)

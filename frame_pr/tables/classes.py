@@ -13,7 +13,7 @@ from frame_pr.frames.columns import by_name, column_name, column_names, refuse_c
 from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.frames.messages import examples, shown, warn
 from frame_pr.inputs import values
-from frame_pr.inputs.values import classes_of, listed_classes, plain_label, refuse_other_types, refuse_strangers
+from frame_pr.inputs.values import classes_of, label_value, listed_classes, refuse_other_types, refuse_strangers
 
 _FEW = 3
 """Minimum number of rows for the check: few rows may have sums that differ from 1 by accident."""
@@ -33,17 +33,17 @@ class _Classes(NamedTuple):
     by_label: bool
     """Whether the truth is a column of labels."""
 
-    def ours(self) -> dict[str, tuple[str, Any]]:
+    def internal_columns(self) -> dict[str, tuple[str, Any]]:
         """Return our name of each column, with the argument and the caller's name."""
         truths = ["truth"] if self.by_label else [f"truth{i}" for i in range(len(self.truths))]
-        named = {ours: ("truth", name) for ours, name in zip(truths, self.truths, strict=True)}
+        named = {internal: ("truth", name) for internal, name in zip(truths, self.truths, strict=True)}
         named |= {f"score{i}": ("scores", name) for i, name in enumerate(self.scores)}
         return named | ({} if self.prediction is None else {"prediction": ("prediction", self.prediction)})
 
     def new(self) -> list[str]:
         """Return the names of the columns that the result adds."""
-        asked = {"score": bool(self.scores), "prediction": self.prediction is not None}
-        return ["class", "truth", *(name for name, is_given in asked.items() if is_given)]
+        optional = {"score": bool(self.scores), "prediction": self.prediction is not None}
+        return ["class", "truth", *(name for name, is_passed in optional.items() if is_passed)]
 
 
 @public()
@@ -105,30 +105,30 @@ def unpivot_classes(
     >>> long.pr.average_precision("truth", "score", by="class").rows()
     [('cat', 1.0), ('dog', 1.0)]
     """
-    classes_given = _parse_arguments(truth, scores, prediction, classes)
+    parsed = _parse_arguments(truth, scores, prediction, classes)
     kind = kind_of(frame)
-    classes_given = classes_given._replace(scores=[_column_of(name, kind.columns) for name in classes_given.scores])
-    ours = classes_given.ours()
-    for argument, name in ours.values():
+    parsed = parsed._replace(scores=[_column_of(name, kind.columns) for name in parsed.scores])
+    internal = parsed.internal_columns()
+    for argument, name in internal.values():
         kind.refuse_missing([name], argument)
-    refuse_repeats(ours.values())
-    carried = [name for name in kind.columns if name not in [used for _, used in ours.values()]]
-    refuse_carried_as(classes_given.new(), carried)
-    source = kind.read([name for _, name in ours.values()])
-    source = source.select(by_name(name).alias(column) for column, (_, name) in ours.items())
+    refuse_repeats(internal.values())
+    carried = [name for name in kind.columns if name not in [used for _, used in internal.values()]]
+    refuse_carried_as(parsed.new(), carried)
+    source = kind.read([name for _, name in internal.values()])
+    source = source.select(by_name(name).alias(column) for column, (_, name) in internal.items())
     schema = source.collect_schema()
-    if classes_given.scores and not isinstance(scores, Mapping) and schema.get("truth", pl.String()).is_numeric():
-        classes_given = classes_given._replace(labels=list(map(_as_integer, classes_given.labels)))
-    labels = _labels(classes_given, schema)
-    for column, (argument, name) in ours.items():
+    if parsed.scores and not isinstance(scores, Mapping) and schema.get("truth", pl.String()).is_numeric():
+        parsed = parsed._replace(labels=list(map(_as_integer, parsed.labels)))
+    labels = _labels(parsed, schema)
+    for column, (argument, name) in internal.items():
         if argument == "scores":
             values.refuse_score_type(str(name), schema[column], kind.type_of(str(name)))
-    check = partial(_validate_classes, arguments=classes_given, labels=labels, sums=not isinstance(scores, Mapping))
+    check = partial(_validate_classes, arguments=parsed, labels=labels, sums=not isinstance(scores, Mapping))
     source = source.map_batches(check, schema=schema) if kind.height is None else check(source.collect()).lazy()
-    table = _unpivoted(source.with_row_index("row"), classes_given, labels)
+    table = _unpivoted(source.with_row_index("row"), parsed, labels)
     # In memory, the rows are in order already.
     table = table.sort("place", "row") if kind.height is None else table
-    return kind.spread(table, carried, classes_given.new())
+    return kind.spread(table, carried, parsed.new())
 
 
 def _parse_arguments(truth: Any, scores: Any, prediction: Any, classes: Any) -> _Classes:
@@ -207,15 +207,15 @@ def _labels(arguments: _Classes, schema: pl.Schema) -> pl.Series:
 
 def _validate_classes(data: pl.DataFrame, arguments: _Classes, labels: pl.Series, *, sums: bool) -> pl.DataFrame:
     """Validate the labels: each of them is one of the classes. `sums`: whether to look at the sums of the scores."""
-    named = arguments.ours()
-    for ours in ("truth", "prediction"):
-        if ours in named:
-            refuse_strangers(ours, named[ours][1], data[ours], labels)
-    for ours, (argument, name) in named.items():
+    named = arguments.internal_columns()
+    for internal in ("truth", "prediction"):
+        if internal in named:
+            refuse_strangers(internal, named[internal][1], data[internal], labels)
+    for internal, (argument, name) in named.items():
         if argument == "truth" and not arguments.by_label:
-            values.check_labels("truth", str(name), data[ours], None, "")
+            values.check_labels("truth", str(name), data[internal], None, "")
         if argument == "scores":
-            values.check_score(str(name), data[ours], "")
+            values.check_score(str(name), data[internal], "")
     scored = [f"score{i}" for i in range(len(arguments.scores))]
     if len({data.schema[column] for column in scored}) > 1:
         values.check_common_type(list(map(str, arguments.scores)), data.select(scored))
@@ -253,7 +253,7 @@ def _unpivoted(rows: pl.LazyFrame, arguments: _Classes, labels: pl.Series) -> pl
     parts = []
     for place, label in enumerate(labels):
         new = [
-            (plain_label(column, schema[column]) == label).alias(column)
+            (label_value(column, schema[column]) == label).alias(column)
             for column in ("truth", "prediction")
             if column in schema
         ]

@@ -32,7 +32,7 @@ class _Lists(NamedTuple):
     scores: list[Any]
     by: list[Any]
 
-    def ours(self) -> dict[str, tuple[str, Any]]:
+    def internal_columns(self) -> dict[str, tuple[str, Any]]:
         """Return our name of each column, with the argument and the caller's name."""
         named = {"truth": ("truth", self.truth)}
         for argument, names in (("ranked", self.ranked), ("scores", self.scores), ("by", self.by)):
@@ -125,7 +125,7 @@ def explode_lists(
             f"scores names {pluralize(len(lists.scores), 'column', 'columns')} beside {len(lists.ranked)} of ranked: "
             "give one for each"
         )
-    kind, columns = kind_of(frame), lists.ours()
+    kind, columns = kind_of(frame), lists.internal_columns()
     for argument, name in columns.values():
         kind.refuse_missing([name], argument)
     refuse_repeats(columns.values())
@@ -133,7 +133,7 @@ def explode_lists(
     carried = [name for name in kind.columns if name not in (lists.truth, *lists.ranked, *lists.scores)]
     refuse_carried_as(new, carried)
     source = kind.read([name for _, name in columns.values()])
-    source = source.select(by_name(name).alias(ours) for ours, (_, name) in columns.items())
+    source = source.select(by_name(name).alias(internal) for internal, (_, name) in columns.items())
     source = _with_lists(source, lists, expressions=kind.takes_expressions)
     check = partial(_validate_lists, lists=lists, repeats=duplicates != "raise")
     if kind.height is None:
@@ -150,26 +150,26 @@ def _with_lists(source: pl.LazyFrame, lists: _Lists, *, expressions: bool) -> pl
     """Read the columns; arrays become lists, and all items have one dtype."""
     schema = source.collect_schema()
     inner: dict[str, pl.DataType] = {}
-    for ours, (argument, name) in lists.ours().items():
-        dtype = schema[ours]
+    for internal, (argument, name) in lists.internal_columns().items():
+        dtype = schema[internal]
         if argument == "by":
             continue
         if not isinstance(dtype, (pl.List, pl.Array)):
             way = "; a text is taken apart before the call, by str.split" if dtype == pl.String else ""
             raise TypeError(f"{argument} column {shown(name)} is {type_of(dtype)}: it must hold lists{way}")
         if isinstance(dtype, pl.Array):
-            source = source.with_columns(pl.col(ours).arr.to_list())
+            source = source.with_columns(pl.col(internal).arr.to_list())
         held: Any = dtype.inner
         if argument == "scores":
             if not (held.is_numeric() or held == pl.Null):
                 raise TypeError(f"scores column {shown(name)} holds lists of {type_of(held)}: make numbers of them")
         elif held != pl.Null:
-            inner[ours] = held
+            inner[internal] = held
     # If all lists are empty, the dtype says nothing.
-    for ours, dtype in inner.items():
+    for internal, dtype in inner.items():
         first, *_ = inner
         if dtype != inner[first]:
-            first_list, other = (lists.ours()[name][1] for name in (first, ours))
+            first_list, other = (lists.internal_columns()[name][1] for name in (first, internal))
             lists_of = (
                 f"{shown(first_list)} holds lists of {type_of(inner[first])}, and {shown(other)} of {type_of(dtype)}"
             )
@@ -185,13 +185,13 @@ def _with_lists(source: pl.LazyFrame, lists: _Lists, *, expressions: bool) -> pl
 
 def _validate_lists(data: pl.DataFrame, lists: _Lists, *, repeats: bool) -> pl.DataFrame:
     """Validate the columns: no list is missing, and each key occurs once."""
-    for ours, (argument, name) in lists.ours().items():
+    for internal, (argument, name) in lists.internal_columns().items():
         if argument == "by":
             continue
         column = f"{argument} column {shown(name)}"
-        if missing := data[ours].null_count():
+        if missing := data[internal].null_count():
             raise ValueError(f"{column} has {missing} null of {pluralize(data.height, 'list', 'lists')}: {_EMPTY}")
-        if argument != "scores" and (inside := _exploded(data[ours]).null_count()):
+        if argument != "scores" and (inside := _exploded(data[internal]).null_count()):
             raise ValueError(
                 f"{column} has {pluralize(inside, 'null', 'nulls')} inside its lists: take them out, {_EMPTY}"
             )

@@ -255,7 +255,7 @@ class _Layout(NamedTuple):
 def _layout_of_fields(line: str) -> _Layout:
     """Return the layout that the first line has, or names."""
     written = _fields_in(line)
-    named = _known_names(written)
+    named = _recognized_names(written)
     if {*_ALWAYS} <= {*named}:
         at = {place: field for field, place in named.items()}
         return _Layout(tuple(at.get(place, f"field {place}") for place in range(len(written))), header=True)
@@ -268,7 +268,7 @@ def _layout_of_json(path: str, line: str) -> _Layout:
         names = list(json.loads(line))
     except ValueError as error:
         raise ValueError(f"{path}, line 1: this is no JSON object: {error}: {line[:_SHOWN]!r}") from None
-    named = _known_names(names)
+    named = _recognized_names(names)
     if lacking := [field for field in _ALWAYS if field not in named]:
         raise ValueError(
             f"{path}, line 1: the JSON object has no {lacking[0]}, names are {shown(names)[:_SHOWN]}; call it "
@@ -281,7 +281,7 @@ def _fields_in(line: str) -> list[str]:
     return re.findall(f"[^{_BLANKS}]+", line)
 
 
-def _known_names(names: Sequence[str]) -> dict[str, int]:
+def _recognized_names(names: Sequence[str]) -> dict[str, int]:
     """Return the fields that the header names, and the place of each."""
     places = {name.lower(): place for place, name in enumerate(names)}
     matches = {field: [places[name] for name in synonyms if name in places] for field, synonyms in _FIELD_NAMES.items()}
