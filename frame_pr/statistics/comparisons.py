@@ -319,7 +319,7 @@ def _compare_rows(
 
 def _compare_units(
     unit_values: UnitValues[Frame],
-    mean_over: Columns | None,
+    mean_over: bool | str | Sequence[str] | None,
     baseline: object,
     confidence: float,
     draws: tuple[int, int] | None,

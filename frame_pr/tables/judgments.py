@@ -108,10 +108,10 @@ def join_judgments(
     run, judgments = read_stream(run), read_stream(judgments)
     kinds = find_kind(run), find_kind(judgments)
     if kinds[0] is None or type(kinds[0]) is not type(kinds[1]):
-        kinds = [kind_of_value(frame) for frame in (run, judgments)]
+        passed = [kind_of_value(frame) for frame in (run, judgments)]
         raise TypeError(
             "run and judgments must both be polars DataFrames, both LazyFrames, both pandas DataFrames or both Tables; "
-            f"got {kinds[0]} and {kinds[1]}{path_advice(run) or path_advice(judgments)}"
+            f"got {passed[0]} and {passed[1]}{path_advice(run) or path_advice(judgments)}"
         )
     refuse_missing(runs, kinds[0].columns, "run", "by")
     columns = [_others(kinds[0], "run", keys, runs), _others(kinds[1], "judgments", keys)]
