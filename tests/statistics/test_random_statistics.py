@@ -1,4 +1,7 @@
-"""Curves, intervals and tests against chance: random frames against the exact oracle, written from the docs."""
+"""Curves, intervals and tests against chance: random frames against the exact oracle, written from the docs.
+
+The fuzzer draws as many more of them as it is told.
+"""
 
 import bootstrap_cases
 import chance_cases
@@ -12,7 +15,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::frame_pr.DataWarning")
 
 
 @given(seed=st.integers(0, 10**9))
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5, deadline=None)
 def test_random_frames(seed):
     groups, wrong = differences(seed)
     assert groups > 0
@@ -21,19 +24,19 @@ def test_random_frames(seed):
 
 @pytest.mark.slow
 @given(seed=st.integers(0, 10**9))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_many_random_frames(seed):
     _, wrong = differences(seed)
     assert not wrong, wrong[0]
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 60))])
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 20))])
 def test_a_bootstrap_has_the_same_bits_on_every_frame_and_for_a_group_alone(seed):
     _, wrong = bootstrap_cases.differences(seed)
     assert not wrong, wrong[0]
 
 
-@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 100))])
+@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 40))])
 def test_a_test_against_chance_is_exact(seed):
     _, wrong = chance_cases.differences(seed)
     assert not wrong, wrong[0]
