@@ -156,6 +156,8 @@ MetricName: TypeAlias = (
         "threshold@max_markedness",
         "max_kappa",
         "threshold@max_kappa",
+        "max_lift",
+        "threshold@max_lift",
         "cost10@10",
         "cost10@10%",
         "cost10@threshold=0.5",

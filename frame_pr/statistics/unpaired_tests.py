@@ -9,13 +9,14 @@ from typing import Any, Generic, NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.columns import by_name, column_name, listed, map_whole, refuse_clash, stacked
+from frame_pr.frames.columns import by_name, column_name, listed, map_whole, refuse_clash, refuse_repeats, stacked
 from frame_pr.frames.kinds import Frame, kind_of
-from frame_pr.frames.messages import examples, shown
+from frame_pr.frames.messages import examples, shown, warn
 from frame_pr.functions.evaluation import metric_names
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import Rows
+from frame_pr.inputs.values import label_of
 from frame_pr.metrics.names import request_for
 from frame_pr.statistics.distributions import normal_p_value, p_value, quantile, welch_quantile
 from frame_pr.statistics.paired_tests import TIE
@@ -85,6 +86,9 @@ def compare_groups(
     """Compare the groups of a column inside each group of `by`."""
     brought = has_unit_values(frame, truth, score)
     kind_of(frame).refuse_missing([column_name("between", between)], "between")
+    scores = [] if score is None else listed("score", score)
+    roles = [("between", between), ("truth", truth), *(("score", column) for column in scores), ("cluster", cluster)]
+    refuse_repeats((role, column) for role, column in roles if column is not None)
     by_keys = [] if by is None else listed("by", by)
     by = [*(key for key in by_keys if isinstance(key, pl.Expr) or key != between), between]
     if sampling_unit(sampled, cluster, means=brought or mean_over is not None) == "groups":
@@ -129,10 +133,10 @@ def _compare_rows(
     sampled: SampledRows[Any], keys: Sequence[str], between: str, baseline: Any, confidence: float
 ) -> pl.LazyFrame:
     """Compare groups of rows, or of clusters of rows; see `_compare`."""
-    if baseline == REST and sampled.averaged:
+    if _is_word(baseline, REST) and sampled.averaged:
         raise ValueError("baseline='rest' joins the rows of the other groups: leave mean_over= out, or sampled='rows'")
     rest = sampled
-    if baseline == REST:
+    if _is_word(baseline, REST):
         rest = sampled._replace(rows=_rest_of_rows(sampled, keys, between))
     names = _renamed([sampled.keys[key] for key in keys], sampled.keys[between])
     table, rest_table = (_errors_and_bounds(side, names, confidence) for side in (sampled, rest))
@@ -155,7 +159,7 @@ def _compare_units(
     values = {f"m{i}": by_name(name) for i, name in enumerate(unit_values.metrics)}
     units = unit_values.table.select(**names, **values)
     rest = units
-    if baseline == REST:
+    if _is_word(baseline, REST):
         shared = [name for name in names if name != "group"]
         rest = _others(units.select(*names).unique(), shared)
         rest = rest.join(units, left_on=[*shared, "other"], right_on=[*names], nulls_equal=True)
@@ -249,7 +253,7 @@ def _compare(
         partial(_pairs, shared=shared, between=between, baseline=baseline),
         {**dtypes, "baseline": dtypes["group"], "a": pl.Int64, "b": pl.Int64},
     )
-    on = "group" if baseline == REST else "baseline"
+    on = "group" if _is_word(baseline, REST) else "baseline"
 
     def of_base(groups: pl.LazyFrame) -> pl.LazyFrame:
         values = pl.exclude("cluster", "group", *shared).name.prefix("base ")
@@ -278,13 +282,14 @@ def _pairs(groups: pl.DataFrame, shared: Sequence[str], between: str, baseline: 
     values = groups["group"].unique().sort()
     place = pl.int_range(pl.len(), dtype=pl.Int64)
     groups = groups.sort(*shared, "group").with_columns(b=place.over(list(shared)) if shared else place)
-    if baseline in (PREVIOUS, REST) and values.dtype == pl.String and (values == baseline).any():
+    words = [word for word in (PREVIOUS, REST) if _is_word(baseline, word)]
+    if words and values.dtype == pl.String and (values == baseline).any():
         raise ValueError(f"baseline: {baseline!r} is a group of column {shown(between)}, too; rename that group")
-    if baseline == REST:
+    if groups.is_empty() or _is_word(baseline, REST):
         pairs = groups.with_columns(baseline=pl.lit(None, dtype=values.dtype), a=pl.lit(-1, dtype=pl.Int64))
         alone = pl.len().over(list(shared)) == 1 if shared else pl.len() == 1
         pairs = pairs.filter(~alone)
-    elif baseline == PREVIOUS:
+    elif _is_word(baseline, PREVIOUS):
         pairs = groups.join(
             groups.select(*shared, baseline="group", a="b", b=pl.col("b") + 1), on=[*shared, "b"], nulls_equal=True
         )
@@ -301,21 +306,30 @@ def _pairs(groups: pl.DataFrame, shared: Sequence[str], between: str, baseline: 
             f"between: column {shown(between)} has no two groups to compare{' within the keys of by' if shared else ''}"
             f"; it holds {examples(values, _SHOWN)}"
         )
+    keys = groups.select(shared).unique()
+    if alone := keys.join(pairs, on=shared, how="anti", nulls_equal=True).height if shared else 0:
+        warn(f"between: {alone} of {keys.height} keys of by have no two groups to compare, and no row in the result")
     return pairs.select(*shared, "group", "baseline", "a", "b")
 
 
-def _baseline(values: pl.Series, between: str, baseline: Any) -> Any:
+def _baseline(values: pl.Series, between: str, baseline: Any) -> pl.Expr:
     """Return the group that is named as baseline, in the dtype of the column."""
     try:
-        value = pl.Series([baseline]).cast(values.dtype, strict=True)
-    except (pl.exceptions.PolarsError, TypeError, OverflowError):
-        value = pl.Series([None], dtype=values.dtype)
-    if not (len(values) and values.is_in(value.drop_nulls().implode()).any()):
+        value = label_of(between, values.dtype, baseline)
+        is_group = values.to_frame().select((pl.col("group") == value).any()).item()
+    except (TypeError, ValueError):
+        is_group = False
+    if not is_group:
         raise ValueError(
             f"baseline={shown(baseline)} is no group of column {shown(between)}, which holds "
             f"{examples(values, _SHOWN)}; give one of them, 'previous' or 'rest'"
         )
-    return pl.lit(value).first()
+    return value
+
+
+def _is_word(baseline: Any, word: str) -> bool:
+    """Return whether the baseline is this word. Other values, such as arrays, may have no equality."""
+    return isinstance(baseline, str) and baseline == word
 
 
 def _covariances(

@@ -140,9 +140,10 @@ def test_which_groups_are_compared():
     assert pairs() == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
     assert pairs(baseline=2) == [(2, 0), (2, 1), (2, 3)]
     assert pairs(baseline="previous") == [(0, 1), (1, 2), (2, 3)]
-    # Inside each group of by; where the baseline is missing there is nothing to compare.
+    # Inside each group of by; where the baseline is missing there is nothing to compare, and a warning.
     less = data.filter(~((pl.col("segment") == "b") & (pl.col("week") == 2)))
-    both = compared(less, by="segment", baseline=2)
+    with pytest.warns(fp.DataWarning, match="between: 1 of 2 keys of by have no two groups to compare, and no row"):
+        both = compared(less, by="segment", baseline=2)
     assert both.select("segment", "group").rows() == [("a", 0), ("a", 1), ("a", 3)]
     before = compared(less, by="segment", baseline="previous").filter(segment="b")
     assert before.select("baseline", "group").rows() == [(0, 1), (1, 3)]
@@ -232,6 +233,9 @@ def test_means_that_do_not_vary():
     ("arguments", "message"),
     [
         ({"baseline": 9}, "baseline=9 is no group of column 'week', which holds 0, 1, 2; give one of them, 'previous'"),
+        ({"baseline": 1.5}, "baseline=1.5 is no group of column 'week'"),
+        ({"baseline": pl.col("week")}, "baseline=a polars expression is no group of column 'week'"),
+        ({"baseline": np.array([1, 2])}, "baseline=a numpy ndarray is no group of column 'week'"),
         ({"baseline": "first"}, "baseline='first' is no group of column 'week', which holds 0, 1, 2"),
         ({"between": "segment", "baseline": "c"}, "baseline='c' is no group of column 'segment', which holds 'a', 'b'"),
         ({"between": "one"}, "between: column 'one' has no two groups to compare; it holds 'rest'"),
@@ -246,6 +250,8 @@ def test_means_that_do_not_vary():
         ({"by": "user", "mean_over": "user", "sampled": "rows", "baseline": "rest"}, "baseline='rest' joins the rows"),
         ({"between": ["week", "segment"]}, "between takes"),
         ({"between": pl.col("week")}, "between takes names of columns"),
+        ({"between": "s"}, "column 's' is given twice, to between= and to score="),
+        ({"cluster": "week"}, "column 'week' is given twice, to between= and to cluster="),
     ],
 )
 def test_errors(arguments, message):
@@ -253,6 +259,13 @@ def test_errors(arguments, message):
         compared(scored().with_columns(one=pl.lit("rest")), **arguments)
     with pytest.raises((ValueError, TypeError, pl.exceptions.ComputeError), match="(?s)" + re.escape(message)):
         compared(scored().lazy().with_columns(one=pl.lit("rest")), **arguments).collect()
+
+
+@pytest.mark.parametrize("baseline", [None, 1, "previous", "rest"])
+def test_no_rows(baseline):
+    result = compared(scored().clear(), baseline=baseline)
+    assert result.is_empty()
+    assert result.schema == compared(scored(), baseline=1).schema
 
 
 def test_a_frame_of_metrics_has_no_rows():
