@@ -1,4 +1,4 @@
-"""Decision curves, random rankings, gains tables, capped recall and unpaired tests, against the tools and pages that have them."""
+"""Decision curves, random rankings, gains tables, capped recall, unpaired tests: against the tools that have them."""
 
 import numpy as np
 import polars as pl
