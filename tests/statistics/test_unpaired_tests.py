@@ -2,8 +2,10 @@
 
 import re
 from datetime import date
+from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from compare import near
@@ -272,3 +274,22 @@ def test_a_frame_of_metrics_has_no_rows():
     values = fp.evaluate(scored(), AP, "t", "s", by=["week", "user"])
     with pytest.raises(ValueError, match="a frame of metrics has none"):
         fp.compare(values, AP, by=["week", "user"], between="week", sampled="rows")
+
+
+def test_groups_of_a_pandas_categorical_are_in_the_order_of_its_categories():
+    data = scored()
+    for names in (["young", "mid", "old"], [3, 1, 2]):
+        ages = pd.Categorical.from_codes(data["week"].to_list(), categories=names)
+        frame = data.to_pandas().assign(age=ages)
+        before = compared(frame, between="age", baseline="previous")
+        assert [*zip(before["baseline"], before["group"], strict=True)] == [*pairwise(names)]
+        assert [*compared(frame, between="age", baseline=names[1])["group"]] == [names[0], names[2]]
+        values = fp.evaluate(frame, AP, "t", "s", by=["user", "age"])
+        means = fp.compare(values, AP, by=["user", "age"], between="age", baseline="previous")
+        assert [*zip(means["baseline"], means["group"], strict=True)] == [*pairwise(names)]
+
+
+def test_a_category_that_is_a_word():
+    data = scored().with_columns(week=pl.lit("rest").cast(pl.Categorical))
+    with pytest.raises(ValueError, match="'rest' is a group of column 'week', too; rename that group"):
+        compared(data, baseline="rest")
