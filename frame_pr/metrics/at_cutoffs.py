@@ -143,8 +143,8 @@ def _max_rate(name: re.Match[str], blocks: Blocks) -> Metric:
     assert rate.best_by is not None
     totals = {"positives": blocks.positives, "negatives": blocks.rows - blocks.positives, "rows": blocks.rows}
     # An agreement has a value as long as neither label nor prediction is constant.
-    both = ("positives", "negatives") if rate.range == "-1 to 1" else rate.needs
-    needs = tuple(fact for fact in both if fact in totals) or ("rows",)
+    facts = ("positives", "negatives") if rate.range == "-1 to 1" else rate.needs
+    needs = tuple(fact for fact in facts if fact in totals) or ("rows",)
     defined = pl.all_horizontal(totals[fact] > 0 for fact in needs)
     if name["threshold"] is not None:
         best, order = f"best_{name['rate']}", rate.best_by(blocks.counts)

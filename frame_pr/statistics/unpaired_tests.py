@@ -307,8 +307,8 @@ def _pairs(groups: pl.DataFrame, shared: Sequence[str], between: _Between) -> pl
         raise ValueError(f"baseline: {words[0]!r} is a group of column {shown(column)}, too; rename that group")
     if groups.is_empty() or between.has_word(REST):
         pairs = groups.with_columns(baseline=pl.lit(None, dtype=values.dtype), a=pl.lit(-1, dtype=pl.Int64))
-        alone = pl.len().over(list(shared)) == 1 if shared else pl.len() == 1
-        pairs = pairs.filter(~alone)
+        several = pl.len().over(list(shared)) > 1 if shared else pl.len() > 1
+        pairs = pairs.filter(several)
     elif between.has_word(PREVIOUS):
         pairs = groups.join(
             groups.select(*shared, baseline="group", a="b", b=pl.col("b") + 1), on=[*shared, "b"], nulls_equal=True
@@ -326,9 +326,12 @@ def _pairs(groups: pl.DataFrame, shared: Sequence[str], between: _Between) -> pl
             f"between: column {shown(column)} has no two groups to compare{' within the keys of by' if shared else ''}"
             f"; it holds {examples(values, _SHOWN)}"
         )
-    keys = groups.select(shared).unique()
-    if alone := keys.join(pairs, on=shared, how="anti", nulls_equal=True).height if shared else 0:
-        warn(f"between: {alone} of {keys.height} keys of by have no two groups to compare, and no row in the result")
+    if shared:
+        keys = groups.select(shared).unique()
+        alone = keys.join(pairs, on=shared, how="anti", nulls_equal=True)
+        share = f"{alone.height} of {keys.height} keys of by"
+        if len(alone):
+            warn(f"between: {share} have no two groups to compare, and no row in the result")
     return pairs.select(*shared, "group", "baseline", "a", "b")
 
 
