@@ -5,7 +5,9 @@ from pathlib import Path
 from frame_pr.metrics.names import HEADS, is_metric
 
 TARGET = Path(__file__).parents[1] / "frame_pr" / "metrics" / "completion.py"
-CUTS = ("", "@10", "@10%", "@threshold=0.5", "@recall=0.8", "@precision=0.9", "@fpr=0.1")
+RANKS = ("@10", "@10%", "@10/min")
+LIMITS = ("@recall=0.8", "@precision=0.9", "@fpr=0.1", "@specificity=0.9", "@npv=0.9")
+CUTS = ("", *RANKS, "@threshold=0.5", *LIMITS)
 HEAD = '''"""Names of metrics, for editors to complete; any other text may be one as well.
 
 Made by `docs/completion.py`; a test holds this file to it.

@@ -283,7 +283,11 @@ class Group:
         """
         if name.startswith("max_"):
             rate, both = name.removeprefix("max_"), min(self.positives, self.rows - self.positives) > 0
-            if self.rows == 0 or not (both or rate in ("accuracy", "precision")):
+            if self.rows == 0 or not (both or rate in ("accuracy", "precision", "lift")):
+                return None
+            if rate == "lift" and at:
+                return self.best_threshold("max_precision", at=True) if self.positives else None
+            if rate == "lift" and not self.positives:
                 return None
             # The square of the correlation is a fraction.
             exact = self.square_of_mcc if rate == "mcc" else partial(self.figure, rate)

@@ -141,9 +141,10 @@ def _max_f(name: re.Match[str], blocks: Blocks) -> Metric:
 def _max_rate(name: re.Match[str], blocks: Blocks) -> Metric:
     rate, nothing = RATES[name["rate"]], _nothing(blocks)
     assert rate.best_by is not None
-    # An agreement has a value as long as neither label nor prediction is constant.
-    needs = ("positives", "negatives") if "negatives" in rate.needs or rate.range == "-1 to 1" else ("rows",)
     totals = {"positives": blocks.positives, "negatives": blocks.rows - blocks.positives, "rows": blocks.rows}
+    # An agreement has a value as long as neither label nor prediction is constant.
+    facts = ("positives", "negatives") if rate.range == "-1 to 1" else rate.needs
+    needs = tuple(fact for fact in facts if fact in totals) or ("rows",)
     defined = pl.all_horizontal(totals[fact] > 0 for fact in needs)
     if name["threshold"] is not None:
         best, order = f"best_{name['rate']}", rate.best_by(blocks.counts)
@@ -154,7 +155,8 @@ def _max_rate(name: re.Match[str], blocks: Blocks) -> Metric:
     most = f"max_{name['rate']}"
     aggregates = {most: Aggregate(rate.formula(blocks.counts), "max_of_some")}
     value = pl.max_horizontal(blocks.number(most), rate.formula(nothing).fill_null(0)).abs()
-    return Metric("share", pl.when(defined).then(value), by_ties(aggregates), needs=needs)
+    from_0_to_1 = rate.range != "0 up"
+    return Metric("share", pl.when(defined).then(value), by_ties(aggregates), needs=needs, from_0_to_1=from_0_to_1)
 
 
 def _min_cost(name: re.Match[str], blocks: Blocks) -> Metric:

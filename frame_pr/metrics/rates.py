@@ -445,7 +445,7 @@ RATES: Mapping[str, Rate] = {
         *("base_rate", "positive_rate", "incidence"),
     )._replace(of_group=True, group_rows=True),
     "lift": _share(lift, ("k", "positives"), _NOT_AT_LIMITS, None, "Lift", "enrichment", "enrichment_factor")._replace(
-        range="0 up", in_confusion=False, group_rows=True
+        range="0 up", in_confusion=False, group_rows=True, best_by=lambda c: pl.when(c.tp > 0).then(precision(c))
     ),
 }
 """The rates by name, in the order of the columns of `confusion`."""

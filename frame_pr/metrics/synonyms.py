@@ -29,9 +29,10 @@ METRIC_SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "roc_auc": (
         *("auroc", "roc", "rocauc", "auc_roc", "aucroc", "roc_auc_score", "area_under_roc", "areaunderroc"),
         *("c_statistic", "c_index", "concordance", "concordance_index", "mann_whitney", "partial_auc", "pauc"),
+        *("gauc", "group_auc", "grouped_auc"),
     ),
     "equal_error_rate": ("eer", "crossover_error_rate"),
-    "first_rank": ("first_hit_rank", "rank_of_first_hit"),
+    "first_rank": ("first_hit_rank", "rank_of_first_hit", "median_rank"),
     "mean_rank": ("average_rank", "arithmetic_mean_rank", "amr"),
     "reciprocal_rank": ("mrr", "rr", "recip_rank", "mean_reciprocal_rank"),
     "success": ("hit_rate", "hitrate", "hit_ratio", "hr", "hit", "hits", "top_k_accuracy", "top_k_accuracy_score"),
@@ -64,6 +65,8 @@ NOTES: Mapping[str, str] = {
     "mrr": "of each group: mean_over= averages it",
     "map_cut": "over P, as trec_eval has it: average_precision@K/positives",
     "auc": "under the ROC curve, or under the precision-recall curve",
+    "gauc": "weighted by the rows of each group: mean_over= with statistics='by_rows'",
+    "median_rank": "over groups: mean_over= with statistics='median'",
     "rbp": "0.8 is the persistence",
     "capped_recall": "over min(K, P): recall@K/min",
     "recall_cap": "over min(K, P): recall@K/min",
@@ -131,6 +134,20 @@ _NOT_OFFERED: Mapping[tuple[str, ...], NotOffered] = {
     ("bedroc", "rie"): NotOffered(
         "it weights ranks exponentially", "RDKit has CalcBEDROC; rbpB discounts in a similar way"
     ),
+    ("auprg", "prg", "prg_auc", "precision_recall_gain"): NotOffered(
+        "it is an area over rescaled axes", "pyprg has it; normalized_average_precision is 0 for a random ranking"
+    ),
+    ("survival", "survival_auc", "time_dependent_auc", "uno_c_index"): NotOffered(
+        "it needs times that may be censored", "scikit-survival has it"
+    ),
+    ("ips", "snips", "doubly_robust", "off_policy"): NotOffered(
+        "it needs the probability with which a past system showed each item", "Open Bandit Pipeline has it"
+    ),
+    ("max_recall", "max_tpr", "max_specificity", "max_tnr", "max_npv", "min_fpr", "min_fnr"): NotOffered(
+        "a low or a high enough threshold has the best value",
+        "threshold@recall=1, threshold@specificity=1 and threshold@npv=1 are the thresholds",
+    ),
+    ("min_fdr",): NotOffered(_FORMULA, "it is 1 - max_precision"),
     ("gini", "gini_coefficient", "accuracy_ratio", "somers_d"): NotOffered(_FORMULA, "it is 2 * roc_auc - 1"),
     ("jaccard", "jaccard_score", "jaccard_index", "iou", "csi", "threat_score", "critical_success_index"): NotOffered(
         _FORMULA, "it is f1 / (2 - f1) at the same cutoff"

@@ -171,7 +171,8 @@ def compare(
     Warns
     -----
     DataWarning
-        Two systems share less than half of the groups of the smaller one.
+        Two systems share less than half of the groups of the smaller one; with `between`, a key of `by` has no two
+        groups to compare.
 
     See Also
     --------

@@ -334,6 +334,8 @@ def bias_corrected(replicates: pl.DataFrame, df: pl.DataFrame, repeats: int, con
         nearest = [(pl.col("first") + whole).cast(pl.Int64) for whole in (place.floor(), place.ceil())]
         before, after = (pl.lit(values).gather(index) for index in nearest)
         sides[side] = before + (after - before) * (place - place.floor())
-    # If all replicates have the same value, they do not show how the metric varies.
-    bounds = {name: pl.when(pl.col("error") > 0).then(side) for name, side in around(point, **sides).items()}
+    # If all replicates have the same value, they do not show how the metric varies. Without degrees of freedom there is
+    # no t.
+    has_bounds = (pl.col("error") > 0) & pl.col("t").is_not_null()
+    bounds = {name: pl.when(has_bounds).then(side) for name, side in around(point, **sides).items()}
     return table.select("kept", "error", **bounds)

@@ -9,13 +9,14 @@ from typing import Any, Generic, NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.columns import by_name, column_name, listed, map_whole, refuse_clash, stacked
+from frame_pr.frames.columns import by_name, column_name, listed, map_whole, refuse_clash, refuse_repeats, stacked
 from frame_pr.frames.kinds import Frame, kind_of
-from frame_pr.frames.messages import examples, shown
+from frame_pr.frames.messages import examples, shown, warn
 from frame_pr.functions.evaluation import metric_names
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import Rows
+from frame_pr.inputs.values import TEXTS, label_of
 from frame_pr.metrics.names import request_for
 from frame_pr.statistics.distributions import normal_p_value, p_value, quantile, welch_quantile
 from frame_pr.statistics.paired_tests import TIE
@@ -54,6 +55,27 @@ class _Tables(NamedTuple):
     """`cluster` and `D 0`, ... of the groups, and of their rests, if clusters are the sample."""
 
 
+class _Between(NamedTuple):
+    """The column whose groups are compared, and the group that the others are compared with."""
+
+    column: str
+    baseline: Any
+    categories: Sequence[Any]
+    """The categories of a pandas column in their order. Other columns are in the order of their values."""
+
+    def has_word(self, word: str) -> bool:
+        """Return whether the baseline is this word. Other values, such as arrays, may have no equality."""
+        return isinstance(self.baseline, str) and self.baseline == word
+
+    @property
+    def place(self) -> pl.Expr:
+        """Return what the groups are sorted by."""
+        if not self.categories or not isinstance(self.categories[0], (str, int, float)):
+            return pl.col("group")
+        labels = pl.Series(self.categories)
+        return pl.col("group").cast(labels.dtype).replace_strict(labels, range(len(labels)), default=None)
+
+
 class GroupComparison(NamedTuple, Generic[Frame]):
     """A table with a row per key, pair of groups and metric, and the output in the caller's kind of frame."""
 
@@ -84,14 +106,19 @@ def compare_groups(
 ) -> GroupComparison[Frame]:
     """Compare the groups of a column inside each group of `by`."""
     brought = has_unit_values(frame, truth, score)
-    kind_of(frame).refuse_missing([column_name("between", between)], "between")
+    kind = kind_of(frame)
+    kind.refuse_missing([column_name("between", between)], "between")
+    compared = _Between(between, baseline, kind.categories(str(between)))
+    scores = [] if score is None else listed("score", score)
+    roles = [("between", between), ("truth", truth), *(("score", column) for column in scores), ("cluster", cluster)]
+    refuse_repeats((role, column) for role, column in roles if column is not None)
     by_keys = [] if by is None else listed("by", by)
     by = [*(key for key in by_keys if isinstance(key, pl.Expr) or key != between), between]
     if sampling_unit(sampled, cluster, means=brought or mean_over is not None) == "groups":
         unit_values = unit_values_of(frame, metrics, truth, score, by, positive, undefined, policies)
         keys, group = _split(unit_values.keys, several=bool(unit_values.systems))
         keys = _keys_averaged(keys, True if mean_over is None else mean_over, group)
-        table = _compare_units(unit_values, keys, group, baseline, confidence)
+        table = _compare_units(unit_values, keys, compared._replace(column=group), confidence)
         return GroupComparison(table, keys, unit_values.systems, unit_values.give)
     if truth is None or score is None:
         raise ValueError("cluster= and sampled='rows' are about rows that were drawn: a frame of metrics has none")
@@ -105,7 +132,7 @@ def compare_groups(
     rows = sampled_rows(frame, request, names, undefined, None if mean_over is None else kept, cluster)
     _, group = _split(rows.output.keys, several=request.several)
     keys = [key for key in rows.keys if key != group]
-    table = _compare_rows(rows, keys, group, baseline, confidence)
+    table = _compare_rows(rows, keys, compared._replace(column=group), confidence)
     return GroupComparison(table, keys, rows.output.systems, rows.output.give)
 
 
@@ -125,16 +152,14 @@ def _keys_averaged(keys: Sequence[str], mean_over: Any, group: str) -> list[str]
     return left
 
 
-def _compare_rows(
-    sampled: SampledRows[Any], keys: Sequence[str], between: str, baseline: Any, confidence: float
-) -> pl.LazyFrame:
+def _compare_rows(sampled: SampledRows[Any], keys: Sequence[str], between: _Between, confidence: float) -> pl.LazyFrame:
     """Compare groups of rows, or of clusters of rows; see `_compare`."""
-    if baseline == REST and sampled.averaged:
+    if between.has_word(REST) and sampled.averaged:
         raise ValueError("baseline='rest' joins the rows of the other groups: leave mean_over= out, or sampled='rows'")
     rest = sampled
-    if baseline == REST:
-        rest = sampled._replace(rows=_rest_of_rows(sampled, keys, between))
-    names = _renamed([sampled.keys[key] for key in keys], sampled.keys[between])
+    if between.has_word(REST):
+        rest = sampled._replace(rows=_rest_of_rows(sampled, keys, between.column))
+    names = _renamed([sampled.keys[key] for key in keys], sampled.keys[between.column])
     table, rest_table = (_errors_and_bounds(side, names, confidence) for side in (sampled, rest))
     clusters = None
     if sampled.clustered:
@@ -144,18 +169,18 @@ def _compare_rows(
         clusters = of_groups, of_rest
     metrics = [metric.name for metric in sampled.metrics]
     lines = [_line_of_rows(i, metric, single=sampled.single) for i, metric in enumerate(sampled.metrics)]
-    return _compare(_Tables(table, rest_table, clusters), keys, between, baseline, metrics, lines)
+    return _compare(_Tables(table, rest_table, clusters), keys, between, metrics, lines)
 
 
 def _compare_units(
-    unit_values: UnitValues[Any], keys: Sequence[str], between: str, baseline: Any, confidence: float
+    unit_values: UnitValues[Any], keys: Sequence[str], between: _Between, confidence: float
 ) -> pl.LazyFrame:
     """Compare the means of groups of units by Welch's t-test; see `_compare`."""
-    names = _renamed(keys, between)
+    names = _renamed(keys, between.column)
     values = {f"m{i}": by_name(name) for i, name in enumerate(unit_values.metrics)}
     units = unit_values.table.select(**names, **values)
     rest = units
-    if baseline == REST:
+    if between.has_word(REST):
         shared = [name for name in names if name != "group"]
         rest = _others(units.select(*names).unique(), shared)
         rest = rest.join(units, left_on=[*shared, "other"], right_on=[*names], nulls_equal=True)
@@ -171,7 +196,7 @@ def _compare_units(
     }
     table, rest = (side.group_by(*names).agg(**parts) for side in (units, rest))
     lines = [_line_of_means(i, confidence) for i in range(len(values))]
-    return _compare(_Tables(table, rest, None), keys, between, baseline, unit_values.metrics, lines)
+    return _compare(_Tables(table, rest, None), keys, between, unit_values.metrics, lines)
 
 
 def _renamed(keys: Sequence[str], between: str) -> dict[str, pl.Expr]:
@@ -230,8 +255,7 @@ def _rest_of_rows(sampled: SampledRows[Any], keys: Sequence[str], between: str) 
 def _compare(
     tables: _Tables,
     keys: Sequence[str],
-    between: str,
-    baseline: Any,
+    between: _Between,
     metrics: Sequence[str],
     lines: Sequence[dict[str, pl.Expr]],
 ) -> pl.LazyFrame:
@@ -246,10 +270,10 @@ def _compare(
     dtypes = dict(groups.collect_schema())
     pairs = map_whole(
         groups,
-        partial(_pairs, shared=shared, between=between, baseline=baseline),
+        partial(_pairs, shared=shared, between=between),
         {**dtypes, "baseline": dtypes["group"], "a": pl.Int64, "b": pl.Int64},
     )
-    on = "group" if baseline == REST else "baseline"
+    on = "group" if between.has_word(REST) else "baseline"
 
     def of_base(groups: pl.LazyFrame) -> pl.LazyFrame:
         values = pl.exclude("cluster", "group", *shared).name.prefix("base ")
@@ -273,49 +297,57 @@ def _compare(
     return stacked(table, kept, rows)
 
 
-def _pairs(groups: pl.DataFrame, shared: Sequence[str], between: str, baseline: Any) -> pl.DataFrame:
+def _pairs(groups: pl.DataFrame, shared: Sequence[str], between: _Between) -> pl.DataFrame:
     """Return the pairs of groups, `baseline` and `group`, and `a` and `b`, their places among equal keys."""
-    values = groups["group"].unique().sort()
-    place = pl.int_range(pl.len(), dtype=pl.Int64)
-    groups = groups.sort(*shared, "group").with_columns(b=place.over(list(shared)) if shared else place)
-    if baseline in (PREVIOUS, REST) and values.dtype == pl.String and (values == baseline).any():
-        raise ValueError(f"baseline: {baseline!r} is a group of column {shown(between)}, too; rename that group")
-    if baseline == REST:
+    column, values = between.column, groups.select("group").unique().sort(between.place)["group"]
+    number = pl.int_range(pl.len(), dtype=pl.Int64)
+    groups = groups.sort(*shared, between.place).with_columns(b=number.over(list(shared)) if shared else number)
+    words = [word for word in (PREVIOUS, REST) if between.has_word(word)]
+    if words and values.dtype in TEXTS and (values.cast(pl.String) == words[0]).any():
+        raise ValueError(f"baseline: {words[0]!r} is a group of column {shown(column)}, too; rename that group")
+    if groups.is_empty() or between.has_word(REST):
         pairs = groups.with_columns(baseline=pl.lit(None, dtype=values.dtype), a=pl.lit(-1, dtype=pl.Int64))
-        alone = pl.len().over(list(shared)) == 1 if shared else pl.len() == 1
-        pairs = pairs.filter(~alone)
-    elif baseline == PREVIOUS:
+        several = pl.len().over(list(shared)) > 1 if shared else pl.len() > 1
+        pairs = pairs.filter(several)
+    elif between.has_word(PREVIOUS):
         pairs = groups.join(
             groups.select(*shared, baseline="group", a="b", b=pl.col("b") + 1), on=[*shared, "b"], nulls_equal=True
         )
     else:
         first = groups.rename({"group": "baseline", "b": "a"})
-        if baseline is None:
+        if between.baseline is None:
             later = pl.col("a") < pl.col("b")
         else:
-            first, later = first.filter(pl.col("baseline") == _baseline(values, between, baseline)), pl.lit(True)
+            first, later = first.filter(pl.col("baseline") == _baseline(values, between)), pl.lit(True)
         pairs = groups.join(first, on=shared, nulls_equal=True) if shared else groups.join(first, how="cross")
         pairs = pairs.filter(later & (pl.col("a") != pl.col("b")))
     if len(groups) and pairs.is_empty():
         raise ValueError(
-            f"between: column {shown(between)} has no two groups to compare{' within the keys of by' if shared else ''}"
+            f"between: column {shown(column)} has no two groups to compare{' within the keys of by' if shared else ''}"
             f"; it holds {examples(values, _SHOWN)}"
         )
+    if shared:
+        keys = groups.select(shared).unique()
+        alone = keys.join(pairs, on=shared, how="anti", nulls_equal=True)
+        share = f"{alone.height} of {keys.height} keys of by"
+        if len(alone):
+            warn(f"between: {share} have no two groups to compare, and no row in the result")
     return pairs.select(*shared, "group", "baseline", "a", "b")
 
 
-def _baseline(values: pl.Series, between: str, baseline: Any) -> Any:
+def _baseline(values: pl.Series, between: _Between) -> pl.Expr:
     """Return the group that is named as baseline, in the dtype of the column."""
     try:
-        value = pl.Series([baseline]).cast(values.dtype, strict=True)
-    except (pl.exceptions.PolarsError, TypeError, OverflowError):
-        value = pl.Series([None], dtype=values.dtype)
-    if not (len(values) and values.is_in(value.drop_nulls().implode()).any()):
+        value = label_of(between.column, values.dtype, between.baseline)
+        is_group = values.to_frame().select((pl.col("group") == value).any()).item()
+    except (TypeError, ValueError):
+        is_group = False
+    if not is_group:
         raise ValueError(
-            f"baseline={shown(baseline)} is no group of column {shown(between)}, which holds "
+            f"baseline={shown(between.baseline)} is no group of column {shown(between.column)}, which holds "
             f"{examples(values, _SHOWN)}; give one of them, 'previous' or 'rest'"
         )
-    return pl.lit(value).first()
+    return value
 
 
 def _covariances(

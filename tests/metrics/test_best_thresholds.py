@@ -38,6 +38,9 @@ LAST = ranked(0, 0, 0, 1)
         (TEN, "max_markedness", 5 / 8),
         (TEN, "max_precision", 1),
         (TEN, "threshold@max_precision", 10),
+        # That precision over the prevalence, 5 of 10.
+        (TEN, "max_lift", 2),
+        (TEN, "threshold@max_lift", 10),
         # 7 of 10 are right at ranks 2 and 4; nothing predicted has 5.
         (TEN, "max_accuracy", 7 / 10),
         (TEN, "threshold@max_accuracy", 9),
@@ -48,6 +51,8 @@ LAST = ranked(0, 0, 0, 1)
         (LAST, "threshold@max_mcc", None),
         (LAST, "max_precision", 1 / 4),
         (LAST, "threshold@max_precision", 1),
+        (LAST, "max_lift", 1),
+        (LAST, "threshold@max_lift", 1),
         # fp + fn of the ten: 5 for nothing, 3 at ranks 2 and 4.
         (TEN, "min_cost1", 3 / 10),
         (TEN, "threshold@min_cost1", 9),
@@ -76,10 +81,10 @@ def test_known_answers(kind, data, name, value):
 
 def test_one_class_only(kind):
     data = pl.DataFrame({"q": [1, 1, 2, 2], "relevant": [1, 1, 0, 0], "score": [2, 1, 2, 1]})
-    names = ["max_informedness", "threshold@max_informedness", "min_cost2", "threshold@min_cost2"]
+    names = ["max_informedness", "threshold@max_informedness", "min_cost2", "threshold@min_cost2", "max_lift"]
     found = kind.read(call(kind(data), "evaluate", metrics=names, by="q"))
     # Of positives alone all are taken, of negatives none.
-    assert found.rows() == [(1, None, None, 0.0, 1), (2, None, None, 0.0, None)]
+    assert found.rows() == [(1, None, None, 0.0, 1, 1.0), (2, None, None, 0.0, None, None)]
 
 
 def test_nothing_ranked(kind):

@@ -136,6 +136,8 @@ def test_lift_without_a_cutoff_names_the_metric_that_had_its_name():
         ("map", "average_precision (of each group: mean_over= averages them)"),
         ("auc", "roc_auc, average_precision (under the ROC curve, or under the precision-recall curve)"),
         ("auroc", "roc_auc"),
+        ("GAUC", "roc_auc (weighted by the rows of each group: mean_over= with statistics='by_rows')"),
+        ("median_rank", "first_rank (over groups: mean_over= with statistics='median')"),
         ("hit_rate@5", "success@5"),
         ("hr@10", "success@10"),
         ("ndcg_cut_10", "ndcg@10"),
@@ -193,6 +195,8 @@ def test_names_of_other_tools(name, meant):
         ("logloss", "scikit-learn has sklearn.metrics.log_loss"),
         ("brier", "scikit-learn has sklearn.metrics.brier_score_loss"),
         ("gini", "it is 2 * roc_auc - 1"),
+        ("max_recall", "threshold@recall=1, threshold@specificity=1 and threshold@npv=1 are the thresholds"),
+        ("prg_auc", "pyprg has it; normalized_average_precision is 0 for a random ranking"),
         ("jaccard@10", "it is f1 / (2 - f1) at the same cutoff"),
     ],
 )

@@ -225,6 +225,15 @@ def test_groups_that_cannot_be_drawn_from(kind):
     assert kind.read(empty).select("value", "low", "units").rows() == [(None, None, 0)]
 
 
+@pytest.mark.parametrize("positives", [0, 1, 5, 6])
+def test_fewer_than_two_of_a_class_have_no_bounds(positives):
+    # The accuracy varies from draw to draw, but there are no degrees of freedom.
+    data = pl.DataFrame({"truth": [1] * positives + [0] * (6 - positives), "score": [6, 1, 5, 2, 4, 3]})
+    found = fp.intervals(data, "accuracy@threshold=4", "truth", "score", method="bootstrap", repeats=100)
+    assert found["standard_error"].item() > 0
+    assert found.select("low", "high").row(0) == (None, None)
+
+
 REFUSED = [
     ({"repeats": 10, "method": "bootstrap"}, ValueError, "repeats must be a whole number of at least 100, got 10"),
     ({"repeats": 500}, ValueError, "repeats: a closed form has no random numbers; say method='bootstrap'"),

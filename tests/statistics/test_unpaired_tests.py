@@ -2,8 +2,10 @@
 
 import re
 from datetime import date
+from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from compare import near
@@ -140,9 +142,10 @@ def test_which_groups_are_compared():
     assert pairs() == [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
     assert pairs(baseline=2) == [(2, 0), (2, 1), (2, 3)]
     assert pairs(baseline="previous") == [(0, 1), (1, 2), (2, 3)]
-    # Inside each group of by; where the baseline is missing there is nothing to compare.
+    # Inside each group of by; where the baseline is missing there is nothing to compare, and a warning.
     less = data.filter(~((pl.col("segment") == "b") & (pl.col("week") == 2)))
-    both = compared(less, by="segment", baseline=2)
+    with pytest.warns(fp.DataWarning, match="between: 1 of 2 keys of by have no two groups to compare, and no row"):
+        both = compared(less, by="segment", baseline=2)
     assert both.select("segment", "group").rows() == [("a", 0), ("a", 1), ("a", 3)]
     before = compared(less, by="segment", baseline="previous").filter(segment="b")
     assert before.select("baseline", "group").rows() == [(0, 1), (1, 3)]
@@ -232,6 +235,9 @@ def test_means_that_do_not_vary():
     ("arguments", "message"),
     [
         ({"baseline": 9}, "baseline=9 is no group of column 'week', which holds 0, 1, 2; give one of them, 'previous'"),
+        ({"baseline": 1.5}, "baseline=1.5 is no group of column 'week'"),
+        ({"baseline": pl.col("week")}, "baseline=a polars expression is no group of column 'week'"),
+        ({"baseline": np.array([1, 2])}, "baseline=a numpy ndarray is no group of column 'week'"),
         ({"baseline": "first"}, "baseline='first' is no group of column 'week', which holds 0, 1, 2"),
         ({"between": "segment", "baseline": "c"}, "baseline='c' is no group of column 'segment', which holds 'a', 'b'"),
         ({"between": "one"}, "between: column 'one' has no two groups to compare; it holds 'rest'"),
@@ -246,6 +252,8 @@ def test_means_that_do_not_vary():
         ({"by": "user", "mean_over": "user", "sampled": "rows", "baseline": "rest"}, "baseline='rest' joins the rows"),
         ({"between": ["week", "segment"]}, "between takes"),
         ({"between": pl.col("week")}, "between takes names of columns"),
+        ({"between": "s"}, "column 's' is given twice, to between= and to score="),
+        ({"cluster": "week"}, "column 'week' is given twice, to between= and to cluster="),
     ],
 )
 def test_errors(arguments, message):
@@ -255,7 +263,33 @@ def test_errors(arguments, message):
         compared(scored().lazy().with_columns(one=pl.lit("rest")), **arguments).collect()
 
 
+@pytest.mark.parametrize("baseline", [None, 1, "previous", "rest"])
+def test_no_rows(baseline):
+    result = compared(scored().clear(), baseline=baseline)
+    assert result.is_empty()
+    assert result.schema == compared(scored(), baseline=1).schema
+
+
 def test_a_frame_of_metrics_has_no_rows():
     values = fp.evaluate(scored(), AP, "t", "s", by=["week", "user"])
     with pytest.raises(ValueError, match="a frame of metrics has none"):
         fp.compare(values, AP, by=["week", "user"], between="week", sampled="rows")
+
+
+def test_groups_of_a_pandas_categorical_are_in_the_order_of_its_categories():
+    data = scored()
+    for names in (["young", "mid", "old"], [3, 1, 2]):
+        ages = pd.Categorical.from_codes(data["week"].to_list(), categories=names)
+        frame = data.to_pandas().assign(age=ages)
+        before = compared(frame, between="age", baseline="previous")
+        assert [*zip(before["baseline"], before["group"], strict=True)] == [*pairwise(names)]
+        assert [*compared(frame, between="age", baseline=names[1])["group"]] == [names[0], names[2]]
+        values = fp.evaluate(frame, AP, "t", "s", by=["user", "age"])
+        means = fp.compare(values, AP, by=["user", "age"], between="age", baseline="previous")
+        assert [*zip(means["baseline"], means["group"], strict=True)] == [*pairwise(names)]
+
+
+def test_a_category_that_is_a_word():
+    data = scored().with_columns(week=pl.lit("rest").cast(pl.Categorical))
+    with pytest.raises(ValueError, match="'rest' is a group of column 'week', too; rename that group"):
+        compared(data, baseline="rest")
