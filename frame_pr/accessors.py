@@ -20,7 +20,7 @@ from frame_pr.frames.arguments import flag, is_whole, named_in_tracebacks, path_
 from frame_pr.frames.arrow import PandasFrame
 from frame_pr.frames.environment import when_imported
 from frame_pr.frames.kinds import Backend, Frame, backend_class, is_stream, path_advice, read_stream, register_backend
-from frame_pr.frames.messages import kind_of_value, shown
+from frame_pr.frames.messages import did_you_mean, kind_of_value, nearest, shown
 from frame_pr.functions import confusion as matrices
 from frame_pr.functions import (
     curves,
@@ -30,6 +30,8 @@ from frame_pr.functions import (
     rankings,
     tallies,
 )
+from frame_pr.metrics.names import is_metric, metric_hint
+from frame_pr.metrics.rates import RATES
 from frame_pr.plotting import comparison_plots, confusion_plots, plots, score_plots, statistics_plots
 from frame_pr.statistics import average_curves, chance_tests, comparisons, intervals, reports
 from frame_pr.tables import classes, judgments, lists
@@ -184,8 +186,21 @@ class PR(Generic[Frame]):
             elif name in sys.modules["frame_pr"].__all__:
                 text = f".pr has no {shown(name)}: it is a function, frame_pr.{name}(...)"
             else:
-                text = f".pr has no {shown(name)}, it has {', '.join(method.name for method in methods())}"
+                text = f".pr has no {shown(name)}; {_method_hint(name)}"
             raise AttributeError(text, name=name, obj=self)
+
+
+def _method_hint(name: str) -> str:
+    """Return what to call instead of an unknown method."""
+    names = [method.name for method in methods()]
+    # A rate is a name of its own: precision is not a misspelt r_precision.
+    if name not in RATES and (near := nearest(name, names, cutoff=0.8)):
+        return did_you_mean(near[:2])
+    if is_metric(name):
+        return f"evaluate({name!r}, ...) computes it"
+    if not name.startswith("_") and (hint := metric_hint(name)):
+        return f"as a metric of evaluate, {hint}"
+    return f"it has {', '.join(names)}"
 
 
 def methods() -> list[Method]:

@@ -122,7 +122,11 @@ def test_synonyms_are_no_arguments_of_their_own_meaning():
             "report does not take weight=: a report has metrics at",
         ),
         (lambda: fp.tally(RUN, "rel", "s", tie_breaker="s"), "tally does not take tie_break=: rows of the tally"),
-        (lambda: fp.average_precision(RUN, "rel", "s", descending=True), "say ascending=True where a small"),
+        (lambda: fp.average_precision(RUN, "rel", "s", descending=True), "ascending=True ranks lower scores first"),
+        (
+            lambda: fp.average_precision(RUN, "rel", "s", top_k=5),
+            r"'top_k'; average_precision_at_k and others take k=, and evaluate takes names .*'average_precision@10'$",
+        ),
         (lambda: fp.average_precision(RUN, "rel", "s", colour=1), "the plots spell it color="),
     ],
 )
@@ -249,6 +253,14 @@ def test_as_many_cutoffs_as_people_use():
             AttributeError,
             r".pr has no 'read_trec_run': it is a function, frame_pr.read_trec_run",
         ),
+        (lambda: RUN.pr.evalute, AttributeError, r"^\.pr has no 'evalute'; did you mean 'evaluate'\?$"),
+        (lambda: RUN.pr.max_f1, AttributeError, r"^\.pr has no 'max_f1'; evaluate\('max_f1', \.\.\.\) computes it$"),
+        (
+            lambda: RUN.pr.mrr,
+            AttributeError,
+            r"^\.pr has no 'mrr'; as a metric of evaluate, the nearest names are reciprocal_rank",
+        ),
+        (lambda: RUN.pr.bootstrap, AttributeError, r"^\.pr has no 'bootstrap'; it has evaluate, with_metrics, "),
         (
             lambda: fp.partitioned(RUN, progress=False).map,
             AttributeError,

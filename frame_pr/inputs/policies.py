@@ -275,8 +275,10 @@ _NO_PLACES = (
     "'optimistic' and 'pessimistic' bound it"
 )
 _SAMPLED = "there is no standard error for it where rows are sampled: leave it out"
+_RESAMPLED = "it has no closed form where rows are sampled: intervals(method='bootstrap') computes an interval"
 SAMPLED_ROWS = (
-    *(Refusal(option, _SAMPLED) for option in (*_WEIGHTS, "gain", "tie_break", "ties")),
+    *(Refusal(option, _RESAMPLED) for option in (*_WEIGHTS, "gain")),
+    *(Refusal(option, _SAMPLED) for option in ("tie_break", "ties")),
     Refusal("rows", f"{_SAMPLED}, and put missing rows in, with a null score and unscored='unretrieved'"),
 )
 """The options that a standard error over sampled rows refuses."""

@@ -45,8 +45,8 @@ COLUMNS = (
     "losses",
 )
 _REFUSED = {
-    "wilcoxon": "tests medians, so it reports differences between systems whose means are equal",
-    "sign": "tests medians, so it reports differences between systems whose means are equal",
+    "wilcoxon": "tests whether differences are symmetric about 0, so it reports systems whose means are equal",
+    "sign": "tests the median difference, so it reports systems whose means are equal",
     "bootstrap": "reports too many differences if there are few groups",
 }
 _MOST_RESAMPLES = 10**6
