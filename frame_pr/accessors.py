@@ -96,8 +96,8 @@ class PR(Generic[Frame]):
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed. A Table of pyarrow, too, and a stream of Arrow, such as a DuckDB relation, as every
-        function takes them; a stream is read once, when this is made.
+        Scored rows. The frame is not changed. Also a Table of pyarrow, or a stream of Arrow, such as a DuckDB relation.
+        A stream is read once, at this call.
 
     Examples
     --------
@@ -252,28 +252,28 @@ def partitioned(
 ) -> PR[pl.DataFrame]:
     """Compute metrics of a frame that is larger than memory.
 
-    The rows are written to a temporary directory in parts, whole groups together, and the plain functions run on one
-    part after the other. A part that is still too large, as it holds a very large group, and a frame without groups,
-    are cut into ranges of scores, each of which continues the ranking where the range above it ended. The numbers are
-    those of the plain call; where a group is cut into ranges, sums of fractions may differ in the last bits.
+    The rows are written to a temporary directory in parts, each with whole groups, and the functions run on one part
+    after the other. If a group is too large for a part, or if there are no groups, the rows are divided into ranges of
+    scores. Each range continues the ranking of the range above it. The values are those of the call in memory. If a
+    group is divided into ranges, sums of fractions may differ in the last bits.
 
     Parameters
     ----------
     frame : polars LazyFrame or DataFrame, stream of Arrow
         Scored rows, such as `polars.scan_parquet` of many files. A stream, such as a `RecordBatchReader`, what an ADBC
         cursor fetches, a DuckDB relation or an Ibis table, is written to the directory of the parts, batch by batch and
-        only the columns that the call reads. A reader is read but once, so it serves one call.
+        only the columns that the call reads. A reader can be read only once, so it serves a single call.
     memory_budget : str or int
-        Memory to stay within, about: "4GiB", "500MB", or a number of bytes, at least 1 MiB. Says how many parts there
-        are.
+        Approximate limit of memory: "4GiB", "500MB", or a number of bytes, at least 1 MiB. It determines the number of
+        parts.
     partitions : int, optional
-        The number of parts, instead: at most 10,000, as each takes a file and about 20 ms.
+        Number of parts, in place of `memory_budget`: at most 10,000, because each part needs a file and about 20 ms.
     directory : path, optional
-        Where the parts are written, in a new directory that is removed at the end, also after an error or an interrupt.
-        By default where the system has its temporary files.
+        Directory for the parts. They are written into a new directory in it, which is removed at the end, also after an
+        error or an interrupt. Default: the temporary directory of the system.
     progress : bool
-        Whether to say on standard error how many parts there are and how much disk they may take, and to show a bar
-        (with tqdm installed).
+        Whether to print the number of parts and the disk space that they may need to standard error, and a progress bar
+        if tqdm is installed.
 
     Returns
     -------
@@ -284,7 +284,8 @@ def partitioned(
     Raises
     ------
     ValueError, TypeError
-        memory_budget is no size, or below 1 MiB; partitions is below 1 or above 10,000; and what the plain call raises.
+        memory_budget is no size, or below 1 MiB; partitions is below 1 or above 10,000; and the errors of the call in
+        memory.
     OSError
         The directory cannot be written to, its disk is full, or a part is larger than a file may be.
 

@@ -185,10 +185,10 @@ def test_an_error_of_another_library_keeps_its_traceback():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: fp.precision_at_k(RUN, "rel", "s", k=range(1, 3001)), "k: 3000 values, and a call takes 1000 at most"),
-        (lambda: fp.recall_at_k(RUN, "rel", "s", k=range(1, 10**12)), "k: 999999999999 values, and a call takes 1000"),
-        (lambda: fp.confusion(RUN, "rel", "s", threshold=[i / 300 for i in range(300)]), "takes 200 at most; curve"),
-        (lambda: fp.report(RUN, "rel", "s", threshold=[0.5] * 2000), "threshold: 2000 values, and a call takes 1000"),
+        (lambda: fp.precision_at_k(RUN, "rel", "s", k=range(1, 3001)), "k: 3000 values are more than 1000;"),
+        (lambda: fp.recall_at_k(RUN, "rel", "s", k=range(1, 10**12)), "k: 999999999999 values are more than 1000;"),
+        (lambda: fp.confusion(RUN, "rel", "s", threshold=[i / 300 for i in range(300)]), "values are more than 200; curve"),
+        (lambda: fp.report(RUN, "rel", "s", threshold=[0.5] * 2000), "threshold: 2000 values are more than 1000;"),
     ],
 )
 def test_more_cutoffs_than_a_call_takes(call, sentence):
@@ -241,7 +241,7 @@ def test_as_many_cutoffs_as_people_use():
         (
             lambda: fp.average_precision(RUN.with_columns(rel=pl.concat_list("rel")), "rel", "s"),
             TypeError,
-            r"is List\(Int64\), and a truth has one label in a row: explode_lists",
+            r"is List\(Int64\), and a label column has one label per row: explode_lists",
         ),
         (
             lambda: fp.evaluate(RUN, "rows", "rel", "s", mean_over="q"),

@@ -100,7 +100,7 @@ def plot_comparison(
     decimals : int, optional
         Decimals of the numbers in the legend, and of percentages. Default 2.
     max_groups : int, optional
-        How many groups the plot may hold. Default: all.
+        Maximum number of groups in the plot. Default: all.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
     colors : dict, optional
@@ -261,7 +261,7 @@ def plot_differences(frame: Frame, /, *, metric: str | None = None, **options: U
     decimals : int, optional
         Decimals of the numbers in the legend, and of percentages. Default 2.
     max_groups : int, optional
-        How many groups the plot may hold. Default: 60 rows.
+        Maximum number of groups in the plot. Default: 60 rows.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
     colors : dict, optional
@@ -380,7 +380,7 @@ def plot_slopes(frame: Frame, /, *, metric: str | None = None, **options: Unpack
     decimals : int, optional
         Decimals of the numbers in the legend, and of percentages. Default 2.
     max_groups : int, optional
-        How many groups the plot may hold. Default: 60 lines.
+        Maximum number of groups in the plot. Default: 60 lines.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
     colors : dict, optional

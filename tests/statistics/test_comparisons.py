@@ -430,7 +430,7 @@ REFUSED = [
     ({"test": "delong", "seed": 1}, ValueError, "seed= is about random draws, and test='delong' has none"),
     ({"test": "delong"}, ValueError, "test='delong' compares roc_auc, and not average_precision"),
     ({"test": "delong", "metrics": "accuracy@threshold=1"}, ValueError, "test='delong' compares roc_auc, and not acc"),
-    ({"test": "delong", "cluster": "q"}, ValueError, "test='delong' takes rows as independent, and cluster= says"),
+    ({"test": "delong", "cluster": "q"}, ValueError, "test='delong' assumes independent rows, and cluster="),
     ({"test": "delong", "sampled": "groups"}, ValueError, "test='delong' compares the rows of one test set"),
     ({"score": {"a", "b"}}, TypeError, "score: a set has no order"),
     ({"score": frozenset("ab"), "by": None}, TypeError, "score: a set has no order"),
