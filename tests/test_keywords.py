@@ -187,7 +187,10 @@ def test_an_error_of_another_library_keeps_its_traceback():
     [
         (lambda: fp.precision_at_k(RUN, "rel", "s", k=range(1, 3001)), "k: 3000 values are more than 1000;"),
         (lambda: fp.recall_at_k(RUN, "rel", "s", k=range(1, 10**12)), "k: 999999999999 values are more than 1000;"),
-        (lambda: fp.confusion(RUN, "rel", "s", threshold=[i / 300 for i in range(300)]), "values are more than 200; curve"),
+        (
+            lambda: fp.confusion(RUN, "rel", "s", threshold=[i / 300 for i in range(300)]),
+            "values are more than 200; curve",
+        ),
         (lambda: fp.report(RUN, "rel", "s", threshold=[0.5] * 2000), "threshold: 2000 values are more than 1000;"),
     ],
 )
