@@ -134,14 +134,14 @@ def plot_comparison(
     >>> import polars as pl
     >>> import frame_pr as fp
     >>> from matplotlib.figure import Figure
-    >>> figures = pl.DataFrame(
+    >>> values = pl.DataFrame(
     ...     {
     ...         "q": [1, 2, 3] * 2,
     ...         "system": ["a"] * 3 + ["b"] * 3,
     ...         "ap": [0.1, 0.2, 0.3, 0.4, 0.1, 0.3],
     ...     }
     ... )
-    >>> ax = fp.plot_comparison(figures, "ap", by="q", ax=Figure().subplots())
+    >>> ax = fp.plot_comparison(values, "ap", by="q", ax=Figure().subplots())
     >>> ax.get_legend_handles_labels()[1]
     ['mean difference 0.07 (-0.45 to 0.58)', 'b better: 1', 'b worse: 1, tied: 1']
     """

@@ -281,8 +281,8 @@ def format_table(
     >>> run = pl.DataFrame(
     ...     {"relevant": [0, 1, 0, 1], "old": [0.9, 0.8, 0.7, 0.6], "new": [0.6, 0.9, 0.8, 0.7]}
     ... )
-    >>> figures = run.pr.evaluate(["average_precision", "fpr@2"], "relevant", ["old", "new"])
-    >>> print(figures.pr.format_table(decimals=2))
+    >>> values = run.pr.evaluate(["average_precision", "fpr@2"], "relevant", ["old", "new"])
+    >>> print(values.pr.format_table(decimals=2))
     | system | average_precision | fpr@2 |
     | :-- | --: | --: |
     | old | 0.50 | **0.50** |
