@@ -24,27 +24,32 @@ PACKAGES += ["pytrec_eval-terrier", "duckdb", "ibis-framework"]
 
 TEXT = """# Benchmarks
 
-Made by `make bench` from one run on one machine: run it to have your own. `make bench QUICK=1` prints the same tables
-for fewer rows.
+This report has all measurements of speed and memory, and the targets of the developers. The page on
+[performance](performance.md) has the main results.
+
+`make bench` measures everything in one run on one machine and writes this page. `make bench QUICK=1` prints the same
+tables for fewer rows.
 
 {machine}
 
-Ratios are of best runs, within this run; the contenders of a table take turns, so that a slow minute slows all alike.
-Rows are in random order. Unless a table says otherwise, one row in ten is a positive, keys are Int64, scores are
-Float64 rounded to 3 digits, so that many are tied. A shape is groups x rows of a group for 10M rows; with fewer rows
-there are fewer groups of 100 and of 5 rows, and shorter ones of the other kinds. The sizes of the skewed groups follow
-a power law, from a tenth of all rows down to one row.
+Ratios compare the best times of this run. The tools of a table run in turns, so that a slow minute slows all of them.
+Rows are in random order. Unless a table says otherwise, one row in ten is positive, keys are Int64, and scores are
+Float64 rounded to 3 digits, so that many scores are tied.
 
-## What is aimed at, and what was measured
+A shape is the number of groups times the rows per group, for 10M rows. With fewer rows, there are fewer groups of 100
+and of 5 rows, and the groups of the other shapes are shorter. The sizes of the skewed groups follow a power law, from a
+tenth of all rows down to one row.
 
-The aims are for 10M rows. With few rows, the fixed cost of a call outweighs what is compared here.
+## Internal targets
+
+The targets are for 10M rows. With few rows, the fixed cost of a call outweighs the differences.
 
 {targets}
 
-## Average precision, and who else computes it
+## Average precision, compared with other tools
 
-How many times our time each of them takes. **Bold: faster than ours.** Before a time counts, the values are compared
-with ours, in all groups that were computed.
+The first row is the time of frame_pr. The other rows are ratios: the time of the tool over the time of frame_pr.
+**Bold: faster than frame_pr.** A time counts only if the values agree in all groups that the tool computed.
 
 Tied scores:
 
@@ -54,94 +59,100 @@ No tied scores:
 
 {untied}
 
-- *df.sort(by, score)* gives no value at all: it is what one plain sort of the rows costs.
-- *compiled kernel*: `benchmarks/kernel.py`, loops compiled by numba, compilation not counted. It is handed groups that
-  are numbered already, knows one metric and checks nothing. *Halves sorted apart* sorts positives and negatives on
-  their own, a shortcut that few other metrics could use.
-- *polars_ds* computes four more figures with it. It stops with an error at a group that has no positives, so it is
-  given none, which counts in its favour. *scikit-learn* and *scors* are
-  given arrays that are split by group already.
-- *scikit-learn*, *scors*, *pandas*, *polars_ds*, *ranx* and *pytrec_eval* are given a sample of the groups, evenly
-  spaced by size, and their times are **extrapolated** to all.
-- *ranx* keeps the order of its input for tied scores, and *pytrec_eval* sorts them by document. So they are compared
-  where no scores are tied, and only where no group has more than {result_list:,} rows. *conversion* makes their input
-  of a frame, and is not in the row below it.
+- *df.sort(by, score)* is one sort of the rows, without any metric.
+- *compiled kernel* (`benchmarks/kernel.py`) has loops that numba compiles. The compilation is not measured. The kernel
+  gets numbered groups, computes one metric and validates nothing. *Halves sorted apart* sorts positives and negatives
+  separately, a shortcut that few other metrics can use.
+- *polars_ds* computes four more metrics in the same call. It raises an error for a group without positives, so it gets
+  only groups with positives, which is in its favour. *scikit-learn* and *scors* get arrays that are already split by
+  group.
+- *scikit-learn*, *scors*, *pandas*, *polars_ds*, *ranx* and *pytrec_eval* run on a sample of the groups, evenly spaced
+  by size. Their times are **extrapolated** to all groups.
+- *ranx* keeps the order of its input for tied scores, and *pytrec_eval* sorts them by document. So they run only on
+  scores without ties, and on groups of at most {result_list:,} rows. *conversion* turns a frame into their input. The
+  row below it does not contain this time.
 {absent}
 ## More than average precision
 
-How many times our time each takes for what both have, on at most {suite_groups:,} groups. Of the curve, polarbearings
-gives two columns and ours has ten. *ranx* is asked and extrapolated as above, without its conversion.
+Each ratio is the time of the tool over the time of frame_pr, for metrics that both compute, on at most
+{suite_groups:,} groups. The curve of polarbearings has two columns, and the curve of frame_pr has ten. *ranx* is
+sampled and extrapolated as above, without its conversion.
 
 {suites}
 
-## Calls, frames, keys, data, policies
+## Calls, frames, keys, data, options
 
-Each over the first row: average precision of a polars DataFrame with the defaults. Other calls, frames and keys are
-checked to give the same average precision. `scan_parquet` reads the file as well.
+Each ratio is the time of a case over the time of the first row: average precision of a polars DataFrame with default
+options. Other calls, frames and keys must give the same average precision. `scan_parquet` also reads the file.
 
 {variations}
 
 ## Peak memory
 
-Bytes a row, held at most during a call above what was held before it, in a process of its own that has the rows in
-memory. Memory that was freed and not yet given back to the system counts. `scan_parquet` reads the rows once more.
+The table has bytes per row: the peak memory during a call, minus the memory before the call. Each call runs in a new
+process that has the rows in memory. Memory that was freed but not yet returned to the system is included.
+`scan_parquet` reads the rows a second time.
 
 {memory}
 
 ## Growth
 
-Average precision, each number of rows in its own process. The exponent is that of the power of the rows that fits the
-times best: 1 is linear.
+The table has average precision, with a new process for each number of rows. The exponent belongs to the power law that
+fits the times best: 1 is linear growth.
 
 {growth}
 
 ## Lists and tallies
 
-A user for every 100 of the rows above, with a list of 20 items and one of 5 that are relevant. Rows and scores of
-tallies are random, one in ten is a positive, and no scores are tied; the last row has as many rows as the tally.
+The lists have one user for every 100 of the rows above, with 20 recommended items and 5 relevant items. The rows and
+scores of tallies are random, one row in ten is positive, and no scores are tied. The frame in the last row has as many
+rows as the tally.
 
 {reshaped}
 
 ## More rows than memory
 
-`benchmarks/scale.py`: eight metrics, from parquet files to parquet files. A process for each; memory is that of all of
-its processes. Backends are started before, by a call on a thousand rows.
-[More](howto/files.md#measured-time-and-memory).
+`benchmarks/scale.py` computes eight metrics, from Parquet files to Parquet files. Each case runs in a new process, and
+the memory is that of all its processes. A call on a thousand rows starts each backend before the measurement. See
+[measured time and memory](howto/files.md#measured-time-and-memory).
 
 {scaled}
 
 ## Rows in a database
 
-`benchmarks/databases.py`: average precision of so many rows in a DuckDB file of five columns, whose scores have 4
-digits. A process for each; medians. frame_pr chooses by a sample of 1 % of the rows. The SQL query groups by score and
-then sums over windows. [More](databases.md#when-the-database-counts-the-rows).
+`benchmarks/databases.py` computes average precision of rows in a DuckDB file of five columns, whose scores have 4
+digits. Each case runs in a new process, and the table has medians. frame_pr chooses the way by a sample of 1 % of the
+rows. The SQL query groups by score and then sums over windows. See [when the database counts the
+rows](databases.md#when-the-database-counts-the-rows).
 
 {stored}
 
 ## Small calls and imports
 
-A call on a frame of {small} rows, one of sign flips and a picture. The peers' sampling and conversions are not in their
-calls.
+The table has calls on a frame of {small} rows, a permutation test and a plot. The times of other tools do not contain
+their conversions.
 
 {per_call}
 
-Average precision of one group of so many rows, best in ms. *scikit-learn* and *scors* are given arrays, and check less.
+Average precision of a single group, by the number of its rows: best times in ms. *scikit-learn* and *scors* get arrays
+and validate less.
 
 {few_rows}
 
-CPU time of an import in a new process. None of them imports matplotlib: the run would have stopped.
+CPU time of an import in a new process. The run stops with an error if one of them imports matplotlib.
 
 {imports}
 
 ## Ways to sort, number and sum
 
-Each over the first row, on scores that are not tied. The [sort key](decisions/001-one-sorted-integer.md) rests on it.
+Each ratio is the time of a case over the time of the first row, on scores without ties. The choice of the [sort
+key](decisions/001-one-sorted-integer.md) follows from this table.
 
 {sorts}
 
 ## All seconds
 
-Best and median, and of how many runs: what takes long is run less often.
+Each cell has the best time and the median, and the number of runs in brackets. Slow cases run less often.
 
 <details>
 <summary>The table</summary>

@@ -69,10 +69,11 @@ autosummary_ignore_module_all = False
 autosummary_imported_members = True
 html_domain_indices = False  # of modules there are two
 # The methods of `.pr` stand under the headings of the reference.
-SECTIONS = Path(__file__).with_name("reference.md").read_text(encoding="utf-8").split("\n## ")[1:]
-autosummary_context = {
-    "reference": [(section.split("\n")[0], re.findall(r"(?m)^   (\w+)$", section)) for section in SECTIONS]
-}
+REFERENCE = [
+    (section.split("\n")[0], re.findall(r"(?m)^   (\w+)$", section))
+    for section in Path(__file__).with_name("reference.md").read_text(encoding="utf-8").split("\n## ")[1:]
+]
+autosummary_context = {"reference": REFERENCE}
 
 # An example ends with the empty line that its test needs.
 highlight_options = {language: {"stripnl": True} for language in ("python", "pycon")}
@@ -114,7 +115,7 @@ def setup(app):
     """What Sphinx and the theme do not do by themselves."""
     app.add_html_math_renderer("mathml", (_write_formula, None), (_write_formula, None))
     app.connect("autodoc-process-docstring", _refer_to_function, priority=100)  # before numpydoc
-    app.connect("autodoc-process-docstring", _name_options, priority=100)
+    app.connect("autodoc-process-docstring", _list_options, priority=100)
     app.connect("autodoc-process-docstring", _describe_data, priority=100)
     app.connect("autodoc-process-docstring", _group_parameters, priority=900)  # after it
     app.connect("builder-inited", _draw_table)
@@ -122,6 +123,7 @@ def setup(app):
     app.connect("doctree-read", _index_words)
     app.connect("doctree-read", _keep_anchors)
     app.connect("html-page-context", _describe)
+    app.connect("html-page-context", _link_code)
     app.connect("build-finished", _list_pages)
     app.connect("doctree-read", _light_and_dark, priority=100)  # before Sphinx collects the pictures
 
@@ -144,15 +146,21 @@ def _refer_to_function(_app, _what, name, _object, _options, lines):
         lines[1:] = ["", f"Parameters and result: :func:`frame_pr.{name.rpartition('.')[2]}`, its frame filled in."]
 
 
-def _name_options(_app, what, _name, _object, _options, lines):
-    """Name the options behind `**policies`, which the signature hides."""
+def _list_options(_app, what, name, _object, _options, lines):
+    """List the options behind `**policies`, which the signature hides: their values and what they are."""
     if what in ("function", "method") and "**policies" in lines:
-        from frame_pr import Policies
+        from numpydoc.docscrape import ClassDoc
 
-        place = lines.index("**policies") + 1
-        indent = re.match(" *", lines[place])[0]
-        names = ", ".join(f"`{name}`" for name in Policies.__annotations__)
-        lines.insert(place, f"{indent}{names}.")
+        from frame_pr import Policies
+        from frame_pr.inputs.policies import REFUSED
+
+        refusals = REFUSED.get(name.rpartition(".")[2], ())
+        refused = {entry.option for entry in refusals if not (entry.values or entry.with_option)}
+        end = next((row for row in range(lines.index("**policies") + 1, len(lines)) if not lines[row]), len(lines))
+        options = [option for option in ClassDoc(Policies)["Parameters"] if option.name not in refused]
+        sentences = [" ".join(option.desc).partition(". ")[0].rstrip(".") for option in options]
+        listed = zip(options, sentences, strict=True)
+        lines[end:end] = ["", *(f"    - `{option.name}` ({option.type}): {text}." for option, text in listed)]
 
 
 def _describe_data(_app, what, name, _object, _options, lines):
@@ -263,6 +271,24 @@ def _describe(app, page, _template, context, doctree):
     context["metatags"] += "".join(f'<meta property="{name}" content="{escape(tags[name])}" />\n' for name in tags)
     context["metatags"] += f'<meta name="description" content="{escape(text)}" />\n'
     context["metatags"] += '<meta name="twitter:card" content="summary" />\n'
+
+
+CALL = r'(<span class="n">(?:pr|fp|frame_pr)</span><span class="o">\.</span>)(<span class="n">(\w+)</span>)'
+
+
+def _link_code(app, page, _template, context, _doctree):
+    """Names of functions in code lead to their pages: `fp.curve`, and `run.pr.curve`, whose type Sphinx cannot know."""
+    public = {name for _, names in REFERENCE for name in names}
+
+    def link(match):
+        before, name, function = match.groups()
+        target = f"api/frame_pr.{function}"
+        if function not in public or page == target:
+            return match[0]
+        return f'{before}<a href="{app.builder.get_relative_uri(page, target)}">{name}</a>'
+
+    if "body" in context:
+        context["body"] = re.sub(CALL, link, context["body"])
 
 
 def _list_pages(app, exception):

@@ -121,10 +121,10 @@ PLOTS = {
     "the thresholds. Default False.",
     "interpolated": "Add the envelope, the max precision at this or any later threshold, and shade what it adds. "
     "`rectangles` then fill the area of the interpolated average precision. Default False.",
-    "points": "11 or 101: mark the levels of recall that the average over so many samples; implies `interpolated`.",
+    "points": "11 or 101: mark the recall levels of the average over as many points. Implies `interpolated`.",
     "k": "Emphasise the curve up to this rank, with AP@k in the legend.",
     "threshold": "Mark the operating points at these thresholds.",
-    "recall": "Mark the operating points where these recalls are reached.",
+    "recall": "Mark the operating points at which these recalls are reached.",
     "mark": 'Mark the best point, with its value and threshold in the legend: "max_f1", "max_mcc", "min_cost10" and so '
     "on.",
     "iso_f": "Contours of equal F; True: 0.2, 0.4, 0.6 and 0.8.",
@@ -152,7 +152,7 @@ SHARED = {
     "order": 'Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", '
     "the order of the frame. Default: PLOT_ORDER.",
     "decimals": "Decimals of the numbers in the legend, and of percentages. Default DECIMALS.",
-    "max_groups": "How many groups the plot may hold. Default: MOST_GROUPS.",
+    "max_groups": "Maximum number of groups in the plot. Default: MOST_GROUPS.",
     "ax": "Where to draw. Without it, on a new figure.",
     "colors": "Colours by name: COLOURS. A dict may have other names, too, but one of its names must be in the plot.",
     "legend": "Whether to draw the legend. Default True.",

@@ -17,10 +17,10 @@ definitions](numbers.md) explains the formulas with examples.
 - K, T, R and B in a name stand for numbers: `precision@10`, `f0.5@threshold=0.5`, `k@recall=0.8`, `max_f2`.
 
 """
-FIGURES = """
+CONFUSION = """
 ## Confusion matrix metrics
 
-`FIGURE` in the names above stands for one of these metrics, or for `fB` with another beta. If a group has fewer than K
+`RATE` in the names above stands for one of these metrics, or for `fB` with another beta. If a group has fewer than K
 rows, the missing rows count as negatives. A metric is null if its denominator is 0.
 
 """
@@ -32,8 +32,8 @@ FOOT = """
 def page() -> str:
     """The whole page."""
     names = [(family.name, family.value) for family in FAMILIES]
-    figures = [(name, _first_line(rate.formula)) for name, rate in rates.RATES.items()]
-    return HEAD + _table("name", names) + FIGURES + _table("metric", figures) + FOOT
+    confusion = [(name, _first_line(rate.formula)) for name, rate in rates.RATES.items()]
+    return HEAD + _table("name", names) + CONFUSION + _table("metric", confusion) + FOOT
 
 
 def _first_line(formula: rates.Formula) -> str:

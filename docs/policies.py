@@ -208,7 +208,7 @@ def refused_by_metric(name: str) -> frozenset[str]:
 
 
 def by_metric() -> Iterable[tuple[str, frozenset[str]]]:
-    """Metrics as the table of metrics names them; where some figures refuse more, these in a line of their own."""
+    """The names of the table of metrics. Rates that refuse more options than the others have a line of their own."""
     for label, names in metrics_by_refusals():
         yield label, refused_by_metric(names[0])
 
@@ -219,18 +219,18 @@ def metrics_by_refusals() -> Iterable[tuple[str, list[str]]]:
         first, *others = family.name.split(", ")
         for pattern in (first, *(other.replace("...", first) for other in others)):
             name = re.sub(r"(?<=[@=a-z])[A-Z](?![A-Za-z])", lambda letter: LETTERS[letter.group()], pattern)
-            name = name.replace("RATE", "mcc")
-            if not name.startswith("FIGURE"):
+            name = name.replace("max_RATE", "max_mcc")
+            if not name.startswith("RATE"):
                 yield f"`{pattern}`", [name]
                 continue
             by_refused: dict[frozenset[str], list[str]] = {}
-            for figure in rates.RATES:
-                by_refused.setdefault(refused_by_metric(name.replace("FIGURE", figure)), []).append(figure)
+            for rate in rates.RATES:
+                by_refused.setdefault(refused_by_metric(name.replace("RATE", rate)), []).append(rate)
             most = max(by_refused, key=lambda refused: len(by_refused[refused]))
             for refused in sorted(by_refused, key=lambda refused: refused != most):
-                label = ["FIGURE"] if refused == most else by_refused[refused]
-                names = [name.replace("FIGURE", figure) for figure in by_refused[refused]]
-                yield _listed(pattern.replace("FIGURE", figure) for figure in label), names
+                label = ["RATE"] if refused == most else by_refused[refused]
+                names = [name.replace("RATE", rate) for rate in by_refused[refused]]
+                yield _listed(pattern.replace("RATE", rate) for rate in label), names
 
 
 def _pairs() -> str:

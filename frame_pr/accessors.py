@@ -20,7 +20,7 @@ from frame_pr.frames.arguments import flag, is_whole, named_in_tracebacks, path_
 from frame_pr.frames.arrow import PandasFrame
 from frame_pr.frames.environment import when_imported
 from frame_pr.frames.kinds import Backend, Frame, backend_class, is_stream, path_advice, read_stream, register_backend
-from frame_pr.frames.messages import kind_of_value, shown
+from frame_pr.frames.messages import did_you_mean, kind_of_value, nearest, shown
 from frame_pr.functions import confusion as matrices
 from frame_pr.functions import (
     curves,
@@ -30,6 +30,8 @@ from frame_pr.functions import (
     rankings,
     tallies,
 )
+from frame_pr.metrics.names import is_metric, metric_hint
+from frame_pr.metrics.rates import RATES
 from frame_pr.plotting import comparison_plots, confusion_plots, plots, score_plots, statistics_plots
 from frame_pr.statistics import average_curves, chance_tests, comparisons, intervals, reports
 from frame_pr.tables import classes, judgments, lists
@@ -94,8 +96,8 @@ class PR(Generic[Frame]):
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed. A Table of pyarrow, too, and a stream of Arrow, such as a DuckDB relation, as every
-        function takes them; a stream is read once, when this is made.
+        Scored rows. The frame is not changed. Also a Table of pyarrow, or a stream of Arrow, such as a DuckDB relation.
+        A stream is read once, at this call.
 
     Examples
     --------
@@ -184,8 +186,21 @@ class PR(Generic[Frame]):
             elif name in sys.modules["frame_pr"].__all__:
                 text = f".pr has no {shown(name)}: it is a function, frame_pr.{name}(...)"
             else:
-                text = f".pr has no {shown(name)}, it has {', '.join(method.name for method in methods())}"
+                text = f".pr has no {shown(name)}; {_method_hint(name)}"
             raise AttributeError(text, name=name, obj=self)
+
+
+def _method_hint(name: str) -> str:
+    """Return what to call instead of an unknown method."""
+    names = [method.name for method in methods()]
+    # A rate is a name of its own: precision is not a misspelt r_precision.
+    if name not in RATES and (near := nearest(name, names, cutoff=0.8)):
+        return did_you_mean(near[:2])
+    if is_metric(name):
+        return f"evaluate({name!r}, ...) computes it"
+    if not name.startswith("_") and (hint := metric_hint(name)):
+        return f"as a metric of evaluate, {hint}"
+    return f"it has {', '.join(names)}"
 
 
 def methods() -> list[Method]:
@@ -237,28 +252,28 @@ def partitioned(
 ) -> PR[pl.DataFrame]:
     """Compute metrics of a frame that is larger than memory.
 
-    The rows are written to a temporary directory in parts, whole groups together, and the plain functions run on one
-    part after the other. A part that is still too large, as it holds a very large group, and a frame without groups,
-    are cut into ranges of scores, each of which continues the ranking where the range above it ended. The numbers are
-    those of the plain call; where a group is cut into ranges, sums of fractions may differ in the last bits.
+    The rows are written to a temporary directory in parts, each with whole groups, and the functions run on one part
+    after the other. If a group is too large for a part, or if there are no groups, the rows are divided into ranges of
+    scores. Each range continues the ranking of the range above it. The values are those of the call in memory. If a
+    group is divided into ranges, sums of fractions may differ in the last bits.
 
     Parameters
     ----------
     frame : polars LazyFrame or DataFrame, stream of Arrow
         Scored rows, such as `polars.scan_parquet` of many files. A stream, such as a `RecordBatchReader`, what an ADBC
         cursor fetches, a DuckDB relation or an Ibis table, is written to the directory of the parts, batch by batch and
-        only the columns that the call reads. A reader is read but once, so it serves one call.
+        only the columns that the call reads. A reader can be read only once, so it serves a single call.
     memory_budget : str or int
-        Memory to stay within, about: "4GiB", "500MB", or a number of bytes, at least 1 MiB. Says how many parts there
-        are.
+        Approximate limit of memory: "4GiB", "500MB", or a number of bytes, at least 1 MiB. It determines the number of
+        parts.
     partitions : int, optional
-        The number of parts, instead: at most 10,000, as each takes a file and about 20 ms.
+        Number of parts, in place of `memory_budget`: at most 10,000, because each part needs a file and about 20 ms.
     directory : path, optional
-        Where the parts are written, in a new directory that is removed at the end, also after an error or an interrupt.
-        By default where the system has its temporary files.
+        Directory for the parts. They are written into a new directory in it, which is removed at the end, also after an
+        error or an interrupt. Default: the temporary directory of the system.
     progress : bool
-        Whether to say on standard error how many parts there are and how much disk they may take, and to show a bar
-        (with tqdm installed).
+        Whether to print the number of parts and the disk space that they may need to standard error, and a progress bar
+        if tqdm is installed.
 
     Returns
     -------
@@ -269,7 +284,8 @@ def partitioned(
     Raises
     ------
     ValueError, TypeError
-        memory_budget is no size, or below 1 MiB; partitions is below 1 or above 10,000; and what the plain call raises.
+        memory_budget is no size, or below 1 MiB; partitions is below 1 or above 10,000; and the errors of the call in
+        memory.
     OSError
         The directory cannot be written to, its disk is full, or a part is larger than a file may be.
 

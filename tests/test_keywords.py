@@ -122,7 +122,11 @@ def test_synonyms_are_no_arguments_of_their_own_meaning():
             "report does not take weight=: a report has metrics at",
         ),
         (lambda: fp.tally(RUN, "rel", "s", tie_breaker="s"), "tally does not take tie_break=: rows of the tally"),
-        (lambda: fp.average_precision(RUN, "rel", "s", descending=True), "say ascending=True where a small"),
+        (lambda: fp.average_precision(RUN, "rel", "s", descending=True), "ascending=True ranks lower scores first"),
+        (
+            lambda: fp.average_precision(RUN, "rel", "s", top_k=5),
+            r"'top_k'; average_precision_at_k and others take k=, and evaluate takes names .*'average_precision@10'$",
+        ),
         (lambda: fp.average_precision(RUN, "rel", "s", colour=1), "the plots spell it color="),
     ],
 )
@@ -181,10 +185,13 @@ def test_an_error_of_another_library_keeps_its_traceback():
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda: fp.precision_at_k(RUN, "rel", "s", k=range(1, 3001)), "k: 3000 values, and a call takes 1000 at most"),
-        (lambda: fp.recall_at_k(RUN, "rel", "s", k=range(1, 10**12)), "k: 999999999999 values, and a call takes 1000"),
-        (lambda: fp.confusion(RUN, "rel", "s", threshold=[i / 300 for i in range(300)]), "takes 200 at most; curve"),
-        (lambda: fp.report(RUN, "rel", "s", threshold=[0.5] * 2000), "threshold: 2000 values, and a call takes 1000"),
+        (lambda: fp.precision_at_k(RUN, "rel", "s", k=range(1, 3001)), "k: 3000 values are more than 1000;"),
+        (lambda: fp.recall_at_k(RUN, "rel", "s", k=range(1, 10**12)), "k: 999999999999 values are more than 1000;"),
+        (
+            lambda: fp.confusion(RUN, "rel", "s", threshold=[i / 300 for i in range(300)]),
+            "values are more than 200; curve",
+        ),
+        (lambda: fp.report(RUN, "rel", "s", threshold=[0.5] * 2000), "threshold: 2000 values are more than 1000;"),
     ],
 )
 def test_more_cutoffs_than_a_call_takes(call, sentence):
@@ -237,7 +244,7 @@ def test_as_many_cutoffs_as_people_use():
         (
             lambda: fp.average_precision(RUN.with_columns(rel=pl.concat_list("rel")), "rel", "s"),
             TypeError,
-            r"is List\(Int64\), and a truth has one label in a row: explode_lists",
+            r"is List\(Int64\), and a label column has one label per row: explode_lists",
         ),
         (
             lambda: fp.evaluate(RUN, "rows", "rel", "s", mean_over="q"),
@@ -249,6 +256,14 @@ def test_as_many_cutoffs_as_people_use():
             AttributeError,
             r".pr has no 'read_trec_run': it is a function, frame_pr.read_trec_run",
         ),
+        (lambda: RUN.pr.evalute, AttributeError, r"^\.pr has no 'evalute'; did you mean 'evaluate'\?$"),
+        (lambda: RUN.pr.max_f1, AttributeError, r"^\.pr has no 'max_f1'; evaluate\('max_f1', \.\.\.\) computes it$"),
+        (
+            lambda: RUN.pr.mrr,
+            AttributeError,
+            r"^\.pr has no 'mrr'; as a metric of evaluate, the nearest names are reciprocal_rank",
+        ),
+        (lambda: RUN.pr.bootstrap, AttributeError, r"^\.pr has no 'bootstrap'; it has evaluate, with_metrics, "),
         (
             lambda: fp.partitioned(RUN, progress=False).map,
             AttributeError,

@@ -122,10 +122,15 @@ def test_a_total_that_is_neither_a_column_nor_a_frame(total):
     assert RUN.pr.evaluate("positives", "relevant", "score", positives=pl.lit(5)).item() == 5
 
 
-@pytest.mark.parametrize("name", ["map", "precision", "_map"])
-def test_a_method_that_is_not_there(name):
-    with pytest.raises(
-        AttributeError, match=f".pr has no '{name}', it has evaluate, .*, report, .*, average_precision"
-    ):
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("map", "as a metric of evaluate, the nearest names are average_precision"),
+        ("precision", "as a metric of evaluate, it needs a cutoff, such as precision@10"),
+        ("_map", "it has evaluate, .*, report, .*, average_precision"),
+    ],
+)
+def test_a_method_that_is_not_there(name, hint):
+    with pytest.raises(AttributeError, match=f".pr has no '{name}'; {hint}"):
         getattr(RUN.pr, name)
     assert not hasattr(RUN.pr, name)

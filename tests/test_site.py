@@ -184,6 +184,28 @@ def test_no_page_shows_a_link_as_markdown(site):
     assert [name for name, text in pages.items() if "](" in re.sub(code, "", text)] == []
 
 
+def test_functions_in_code_lead_to_their_pages(site):
+    page = (site / "howto" / "better.html").read_text(encoding="utf-8")
+    link = '<span class="n">pr</span><span class="o">.</span><a href="../api/frame_pr.compare.html">'
+    assert f'{link}<span class="n">compare</span></a>' in page
+    own = (site / "api" / "frame_pr.compare.html").read_text(encoding="utf-8")
+    assert '<a href="frame_pr.compare.html"><span' not in own
+
+
+def test_a_function_lists_its_options(site):
+    pages = {
+        name: (site / "api" / f"frame_pr.{name}.html").read_text(encoding="utf-8") for name in ("roc_auc", "tally")
+    }
+    listed = {
+        name: set(re.findall(r'<li><p><code class="[^"]*"><span class="pre">(\w+)', page))
+        for name, page in pages.items()
+    }
+    assert listed["roc_auc"] >= {"ties", "weight", "unscored", "unjudged", "positives", "prevalence"}
+    # A tally has no tie rule: the options apply where it is evaluated.
+    assert listed["tally"] >= {"weight", "gain"}
+    assert not listed["tally"] & {"ties", "tie_break", "prevalence"}
+
+
 def test_former_anchors_are_kept(site):
     renamed = json.loads((ROOT / "docs" / "renamed.json").read_text(encoding="utf-8"))
     for page, former in renamed.items():

@@ -1,10 +1,13 @@
 """The pages use the words of the field: each word below has a better one, which readers search for."""
 
 import ast
+import inspect
 import re
 from pathlib import Path
 
 import pytest
+
+import frame_pr
 
 DOCS = Path(__file__).parents[1] / "docs"
 # Pages for those who change the package, and the ones that are generated with measurements.
@@ -57,6 +60,19 @@ def words_to_avoid(text: str, *, search: bool) -> list[str]:
 def test_pages_use_the_words_of_the_field(page):
     name = page.relative_to(DOCS).with_suffix("").as_posix()
     assert words_to_avoid(page.read_text(encoding="utf-8"), search=name in SEARCH) == []
+
+
+# Arguments of the public functions have these names; the edges of bins are cut points in errors.
+NAMES = ("figures?", "truths?", "polic", "cuts?", "engines?", "chance")
+
+
+@pytest.mark.parametrize("name", [name for name in frame_pr.__all__ if name != "TREC_EVAL"])
+def test_docstrings_use_the_words_of_the_field(name):
+    described = getattr(frame_pr, name)
+    methods = [getattr(described, method) for method in vars(described) if not method.startswith("_")]
+    texts = map(inspect.getdoc, [described, *methods] if inspect.isclass(described) else [described])
+    avoided = [found for text in texts for found in words_to_avoid(text or "", search=True)]
+    assert [found for found in avoided if not re.match(rf"'(?:{'|'.join(NAMES)})", found, re.IGNORECASE)] == []
 
 
 def test_words_are_noticed_in_prose_only():

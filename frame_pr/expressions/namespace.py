@@ -40,16 +40,16 @@ _FUNCTIONS = {
 class ExprPR:
     """Give expressions of scores their `.pr`: `pl.col("score").pr`, or `ExprPR(pl.col("score"))`, which is typed.
 
-    `metric` gives any metric by its name; the other methods are short forms of it. Every method is an expression of one
-    value per group, in `select`, `group_by(...).agg`, `group_by_dynamic`, `rolling` and ``.over(...)``, eager, lazy and
-    streaming. The numbers and the names are those of `evaluate`; null where it gives null, so ``.fill_null(0.0)`` does
-    what its `undefined=0.0` does.
+    `metric` computes any metric by its name. The other methods are shortcuts for it. Every method returns an expression
+    with one value per group, for `select`, `group_by(...).agg`, `group_by_dynamic`, `rolling` and ``.over(...)``,
+    eager, lazy and streaming. Values and names are those of `evaluate`. An undefined value is null, so
+    ``.fill_null(0.0)`` does what `undefined=0.0` does there.
 
-    A score that is null or NaN, and a truth that is null, NaN or (without `positive`) neither boolean nor 0/1, is an
-    error when the expression is computed: a `ValueError` that begins and ends with the column and how many. So are a
-    score that is no number, a truth of another type than its label, and a score or truth that is not one value for
-    every row. A column that is not there is polars' own `ColumnNotFoundError`. A `positive` that no row has is no error
-    here, as a group need not hold one.
+    When polars computes the expression, it raises a `ValueError` for missing scores or labels, for labels that are
+    neither Boolean nor 0/1 (without `positive`) or of another type than `positive`, for scores that are not numbers,
+    and for a score or label without one value per row. The message begins and ends with the column and the number of
+    such rows. For a missing column, polars raises its `ColumnNotFoundError`. A `positive` that no row has is not an
+    error, because a group may have no positives.
 
     For many metrics at once, or many groups, `evaluate` is faster: it sorts once.
 
@@ -108,7 +108,7 @@ class ExprPR:
         Raises
         ------
         ValueError, TypeError
-            The name is no metric's; `truth` is neither the name of a column nor an expression.
+            The metric name is unknown; `truth` is neither the name of a column nor an expression.
 
         Examples
         --------
@@ -193,7 +193,7 @@ class ExprPR:
 
     @public(_OPTIONS)
     def precision_at_k(self, truth: Column, k: int, *, positive: object = None, ascending: bool = False) -> pl.Expr:
-        """Compute the precision of the first k rows: their hits, divided by k even where there are fewer rows.
+        """Compute precision@k, the positives among the first k rows, divided by k also in smaller groups.
 
         Parameters
         ----------
@@ -238,7 +238,7 @@ class ExprPR:
 
     @public(_OPTIONS)
     def roc_auc(self, truth: Column, *, positive: object = None, ascending: bool = False) -> pl.Expr:
-        """Compute the area under the ROC curve: how often a positive scores more than a negative, a tie as half.
+        """Compute ROC AUC, the share of pairs in which the positive scores higher; a tie counts as half.
 
         Parameters
         ----------
@@ -284,7 +284,7 @@ class ExprPR:
 
     @public(_OPTIONS)
     def ndcg(self, truth: Column, k: int | None = None, *, positive: object = None, ascending: bool = False) -> pl.Expr:
-        """Compute the normalized discounted cumulative gain, of gains of 1: `ndcg` of frames takes other gains.
+        """Compute nDCG with a gain of 1 for each positive; `ndcg` of frames accepts other gains.
 
         Parameters
         ----------

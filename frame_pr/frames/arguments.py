@@ -83,13 +83,17 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
 _ADVICE = {
     **dict.fromkeys(
         ("lower_is_better", "smaller_is_better", "higher_is_better", "greater_is_better", "reverse"),
-        "say ascending=True where a small score is best",
+        "ascending=True ranks lower scores first",
     ),
-    "descending": "say ascending=True where a small score is best, and tie_break_descending=False where a small "
-    "tie_break comes first",
+    "descending": "ascending=True ranks lower scores first, and tie_break_descending=False lower values of tie_break",
+    **dict.fromkeys(
+        ("k", *SYNONYMS["k"]),
+        "average_precision_at_k and others take k=, and evaluate takes names with a cutoff, such as "
+        "'average_precision@10'",
+    ),
     "average": "evaluate(..., mean_over=...) gives the mean over groups",
     "mean_over": "evaluate(..., mean_over=...) gives means over groups",
-    "metrics": "evaluate takes names of metrics",
+    **dict.fromkeys(("metrics", *SYNONYMS["metrics"]), "evaluate takes names of metrics"),
     "max_fpr": "evaluate('roc_auc@fpr=0.1', ...) gives the partial area up to a false positive rate of 0.1",
     "normalize": "confusion_matrix has the shares as columns, of_truth for 'true' and of_prediction for 'pred'",
     "alpha": "the confidence level, 1 - alpha, is confidence= of intervals, compare, report and average_curve",

@@ -345,7 +345,7 @@ def _fault(frame: Any) -> str:
     if kind.startswith("pyspark.pandas."):
         return f"got a {kind}: give its .to_spark(), after import frame_pr.spark"
     if (library := kind.partition(".")[0]) in ("dask", "pyspark") and type(frame).__name__ == "DataFrame":
-        return f"got a {kind}: import frame_pr.{library.removeprefix('py')} first, then this call takes it"
+        return f"got a {kind}: import frame_pr.{library.removeprefix('py')} first, then call this again"
     if kind.startswith("narwhals."):
         return f"got a {kind}: to_native() of it is the frame inside, whose kind then comes back"
     if kind.startswith("pyarrow.") and "dataset" in kind:

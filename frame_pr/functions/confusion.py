@@ -69,16 +69,16 @@ def confusion(
     score : str or polars expression, or several; optional
         Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`. Not with `prediction`.
     threshold : float or list of float; str, polars expression or frame; optional
-        Rows that score at least this, with `ascending` at most, are predicted positive. Several give a row each, told
-        apart by a key `threshold`. A threshold for each group is a column that is constant in it, or a frame of one
-        column more than it has of `by`, such as `evaluate` gives: it then stands in a column `threshold`, and where it
-        is null, so is all but the prevalence.
+        Rows with at least this score, or with `ascending` at most this score, are predicted positive. Several
+        thresholds give a row each, with a key column `threshold`. For a threshold per group, pass a column that is
+        constant in the group, or a frame with the columns of `by` and one more, such as a result of `evaluate`. The
+        result then has a column `threshold`. Where it is null, all values but the prevalence are null.
     k : int, str or list of these; optional
-        The first k rows are predicted positive. A group with fewer is filled up with misses. Or a share of the rows of
-        the group, such as "10%", rounded up.
+        The first k rows are predicted positive. In a smaller group, the missing rows count as misses. Or a share of the
+        rows of the group, such as "10%", rounded up.
     prediction : str or polars expression, optional
-        Instead of a score: the predicted class. A boolean says predicted positive, and so does 0/1 beside a truth that
-        is no number; anything else is a label, as in `truth`, with `positive`.
+        Predicted class, instead of a score. True means predicted positive, and so does 1 if `truth` does not hold
+        numbers. Other values are labels, as in `truth`, together with `positive`.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     mean_over : True, str or list of str, optional

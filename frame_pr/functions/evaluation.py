@@ -75,9 +75,9 @@ def evaluate(
     Returns
     -------
     Frame of the same kind
-        The keys, then a column for each metric, named as it was asked for, or by the dict (Float64; counts Int64, but
-        for `tp@10` and its like, as equal scores may share a cut, and with weights see `Policies`; thresholds of the
-        dtype of the score, of several scores their common one). On pandas, a column of whole numbers is float64 where
+        The keys, then a column for each metric, named as it was asked for, or by the dict (Float64; counts are Int64,
+        except `tp@10` and the like, because tied rows may share a cutoff; for weights see `Policies`; thresholds have
+        the dtype of the score, for several scores their common dtype). On pandas, a column of integers is float64 if
         one of them is missing. With `mean_over`: the keys that are left, `groups` (how many were averaged), `mean_...`
         of each metric over the groups that have a value, or what `statistics` names (Float64; `defined` Int64), and
         `undefined_...`, how many had none, for each metric that may have none. A mean has the name of the dict as it
@@ -86,7 +86,7 @@ def evaluate(
     Raises
     ------
     ValueError, TypeError
-        A name is no metric's; a column is missing, given twice, of the wrong type, or has missing values.
+        A metric name is unknown; a column is missing, given twice, of the wrong type, or has missing values.
 
     See Also
     --------
@@ -228,7 +228,7 @@ def with_metrics(
     Raises
     ------
     ValueError, TypeError
-        A new column has the name of an old one; a name is no metric's; a column is missing, given twice or wrong.
+        A new column has the name of an old one; a metric name is unknown; a column is missing, given twice or wrong.
 
     See Also
     --------

@@ -99,8 +99,8 @@ def identify(
     frame : polars DataFrame or LazyFrame, pandas DataFrame
         Scored rows, one row per item. The frame is not changed.
     value : float or str
-        The number, with the digits that it was printed with; as text, such as "0.7310" or "73.10%", with zeros at its
-        end. Of a float32 six digits count.
+        The reported number with all printed digits. Pass text, such as "0.7310" or "73.10%", if it ends in zeros. Of a
+        float32, six digits count.
     truth : str or polars expression
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression
@@ -118,10 +118,10 @@ def identify(
     Returns
     -------
     Frame of the same kind
-        `definition` (text), `value`, `difference` (Float64), `digits` (Int64; how many digits behind the point agree,
-        of those given), `chance` (Float64), `call` (text; what gives the value). Behind the matches a row says that no
-        other rounds to the number: where nothing matches, it is the first. `chance`, the same in all rows: of the
-        numbers of so many digits around this one, the share that some definition rounds to. Near 1, a match proves
+        `definition` (text), `value`, `difference` (Float64), `digits` (Int64; how many of the reported decimals agree),
+        `chance` (Float64), `call` (text; the call that gives the value). After the matches, a row says that no other
+        definition rounds to the number. It is the first row if nothing matches. `chance` is the same in all rows: the
+        share of the numbers with as many digits near this value to which some definition rounds. Near 1, a match proves
         nothing.
 
     Raises

@@ -233,7 +233,7 @@ def average_precision_at_k(
     -------
     Frame of the same kind
         The keys, then `average_precision@k` for each k (Float64; null for a group without positives); with another
-        divisor `average_precision@k/positives` or `average_precision@k/hits`, the names `evaluate` takes.
+        divisor `average_precision@k/positives` or `average_precision@k/hits`, as in `evaluate`.
 
     Raises
     ------

@@ -59,9 +59,9 @@ def tally(
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     bins : int or list of float, optional
-        Scores of a group cut into at most so many bins of about as many rows each; or the cut points, the same for all
-        groups and days. A bin begins at a cut point, which belongs to the better one of two bins; a score worse than
-        all cut points becomes an infinite one, for which scores must be floats.
+        Maximum number of bins, each with about as many rows of the group; or the edges of the bins (cut points), the
+        same for all groups and days. An edge belongs to the better of its two bins. A score that is worse than all
+        edges becomes infinite, so scores must then be floats.
     positive : optional
         The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
         occur.
@@ -73,8 +73,8 @@ def tally(
     Returns
     -------
     Frame of the same kind
-        The columns of `by`, `truth`, `score`, `weight` and `gain`, as they are, and `count` (Int64): how many rows are
-        alike in all of these. Missing scores and truths stay, also where a policy drops them. Sorted by `by`.
+        The columns of `by`, `truth`, `score`, `weight` and `gain`, as they are, and `count` (Int64): the number of rows
+        with equal values in all of these. Missing scores and labels stay, also if an option drops them. Sorted by `by`.
 
     Raises
     ------

@@ -123,7 +123,7 @@ class Policies(TypedDict, total=False):
         Whether the largest `tie_break` comes first. Default True, as trec_eval orders the names of documents.
     ascending : bool
         Whether lower scores rank first, as for ranks, distances and losses. A threshold then selects rows with at most
-        its score, and the lowest threshold takes the role of the highest.
+        its score, and the lowest threshold replaces the highest one.
     weight : str or polars expression
         Weights of rows. A row of weight 2 counts as two rows, and a row of weight 0 does not count. All counts except
         `ties` are then sums of weights: Int64 for integer weights, else Float64.
@@ -275,8 +275,10 @@ _NO_PLACES = (
     "'optimistic' and 'pessimistic' bound it"
 )
 _SAMPLED = "there is no standard error for it where rows are sampled: leave it out"
+_RESAMPLED = "it has no closed form where rows are sampled: intervals(method='bootstrap') computes an interval"
 SAMPLED_ROWS = (
-    *(Refusal(option, _SAMPLED) for option in (*_WEIGHTS, "gain", "tie_break", "ties")),
+    *(Refusal(option, _RESAMPLED) for option in (*_WEIGHTS, "gain")),
+    *(Refusal(option, _SAMPLED) for option in ("tie_break", "ties")),
     Refusal("rows", f"{_SAMPLED}, and put missing rows in, with a null score and unscored='unretrieved'"),
 )
 """The options that a standard error over sampled rows refuses."""

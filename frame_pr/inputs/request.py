@@ -223,8 +223,8 @@ def check_policies(policies: Policies) -> None:
     refuse_options("a ranking", policies, TOGETHER)
     if "tie_break_descending" in policies and policies.get("tie_break") is None:
         raise ValueError(
-            "tie_break_descending says how tie_break= ranks rows of equal score, and there is none: say ascending=True "
-            "where a small score is best"
+            "tie_break_descending says how tie_break= ranks rows of equal score, and there is none: ascending=True "
+            "ranks lower scores first"
         )
 
 

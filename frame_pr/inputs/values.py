@@ -113,7 +113,7 @@ def is_positive(
         raise TypeError(f"column {shown(name)} is Null, it has no values to tell its type by: cast it before the call")
     if dtype.is_nested():
         raise TypeError(
-            f"column {shown(name)} is {dtype_label or type_of(dtype)}, and a truth has one label in a row: "
+            f"column {shown(name)} is {dtype_label or type_of(dtype)}, and a label column has one label per row: "
             "explode_lists(...) makes rows of lists, and a field of a struct is a label"
         )
     if not dtype.is_numeric():

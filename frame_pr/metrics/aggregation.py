@@ -87,13 +87,11 @@ def plan_for(rows: Rows, names: Sequence[str], undefined: float | None = None, *
     needed = columns | _columns_read(record.value for record in metrics.values())
     facts = [name for name in FACTS if name in needed or (name == "unit" and not blocks.whole)]
     for name, record in metrics.items():
-        cuts = isinstance(record.cut, Rank)
-        if (cuts or record.counts_ranks) and not rows.weights.ranks:
-            what = "cuts at a rank" if cuts else "counts ranks"
-            figure = name.partition("@")[0] in RATES
+        if (isinstance(record.cut, Rank) or record.counts_ranks) and not rows.weights.ranks:
             way = f"leave out {rows.weights.option}="
-            way = f"use a threshold or a recall instead, or {way}" if figure else way
-            raise ValueError(f"{name} {what}, and weighted rows have none: {way}")
+            if name.partition("@")[0] in RATES:
+                way = f"use a threshold or a recall instead, or {way}"
+            raise ValueError(f"{name} uses ranks, and weighted rows have no rank: {way}")
     if needs_gain and rows.gains.name is not None and columns.isdisjoint(GAINS):
         raise ValueError(
             "gain= is what dcg, ndcg, captured_gain and total_cost add up, and none of them is asked for: leave it out"

@@ -236,12 +236,13 @@ _BEST = [name for name, rate in RATES.items() if rate.best_by is not None]
 FAMILIES = (
     Family("r_precision", "precision at k = P, where precision equals recall", "r_precision", _r_precision),
     Family(
-        "FIGURE@K, FIGURE@P%, FIGURE@threshold=T, FIGURE@recall=R, FIGURE@precision=Q, FIGURE@fpr=X, "
-        "FIGURE@specificity=S, FIGURE@npv=V",
-        "any metric of the confusion matrix, of the first K rows, or P% of the rows of the group, rounded up (wherever "
-        "there is a K); of the rows that score T or more; at the highest threshold whose recall is at least R, or "
-        "whose negative predictive value is at least V; at the largest recall whose precision is at least Q, whose "
-        "false positive rate is at most X, or whose specificity is at least S. `costR` is (fp + R fn) / N",
+        "RATE@K, RATE@K%, RATE@threshold=T, RATE@recall=R, RATE@precision=Q, RATE@fpr=X, RATE@specificity=S, "
+        "RATE@npv=V",
+        "a metric of the confusion matrix at a cutoff. K: the first K rows are predicted positive. K%: as many percent "
+        "of the rows of the group, rounded up; every name with a K accepts it. T: the rows with a score of at least T. "
+        "R, V: the rows at the highest threshold with at least this recall, or negative predictive value (NPV). Q, X, "
+        "S: the rows at the largest recall with at least this precision, at most this false positive rate, or at least "
+        "this specificity. `costR` is (fp + R fn) / N",
         rf"(?P<rate>{'|'.join(RATES)}|{NUMBERED_NAME})@(?P<cut>{'|'.join(READERS)})"
         rf"(?P<number>{NUMBER}|(?<=@){DECIMAL}%)",
         _rate_at,
@@ -254,68 +255,68 @@ FAMILIES = (
     ),
     Family(
         "net_benefit@threshold=T, standardized_net_benefit@threshold=T",
-        "(tp - fp T / (1 - T)) / N of the rows that score T or more, a probability below 1: true positives, less the "
-        "false ones at the odds of the threshold; over P in place of N",
+        "(tp - fp T / (1 - T)) / N for the rows with a score of at least T, a probability below 1: false positives "
+        "count with the odds of the threshold. The standardized net benefit divides by P instead of N",
         rf"(?P<standardized>standardized_)?net_benefit@threshold=(?P<number>{NUMBER})",
         _net_benefit,
     ),
     Family(
         "threshold@recall=R, threshold@npv=V",
-        "the highest threshold whose recall is at least R, or whose NPV is at least V",
+        "the highest threshold with a recall of at least R, or an NPV of at least V",
         rf"threshold@(?P<cut>recall=|npv=)(?P<number>{NUMBER})",
         _threshold_that_reaches,
     ),
     Family(
         "threshold@precision=Q, threshold@fpr=X, threshold@specificity=S",
-        "the threshold of the largest recall whose precision is at least Q, whose false positive rate is at most X, or "
-        "whose specificity is at least S",
+        "the threshold of the largest recall with a precision of at least Q, a false positive rate of at most X, or a "
+        "specificity of at least S",
         rf"threshold@(?P<cut>{'|'.join(f'{rate}=' for rate in LIMITED)})(?P<number>{NUMBER})",
         _threshold_at_limit,
     ),
     Family(
-        "threshold@K, threshold@P%",
-        "the lowest threshold that selects at most the first K rows: null where more rows share the highest score",
+        "threshold@K, threshold@K%",
+        "the lowest threshold that selects at most K rows. It is null if more rows share the highest score",
         rf"threshold@(?P<k>{RANK})",
         _threshold_at_rank,
     ),
     Family(
         "interpolated_precision@recall=R",
-        "the max precision over the thresholds whose recall is at least R",
+        "the maximum precision over the thresholds with a recall of at least R",
         rf"interpolated_precision@recall=(?P<number>{NUMBER})",
         _interpolated_precision_at_recall,
     ),
     Family(
         "max_fB, threshold@max_fB",
-        "the best F over all thresholds, and the highest threshold that gives it",
+        "the best F over all thresholds, and the highest threshold with this value",
         rf"(?P<threshold>threshold@)?max_f(?P<beta>{DECIMAL})",
         _max_f,
     ),
     Family(
         "max_RATE, threshold@max_RATE",
-        f"the best {', '.join(_BEST[:-1])} or {_BEST[-1]} over all thresholds and of predicting nothing, which has 0 "
-        "if the rate has no value there; and the highest threshold that gives it: null where none is as good as to "
-        "predict nothing",
+        f"the best {', '.join(_BEST[:-1])} or {_BEST[-1]} over all thresholds and for predicting nothing (0 if the "
+        "rate has no value there), and the highest threshold with this value. The threshold is null if predicting "
+        "nothing is better than every threshold",
         rf"(?P<threshold>threshold@)?max_(?P<rate>{'|'.join(_BEST)})",
         _max_rate,
     ),
     Family(
         "min_costR, threshold@min_costR",
-        "the least (fp + R fn) / N, where a missed positive costs as much as R false ones, and the highest threshold "
-        "that gives it: null where to predict nothing costs no more",
+        "the minimum of (fp + R fn) / N, where a missed positive costs as much as R false positives, and the highest "
+        "threshold with this cost. The threshold is null if predicting nothing costs no more",
         rf"(?P<threshold>threshold@)?min_cost(?P<ratio>{DECIMAL})",
         _min_cost,
     ),
     Family(
         "total_costC@K, total_costC@threshold=T",
-        "what the missed positives are worth, plus C for each alert, in the unit of `gain=`, such as money: the alerts "
-        "are the first K rows, or those that score T or more. Without `gain=`, a positive is worth 1",
+        "the `gain=` of the missed positives plus C for each alert, in the unit of the gain, such as money. The alerts "
+        "are the first K rows, or the rows with a score of at least T. Without `gain=`, the gain of a positive is 1",
         rf"total_cost(?P<cost>{DECIMAL})@(?P<cut>threshold=|)(?P<number>(?<==){NUMBER}|(?<=@){RANK})",
         _total_cost,
     ),
     Family(
         "min_total_costC, threshold@min_total_costC",
-        "the least of these costs over all thresholds and of no alert, and the highest threshold that gives it: null "
-        "where no alert costs no more",
+        "the minimum of this cost over all thresholds and for no alert, and the highest threshold with this cost. The "
+        "threshold is null if no alert costs no more",
         rf"(?P<threshold>threshold@)?min_total_cost(?P<cost>{DECIMAL})",
         _min_total_cost,
     ),

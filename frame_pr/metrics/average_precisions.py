@@ -153,20 +153,21 @@ def _rest(x: pl.Expr) -> pl.Expr:
 FAMILIES = (
     Family(
         "average_precision",
-        "sum over steps of (d/P) (tp/k): the mean of precision over the positives",
+        "sum over steps of (d/P) (tp/k): the mean over the positives of the precision at their thresholds",
         "average_precision",
         _average_precision,
     ),
     Family(
         "average_precision@K, .../positives, .../hits",
-        "sum of precision over the hits among the first K rows, over min(K, P); over P; over the number of these hits",
+        "sum of the precision at each positive among the first K rows, divided by min(K, P), by P, or by the number of "
+        "these positives",
         rf"average_precision@(?P<k>{RANK})(?:/(?P<divisor>positives|hits))?",
         _average_precision_at_k,
     ),
     Family(
         "interpolated_average_precision, ..._11, ..._101, ..._101/coco",
-        "sum over steps of (d/P) times the max precision at this or any later threshold; its mean at 11 or 101 "
-        "recalls, or at the 101 floats that pycocotools has for them",
+        "sum over steps of (d/P) times the maximum precision at this or any later threshold. `_11` and `_101`: the "
+        "mean of this maximum over 11 or 101 recall levels; `/coco`: with the 101 floats of pycocotools",
         "interpolated_average_precision(?:_(?P<points>11|101)(?P<coco>(?<=101)/coco)?)?",
         _interpolated_average_precision,
     ),
@@ -175,13 +176,13 @@ FAMILIES = (
     ),
     Family(
         "chance_average_precision",
-        "the average precision of a random ranking, on average: ((P-1)/(N-1) (N - H) + H) / N, H = 1 + 1/2 + ... + 1/N",
+        "the expected average precision of a random ranking: ((P-1)/(N-1) (N - H) + H) / N, H = 1 + 1/2 + ... + 1/N",
         "chance_average_precision",
         _chance_average_precision,
     ),
     Family(
         "normalized_average_precision",
-        "(average_precision - c) / (1 - c), where c is chance_average_precision: 0 for a random ranking, 1 at best",
+        "(average_precision - c) / (1 - c), c = chance_average_precision: 0 for a random ranking, 1 for a perfect one",
         "normalized_average_precision",
         _normalized_average_precision,
     ),

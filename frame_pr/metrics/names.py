@@ -112,7 +112,8 @@ def _read(name: str, blocks: Blocks) -> Metric:
                     f"k must be a whole number of at least 1, got {cut}: at a score or a rate it is {hint}"
                 )
             return family.build(match, blocks)
-    raise ValueError(f"no metric is named {name!r}; {_hint(name)}")
+    examples = "names look like average_precision, precision@10, f1@threshold=0.5, k@recall=0.8"
+    raise ValueError(f"no metric is named {name!r}; {metric_hint(name) or examples}")
 
 
 def is_current(name: str) -> bool:
@@ -148,8 +149,8 @@ def _is_name(name: str) -> bool:
     return not re.fullmatch(_FRACTION, cut) and any(re.fullmatch(family.pattern, name) for family in FAMILIES)
 
 
-def _hint(name: str) -> str:
-    """Return what to write instead of an unknown name: at most two names, with the caller's cutoff."""
+def metric_hint(name: str) -> str:
+    """Return what to write instead of an unknown name: at most two names, with the caller's cutoff, or nothing."""
     text = normalize(name)
     if "," in text:
         return f"several metrics are a list: {[_best(part) for part in text.split(',') if part]}"
@@ -173,7 +174,7 @@ def _hint(name: str) -> str:
     synonyms = {target: tuple(others) for target, others in _all_synonyms()}
     if names := _with_cutoffs(similar_names(head, synonyms), tail):
         return f"the nearest names are {', '.join(names)}"
-    return "names look like average_precision, precision@10, f1@threshold=0.5, k@recall=0.8"
+    return ""
 
 
 def _with_cutoffs(heads: Sequence[str], tail: str) -> list[str]:
@@ -196,7 +197,10 @@ def _split(text: str) -> tuple[str, str]:
         return "fpr", f"recall=0.{match[1]}"  # FPR95 is the false positive rate at 95 % recall
     if match := re.fullmatch(r"(?:max|best|optimal|maximum)_?(f[0-9.]+)|(f[0-9.]+)_?(?:max|best|optimal)", text):
         return f"max_{match[1] or match[2]}", ""
+    if match := re.fullmatch(r"threshold@(?:best_|optimal_)?(f[0-9.]+)", text):
+        return f"threshold@max_{match[1]}", ""
     text = re.sub(r"^f_?([0-9.]+)_?(?:score|measure)", r"f\1", text)
+    text = re.sub(r"^top_?([0-9]+)_accuracy(?:_score)?$", r"top_k_accuracy@\1", text)
     head, _, tail = text.partition("@")
     # trec_eval writes ranks and recalls like this: P_10, ndcg_cut.10, iprec_at_recall_0.10.
     rank = re.fullmatch(r"(.+?)[_.]([0-9]+|0\.[0-9]+)", head)

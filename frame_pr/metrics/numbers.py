@@ -23,8 +23,8 @@ def each(argument: str, values: Any, most: int = _MOST) -> list[Any]:
     """Return one value or several as a list of limited length."""
     if isinstance(values, Sized) and not isinstance(values, (str, bytes)) and _length(values) > most:
         raise ValueError(
-            f"{argument}: {_length(values)} values, and a call takes {most} at most; curve(...) has every threshold "
-            "and rank of the scores in one table"
+            f"{argument}: {_length(values)} values are more than {most}; curve(...) has every threshold and rank "
+            "of the scores in one table"
         )
     return several(argument, values, "a number, or several")
 

@@ -208,59 +208,58 @@ def _rank_biased_precision(name: re.Match[str], b: Blocks) -> Metric:
 FAMILIES = (
     Family(
         "reciprocal_rank, reciprocal_rank@K",
-        "1 / the rank of the first hit, 0 where there is none; among the first K rows",
+        "1 / the rank of the first positive. It is 0 if no positive was retrieved, or none is among the first K rows",
         rf"(?P<figure>reciprocal_rank)(?:@(?P<k>{RANK}))?",
         _first_hit,
     ),
     Family(
         "success@K",
-        "1 where there is a hit among the first K rows, else 0: the hit rate",
+        "1 if a positive is among the first K rows, else 0. Its mean is the hit rate",
         rf"(?P<figure>success)@(?P<k>{RANK})",
         _first_hit,
     ),
     Family(
         "first_rank",
-        "the rank of the first hit, where what is not retrieved comes last",
+        "the rank of the first positive. Rows that were not retrieved rank last",
         "first_rank",
         _first_rank,
     ),
     Family(
         "mean_rank",
-        "the mean rank of the positives, where what is not retrieved comes last",
+        "the mean rank of the positives. Rows that were not retrieved rank last",
         "mean_rank",
         _mean_rank,
     ),
     Family(
         "bpref",
-        "mean over the positives of 1 - (negatives above it, at most P) / min(P, negatives), for rankings with "
-        "incomplete relevance judgments: a row without a label of its own counts nowhere, also with "
-        "`unjudged='negative'`",
+        "mean over the positives of 1 - (negatives above the positive, at most P) / min(P, negatives), for rankings "
+        "with incomplete relevance judgments. Rows without a label are left out, also with `unjudged='negative'`",
         "bpref",
         _bpref,
     ),
     Family(
         "judged@K",
-        "the share of the first K rows that has a label of its own, where `unjudged='negative'` fills the others",
+        "the share of the first K rows with a label. `unjudged='negative'` does not count as a label",
         rf"judged@(?P<k>{RANK})",
         _judged,
     ),
     Family(
         "dcg, dcg@K, ndcg, ndcg@K",
-        "sum of gain / log2(rank + 1) over the first K rows, where the gain is 1 of a positive, or what `gain=` says; "
-        "the same over that of the best order of all rows",
+        "`dcg`: the sum of gain / log2(rank + 1) over the first K rows. The gain of a positive is 1, or the value of "
+        "`gain=`. `ndcg`: the DCG divided by the DCG of the best order of all rows",
         rf"(?P<ideal>n)?dcg(?:@(?P<k>{RANK}))?",
         _gain,
     ),
     Family(
         "captured_gain@K",
-        "of what all positives are worth, the share of those among the first K rows, where `gain=` says what a row is "
-        "worth, such as its amount; without it, recall",
+        "the gain of the positives among the first K rows, as a share of the gain of all positives. `gain=` names a "
+        "column, such as an amount. Without it, the metric is recall",
         rf"captured_gain@(?P<k>{RANK})",
         _captured_gain,
     ),
     Family(
         "rbpB",
-        "sum over the hits of (1 - B) B^(rank - 1), such as rbp0.8: rank-biased precision of the persistence B",
+        "rank-biased precision with persistence B, such as rbp0.8: the sum of (1 - B) B^(rank - 1) over the positives",
         rf"rbp(?P<persistence>{DECIMAL})",
         _rank_biased_precision,
     ),

@@ -93,20 +93,20 @@ def _equal_error_rate(name: re.Match[str], b: Blocks) -> Metric:
 FAMILIES = (
     Family(
         "roc_auc",
-        "the share of pairs of a positive and a negative in which the positive scores more, a tie counting as half",
+        "the share of pairs of a positive and a negative in which the positive scores higher. A tie counts as half",
         "roc_auc",
         _roc_auc,
     ),
     Family(
         "roc_auc@fpr=X",
-        "the area under the ROC curve up to the false positive rate X, 1/2 of a random ranking and 1 of a perfect one",
+        "area under the ROC curve up to the false positive rate X, scaled: 1/2 for a random ranking, 1 at best",
         rf"roc_auc@fpr=(?P<number>{NUMBER})",
         _partial_roc_auc,
     ),
     Family(
         "equal_error_rate, threshold@equal_error_rate",
-        "the false positive rate where it equals the miss rate, on the ROC curve as straight lines between its points; "
-        "and the highest threshold at which the false positive rate is at least the miss rate",
+        "the false positive rate where it equals the miss rate, on the ROC curve with straight lines between its "
+        "points, and the highest threshold at which the false positive rate is at least the miss rate",
         "(?P<threshold>threshold@)?equal_error_rate",
         _equal_error_rate,
     ),

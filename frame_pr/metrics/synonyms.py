@@ -40,7 +40,7 @@ METRIC_SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "dcg": ("dcg_score", "discounted_cumulative_gain"),
     "r_precision": ("rprec", "r_prec", "rprecision"),
     "rbp0.8": ("rbp", "rank_biased_precision"),
-    "interpolated_precision": ("iprec", "iprec_at_recall"),
+    "interpolated_precision": ("iprec", "iprec_at_recall", "max_precision"),
     "interpolated_average_precision": ("iap", "interpolated_ap"),
     "interpolated_average_precision_11": ("11pt_avg", "iprec_avg", "eleven_point_average"),
     "max_informedness": ("ks", "ks_statistic", "kolmogorov_smirnov", "youden", "youden_index", "youden_j"),
@@ -64,6 +64,7 @@ NOTES: Mapping[str, str] = {
     "map": "of each group: mean_over= averages them",
     "mrr": "of each group: mean_over= averages it",
     "map_cut": "over P, as trec_eval has it: average_precision@K/positives",
+    **dict.fromkeys(("pauc", "partial_auc"), "up to a false positive rate: roc_auc@fpr=0.1"),
     "auc": "under the ROC curve, or under the precision-recall curve",
     "gauc": "weighted by the rows of each group: mean_over= with statistics='by_rows'",
     "median_rank": "over groups: mean_over= with statistics='median'",
@@ -93,9 +94,16 @@ _NOT_OFFERED: Mapping[tuple[str, ...], NotOffered] = {
     ("brier", "brier_score", "brier_score_loss"): NotOffered(
         _PROBABILITIES, "scikit-learn has sklearn.metrics.brier_score_loss"
     ),
-    ("log_loss", "logloss", "cross_entropy", "binary_crossentropy", "bce", "nll", "deviance"): NotOffered(
-        _PROBABILITIES, "scikit-learn has sklearn.metrics.log_loss"
-    ),
+    (
+        "log_loss",
+        "logloss",
+        "cross_entropy",
+        "crossentropy",
+        "binary_crossentropy",
+        "bce",
+        "nll",
+        "deviance",
+    ): NotOffered(_PROBABILITIES, "scikit-learn has sklearn.metrics.log_loss"),
     (
         "ece",
         "mce",
@@ -109,6 +117,13 @@ _NOT_OFFERED: Mapping[tuple[str, ...], NotOffered] = {
         _PROBABILITIES, "the library that trains the model has it"
     ),
     ("err", "expected_reciprocal_rank"): NotOffered("it needs a model of graded relevance", "ir_measures has ERR"),
+    ("alpha_ndcg", "ia_err", "srecall", "subtopic_recall"): NotOffered(
+        "it needs the subtopics of a query", "ir_measures has alpha_nDCG and others"
+    ),
+    (
+        *("roc_curve", "pr_curve", "precision_recall_curve", "prc", "det", "det_curve", "gain_curve", "lift_curve"),
+        *("cap", "cap_curve", "cumulative_gains", "cumulative_gain"),
+    ): NotOffered("it is a curve, not a number", "curve(...) has its points, and plot(...) draws it"),
     ("infap", "inf_ap", "inferred_ap", "xinfap", "infndcg", "inf_ndcg"): NotOffered(
         "it needs a sample of judgments", "ir_measures has infAP"
     ),

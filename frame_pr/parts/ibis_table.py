@@ -137,8 +137,8 @@ class IbisFrame(Remote):
         """Return the number of equal rows as an Ibis table. No statement runs."""
         if isinstance(bins, int):
             raise ValueError(
-                f"bins={bins}: cut points in a database are the same for all groups, bins=[0, 0.1, ...]; a number of "
-                "bins takes the tally: run.pr.tally(...).to_polars(), then tally with bins= and count='count'"
+                f"bins={bins}: cut points in a database are the same for all groups, bins=[0, 0.1, ...]; for a number "
+                "of bins, tally twice: run.pr.tally(...).to_polars(), then tally with bins= and count='count'"
             )
         call = self._call(request, {}, None)
         empty = self.empty(call.columns())

@@ -100,7 +100,7 @@ def plot_comparison(
     decimals : int, optional
         Decimals of the numbers in the legend, and of percentages. Default 2.
     max_groups : int, optional
-        How many groups the plot may hold. Default: all.
+        Maximum number of groups in the plot. Default: all.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
     colors : dict, optional
@@ -134,14 +134,14 @@ def plot_comparison(
     >>> import polars as pl
     >>> import frame_pr as fp
     >>> from matplotlib.figure import Figure
-    >>> figures = pl.DataFrame(
+    >>> values = pl.DataFrame(
     ...     {
     ...         "q": [1, 2, 3] * 2,
     ...         "system": ["a"] * 3 + ["b"] * 3,
     ...         "ap": [0.1, 0.2, 0.3, 0.4, 0.1, 0.3],
     ...     }
     ... )
-    >>> ax = fp.plot_comparison(figures, "ap", by="q", ax=Figure().subplots())
+    >>> ax = fp.plot_comparison(values, "ap", by="q", ax=Figure().subplots())
     >>> ax.get_legend_handles_labels()[1]
     ['mean difference 0.07 (-0.45 to 0.58)', 'b better: 1', 'b worse: 1, tied: 1']
     """
@@ -261,7 +261,7 @@ def plot_differences(frame: Frame, /, *, metric: str | None = None, **options: U
     decimals : int, optional
         Decimals of the numbers in the legend, and of percentages. Default 2.
     max_groups : int, optional
-        How many groups the plot may hold. Default: 60 rows.
+        Maximum number of groups in the plot. Default: 60 rows.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
     colors : dict, optional
@@ -380,7 +380,7 @@ def plot_slopes(frame: Frame, /, *, metric: str | None = None, **options: Unpack
     decimals : int, optional
         Decimals of the numbers in the legend, and of percentages. Default 2.
     max_groups : int, optional
-        How many groups the plot may hold. Default: 60 lines.
+        Maximum number of groups in the plot. Default: 60 lines.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
     colors : dict, optional

@@ -60,7 +60,7 @@ def plot_confusion(frame: Frame, /, **options: Unpack[MatrixArguments]) -> Axes 
     decimals : int, optional
         Decimals of the numbers in the legend, and of percentages. Default 0.
     max_groups : int, optional
-        How many groups the plot may hold. Default: 48 panels.
+        Maximum number of groups in the plot. Default: 48 panels.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
     figure : matplotlib Figure or SubFigure, optional
@@ -69,7 +69,7 @@ def plot_confusion(frame: Frame, /, **options: Unpack[MatrixArguments]) -> Axes 
     Returns
     -------
     matplotlib Axes
-        Dark where many of a truth are predicted so, with the counts and the shares of their truth as far as they fit.
+        A cell is dark if a large share of its row is predicted so. It has the count and the share, as far as they fit.
         With several groups the Figure, whose axes have the names of the groups as labels.
 
     Raises

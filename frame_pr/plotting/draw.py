@@ -86,7 +86,7 @@ class Look(NamedTuple):
 def draw(curves: Curves, options: PlotOptions) -> Any:
     """Draw the curves, into axes or panels."""
     if options.k is not None and not curves.table["k"].dtype.is_integer():
-        raise ValueError("k= cuts at a rank, and the rows of this curve are weighted and have none: leave out k=")
+        raise ValueError("k= is a rank, and the rows of this curve are weighted and have no rank: leave out k=")
     lines, panels, over = layout_of(curves.keys, options)
     refuse_thresholds(options, curves.table["threshold"], ascending=curves.ascending)
     drawn: Sequence[DrawnCurve | Average]
@@ -305,8 +305,8 @@ def _split_highlighted(
     if isinstance(wanted, int):
         if not options.areas:
             raise ValueError(
-                f"highlight={wanted} takes the best and the worst by the area under them, and of these axes there is "
-                "none: give names"
+                f"highlight={wanted} chooses the best and the worst curves by their area, and on these axes curves "
+                "have no area: give names"
             )
         areas = [curve.numbers[options.areas[0]] for curve in curves]
         ranked = sorted((i for i, area in enumerate(areas) if area is not None), key=lambda i: -areas[i])

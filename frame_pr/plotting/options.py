@@ -149,7 +149,9 @@ def options_of(
     points, k = one_of("points", get("points"), (11, 101, None)), get("k")
     flags = {name: flag(name, get(name, False)) for name in ("rectangles", "interpolated")}
     if k is not None and (flags["interpolated"] or points):
-        raise ValueError("k= cuts the curve as it is: leave out interpolated= and points=, or k=")
+        raise ValueError(
+            "k= marks ranks of the curve without interpolation: leave out interpolated= and points=, or k="
+        )
     iso_f, beta = _levels(get("iso_f")), f_of(get("beta", 1))[1:]
     if beta != "1" and not iso_f:
         raise ValueError("beta= is that of the contours: give iso_f=, too; mark='max_f2' marks the best F2")

@@ -110,7 +110,7 @@ def plot(
     decimals : int, optional
         Decimals of the numbers in the legend, and of percentages. Default 2.
     max_groups : int, optional
-        How many groups the plot may hold. Default: 10 curves, 48 panels.
+        Maximum number of groups in the plot. Default: 10 curves, 48 panels.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
     colors : dict, optional
@@ -142,13 +142,13 @@ def plot(
         Add the envelope, the max precision at this or any later threshold, and shade what it adds. `rectangles` then
         fill the area of the interpolated average precision. Default False.
     points : int, optional
-        11 or 101: mark the levels of recall that the average over so many samples; implies `interpolated`.
+        11 or 101: mark the recall levels of the average over as many points. Implies `interpolated`.
     k : int, optional
         Emphasise the curve up to this rank, with AP@k in the legend.
     threshold : float or list of float, optional
         Mark the operating points at these thresholds.
     recall : float or list of float, optional
-        Mark the operating points where these recalls are reached.
+        Mark the operating points at which these recalls are reached.
     mark : str or list of str, optional
         Mark the best point, with its value and threshold in the legend: "max_f1", "max_mcc", "min_cost10" and so on.
     iso_f : bool or list of float
@@ -250,7 +250,7 @@ def plot(
 
 @public(others=True)
 def plot_curve(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, **options: Unpack[PlotCurveArguments]) -> Axes | Any:
-    """Draw a frame that `curve` gave: as `plot`, for a curve at hand or made with other options.
+    """Draw the result of `curve`, as `plot` does for scored rows.
 
     Parameters
     ----------

@@ -96,7 +96,7 @@ def plot_scores(
     decimals : int, optional
         Decimals of the numbers in the legend, and of percentages. Default 0.
     max_groups : int, optional
-        How many groups the plot may hold. Default: 48 panels.
+        Maximum number of groups in the plot. Default: 48 panels.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
     colors : dict, optional
@@ -267,7 +267,7 @@ def _edges(low: float, high: float, n_bins: int) -> Any:
 def plot_gains(
     frame: Frame, /, *, y: Literal["recall", "precision", "lift"] = "recall", **options: Unpack[PanelArguments]
 ) -> Axes | Any:
-    """Draw a gains table as a chart: a bar for each bin of the rows, and a line of what all rows up to there have.
+    """Draw a gains table as a chart: a bar for each bin of the rows, and a line of the cumulative value.
 
     Several systems, and groups, have a panel each.
 
@@ -287,7 +287,7 @@ def plot_gains(
     decimals : int, optional
         Decimals of the numbers in the legend, and of percentages. Default 2.
     max_groups : int, optional
-        How many groups the plot may hold. Default: 48 panels.
+        Maximum number of groups in the plot. Default: 48 panels.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
     colors : dict, optional

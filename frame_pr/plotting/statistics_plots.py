@@ -64,7 +64,7 @@ def plot_intervals(
 ) -> Axes | Any:
     """Draw a dot and its confidence interval for each group (forest plot), from the result of `intervals`.
 
-    Also for metrics without intervals, such as `evaluate` gave: dots of two systems are then joined by a line.
+    It also draws metrics without intervals, such as a result of `evaluate`: a line then joins the dots of two systems.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def plot_intervals(
     decimals : int, optional
         Decimals of the numbers in the legend, and of percentages. Default 2.
     max_groups : int, optional
-        How many groups the plot may hold. Default: 60 rows.
+        Maximum number of groups in the plot. Default: 60 rows.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
     colors : dict, optional
@@ -96,8 +96,8 @@ def plot_intervals(
     Returns
     -------
     matplotlib Axes
-        With a dot, and where there are bounds a whisker, for each row, of each `system` in a colour; beside its name
-        the number of units, of figures that of `positives`, if they are there.
+        A dot for each row, with a whisker if it has bounds, and a colour for each `system`. The name of a row has the
+        number of its units, or of `positives` in a frame of metrics.
 
     Raises
     ------
@@ -256,7 +256,7 @@ def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[
     decimals : int, optional
         Decimals of the numbers in the legend, and of percentages. Default 2.
     max_groups : int, optional
-        How many groups the plot may hold. Default: 10 lines.
+        Maximum number of groups in the plot. Default: 10 lines.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
     colors : dict, optional

@@ -41,11 +41,11 @@ def average_curve(
     """Average the precision-recall curves of all groups, by recall.
 
     The levels of recall are i / (points - 1). The precision at a level is the mean over the groups of the mean height
-    of their curve since the level before, so that the area under it is their mean average precision. With
-    `interpolated` it is the mean of the largest precision at this or a larger recall, so that the mean of 11 levels is
-    that of `interpolated_average_precision_11`. Every group that has positives counts: its precision is 0 at the levels
-    that it does not reach, and at all of them if it retrieved no positive. Groups without positives are left out. The
-    band is the confidence interval of the mean (see `intervals`), for each level by itself.
+    of their curve between the previous level and this level, so that the area under it is their mean average precision.
+    With `interpolated` it is the mean of the largest precision at this or a larger recall, so that the mean of 11
+    levels is that of `interpolated_average_precision_11`. Every group that has positives counts: its precision is 0 at
+    the levels that it does not reach, and at all of them if it retrieved no positive. Groups without positives are left
+    out. The band is the confidence interval of the mean (see `intervals`), for each level by itself.
 
     Parameters
     ----------
@@ -59,13 +59,13 @@ def average_curve(
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     mean_over : str or list of str, optional
-        Columns of `by` to average over, all unless some are named: the result has a curve for each group of the others.
+        Columns of `by` to average over. Default: all. The result has a curve for each group of the other columns.
     points : int
-        How many levels of recall there are, from 0 to 1; at most 10,001.
+        Number of recall levels from 0 to 1, at most 10,001.
     interpolated : bool
         Whether to average the interpolated precision at each level.
     confidence : float
-        The confidence level of the band, strictly between 0 and 1: 0.95 for 95 %.
+        Confidence level of the band, strictly between 0 and 1.
     positive : optional
         The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
         occur.

@@ -62,7 +62,8 @@ def above_chance(
         Columns whose values form the groups. Without `by`, the frame is one group.
     correction : "holm", "bh" or None
         How `p_adjusted` accounts for all tests of the call: Benjamini and Hochberg (1995), the default, bounds the
-        share of false positives among the reported groups, Holm (1979) the chance of any. None: the p-value as it is.
+        share of false positives among the reported groups, and Holm (1979) the probability of any false positive. None:
+        no correction.
     positive : optional
         The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
         occur.
@@ -111,7 +112,7 @@ def above_chance(
     names = names_of("metrics", metrics, "names of metrics")
     for name in metric_names(names, truth, score):
         if name not in NULLS:
-            raise ValueError(f"metrics: {shown(name)} has no test against chance; give {' or '.join(NULLS)}")
+            raise ValueError(f"metrics: {shown(name)} has no test against random rankings; give {' or '.join(NULLS)}")
     one_of("correction", correction, tuple(CORRECTIONS))
     request = request_for(names, request_of(truth, score, by, positive, policies))
     rows, output = rows_of(frame, request, all_groups=True)

@@ -45,8 +45,8 @@ COLUMNS = (
     "losses",
 )
 _REFUSED = {
-    "wilcoxon": "tests medians, so it reports differences between systems whose means are equal",
-    "sign": "tests medians, so it reports differences between systems whose means are equal",
+    "wilcoxon": "tests whether differences are symmetric about 0, so it reports systems whose means are equal",
+    "sign": "tests the median difference, so it reports systems whose means are equal",
     "bootstrap": "reports too many differences if there are few groups",
 }
 _MOST_RESAMPLES = 10**6
@@ -97,9 +97,10 @@ def compare(
     min(P, N) - 1 degrees of freedom for P positives and N negatives. `test="delong"` gives their normal p-value.
 
     Groups of `between`: where rows are the sample, the interval follows from those of both values, as Newcombe (1998)
-    combines them: `b - a - sqrt((b - low_b)^2 + (high_a - a)^2)`, and above alike. The test is the score test of two
-    proportions, or Welch's t-test of the logits of average precision or ROC AUC. Clusters that are in both groups enter
-    by their covariance. Where groups such as queries are the sample, it is Welch's (1947) t-test of both means.
+    combines them: `b - a - sqrt((b - low_b)^2 + (high_a - a)^2)`, and the upper bound has the same form. The test is
+    the score test of two proportions, or Welch's t-test of the logits of average precision or ROC AUC. Clusters that
+    are in both groups enter by their covariance. Where groups such as queries are the sample, it is Welch's (1947)
+    t-test of both means.
 
     Parameters
     ----------
@@ -120,21 +121,22 @@ def compare(
         Columns of `by` to average over, all unless some are named: systems are compared in each group of the others.
         With `between`, the groups of these columns, such as queries, are the sample.
     sampled : "groups" or "rows", optional
-        What was drawn at random: the groups, the default with `by`, or the rows of each group.
+        The sampling unit: the groups, which is the default with `by`, or the rows of each group.
     cluster : str or polars expression, optional
-        Rows of one cluster, such as an image or a user, are not independent: clusters were drawn, and not rows.
+        Cluster of each row, such as an image or a user. Rows of one cluster are not independent, so clusters are the
+        sample.
     baseline : optional
-        The system, or the group of `between`, that all others are compared with. Without it, each is with each. With
-        `between` also "previous", the group before in sorted order, or "rest", all other groups together.
+        The system, or the group of `between`, to compare all others with. Default: all pairs. With `between` also
+        "previous", the group before in sorted order, or "rest", all other groups together.
     test : "t", "permutation" or "delong"
         Student's paired t-test; random sign flips, all of them for up to 20 groups that differ; or, for ROC AUC of
         independent rows, the normal test of DeLong et al., which reports too many differences if positives are few.
     correction : "holm", "bh" or None
-        How `p_adjusted` accounts for all tests of the call: Holm (1979) bounds the chance of any false positive,
-        Benjamini and Hochberg (1995) the share of false ones among the reported differences. None: the p-value as it
-        is.
+        How `p_adjusted` accounts for all tests of the call: Holm (1979) bounds the probability of any false positive,
+        and Benjamini and Hochberg (1995) the share of false positives among the reported differences. None: no
+        correction.
     confidence : float
-        How often an interval holds the difference, between 0 and 1.
+        Confidence level of the interval, strictly between 0 and 1.
     resamples : int, optional
         Number of random sign flips for `test="permutation"`, at most 1,000,000. Default 10,000.
     seed : int, optional
@@ -151,11 +153,11 @@ def compare(
     Returns
     -------
     Frame of the same kind
-        The keys that are left, then `metric, baseline, system` (names), `groups` (that both have a value of) and
-        `undefined` (the others), `mean_baseline, mean_system, difference` (system less baseline), `low, high, p_value,
-        p_adjusted`, `effect_size` (the mean of the differences over their standard deviation), and in how many groups
-        the system has the larger value, `wins`, the same one, `ties`, or the smaller one, `losses`. Counts are Int64,
-        numbers Float64. Null: the bounds and the p-value of fewer than two groups, and the p-value where all
+        The keys that are left, then `metric, baseline, system` (names), `groups` (in which both have a value),
+        `undefined` (the other groups), `mean_baseline, mean_system, difference` (system less baseline), `low, high,
+        p_value, p_adjusted`, `effect_size` (the mean of the differences over their standard deviation), and in how many
+        groups the system has the larger value, `wins`, the same one, `ties`, or the smaller one, `losses`. Counts are
+        Int64, numbers Float64. Null: the bounds and the p-value of fewer than two groups, and the p-value where all
         differences are one number other than 0. Where all are 0 it is 1.
 
         With `between`: the keys, then `metric, baseline, group` (of "rest" the baseline is null), `units_baseline,

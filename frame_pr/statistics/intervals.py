@@ -62,10 +62,10 @@ def intervals(
     functions (for ROC AUC that is DeLong's variance), shares at a threshold by Wilson's score interval, F1 as a
     function of a share. These closed forms have no random numbers.
 
-    `method="bootstrap"` gives an interval for every metric and with most options, such as `weight=`: it draws as many
-    rows, or clusters, as there are, with replacement, and takes quantiles of the values. It sorts once, and draws how
-    often each row counts. The bounds are bias-corrected quantiles (Efron 1987), with Student's t in place of the normal
-    quantile (Hesterberg 2015). They are the same for every kind of frame and order of rows.
+    `method="bootstrap"` gives an interval for every metric and with most options, such as `weight=`: it resamples the
+    rows, or clusters, with replacement, and uses quantiles of the values. It sorts once, and draws a count for each
+    row. The bounds are bias-corrected quantiles (Efron 1987), with Student's t in place of the normal quantile
+    (Hesterberg 2015). They are the same for every kind of frame and order of rows.
 
     The page of the docs on confidence intervals has the formulas and the measured coverage.
 
@@ -83,23 +83,24 @@ def intervals(
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     mean_over : str or list of str, optional
-        Columns of `by` to average over. Of a frame of metrics all of `by`, unless some are named.
+        Columns of `by` to average over. Default for a frame of metrics: all columns of `by`.
     sampled : "groups" or "rows", optional
-        What was drawn at random: the groups, the default with `mean_over`, or rows of groups that are fixed, such as
-        classes or folds.
+        The sampling unit: the groups, which is the default with `mean_over`, or the rows of groups that are fixed, such
+        as classes or folds.
     cluster : str or polars expression, optional
-        Rows of one cluster, such as an image or a user, are not independent: clusters were drawn, and not rows.
+        Cluster of each row, such as an image or a user. Rows of one cluster are not independent, so clusters are the
+        sample.
     confidence : float
         Confidence level of the interval, strictly between 0 and 1.
     method : "closed form" or "bootstrap"
-        How an interval is found.
+        How the interval is computed.
     repeats : int, optional
-        How many times the bootstrap draws all rows. Default 1,000.
+        Number of replicates of the bootstrap. Default 1,000.
     seed : int, optional
         Seed of the bootstrap. Default 0.
     stratified : bool
-        Whether the bootstrap draws as many positives and as many negatives as there are, where their numbers are fixed
-        by design.
+        Whether each replicate of the bootstrap has as many positives and as many negatives as the data. Use it if their
+        numbers are fixed by design.
     positive : optional
         The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
         occur.

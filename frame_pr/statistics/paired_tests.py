@@ -107,7 +107,7 @@ def random_words(number: pl.Expr, seed: int | pl.Expr) -> pl.Expr:
 def refuse_delong(names: Sequence[str], cluster: Column | None) -> None:
     """Check that the metric is ROC AUC over independent rows, as DeLong's test requires."""
     if cluster is not None:
-        raise ValueError("test='delong' takes rows as independent, and cluster= says that they are not: use test='t'")
+        raise ValueError("test='delong' assumes independent rows, and cluster= names dependent rows: use test='t'")
     for name in names:
         if not _by_class(of_rows(name)):
             raise ValueError(f"test='delong' compares roc_auc, and not {name}: use test='t'")

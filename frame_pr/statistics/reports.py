@@ -44,7 +44,7 @@ def report(
 ) -> Frame:
     """Summarise a ranking in the usual metrics, one row per group, the most important metrics first.
 
-    `evaluate` gives any other choice of metrics.
+    `evaluate` computes any other choice of metrics.
 
     Parameters
     ----------
@@ -56,12 +56,12 @@ def report(
         Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
         `by`.
     k : int or list of int
-        Cut-off ranks for precision, recall and average precision.
+        Cutoffs for precision, recall and average precision.
     threshold : float or list of float, optional
         Adds the metrics of the confusion matrix at this threshold, or at each of these.
     confidence : float, optional
-        Adds `low_...` and `high_...` behind each share, the bounds that `intervals` gives with this confidence: with
-        `mean_over` of the means of all, else of those that have them where rows are sampled.
+        Adds the bounds `low_...` and `high_...` of `intervals` at this confidence level after each share. With
+        `mean_over`, all means of shares have bounds. Otherwise, metrics with a closed form for rows have bounds.
     mean_over : True, str or list of str, optional
         Columns of `by` to average over. The result has one row per group of the other columns. True: all columns but
         `system`.
@@ -281,8 +281,8 @@ def format_table(
     >>> run = pl.DataFrame(
     ...     {"relevant": [0, 1, 0, 1], "old": [0.9, 0.8, 0.7, 0.6], "new": [0.6, 0.9, 0.8, 0.7]}
     ... )
-    >>> figures = run.pr.evaluate(["average_precision", "fpr@2"], "relevant", ["old", "new"])
-    >>> print(figures.pr.format_table(decimals=2))
+    >>> values = run.pr.evaluate(["average_precision", "fpr@2"], "relevant", ["old", "new"])
+    >>> print(values.pr.format_table(decimals=2))
     | system | average_precision | fpr@2 |
     | :-- | --: | --: |
     | old | 0.50 | **0.50** |

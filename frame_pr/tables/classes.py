@@ -57,13 +57,13 @@ def unpivot_classes(
 ) -> Frame:
     """Turn a column per class into a row per class (one versus rest), for the other functions.
 
-    Figures of each class are then those by `class`, macro averages those with `mean_over="class"`, and micro averages
-    those of all rows together. An average weighted by how often a class is shown has `statistics="weighted"` besides.
+    `by="class"` then gives the metrics of each class, `mean_over="class"` with it the macro average, and no `by` the
+    micro average. `statistics="weighted"` weights each class by its number of positives.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        A row for each thing that was classified; never changed.
+        One row for each classified item. The frame is not changed.
     truth : str or dict of label and column
         A column of labels; or, where a row may have several, a column of 0/1 for each label.
     scores : list of str, or dict of label and column; optional
@@ -74,7 +74,7 @@ def unpivot_classes(
     prediction : str, optional
         A column of predicted labels, with `scores` or without.
     classes : list, optional
-        The labels, where there are no `scores`: those that nothing has are classes, too.
+        The labels, if there are no `scores`. Labels that no row has are classes, too.
 
     Returns
     -------

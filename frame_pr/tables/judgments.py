@@ -24,15 +24,15 @@ def join_judgments(
     by: str | Sequence[str] | None = None,
     drop_unjudged: str | Sequence[str] | None = None,
 ) -> Frame:
-    """Join a ranked run with its relevance judgments: every document of either, once.
+    """Join a ranked run with its relevance judgments: one row per document of either frame.
 
-    A document that only the judgments have has a null score: it was not retrieved, `unscored="unretrieved"` counts it
-    and ranks it nowhere. A document that only the run has has a null relevance: it was not judged,
-    `unjudged="negative"` counts it as a negative. With both, every function gives the metrics of information retrieval,
-    of queries that retrieve nothing, too.
+    A document that occurs only in the judgments was not retrieved. Its score is null, and `unscored="unretrieved"`
+    counts it without a rank. A document that occurs only in the run was not judged. Its relevance is null, and
+    `unjudged="negative"` counts it as a negative. With both options, every function computes the metrics of information
+    retrieval, also for queries without retrieved documents.
 
-    Graded relevance becomes truth by comparison: on polars `truth=pl.col("relevance") >= 1` in the call; on pandas
-    `joined["relevant"] = joined["relevance"] >= 1` before it.
+    To turn graded relevance into labels, compare it with a grade: on polars `truth=pl.col("relevance") >= 1` in the
+    call; on pandas `joined["relevant"] = joined["relevance"] >= 1` before the call.
 
     Parameters
     ----------

@@ -55,8 +55,7 @@ def explode_lists(
     Items that are relevant and not in the list are rows without a score, which `unscored="unretrieved"` counts and
     ranks nowhere. A row whose lists are both empty gives one row without an item, so that its group is counted, too.
 
-    Flags or labels beside their scores, `[1, 0, 1]` and `[.9, .8, .1]`, need no more than
-    `frame.explode("truth", "score")`.
+    Lists of labels and scores, such as `[1, 0, 1]` and `[0.9, 0.8, 0.1]`, need only `frame.explode("truth", "score")`.
 
     Parameters
     ----------
@@ -67,13 +66,14 @@ def explode_lists(
     ranked : str or list of str
         A column of lists of items, the best first. Several give a column `system`.
     by : str or list of str
-        The columns that name a row, each row another.
+        The columns that identify a row: no two rows have the same values.
     scores : str or list of str, optional
-        A column of lists of scores beside `ranked`, or as many as there are of those. Without it, the first item of a
-        list scores -1, the second -2, and so on.
+        A column of lists of scores for each column of `ranked`. Without it, the first item of a list scores -1, the
+        second -2, and so on.
     duplicates : "raise", "miss" or "drop"
-        An item that stands twice in a list. "raise", the default: an error names it. "miss": the second one stands in
-        its place and is a miss. "drop": the second one is left out, and those below it move up.
+        Rule for an item that occurs twice in a list. "raise", the default: an error names it. "miss": the second
+        occurrence keeps its rank and is a miss. "drop": the second occurrence is left out, and the items below it move
+        up.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def _with_lists(source: pl.LazyFrame, lists: _Lists, *, expressions: bool) -> pl
         if argument == "by":
             continue
         if not isinstance(dtype, (pl.List, pl.Array)):
-            way = "; a text is taken apart before the call, by str.split" if dtype == pl.String else ""
+            way = "; split texts before the call, with str.split" if dtype == pl.String else ""
             raise TypeError(f"{argument} column {shown(name)} is {type_of(dtype)}: it must hold lists{way}")
         if isinstance(dtype, pl.Array):
             source = source.with_columns(pl.col(internal).arr.to_list())

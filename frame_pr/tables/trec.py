@@ -64,8 +64,8 @@ def read_trec_run(path: Path | Sequence[Path] | Mapping[str, Path]) -> pl.DataFr
     r"""Read ranked runs from TREC files: on each line `query Q0 document rank score tag`.
 
     Fields are separated by any run of blanks or tabs. Empty lines are skipped. A file may be a pipe, and compressed
-    (gzip, bzip2, xz, zlib, zstd), whatever its name. The rank is read and means nothing: trec_eval ranks by the score,
-    and so do all functions here.
+    (gzip, bzip2, xz, zlib, zstd), whatever its name. The rank is read but not used: trec_eval and all functions of
+    frame_pr rank by the score.
 
     Parameters
     ----------

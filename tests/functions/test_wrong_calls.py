@@ -27,7 +27,7 @@ CASES = [
     Case(
         lambda: run.pr.average_precision("rel", "s", descending=False),
         TypeError,
-        "unexpected keyword argument 'descending'; say ascending=True where a",
+        "unexpected keyword argument 'descending'; ascending=True ranks lower scores first",
     ),
     Case(lambda: run.pr.precision_at_k("rel", "s", k=b"5"), TypeError, "k takes a number, or several; got b'5'"),
     Case(lambda: run.pr.precision_at_k("rel", "s", k={1: "x"}), TypeError, "k takes a number, or several; got a dict"),
@@ -92,7 +92,7 @@ CASES = [
     Case(
         lambda: run.pr.average_precision("rel", "s", lower_is_better=True),
         TypeError,
-        "unexpected keyword argument 'lower_is_better'; say ascending=True where",
+        "unexpected keyword argument 'lower_is_better'; ascending=True ranks lower",
     ),
     Case(lambda: run.pr.f_beta("rel", "s", beta=1e-5), None, [(pytest.approx(1), 0.9)]),
     Case(

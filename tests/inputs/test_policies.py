@@ -139,11 +139,11 @@ GOOD = pl.DataFrame({"y": [1, 0], "s": [1.0, 2.0], "w": [1, 2]})
         (lambda f: f.pr.k_at_recall("y", "s", 0.5, ties="expected"), "k@recall=0.5 has no closed form"),
         (
             lambda f: f.pr.precision_at_k("y", "s", 1, weight="w"),
-            "precision@1 cuts at a rank, and weighted rows have none",
+            "precision@1 uses ranks, and weighted rows have no rank",
         ),
-        (lambda f: f.pr.r_precision("y", "s", weight="w"), "r_precision cuts at a rank"),
-        (lambda f: f.pr.average_precision_at_k("y", "s", 1, weight="w"), "average_precision@1 cuts at a rank"),
-        (lambda f: f.pr.average_precision_at_k("y", "s", 1, divisor="hits", weight="w"), "@1/hits cuts at a rank"),
+        (lambda f: f.pr.r_precision("y", "s", weight="w"), "r_precision uses ranks"),
+        (lambda f: f.pr.average_precision_at_k("y", "s", 1, weight="w"), "average_precision@1 uses ranks"),
+        (lambda f: f.pr.average_precision_at_k("y", "s", 1, divisor="hits", weight="w"), "@1/hits uses ranks"),
         (
             lambda f: f.pr.average_precision("y", "s", weight="w", ties="expected"),
             "ties='expected': a ranking does not take it with weight=",

@@ -152,9 +152,9 @@ REFUSED = [
     ({"prevalence": 0.1, "weight": "p"}, ValueError, "weight=: a ranking does not take it with prevalence=; both say"),
     ({"prevalence": 0.1, "rows": "p"}, ValueError, "rows=: a ranking does not take it with prevalence=; prevalence="),
     ({"prevalence": 0.1, "ties": "expected"}, ValueError, "ties='expected': a ranking does not take it with prevalenc"),
-    ({"prevalence": 0.1, "metrics": "ndcg@3"}, ValueError, "ndcg@3 cuts at a rank, and weighted rows have none: leave"),
-    ({"prevalence": 0.1, "metrics": "precision@3"}, ValueError, "precision@3 cuts at a rank, and weighted rows have n"),
-    ({"prevalence": 0.1, "metrics": "bpref"}, ValueError, "bpref counts ranks, and weighted rows have none: leave out"),
+    ({"prevalence": 0.1, "metrics": "ndcg@3"}, ValueError, "ndcg@3 uses ranks, and weighted rows have no rank: leave"),
+    ({"prevalence": 0.1, "metrics": "precision@3"}, ValueError, "precision@3 uses ranks, and weighted rows have no"),
+    ({"prevalence": 0.1, "metrics": "bpref"}, ValueError, "bpref uses ranks, and weighted rows have no rank: leave"),
 ]
 
 

@@ -20,7 +20,7 @@ CASES = [
             "rel", "s", tie_break="d", descending="ascending"
         ),
         TypeError,
-        "unexpected keyword argument 'descending'; say ascending=True where a",
+        "unexpected keyword argument 'descending'; ascending=True ranks lower scores first",
     ),
     Case(
         lambda: run.pr.average_precision("rel", "s", by="lab", undefined=True),

@@ -263,7 +263,7 @@ def test_gains_in_parts():
 
 @pytest.mark.parametrize("name", ["dcg", "ndcg@3", "rbp0.8", "ndcg@20%"])
 def test_weighted_rows_have_no_rank(name):
-    with pytest.raises(ValueError, match=f"{name} (counts|cuts at a) ranks?, and weighted rows have none"):
+    with pytest.raises(ValueError, match=f"{name} uses ranks, and weighted rows have no rank"):
         call(TEN.with_columns(w=2), "evaluate", metrics=name, weight="w")
 
 
@@ -457,7 +457,7 @@ def test_total_cost_of_each_group_and_of_groups_without_positives():
 
 @pytest.mark.parametrize("name", ["total_cost5@1", "min_total_cost5"])
 def test_weighted_rows_have_no_total_cost(name):
-    with pytest.raises(ValueError, match=f"{name} (counts|cuts at a) rank"):
+    with pytest.raises(ValueError, match=f"{name} uses rank"):
         values(PAYMENTS.with_columns(w=2), [name], weight="w")
 
 

@@ -298,7 +298,7 @@ def test_a_frame_of_a_module_that_is_not_imported():
     before = "from pyspark.sql import DataFrame; import dask.dataframe as dd, pandas as pd"
     told = errors_of(before, *(f"fp.average_precision({frame}, 'y', 's')" for frame in frames.values()))
     for module, message in zip(frames, told, strict=True):
-        assert message.endswith(f"DataFrame: import frame_pr.{module} first, then this call takes it")
+        assert message.endswith(f"DataFrame: import frame_pr.{module} first, then call this again")
 
 
 # the functions ------------------------------------------------------------------------------------------------------

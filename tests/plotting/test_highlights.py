@@ -57,7 +57,7 @@ def test_systems_and_other_axes():
         ({"highlight": "nobody"}, "highlight: 'nobody' is none of the curves; "),
         ({"highlight": 0}, "highlight must be a whole number of at least 1, got 0"),
         ({"highlight": 6}, "highlight= names 12 curves, more than can be told apart (10): name fewer"),
-        ({"highlight": 2, "x": "threshold"}, "highlight=2 takes the best and the worst by the area under them, "),
+        ({"highlight": 2, "x": "threshold"}, "highlight=2 chooses the best and the worst curves by their area, "),
         ({"highlight": 2, "facet": True}, "highlight= names some of many curves in one axes: leave it out, or facet="),
         ({"highlight": 2, "average": True}, "highlight= names some of many curves in one axes: leave it out, or av"),
     ],

@@ -186,7 +186,7 @@ def test_a_lazy_frame_stays_lazy():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"metrics": "precision@2"}, ValueError, "metrics: 'precision@2' has no test against chance; give average_pre"),
+        ({"metrics": "precision@2"}, ValueError, "metrics: 'precision@2' has no test against random rankings; give"),
         ({"correction": "bonferroni"}, ValueError, "correction must be 'holm' or 'bh', or None, got 'bonferroni'"),
         ({"weight": "s"}, ValueError, "weight=.*above_chance does not take it"),
         ({"ties": "expected"}, ValueError, "above_chance does not take it; random rankings keep the equal scores"),

@@ -296,7 +296,7 @@ REFUSED = [
         "precision@5 has no closed form where rows are sampled: average_precision",
     ),
     ({"metrics": "f2@threshold=1"}, ValueError, "f2@threshold=1 has no closed form where rows are sampled"),
-    ({"weight": "w"}, ValueError, "weight=: a standard error does not take it; there is no standard error"),
+    ({"weight": "w"}, ValueError, "weight=: a standard error does not take it; it has no closed form"),
     ({"ties": "order"}, ValueError, "ties='order': a standard error does not take it"),
     (
         {"metrics": "roc_auc", "positives": "w"},

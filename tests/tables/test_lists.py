@@ -168,7 +168,7 @@ def test_lists_of_nothing(rel):
 @pytest.mark.parametrize(
     ("columns", "given", "message"),
     [
-        ({"shown": ["1,2", "3"]}, {}, r"ranked column 'shown' is String: it must hold lists; a text is taken apart"),
+        ({"shown": ["1,2", "3"]}, {}, r"ranked column 'shown' is String: it must hold lists; split texts before"),
         ({"rel": [1, 2]}, {}, r"truth column 'rel' is Int64: it must hold lists$"),
         (
             {"shown": [["1"], []]},
