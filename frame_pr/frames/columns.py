@@ -281,3 +281,11 @@ def stacked(table: pl.LazyFrame, keys: Sequence[pl.Expr], rows: Sequence[Mapping
     # One list per column: a list of structs takes ten times as long.
     columns = {name: pl.concat_list(row[name] for row in rows) for name in rows[0]}
     return table.select(*keys, **columns).explode(*columns, empty_as_null=False)
+
+
+def side_by_side(left: pl.LazyFrame, right: pl.LazyFrame) -> pl.LazyFrame:
+    """Return both side by side, the shorter one filled up with nulls."""
+    try:
+        return pl.concat([left, right], how="horizontal_extend")
+    except ValueError:  # polars before 1.42.1 knows it only by this name.
+        return pl.concat([left, right], how="horizontal")

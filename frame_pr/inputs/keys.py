@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
+from frame_pr.frames.columns import side_by_side
 from frame_pr.frames.kinds import SMALL
 
 Recode = Callable[[pl.LazyFrame], pl.LazyFrame]
@@ -168,7 +169,7 @@ def coding(
     else:
         of_heads = number(heads).select("group").collect().to_series()
         of_rows = of_heads.gather(starts.cum_sum() - 1).to_frame()
-        coded = pl.concat([frame, of_rows.lazy()], how="horizontal")
+        coded = side_by_side(frame, of_rows.lazy())
     return Coding(coded, lambda rows: number(present(rows)), restore)
 
 

@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.columns import by_name, refuse_clash, refuse_taken
+from frame_pr.frames.columns import by_name, refuse_clash, refuse_taken, side_by_side
 from frame_pr.frames.kinds import SMALL, Frame, FrameKind, InMemory, PolarsLazyFrame
 from frame_pr.inputs.keys import Coding, Recode, coding
 from frame_pr.inputs.request import Request
@@ -135,14 +135,6 @@ class OutputFrame(NamedTuple, Generic[Frame]):
         else:
             table = side_by_side(placed, table).with_columns(by_name(name).gather("place") for name in new)
         return self.kind.append_columns(table, list(new))
-
-
-def side_by_side(left: pl.LazyFrame, right: pl.LazyFrame) -> pl.LazyFrame:
-    """Return both side by side, the shorter one filled up with nulls."""
-    try:
-        return pl.concat([left, right], how="horizontal_extend")
-    except ValueError:  # polars before 1.42.1 knows it only by this name.
-        return pl.concat([left, right], how="horizontal")
 
 
 def rows_of(

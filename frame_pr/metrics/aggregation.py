@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 import polars as pl
 
+from frame_pr.frames.columns import side_by_side
 from frame_pr.inputs.policies import BOUNDS, TIES
 from frame_pr.inputs.request import TOTAL_POLICIES
-from frame_pr.inputs.rows import Rows, side_by_side
+from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.sort_keys import SortKey, parts_of_largest
 from frame_pr.inputs.thresholds import code_reached
 from frame_pr.inputs.weights import EXTRA_SUMS, GAINS, UNIT, with_totals
