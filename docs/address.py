@@ -119,6 +119,7 @@ def extras(project: dict[str, Any]) -> str:
         "none": f"polars {minimum(project, 'polars')}, and nothing else; Python must be {python(project)}",
         "`pandas`": f"pandas {minimum(project, 'pandas')}, pyarrow {minimum(project, 'pyarrow')}",
         "`plot`": f"matplotlib {minimum(project, 'matplotlib')}",
+        "`altair`": f"altair {minimum(project, 'altair')}, and what `plot` installs",
         "`spark`": f"pyspark {minimum(project, 'pyspark')}, pandas and pyarrow; [which pandas](engines.md#spark)",
         "`dask`": f"Dask {minimum(project, 'dask')}, and what `pandas` installs",
         "`ibis`": f"ibis-framework {minimum(project, 'ibis-framework')}, sqlglot before 30, what `pandas` installs; "

@@ -117,6 +117,7 @@ def setup(app):
     app.connect("autodoc-process-docstring", _refer_to_function, priority=100)  # before numpydoc
     app.connect("autodoc-process-docstring", _list_options, priority=100)
     app.connect("autodoc-process-docstring", _describe_data, priority=100)
+    app.connect("autodoc-process-docstring", _show_plot, priority=100)
     app.connect("autodoc-process-docstring", _group_parameters, priority=900)  # after it
     app.connect("builder-inited", _draw_table)
     app.connect("builder-inited", _write_slider)
@@ -170,6 +171,31 @@ def _describe_data(_app, what, name, _object, _options, lines):
 
         described = ModuleAnalyzer.for_module("frame_pr.inputs.policies").find_attr_docs()
         lines[:] = described.get(("", name.rpartition(".")[2]), lines)
+
+
+PLOTS = {
+    "plot": "textbook",
+    "plot_curve": "systems",
+    "plot_intervals": "intervals",
+    "plot_trend": "trend",
+    "plot_comparison": "comparison",
+    "plot_differences": "disparity",
+    "plot_slopes": "slopes",
+    "plot_gains": "gains",
+    "plot_scores": "scores",
+    "plot_confusion": "confusion",
+}
+"""A plot of the gallery for each function that draws."""
+
+
+def _show_plot(_app, what, name, _object, _options, lines):
+    """The page of a function that draws begins with a plot of the gallery."""
+    plot = PLOTS.get(name.removeprefix("frame_pr."))
+    if what == "function" and plot:
+        gallery = Path(__file__).with_name("gallery.md").read_text(encoding="utf-8")
+        alt = re.findall(rf"!\[(.*?)\]\(images/{plot}\.svg\)", gallery)[-1]
+        image = ["", f".. image:: ../images/{plot}.svg", f"   :alt: {alt}"]
+        lines[1:1] = [*image, "", "The :doc:`gallery </gallery>` has a plot for each option, with its code."]
 
 
 # How the page of `plot` groups its parameters; those that are named nowhere are of the last group.

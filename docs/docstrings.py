@@ -114,9 +114,9 @@ PLOTS = {
     "`rectangles`, need precision against recall.",
     "facet": "Draw small multiples with shared axes, one for each group of these key columns; True: of all keys but "
     "`system`. Two keys make rows and columns. The values of marks are above the panel.",
-    "average": "Average over these key columns: the mean of the groups' precision at each recall, whose area is the "
-    "mean of their average precisions, and how they `spread`. True: all keys but `system`; with `facet`, other keys "
-    'than there. With `x="k"`, the mean of y at each rank.',
+    "average": "Average the curves over these key columns: the mean precision of the groups at each recall. Its area "
+    "is the mean of their average precisions, and `spread` shows how they differ. True: all keys but `system`. With "
+    '`facet`, name other keys here. With `x="k"`, the mean of y at each rank.',
     "rectangles": "Fill the rectangle under each step: their area is the average precision in the legend. Points mark "
     "the thresholds. Default False.",
     "interpolated": "Add the envelope, the max precision at this or any later threshold, and shade what it adds. "

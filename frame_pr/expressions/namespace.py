@@ -56,7 +56,7 @@ class ExprPR:
     Parameters
     ----------
     score : polars expression
-        Higher ranks earlier, unless `ascending`.
+        Higher scores rank first, unless `ascending`.
 
     Examples
     --------

@@ -67,7 +67,8 @@ def confusion(
     truth : str or polars expression
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several; optional
-        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`. Not with `prediction`.
+        Higher scores rank first, unless `ascending`. Several scores add a key column `system` after `by`. Not with
+        `prediction`.
     threshold : float or list of float; str, polars expression or frame; optional
         Rows with at least this score, or with `ascending` at most this score, are predicted positive. Several
         thresholds give a row each, with a key column `threshold`. For a threshold per group, pass a column that is
@@ -255,7 +256,7 @@ def confusion_matrix(
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Rows with a label and a predicted one; never changed.
+        Rows with a label and a predicted label. The frame is not changed.
     truth : str or polars expression
         The labels.
     prediction : str or polars expression

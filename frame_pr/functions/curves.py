@@ -156,7 +156,7 @@ def with_curve(
     truth : str or polars expression
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression
-        Higher ranks earlier, unless `ascending`.
+        Higher scores rank first, unless `ascending`.
     figures : str or list of str
         Names of rates of the confusion matrix to add as columns, such as "fpr", "f1", "f0.5" or "mcc".
     prefix : str

@@ -205,7 +205,7 @@ def with_metrics(
     truth : str or polars expression
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression
-        Higher ranks earlier, unless `ascending`.
+        Higher scores rank first, unless `ascending`.
     prefix : str
         Prefix of the names of the new columns.
     by : str, polars expression or selector, or several; optional

@@ -104,7 +104,7 @@ def identify(
     truth : str or polars expression
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression
-        Higher ranks earlier, unless `ascending`.
+        Higher scores rank first, unless `ascending`.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional

@@ -77,9 +77,9 @@ def plot_comparison(
     metric : str
         The name of a metric; of a frame of metrics, its column.
     truth : str or polars expression, optional
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : two names or polars expressions, optional
-        The systems, each a column of scores; higher ranks earlier, unless `ascending`.
+        The systems, each a column of scores. Higher scores rank first, unless `ascending`.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     baseline : str, optional

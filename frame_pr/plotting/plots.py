@@ -91,11 +91,11 @@ def plot(
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed. Of a LazyFrame, the curve is collected.
+        Scored rows. The frame is not changed. Of a LazyFrame, only the curve is collected.
     truth : str or polars expression
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Higher ranks earlier, unless `ascending`. Several give a curve each.
+        Higher scores rank first, unless `ascending`. Several scores give a curve each.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
@@ -132,9 +132,9 @@ def plot(
         Draw small multiples with shared axes, one for each group of these key columns; True: of all keys but `system`.
         Two keys make rows and columns. The values of marks are above the panel.
     average : bool, str or list of str
-        Average over these key columns: the mean of the groups' precision at each recall, whose area is the mean of
-        their average precisions, and how they `spread`. True: all keys but `system`; with `facet`, other keys than
-        there. With `x="k"`, the mean of y at each rank.
+        Average the curves over these key columns: the mean precision of the groups at each recall. Its area is the mean
+        of their average precisions, and `spread` shows how they differ. True: all keys but `system`. With `facet`, name
+        other keys here. With `x="k"`, the mean of y at each rank.
     rectangles : bool
         Fill the rectangle under each step: their area is the average precision in the legend. Points mark the
         thresholds. Default False.

@@ -72,11 +72,11 @@ def plot_scores(
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; never changed. Of a LazyFrame, the curve is collected.
+        Scored rows. The frame is not changed. Of a LazyFrame, only the curve is collected.
     truth : str or polars expression
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Higher ranks earlier, unless `ascending`. Several have a panel each.
+        Higher scores rank first, unless `ascending`. Several scores have a panel each.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional

@@ -110,9 +110,9 @@ def compare(
     metrics : str or list of str
         Names of metrics, such as "precision@10"; of a frame of metrics, its columns.
     truth : str or polars expression, optional
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : several names or polars expressions, optional
-        The systems, each a column of scores; higher ranks earlier, unless `ascending`.
+        The systems, each a column of scores. Higher scores rank first, unless `ascending`.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     between : str, optional

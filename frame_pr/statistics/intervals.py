@@ -77,9 +77,9 @@ def intervals(
     metrics : str or list of str
         Names of metrics, such as "precision@10"; of a frame of metrics, its columns.
     truth : str or polars expression, optional
-        Whether a row is positive: boolean, 0/1, or any labels with `positive`.
+        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several; optional
-        Higher ranks earlier, unless `ascending`. Several give a key column `system` after `by`.
+        Higher scores rank first, unless `ascending`. Several scores add a key column `system` after `by`.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     mean_over : str or list of str, optional
