@@ -502,8 +502,8 @@ def page(samples: int, seeds: Sequence[int]) -> str:
         "95 % intervals. A test at the level 0.05 should report a difference in 5 % of the samples without one.",
         f"`benchmarks/coverage.py` made this page with {samples:,} samples for each cell, from the seeds\n"
         f"{', '.join(map(str, seeds))} in equal parts. There are fewer samples where these would have more than\n"
-        f"{ROWS_OF_CELL:,} rows, half as many for users and for two models on the same rows, a quarter for two\n"
-        "groups and for the bootstrap, and a tenth for permutations. Numbers are percentages with the standard error\n"
+        f"{ROWS_OF_CELL:,} rows. Users, and two models on the same rows, have half as many samples. Two groups and\n"
+        "the bootstrap have a quarter, and permutations a tenth. Numbers are percentages with the standard error\n"
         f"of the simulation. In {differ} of {cells} cells the seeds differ at p < 0.05 (chi-squared test); "
         f"{cells / 20:.0f} are expected.",
     ]
