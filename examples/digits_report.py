@@ -108,10 +108,10 @@ def main() -> None:
     print("--------------")
     for ours, theirs in ((per_digit, per_digit_pd), (mean, mean_pd)):
         assert_frame_equal(ours, pl.from_pandas(theirs), abs_tol=TOLERANCE, rel_tol=0)
-    figures = per_digit.select(METRICS).to_numpy()
+    values = per_digit.select(METRICS).to_numpy()
     print(
-        f"polars and pandas agree on all {figures.size} figures and both means:",
-        largest_difference(figures, per_digit_pd[METRICS].to_numpy()),
+        f"polars and pandas agree on all {values.size} values and both means:",
+        largest_difference(values, per_digit_pd[METRICS].to_numpy()),
     )
     peer = [
         average_precision_score(group["is_digit"], group["score"])

@@ -43,15 +43,15 @@ def lists(table: pl.DataFrame) -> pl.DataFrame:
 def main() -> None:
     users = lists(ratings())
     rows = users.pr.explode_lists("liked", ["popular", "random"], by="user")
-    figures = {"MAP@10": "average_precision@10", "nDCG@10": "ndcg@10", "hit rate": "success@10"}
+    metrics = {"MAP@10": "average_precision@10", "nDCG@10": "ndcg@10", "hit rate": "success@10"}
     call = {"by": ["user", "system"], "unscored": "unretrieved"}
-    means = rows.pr.evaluate(figures, "truth", "score", mean_over="user", **call)
+    means = rows.pr.evaluate(metrics, "truth", "score", mean_over="user", **call)
     spread = rows.pr.evaluate(
         {"P@10": "precision@10"}, "truth", "score", mean_over="user", statistics=["median", "q90", "std"], **call
     )
     print(f"{users.height} users, {rows.height} rows")
     print("\nMeans over the users who liked anything")
-    print(means.select("system", "groups", *figures, liked_nothing="undefined_MAP@10"))
+    print(means.select("system", "groups", *metrics, liked_nothing="undefined_MAP@10"))
     print("\nPrecision at 10: the middle user, the upper tenth, the spread")
     print(spread)
 

@@ -3,7 +3,7 @@
 Documents: the docstrings of NumPy's public functions, without their "See Also" section.
 Queries: the one-line summary of each function; the function itself is not searched.
 Relevant: the functions that the authors of the docstring list under "See Also". Their lists are short, and nobody
-judged the other functions, so the figures say which system finds more of what the authors point to, not how good any of
+judged the other functions, so the metrics say which system finds more of what the authors point to, not how good any of
 them is. They depend on the version of NumPy, whose docstrings ship with it: nothing is downloaded.
 """
 

@@ -99,7 +99,7 @@ def test_digits_map_is_the_mean_of_the_rows_above_it(digits: str) -> None:
     for model, groups, mean, undefined in means:
         of_model = [float(row[2]) for row in rows if row[1] == model]
         assert (groups, undefined) == ("10", "0")
-        # Ten figures and their mean, each rounded to three decimals.
+        # Ten metrics and their mean, each rounded to three decimals.
         assert float(mean) == pytest.approx(sum(of_model) / 10, abs=0.001)
 
 
@@ -113,7 +113,7 @@ def test_digits_prints_the_same_rows_in_pandas(digits: str) -> None:
 
 @DIGITS
 def test_digits_says_who_agrees(digits: str) -> None:
-    assert re.search(r"polars and pandas agree on all 100 figures and both means: largest difference \d", digits)
+    assert re.search(r"polars and pandas agree on all 100 values and both means: largest difference \d", digits)
     assert re.search(r"scikit-learn, asked 20 times, agrees on average precision: largest difference \d", digits)
 
 
