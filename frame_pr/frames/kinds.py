@@ -318,8 +318,8 @@ def refuse_no_rows(stream: Any) -> None:
     """Raise for a stream that had no rows, unless it is a query, which may find none."""
     if _library(stream) not in _QUERIES:
         raise ValueError(
-            f"the stream of a {type(stream).__name__} has no rows: it may have been read before, and is read but once; "
-            "polars.DataFrame(...) of it, made once, serves many calls"
+            f"the stream of a {type(stream).__name__} has no rows: it may have been read before, and can be read only "
+            "once; polars.DataFrame(...) of it, made once, serves many calls"
         )
 
 

@@ -212,5 +212,7 @@ def _guessed(schema: pl.Schema, limit: int) -> list[Digit]:
 
 def _below(groups: pl.DataFrame, limit: int) -> pl.DataFrame:
     if groups.height > limit:
-        raise ValueError(f"{groups.height} distinct keys: with these arguments {limit} is the most, take them in parts")
+        raise ValueError(
+            f"{groups.height} distinct keys: with these arguments {limit} is the most; evaluate the frame in parts"
+        )
     return groups

@@ -175,8 +175,8 @@ def _validate_thresholds(table: pl.DataFrame, places: list[str], keys: list[str]
         key = table.filter(pl.col("given").is_null()).select(places).row(0)
         raise ValueError(
             f"threshold frame has no row for {missing} of {pluralize(table.height, 'group', 'groups')}, such as "
-            f"{shown(key if len(key) > 1 else key[0])}: every group of the frame needs one; a null is a threshold that "
-            "nobody knows"
+            f"{shown(key if len(key) > 1 else key[0])}: every group of the frame needs one; write null for an "
+            "unknown threshold"
         )
     return table.select(pl.col(_GROUP).alias("group"), "threshold")
 

@@ -197,7 +197,7 @@ def _captured_gain(name: re.Match[str], b: Blocks) -> Metric:
 def _rank_biased_precision(name: re.Match[str], b: Blocks) -> Metric:
     persistence = float(name["persistence"])
     if not 0 < persistence < 1:
-        raise ValueError(f"the persistence of rbp must lie between 0 and 1, got {name['persistence']}: rbp0.8, as one")
+        raise ValueError(f"the persistence of rbp must lie between 0 and 1, as in rbp0.8; got {name['persistence']}")
     before = ((b.k - b.size) * log(persistence)).exp()
     # One row, so no difference of sums.
     block_weight = pl.when(b.size > 1).then(1 - (b.size * log(persistence)).exp()).otherwise(1 - persistence)

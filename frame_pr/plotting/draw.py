@@ -117,7 +117,9 @@ def _in_order(drawn: Sequence[DrawnCurve | Average], options: PlotOptions) -> li
             replace(options, colors={}).check_names(name for curve in drawn for name in curve.key.values())
         return [drawn[place] for place in options.places([curve.key for curve in drawn])]
     if not options.areas:
-        raise ValueError("order='value' is by the area under the curves, and of these axes there is none: give names")
+        raise ValueError(
+            "order='value' sorts by the area under the curves, and on these axes curves have no area: give names"
+        )
     name = options.areas[0]
     areas: list[Any] = [curve.mean if isinstance(curve, Average) else curve.numbers[name] for curve in drawn]
     return [drawn[i] for i in sorted(range(len(drawn)), key=lambda i: -1.0 if areas[i] is None else -areas[i])]

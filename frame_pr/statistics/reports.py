@@ -128,7 +128,7 @@ def report(
     if confidence is None:
         return metrics_of(frame, names, truth, score, policies, by, positive, undefined, means)
     if means is not None and list(means.statistics) != ["mean"]:
-        raise ValueError("confidence= is of the mean over groups: leave out statistics=, or confidence=")
+        raise ValueError("confidence= adds bounds of the mean over groups: leave out statistics=, or confidence=")
     share, filled = share_of(confidence), filling("undefined", undefined)
     refuse_engine(frame)
     if mean_over is not None:

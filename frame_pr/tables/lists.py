@@ -122,7 +122,7 @@ def explode_lists(
     one_of("duplicates", duplicates, ("raise", "miss", "drop"))
     if lists.scores and len(lists.scores) != len(lists.ranked):
         raise ValueError(
-            f"scores names {pluralize(len(lists.scores), 'column', 'columns')} beside {len(lists.ranked)} of ranked: "
+            f"scores names {pluralize(len(lists.scores), 'column', 'columns')} for {len(lists.ranked)} of ranked: "
             "give one for each"
         )
     kind, columns = kind_of(frame), lists.internal_columns()

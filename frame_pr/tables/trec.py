@@ -304,7 +304,7 @@ def _decompressed(name: str, content: bytes) -> bytes:
         for decompress in ways:
             return decompress(content)
     except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, pl.exceptions.PolarsError) as error:
-        raise ValueError(f"{name} is compressed, and damaged or cut off: {error}") from None
+        raise ValueError(f"{name} is compressed, and damaged or truncated: {error}") from None
     except OverflowError as error:
         raise ValueError(f"{name} {error}") from None
     return content

@@ -270,8 +270,8 @@ def test_weighted_rows_have_no_rank(name):
 @pytest.mark.parametrize(
     ("name", "fault"),
     [
-        ("rbp1", "the persistence of rbp must lie between 0 and 1, got 1: rbp0.8, as one"),
-        ("rbp0", "the persistence of rbp must lie between 0 and 1, got 0: rbp0.8, as one"),
+        ("rbp1", "the persistence of rbp must lie between 0 and 1, as in rbp0.8; got 1"),
+        ("rbp0", "the persistence of rbp must lie between 0 and 1, as in rbp0.8; got 0"),
         ("rbp", "the nearest names are rbp0.8 \\(0.8 is the persistence\\)$"),
         ("ndcg@0", "k must be a whole number of at least 1, got 0"),
         ("ndcg@0%", "a share of the rows must be above 0% and at most 100%, got 0%"),

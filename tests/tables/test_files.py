@@ -61,13 +61,13 @@ def test_compressed_or_not_from_a_file_or_a_pipe(file, way):
 def test_a_compressed_file_that_is_cut_off(file, way):
     content = way(TEXT * 50)
     for part in (content[:-5], content[: len(content) // 2]):
-        with pytest.raises(ValueError, match="file is compressed, and damaged or cut off: "):
+        with pytest.raises(ValueError, match="file is compressed, and damaged or truncated: "):
             fp.read_trec_run(file(part))
 
 
 def test_members_and_padding(file):
     assert fp.read_trec_run(file(gzip.compress(TEXT[:17]) + gzip.compress(TEXT[17:]) + bytes(512))).rows() == ROWS
-    with pytest.raises(ValueError, match="file is compressed, and damaged or cut off: "):
+    with pytest.raises(ValueError, match="file is compressed, and damaged or truncated: "):
         fp.read_trec_run(file(gzip.compress(TEXT) + b"more"))
 
 

@@ -227,7 +227,7 @@ def test_wrong_lists(columns, given, message):
         ({"ranked": "show"}, ValueError, "ranked: no column 'show' in the frame; did you mean 'shown'"),
         ({"ranked": "rel"}, ValueError, "column 'rel' is given twice"),
         ({"by": []}, ValueError, "by names no column"),
-        ({"scores": ["rel", "u"]}, ValueError, "scores names 2 columns beside 1 of ranked: give one for each"),
+        ({"scores": ["rel", "u"]}, ValueError, "scores names 2 columns for 1 of ranked: give one for each"),
         ({"duplicates": "keep"}, ValueError, "duplicates must be 'raise', 'miss' or 'drop', got 'keep'"),
     ],
 )

@@ -57,7 +57,7 @@ def test_what_is_no_path(path):
 def test_an_archive_that_ends_too_early(tmp_path):
     path = tmp_path / "r.gz"
     path.write_bytes(gzip.compress(b"q1 Q0 d1 1 1 t\n" * 500)[:-9])
-    with pytest.raises(ValueError, match=r"r\.gz is compressed, and damaged or cut off"):
+    with pytest.raises(ValueError, match=r"r\.gz is compressed, and damaged or truncated"):
         fp.read_trec_run(path)
 
 
