@@ -96,12 +96,14 @@ def _discounts(runs: pl.DataFrame) -> pl.Series:
     in_table = sums.gather(upto.clip(upper_bound=_TABLE)) - sums.gather(before.clip(upper_bound=_TABLE))
     # Subtract whole numbers, which may exceed the precision of a float.
     start = before.clip(lower_bound=_TABLE)
-    low, length = start + 1.5, (upto - start).clip(lower_bound=0)
+    table = runs.select(in_table=in_table, low=start + 1.5, length=(upto - start).clip(lower_bound=0))
+    low, length, logarithm, width = map(pl.col, ("low", "length", "logarithm", "width"))
+    # As columns: polars plans a repeated subexpression each time that it is named.
+    table = table.with_columns(width=(length / low).log1p(), logarithm=low.log(), high=low + length)
     # With x = low e^t, the integrand is smooth over all ranks.
-    width, logarithm, high = (length / low).log1p(), low.log(), low + length
     integral = low * width * sum(w * (width * t).exp() / (logarithm + width * t) for t, w in _nodes(24))
-    slopes = 1 / (low * logarithm**2) - 1 / (high * high.log() ** 2)
-    return runs.select(in_table + log(2) * (integral - slopes * (1 / 24))).to_series()
+    slopes = 1 / (low * logarithm**2) - 1 / (pl.col("high") * pl.col("high").log() ** 2)
+    return table.select(pl.col("in_table") + log(2) * (integral - slopes * (1 / 24))).to_series()
 
 
 @cache
