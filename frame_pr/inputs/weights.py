@@ -149,6 +149,8 @@ def how_many(*, has_counts: bool) -> pl.Expr:
 
 def check_counts(name: str, counts: pl.Series) -> None:
     """Check that counts are integers of at least 0 without missing values, and that their sum fits."""
+    if _surely_fit(counts):
+        return
     column, floats = f"count column {shown(name)}", counts.cast(pl.Float64).fill_nan(None)
     if missing := floats.null_count():
         of_all = pluralize(len(counts), "value", "values")
@@ -165,6 +167,8 @@ def check_masses(
     argument: str, name: str, masses: pl.Series, truth: pl.Series, counts: pl.Series | None = None
 ) -> None:
     """Check that weights, or gains, are finite and not negative. A gain may be missing if the label is."""
+    if counts is None and _surely_fit(masses):
+        return
     column, lacking = f"{argument} column {shown(name)}", masses.is_null()
     if masses.dtype.is_float():
         lacking |= masses.is_nan()
@@ -189,6 +193,15 @@ def check_masses(
             f"{column} has values such as {odd[0]!r}: multiply it by a constant, so that all lie "
             "between 1e-100 and 1e100, which changes no share"
         )
+
+
+def _surely_fit(numbers: pl.Series) -> bool:
+    """Return whether the ends of integers show that all are at least 0, and that their sum fits; most columns do so."""
+    if not numbers.dtype.is_integer() or numbers.is_empty() or numbers.null_count():
+        return False
+    low: Any = numbers.min()
+    high: Any = numbers.max()
+    return bool(low >= 0 and high * len(numbers) <= _MOST)
 
 
 Typed: TypeAlias = Callable[[str, str, pl.Series, pl.DataType], pl.Series]
