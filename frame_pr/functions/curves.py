@@ -210,7 +210,10 @@ def with_curve(
     columns, put = [*CURVE_COLUMNS[1:], *_others(figures)], text("prefix", prefix)
     request = request_of(truth, score, by, positive, policies)
     rows, output = rows_of(frame, request, carry=True, placed=True)
-    return output.append_columns(curve_table(rows, columns), columns, put, place=place_of_block(rows))
+    blocks, formulas = _blocks_and_formulas(rows, columns)
+    if rows.weights.fractional:  # Counts in fixed point are wider than the values.
+        blocks, formulas = blocks.select(**formulas), {name: pl.col(name) for name in formulas}
+    return output.gather_columns(blocks, formulas, put, place_of_block(rows))
 
 
 def _others(figures: str | Sequence[str]) -> list[str]:
@@ -242,25 +245,32 @@ def curve_table(
 
     `unretrieved`: keep the blocks of rows that are not `retrieved`, so that each group has at least one block.
     """
-    fractional = rows.weights.fractional
-    blocks = FIXED_POINT_COLUMNS if fractional else COLUMNS
-    figures = {name: rate_of(name).formula(blocks.counts) for name in columns if name not in _COLUMNS_OF_BLOCKS}
-    if fractional:
-        figures |= {name: rate_of(name).formula(blocks.counts) / UNIT for name in columns if name in rates.COUNTS}
-        figures |= {name: pl.col(name) / UNIT for name in columns if name in _TOTALS}
-    formulas = (*figures.values(), *map(pl.col, columns))
-    read = {name for formula in formulas for name in formula.meta.root_names()}
-    ranked = blocks_of(rows, read | {"hits", "tp", "positives", "rows", "retrieved"}, each_row=True)
-    table = with_totals(ranked, rows.totals, in_units=fractional)
-    if not unretrieved:
-        table = table.filter("retrieved")
+    table, formulas = _blocks_and_formulas(rows, columns, unretrieved=unretrieved)
     if levels is not None:
-        if fractional and levels > MOST_EXACT_LEVELS:
+        if rows.weights.fractional and levels > MOST_EXACT_LEVELS:
             raise ValueError(
                 f"points must be at most {MOST_EXACT_LEVELS} where weight= is a column of floats, got {levels}"
             )
         table = table.filter(_reaches_a_level(levels))
-    return table.with_columns(recall_step=rates.ratio(pl.col("hits"), pl.col("positives")), **figures)
+    return table.with_columns(**formulas)
+
+
+def _blocks_and_formulas(
+    rows: Rows, columns: Sequence[str], *, unretrieved: bool = False
+) -> tuple[pl.LazyFrame, dict[str, pl.Expr]]:
+    """Return the blocks, and the formulas of their columns that give these columns of the curve."""
+    fractional = rows.weights.fractional
+    blocks = FIXED_POINT_COLUMNS if fractional else COLUMNS
+    formulas = {
+        name: pl.col(name) if name in _COLUMNS_OF_BLOCKS else rate_of(name).formula(blocks.counts) for name in columns
+    }
+    if fractional:
+        formulas |= {name: formula / UNIT for name, formula in formulas.items() if name in (*rates.COUNTS, *_TOTALS)}
+    formulas["recall_step"] = rates.ratio(pl.col("hits"), pl.col("positives"))
+    read = {name for formula in formulas.values() for name in formula.meta.root_names()}
+    ranked = blocks_of(rows, read | {"hits", "tp", "positives", "rows", "retrieved"}, each_row=True)
+    table = with_totals(ranked, rows.totals, in_units=fractional)
+    return (table if unretrieved else table.filter("retrieved")), formulas
 
 
 _BINS = (2, 4, 5, 8, 10, 20, 25, 40, 50, 100)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, Generic, NamedTuple
@@ -113,28 +113,34 @@ class OutputFrame(NamedTuple, Generic[Frame]):
         """Return a result as a frame of the caller's kind."""
         return self.kind.give(result, [key for key in keys if not (self.systems and key == "system")])
 
-    def append_columns(
-        self, table: pl.LazyFrame, columns: Sequence[str], prefix: str, place: pl.Expr | None = None
-    ) -> Frame:
-        """Return the caller's rows in their order, each with these columns of a row of the table.
-
-        That row has the same `group`, or it is the one at `place`.
-        """
+    def append_columns(self, table: pl.LazyFrame, columns: Sequence[str], prefix: str) -> Frame:
+        """Return the caller's rows in their order, each with these columns of the row of the table with its `group`."""
         new = {prefix + name: by_name(name) for name in columns}
         refuse_taken(new, self.kind.columns)
-        if place is None:
-            table = table.select("group", **new)
-            return self.kind.append_columns(
-                self.carried.join(table, on="group", how="left", maintain_order="left"), list(new)
-            )
+        joined = self.carried.join(table.select("group", **new), on="group", how="left", maintain_order="left")
+        return self.kind.append_columns(joined, list(new))
+
+    def gather_columns(
+        self, table: pl.LazyFrame, formulas: Mapping[str, pl.Expr], prefix: str, place: pl.Expr
+    ) -> Frame:
+        """Return the caller's rows in their order, each with these formulas of the row of the table at `place`."""
+        new = {prefix + name: formula for name, formula in formulas.items()}
+        refuse_taken(new, self.kind.columns)
         # A join by the score would take several times as long, and the rows of two plans may have different orders.
-        placed, table = self.carried.with_columns(place=place), table.select(**new)
-        if isinstance(self.kind, InMemory):
-            places = self.kind.collect_result(placed.select("place")).to_series()
-            table = self.kind.collect_result(table).rechunk().select(pl.all().gather(places)).lazy()
-        else:
-            table = side_by_side(placed, table).with_columns(by_name(name).gather("place") for name in new)
-        return self.kind.append_columns(table, list(new))
+        placed = self.carried.with_columns(place=place)
+        if not isinstance(self.kind, InMemory):
+            table = side_by_side(placed, table.select(**new))
+            return self.kind.append_columns(table.with_columns(by_name(name).gather("place") for name in new), list(new))
+        read = {name for formula in new.values() for name in formula.meta.root_names()}
+        gathered = self.kind.collect_result(table.select(read))
+        places = self.kind.collect_result(placed.select("place")).to_series()
+        if 2 * gathered.height < len(places):
+            gathered, new = gathered.select(**new), {name: by_name(name) for name in new}
+        # Gathering takes most of the time, and less for narrow columns.
+        narrow = [column.shrink_dtype() if column.dtype.is_integer() else column for column in gathered]
+        dtypes = gathered.schema
+        gathered = pl.DataFrame(narrow).rechunk().select(pl.all().gather(places))
+        return self.kind.append_columns(gathered.lazy().cast(dict(dtypes)).select(**new), list(new))
 
 
 def rows_of(
