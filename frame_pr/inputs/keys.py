@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
 from typing import Any, Literal, NamedTuple
@@ -135,10 +135,9 @@ def coding(
         groups = heads = groups.collect().filter(starts).lazy()
         in_order = True
     if digits:
-        groups = groups.filter(~pl.all_horizontal(digit.inside() for digit in digits).all())
-    groups = groups.group_by(keys).agg().sort(keys).with_row_index("number")
-    groups = groups.with_columns(pl.col("number").cast(pl.Int64))
-    groups = groups.map_batches(partial(_below, limit=limit), schema=groups.collect_schema())
+        inside = pl.all_horizontal(digit.inside() for digit in digits).all()
+        groups = groups.filter(~inside)
+    groups = _numbered(groups, keys, limit)
     if assumed is not None:
         groups = groups.cache()  # This plan is not optimized.
     extra_columns, matched = nan, on
@@ -164,7 +163,11 @@ def coding(
         table = table.with_columns(pl.when("numbered").then(key).otherwise(value) for key, value in values.items())
         return table.drop("group", "numbered")
 
-    if starts is None:
+    if digits:
+        # A join with the numbers would take as long as half of the metrics, and nearly all frames need none.
+        codes = partial(_codes, inside=inside, position=position, limit=limit)
+        coded = frame.with_columns(group=pl.map_batches(keys, codes, return_dtype=pl.Int64))
+    elif starts is None:
         coded = number(frame)
     else:
         of_heads = number(heads).select("group").collect().to_series()
@@ -208,6 +211,24 @@ def _guessed(schema: pl.Schema, limit: int) -> list[Digit]:
         return []
     unsigned = (*_NARROW_UNSIGNED, pl.UInt64)
     return [Digit(key, dtype, 0 if dtype in unsigned else -(base // 2), base) for key, dtype in schema.items()]
+
+
+def _numbered(rows: pl.LazyFrame, keys: list[str], limit: int) -> pl.LazyFrame:
+    """Return the distinct keys in order, each with its `number`."""
+    groups = rows.group_by(keys).agg().sort(keys).with_row_index("number")
+    groups = groups.with_columns(pl.col("number").cast(pl.Int64))
+    return groups.map_batches(partial(_below, limit=limit), schema=groups.collect_schema())
+
+
+def _codes(columns: Sequence[pl.Series], *, inside: pl.Expr, position: pl.Expr, limit: int) -> pl.Series:
+    """Return the position of each key, or the number of its group if any key is outside of the range of its digit."""
+    rows = pl.DataFrame(columns)
+    engine: Literal["streaming", "in-memory"] = "streaming" if rows.height >= SMALL else "in-memory"
+    if rows.lazy().select(inside).collect(engine=engine).item():
+        return rows.lazy().select(position).collect(engine=engine).to_series()
+    groups = _numbered(rows.lazy(), rows.columns, limit)
+    numbered = rows.lazy().join(groups, on=rows.columns, how="left", nulls_equal=True, maintain_order="left")
+    return numbered.collect().get_column("number")
 
 
 def _below(groups: pl.DataFrame, limit: int) -> pl.DataFrame:
