@@ -86,17 +86,23 @@ DATA: dict[str, dict[str, Any]] = {
     COARSE: {"score": "coarse"},
     "half are positives": {"truth": "often"},
 }
+WHOLE, FLOAT = "`weight`, Int64", "`weight`, Float64"
 POLICIES: dict[str, dict[str, Any]] = {
     '`ties="expected"`': {"ties": "expected"},
     '`ties="optimistic"`': {"ties": "optimistic"},
     '`ties="order"`': {"ties": "order"},
     "`tie_break`": {"tie_break": "document"},
-    "`weight`, Int64": {"weight": "whole"},
-    "`weight`, Float64": {"weight": "weight"},
+    WHOLE: {"weight": "whole"},
+    FLOAT: {"weight": "weight"},
     "`count`": {"count": "whole"},
     '`unscored="unretrieved"`': {"unscored": "unretrieved"},
     "`positives`": {"positives": "known"},
 }
+UNTIED_WEIGHTS: dict[str, dict[str, Any]] = {
+    f"{name}, {UNTIED}": {**POLICIES[name], **DATA[UNTIED]} for name in (WHOLE, FLOAT)
+}
+# Of rows in the order of their keys.
+TOGETHER: dict[str, dict[str, Any]] = {"an Int64 key, sorted": {}, "a String key, sorted": {"by": "name"}}
 
 
 def variations(data: pl.DataFrame, path: Path, rounds: int) -> dict[str, Times]:
@@ -111,12 +117,14 @@ def variations(data: pl.DataFrame, path: Path, rounds: int) -> dict[str, Times]:
         name: partial(fp.evaluate, data, metrics, "relevant", "score", by="query", **policies)
         for name, (metrics, policies) in BESIDE.items()
     }
-    given = KEYS | DATA | POLICIES
+    given = KEYS | DATA | POLICIES | UNTIED_WEIGHTS
     runs |= {name: lambda given=given: average_precision(data, **given) for name, given in given.items()}
+    together = data.select(*COLUMNS, "name").sort("query")
+    runs |= {name: lambda given=given: average_precision(together, **given) for name, given in TOGETHER.items()}
     expected = _values(average_precision(rows))
 
     def check(name: str, result: Any) -> None:
-        if name in KEYS or name in frames or "metrics" in name:
+        if name in KEYS or name in TOGETHER or name in frames or "metrics" in name:
             assert_series_equal(_values(result), expected, rel_tol=1e-12)
 
     return in_turns(runs, rounds, check)

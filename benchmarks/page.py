@@ -40,12 +40,6 @@ A shape is the number of groups times the rows per group, for 10M rows. With few
 and of 5 rows, and the groups of the other shapes are shorter. The sizes of the skewed groups follow a power law, from a
 tenth of all rows down to one row.
 
-## Internal targets
-
-The targets are for 10M rows. With few rows, the fixed cost of a call outweighs the differences.
-
-{targets}
-
 ## Average precision, compared with other tools
 
 The first row is the time of frame_pr. The other rows are ratios: the time of the tool over the time of frame_pr.
@@ -149,6 +143,12 @@ Each ratio is the time of a case over the time of the first row, on scores witho
 key](decisions/001-one-sorted-integer.md) follows from this table.
 
 {sorts}
+
+## Internal targets
+
+The targets are for 10M rows. With few rows, the fixed cost of a call outweighs the differences.
+
+{targets}
 
 ## All seconds
 

@@ -16,6 +16,7 @@ from benchmarks.peers import OURS, present
 ROWS = 10
 FEW = (10, 100, 1_000, 10_000)
 AFTER_POLARS = "frame_pr, after polars"
+TEXT_KEY = f"{BASE}, a String key"
 PANELS = "`plot` of 80 panels, saved as SVG"
 FLIPS = "`compare` of 3 systems on 1,000 queries, 10,000 sign flips"
 
@@ -29,11 +30,12 @@ def per_call(calls: int) -> dict[str, Times]:
             "score": [i / ROWS for i in range(ROWS)],
         }
     )
-    lazy, pandas = rows.lazy(), rows.to_pandas()
+    lazy, pandas, text = rows.lazy(), rows.to_pandas(), rows.with_columns(pl.col("query").cast(pl.String))
     runs = {
         BASE: lambda: average_precision(rows),
         f"{BASE}, LazyFrame, collected": lambda: average_precision(lazy),
         f"{BASE}, pandas": lambda: average_precision(pandas),
+        TEXT_KEY: lambda: average_precision(text),
     }
     runs |= {name: lambda call=call: call(rows) for name, call in CALLS.items()}
     runs |= {name: entry.run for name, entry in present(EVERYWHERE, rows).items()}
