@@ -18,7 +18,7 @@ from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import Rows, rows_of
 from frame_pr.metrics.aggregation import aggregate, finalize, plan_for
 from frame_pr.metrics.completion import MetricName
-from frame_pr.metrics.metric import Aggregate, Metric, by_ties
+from frame_pr.metrics.metric import FACTS, Aggregate, Metric, by_ties
 from frame_pr.metrics.names import COLUMNS as B
 from frame_pr.metrics.names import request_for
 from frame_pr.statistics.comparisons import CORRECTIONS, adjust
@@ -118,8 +118,10 @@ def above_chance(
     rows, output = rows_of(frame, request, all_groups=True)
     refuse_clash(output.keys, _COLUMNS)
     nulls = [NULLS[name] for name in names]
-    schema = {"group": pl.Int64(), **{name: pl.Float64() for name in NULLS}, **test_columns(len(names))}
-    table = output.restored(map_whole(_groups(rows), partial(with_tests, nulls=nulls), schema))
+    # The test of a single positive reads its average precision.
+    values = [*dict.fromkeys(["average_precision", *names])]
+    schema = {"group": pl.Int64(), **{name: pl.Float64() for name in values}, **test_columns(len(names))}
+    table = output.restored(map_whole(_groups(rows, values), partial(with_tests, nulls=nulls), schema))
     lines = [_line(i, name) for i, name in enumerate(names)]
     keys = list(output.key_columns.values())
     table = adjust(stacked(table, [pl.col(key) for key in keys], lines), correction)
@@ -144,14 +146,15 @@ def _line(i: int, name: str) -> dict[str, pl.Expr]:
     return {"m": pl.lit(i, dtype=pl.Int32), "metric": pl.lit(name), **defined}
 
 
-def _groups(rows: Rows) -> pl.LazyFrame:
-    """Return one row per group, with `group`, the metrics, and the columns of `PATTERN`."""
-    plan = plan_for(rows, list(NULLS))
+def _groups(rows: Rows, names: Sequence[str]) -> pl.LazyFrame:
+    """Return one row per group, with `group`, these metrics, and the columns of `PATTERN`."""
+    plan = plan_for(rows, names)
     tied = (B.size > 1) & B.k.is_not_null()
     lists = {"ends": Aggregate(pl.when(tied).then(B.k), "list"), "sizes": Aggregate(pl.when(tied).then(B.size), "list")}
     numbers = {name: pl.col(name).list.drop_nulls() for name in lists}
     numbers |= {"positives": B.positives, "rows": B.rows, "ranked": B.number("retrieved_rows").fill_null(0)}
     metrics = {name: Metric("count", number, by_ties({}), beyond_steps="all") for name, number in numbers.items()}
-    plan = plan._replace(metrics={**plan.metrics, **metrics}, aggregates={**plan.aggregates, **lists})
+    facts = [fact for fact in FACTS if fact in plan.facts or fact in ("positives", "rows", "retrieved_rows")]
+    plan = plan._replace(metrics={**plan.metrics, **metrics}, aggregates={**plan.aggregates, **lists}, facts=facts)
     table = finalize(aggregate(rows, plan), ["group"], plan)
     return table.with_columns(pl.col(list(lists)).fill_null([]))

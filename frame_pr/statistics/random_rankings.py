@@ -89,6 +89,7 @@ def test_columns(metrics: int) -> dict[str, pl.DataType]:
 
 def with_tests(groups: pl.DataFrame, nulls: Sequence[Null]) -> pl.DataFrame:
     """Add `mean 0`, `deviation 0`, `p 0`, `exact 0`, ...: the distribution is computed once per distinct pattern."""
+    metrics = [name for name in groups.columns if name in NULLS]
     patterns = groups.filter(pl.col("positives") > 0).select(PATTERN).unique(maintain_order=True)
     patterns = _with_moments(patterns.with_row_index("pattern").with_columns(pl.col("pattern").cast(pl.Int64)))
     patterns = patterns.join(_choices(), on=["positives", "rows"], how="left", maintain_order="left")
@@ -116,7 +117,7 @@ def with_tests(groups: pl.DataFrame, nulls: Sequence[Null]) -> pl.DataFrame:
             pl.when("enumerated").then("share").otherwise(close).alias(f"p {i}"),
             (pl.col("enumerated") | constant | (pl.col("positives") == 1)).alias(f"exact {i}"),
         )
-    return result.select("group", *NULLS, *test_columns(len(nulls)))
+    return result.select("group", *metrics, *test_columns(len(nulls)))
 
 
 def _with_moments(patterns: pl.DataFrame) -> pl.DataFrame:
@@ -172,11 +173,13 @@ def _with_moments(patterns: pl.DataFrame) -> pl.DataFrame:
     tied += part * (g - 1) / k * (4 * e2 + 5 * (k - 2) * e3 + (k - 2) * (k - 3) * e4)
     tied = pl.when(g > 0).then(tied).otherwise(0.0)
     first, second = e1 * h + e2 * (n - h) + part * (e1 + (k - 1) * e2), 2 * pairs + alone + tied
+    # Expressions over all rows first: inside `agg` polars takes longer for them.
+    table = table.with_columns(first=first, second=second, cubes=g**3 - g)
     # polars sums one group in another order than many. A running sum has one order.
     moments = table.group_by("pattern").agg(
-        sum=first.cum_sum().last(),
-        square=second.cum_sum().last(),
-        cubes=(g**3 - g).sum(),
+        sum=pl.col("first").cum_sum().last(),
+        square=pl.col("second").cum_sum().last(),
+        cubes=pl.col("cubes").sum(),
         largest=pl.max_horizontal(g.max(), pl.col("unranked").first()),
         unranked=pl.col("unranked").first().cast(pl.Float64),
     )
@@ -186,7 +189,7 @@ def _with_moments(patterns: pl.DataFrame) -> pl.DataFrame:
     before = pl.col("ranked") - last
     least = (last - before * harmonic_difference(before, last)) / _P
     moments = moments.with_columns(cubes=cubes).drop("unranked")
-    return patterns.join(moments.collect(), on="pattern", how="left").with_columns(least=least)
+    return patterns.join(moments.collect(engine="in-memory"), on="pattern", how="left").with_columns(least=least)
 
 
 @cache
