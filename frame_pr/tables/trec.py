@@ -11,6 +11,7 @@ import lzma
 import os
 import re
 import zlib
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -162,7 +163,10 @@ def read_trec_qrels(path: Path | Sequence[Path]) -> pl.DataFrame:
 
 def _files(path: Any, *, patterns: bool) -> list[str]:
     """Return the named files, and those whose names match a pattern."""
-    items = [path] if isinstance(path, bytes) else several("path", path, "a file, a pattern, or a list of both")
+    wanted = "a file, a pattern, or a list of both"
+    if hasattr(path, "read"):
+        raise TypeError(f"path takes {wanted}; got an open file: give its name")
+    items = [path] if isinstance(path, bytes) else several("path", path, wanted)
     files = []
     for item in items:
         name = expanduser(path_of("path", item))
@@ -236,30 +240,35 @@ class _Layout(NamedTuple):
     """The places of the fields in a line."""
 
     fields: tuple[str, ...]
-    """The names of all fields of a line, in order."""
+    """The names of the fields of a line, in order."""
     json_names: tuple[str, ...] = ()
     """The names in a JSON object; None if a line has fields separated by whitespace."""
     header: bool = False
-    """Whether the first line is a header."""
+    """Whether the first line is a header. Then more fields may follow those that are read."""
+    separators: str = _BLANKS
+    """The characters between fields. Fields separated by tabs may have blanks in them."""
 
     def read(self, lines: pl.DataFrame) -> pl.DataFrame:
         """Return the lines with a text column for each field; null if a line lacks it."""
         if self.json_names:
             paths = {field: f"$['{name}']" for field, name in zip(self.fields, self.json_names, strict=True)}
             return lines.with_columns(pl.col("line").str.json_path_match(path).alias(f) for f, path in paths.items())
-        pattern = "^" + f"[{_BLANKS}]+".join([f"([^{_BLANKS}]+)"] * len(self.fields)) + "$"
+        pattern = "^" + f"[{self.separators}]+".join([f"([^{self.separators}]+)"] * len(self.fields))
+        pattern += f"(?:[{self.separators}].*)?$" if self.header else "$"
         groups = pl.col("line").str.extract_groups(pattern).struct.rename_fields(list(self.fields))
-        return lines[1 if self.header else 0 :].with_columns(groups.alias("fields")).unnest("fields")
+        rows = lines[1 if self.header else 0 :].with_columns(groups.alias("fields")).unnest("fields")
+        return rows.with_columns(pl.col(self.fields).str.strip_chars(_BLANKS))
 
 
 def _layout_of_fields(line: str) -> _Layout:
     """Return the layout that the first line has, or names."""
-    written = _fields_in(line)
-    named = _recognized_names(written)
+    separators = "\t" if "\t" in line else _BLANKS
+    named = _recognized_names(_fields_in(line, separators))
     if {*_ALWAYS} <= {*named}:
         at = {place: field for field, place in named.items()}
-        return _Layout(tuple(at.get(place, f"field {place}") for place in range(len(written))), header=True)
-    return _Layout(_ALWAYS if len(written) == len(_ALWAYS) else tuple(_QRELS))
+        fields = tuple(at.get(place, f"field {place}") for place in range(max(at) + 1))
+        return _Layout(fields, header=True, separators=separators)
+    return _Layout(_ALWAYS if len(_fields_in(line)) == len(_ALWAYS) else tuple(_QRELS))
 
 
 def _layout_of_json(path: str, line: str) -> _Layout:
@@ -271,14 +280,14 @@ def _layout_of_json(path: str, line: str) -> _Layout:
     named = _recognized_names(names)
     if lacking := [field for field in _ALWAYS if field not in named]:
         raise ValueError(
-            f"{path}, line 1: the JSON object has no {lacking[0]}, names are {shown(names)[:_SHOWN]}; call it "
-            f"{_FIELD_NAMES[lacking[0]][0]!r}"
+            f"{path}, line 1: the JSON object has no {lacking[0]}, names are {shown(names)[:_SHOWN]}; write an object "
+            f"for each judgment, with {', '.join(repr(_FIELD_NAMES[field][0]) for field in _ALWAYS)}"
         )
     return _Layout(tuple(named), tuple(names[place] for place in named.values()))
 
 
-def _fields_in(line: str) -> list[str]:
-    return re.findall(f"[^{_BLANKS}]+", line)
+def _fields_in(line: str, separators: str = _BLANKS) -> list[str]:
+    return [field.strip(_BLANKS) for field in re.findall(f"[^{separators}]+", line)]
 
 
 def _recognized_names(names: Sequence[str]) -> dict[str, int]:
@@ -293,7 +302,8 @@ def _not_text(name: str, content: bytes, error: Exception) -> str:
         try:
             line.decode()
         except UnicodeDecodeError:
-            return f"{name}, line {number}: this is not UTF-8, convert the file, such as by iconv -f latin1 -t utf8"
+            encoding = "utf-16" if content.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "latin1"
+            return f"{name}, line {number}: this is not UTF-8, convert the file, such as by iconv -f {encoding} -t utf8"
     return f"{name} cannot be read as lines of text: {error}"
 
 
@@ -379,11 +389,18 @@ def _fault(path: str, malformed: pl.DataFrame, fields: dict[str, type[pl.DataTyp
     elif first["query"] is None:
         either = f" or {len(_ALWAYS)} ({' '.join(_ALWAYS)})" if layout.fields == tuple(_QRELS) else ""
         fault = f"expected {len(layout.fields)} fields ({' '.join(layout.fields)}){either}"
-        fault += f", found {len(_fields_in(first['line']))}"
+        fault += f", found {len(_fields_in(first['line'], layout.separators))}"
+        if first["line"].startswith("["):
+            fault += "; write each JSON object on a line of its own"
+        elif "," in first["line"]:
+            fault += "; fields are separated by blanks or tabs"
     else:
         bad = malformed.head(1).select(_typed(name, dtype) for name, dtype in fields.items())
         field = next(column.name for column in bad if column.null_count())
         fault = f"{field} {first[field][:_SHOWN]!r} is not {_NUMBERS[fields[field]]}"
+        is_heading = first["number"] == 1 and not layout.json_names and any(map(str.isalpha, first[field]))
+        if is_heading and fields is _QRELS:
+            fault += f"; a header has the names {' '.join(_FIELD_NAMES[name][0] for name in _ALWAYS)}"
     others = pluralize(malformed.height - 1, "more line is", "more lines are")
     more = f" (and {others} malformed)" if malformed.height > 1 else ""
     return f"{path}, line {first['number']}: {fault}: {first['line'][:_SHOWN]!r}{more}"

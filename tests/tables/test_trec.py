@@ -119,6 +119,14 @@ def test_malformed_lines_of_a_run(file, content, message):
             "3: 'q 0 d'",
         ),
         ("q d 1\nq 0 d 1", ", line 2: expected 3 fields (query document relevance), found 4: 'q 0 d 1'"),
+        ("query-id,corpus-id,score", "), found 1; fields are separated by blanks or tabs: 'query-id,corpus-id,score'"),
+        ('[{"qid": "q", "docid": "d", "rel": 1}]', "; write each JSON object on a line of its own: "),
+        (
+            '{"q": {"d": 1}}',
+            "names are ['q']; write an object for each judgment, with 'query-id', 'corpus-id', ",
+        ),
+        ("topic doc grading\n", "'grading' is not a whole number; a header has the names query-id corpus-id score: "),
+        ("q d 0.5", ", line 1: relevance '0.5' is not a whole number: 'q d 0.5'"),
         ("qid\tdocument\tnote\trel\nq\td\t0\t1\nq\td2\t0\n", ", line 3: expected 4 fields (query document field 2 "),
         ("query-id\tcorpus-id\tscore\nq\td\thigh", ", line 2: relevance 'high' is not a whole number: 'q\\td\\thigh'"),
         (
@@ -157,6 +165,14 @@ def test_how_many_lines_are_malformed(file):
 def test_a_file_that_is_no_text(file):
     with pytest.raises(ValueError, match="line 1: this is not UTF-8, convert the file"):
         fp.read_trec_qrels(file(b"q 0 \xff\xfe 1\n"))
+    # As Windows PowerShell writes files.
+    with pytest.raises(ValueError, match="line 1: this is not UTF-8, convert the file, such as by iconv -f utf-16"):
+        fp.read_trec_qrels(file("q 0 d 1\n".encode("utf-16")))
+
+
+def test_an_open_file(file):
+    with file(QRELS).open() as opened, pytest.raises(TypeError, match="got an open file: give its name"):
+        fp.read_trec_qrels(opened)
 
 
 def test_from_files_to_figures(file):
@@ -177,6 +193,9 @@ def test_from_files_to_figures(file):
         ("q1\td1\t1\n\nq2\td/2\t0\n", "0"),
         # BEIR, and names in another order, of which one means nothing.
         ("query-id\tcorpus-id\tscore\nq1\td1\t1\nq2\td/2\t0\n", "0"),
+        # Fields separated by tabs may have blanks in them, and more fields may follow those that are read.
+        ("query-id\tcorpus-id\tscore\tnote\nq1\td1\t1\tof two\nq2\td/2\t0\n", "0"),
+        ("qid docid rel note\nq1 d1 1 of two\nq2 d/2 0\n", "0"),
         ("Relevance\tquery\tannotator\tdoc_id\tITER\n1\tq1\tann\td1\t7\n0\tq2\tbob\td/2\t7\n", "7"),
         ('{"query_id": "q1", "doc_id": "d1", "relevance": 1}\n{"doc_id": "d/2", "relevance":0,"query_id": "q2"}', "0"),
         # The text of a query has a name like its number's.
@@ -190,6 +209,11 @@ def test_judgments_of_other_tools(file, content, iteration):
     rows = [("q1", iteration, "d1", 1), ("q2", iteration, "d/2", 0)]
     assert fp.read_trec_qrels(file(content)).rows() == rows
     assert fp.read_trec_qrels(file(gzip.compress(b"\xef\xbb\xbf" + content.encode()))).rows() == rows
+
+
+def test_ids_with_blanks_in_fields_separated_by_tabs(file):
+    content = "query-id\tcorpus-id\tscore\nq 1\tblack tea \t1\n"
+    assert fp.read_trec_qrels(file(content)).rows() == [("q 1", "0", "black tea", 1)]
 
 
 def test_several_files_and_patterns(file, tmp_path):
