@@ -189,7 +189,8 @@ class _Syntax(NamedTuple):
     """Alignment of a column of text, and of a column of numbers."""
 
 
-_LATEX_SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {"<": "$<$", ">": "$>$"}
+_LATEX_SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {"<": "$<$", ">": "$>$", "|": "$|$", "[": "{[}"}
+"""A row that begins with [ would be an option of the line break above it."""
 _SYNTAXES: Mapping[Markup, _Syntax] = {
     "markdown": _Syntax(
         escapes={"|": r"\|", "\n": " "},
@@ -266,8 +267,9 @@ def format_table(
     Raises
     ------
     TypeError
-        A column holds lists, structs or objects.
+        A column holds lists, structs, bytes or objects.
     ValueError
+        The frame has no columns.
         `best` names a column that is missing or holds no numbers; `markup` is another one; `decimals` is above 15.
 
     See Also
@@ -293,8 +295,10 @@ def format_table(
     places = whole("decimals", decimals, least=0, most=_MOST_DECIMALS)
     kind = kind_of(frame)
     table = kind.read(kind.columns).collect()
+    if not table.width:
+        raise ValueError("frame: it has no columns; a table needs at least one")
     for name, dtype in table.schema.items():
-        if dtype.is_nested() or dtype == pl.Object:
+        if dtype.is_nested() or dtype in (pl.Object, pl.Binary):
             raise TypeError(f"frame: column {shown(name)} is {str(dtype)[:100]}, which no cell can hold; leave it out")
     bounds = _bounds_in(table.columns)
     directions = _directions(table, best)
@@ -304,7 +308,8 @@ def format_table(
     marks = _SYNTAXES["markdown"] if with_style else syntax
     for name, is_number in numbers.items():
         if not is_number:
-            text = by_name(name).cast(pl.String)
+            is_duration = table.schema[name] == pl.Duration
+            text = by_name(name).dt.to_string("polars") if is_duration else by_name(name).cast(pl.String)
             cells[name] = text if with_style else _escaped(text, marks)
             continue
         shown_number = _number(name, table.schema[name], places)
@@ -318,12 +323,15 @@ def format_table(
             low, high = (_number(bound, table.schema[bound], places) for bound in bounds[name])
             cell = pl.coalesce(pl.concat_str(cell, pl.lit(" ["), low, pl.lit(", "), high, pl.lit("]")), cell)
         cells[name] = cell
-    texts = table.select(cell.fill_null(marks.undefined).alias(name) for name, cell in cells.items())
+    texts = table.select(cell.alias(name) for name, cell in cells.items())
     right = [name for name, is_number in numbers.items() if is_number]
     if with_style:
         from great_tables import GT
 
-        return str(GT(texts, id="frame_pr").fmt_markdown(right).cols_align("right", right).as_raw_html()) + "\n"
+        # A missing value is no Markdown, where a lone "-" is a list.
+        styled = GT(texts, id="frame_pr").fmt_markdown(right).sub_missing(missing_text=syntax.undefined)
+        return str(styled.cols_align("right", right).as_raw_html()) + "\n"
+    texts = texts.fill_null(syntax.undefined)
     titles = pl.DataFrame({name: [name] for name in texts.columns}).select(_escaped(pl.all(), syntax))
     start, between, end = syntax.row
     starts = [syntax.number if is_number else syntax.text for is_number in numbers.values()]

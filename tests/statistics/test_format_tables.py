@@ -1,3 +1,5 @@
+from datetime import timedelta
+
 import polars as pl
 import pytest
 
@@ -29,7 +31,7 @@ LATEX = r"""
 \toprule
 query & system & average\_precision & fpr@10 \\
 \midrule
-a|b & old & 0.250 & 0.500 \\
+a$|$b & old & 0.250 & 0.500 \\
 c\_d \& $<$e$>$ & new & 0.124 & -- \\
 \bottomrule
 \end{tabular}
@@ -60,12 +62,15 @@ def test_latex(kind):
     assert fp.format_table(kind(two), "latex") == LATEX
     alike = two.rename({"query": "note"}).select("system", "note", "average_precision", "fpr@10")
     assert fp.format_table(kind(alike), "latex").splitlines()[4:6] == [
-        r"old & a|b & \textbf{0.250} & \textbf{0.500} \\",
+        # In the default font encoding of LaTeX, a vertical bar looks like a dash.
+        r"old & a$|$b & \textbf{0.250} & \textbf{0.500} \\",
         r"new & c\_d \& $<$e$>$ & 0.124 & -- \\",
     ]
     signs = pl.DataFrame({"x": ["a\\b~c^d{e}$f#g%h"]})
     escaped = r"a\textbackslash{}b\textasciitilde{}c\textasciicircum{}d\{e\}\$f\#g\%h"
     assert escaped in fp.format_table(kind(signs), "latex")
+    # A line break of LaTeX reads what is between [ and ] after it as a length.
+    assert "\n{[}1] \\\\\n" in fp.format_table(kind(pl.DataFrame({"x": ["a", "[1]"]})), "latex")
 
 
 def test_html_without_great_tables(kind, monkeypatch):
@@ -83,6 +88,14 @@ def test_html_with_great_tables(kind):
     assert '<td headers="frame_pr-query" class="gt_row gt_left">a&amp;b</td>' in html
     assert "<strong>0.75</strong> [0.50, 0.88]" in html
     assert "gt_row gt_right" in html
+
+
+def test_missing_values_in_html_with_great_tables(kind):
+    pytest.importorskip("great_tables")
+    # A "-" of Markdown would be a list.
+    html = fp.format_table(kind(pl.DataFrame({"q": ["a", None], "roc_auc": [None, 0.25], "n": [None, 2]})), "html")
+    assert html.count(">-</td>") == 3
+    assert "<ul>" not in html
 
 
 def test_bounds_of_intervals_and_of_differences():
@@ -142,6 +155,8 @@ def test_values_that_are_not_numbers(kind):
     assert "| 2026-01-02" in fp.format_table(kind(table))
     assert fp.format_table(pl.DataFrame({"x": [0.1 + 0.2, 1e300]})).replace("+", "").endswith("| 0.300 |\n| 1e300 |\n")
     assert fp.format_table(RESULT.head(0)).count("\n") == 3
+    lags = pl.DataFrame({"lag": [timedelta(hours=36), None]})
+    assert fp.format_table(lags).splitlines()[2:] == ["| 1d 12h |", "| - |"]
     assert fp.format_table(pl.DataFrame({"^x$": ["a"], "*": [1.0]})).splitlines()[2] == "| a | 1.000 |"
 
 
@@ -149,6 +164,8 @@ def test_values_that_are_not_numbers(kind):
     ("frame", "given", "error", "message"),
     [
         (RESULT.with_columns(l=[[1]]), {}, TypeError, "frame: column 'l' is List"),
+        (RESULT.with_columns(l=pl.lit(b"\xff")), {}, TypeError, "frame: column 'l' is Binary"),
+        (pl.DataFrame(), {}, ValueError, "frame: it has no columns; a table needs at least one"),
         (RESULT, {"best": "system"}, ValueError, "best: column 'system' holds no numbers"),
         (RESULT, {"best": ["fpr"]}, ValueError, "fpr"),
         (RESULT, {"best": 3}, TypeError, "best"),
