@@ -81,8 +81,8 @@ class _ImportHook(MetaPathFinder):
     def __init__(self, library: str, register: Callable[[ModuleType], None]) -> None:
         self.library = library
         self.register = register
-        self.pending = False
-        """Whether the import of the library was under way, in this thread, when the hook was made."""
+        self.pending = True
+        """Whether to call the function at the next submodule: the library is not ready, or another finder found it."""
 
     def __repr__(self) -> str:
         return f"<frame_pr: what follows the import of {self.library}>"
@@ -108,6 +108,7 @@ class _ImportHook(MetaPathFinder):
             if find is not None and (spec := find(name, path, target)) is not None:
                 if hasattr(spec.loader, "exec_module"):
                     spec.loader = _FollowedLoader(spec.loader, self)
+                    self.pending = False
                 return spec  # type: ignore[no-any-return]
         return None
 
