@@ -1,5 +1,7 @@
 """Precision-recall metrics per group, on polars and pandas frames: functions, and the same as a `.pr` namespace."""
 
+import sys
+
 from frame_pr.accessors import PR, methods_by_subject, partitioned, register
 from frame_pr.expressions.namespace import ExprPR
 from frame_pr.frames.environment import installed_version, show_versions
@@ -114,7 +116,8 @@ def __getattr__(name: str) -> str:
     # On demand, because reading the metadata of the installation takes 4 ms.
     if name == "__version__":
         return installed_version("frame_pr")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    # The interpreter adds a similar name to the message if it knows the name and the module.
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
 
 
 def __dir__() -> list[str]:

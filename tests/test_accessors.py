@@ -394,6 +394,15 @@ import frame_pr
 {CHECK}
 thread.join()
 """,
+    "another finder finds pandas": f"""
+import sys, frame_pr
+from importlib.machinery import PathFinder
+class First:
+    def find_spec(self, name, path=None, target=None):
+        return PathFinder.find_spec(name, path, target) if name == "pandas" else None
+sys.meta_path.insert(0, First())
+{CHECK}
+""",
     "many threads import pandas": f"""
 import threading, frame_pr
 faults = []
@@ -514,6 +523,29 @@ def test_tracebacks_of_wrong_arguments_end_at_the_public_function(call, monkeypa
     with pytest.raises(TypeError) as raised:
         call()
     assert frames_of(raised.value) == ["<lambda>", "evaluate"]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: fp.roc_auc([1, 0], [2, 1]), r"the frame comes first, .*; got \[1, 0\]: polars.DataFrame"),
+        (lambda: fp.roc_auc(MISSING["truth"], MISSING["score"]), "the frame comes first, .*; got a polars Series: "),
+        (lambda: fp.roc_auc(MISSING.to_pandas()["truth"], "score"), "the frame comes first, .*; got a pandas Series: "),
+        (lambda: fp.roc_auc(), "roc_auc takes frame, truth, score; frame and truth and score are missing"),
+        (lambda: fp.roc_auc(MISSING, score="score"), "roc_auc takes truth, score; truth is missing"),
+        (lambda: MISSING.pr.evaluate("truth", "score"), "evaluate takes metrics, truth, score; score is missing"),
+        (lambda: MISSING.pr.explode_lists("a", "b"), "explode_lists takes truth, ranked, by; by is missing"),
+        (
+            lambda: MISSING.pr.roc_auc("truth", "score", "q"),
+            "roc_auc takes truth, score by position, and 3 values came; name the other arguments, as in by=",
+        ),
+        (lambda: MISSING.pr.roc_auc("truth", "score", truth="q"), "got multiple values for argument 'truth'"),
+        (lambda: fp.read_trec_run(), "read_trec_run takes path; path is missing"),
+    ],
+)  # fmt: skip
+def test_what_a_call_lacks(call, message):
+    with pytest.raises(TypeError, match=message):
+        call()
 
 
 def test_notebooks_leave_the_frames_between_the_call_and_the_function_out():

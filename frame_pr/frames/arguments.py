@@ -113,6 +113,7 @@ DEFAULTS: Mapping[str, Any] = {
 
 
 _RAISE = dis.opmap["RAISE_VARARGS"]
+_NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 
 
 class Refusal(NamedTuple):
@@ -170,7 +171,9 @@ def public(refusals: Sequence[Refusal] = (), *, others: bool = False) -> Callabl
                 if not _is_raised_here(error):
                     _refuse_spark_columns(function, args, arguments)
                     raise
-                if os.environ.get("FRAME_PR_TRACEBACK") == "1":
+                if error.__traceback__ is not None and error.__traceback__.tb_next is None:
+                    error = _explain_misfit(function, args, arguments, error)
+                elif os.environ.get("FRAME_PR_TRACEBACK") == "1":
                     raise
                 # If one public function called another, the error has its full traceback already.
                 error.full_traceback = getattr(error, "full_traceback", error.__traceback__)  # type: ignore[attr-defined]
@@ -203,6 +206,36 @@ def _is_raised_here(error: Exception) -> bool:
     frame = traceback.tb_frame
     package = frame.f_globals.get("__name__", "").partition(".")[0]
     return package == __name__.partition(".")[0] and frame.f_code.co_code[traceback.tb_lasti] == _RAISE
+
+
+def _explain_misfit(
+    function: Callable[..., Any], args: tuple[Any, ...], arguments: Mapping[str, Any], error: Exception
+) -> Exception:
+    """Return an error that says which arguments a call lacks, or has too many of. Python counts the frame, too."""
+    parameters = {name: entry for name, entry in signature(function).parameters.items() if entry.kind in _NAMED}
+    by_position = [name for name, entry in parameters.items() if entry.kind is not Parameter.KEYWORD_ONLY]
+    required = [name for name, entry in parameters.items() if entry.default is Parameter.empty]
+    missing = [name for name in required if name not in arguments and name not in by_position[: len(args)]]
+    has_frame, caller = by_position[:1] == ["frame"], function.__name__
+    if has_frame and args and not any(hasattr(type(args[0]), name) for name in ("columns", "schema")):
+        text = (
+            f"the frame comes first, then the names of its columns; got {shown(args[0])}: polars.DataFrame(...) makes "
+            "a frame of a dict of arrays"
+        )
+    elif len(args) > len(by_position):
+        names = ", ".join(by_position[has_frame:])
+        text = (
+            f"{caller} takes {names} by position, and {len(args) - has_frame} values came; name the other arguments, "
+            "as in by=..., and pass several columns as a list"
+        )
+    elif missing:
+        names = ", ".join(name for name in required if name != "frame" or name in missing)
+        text = f"{caller} takes {names}; {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
+    else:
+        return error
+    explained = TypeError(text).with_traceback(error.__traceback__)
+    explained.__suppress_context__ = True
+    return explained
 
 
 def _refuse_spark_columns(function: Callable[..., Any], args: tuple[Any, ...], arguments: dict[str, Any]) -> None:

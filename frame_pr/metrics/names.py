@@ -86,6 +86,7 @@ GRADED_COLUMNS = Blocks(pl.col, graded=True)
 
 _FRACTION = r"[0-9]*\.[0-9]+"
 _KEYWORDS = ("threshold", "recall", *LIMITED, "npv")
+_DIVISORS = ("positives", "hits", "min")
 # Limits of other rates are limits of these, or of 1 minus them.
 _COMPLEMENTS = {"fnr": "recall", "fdr": "precision"}
 
@@ -154,7 +155,8 @@ def metric_hint(name: str) -> str:
     text = normalize(name)
     if "," in text:
         return f"several metrics are a list: {[_best(part) for part in text.split(',') if part]}"
-    text = re.sub("_at_(?=[0-9])", "@", text)
+    # `ndcg_at_5` is ndcg@5, and `ndcg_at_k` has any cutoff.
+    text = re.sub("_at_k$", "@10", re.sub("_at_(?=[0-9])", "@", text))
     if _is_name(text) and not re.fullmatch(r"fpr@[0-9]+", text):
         return f"the nearest names are {text}"
     head, tail = _split(text)
@@ -262,4 +264,6 @@ def _with_cutoff(head: str, cutoff: str) -> list[str]:
     others = [head, f"{head}@10", f"{head}@threshold=0.5", f"{head}@recall=0.8"]
     word = cutoff.partition("=")[0]
     others = [f"{head}@{word}=0.5", *others] if word in _KEYWORDS else others
+    rank, slash, _ = cutoff.partition("/")
+    others = [f"{head}@{rank}", *(f"{head}@{rank}/{divisor}" for divisor in _DIVISORS), *others] if slash else others
     return [other for other in dict.fromkeys(others) if _is_name(other)][:MOST]

@@ -103,6 +103,11 @@ def test_no_metric(name, lazy):
         ("tie", "ties"),
         ("lifts@3", "lift@3"),
         ("precisoin", "precision@10"),
+        # A divisor that the metric lacks keeps the caller's cutoff.
+        ("average_precision@7/min", "average_precision@7"),
+        ("recall@7/hits", "recall@7/min"),
+        ("ndcg_at_k", "ndcg@10"),
+        ("hit_rate_at_k", "success@10"),
     ],
 )
 def test_the_nearest_names(name, meant):
