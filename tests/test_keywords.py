@@ -28,7 +28,13 @@ MEANT: dict[str, dict[str, str]] = {
         "y_score": "score",
         "Baseline": "baseline",
     },
-    "evaluate": {"statistic": "statistics", "meanover": "mean_over", "group_by": "by", "metric": "metrics"},
+    "evaluate": {
+        "statistic": "statistics",
+        "meanover": "mean_over",
+        "group_by": "by",
+        "metric": "metrics",
+        "amount": "gain",
+    },
     "report": {"thresholds": "threshold", "confidance": "confidence", "top_k": "k", "pos_label": "positive"},
     "tally": {"bin": "bins", "n_bins": "bins", "sample_weight": "weight", "key": "by"},
     "average_curve": {"point": "points", "groups": "by", "zero_score": ""},
@@ -47,7 +53,7 @@ MEANT: dict[str, dict[str, str]] = {
     "join_judgments": {"judgements": "judgments"},
     "partitioned": {"n_partitions": "partitions", "memory_limit": "memory_budget"},
     "average_precision": {"discount": "", "sample_weights": "weight", "scores": "score"},
-    "roc_auc": {"wieght": "weight", "ascendng": "ascending"},
+    "roc_auc": {"wieght": "weight", "ascendng": "ascending", "amount": "gain"},
     "plot": {"y_true": "truth", "y_score": "score"},
 }
 CASES = [(name, word, meant) for name, words in MEANT.items() for word, meant in words.items()]
@@ -126,6 +132,10 @@ def test_synonyms_are_no_arguments_of_their_own_meaning():
         (
             lambda: fp.average_precision(RUN, "rel", "s", top_k=5),
             r"'top_k'; average_precision_at_k and others take k=, and evaluate takes names .*'average_precision@10'$",
+        ),
+        (
+            lambda: fp.roc_auc(df=RUN, truth="rel", score="s"),
+            "'df'; the frame comes first, without a name, or as frame=",
         ),
         (lambda: fp.average_precision(RUN, "rel", "s", colour=1), "the plots spell it color="),
     ],

@@ -40,7 +40,7 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "positive": ("pos_label", "positive_label", "positive_class", "event_level"),
     "weight": ("sample_weight", "sample_weights", "weights", "case_weights"),
     "count": ("counts", "frequency", "freq"),
-    "gain": ("gains", "grade", "grades", "relevance", "y_gain"),
+    "gain": ("gains", "grade", "grades", "relevance", "y_gain", "amount", "amounts", "utility"),
     "undefined": ("zero_division", "fill_value", "empty_target_action"),
     "tie_break": ("tie_breaker", "tiebreak"),
     "classes": ("labels", "class_names"),
@@ -98,6 +98,7 @@ _ADVICE = {
     "normalize": "confusion_matrix has the shares as columns, of_truth for 'true' and of_prediction for 'pred'",
     "alpha": "the confidence level, 1 - alpha, is confidence= of intervals, compare, report and average_curve",
     "colour": "the plots spell it color=",
+    **dict.fromkeys(("df", "data", "dataframe", "data_frame"), "the frame comes first, without a name, or as frame="),
     **dict.fromkeys(("undefined", "zero_division"), "what has no value stays null here: fill_null(...) fills it"),
 }
 _LONGEST_NUMBER = 100  # characters

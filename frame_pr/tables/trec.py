@@ -118,7 +118,8 @@ def read_trec_qrels(path: Path | Sequence[Path]) -> pl.DataFrame:
 
     A line has the fields `query iteration document relevance`, as TREC and MS MARCO write them, or
     `query document relevance`. A first line of names, such as BEIR's `query-id corpus-id score`, gives the order of the
-    fields. A line may also be a JSON object with such names: `{"query_id": "q1", "doc_id": "d7", "relevance": 1}`.
+    fields, of which others may follow. If it has tabs, fields are separated by tabs alone, and may have blanks in them.
+    A line may also be a JSON object with such names: `{"query_id": "q1", "doc_id": "d7", "relevance": 1}`.
 
     Fields are separated by any run of blanks or tabs. Empty lines are skipped. A file may be a pipe, and compressed
     (gzip, bzip2, xz, zlib, zstd), whatever its name.
