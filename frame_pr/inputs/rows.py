@@ -130,22 +130,24 @@ class OutputFrame(NamedTuple, Generic[Frame]):
         placed = self.carried.with_columns(place=place)
         if not isinstance(self.kind, InMemory):
             table = side_by_side(placed, table.select(**new))
-            gathered = table.with_columns(by_name(name).gather("place") for name in new)
-            return self.kind.append_columns(gathered, list(new))
-        read = {name for formula in new.values() for name in formula.meta.root_names()}
-        lines = self.kind.collect_result(table.select(read))
-        dtypes = dict(lines.schema)
-        # Compute on whichever side has fewer rows. Gathering takes most of the time, and less for narrow columns.
-        few = 2 * lines.height < self.kind.height
-        if few:
-            lines = lines.select(**new)
+            table = table.with_columns(by_name(name).gather("place") for name in new)
         else:
-            lines = pl.DataFrame([column.shrink_dtype() if column.dtype.is_integer() else column for column in lines])
-        places = self.kind.collect_result(placed.select("place")).to_series()
-        lines = lines.rechunk().select(pl.all().gather(places))
-        if not few:
-            lines = self.kind.collect_result(lines.lazy().cast(dtypes).select(**new))
-        return self.kind.append_columns(lines.lazy(), list(new))
+            read = {name for formula in new.values() for name in formula.meta.root_names()}
+            lines = self.kind.collect_result(table.select(read))
+            dtypes = lines.schema
+            # Compute on whichever side has fewer rows. Gathering takes most of the time, and less for narrow columns.
+            few = 2 * lines.height < self.kind.height
+            if few:
+                lines = lines.select(**new)
+            else:
+                narrow = (column.shrink_dtype() if column.dtype.is_integer() else column for column in lines)
+                lines = pl.DataFrame(narrow)
+            places = self.kind.collect_result(placed.select("place")).to_series()
+            lines = lines.rechunk().select(pl.all().gather(places))
+            if not few:
+                lines = self.kind.collect_result(lines.lazy().cast(dtypes).select(**new))
+            table = lines.lazy()
+        return self.kind.append_columns(table, list(new))
 
 
 def rows_of(
