@@ -156,7 +156,7 @@ SHARED = {
     "ax": "Where to draw. Without it, on a new figure.",
     "colors": "Colours by name: COLOURS. A dict may have other names, too, but one of its names must be in the plot.",
     "legend": "Whether to draw the legend. Default True.",
-    "figure": "Where to draw panels. Without it, on a new figure.",
+    "figure": "The figure to draw in, instead of `ax`. Without both, a new figure.",
 }
 """The arguments that all plots share."""
 OF_SYSTEMS = "of systems; without several systems, of groups"

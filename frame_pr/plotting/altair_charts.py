@@ -111,9 +111,7 @@ def chart_of_dots(
 ) -> Any:
     """Draw a dot and its interval for each row of `intervals`, from top to bottom; `keys`: what names a row."""
     alt = _altair()
-    names = [
-        ", ".join(look.display(value_text(value)) for value in key) for key in table.select(map(by_name, keys)).rows()
-    ]
+    names = look.names_of(table.select(map(by_name, keys)))
     of_system = [look.display(value_text(system)) for system in table["system"]] if systems else [""] * len(names)
     fields = ("value", "low", "high", "units")
     rows: list[dict[str, Any]] = [

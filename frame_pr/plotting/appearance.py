@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
+import polars as pl
+
 from frame_pr.frames.arguments import flag, scalar, several, text, whole
 from frame_pr.frames.messages import examples, kind_of_value, shown
 from frame_pr.inputs.policies import Policies
@@ -66,10 +68,11 @@ def check_mathematics(argument: str, label: str) -> None:
 
 
 @contextmanager
-def canvas(ax: Axes | None, **figure_options: Any) -> Iterator[Axes]:
-    """Yield the caller's axes, or the axes of a new figure; an error leaves no artist and no open figure behind."""
+def canvas(look: Appearance, **figure_options: Any) -> Iterator[Axes]:
+    """Yield the caller's axes, or axes in a figure; an error leaves no artist and no open figure behind."""
+    ax = look.ax
     if ax is None:
-        with open_figure(None, **figure_options) as figure:
+        with open_figure(look.figure, **figure_options) as figure:
             axes = figure.subplots()
             axes.spines[["top", "right"]].set_visible(False)
             yield axes
@@ -284,25 +287,14 @@ class CommonArguments(TypedDict, total=False):
     decimals: int | None
     max_groups: int | None
     ax: Axes | None
+    figure: Figure | SubFigure | None
 
 
-class AxesArguments(CommonArguments, total=False):
+class ColourArguments(CommonArguments, total=False):
     """The arguments of plots with colours and a legend."""
 
     colors: Mapping[Any, Any] | None
     legend: bool
-
-
-class PanelArguments(AxesArguments, total=False):
-    """The arguments of plots that also draw panels."""
-
-    figure: Figure | SubFigure | None
-
-
-class MatrixArguments(CommonArguments, total=False):
-    """The arguments of plots of panels without a legend."""
-
-    figure: Figure | SubFigure | None
 
 
 @dataclass(frozen=True)
@@ -316,14 +308,23 @@ class Appearance:
     decimals: int = 2
     max_groups: int | None = None
     ax: Axes | None = None
+    figure: Figure | SubFigure | None = None
     colors: Mapping[str, Any] = field(default_factory=dict)
     """Colours by the name of a system, or of a group."""
     legend: bool = True
-    figure: Figure | SubFigure | None = None
+
+    @property
+    def in_new_figure(self) -> bool:
+        """Whether the plot opens a figure, whose size it may set."""
+        return self.ax is None and self.figure is None
 
     def display(self, name: str, default: str | None = None) -> str:
         """The name that the plot shows."""
         return self.labels.get(name, name if default is None else default)
+
+    def names_of(self, keys: pl.DataFrame) -> list[str]:
+        """The names of groups that the plot shows, from the values of their keys."""
+        return [", ".join(self.display(value_text(value)) for value in key) for key in keys.rows()]
 
     def check_names(self, names: Iterable[Any], coloured: Iterable[Any] | None = None) -> None:
         """Refuse `order` and `colors` that have no name of the plot; they may have names of other plots, too."""
@@ -364,7 +365,7 @@ def appearance_of(arguments: Mapping[str, Any], decimals: int = 2, *, has_values
     if get("order") == "value" and not has_values:
         raise ValueError("order='value': these panels have no value; give a list of names")
     if get("ax") is not None and get("figure") is not None:
-        raise ValueError("figure= is where panels are drawn, and ax= one axes: give one of the two")
+        raise ValueError("ax= and figure= both say where to draw: give one of the two")
     return {
         "labels": _labels(get("labels")),
         "order": _order(get("order")),

@@ -17,7 +17,7 @@ from frame_pr.metrics.completion import MetricName
 from frame_pr.plotting.appearance import (
     LABEL_LENGTH,
     Appearance,
-    AxesArguments,
+    ColourArguments,
     appearance_of,
     canvas,
     escape,
@@ -49,7 +49,7 @@ SIDES = ("better", "worse")
 """Of the groups, those of which the system has the larger value, and the others."""
 
 
-class ComparisonArguments(AxesArguments, Policies, total=False):
+class ComparisonArguments(ColourArguments, Policies, total=False):
     """The keyword arguments of `plot_comparison`."""
 
 
@@ -103,6 +103,8 @@ def plot_comparison(
         Maximum number of groups in the plot. Default: all.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
+    figure : matplotlib Figure or SubFigure, optional
+        The figure to draw in, instead of `ax`. Without both, a new figure.
     colors : dict, optional
         Colours by name: of "better" and "worse". A dict may have other names, too, but one of its names must be in the
         plot.
@@ -148,7 +150,6 @@ def plot_comparison(
     need_matplotlib()
     arguments, policies = split_policies(options)
     look = Appearance(**appearance_of(arguments))
-    ax = look.ax
     name, frame = text("metric", metric), read_stream(frame)
     share_of(confidence)
     if by is None:
@@ -179,7 +180,8 @@ def plot_comparison(
     positive, undefined = (ranking_arguments.pop(argument, None) for argument in ("positive", "undefined"))
     rest: Any = ranking_arguments
     metrics = unit_values_of(frame, name, truth, score, by, positive, undefined, rest, system=True)
-    keys = {f"key {i}": by_name(key) for i, key in enumerate(metrics.keys) if key != "system"}
+    key_names = [key for key in metrics.keys if key != "system"]
+    keys = {f"key {i}": by_name(key) for i, key in enumerate(key_names)}
     old, new = (
         metrics.table.filter(pl.col("system") == row[side]).select(**keys, **{side: by_name(name)})
         for side in ("baseline", "system")
@@ -195,12 +197,14 @@ def plot_comparison(
     elif look.order != "frame":
         differences = differences.sort("difference", descending=True, maintain_order=True)
     height = 1.6 + HEIGHT * differences.height if differences.height <= _NAMED else 4.0
-    with canvas(ax, figsize=(6.4, height), layout="constrained") as target:
-        _draw_differences(target, differences, row, name, look)
+    with canvas(look, figsize=(6.4, height), layout="constrained") as target:
+        _draw_differences(target, differences, key_names, row, name, look)
     return target
 
 
-def _draw_differences(ax: Axes, pairs: pl.DataFrame, row: dict[str, Any], metric: str, look: Appearance) -> None:
+def _draw_differences(
+    ax: Axes, pairs: pl.DataFrame, keys: Sequence[str], row: dict[str, Any], metric: str, look: Appearance
+) -> None:
     """Draw the differences as bars, named if they are few, and their mean with its interval from a row of `compare`."""
     room = min(LABEL_LENGTH, max(12, letters_along(ax, ax.get_window_extent().height)))
     system, baseline = (escape(shorten(look.display(str(row[side])), room)) for side in ("system", "baseline"))
@@ -210,9 +214,9 @@ def _draw_differences(ax: Axes, pairs: pl.DataFrame, row: dict[str, Any], metric
     counts = {"better": row["wins"], "worse": row["losses"]}
     sides = {"better": differences.clip(lower_bound=0), "worse": differences.clip(upper_bound=0)}
     for side, colour in colours.items():
-        bar: dict[str, Any] = {"color": colour, "label": f"{system} {side}: {counts[side]:,}"}
+        bar: dict[str, Any] = {"color": colour, "label": f"{system} {look.display(side)}: {counts[side]:,}"}
         if side == "worse" and row["ties"]:
-            bar["label"] += f", tied: {row['ties']:,}"
+            bar["label"] += f", {look.display('tied')}: {row['ties']:,}"
         if named:
             ax.barh(range(pairs.height - 1, -1, -1), sides[side].to_list(), height=0.7, **bar)
         else:
@@ -222,25 +226,23 @@ def _draw_differences(ax: Axes, pairs: pl.DataFrame, row: dict[str, Any], metric
             ax.stairs(sides[side].gather_every(every), edges, fill=True, **bar)
     along, span, line = ("x", ax.axvspan, ax.axvline) if named else ("y", ax.axhspan, ax.axhline)
     if row["difference"] is not None:
-        label = f"mean difference {row['difference']:.{digits}f}"
+        label = f"{look.display('mean difference')} {row['difference']:.{digits}f}"
         if row["low"] is not None:
             span(row["low"], row["high"], color=grey(ax, 0.5), alpha=0.2, linewidth=0, zorder=0.5)
             label += f" ({row['low']:.{digits}f} to {row['high']:.{digits}f})"
         line(row["difference"], color=grey(ax, 0.3), linewidth=1.5, linestyle="--", label=label).set_gid(SHARED)
     line(0, color=ink(ax), linewidth=0.8)
     if named:
-        names = [", ".join(look.display(value_text(value)) for value in key) for key in pairs.drop("difference").rows()]
-        write_names(ax, names, [None] * len(names), own_figure=look.ax is None)
-        ax.margins(y=min(0.1, 0.6 / max(1, len(names))))
+        y_title = write_names(ax, look.names_of(pairs.drop("difference")), keys, look)
+        ax.margins(y=min(0.1, 0.6 / max(1, pairs.height)))
     groups = count_of(differences.len(), "group", "groups")
-    title = f"{escape(look.display(metric, metric_title(metric)))}: {system} less {baseline}"
-    set_titles(ax, *((title, "") if along == "x" else (f"{groups}, the largest difference first", title)))
-    if look.legend:
-        draw_legend(ax, own_figure=look.ax is None, above=True)
+    title = f"{escape(look.display(metric, metric_title(metric)))}: {system} minus {baseline}"
+    set_titles(ax, *((title, y_title) if along == "x" else (f"{groups}, the largest difference first", title)))
+    draw_legend(ax, look, above=True)
 
 
 @public()
-def plot_differences(frame: Frame, /, *, metric: str | None = None, **options: Unpack[AxesArguments]) -> Axes:
+def plot_differences(frame: Frame, /, *, metric: str | None = None, **options: Unpack[ColourArguments]) -> Axes:
     """Draw the differences from a baseline with their confidence intervals, from the result of `compare`.
 
     Use it for the disparity of groups against a reference group, `compare(..., between=, baseline=)`, and for several
@@ -264,6 +266,8 @@ def plot_differences(frame: Frame, /, *, metric: str | None = None, **options: U
         Maximum number of groups in the plot. Default: 60 rows.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
+    figure : matplotlib Figure or SubFigure, optional
+        The figure to draw in, instead of `ax`. Without both, a new figure.
     colors : dict, optional
         Colours by name: of "better" and "worse". A dict may have other names, too, but one of its names must be in the
         plot.
@@ -311,12 +315,11 @@ def plot_differences(frame: Frame, /, *, metric: str | None = None, **options: U
     else:
         order = look.places(keys)
     table, keys = table[order], [keys[place] for place in order]
-    labels = [", ".join(look.display(value_text(value)) for value in key.values()) for key in keys]
-    with canvas(look.ax, figsize=(6.4, 1.2 + HEIGHT * len(keys)), layout="constrained") as target:
-        write_names(target, labels, [None] * len(labels), own_figure=look.ax is None)
+    with canvas(look, figsize=(6.4, 1.2 + HEIGHT * len(keys)), layout="constrained") as target:
+        y_title = write_names(target, look.names_of(table.select(map(by_name, names))), names, look)
         _draw_intervals_of_differences(target, table, look)
         target.margins(y=min(0.1, 0.6 / max(1, len(keys))))
-        set_titles(target, title, "")
+        set_titles(target, title, y_title)
     return target
 
 
@@ -358,11 +361,11 @@ def _read_compared(frame: Any, metric: str | None, look: Appearance) -> tuple[pl
     if len(baselines) == 1:
         name = "the rest" if baselines[0] is None else escape(shorten(look.display(value_text(baselines[0]))))
         return table, names, f"{title}: difference from {name}"
-    return table, [*names, "baseline"], f"{title}: first less second"
+    return table, [*names, "baseline"], f"{title}: first minus second"
 
 
 @public()
-def plot_slopes(frame: Frame, /, *, metric: str | None = None, **options: Unpack[AxesArguments]) -> Axes:
+def plot_slopes(frame: Frame, /, *, metric: str | None = None, **options: Unpack[ColourArguments]) -> Axes:
     """Draw a slope chart: a line for each group, from its value for one system to its value for the other.
 
     Parameters
@@ -383,6 +386,8 @@ def plot_slopes(frame: Frame, /, *, metric: str | None = None, **options: Unpack
         Maximum number of groups in the plot. Default: 60 lines.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
+    figure : matplotlib Figure or SubFigure, optional
+        The figure to draw in, instead of `ax`. Without both, a new figure.
     colors : dict, optional
         Colours by name: of "better" and "worse". A dict may have other names, too, but one of its names must be in the
         plot.
@@ -420,7 +425,7 @@ def plot_slopes(frame: Frame, /, *, metric: str | None = None, **options: Unpack
     """
     need_matplotlib()
     look = Appearance(**appearance_of(options))
-    table, keys, title = read_values(frame, None if metric is None else text("metric", metric), look)
+    table, keys, title, _ = read_values(frame, None if metric is None else text("metric", metric), look)
     systems = table["system"].unique(maintain_order=True).to_list() if "system" in keys else []
     if len(systems) != 2 or len(keys) < 2:
         raise ValueError(f"plot_slopes draws two systems by groups, and the frame has {len(systems)} systems")
@@ -435,14 +440,14 @@ def plot_slopes(frame: Frame, /, *, metric: str | None = None, **options: Unpack
         .drop_nulls(["old", "new"])
     )
     look.check_number(pairs.height, "groups", MOST_ROWS)
-    with canvas(look.ax, figsize=(4.8, 4.8), layout="constrained") as target:
+    with canvas(look, figsize=(4.8, 4.8), layout="constrained") as target:
         _draw_slopes(target, pairs, groups, look)
         sides = [escape(shorten(look.display(value_text(system)), 24)) for system in (old, new)]
         target.set_xticks([0, 1], sides)
         set_titles(target, "", title)
         if look.legend:
             _explain_slopes(target, pairs, sides[1], look)
-            draw_legend(target, own_figure=look.ax is None, above=True)
+            draw_legend(target, look, above=True)
     return target
 
 
@@ -452,9 +457,7 @@ def _side_colours(ax: Axes, look: Appearance) -> list[Any]:
 
 def _draw_slopes(ax: Axes, pairs: pl.DataFrame, groups: Sequence[str], look: Appearance) -> None:
     better, worse = _side_colours(ax, look)
-    names = [
-        ", ".join(look.display(value_text(value)) for value in row) for row in pairs.select(map(by_name, groups)).rows()
-    ]
+    names = look.names_of(pairs.select(map(by_name, groups)))
     box = ax.get_window_extent()
     names = [shorten(name, max(4, letters_along(ax, 0.3 * box.width))) for name in names]
     for old, new in pairs.select("old", "new").rows():
@@ -480,16 +483,22 @@ def _draw_slopes(ax: Axes, pairs: pl.DataFrame, groups: Sequence[str], look: App
     for i in sorted(places, key=lambda i: -places[i]) if beyond else ():
         places[i] = ceiling = min(places[i], ceiling)
         ceiling -= step
-    for i, name in enumerate(names):
-        ax.annotate(
-            escape(name), (1, heights[i]), (1.05, places[i]), va="center", fontsize="small", annotation_clip=False
-        )
+    for name, height, place in zip(names, heights, (places[i] for i in range(len(names))), strict=True):
+        ax.text(1.05, place, escape(name), va="center", fontsize="small", clip_on=False)
+        leader: dict[str, Any] = {
+            "color": grey(ax, 0.7),
+            "linewidth": 0.6,
+            "zorder": 1,
+            "scalex": False,
+            "scaley": False,
+        }
+        ax.plot([1.01, 1.045], [height, place], label="_leader", **leader)
 
 
 def _explain_slopes(ax: Axes, pairs: pl.DataFrame, system: str, look: Appearance) -> None:
     better, worse = _side_colours(ax, look)
     difference = pairs.select(pl.col("new") - pl.col("old")).to_series()
     for side, colour, number in (("better", better, (difference > 0).sum()), ("worse", worse, (difference < 0).sum())):
-        ax.plot([], [], color=colour, label=f"{system} {side}: {number:,}")
+        ax.plot([], [], color=colour, label=f"{system} {look.display(side)}: {number:,}")
     if ties := (difference == 0).sum():
-        ax.plot([], [], color=grey(ax, 0.5), label=f"tied: {ties:,}")
+        ax.plot([], [], color=grey(ax, 0.5), label=f"{look.display('tied')}: {ties:,}")

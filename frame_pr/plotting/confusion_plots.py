@@ -15,7 +15,7 @@ from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.plotting.appearance import (
     MIDDLE,
     Appearance,
-    MatrixArguments,
+    CommonArguments,
     appearance_of,
     canvas,
     escape,
@@ -42,7 +42,7 @@ _LINE_LETTERS = 20
 
 
 @public()
-def plot_confusion(frame: Frame, /, **options: Unpack[MatrixArguments]) -> Axes | Any:
+def plot_confusion(frame: Frame, /, **options: Unpack[CommonArguments]) -> Axes | Any:
     r"""Draw a heat map of the result of `confusion_matrix` or of `confusion`: a row for each label.
 
     Several groups have a panel each.
@@ -64,7 +64,7 @@ def plot_confusion(frame: Frame, /, **options: Unpack[MatrixArguments]) -> Axes 
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
     figure : matplotlib Figure or SubFigure, optional
-        Where to draw panels. Without it, on a new figure.
+        The figure to draw in, instead of `ax`. Without both, a new figure.
 
     Returns
     -------
@@ -113,8 +113,8 @@ def plot_confusion(frame: Frame, /, **options: Unpack[MatrixArguments]) -> Axes 
         side += 0.8 + 0.09 * min(
             max((len(look.display(value_text(name))) for name in classes), default=0), _LINE_LETTERS
         )
-        with canvas(look.ax, figsize=(side, side), layout="constrained") as target:
-            _draw_cells(target, tables[0], classes, look, own_figure=look.ax is None)
+        with canvas(look, figsize=(side, side), layout="constrained") as target:
+            _draw_cells(target, tables[0], classes, look, in_new_figure=look.in_new_figure)
         return target
     if look.ax is not None:
         raise ValueError(f"ax: {len(keys)} groups need a panel each; leave out ax=, give figure=, or filter one group")
@@ -122,7 +122,7 @@ def plot_confusion(frame: Frame, /, **options: Unpack[MatrixArguments]) -> Axes 
     from frame_pr.plotting.facets import draw_panels
 
     def draw_one(ax: Axes, place: int) -> str:
-        _draw_cells(ax, tables[place], classes, look, own_figure=False, room=letters)
+        _draw_cells(ax, tables[place], classes, look, in_new_figure=False, room=letters)
         ax.set(xlabel="", ylabel="")
         return ""
 
@@ -149,7 +149,7 @@ def _draw_cells(
     table: pl.DataFrame,
     classes: Sequence[Any],
     look: Appearance,
-    own_figure: bool,
+    in_new_figure: bool,
     room: int | None = None,
 ) -> None:
     names = [look.display(value_text(name)) for name in classes]
@@ -161,13 +161,13 @@ def _draw_cells(
     # A layout engine moves axes of the caller when it draws: by a fifth at most.
     cell = ax.get_window_extent().width / len(names) * (1 if ax.figure.get_layout_engine() is None else 0.8)
     room = room or min(_LINE_LETTERS, max(4, letters_along(ax, 0.25 * cell * len(names))))
-    names = [shorten(name, _NAME_LETTERS if own_figure else room) for name in names]
+    names = [shorten(name, _NAME_LETTERS if in_new_figure else room) for name in names]
     names = [escape(textwrap.fill(name, _LINE_LETTERS)) for name in names]
     widths, heights = zip(*(_text_size(ax, name, "small") for name in names), strict=True)
     every = range(0, len(names), ceil(max(heights) / cell))
     ax.set_xticks(every, [names[i] for i in every], rotation=90 if max(widths) > 0.95 * cell else 0, fontsize="small")
     ax.set_yticks(every, [names[i] for i in every], fontsize="small")
-    if own_figure:
+    if in_new_figure:
         ax.figure.draw_without_rendering()  # type: ignore[union-attr]
         cell = ax.get_window_extent().width / len(names)
     texts, size = _fitting_texts(ax, table, 0.92 * cell, look.decimals, keep_zeros=len(names) <= 2)

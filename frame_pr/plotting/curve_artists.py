@@ -11,7 +11,16 @@ from frame_pr.plotting import curve_data
 from frame_pr.plotting.appearance import DASHED, grey
 from frame_pr.plotting.axis_quantities import AxisQuantity, axis_quantity
 from frame_pr.plotting.curve_data import Y_KEY, Average, DrawnCurve
-from frame_pr.plotting.legends import BASELINE, SHARED, is_baseline, number_text, pixels_along, with_numbers
+from frame_pr.plotting.legends import (
+    BASELINE,
+    CONTOURS,
+    GROUPS,
+    SHARED,
+    is_baseline,
+    number_text,
+    pixels_along,
+    with_numbers,
+)
 from frame_pr.plotting.options import SPREADS, PlotOptions
 
 if TYPE_CHECKING:
@@ -19,8 +28,6 @@ if TYPE_CHECKING:
 
 CURVE = "_curve"
 """Label of curves that the legend explains by colour and by stroke."""
-ISO_F = "_iso_f"
-"""Label of the contours."""
 EDGES = 100
 """Most rectangles that have an edge."""
 _STEPS = 2048
@@ -207,9 +214,9 @@ def draw_iso_f(ax: Axes, options: PlotOptions) -> None:
         contours.append([(r, f * r / ((1 + square) * r - square * f)) for r in recall])
         text = f"F{options.beta} = {f:g}" if f == max(options.iso_f) else f"{f:g}"
         look: dict[str, Any] = {"fontsize": "x-small", "color": grey(ax, 0.35), "ha": "right", "va": "center"}
-        ax.text(1.0, contours[-1][-1][1], text, zorder=0.6, path_effects=[halo(ax)], **look).set_gid(ISO_F)
+        ax.text(1.0, contours[-1][-1][1], text, zorder=0.6, path_effects=[halo(ax)], **look).set_gid(CONTOURS)
     ax.add_collection(
-        LineCollection(contours, colors=grey(ax, 0.6), linewidths=0.7, zorder=0.5, label=ISO_F), autolim=False
+        LineCollection(contours, colors=grey(ax, 0.6), linewidths=0.7, zorder=0.5, label=CONTOURS), autolim=False
     )
 
 
@@ -224,6 +231,7 @@ def show_hidden(ax: Axes) -> None:
     """Draw a curve wider, and below, where a later curve lies on it for some way along the axis."""
     import numpy as np
 
+    ax.autoscale_view()  # matplotlib sets the limits only when it draws
     for line in [line for line in ax.get_lines() if line.get_label() == "_below"]:
         line.remove()
     curves = named_curves(ax)
@@ -356,7 +364,7 @@ def _draw_groups(ax: Axes, average: Average, line: dict[str, Any]) -> None:
     else:
         steps = [np.column_stack([x, np.repeat(member, 2)]) for member in heights]
     ax.add_collection(
-        LineCollection(steps, colors=[line["color"]], linewidths=0.6, alpha=0.25, zorder=1, label="_groups"),
+        LineCollection(steps, colors=[line["color"]], linewidths=0.6, alpha=0.25, zorder=1, label=GROUPS),
         autolim=False,
     )
 

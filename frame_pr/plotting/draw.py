@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +17,7 @@ from frame_pr.plotting.appearance import (
     escape,
     grey,
     in_legend,
+    letters_along,
     numbers_in_order,
     shorten,
     style,
@@ -41,7 +42,6 @@ from frame_pr.plotting.curve_artists import (
 )
 from frame_pr.plotting.curve_data import Y_KEY, Average, Curves, DrawnCurve
 from frame_pr.plotting.legends import (
-    BASELINE,
     GUIDE,
     MARK,
     area_texts,
@@ -68,7 +68,6 @@ _LOGARITHMIC = 1000
 """Ranks from which on their axis is logarithmic."""
 _RARE, _LOW = 0.01, 0.1
 """A prevalence and an average precision below which curves lie on the floor of a linear axis."""
-_LOGIT_TICKS = (1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999)
 _SMALL = 1.7
 """Inches of axes with few ticks."""
 
@@ -105,7 +104,7 @@ def draw(curves: Curves, options: PlotOptions) -> Any:
 
         return draw_facets(drawn, panels, lines, options)
     drawn, others = _split_highlighted(drawn, lines, options)
-    with canvas(options.ax, layout="compressed", **_size_of(options)) as ax:
+    with canvas(options, layout="compressed", **_size_of(options)) as ax:
         _draw_axes(ax, drawn, others, lines, options)
     return ax
 
@@ -129,11 +128,13 @@ def _decimals_of(drawn: Sequence[DrawnCurve | Average], options: PlotOptions) ->
     """As many decimals as all areas need, so that all have equally many."""
     areas: list[Any] = [curve.mean for curve in drawn if isinstance(curve, Average)]
     areas += [curve.numbers[name] for curve in drawn if isinstance(curve, DrawnCurve) for name in options.areas]
-    # An area near 1 must not be shown as 1, nor a small one as 0.
-    least = min((gap for area in areas if area for gap in (area, 1 - area) if gap > 1e-9), default=1.0)
-    if float(f"{least:.{options.decimals}f}"):
-        return options.decimals
-    return min(1 - math.floor(math.log10(least)), _MOST_DECIMALS)
+    # An area near 1 must not be shown as 1, nor a small area as 0.
+    needed = [
+        1 - math.floor(math.log10(area)) if area < 0.5 else -math.floor(math.log10(1 - area))
+        for area in areas
+        if area and 1e-9 < area < 1 - 1e-9 and float(f"{area:.{options.decimals}f}") in (0, 1)
+    ]
+    return max(options.decimals, min(max(needed, default=0), _MOST_DECIMALS))
 
 
 def _size_of(options: PlotOptions) -> dict[str, Any]:
@@ -166,8 +167,8 @@ def _draw_axes(
     options: PlotOptions,
 ) -> None:
     """Draw everything into one axes."""
-    own_figure, before = options.ax is None, curves_in(ax)
-    if own_figure and options.is_square:
+    before = curves_in(ax)
+    if options.ax is None and options.is_square:
         ax.set_box_aspect(1)
     # A curve of no group and no system has the name of its scores.
     label = options.label and in_legend(shorten(options.label, 2 * 60))
@@ -190,9 +191,7 @@ def _draw_axes(
     ax.apply_aspect()
     show_hidden(ax)
     write_thresholds(ax, drawn, options)
-    if options.legend:
-        word = options.display(BASELINE)
-        draw_legend(ax, title, own_figure=own_figure, keep_below=options.rectangles, baseline=word)
+    draw_legend(ax, options, title, keep_below=options.rectangles)
 
 
 def layout_of(keys: pl.DataFrame, options: PlotOptions) -> tuple[list[str], list[str], list[str]]:
@@ -334,7 +333,7 @@ def _draw_others(ax: Axes, others: Sequence[DrawnCurve], options: PlotOptions) -
     look = {"color": grey(ax, 0.7), "linewidth": 0.6, "zorder": 1.5}
     for curve in others:
         draw_curve(ax, curve, "_other", bare, {**look, "marker": ""})
-    explain(ax, f"{len(others)} other{'s' * (len(others) > 1)}", **look)
+    explain(ax, f"{len(others)} {options.display('others' if len(others) > 1 else 'other')}", **look)
 
 
 def draw_content(
@@ -350,6 +349,21 @@ def draw_content(
     """Draw curves with their marks, the baseline and contours."""
     before = curves_in(ax)
     curves = [curve for curve in drawn if isinstance(curve, DrawnCurve)]
+    draw_iso_f(ax, options)
+    marks, guides = iter(explain_marks(curves, mark_names, options)), dict[str, tuple[float, Any]]()
+    for curve, label, look in zip(drawn, labels, looks, strict=True):
+        if isinstance(curve, Average):
+            draw_average(ax, curve, label, options, look.line, len(drawn))
+            continue
+        draw_curve(ax, curve, label, options, look.line)
+        colour = look.line["color"]
+        for mark, text in next(marks):
+            point = mark.point
+            dots(ax, [point.x], [point.y], colour, mark.shape, text if label_marks else "_mark").set_gid(MARK)
+            place, other = guides.get(mark.text, (point.x, colour))
+            guides[mark.text] = place, colour if other == colour else grey(ax, 0.6)
+    for place, colour in guides.values() if options.x == "threshold" else ():
+        ax.axvline(place, color=colour, linewidth=0.8, zorder=1, label=GUIDE)
     references = axis_quantity(options.ys[0]).references if len(options.ys) == 1 else {}
     if options.baseline and references:
         shares = [(curve.numbers["prevalence"], look.line["color"]) for curve, look in zip(drawn, looks, strict=True)]
@@ -360,22 +374,6 @@ def draw_content(
         shares = [(curve.numbers["prevalence"], look.line["color"]) for curve, look in zip(drawn, looks, strict=True)]
         shares += [(curve.numbers["prevalence"], grey(ax, 0.7)) for curve in others]
         draw_baselines(ax, shares, options.decimals if label_marks else None, as_band=bool(others))
-    draw_iso_f(ax, options)
-    marks, guides = iter(explain_marks(curves, mark_names, options)), dict[float, Any]()
-    for curve, label, look in zip(drawn, labels, looks, strict=True):
-        if isinstance(curve, Average):
-            draw_average(ax, curve, label, options, look.line, len(drawn))
-            continue
-        draw_curve(ax, curve, label, options, look.line)
-        colour = look.line["color"]
-        for mark, text in next(marks):
-            point = mark.point
-            dots(ax, [point.x], [point.y], colour, mark.shape, text if label_marks else "_mark").set_gid(MARK)
-            if options.x == "threshold":
-                of_system = len(options.ys) == 1 or look.group is not None
-                guides.setdefault(point.x, colour if of_system else grey(ax, 0.6))
-    for place, colour in guides.items():
-        ax.axvline(place, color=colour, linewidth=0.8, zorder=1, label=GUIDE)
     if not before and not any(curve.drawn for curve in drawn):
         rows = any(curve.blocks.height for curve in curves)
         positives = any(curve.numbers["positives"] for curve in drawn)
@@ -384,20 +382,20 @@ def draw_content(
 
 def set_axes(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve | Average]) -> None:
     """Set scales, limits with room for a line along the edges, and ticks."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+    from matplotlib.ticker import FuncFormatter, LogitLocator, MaxNLocator, NullLocator
 
     box = ax.get_window_extent()
     few = min(box.width, box.height) / ax.figure.dpi < _SMALL
-    for name, quantity in (("x", options.x), ("y", options.ys[0])):
-        axis = ax.xaxis if name == "x" else ax.yaxis
-        unit_range, scale = axis_quantity(quantity).unit_range, scale_of(name, options, curves)
-        if scale is not None:
-            ax.set(**{f"{name}scale": scale})
+    ax.set(**{f"{name}scale": scale for name in "xy" if (scale := scale_of(name, options, curves)) is not None})
+    for name, axis, quantity in (("x", ax.xaxis, options.x), ("y", ax.yaxis, options.ys[0])):
+        unit_range = axis_quantity(quantity).unit_range
         if axis.get_scale() != "linear":
             if unit_range:
-                ax.set(**{f"{name}lim": _limits(name, axis.get_scale(), curves)})
+                ax.set(**{f"{name}lim": _limits(name, {"x": ax.get_xscale(), "y": ax.get_yscale()}, curves)})
             if axis.get_scale() == "logit":
-                axis.set_major_locator(FixedLocator(_LOGIT_TICKS))
+                # A label has up to six letters, and is as high as two are wide.
+                ticks = letters_along(ax, box.width) // 7 if name == "x" else letters_along(ax, box.height) // 3
+                axis.set_major_locator(LogitLocator(nbins=max(2, ticks)))
                 axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
                 axis.set_minor_locator(NullLocator())
             continue
@@ -426,21 +424,27 @@ def scale_of(name: str, options: PlotOptions, curves: Sequence[DrawnCurve | Aver
     return None
 
 
-def _limits(name: str, scale: str, curves: Sequence[DrawnCurve | Average]) -> tuple[float, float]:
-    """The range of what is above 0; on a logit scale, of what is below 1, too."""
-    values = [
-        (curve.strips[{"x": "recall", "y": "precision"}[name]] if isinstance(curve, Average) else curve.blocks[name])
+def _limits(name: str, scales: Mapping[str, str], curves: Sequence[DrawnCurve | Average]) -> tuple[float, float]:
+    """The range of the points that both scales can show: above 0, on a logit scale also below 1."""
+    points = [
+        (
+            curve.strips.select(x="recall", y="precision")
+            if isinstance(curve, Average)
+            else curve.blocks.select("x", "y")
+        )
         for curve in curves
     ]
-    floor, ceiling = 1.0, 0.0
-    for series in values:
-        inside = series.cast(pl.Float64).filter((series > 0) & (series < 1))
-        if inside.len():
-            floor, ceiling = min(floor, float(inside.min())), max(ceiling, float(inside.max()))  # type: ignore[arg-type]
-    low = 10 ** math.floor(math.log10(0.9 * min(floor, 0.1)))
-    if scale == "log":
+    shown_points = pl.concat([table.cast(pl.Float64) for table in points]).filter(
+        pl.lit(True),
+        *(pl.col(axis) > 0 for axis, scale in scales.items() if scale != "linear"),
+        *(pl.col(axis) < 1 for axis, scale in scales.items() if scale == "logit"),
+    )
+    least: Any = shown_points[name].min()
+    most: Any = shown_points[name].max()
+    low = 10 ** math.floor(math.log10(min(0.1, 0.9 * (least or 1))))
+    if scales[name] == "log":
         return low, 1.1
-    return low, 1 - 10 ** math.floor(math.log10(max(1e-9, min(1 - ceiling, 0.1))))
+    return low, 0.5 if (most or 0) <= 0.5 else 1 - 10 ** math.floor(math.log10(max(1e-9, min(1 - most, 0.1))))
 
 
 def fit_heights(ax: Axes, options: PlotOptions) -> None:

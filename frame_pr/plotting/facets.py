@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
 from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
+from matplotlib import rcParams
 from matplotlib.figure import Figure
+from matplotlib.transforms import offset_copy
 
 from frame_pr.plotting import draw
 from frame_pr.plotting.appearance import PANELS, Appearance, escape, grey, open_figure, shorten, value_text
@@ -23,12 +26,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import SubFigure
 
-_WIDTH, _HEIGHT = 1.7, 1.8
-"""Inches of a panel, with letters of 10 points."""
-_TITLE_LETTERS = 24
-"""Letters of a line of a title, with letters of 10 points."""
+_LEAST, _MOST, _ROW_OF_PANELS = 1.7, 3.4, 6.0
+"""Inches of the width of a panel, and of as many panels in a row as have room, with letters of 10 points."""
+_TITLE_LETTERS, _NUMBER_LETTERS = 14, 17
+"""Letters of an inch of a title, and of the numbers below it."""
 _LINE, _ROW = 0.15, 0.13
 """Inches of a line of a title, and of a row of numbers above a panel."""
+_KEY = 0.07
+"""Length of the piece of a line before the numbers of its curve, as a share of the panel."""
+NUMBERS = "numbers"
+"""gid of the numbers above a panel."""
 _MARGIN_LETTERS = 18
 """Letters of the name of a row, in the margin."""
 _GRID = 48
@@ -55,8 +62,9 @@ def draw_facets(
         members.setdefault(panel_key(curve.key, panels), []).append(curve)
     cells = _cells(list(members), options.figure)
     rows, columns = (max(numbers, default=0) + 1 for numbers in (zip(*cells, strict=True) if cells else ((), ())))
-    scale = matplotlib.rcParams["font.size"] / 10
-    size = (scale * (_WIDTH * columns + 0.4), scale * (_HEIGHT * rows + 0.4))
+    scale = rcParams["font.size"] / 10
+    width = min(_MOST, max(_LEAST, _ROW_OF_PANELS / max(1, columns)))
+    size = (scale * (width * columns + 0.4), scale * ((width + 0.1) * rows + 0.4))
     with open_figure(options.figure, FigureClass=PanelFigure, figsize=size, layout="compressed") as figure:
         _draw_panels(figure, members, cells, panels, lines, options)
     return figure  # type: ignore[no-any-return]
@@ -72,7 +80,7 @@ def _draw_panels(
 ) -> None:
     drawn = [curve for curves in members.values() for curve in curves]
     rows, columns = (max((cell[i] for cell in cells), default=0) + 1 for i in (0, 1))
-    scale = matplotlib.rcParams["font.size"] / 10
+    scale = rcParams["font.size"] / 10
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
     set_axes(grid[0, 0], options, drawn)  # once, because matplotlib visits all axes that share these
     looks = iter(draw.looks_of(grid[0, 0], [curve.key for curve in drawn], lines, options))
@@ -84,7 +92,8 @@ def _draw_panels(
         grid[0, 0].set_axis_on()
         say(grid[0, 0], "no rows")
     names = _panel_names([curves[0].key for curves in members.values()], cells, grid, panels, options)
-    letters = _TITLE_LETTERS if options.figure is None else int(figure.bbox.width / figure.dpi / columns / scale * 14)
+    width = (figure.bbox.width / figure.dpi / scale - 0.4) / columns
+    letters = int(_TITLE_LETTERS * width)
     used: list[tuple[Axes, list[draw.Look]]] = []
     title_lines, number_rows = 1, 0
     for (row, column), name, curves in zip(cells, names, members.values(), strict=True):
@@ -92,15 +101,17 @@ def _draw_panels(
         ax.set_axis_on()
         ax.set_label(", ".join(panel_key(curves[0].key, panels)))
         ax.spines[["top", "right"]].set_visible(False)
+        ax.spines[:].set_in_layout(False)
         labels = [_numbers(curve, options) for curve in curves]
         draw.draw_content(ax, curves, labels, panel_looks, options, label_marks=False)
         lowest = (row + 1, column) not in cells
         ax.tick_params(labelsize="small", labelbottom=lowest, bottom=lowest, left=column == 0)
-        above = _write_numbers(ax, labels)
+        above = _write_numbers(ax, labels, panel_looks, int(_NUMBER_LETTERS * width))
         title = [*textwrap.wrap(name, max(8, letters))[:2], count_text(curves)]
         if len(" ".join(title)) + 2 <= letters:
             title = [f"{title[0]} ({title[1]})" if len(title) > 1 else title[0]]
-        ax.set_title("\n".join(title), fontsize="small", pad=4 + 72 * _ROW * scale * above)
+        # Given a height, matplotlib does not look for the tick labels of all panels above the title.
+        ax.set_title("\n".join(title), fontsize="small", y=1.0, pad=5 + 72 * _ROW * scale * above)
         title_lines, number_rows = max(title_lines, len(title)), max(number_rows, above)
         used.append((ax, panel_looks))
     if options.is_unbounded:
@@ -224,33 +235,38 @@ def _numbers(curve: DrawnCurve | Average, options: PlotOptions) -> str:
     return "\n".join([first, *marks[1:]])
 
 
-def _write_numbers(ax: Axes, labels: Sequence[str]) -> int:
-    """Write the numbers of all curves between the panel and its title; how many lines they take."""
-    handles, texts = ax.get_legend_handles_labels()
-    entries = [
-        (handle, text) for handle, text in zip(handles, texts, strict=True) if handle.get_gid() != SHARED and text
-    ]
-    if not any(labels) or not entries:
+def _write_numbers(ax: Axes, labels: Sequence[str], looks: Sequence[draw.Look], letters: int) -> int:
+    """Write the numbers of all curves between the panel and its title; return how many lines they take.
+
+    `letters`: how many have room in a line.
+
+    Texts and pieces of lines take a third of the time of a legend in each panel.
+    """
+    if not any(labels):
         return 0
+    lines = [label.count("\n") + 1 for label in labels]
     longest = max(len(line) for label in labels for line in label.split("\n"))
-    columns = max(1, 30 // (longest + 4))
-    legend = ax.legend(
-        *zip(*entries, strict=True),
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        ncols=columns,
-        fontsize="x-small" if longest < 28 else "xx-small",
-        frameon=False,
-        borderaxespad=0.2,
-        borderpad=0,
-        labelspacing=0.2,
-        columnspacing=0.8,
-        handlelength=1,
-        handletextpad=0.4,
-    )
-    legend.set_in_layout(False)
-    rows = [label.count("\n") + 1 for label in labels]
-    return sum(rows) if columns == 1 else ceil(len(rows) / columns) * max(rows)
+    columns = max(1, min(len(labels), letters // (longest + 4)))
+    if columns > 1:
+        lines = [max(lines)] * len(labels)
+    tops = list(accumulate(lines[::columns], initial=0))
+    height = 72 * _ROW * rcParams["font.size"] / 10
+    for i, (label, look) in enumerate(zip(labels, looks, strict=True)):
+        row, column = divmod(i, columns)
+        left, top = column / columns, height * (tops[-1] - tops[row])
+        place = offset_copy(ax.transAxes, ax.figure, 0, top - 0.42 * height, "points")
+        line = {**look.line, "marker": "", "clip_on": False, "label": "_key", "transform": place}
+        ax.plot([left, left + _KEY], [1, 1], scalex=False, scaley=False, **line)
+        text = ax.text(
+            left + 1.3 * _KEY,
+            1,
+            label,
+            transform=offset_copy(ax.transAxes, ax.figure, 0, top, "points"),
+            va="top",
+            fontsize="x-small" if longest < letters else "xx-small",
+        )
+        text.set(in_layout=False, gid=NUMBERS)
+    return tops[-1]
 
 
 def _shared_handles(panels: Sequence[tuple[Axes, Sequence[draw.Look]]], options: PlotOptions) -> list[Any]:

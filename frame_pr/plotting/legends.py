@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from frame_pr.plotting.appearance import escape, in_legend, shorten, value_text
+from frame_pr.plotting.appearance import Appearance, escape, in_legend, shorten, value_text
 from frame_pr.plotting.axis_quantities import X_ONLY, axis_quantity
 from frame_pr.plotting.curve_data import Y_KEY, Average, DrawnCurve
 from frame_pr.plotting.options import PlotOptions
@@ -22,6 +22,8 @@ GUIDE = "_guide"
 """Label of the lines from a marked point to the axis."""
 SHARED = "shared"
 """gid of entries of the legend that explain what curves have in common."""
+CONTOURS, GROUPS = BEHIND = ("_iso_f", "_groups")
+"""Labels of contours, and of the curves of single groups: a legend may cover them."""
 MARK = "mark"
 """gid of marked points."""
 _ROUNDING = 1e-9
@@ -66,7 +68,7 @@ def number_text(value: float, decimals: int) -> str:
     """Write a number in so many decimals, or in more if it would be shown as 0 or as 1 and is neither."""
     text = f"{value:.{decimals}f}"
     if value < 1 - _ROUNDING and float(text) == 1:
-        return f"{value:.{1 - math.floor(math.log10(1 - value))}f}"
+        return f"{value:.{-math.floor(math.log10(1 - value))}f}"
     return f"{value:.2g}" if value and not float(text) else text
 
 
@@ -76,12 +78,17 @@ def area_texts(curve: DrawnCurve | Average, options: PlotOptions) -> list[str]:
         return []
     if isinstance(curve, Average):
         area = options.display("average_precision", "AP")
-        title = f"mean interpolated {area}" if options.interpolated else f"mean {area}"
+        kind = (
+            f"{options.display('mean')} {options.display('interpolated')}"
+            if options.interpolated
+            else options.display("mean")
+        )
+        title = f"{kind} {area}"
         return [_equation(title, curve.mean, options)]
     first, *envelope = (curve.numbers[area] for area in options.areas)
     texts = [_equation(options.area_title, first, options)]
     if first is not None and envelope:
-        title = "interpolated" if options.points is None else f"{options.points}-point"
+        title = options.display("interpolated") if options.points is None else f"{options.points}-point"
         texts.append(f"{title} {number_text(envelope[0], options.decimals)}")
     return texts
 
@@ -138,35 +145,30 @@ def labels_of(
     return labels, with_numbers(title, counts[0]) if in_title else title
 
 
-def draw_legend(
-    ax: Axes,
-    title: str = "",
-    *,
-    own_figure: bool,
-    keep_below: bool = False,
-    above: bool = False,
-    baseline: str = BASELINE,
-) -> None:
+def draw_legend(ax: Axes, look: Appearance, title: str = "", *, keep_below: bool = False, above: bool = False) -> None:
     """Draw the legend inside the axes if it fits there, else to the right of the axes.
 
     A new figure becomes wider for it. The caller's axes keep their size: there the legend stays inside as long as it is
     not larger than the axes, in smaller letters if necessary. `keep_below`: do not cover what is below the
-    curves; `above`: in a new figure, draw the legend above the axes; `baseline`: the word for the prevalence.
+    curves; `above`: in a new figure, draw the legend above the axes.
     """
     from matplotlib import rcParams, rcParamsDefault
 
     handles, labels = ax.get_legend_handles_labels()
-    if not labels:
+    if not labels or not look.legend:
         return
     order = sorted(range(len(labels)), key=lambda i: (is_baseline(labels[i]), _is_shared(handles[i])))
+    labels = [
+        _translate(label, look) if _is_shared(handle) else label for handle, label in zip(handles, labels, strict=True)
+    ]
     settings: dict[str, Any] = {
         "handles": [handles[i] for i in order],
-        "labels": [textwrap.fill(_with_word(labels[i], baseline), _LETTERS) for i in order],
+        "labels": [_fill(labels[i]) for i in order],
         "title": title or None,
     }
     if rcParams["legend.fontsize"] == rcParamsDefault["legend.fontsize"]:
         settings |= {"fontsize": "small", "title_fontsize": "small", "handlelength": 1.7}
-    if above and own_figure:
+    if above and look.in_new_figure:
         settings |= {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False}
     if rcParams["legend.loc"] != "best" or "loc" in settings:
         ax.legend(**settings)
@@ -175,28 +177,35 @@ def draw_legend(
     small = settings | tight | {"fontsize": "x-small", "title_fontsize": "x-small"}
     tiny = small | {"fontsize": "xx-small", "title_fontsize": "xx-small", "borderaxespad": 0.1}
     tiny |= {"labelspacing": 0.1, "borderpad": 0.2}
-    looks = [settings] if own_figure else [settings, small, tiny, tiny | {"ncols": 2, "columnspacing": 0.8}]
+    sizes = [settings] if look.in_new_figure else [settings, small, tiny, tiny | {"ncols": 2, "columnspacing": 0.8}]
     points = _points_of(ax)
     fitting: tuple[dict[str, Any], Any, int] | None = None
-    for look in looks:
-        legend = ax.legend(loc="lower left", **look)
+    for size in sizes:
+        legend = ax.legend(loc="lower left", **size)
         covered = _covered(ax, legend, points)
         if not covered:
             continue
         place = min(covered, key=lambda name: (covered[name], keep_below and "upper" not in name))
         if fitting is None or covered[place] < fitting[2] / 2:
-            fitting = (look, place, covered[place])
+            fitting = (size, place, covered[place])
         if not covered[place]:
             break
-    if fitting is not None and not (own_figure and fitting[2]):
+    if fitting is not None and not (look.in_new_figure and fitting[2]):
         legend = ax.legend(loc=fitting[1], **fitting[0])
         legend.set_in_layout(False)
         return
-    _put_right(ax, looks[-1], own_figure)
+    _put_right(ax, sizes[-1], look)
 
 
-def _with_word(label: str, baseline: str) -> str:
-    return label.replace(BASELINE, baseline, 1) if is_baseline(label) else label
+def _translate(label: str, look: Appearance) -> str:
+    """Write the caller's word for the word before the numbers."""
+    word, bracket, numbers = label.partition(" (")
+    return look.display(word) + bracket + numbers
+
+
+def _fill(label: str) -> str:
+    """Break a long label into lines, but not before or after an equals sign."""
+    return textwrap.fill(label.replace(" = ", "\u00a0=\u00a0"), _LETTERS).replace("\u00a0=\u00a0", " = ")
 
 
 def _is_shared(handle: Any) -> bool:
@@ -204,7 +213,7 @@ def _is_shared(handle: Any) -> bool:
     return bool(getattr(handle, "get_gid", lambda: None)() == SHARED)
 
 
-def _put_right(ax: Axes, settings: dict[str, Any], own_figure: bool) -> None:
+def _put_right(ax: Axes, settings: dict[str, Any], look: Appearance) -> None:
     """Put the legend to the right of the axes, in as many columns as its height needs."""
     figure = ax.figure.canvas.figure
     place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1), "borderaxespad": 0, "columnspacing": 1}
@@ -213,7 +222,7 @@ def _put_right(ax: Axes, settings: dict[str, Any], own_figure: bool) -> None:
     columns = math.ceil(legend.get_window_extent().height / room)
     if columns > 1:
         legend = ax.legend(**settings | place | {"ncols": columns})
-    if own_figure:
+    if look.in_new_figure:
         width = legend.get_window_extent().width / figure.dpi
         height = ax.get_window_extent().height / figure.dpi
         figure.set_figwidth(max(figure.get_figwidth(), (height if ax.get_box_aspect() else 0.8 * 6.4) + width + 1.2))
@@ -223,10 +232,11 @@ def _put_right(ax: Axes, settings: dict[str, Any], own_figure: bool) -> None:
 
 
 def _points_of(ax: Axes) -> Any:
-    """Pixels along all curves, histograms, whiskers and texts of the axes."""
+    """Pixels along all curves, histograms, whiskers and texts of the axes, which a legend should not cover."""
     import numpy as np
     from matplotlib.collections import LineCollection
 
+    ax.autoscale_view()  # matplotlib sets the limits only when it draws
     drawn: list[Any] = [*ax.get_lines(), *ax.patches]
     lines = [
         pixels_along(artist.get_transform().transform_path(artist.get_path()))
@@ -234,7 +244,7 @@ def _points_of(ax: Axes) -> Any:
         if artist.get_label() not in (f"_{BASELINE}", GUIDE)
     ]
     for whiskers in ax.collections:
-        if isinstance(whiskers, LineCollection):
+        if isinstance(whiskers, LineCollection) and whiskers.get_label() not in BEHIND:
             paths = whiskers.get_paths()
             lines += [pixels_along(whiskers.get_transform().transform_path(path)) for path in paths]
     boxes = [text.get_window_extent() for text in ax.texts]

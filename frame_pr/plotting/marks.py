@@ -50,20 +50,24 @@ def marks_of(curve: DrawnCurve, options: PlotOptions) -> list[Mark]:
         return []
     marks: list[tuple[Point | None, str, str]] = []
     for threshold in options.thresholds:
-        marks.append((point_at_threshold(curve, threshold), "o", f"threshold {threshold:g}"))
+        marks.append((point_at_threshold(curve, threshold), "o", f"{options.display('threshold')} {threshold:g}"))
     for recall in options.recalls:
         point = point_at_recall(curve, float(recall.text))
         if point is not None:
-            text = f"recall {float(recall.text):g} (threshold {threshold_text(curve, point)})"
+            threshold_word = options.display("threshold")
+            text = (
+                f"{options.display('recall')} {float(recall.text):g} ({threshold_word} {threshold_text(curve, point)})"
+            )
             marks.append((point, "s", text))
     for name in options.best:
         if (best := best_point(curve, name)) is not None:
             point, value = best
-            text = f"{best_title(name)} = {number_text(value, options.decimals)}"
+            text = f"{options.display(name, best_title(name))} = {number_text(value, options.decimals)}"
             marks.append((point, "D", f"{text} at {threshold_text(curve, point)}"))
     y = curve.key.get(Y_KEY, options.ys[0])
-    says_height = tuple(f"{best_title(f'{side}_{y}')} " for side in ("max", "min"))
-    title = axis_quantity(y).title.partition(",")[0]
+    best_of_y = [f"{side}_{y}" for side in ("max", "min")]
+    says_height = tuple(f"{options.display(name, best_title(name))} " for name in best_of_y)
+    title = options.display(y, axis_quantity(y).title.partition(",")[0])
     return [
         Mark(
             point,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from frame_pr.frames.arguments import advice, flag, names_of, one_of, real, scalar, several, text, whole
 from frame_pr.frames.messages import first_line, shown
@@ -16,9 +16,6 @@ from frame_pr.metrics.numbers import DECIMAL, each, f_of, number
 from frame_pr.plotting.appearance import Appearance, appearance_of, check_mathematics
 from frame_pr.plotting.axis_quantities import Y_ONLY, axis_quantity, check_axis
 
-if TYPE_CHECKING:
-    pass
-
 ISO_F = (0.2, 0.4, 0.6, 0.8)
 """Contours that `iso_f=True` draws."""
 SPREADS = {
@@ -27,20 +24,6 @@ SPREADS = {
     "groups": ("", "", "single groups"),
 }
 """What `spread=` draws around an average: two columns of `average_curve`, and its name in the legend."""
-_ELSEWHERE = {
-    "figsize": "it belongs to the figure: give ax= of yours, with facet= figure=",
-    "title": "it is a method: plot(...).set_title(...), of facets suptitle",
-    "square": "it is a method: plot(...).set_box_aspect(1)",
-    "kind": "x= and y= say what is drawn, such as x='fpr', y='recall' for ROC",
-    **dict.fromkeys(("hue", "style"), "several scores give systems in colours, by= groups in strokes"),
-    **dict.fromkeys(("col", "row", "col_wrap"), "facet= draws panels, for two keys in rows and columns"),
-    **dict.fromkeys(("ci", "errorbar"), "spread= says what is drawn around an average"),
-    "xlim": "it is a method: plot(...).set_xlim(...)",
-    "ylim": "it is a method: plot(...).set_ylim(...)",
-    **dict.fromkeys(("palette", "cmap", "colours", "color_discrete_map"), "colors={name: colour} sets colours by name"),
-}
-
-
 BACKENDS = ("matplotlib", "altair")
 SCALES = ("linear", "log", "logit")
 """Scales of an axis."""
@@ -181,8 +164,6 @@ def options_of(
         label=_label(get("label")),
         **appearance_of(options),
     )
-    if parsed.figure is not None and not parsed.facet:
-        raise ValueError("figure= is where facet= draws its panels: give ax=, or facet=")
     _refuse_conflicts(parsed, options)
     return parsed
 
@@ -192,7 +173,7 @@ def _refuse_conflicts(options: PlotOptions, arguments: Mapping[str, Any]) -> Non
     if options.facet and options.label is not None:
         raise ValueError("label= names one curve, and facet= draws several: leave it out")
     if options.facet and options.ax is not None:
-        raise ValueError("facet= draws a figure of its own: leave out ax=, or facet=")
+        raise ValueError("facet= draws several axes: leave out ax=, or give figure=")
     if options.facet is True and options.average:
         raise ValueError(
             "facet=True draws every group and average= their mean: leave out one of the two, or name the keys of both"
@@ -307,11 +288,7 @@ def _check_line(function: str, line: Mapping[str, Any], arguments: Sequence[str]
     for name, value in line.items():
         (setting,) = normalize_kwargs({name: value}, Line2D)
         if not hasattr(Line2D, f"set_{setting}"):
-            hint = (
-                _ELSEWHERE.get(name)
-                or advice(name, arguments)
-                or "further keywords are properties of matplotlib's Line2D"
-            )
+            hint = advice(name, arguments) or "further keywords are properties of matplotlib's Line2D"
             raise TypeError(f"{function} has no argument {shown(name)}; {hint}")
         try:
             Line2D([], [], **{setting: value})

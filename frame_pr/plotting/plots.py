@@ -14,7 +14,7 @@ from frame_pr.frames.kinds import Frame, backend_class, read_stream
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.plotting.appearance import PanelArguments
+from frame_pr.plotting.appearance import ColourArguments
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # `plot` and `plot_curve` return `Axes | Any`: with a union, every typed caller would have to test for a Figure.
 
 
-class CurveArguments(PanelArguments, total=False):
+class CurveArguments(ColourArguments, total=False):
     """The options of `plot` and `plot_curve`; their docstrings describe each."""
 
     x: str
@@ -113,13 +113,13 @@ def plot(
         Maximum number of groups in the plot. Default: 10 curves, 48 panels.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
+    figure : matplotlib Figure or SubFigure, optional
+        The figure to draw in, instead of `ax`. Without both, a new figure.
     colors : dict, optional
         Colours by name: of systems; without several systems, of groups. A dict may have other names, too, but one of
         its names must be in the plot.
     legend : bool
         Whether to draw the legend. Default True.
-    figure : matplotlib Figure or SubFigure, optional
-        Where to draw panels. Without it, on a new figure.
     x : str
         What the x axis shows: a rate of `confusion` between 0 and 1, such as "fpr"; "threshold", "k", or "share" (k
         over all rows). Default "recall".

@@ -16,7 +16,7 @@ from frame_pr.functions.curves import curve
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.plotting.appearance import (
     Appearance,
-    PanelArguments,
+    ColourArguments,
     appearance_of,
     canvas,
     escape,
@@ -48,7 +48,7 @@ _OUTLYING, _FAR = 0.005, 20
 """If the scores are so many times as wide as without this share at either end, the axis leaves out what is beyond."""
 
 
-class ScoresArguments(PanelArguments, Policies, total=False):
+class ScoresArguments(ColourArguments, Policies, total=False):
     """The keyword arguments of `plot_scores`."""
 
 
@@ -99,13 +99,13 @@ def plot_scores(
         Maximum number of groups in the plot. Default: 48 panels.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
+    figure : matplotlib Figure or SubFigure, optional
+        The figure to draw in, instead of `ax`. Without both, a new figure.
     colors : dict, optional
         Colours by name: of "positives" and "negatives". A dict may have other names, too, but one of its names must be
         in the plot.
     legend : bool
         Whether to draw the legend. Default True.
-    figure : matplotlib Figure or SubFigure, optional
-        Where to draw panels. Without it, on a new figure.
     **options
         Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`.
 
@@ -171,11 +171,10 @@ def plot_scores(
 
         share = "system" not in names
         return draw_panels(keys, names, look, (2.6, 2.0), draw_one, (title, "Share of the rows"), sharex=share)
-    with canvas(look.ax, figsize=(6.4, 4.0), layout="constrained") as target:
+    with canvas(look, figsize=(6.4, 4.0), layout="constrained") as target:
         set_titles(target, title, "Share of the rows")
         histograms(target, tables[0], ascending=ascending)
-        if look.legend:
-            draw_legend(target, own_figure=look.ax is None, above=True)
+        draw_legend(target, look, above=True)
     return target
 
 
@@ -229,9 +228,11 @@ def _draw_histograms(
         ax.stairs(heights, edges, color=colour, linewidth=1.5, label=label, zorder=zorder)
         ax.stairs(heights, edges, color=colour, alpha=0.25, fill=True, linewidth=0, zorder=zorder)
     if threshold is not None:
-        ax.axvline(threshold, color=grey(ax, 0.3), linewidth=1, label=f"threshold {threshold:g}")
+        ax.axvline(threshold, color=grey(ax, 0.3), linewidth=1, label=f"{look.display('threshold')} {threshold:g}")
     if beyond and numbers:
-        ax.plot([], [], linestyle="", label=f"beyond the axis: {pluralize(round(beyond), 'row', 'rows')}")
+        ax.plot(
+            [], [], linestyle="", label=f"{look.display('beyond the axis')}: {pluralize(round(beyond), 'row', 'rows')}"
+        )
     ax.set_ylim(bottom=0)
     return texts
 
@@ -265,7 +266,7 @@ def _edges(low: float, high: float, n_bins: int) -> Any:
 
 @public()
 def plot_gains(
-    frame: Frame, /, *, y: Literal["recall", "precision", "lift"] = "recall", **options: Unpack[PanelArguments]
+    frame: Frame, /, *, y: Literal["recall", "precision", "lift"] = "recall", **options: Unpack[ColourArguments]
 ) -> Axes | Any:
     """Draw a gains table as a chart: a bar for each bin of the rows, and a line of the cumulative value.
 
@@ -290,13 +291,13 @@ def plot_gains(
         Maximum number of groups in the plot. Default: 48 panels.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
+    figure : matplotlib Figure or SubFigure, optional
+        The figure to draw in, instead of `ax`. Without both, a new figure.
     colors : dict, optional
         Colours by name: of "bin" and "cumulative". A dict may have other names, too, but one of its names must be in
         the plot.
     legend : bool
         Whether to draw the legend. Default True.
-    figure : matplotlib Figure or SubFigure, optional
-        Where to draw panels. Without it, on a new figure.
 
     Returns
     -------
@@ -354,11 +355,10 @@ def plot_gains(
             return ""
 
         return draw_panels(named, names, look, (2.6, 2.0), draw_one, titles, sharex=True, sharey=True)
-    with canvas(look.ax, figsize=(6.4, 4.0), layout="constrained") as target:
+    with canvas(look, figsize=(6.4, 4.0), layout="constrained") as target:
         set_titles(target, *titles)
         _draw_gains(target, tables[0], name, look)
-        if look.legend:
-            draw_legend(target, own_figure=look.ax is None, above=True)
+        draw_legend(target, look, above=True)
     return target
 
 
@@ -379,7 +379,7 @@ def _draw_gains(ax: Axes, table: pl.DataFrame, name: str, look: Appearance) -> N
         "color": grey(ax, 0.5),
         "linestyle": ":",
         "linewidth": 1,
-        "label": "random ranking",
+        "label": look.display("random ranking"),
     }
     if name == "recall":
         ax.plot([0, 1], [0, 1], **chance)

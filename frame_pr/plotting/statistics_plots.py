@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 import polars as pl
 
@@ -17,8 +17,7 @@ from frame_pr.plotting.altair_charts import chart_of_dots, check_backend
 from frame_pr.plotting.appearance import (
     LABEL_LENGTH,
     Appearance,
-    AxesArguments,
-    PanelArguments,
+    ColourArguments,
     appearance_of,
     canvas,
     escape,
@@ -52,6 +51,18 @@ _OFFSET = 0.25
 """Distance between the intervals of two systems, in lines."""
 
 
+class Values(NamedTuple):
+    """The values of a metric that a plot draws."""
+
+    table: pl.DataFrame
+    """The keys, and `value, low, high, units`."""
+    keys: list[str]
+    title: str
+    """The metric as an axis names it."""
+    unit: str
+    """What `units` is the number of."""
+
+
 @public()
 def plot_intervals(
     frame: Frame,
@@ -60,7 +71,7 @@ def plot_intervals(
     metric: str | None = None,
     overall: float | None = None,
     backend: Literal["matplotlib", "altair"] = "matplotlib",
-    **options: Unpack[AxesArguments],
+    **options: Unpack[ColourArguments],
 ) -> Axes | Any:
     """Draw a dot and its confidence interval for each group (forest plot), from the result of `intervals`.
 
@@ -88,6 +99,8 @@ def plot_intervals(
         Maximum number of groups in the plot. Default: 60 rows.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
+    figure : matplotlib Figure or SubFigure, optional
+        The figure to draw in, instead of `ax`. Without both, a new figure.
     colors : dict, optional
         Colours by name: of systems. A dict may have other names, too, but one of its names must be in the plot.
     legend : bool
@@ -131,9 +144,9 @@ def plot_intervals(
     name = None if metric is None else text("metric", metric)
     line = None if overall is None else float(real("overall", overall))
     look = Appearance(**appearance_of(options))
-    ax = look.ax
     check_backend(one_of("backend", backend, BACKENDS), look)
-    table, keys, drawn = read_values(frame, name, look)
+    values = read_values(frame, name, look)
+    table, keys = values.table, values.keys
     has_systems = len(keys) > 1 and "system" in keys
     systems = table["system"].unique(maintain_order=True).to_list() if has_systems else []
     rows = [key for key in keys if not systems or key != "system"]
@@ -151,17 +164,15 @@ def plot_intervals(
     _warn_of_scale(table, line)
     table = table.with_columns(place=len(places) - 1 - number)
     if backend == "altair":
-        return chart_of_dots(table, rows, systems, drawn, table["value"].mean() if line is None else line, look)
-    with canvas(ax, figsize=(6.4, 1.2 + HEIGHT * len(places)), layout="constrained") as target:
+        return chart_of_dots(table, rows, systems, values.title, table["value"].mean() if line is None else line, look)
+    with canvas(look, figsize=(6.4, 1.2 + HEIGHT * len(places)), layout="constrained") as target:
         units = table.unique("place", maintain_order=True)["units"].to_list()
-        names = [", ".join(look.display(value_text(value)) for value in row) for row in places.rows()]
-        write_names(target, names, units, own_figure=ax is None)
+        title = write_names(target, look.names_of(places), rows, look, units, values.unit)
         _dots(target, table, systems, look)
-        _draw_overall(target, table["value"].mean(), line, look.decimals)
+        _draw_overall(target, table["value"].mean(), line, look)
         target.margins(y=min(0.1, 0.6 / max(1, len(places))))
-        set_titles(target, drawn, "")
-        if systems and look.legend:
-            draw_legend(target, own_figure=ax is None)
+        set_titles(target, values.title, title)
+        draw_legend(target, look)
     return target
 
 
@@ -182,12 +193,12 @@ def _warn_of_scale(table: pl.DataFrame, overall: float | None) -> None:
         )
 
 
-def _draw_overall(ax: Axes, mean: Any, overall: float | None, decimals: int) -> None:
+def _draw_overall(ax: Axes, mean: Any, overall: float | None, look: Appearance) -> None:
     value = mean if overall is None else overall
     if not isinstance(value, float):
         return
     ax.axvline(value, color=grey(ax, 0.4), linestyle=":", linewidth=1, zorder=1)
-    label = f"{'mean' if overall is None else 'overall'} {value:.{decimals}f}"
+    label = f"{look.display('mean' if overall is None else 'overall')} {value:.{look.decimals}f}"
     above: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "xytext": (0, 3), "textcoords": "offset points"}
     ax.annotate(label, (value, 1), ha="center", va="bottom", color=grey(ax, 0.4), **above)
 
@@ -223,21 +234,33 @@ def places_of(table: pl.DataFrame, keys: Sequence[str]) -> list[dict[str, Any]]:
     return number_rows(table, keys)[0].rows(named=True)
 
 
-def write_names(ax: Axes, names: Sequence[str], units: Sequence[int | None], *, own_figure: bool) -> None:
-    """Write the names of the rows with their units; in axes of the caller, as much as fits."""
+def write_names(
+    ax: Axes,
+    names: Sequence[str],
+    keys: Sequence[str],
+    look: Appearance,
+    units: Sequence[int | None] = (),
+    unit: str = "",
+) -> str:
+    """Write the names of the rows and their numbers, as much as fits; return a title that explains both.
+
+    `unit`: what `units` are the numbers of.
+    """
     box = ax.get_window_extent()
-    room = LABEL_LENGTH if own_figure else max(6, letters_along(ax, 0.35 * box.width))
-    counts = ["" if n is None else f"  ({n:,})" for n in units]
-    if max(len(name + count) for name, count in zip(names, counts, strict=True)) > room and not own_figure:
+    room = LABEL_LENGTH if look.in_new_figure else max(6, letters_along(ax, 0.35 * box.width))
+    counts = ["" if n is None else f"  ({n:,})" for n in units or [None] * len(names)]
+    if max(len(name + count) for name, count in zip(names, counts, strict=True)) > room and not look.in_new_figure:
         counts = [""] * len(names)
     labels = [escape(shorten(name, room)) + count for name, count in zip(names, counts, strict=True)]
     # A line is as high as two letters are wide.
-    every = 1 if own_figure else ceil(2 * len(names) / max(1, letters_along(ax, box.height)))
+    every = 1 if look.in_new_figure else ceil(2 * len(names) / max(1, letters_along(ax, box.height)))
     ax.set_yticks(range(len(names) - 1, -1, -every), labels[::every])
+    title = escape(", ".join(shorten(look.display(key)) for key in keys))
+    return f"{title} ({unit})" if any(counts) else title
 
 
 @public()
-def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[PanelArguments]) -> Axes | Any:
+def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[ColourArguments]) -> Axes | Any:
     """Draw a metric over time with its confidence interval, and the prevalence below it.
 
     Parameters
@@ -259,12 +282,12 @@ def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[
         Maximum number of groups in the plot. Default: 10 lines.
     ax : matplotlib Axes, optional
         Where to draw. Without it, on a new figure.
+    figure : matplotlib Figure or SubFigure, optional
+        The figure to draw in, instead of `ax`. Without both, a new figure.
     colors : dict, optional
         Colours by name: of systems. A dict may have other names, too, but one of its names must be in the plot.
     legend : bool
         Whether to draw the legend. Default True.
-    figure : matplotlib Figure or SubFigure, optional
-        Where to draw panels. Without it, on a new figure.
 
     Returns
     -------
@@ -304,15 +327,15 @@ def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[
     others = [name for name in metrics if name != _PREVALENCE]
     names = [text("metric", metric) if metric is not None else next(iter(others or metrics), ""), *shares]
     tables = [read_values(frame, name, look) for name in dict.fromkeys(names)]
-    keys = [key for key in tables[0][1] if key != "system"]
+    keys = [key for key in tables[0].keys if key != "system"]
     if len(keys) != 1:
         raise ValueError(f"plot_trend draws one key, such as a week, along the axis, and the frame has {len(keys)}")
-    systems = tables[0][0]["system"].unique(maintain_order=True).to_list() if "system" in tables[0][1] else []
+    systems = tables[0].table["system"].unique(maintain_order=True).to_list() if "system" in tables[0].keys else []
     look.check_number(len(systems), "systems", _MOST_LINES)
     look.check_names(systems or [_PREVALENCE], systems)
     systems = [systems[place] for place in look.places([{"system": system} for system in systems])]
     if look.ax is not None:
-        with canvas(look.ax) as target:
+        with canvas(look) as target:
             _draw_trend(target, tables[0], keys[0], systems, look)
         return target
     height = 4.0 if len(tables) == 1 else 5.0
@@ -340,14 +363,14 @@ def _metrics_of(frame: Any) -> list[str]:
 
 def _draw_trend(
     ax: Axes,
-    drawn: tuple[pl.DataFrame, list[str], str],
+    values: Values,
     key: str,
     systems: Sequence[Any],
     look: Appearance,
     is_first: bool = True,
 ) -> None:
     """Draw a line, and a band where there are bounds, for each system."""
-    table, _, title = drawn
+    table = values.table
     shared = table.select(pl.struct(key, "value").n_unique() == pl.col(key).n_unique()).item() and not is_first
     if shared:  # the prevalence of rows that all systems ranked
         table, systems = table.unique(key, maintain_order=True), []
@@ -378,16 +401,16 @@ def _draw_trend(
         from matplotlib.ticker import MaxNLocator
 
         ax.xaxis.set_major_locator(MaxNLocator("auto", integer=along.dtype.is_integer()))
-    set_titles(ax, escape(look.display(key)), title)
-    if systems and look.legend and is_first:
-        draw_legend(ax, own_figure=look.ax is None)
+    set_titles(ax, escape(look.display(key)), values.title)
+    if is_first:
+        draw_legend(ax, look)
 
 
-def read_values(frame: Any, metric: str | None, look: Appearance) -> tuple[pl.DataFrame, list[str], str]:
-    """Read the rows of a metric, the names of the keys, and the name of the metric."""
+def read_values(frame: Any, metric: str | None, look: Appearance) -> Values:
+    """Read the rows of a metric from a frame of `intervals` or of metrics."""
     kind = kind_of(frame)
     if metric is not None and "metric" not in kind.columns and metric in kind.columns:
-        return _read_figures(kind, metric, look)
+        return _read_metrics(kind, metric, look)
     missing = [name for name in COLUMNS if name not in kind.columns]
     if missing:
         raise ValueError(
@@ -400,10 +423,11 @@ def read_values(frame: Any, metric: str | None, look: Appearance) -> tuple[pl.Da
     names = [str(key) for key in keys]
     table = kind.read([*keys, *COLUMNS]).select(map(by_name, [*names, *COLUMNS])).collect()
     selected = one_metric(table, metric)
-    return table.filter(pl.col("metric") == selected), names, escape(look.display(selected, metric_title(selected)))
+    title = escape(look.display(selected, metric_title(selected)))
+    return Values(table.filter(pl.col("metric") == selected), names, title, "n")
 
 
-def _read_figures(kind: Any, metric: str, look: Appearance) -> tuple[pl.DataFrame, list[str], str]:
+def _read_metrics(kind: Any, metric: str, look: Appearance) -> Values:
     """Read a frame of metrics, which has no bounds; the columns before the first metric are keys."""
     names = list(map(str, kind.columns))
     keys = names[: next(i for i, name in enumerate(names) if name == metric or is_metric(name))]
@@ -417,7 +441,7 @@ def _read_figures(kind: Any, metric: str, look: Appearance) -> tuple[pl.DataFram
     number = by_name(units[0]) if units else pl.lit(None, pl.Int64)
     value = by_name(metric).cast(pl.Float64).fill_nan(None)
     table = table.select(*map(by_name, keys), value=value, low=none, high=none, units=number)
-    return table, keys, escape(look.display(metric, metric_title(metric)))
+    return Values(table, keys, escape(look.display(metric, metric_title(metric))), "positives")
 
 
 def one_metric(table: pl.DataFrame, metric: str | None) -> str:

@@ -34,12 +34,12 @@ CALLS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "kind": (
         lambda: fp.plot(RUN, "rel", "s", kind="roc"),
         TypeError,
-        "plot has no argument 'kind'; x= and y= say what is drawn, such as x='fpr', y='recall' for ROC",
+        "plot has no argument 'kind'; plot(..., x='fpr', y='recall') draws a ROC curve",
     ),
     "square": (
         lambda: fp.plot(RUN, "rel", "s", square=True),
         TypeError,
-        "plot has no argument 'square'; it is a method: plot(...).set_box_aspect(1)",
+        "plot has no argument 'square'; set it afterwards: ax.set_box_aspect(1)",
     ),
     "order of nothing": (
         lambda: fp.plot(RUN, "rel", ["s", "other"], order=["zz"]),
@@ -64,7 +64,7 @@ CALLS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "axes and figure": (
         lambda: fp.plot_scores(RUN, "rel", "s", ax=axes(), figure=axes().figure),
         ValueError,
-        "figure= is where panels are drawn, and ax= one axes: give one",
+        "ax= and figure= both say where to draw: give one",
     ),
     "figures of scores": (
         lambda: fp.plot_scores(RUN, "rel", "s", figures="f1"),  # type: ignore[call-arg]
