@@ -98,7 +98,7 @@ def draw(curves: Curves, options: PlotOptions) -> Any:
     drawn = _in_order(drawn, options)
     options = replace(options, decimals=_decimals_of(drawn, options))
     if options.backend == "altair":
-        return _draw_altair(drawn, lines, options)
+        return _draw_altair(drawn, lines, panels, options)
     if panels:
         from frame_pr.plotting.facets import draw_facets
 
@@ -145,18 +145,30 @@ def _size_of(options: PlotOptions) -> dict[str, Any]:
     return {"figsize": (min(width, 1.02 * height) if options.is_square else width, height)}
 
 
-def _draw_altair(drawn: Sequence[DrawnCurve | Average], keys: Sequence[str], options: PlotOptions) -> Any:
+def _draw_altair(
+    drawn: Sequence[DrawnCurve | Average], keys: Sequence[str], facets: Sequence[str], options: PlotOptions
+) -> Any:
     """Give the curves to altair, with the names, colours and scales that matplotlib would draw."""
-    from frame_pr.plotting.altair_charts import chart_of_curves
+    from frame_pr.plotting.altair_charts import NamedCurve, chart_of_curves, colours_by_name
+    from frame_pr.plotting.facets import columns_of
 
     curves = [curve for curve in drawn if isinstance(curve, DrawnCurve)]
     alone = options.label or options.display(options.score) or "curve"
-    names = [written(name_of(curve.key, keys, options.labels)) or alone for curve in curves]
-    entries = [with_numbers(name, *area_texts(curve, options)) for name, curve in zip(names, curves, strict=True)]
-    colours = [options.colors.get(written(name_of(curve.key, keys))) for curve in curves]
-    numbers = system_numbers(names) if "system" in keys or not keys else numbers_in_order(names)
+    names = [written(name_of(curve.key, keys)) for curve in curves]
+    numbers = None if "system" in keys or not keys else numbers_in_order(names)
+    colours = colours_by_name([name or options.label or options.score or alone for name in names], options, numbers)
+    named = []
+    for curve in curves:
+        panel = written(name_of(curve.key, facets, options.labels))
+        name = written(name_of(curve.key, keys, options.labels)) or alone
+        title = with_numbers(name, *area_texts(curve, options))
+        # The numbers of a name differ from panel to panel.
+        named.append(NamedCurve(panel, name if facets else title, title, curve))
     log = [scale_of(axis, options, curves) == "log" for axis in ("x", "y")]
-    return chart_of_curves(curves, entries, numbers, colours, options, log)
+    of_names = dict(zip((curve.name for curve in named), colours, strict=True))
+    return chart_of_curves(
+        named, of_names, options, log, columns_of(len({curve.panel for curve in named})) if facets else None
+    )
 
 
 def _draw_axes(

@@ -174,7 +174,7 @@ def _cells(keys: Sequence[tuple[Any, ...]], target: Figure | SubFigure | None) -
     if _is_grid(keys):
         down, right = ([*dict.fromkeys(key[i] for key in keys)] for i in (0, 1))
         return [(down.index(a), right.index(b)) for a, b in keys]
-    columns = _columns(len(keys), target)
+    columns = columns_of(len(keys), target)
     return [divmod(i, columns) for i in range(len(keys))]
 
 
@@ -186,7 +186,7 @@ def _is_grid(keys: Sequence[tuple[Any, ...]]) -> bool:
     return down * right <= max(_GRID, len(keys)) and min(down, right) > 1
 
 
-def _columns(panels: int, target: Figure | SubFigure | None) -> int:
+def columns_of(panels: int, target: Figure | SubFigure | None = None) -> int:
     """Few cells stay empty, not far from square; in a figure of the caller, the largest panels."""
     if target is not None:
         width, height = target.bbox.width, target.bbox.height
@@ -251,17 +251,18 @@ def _write_numbers(ax: Axes, labels: Sequence[str], looks: Sequence[draw.Look], 
         lines = [max(lines)] * len(labels)
     tops = list(accumulate(lines[::columns], initial=0))
     height = 72 * _ROW * rcParams["font.size"] / 10
+    figure: Any = ax.figure
     for i, (label, look) in enumerate(zip(labels, looks, strict=True)):
         row, column = divmod(i, columns)
         left, top = column / columns, height * (tops[-1] - tops[row])
-        place = offset_copy(ax.transAxes, ax.figure, 0, top - 0.42 * height, "points")
+        place = offset_copy(ax.transAxes, figure, 0, top - 0.42 * height, "points")
         line = {**look.line, "marker": "", "clip_on": False, "label": "_key", "transform": place}
         ax.plot([left, left + _KEY], [1, 1], scalex=False, scaley=False, **line)
         text = ax.text(
             left + 1.3 * _KEY,
             1,
             label,
-            transform=offset_copy(ax.transAxes, ax.figure, 0, top, "points"),
+            transform=offset_copy(ax.transAxes, figure, 0, top, "points"),
             va="top",
             fontsize="x-small" if longest < letters else "xx-small",
         )
