@@ -164,7 +164,19 @@ def test_pictures_load_when_they_are_seen(site):
 def test_the_page_of_plot_shows_a_picture_of_each_option(site):
     page = (site / "api" / "frame_pr.plot.html").read_text(encoding="utf-8")
     after = {entry.partition("</strong>")[0]: entry for entry in page.split("<dt><strong>")[1:]}
-    options = ["x", "facet", "average", "rectangles", "k", "threshold", "mark", "spread", "highlight", "colors", "labels"]
+    options = [
+        "x",
+        "facet",
+        "average",
+        "rectangles",
+        "k",
+        "threshold",
+        "mark",
+        "spread",
+        "highlight",
+        "colors",
+        "labels",
+    ]
     assert [option for option in options if not re.search('<img [^>]*class="option', after[option])] == []
     assert "images/cut_off" in after["k"]
 

@@ -1,1 +1,1 @@
-"""Curves in -> pictures out; for the doors."""
+"""Plots: matplotlib figures and altair charts of curves, metrics, scores and confusion matrices."""

@@ -68,22 +68,22 @@ def plot_comparison(
     undefined: float | None = None,
     **options: Unpack[ComparisonArguments],
 ) -> Axes:
-    """Draw the difference of two systems per group, the largest first, with the mean and its confidence interval.
+    """Draw the difference between two systems for each group, the mean difference and its confidence interval.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; or, without `truth` and `score`, a frame of metrics (see `compare`). Never changed.
+        Scored rows, or, without `truth` and `score`, a frame of metrics (see `compare`). The frame is not changed.
     metric : str
-        The name of a metric; of a frame of metrics, its column.
+        The name of a metric, or a column of a frame of metrics.
     truth : str or polars expression, optional
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : two names or polars expressions, optional
-        The systems, each a column of scores. Higher scores rank first, unless `ascending`.
+        The scores of the two systems. Higher scores rank first, unless `ascending`.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     baseline : str, optional
-        The system that the other is compared with: the first one, unless said.
+        The system that is subtracted. Default: the first system.
     confidence : float
         Confidence level of the interval, strictly between 0 and 1.
     positive : optional
@@ -92,22 +92,22 @@ def plot_comparison(
     undefined : float, optional
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     labels : dict, optional
-        What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
-        `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
+        Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': 'Baseline',
+        'recall': 'Sensitivity'}`.
     order : list, "value" or "frame"; optional
-        Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", the order
-        of the frame. Default: "value".
+        Names of systems and groups, in the order of the plot; all others follow. "value": the largest value first.
+        "frame": as in the frame. Default: "value".
     decimals : int, optional
-        Decimals of the numbers in the legend, and of percentages. Default 2.
+        Number of decimals in the legend, and of percentages. Default 2.
     max_groups : int, optional
         Maximum number of groups in the plot. Default: all.
     ax : matplotlib Axes, optional
-        Where to draw. Without it, on a new figure.
+        The axes to draw in. Default: a new figure.
     figure : matplotlib Figure or SubFigure, optional
-        The figure to draw in, instead of `ax`. Without both, a new figure.
+        The figure to draw in, instead of `ax`.
     colors : dict, optional
-        Colours by name: of "better" and "worse". A dict may have other names, too, but one of its names must be in the
-        plot.
+        Colours by name: of "better" and "worse". Names that the plot does not have are ignored, unless it has none of
+        them.
     legend : bool
         Whether to draw the legend. Default True.
     **options
@@ -117,13 +117,13 @@ def plot_comparison(
     Returns
     -------
     matplotlib Axes
-        A bar for each group that both have a value of, with its name if there are up to 30; wins, ties and losses in
-        the legend.
+        A bar for each group in which both systems have a value. Up to 30 groups have their names. The legend has the
+        numbers of wins, ties and losses.
 
     Raises
     ------
     ValueError, TypeError
-        There are not two systems; what `compare` raises.
+        There are not two systems, or `compare` raises an error.
     ImportError
         matplotlib is not installed.
 
@@ -243,46 +243,46 @@ def _draw_differences(
 
 @public()
 def plot_differences(frame: Frame, /, *, metric: str | None = None, **options: Unpack[ColourArguments]) -> Axes:
-    """Draw the differences from a baseline with their confidence intervals, from the result of `compare`.
+    """Draw differences from a baseline with their confidence intervals, from the result of `compare`.
 
-    Use it for the disparity of groups against a reference group, `compare(..., between=, baseline=)`, and for several
-    systems against one.
+    Use it for the disparity between groups and a reference group (`compare(..., between=, baseline=)`), and for several
+    systems compared with one.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        What `compare` gave. Never changed.
+        The result of `compare`. The frame is not changed.
     metric : str, optional
-        Which metric, where the frame has several.
+        The metric to draw, if the frame has several.
     labels : dict, optional
-        What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
-        `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
+        Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': 'Baseline',
+        'recall': 'Sensitivity'}`.
     order : list, "value" or "frame"; optional
-        Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", the order
-        of the frame. Default: "value".
+        Names of systems and groups, in the order of the plot; all others follow. "value": the largest value first.
+        "frame": as in the frame. Default: "value".
     decimals : int, optional
-        Decimals of the numbers in the legend, and of percentages. Default 2.
+        Number of decimals in the legend, and of percentages. Default 2.
     max_groups : int, optional
         Maximum number of groups in the plot. Default: 60 rows.
     ax : matplotlib Axes, optional
-        Where to draw. Without it, on a new figure.
+        The axes to draw in. Default: a new figure.
     figure : matplotlib Figure or SubFigure, optional
-        The figure to draw in, instead of `ax`. Without both, a new figure.
+        The figure to draw in, instead of `ax`.
     colors : dict, optional
-        Colours by name: of "better" and "worse". A dict may have other names, too, but one of its names must be in the
-        plot.
+        Colours by name: of "better" and "worse". Names that the plot does not have are ignored, unless it has none of
+        them.
     legend : bool
         Whether to draw the legend. Default True.
 
     Returns
     -------
     matplotlib Axes
-        A dot and a whisker for each row. A dot is hollow if the interval holds 0 or has no bounds.
+        A dot and a whisker for each row. A dot is hollow if its interval contains 0 or has no bounds.
 
     Raises
     ------
     ValueError, TypeError
-        The frame is not what `compare` gave, has several metrics and none is named, or too many rows.
+        The frame is no result of `compare`, has too many rows, or has several metrics and `metric` is missing.
     ImportError
         matplotlib is not installed.
 
@@ -371,39 +371,39 @@ def plot_slopes(frame: Frame, /, *, metric: str | None = None, **options: Unpack
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        What `evaluate` or `intervals` gave for two systems by groups. Never changed.
+        The result of `evaluate` or `intervals` for two systems by groups. The frame is not changed.
     metric : str, optional
-        Which metric, where the frame has several; of `evaluate`, its column.
+        The metric to draw. It is needed if the frame has several, and for the result of `evaluate`.
     labels : dict, optional
-        What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
-        `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
+        Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': 'Baseline',
+        'recall': 'Sensitivity'}`.
     order : list, "value" or "frame"; optional
-        Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", the order
-        of the frame. Default: "frame".
+        Names of systems and groups, in the order of the plot; all others follow. "value": the largest value first.
+        "frame": as in the frame. Default: "frame".
     decimals : int, optional
-        Decimals of the numbers in the legend, and of percentages. Default 2.
+        Number of decimals in the legend, and of percentages. Default 2.
     max_groups : int, optional
         Maximum number of groups in the plot. Default: 60 lines.
     ax : matplotlib Axes, optional
-        Where to draw. Without it, on a new figure.
+        The axes to draw in. Default: a new figure.
     figure : matplotlib Figure or SubFigure, optional
-        The figure to draw in, instead of `ax`. Without both, a new figure.
+        The figure to draw in, instead of `ax`.
     colors : dict, optional
-        Colours by name: of "better" and "worse". A dict may have other names, too, but one of its names must be in the
-        plot.
+        Colours by name: of "better" and "worse". Names that the plot does not have are ignored, unless it has none of
+        them.
     legend : bool
         Whether to draw the legend. Default True.
 
     Returns
     -------
     matplotlib Axes
-        A line for each group that both systems have a value of, in the colour of better or worse, with its name at the
-        right where the names have room.
+        A line for each group in which both systems have a value, in the colour of better or worse. The names of the
+        groups are at the right if there is room.
 
     Raises
     ------
     ValueError, TypeError
-        The frame has no groups, or not two systems, several metrics and none is named, or too many groups.
+        The frame has no groups or too many, has not two systems, or has several metrics and `metric` is missing.
     ImportError
         matplotlib is not installed.
 

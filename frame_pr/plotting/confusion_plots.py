@@ -45,37 +45,37 @@ _LINE_LETTERS = 20
 def plot_confusion(frame: Frame, /, **options: Unpack[CommonArguments]) -> Axes | Any:
     r"""Draw a heat map of the result of `confusion_matrix` or of `confusion`: a row for each label.
 
-    Several groups have a panel each.
+    Several groups give one panel each.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        What `confusion_matrix` gave, or `confusion` at one cutoff, of which positives come first.
+        The result of `confusion_matrix`, or of `confusion` at one cutoff. The frame is not changed.
     labels : dict, optional
-        What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
-        `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
+        Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': 'Baseline',
+        'recall': 'Sensitivity'}`.
     order : list, "value" or "frame"; optional
-        Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", the order
-        of the frame. Default: "frame".
+        Names of systems and groups, in the order of the plot; all others follow. "value": the largest value first.
+        "frame": as in the frame. Default: "frame".
     decimals : int, optional
-        Decimals of the numbers in the legend, and of percentages. Default 0.
+        Number of decimals in the legend, and of percentages. Default 0.
     max_groups : int, optional
         Maximum number of groups in the plot. Default: 48 panels.
     ax : matplotlib Axes, optional
-        Where to draw. Without it, on a new figure.
+        The axes to draw in. Default: a new figure.
     figure : matplotlib Figure or SubFigure, optional
-        The figure to draw in, instead of `ax`. Without both, a new figure.
+        The figure to draw in, instead of `ax`.
 
     Returns
     -------
     matplotlib Axes
-        A cell is dark if a large share of its row is predicted so. It has the count and the share, as far as they fit.
-        With several groups the Figure, whose axes have the names of the groups as labels.
+        The colour of a cell is its share of the rows with this label. Its text is the count and this share, as far as
+        they fit. With several groups, the result is the Figure, and the labels of its axes are the names of the groups.
 
     Raises
     ------
     ValueError, TypeError
-        The frame is neither of these, an argument is wrong, or there are too many panels.
+        The frame is no result of these functions, an argument is wrong, or there are too many panels.
     ImportError
         matplotlib is not installed.
 

@@ -65,45 +65,45 @@ def plot_scores(
     bins: int = 40,
     **options: Unpack[ScoresArguments],
 ) -> Axes | Any:
-    """Draw histograms of the scores of positives and of negatives, in equal bins, each as shares that sum to 1.
+    """Draw histograms of the scores of positives and of negatives. The shares of each histogram sum to 1.
 
-    Several scores, and groups, have a panel each.
+    Several scores and groups give one panel each.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows. The frame is not changed. Of a LazyFrame, only the curve is collected.
+        Scored rows. The frame is not changed. The curve of a LazyFrame is collected.
     truth : str or polars expression
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Higher scores rank first, unless `ascending`. Several scores have a panel each.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores give one panel each.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
         The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
         occur.
     threshold : float, optional
-        A line, and in the legend the share of positives and of negatives that are predicted positive there.
+        Draw a line at this score. The legend then has the shares of positives and of negatives at or above it.
     bins : int
-        Of equal width, from the lowest to the highest score. If scores lie far from all others, the axis leaves them
-        out, and the legend has their number.
+        Number of bins of equal width, from the lowest to the highest score. The axis leaves out scores far from all
+        others, and the legend has their number.
     labels : dict, optional
-        What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
-        `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
+        Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': 'Baseline',
+        'recall': 'Sensitivity'}`.
     order : list, "value" or "frame"; optional
-        Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", the order
-        of the frame. Default: "frame".
+        Names of systems and groups, in the order of the plot; all others follow. "value": the largest value first.
+        "frame": as in the frame. Default: "frame".
     decimals : int, optional
-        Decimals of the numbers in the legend, and of percentages. Default 0.
+        Number of decimals in the legend, and of percentages. Default 0.
     max_groups : int, optional
         Maximum number of groups in the plot. Default: 48 panels.
     ax : matplotlib Axes, optional
-        Where to draw. Without it, on a new figure.
+        The axes to draw in. Default: a new figure.
     figure : matplotlib Figure or SubFigure, optional
-        The figure to draw in, instead of `ax`. Without both, a new figure.
+        The figure to draw in, instead of `ax`.
     colors : dict, optional
-        Colours by name: of "positives" and "negatives". A dict may have other names, too, but one of its names must be
-        in the plot.
+        Colours by name: of "positives" and "negatives". Names that the plot does not have are ignored, unless it has
+        none of them.
     legend : bool
         Whether to draw the legend. Default True.
     **options
@@ -112,13 +112,13 @@ def plot_scores(
     Returns
     -------
     matplotlib Axes
-        Shares of positives and of negatives in each bin, of the rows that have a score. With several scores or groups
-        the Figure, whose axes have their names as labels.
+        The shares of positives and of negatives in each bin. Rows without a score do not count. With several scores or
+        groups, the result is the Figure, and the labels of its axes are their names.
 
     Raises
     ------
     ValueError, TypeError
-        An argument is wrong; there are too many panels; a column is missing, given twice, of the wrong type, or has
+        An argument is wrong, there are too many panels, or a column is missing, of the wrong type, named twice, or has
         missing values.
     ImportError
         matplotlib is not installed.
@@ -268,46 +268,46 @@ def _edges(low: float, high: float, n_bins: int) -> Any:
 def plot_gains(
     frame: Frame, /, *, y: Literal["recall", "precision", "lift"] = "recall", **options: Unpack[ColourArguments]
 ) -> Axes | Any:
-    """Draw a gains table as a chart: a bar for each bin of the rows, and a line of the cumulative value.
+    """Draw a gains table as a chart: a bar for each bin of rows, and a line for all rows up to each bin.
 
-    Several systems, and groups, have a panel each.
+    Several systems and groups give one panel each.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        What `gains_table` gave. Never changed.
+        The result of `gains_table`. The frame is not changed.
     y : "recall", "precision" or "lift"
-        What bars and line show: the share of the positives (capture rate), the share of positives, or its ratio to the
-        prevalence. The dotted line is a random ranking.
+        The quantity of bars and line: the share of the positives that the rows contain (capture rate), the share of
+        positives among the rows, or the ratio of that share to the prevalence. The dotted line is a random ranking.
     labels : dict, optional
-        What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
-        `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
+        Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': 'Baseline',
+        'recall': 'Sensitivity'}`.
     order : list, "value" or "frame"; optional
-        Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", the order
-        of the frame. Default: "frame".
+        Names of systems and groups, in the order of the plot; all others follow. "value": the largest value first.
+        "frame": as in the frame. Default: "frame".
     decimals : int, optional
-        Decimals of the numbers in the legend, and of percentages. Default 2.
+        Number of decimals in the legend, and of percentages. Default 2.
     max_groups : int, optional
         Maximum number of groups in the plot. Default: 48 panels.
     ax : matplotlib Axes, optional
-        Where to draw. Without it, on a new figure.
+        The axes to draw in. Default: a new figure.
     figure : matplotlib Figure or SubFigure, optional
-        The figure to draw in, instead of `ax`. Without both, a new figure.
+        The figure to draw in, instead of `ax`.
     colors : dict, optional
-        Colours by name: of "bin" and "cumulative". A dict may have other names, too, but one of its names must be in
-        the plot.
+        Colours by name: of "bin" and "cumulative". Names that the plot does not have are ignored, unless it has none of
+        them.
     legend : bool
         Whether to draw the legend. Default True.
 
     Returns
     -------
     matplotlib Axes
-        With several systems or groups the Figure, whose axes have their names as labels.
+        With several systems or groups, the result is the Figure, and the labels of its axes are their names.
 
     Raises
     ------
     ValueError, TypeError
-        The frame is not what `gains_table` gave, an argument is wrong, or there are too many panels.
+        The frame is no result of `gains_table`, an argument is wrong, or there are too many panels.
     ImportError
         matplotlib is not installed.
 

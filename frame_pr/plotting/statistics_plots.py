@@ -75,47 +75,48 @@ def plot_intervals(
 ) -> Axes | Any:
     """Draw a dot and its confidence interval for each group (forest plot), from the result of `intervals`.
 
-    It also draws metrics without intervals, such as a result of `evaluate`: a line then joins the dots of two systems.
+    It also draws metrics without intervals, such as those of `evaluate`. A line then joins the dots of the systems.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        What `intervals` gave, with keys; or what `evaluate` gave, whose keys stand before its metrics. Never changed.
+        The result of `intervals` or of `evaluate` by groups. The frame is not changed.
     metric : str, optional
-        Which metric, where the frame has several; of a frame of metrics, its column.
+        The metric to draw. It is needed if the frame has several, and for the result of `evaluate`.
     overall : float, optional
-        A value to draw as a line, such as that of all rows. Without it, the mean of the values that are drawn.
+        A value to draw as a line, such as the value of all rows. Default: the mean of the values in the plot.
     backend : "matplotlib" or "altair"
-        What draws: with "altair", an interactive chart that shows values under the pointer.
+        The plotting library. "altair" gives an interactive chart with a tooltip for each dot.
     labels : dict, optional
-        What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
-        `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
+        Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': 'Baseline',
+        'recall': 'Sensitivity'}`.
     order : list, "value" or "frame"; optional
-        Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", the order
-        of the frame. Default: "value".
+        Names of systems and groups, in the order of the plot; all others follow. "value": the largest value first.
+        "frame": as in the frame. Default: "value".
     decimals : int, optional
-        Decimals of the numbers in the legend, and of percentages. Default 2.
+        Number of decimals in the legend, and of percentages. Default 2.
     max_groups : int, optional
         Maximum number of groups in the plot. Default: 60 rows.
     ax : matplotlib Axes, optional
-        Where to draw. Without it, on a new figure.
+        The axes to draw in. Default: a new figure.
     figure : matplotlib Figure or SubFigure, optional
-        The figure to draw in, instead of `ax`. Without both, a new figure.
+        The figure to draw in, instead of `ax`.
     colors : dict, optional
-        Colours by name: of systems. A dict may have other names, too, but one of its names must be in the plot.
+        Colours by name: of systems. Names that the plot does not have are ignored, unless it has none of them.
     legend : bool
         Whether to draw the legend. Default True.
 
     Returns
     -------
     matplotlib Axes
-        A dot for each row, with a whisker if it has bounds, and a colour for each `system`. The name of a row has the
-        number of its units, or of `positives` in a frame of metrics.
+        A dot for each row, and a whisker if it has bounds, in the colour of its `system`. The number after its name is
+        the number of units, for the result of `evaluate` that of `positives`, if the frame has them.
 
     Raises
     ------
     ValueError, TypeError
-        The frame is not what `intervals` gave, has several metrics and none is named, or too many rows.
+        The frame is no result of `intervals` or `evaluate`, has too many rows, or has several metrics and `metric` is
+        missing.
     ImportError
         matplotlib is not installed.
 
@@ -266,39 +267,39 @@ def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        What `intervals` or `evaluate` gave by one key column, such as a week or a date, and perhaps several systems. If
-        it has the metric `prevalence`, too, the prevalence is drawn below. Never changed.
+        The result of `intervals` or `evaluate` by one key column, such as a week or a date, for one or more systems. If
+        it has the metric `prevalence`, the prevalence is drawn below. The frame is not changed.
     metric : str, optional
-        Which metric. Default: the first one that is not the prevalence.
+        The metric to draw. Default: the first metric that is not the prevalence.
     labels : dict, optional
-        What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
-        `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
+        Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': 'Baseline',
+        'recall': 'Sensitivity'}`.
     order : list, "value" or "frame"; optional
-        Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", the order
-        of the frame. Default: "frame".
+        Names of systems and groups, in the order of the plot; all others follow. "value": the largest value first.
+        "frame": as in the frame. Default: "frame".
     decimals : int, optional
-        Decimals of the numbers in the legend, and of percentages. Default 2.
+        Number of decimals in the legend, and of percentages. Default 2.
     max_groups : int, optional
         Maximum number of groups in the plot. Default: 10 lines.
     ax : matplotlib Axes, optional
-        Where to draw. Without it, on a new figure.
+        The axes to draw in. Default: a new figure.
     figure : matplotlib Figure or SubFigure, optional
-        The figure to draw in, instead of `ax`. Without both, a new figure.
+        The figure to draw in, instead of `ax`.
     colors : dict, optional
-        Colours by name: of systems. A dict may have other names, too, but one of its names must be in the plot.
+        Colours by name: of systems. Names that the plot does not have are ignored, unless it has none of them.
     legend : bool
         Whether to draw the legend. Default True.
 
     Returns
     -------
     matplotlib Axes
-        A line for each system, and a band where there are bounds. With the prevalence the Figure, whose axes have the
-        names of the metrics as labels. In axes of the caller (`ax=`) the metric is drawn only.
+        A line for each system, and a band if it has bounds. With the prevalence, the result is the Figure, and the
+        labels of its axes are the names of the metrics. Axes of the caller (`ax=`) show only the metric.
 
     Raises
     ------
     ValueError, TypeError
-        The frame is not what `intervals` or `evaluate` gave by one key, or an argument is wrong.
+        The frame is no result of `intervals` or `evaluate` by one key, or an argument is wrong.
     ImportError
         matplotlib is not installed.
 
