@@ -1,4 +1,4 @@
-"""The data of plots as interactive altair charts: values under the pointer, and a legend that selects."""
+"""Draw interactive altair charts: with values in tooltips, and a legend that selects."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from frame_pr.frames.columns import by_name
-from frame_pr.plotting.appearance import COLOURS, Appearance, system_numbers, value_text, written
+from frame_pr.plotting.appearance import COLOURS, Appearance, system_numbers, unescape, value_text
 from frame_pr.plotting.axis_quantities import axis_quantity
 from frame_pr.plotting.curve_data import DrawnCurve
 from frame_pr.plotting.legends import BASELINE, axis_titles
@@ -17,23 +17,23 @@ from frame_pr.plotting.marks import marks_of
 from frame_pr.plotting.options import PlotOptions
 
 MOST_POINTS = 5000
-"""Most points of a curve that are written into a chart."""
+"""The most points of a curve in a chart."""
 _WIDTH, _PANEL_WIDTH = 380, 200
 """Pixels of the axes of a chart, and of a panel."""
 _TOOLTIP = {"threshold": ".6~g", "k": ",", "precision": ".4~f", "recall": ".4~f"}
-"""What the pointer shows of a threshold, with the formats of d3."""
+"""The columns of a tooltip, with the formats of d3."""
 _INK = "black"
 _FADED = 0.12
-"""Opacity of what the legend does not select."""
+"""Opacity of curves that the legend does not select."""
 _MATPLOTLIB_ONLY = (
     *("rectangles", "interpolated", "points", "k", "iso_f", "threshold_labels", "highlight"),
     *("average", "ax", "figure", "line"),
 )
-"""Options that matplotlib draws only."""
+"""Options of matplotlib only."""
 
 
 def check_backend(backend: str, options: Appearance) -> None:
-    """Check that altair is there, and that no option is set that only matplotlib draws."""
+    """Check that altair is installed, and refuse options of matplotlib."""
     if backend != "altair":
         return
     defaults = type(options)()
@@ -50,7 +50,7 @@ def check_backend(backend: str, options: Appearance) -> None:
 
 
 def _altair() -> Any:
-    """The library, which the types of its channels are no help with."""
+    """Import altair, without the types of its channels."""
     return import_module("altair")
 
 
@@ -59,7 +59,7 @@ class NamedCurve(NamedTuple):
 
     panel: str
     name: str
-    """What the legend calls it."""
+    """Its name in the legend."""
     title: str
     """The name with its numbers."""
     curve: DrawnCurve
@@ -116,7 +116,7 @@ def chart_of_curves(
 
 
 def _rows_of_curve(named: NamedCurve, options: PlotOptions, log: Sequence[bool]) -> list[dict[str, Any]]:
-    """The thresholds of a curve, and its marks."""
+    """Return the rows of a curve: its thresholds, and its marks."""
     curve = named.curve
     if not curve.drawn:
         return []
@@ -161,8 +161,8 @@ def chart_of_dots(
         **({"yOffset": alt.YOffset("system:N", sort=shown_systems)} if systems else {}),
     )
     scale = alt.Scale(zero=False, nice=True)
-    whiskers = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=written(title), scale=scale), x2="high:Q")
-    dots = base.mark_point(filled=True, size=70).encode(x=alt.X("value:Q", title=written(title), scale=scale))
+    whiskers = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=unescape(title), scale=scale), x2="high:Q")
+    dots = base.mark_point(filled=True, size=70).encode(x=alt.X("value:Q", title=unescape(title), scale=scale))
     layers: list[Any] = [whiskers, dots.add_params(selection)]
     if overall is not None:
         line = alt.Chart(alt.Data(values=[{"x": overall}])).mark_rule(strokeDash=[2, 2])
@@ -171,7 +171,7 @@ def chart_of_dots(
 
 
 def _thin(curve: DrawnCurve, options: PlotOptions) -> pl.DataFrame:
-    """At most `MOST_POINTS` thresholds of a curve, denser among the first; steps begin at recall 0."""
+    """Return at most `MOST_POINTS` thresholds of a curve, denser at the first ranks. Steps begin at recall 0."""
     blocks = curve.blocks.filter(pl.col("x").is_not_null() & pl.col("y").is_not_null())
     columns = [pl.col(name).cast(pl.Float64) for name in ("x", "y", *_TOOLTIP)]
     last, most = blocks.height - 1, MOST_POINTS - 2
@@ -194,7 +194,7 @@ def _thin(curve: DrawnCurve, options: PlotOptions) -> pl.DataFrame:
 
 
 def _interpolation(options: PlotOptions) -> Any:
-    """How a line goes from threshold to threshold, as matplotlib draws it."""
+    """Return how a line joins two thresholds, as matplotlib draws it."""
     return "step-before" if options.is_pr else "step-after" if options.x == "threshold" else "linear"
 
 
@@ -207,7 +207,7 @@ def _axis(alt: Any, field: str, title: str, *, unit_range: bool, log: bool) -> A
 
 
 def colours_by_name(systems: Sequence[str], look: Appearance, numbers: Sequence[int] | None = None) -> list[str]:
-    """The colours of curves: of the caller, or those that matplotlib would draw; `numbers`: unless they are systems."""
+    """Return the colours of curves: the caller's, or those of matplotlib. `numbers`: of curves that are no systems."""
     from matplotlib.colors import to_hex
 
     palette = [*COLOURS, _INK]
@@ -218,7 +218,7 @@ def colours_by_name(systems: Sequence[str], look: Appearance, numbers: Sequence[
 
 
 def _color(alt: Any, field: str, colours: Mapping[str, str], look: Appearance) -> Any:
-    """The colours of the names, and the legend."""
+    """Return the channel of the colours, with the legend."""
     legend = alt.Legend(title=None, labelLimit=0) if look.legend else None
     return alt.Color(f"{field}:N", scale=alt.Scale(domain=list(colours), range=list(colours.values())), legend=legend)
 
@@ -228,7 +228,7 @@ def _tooltips(alt: Any) -> list[Any]:
 
 
 def _rows_of_references(drawn: Sequence[NamedCurve], options: PlotOptions, log: Sequence[bool]) -> list[dict[str, Any]]:
-    """The prevalence, or what rankings without knowledge reach, in each panel."""
+    """Return the rows of the lines of reference in each panel, such as the prevalence."""
     if not options.baseline:
         return []
     shares = dict.fromkeys((named.panel, share) for named in drawn if (share := named.curve.numbers["prevalence"]))

@@ -1,4 +1,4 @@
-"""Plots of differences: of two systems for each group, as bars or slopes, and those that `compare` gave."""
+"""Plots of differences between two systems, as bars and slopes, and of the result of `compare`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from frame_pr.plotting.appearance import (
     canvas,
     escape,
     grey,
-    ink,
     letters_along,
     metric_title,
     need_matplotlib,
@@ -30,6 +29,7 @@ from frame_pr.plotting.appearance import (
     set_titles,
     shorten,
     split_policies,
+    text_colour,
     value_text,
 )
 from frame_pr.plotting.legends import SHARED, draw_legend
@@ -42,11 +42,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BARS = 4000
-"""Most differences that are drawn; of more, every second or third, and so on."""
+"""The most differences in a plot. Of more differences, every second or third is drawn, and so on."""
 _NAMED = 30
-"""Most differences that have a name each."""
+"""The most differences that have names."""
 SIDES = ("better", "worse")
-"""Of the groups, those of which the system has the larger value, and the others."""
+"""Groups in which the system has the larger value, and groups in which it has the smaller value."""
 
 
 class ComparisonArguments(ColourArguments, Policies, total=False):
@@ -163,7 +163,7 @@ def plot_comparison(
     if truth is not None and score is not None:
         ranked = unit_values_of(frame, name, truth, score, by, positive, ranking_arguments["undefined"], policies)
         if len(ranked.systems) > 1:
-            # From here on a frame of metrics, which is compared and drawn: the rows are ranked once.
+            # The rows are ranked once. The comparison and the plot use this frame of metrics.
             of_groups: Any = ranked.table.collect()
             frame, truth, score, ranking_arguments = of_groups, None, None, {}
             by = [key for key in ranked.keys if key != "system"]
@@ -220,7 +220,7 @@ def _draw_differences(
         if named:
             ax.barh(range(pairs.height - 1, -1, -1), sides[side].to_list(), height=0.7, **bar)
         else:
-            # One outline: a bar for each of ten thousand would take matplotlib most of a minute.
+            # One outline, because matplotlib would need most of a minute for ten thousand bars.
             every = -(-differences.len() // _BARS) or 1
             edges = [*(place + 0.5 for place in range(0, differences.len(), every)), differences.len() + 0.5]
             ax.stairs(sides[side].gather_every(every), edges, fill=True, **bar)
@@ -231,7 +231,7 @@ def _draw_differences(
             span(row["low"], row["high"], color=grey(ax, 0.5), alpha=0.2, linewidth=0, zorder=0.5)
             label += f" ({row['low']:.{digits}f} to {row['high']:.{digits}f})"
         line(row["difference"], color=grey(ax, 0.3), linewidth=1.5, linestyle="--", label=label).set_gid(SHARED)
-    line(0, color=ink(ax), linewidth=0.8)
+    line(0, color=text_colour(ax), linewidth=0.8)
     if named:
         y_title = write_names(ax, look.names_of(pairs.drop("difference")), keys, look)
         ax.margins(y=min(0.1, 0.6 / max(1, pairs.height)))
@@ -324,8 +324,8 @@ def plot_differences(frame: Frame, /, *, metric: str | None = None, **options: U
 
 
 def _draw_intervals_of_differences(ax: Axes, table: pl.DataFrame, look: Appearance) -> None:
-    """Draw a dot and a whisker for each row, in two colours; hollow dots are not told apart from 0."""
-    ax.axvline(0, color=ink(ax), linewidth=0.8, zorder=1)
+    """Draw a dot and a whisker for each row, in two colours; the interval of a hollow dot contains 0."""
+    ax.axvline(0, color=text_colour(ax), linewidth=0.8, zorder=1)
     places = range(table.height - 1, -1, -1)
     rows = zip(places, *table.select("difference", "low", "high"), strict=True)
     better, worse = (look.colors.get(side, colour) for side, colour in zip(SIDES, palette(ax), strict=False))
@@ -341,7 +341,7 @@ def _draw_intervals_of_differences(ax: Axes, table: pl.DataFrame, look: Appearan
 
 
 def _read_compared(frame: Any, metric: str | None, look: Appearance) -> tuple[pl.DataFrame, list[str], str]:
-    """Read the rows of a metric: names and `difference, low, high`; then the columns of names, and the title."""
+    """Return the rows of a metric (names and `difference, low, high`), the columns of names, and the title."""
     kind = kind_of(frame)
     columns = list(kind.columns)
     other = next((name for name in ("group", "system") if name in columns and "baseline" in columns), None)

@@ -1,4 +1,4 @@
-"""Confusion matrices as heat maps."""
+"""Plots of confusion matrices."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from frame_pr.plotting.appearance import (
     canvas,
     escape,
     letters_along,
+    luminance,
     need_matplotlib,
     share_text,
-    shine,
     shorten,
     value_text,
 )
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 _COLUMNS = ("truth", "prediction", "rows", "of_truth")
 _COUNTS = ("tp", "fp", "fn", "tn")
 _NAME_LETTERS = 40
-"""Letters of the name of a class."""
+"""The most letters of the name of a class."""
 _PANEL_LETTERS = 12
-"""Letters of such a name in panels of a new figure."""
+"""The most letters of such a name in panels of a new figure."""
 _LINE_LETTERS = 20
-"""Letters of a line of such a name."""
+"""The most letters of a line of such a name."""
 
 
 @public()
@@ -132,7 +132,7 @@ def plot_confusion(frame: Frame, /, **options: Unpack[CommonArguments]) -> Axes 
 
 
 def _in_class_order(table: pl.DataFrame, classes: Sequence[Any]) -> pl.DataFrame:
-    """The cells of a group row by row; each pair of classes needs one."""
+    """Return the cells of a group, row by row. Each pair of classes must have one."""
     rank = {value_text(name): place for place, name in enumerate(classes)}
     cells = [[rank[value_text(name)] for name in table[side]] for side in ("truth", "prediction")]
     places = [down * len(classes) + across for down, across in zip(*cells, strict=True)]
@@ -173,7 +173,7 @@ def _draw_cells(
     texts, size = _fitting_texts(ax, table, 0.92 * cell, look.decimals, keep_zeros=len(names) <= 2)
     for i, (share, text) in enumerate(zip(table["of_truth"], texts, strict=True)):
         background = "white" if share is None else image.cmap(share)
-        colour = "black" if shine(background) > MIDDLE else "white"
+        colour = "black" if luminance(background) > MIDDLE else "white"
         place = i % len(names), i // len(names)
         ax.text(*place, text, ha="center", va="center", color=colour, fontsize=size)
 
@@ -181,7 +181,7 @@ def _draw_cells(
 def _fitting_texts(
     ax: Axes, table: pl.DataFrame, cell: float, decimals: int, *, keep_zeros: bool
 ) -> tuple[list[str], str]:
-    """Counts with shares, short counts with shares, or shares: the first that fit, in the largest letters."""
+    """Return the texts of cells: counts with shares, short counts with shares, or shares, whichever fit first."""
     rows, shares = table["rows"].to_list(), [share_text(share, decimals) for share in table["of_truth"]]
     shares = [share if n or keep_zeros else "" for n, share in zip(rows, shares, strict=True)]
     whole_counts = [f"{n:,}" if isinstance(n, int) else f"{n:,.1f}" for n in rows]
@@ -197,7 +197,7 @@ def _fitting_texts(
 
 
 def _text_size(ax: Axes, text: str, size: str) -> tuple[float, float]:
-    """Width and height of a text in pixels."""
+    """Return the width and height of a text in pixels."""
     artist = ax.text(0, 0, text, fontsize=size)
     box = artist.get_window_extent()
     artist.remove()
@@ -205,7 +205,7 @@ def _text_size(ax: Axes, text: str, size: str) -> tuple[float, float]:
 
 
 def short_count(count: float) -> str:
-    """A count in three digits, such as 12.6k."""
+    """Format a count with three digits, such as 12.6k."""
     units = iter("kMGTPE")
     unit = ""
     while count >= 999.5:
@@ -214,7 +214,7 @@ def short_count(count: float) -> str:
 
 
 def _cells(frame: Any) -> tuple[pl.DataFrame, list[str]]:
-    """The key columns, a row for each pair of classes with `_COLUMNS`; and the names of the keys."""
+    """Return a row for each pair of classes, with the key columns and `_COLUMNS`, and the names of the keys."""
     kind = kind_of(frame)
     columns = list(kind.columns)
     if all(name in columns for name in _COLUMNS):

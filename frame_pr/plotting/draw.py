@@ -22,23 +22,23 @@ from frame_pr.plotting.appearance import (
     shorten,
     style,
     system_numbers,
-    written,
+    unescape,
 )
 from frame_pr.plotting.axis_quantities import axis_quantity
 from frame_pr.plotting.curve_artists import (
     CURVE,
+    add_entry,
     curves_in,
-    dots,
     draw_average,
     draw_baselines,
     draw_chance,
     draw_curve,
     draw_iso_f,
+    draw_points,
     draw_references,
-    explain,
     named_curves,
-    say,
     show_hidden,
+    write_reason,
 )
 from frame_pr.plotting.curve_data import Y_KEY, Average, Curves, DrawnCurve
 from frame_pr.plotting.legends import (
@@ -59,38 +59,38 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _IN_AXES, _BEHIND, _IN_PANEL = 10, 200, 10
-"""Most curves in one axes, also with `highlight=`; most curves in a panel."""
+"""The most curves in one axes, in one axes with `highlight=`, and in a panel."""
 _MOST_DECIMALS = 6
-"""Decimals up to which a small area raises those of all."""
+"""The most decimals that a small area gives to all areas."""
 _LEGEND_SYSTEMS = 3
-"""Most systems whose numbers stand in one line of the legend."""
+"""The most systems whose numbers share a line of the legend."""
 _LOGARITHMIC = 1000
-"""Ranks from which on their axis is logarithmic."""
+"""Ranks from which their axis is logarithmic."""
 _RARE, _LOW = 0.01, 0.1
-"""A prevalence and an average precision below which curves lie on the floor of a linear axis."""
+"""Below this prevalence and this average precision, the axis of precision is logarithmic."""
 _SMALL = 1.7
-"""Inches of axes with few ticks."""
+"""Axes smaller than this, in inches, have few ticks."""
 
 
 class Look(NamedTuple):
-    """How a curve is drawn."""
+    """The line properties of a curve, and their meaning."""
 
     line: dict[str, Any]
     hue: str
-    """What its colour stands for."""
+    """The system or group that the colour shows."""
     group: str | None
-    """What its stroke stands for, where systems have groups."""
+    """The group that the line style shows, if colours show systems."""
 
 
 def draw(curves: Curves, options: PlotOptions) -> Any:
-    """Draw the curves, into axes or panels."""
+    """Draw the curves into axes or panels."""
     if options.k is not None and not curves.table["k"].dtype.is_integer():
         raise ValueError("k= is a rank, and the rows of this curve are weighted and have no rank: leave out k=")
     lines, panels, over = layout_of(curves.keys, options)
     refuse_thresholds(options, curves.table["threshold"], ascending=curves.ascending)
     drawn: Sequence[DrawnCurve | Average]
     drawn = curve_data.averages_of(curves, over, options) if over else curve_data.drawn_curves(curves, options)
-    # A key of one value tells no curves apart.
+    # A key with a single value does not distinguish curves.
     lines = [key for key in lines if curves.keys[key].n_unique() > 1] or lines
     if len(options.ys) > 1:
         lines.append(Y_KEY)
@@ -110,7 +110,7 @@ def draw(curves: Curves, options: PlotOptions) -> Any:
 
 
 def _in_order(drawn: Sequence[DrawnCurve | Average], options: PlotOptions) -> list[DrawnCurve | Average]:
-    """The curves in the order of the caller's names, or by their areas."""
+    """Return the curves in the order of `order=`: by names, or by their areas."""
     if options.order != "value":
         if isinstance(options.order, tuple):
             replace(options, colors={}).check_names(name for curve in drawn for name in curve.key.values())
@@ -125,7 +125,7 @@ def _in_order(drawn: Sequence[DrawnCurve | Average], options: PlotOptions) -> li
 
 
 def _decimals_of(drawn: Sequence[DrawnCurve | Average], options: PlotOptions) -> int:
-    """As many decimals as all areas need, so that all have equally many."""
+    """Return the number of decimals that all areas have in common."""
     areas: list[Any] = [curve.mean for curve in drawn if isinstance(curve, Average)]
     areas += [curve.numbers[name] for curve in drawn if isinstance(curve, DrawnCurve) for name in options.areas]
     # An area near 1 must not be shown as 1, nor a small area as 0.
@@ -138,7 +138,7 @@ def _decimals_of(drawn: Sequence[DrawnCurve | Average], options: PlotOptions) ->
 
 
 def _size_of(options: PlotOptions) -> dict[str, Any]:
-    """The size of a new figure: no wider than square axes need."""
+    """Return the size of a new figure, which is no wider than square axes need."""
     from matplotlib import rcParams
 
     width, height = rcParams["figure.figsize"]
@@ -154,13 +154,13 @@ def _draw_altair(
 
     curves = [curve for curve in drawn if isinstance(curve, DrawnCurve)]
     alone = options.label or options.display(options.score) or "curve"
-    names = [written(name_of(curve.key, keys)) for curve in curves]
+    names = [unescape(name_of(curve.key, keys)) for curve in curves]
     numbers = None if "system" in keys or not keys else numbers_in_order(names)
     colours = colours_by_name([name or options.label or options.score or alone for name in names], options, numbers)
     named = []
     for curve in curves:
-        panel = written(name_of(curve.key, facets, options.labels))
-        name = written(name_of(curve.key, keys, options.labels)) or alone
+        panel = unescape(name_of(curve.key, facets, options.labels))
+        name = unescape(name_of(curve.key, keys, options.labels)) or alone
         title = with_numbers(name, *area_texts(curve, options))
         # The numbers of a name differ from panel to panel.
         named.append(NamedCurve(panel, name if facets else title, title, curve))
@@ -178,11 +178,11 @@ def _draw_axes(
     keys: Sequence[str],
     options: PlotOptions,
 ) -> None:
-    """Draw everything into one axes."""
+    """Draw all curves into one axes."""
     before = curves_in(ax)
     if options.ax is None and options.is_square:
         ax.set_box_aspect(1)
-    # A curve of no group and no system has the name of its scores.
+    # A curve without group and system has the name of its scores.
     label = options.label and in_legend(shorten(options.label, 2 * 60))
     names = [
         label or name_of(curve.key, keys, options.labels) or in_legend(escape(shorten(options.display(options.score))))
@@ -207,7 +207,7 @@ def _draw_axes(
 
 
 def layout_of(keys: pl.DataFrame, options: PlotOptions) -> tuple[list[str], list[str], list[str]]:
-    """The keys that tell lines apart, those of panels, and those averaged over; too many curves raise an error."""
+    """Return the keys of lines, of panels and of averages. Too many curves raise an error."""
     over, panels = keys_of("average", options.average, keys.columns), keys_of("facet", options.facet, keys.columns)
     for key in panels:
         if key in over:
@@ -238,7 +238,7 @@ def layout_of(keys: pl.DataFrame, options: PlotOptions) -> tuple[list[str], list
 
 
 def refuse_thresholds(options: PlotOptions, scores: pl.Series, *, ascending: bool) -> None:
-    """A threshold that no score reaches is an error."""
+    """Refuse a threshold that no score reaches."""
     if not options.thresholds:
         return
     best: Any = scores.min() if ascending else scores.max()
@@ -249,7 +249,7 @@ def refuse_thresholds(options: PlotOptions, scores: pl.Series, *, ascending: boo
 
 
 def _refuse_unused_colors(drawn: Sequence[DrawnCurve | Average], keys: Sequence[str], options: PlotOptions) -> None:
-    names = {written(name_of(curve.key, part)) for curve in drawn for part in (keys, *([key] for key in keys))}
+    names = {unescape(name_of(curve.key, part)) for curve in drawn for part in (keys, *([key] for key in keys))}
     if options.colors and drawn and not names.intersection(options.colors):
         raise ValueError(
             f"colors names no curve of this plot: it has {examples(sorted(names - {''})) or 'one, without a name'}; "
@@ -260,7 +260,7 @@ def _refuse_unused_colors(drawn: Sequence[DrawnCurve | Average], keys: Sequence[
 def looks_of(
     ax: Axes, keys: Sequence[dict[str, Any]], lines: Sequence[str], options: PlotOptions, first: int = 0
 ) -> list[Look]:
-    """Colours by system, or by quantity, and strokes by group; without either, colours by group."""
+    """Return the look of each curve: colours for systems and line styles for groups, or colours for groups."""
     hues = [name for name in ("system", Y_KEY) if name in lines][:1]
     groups = [name for name in lines if name not in hues]
     hue, group = ([name_of(key, names) for key in keys] for names in (hues, groups))
@@ -268,7 +268,7 @@ def looks_of(
     shown_keys = hues if both else lines
     if not both:
         hue = [name_of(key, lines) for key in keys]
-    # A system keeps its colour from plot to plot, as the only score does.
+    # A system keeps its colour from plot to plot, also if it is the only one.
     if hues == ["system"] or not lines:
         systems = hue if lines else [options.label or options.score or name for name in hue]
         numbers = system_numbers(systems, first)
@@ -276,7 +276,7 @@ def looks_of(
         numbers = [first + number for number in numbers_in_order(hue)]
     return [
         Look(
-            style(ax, number, stroke if both else None, options.colors.get(written(name)), options.line),
+            style(ax, number, stroke if both else None, options.colors.get(unescape(name)), options.line),
             name_of(key, shown_keys, options.labels),
             name_of(key, groups, options.labels) if both else None,
         )
@@ -287,7 +287,7 @@ def looks_of(
 def _explain_looks(
     ax: Axes, drawn: Sequence[DrawnCurve | Average], looks: Sequence[Look], keys: Sequence[str], options: PlotOptions
 ) -> None:
-    """Add two parts to the legend: what colours mean, and what strokes mean, with the numbers of each group."""
+    """Add entries for colours, and entries for line styles with the numbers of each group."""
     colours = {look.hue: look.line["color"] for look in looks}
     strokes = {look.group: look.line.get("linestyle") for look in looks}
     for name, colour in colours.items():
@@ -309,12 +309,12 @@ def _explain_looks(
 def _split_highlighted(
     drawn: Sequence[DrawnCurve | Average], keys: Sequence[str], options: PlotOptions
 ) -> tuple[list[DrawnCurve | Average], list[DrawnCurve]]:
-    """The curves that have a colour and a name, in the order of `highlight=` or of their areas, and the others."""
+    """Return the highlighted curves, in the order of `highlight=` or of their areas, and the other curves."""
     wanted = options.highlight
     if wanted is None:
         return list(drawn), []
     curves = [curve for curve in drawn if isinstance(curve, DrawnCurve)]
-    names = [written(name_of(curve.key, keys)) for curve in curves]
+    names = [unescape(name_of(curve.key, keys)) for curve in curves]
     if isinstance(wanted, int):
         if not options.areas:
             raise ValueError(
@@ -338,14 +338,14 @@ def _split_highlighted(
 
 
 def _draw_others(ax: Axes, others: Sequence[DrawnCurve], options: PlotOptions) -> None:
-    """Draw the curves that have no name, thin and grey, behind the others."""
+    """Draw the curves that are not highlighted, thin and grey, behind the others."""
     if not others:
         return
     bare = replace(options, rectangles=False, interpolated=False, points=None, k=None)
     look = {"color": grey(ax, 0.7), "linewidth": 0.6, "zorder": 1.5}
     for curve in others:
         draw_curve(ax, curve, "_other", bare, {**look, "marker": ""})
-    explain(ax, f"{len(others)} {options.display('others' if len(others) > 1 else 'other')}", **look)
+    add_entry(ax, f"{len(others)} {options.display('others' if len(others) > 1 else 'other')}", **look)
 
 
 def draw_content(
@@ -371,7 +371,7 @@ def draw_content(
         colour = look.line["color"]
         for mark, text in next(marks):
             point = mark.point
-            dots(ax, [point.x], [point.y], colour, mark.shape, text if label_marks else "_mark").set_gid(MARK)
+            draw_points(ax, [point.x], [point.y], colour, mark.shape, text if label_marks else "_mark").set_gid(MARK)
             place, other = guides.get(mark.text, (point.x, colour))
             guides[mark.text] = place, colour if other == colour else grey(ax, 0.6)
     for place, colour in guides.values() if options.x == "threshold" else ():
@@ -389,7 +389,7 @@ def draw_content(
     if not before and not any(curve.drawn for curve in drawn):
         rows = any(curve.blocks.height for curve in curves)
         positives = any(curve.numbers["positives"] for curve in drawn)
-        say(ax, "no positives" if rows and not positives else "nothing retrieved" if positives else "no rows")
+        write_reason(ax, "no positives" if rows and not positives else "nothing retrieved" if positives else "no rows")
 
 
 def set_axes(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve | Average]) -> None:
@@ -413,14 +413,14 @@ def set_axes(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve | Avera
             continue
         if unit_range:
             ax.set(**{f"{name}lim": (-0.02, 1.02)})
-        # No list of ticks: the caller may zoom in.
+        # A list of ticks would not follow if the caller zooms in.
         axis.set_major_locator(MaxNLocator(3 if few else 6, steps=[1, 2, 5, 10]))
         if few and unit_range:
             axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
 def scale_of(name: str, options: PlotOptions, curves: Sequence[DrawnCurve | Average]) -> str | None:
-    """The scale of an axis: that of the caller, or a logarithmic one for many ranks and for rare positives."""
+    """Return the scale of an axis: as the caller says, or logarithmic for many ranks and for rare positives."""
     requested = options.scales[name == "y"]
     if requested is not None:
         return requested
@@ -437,7 +437,7 @@ def scale_of(name: str, options: PlotOptions, curves: Sequence[DrawnCurve | Aver
 
 
 def _limits(name: str, scales: Mapping[str, str], curves: Sequence[DrawnCurve | Average]) -> tuple[float, float]:
-    """The range of the points that both scales can show: above 0, on a logit scale also below 1."""
+    """Return the range of the points that both scales can show: above 0, and on a logit scale below 1."""
     points = [
         (
             curve.strips.select(x="recall", y="precision")
@@ -460,7 +460,7 @@ def _limits(name: str, scales: Mapping[str, str], curves: Sequence[DrawnCurve | 
 
 
 def fit_heights(ax: Axes, options: PlotOptions) -> None:
-    """Limits of a y axis without an upper end: those of the curves, whatever lines of reference do."""
+    """Fit the y axis of an unbounded quantity to the curves, and not to the lines of reference."""
     if options.scales[1] not in (None, "linear"):
         return
     tops = [line.get_ydata() for line in named_curves(ax)]

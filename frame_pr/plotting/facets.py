@@ -1,4 +1,4 @@
-"""Small multiples: a panel for each group, and the legend that they share."""
+"""Draw small multiples: a panel for each group, and a legend for all panels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from matplotlib.transforms import offset_copy
 
 from frame_pr.plotting import draw
 from frame_pr.plotting.appearance import PANELS, Appearance, escape, grey, open_figure, shorten, value_text
-from frame_pr.plotting.curve_artists import say, show_hidden
+from frame_pr.plotting.curve_artists import show_hidden, write_reason
 from frame_pr.plotting.curve_data import Average, DrawnCurve
 from frame_pr.plotting.draw import fit_heights, set_axes
 from frame_pr.plotting.legends import BASELINE, SHARED, area_texts, axis_titles, count_text, name_of
@@ -27,23 +27,23 @@ if TYPE_CHECKING:
     from matplotlib.figure import SubFigure
 
 _LEAST, _MOST, _ROW_OF_PANELS = 1.7, 3.4, 6.0
-"""Inches of the width of a panel, and of as many panels in a row as have room, with letters of 10 points."""
+"""Inches of the narrowest and the widest panel and of a row of panels, with letters of 10 points."""
 _TITLE_LETTERS, _NUMBER_LETTERS = 14, 17
-"""Letters of an inch of a title, and of the numbers below it."""
+"""Letters per inch of a title, and of the numbers below it."""
 _LINE, _ROW = 0.15, 0.13
-"""Inches of a line of a title, and of a row of numbers above a panel."""
+"""Height in inches of a line of a title, and of a line of numbers above a panel."""
 _KEY = 0.07
 """Length of the piece of a line before the numbers of its curve, as a share of the panel."""
 NUMBERS = "numbers"
 """gid of the numbers above a panel."""
 _MARGIN_LETTERS = 18
-"""Letters of the name of a row, in the margin."""
+"""The most letters of the name of a row, in the margin."""
 _GRID = 48
-"""Most panels that rows and columns of two keys may make."""
+"""The most cells of a grid of two keys."""
 
 
 class PanelFigure(Figure):
-    """A figure that pyplot closes when a notebook displays it, so the notebook does not display it a second time."""
+    """A figure that pyplot closes when a notebook displays it. Otherwise the notebook would display it twice."""
 
     def _ipython_display_(self) -> None:
         if "inline" in matplotlib.get_backend():
@@ -82,7 +82,7 @@ def _draw_panels(
     rows, columns = (max((cell[i] for cell in cells), default=0) + 1 for i in (0, 1))
     scale = rcParams["font.size"] / 10
     grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    set_axes(grid[0, 0], options, drawn)  # once, because matplotlib visits all axes that share these
+    set_axes(grid[0, 0], options, drawn)  # once, because matplotlib visits all axes that share the axis
     looks = iter(draw.looks_of(grid[0, 0], [curve.key for curve in drawn], lines, options))
     for ax in grid.flat:
         if options.is_square:
@@ -90,7 +90,7 @@ def _draw_panels(
         ax.set_axis_off()
     if not cells:
         grid[0, 0].set_axis_on()
-        say(grid[0, 0], "no rows")
+        write_reason(grid[0, 0], "no rows")
     names = _panel_names([curves[0].key for curves in members.values()], cells, grid, panels, options)
     width = (figure.bbox.width / figure.dpi / scale - 0.4) / columns
     letters = int(_TITLE_LETTERS * width)
@@ -110,7 +110,7 @@ def _draw_panels(
         title = [*textwrap.wrap(name, max(8, letters))[:2], count_text(curves)]
         if len(" ".join(title)) + 2 <= letters:
             title = [f"{title[0]} ({title[1]})" if len(title) > 1 else title[0]]
-        # Given a height, matplotlib does not look for the tick labels of all panels above the title.
+        # With a fixed height, matplotlib does not look for tick labels in the place of the title, which takes long.
         ax.set_title("\n".join(title), fontsize="small", y=1.0, pad=5 + 72 * _ROW * scale * above)
         title_lines, number_rows = max(title_lines, len(title)), max(number_rows, above)
         used.append((ax, panel_looks))
@@ -140,7 +140,7 @@ def draw_panels(
     sharex: bool = False,
     sharey: bool = False,
 ) -> Figure | SubFigure:
-    """Draw a panel of so many inches for each of the keys `names`; `draw_one` gives the line below its title."""
+    """Draw a panel of this size in inches for each group. `draw_one` returns the line below its title."""
     options.check_number(len(keys), "panels of by=", PANELS)
     places = options.places(keys)
     keys = [keys[place] for place in places]
@@ -170,7 +170,7 @@ def draw_panels(
 
 
 def _cells(keys: Sequence[tuple[Any, ...]], target: Figure | SubFigure | None) -> list[tuple[int, int]]:
-    """Row and column of each panel: by the values of two keys, else in reading order."""
+    """Return the row and column of each panel: by the values of two keys, or in reading order."""
     if _is_grid(keys):
         down, right = ([*dict.fromkeys(key[i] for key in keys)] for i in (0, 1))
         return [(down.index(a), right.index(b)) for a, b in keys]
@@ -179,7 +179,7 @@ def _cells(keys: Sequence[tuple[Any, ...]], target: Figure | SubFigure | None) -
 
 
 def _is_grid(keys: Sequence[tuple[Any, ...]]) -> bool:
-    """Whether there are two keys, of several values each, that leave few cells empty."""
+    """Return whether two keys, with several values each, leave few cells empty."""
     if not keys or len(keys[0]) != 2:
         return False
     down, right = (len({key[i] for key in keys}) for i in (0, 1))
@@ -187,7 +187,7 @@ def _is_grid(keys: Sequence[tuple[Any, ...]]) -> bool:
 
 
 def columns_of(panels: int, target: Figure | SubFigure | None = None) -> int:
-    """Few cells stay empty, not far from square; in a figure of the caller, the largest panels."""
+    """Return a number of columns that leaves few cells empty, or in a figure of the caller the largest panels."""
     if target is not None:
         width, height = target.bbox.width, target.bbox.height
         return max(range(1, max(1, panels) + 1), key=lambda n: min(width / n, height / ceil(panels / n)))
@@ -196,7 +196,7 @@ def columns_of(panels: int, target: Figure | SubFigure | None = None) -> int:
 
 
 def panel_key(key: Mapping[str, Any], panels: Sequence[str]) -> tuple[str, ...]:
-    """The values of the keys of a panel, as its label has them."""
+    """Return the values of the keys of a panel, as texts."""
     return tuple(value_text(key[name]) for name in panels)
 
 
@@ -207,7 +207,7 @@ def _panel_names(
     panels: Sequence[str],
     options: Appearance,
 ) -> list[str]:
-    """The names above the panels; of two keys, the first is written to the right of the rows."""
+    """Return the names above the panels. In a grid of two keys, write the first key to the right of the rows."""
     titles = [escape(shorten(options.display(panel))) for panel in panels]
     if not _is_grid([panel_key(key, panels) for key in keys]):
         names = [name_of(key, panels, options.labels) for key in keys]
@@ -227,7 +227,7 @@ def _panel_names(
 
 
 def _numbers(curve: DrawnCurve | Average, options: PlotOptions) -> str:
-    """The numbers of a curve above its panel, each mark in a line."""
+    """Return the numbers of a curve, with one line for each mark."""
     areas = ", ".join(area_texts(curve, options)).replace(" undefined", " -").replace(" = ", " ")
     marks = [] if isinstance(curve, Average) else [mark.label for mark in marks_of(curve, options)]
     marks = [text.removeprefix("max ").replace(" = ", " ") for text in marks]
@@ -271,7 +271,7 @@ def _write_numbers(ax: Axes, labels: Sequence[str], looks: Sequence[draw.Look], 
 
 
 def _shared_handles(panels: Sequence[tuple[Axes, Sequence[draw.Look]]], options: PlotOptions) -> list[Any]:
-    """What colours and strokes mean, and what else the panels explain, except for a baseline alone."""
+    """Return the entries of the shared legend. A baseline alone needs no legend."""
     from matplotlib.lines import Line2D
 
     looks = [look for _, panel_looks in panels for look in panel_looks]

@@ -1,4 +1,4 @@
-"""What a plot says in words: names and numbers of curves, marks, titles of axes, and the legend of one axes."""
+"""Write names, numbers, titles of axes and legends, and find a place for a legend."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BASELINE = "prevalence"
-"""Label of the precision of a random ranking."""
+"""Label of the line at the precision of a random ranking."""
 GUIDE = "_guide"
 """Label of the lines from a marked point to the axis."""
 SHARED = "shared"
-"""gid of entries of the legend that explain what curves have in common."""
+"""gid of entries of the legend that concern several curves."""
 CONTOURS, GROUPS = BEHIND = ("_iso_f", "_groups")
-"""Labels of contours, and of the curves of single groups: a legend may cover them."""
+"""Labels of contours and of the curves of single groups, which a legend may cover."""
 MARK = "mark"
 """gid of marked points."""
 _ROUNDING = 1e-9
 """Distance from 1 below which a number is shown as 1."""
 _LETTERS = 52
-"""Letters of a line of the legend."""
+"""The most letters of a line of the legend."""
 _POSITIVE_LETTERS = 20
-"""Letters of the positive label in the title of an axis."""
+"""The most letters of the positive label in the title of an axis."""
 _PLACES = (
     "lower left",
     "upper right",
@@ -46,7 +46,7 @@ _PLACES = (
 
 
 def name_of(key: Mapping[str, Any], names: Sequence[str], labels: Mapping[str, str] = MappingProxyType({})) -> str:
-    """The values of these keys, as the legend writes them."""
+    """Return the values of these keys, as the legend has them."""
     values = []
     for name in names:
         value = str(key[name]) if name == Y_KEY else value_text(key[name])
@@ -56,7 +56,7 @@ def name_of(key: Mapping[str, Any], names: Sequence[str], labels: Mapping[str, s
 
 
 def axis_titles(options: PlotOptions) -> tuple[str, str]:
-    """The titles of both axes; the title of x has the positive label that the caller named."""
+    """Return the titles of both axes. The title of x has the positive label, if the caller named one."""
     x = options.display(options.x, axis_quantity(options.x).title)
     y = options.display(options.ys[0], axis_quantity(options.ys[0]).title) if len(options.ys) == 1 else "Value"
     if options.positive is not None and options.x not in X_ONLY:
@@ -65,7 +65,7 @@ def axis_titles(options: PlotOptions) -> tuple[str, str]:
 
 
 def number_text(value: float, decimals: int) -> str:
-    """Write a number in so many decimals, or in more if it would be shown as 0 or as 1 and is neither."""
+    """Format a number with this number of decimals, or with more if it would wrongly be 0 or 1."""
     text = f"{value:.{decimals}f}"
     if value < 1 - _ROUNDING and float(text) == 1:
         return f"{value:.{-math.floor(math.log10(1 - value))}f}"
@@ -73,7 +73,7 @@ def number_text(value: float, decimals: int) -> str:
 
 
 def area_texts(curve: DrawnCurve | Average, options: PlotOptions) -> list[str]:
-    """The areas of a curve, such as `AP = 0.78`."""
+    """Return the areas of a curve, such as `AP = 0.78`."""
     if not options.areas:
         return []
     if isinstance(curve, Average):
@@ -98,7 +98,7 @@ def _equation(title: str, value: float | None, options: PlotOptions) -> str:
 
 
 def count_text(curves: Sequence[DrawnCurve | Average]) -> str:
-    """`P = 120`, or a range; for averages, the number of groups."""
+    """Return the number of positives, such as `P = 120`, or its range, and for averages the number of groups."""
     averages = [curve for curve in curves if isinstance(curve, Average)]
     if averages:
         counts = sorted({average.groups for average in averages})
@@ -116,12 +116,12 @@ def _positives_text(positives: float) -> str:
 
 
 def is_baseline(label: Any) -> bool:
-    """Whether an entry of the legend is the prevalence, with or without its value."""
+    """Return whether an entry of the legend is the prevalence, with or without its value."""
     return str(label).partition(" (")[0] == BASELINE
 
 
 def with_numbers(name: str, *numbers: str) -> str:
-    """A name, and its numbers in brackets."""
+    """Return a name with its numbers in brackets."""
     text = ", ".join(number for number in numbers if number)
     return f"{name} ({text})" if name and text else name or text
 
@@ -134,7 +134,7 @@ def labels_of(
     options: PlotOptions,
     shares_axes: bool,
 ) -> tuple[list[str], str]:
-    """The labels of the curves and the title of the legend, which has what all of them share."""
+    """Return the labels of the curves, and the title of the legend with the numbers that all curves share."""
     counts = [count_text([curve]) for curve in curves]
     title = escape(shorten(", ".join(options.display(key) for key in keys if key != Y_KEY)))
     in_title = len(set(counts)) == 1 and len(curves) > 1 and not shares_axes
@@ -198,18 +198,18 @@ def draw_legend(ax: Axes, look: Appearance, title: str = "", *, keep_below: bool
 
 
 def _translate(label: str, look: Appearance) -> str:
-    """Write the caller's word for the word before the numbers."""
+    """Replace the words before the numbers by the label that the caller gives them."""
     word, bracket, numbers = label.partition(" (")
     return look.display(word) + bracket + numbers
 
 
 def _fill(label: str) -> str:
-    """Break a long label into lines, but not before or after an equals sign."""
+    """Break a long label into lines, but not at an equals sign."""
     return textwrap.fill(label.replace(" = ", "\u00a0=\u00a0"), _LETTERS).replace("\u00a0=\u00a0", " = ")
 
 
 def _is_shared(handle: Any) -> bool:
-    """Whether an entry explains what curves have in common; bars are a container without a gid."""
+    """Return whether an entry concerns several curves. Bars are a container, which has no gid."""
     return bool(getattr(handle, "get_gid", lambda: None)() == SHARED)
 
 
@@ -232,7 +232,7 @@ def _put_right(ax: Axes, settings: dict[str, Any], look: Appearance) -> None:
 
 
 def _points_of(ax: Axes) -> Any:
-    """Pixels along all curves, histograms, whiskers and texts of the axes, which a legend should not cover."""
+    """Return pixels along all curves, histograms, whiskers and texts of the axes, which a legend should not cover."""
     import numpy as np
     from matplotlib.collections import LineCollection
 
@@ -253,7 +253,7 @@ def _points_of(ax: Axes) -> Any:
 
 
 def _covered(ax: Axes, legend: Any, points: Any) -> dict[str, int]:
-    """How many of the points a legend in its lower left corner would cover at each place; empty if it is too large."""
+    """Return how many points a legend, now at the lower left, would cover at each place; {} if it is too large."""
     axes, box = ax.get_window_extent(), legend.get_window_extent()
     margin = box.x0 - axes.x0
     right, upper = axes.x1 - margin - box.width, axes.y1 - margin - box.height
@@ -272,7 +272,7 @@ def _covered(ax: Axes, legend: Any, points: Any) -> dict[str, int]:
 
 
 def pixels_along(path: Any, every: float = 3) -> Any:
-    """Pixels along a path in pixels, at most `every` apart."""
+    """Return pixels along a path, at most `every` apart."""
     import numpy as np
 
     path = path.cleaned(remove_nans=True, simplify=True)

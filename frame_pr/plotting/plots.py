@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class CurveArguments(ColourArguments, total=False):
-    """The options of `plot` and `plot_curve`; their docstrings describe each."""
+    """The options of `plot` and `plot_curve`."""
 
     x: str
     y: str | Sequence[str]
@@ -52,7 +52,7 @@ class CurveArguments(ColourArguments, total=False):
 
 
 class LineArguments(TypedDict, total=False):
-    """The properties of lines that type checkers know; at run time, every property of Line2D is one."""
+    """The properties of lines for type checkers. At run time, every property of Line2D is accepted."""
 
     alpha: float | None
     c: Any
@@ -230,11 +230,11 @@ def plot(
     >>> ax.get_legend().get_texts()[0].get_text()
     'score (AP = 0.92, P = 3)'
     """
-    # Loaded when something is drawn: a third of the import of this package.
+    # Imported here because it would take a third of the import time of the package.
     from frame_pr.plotting.curve_data import rank_curves
     from frame_pr.plotting.draw import draw
 
-    # An Arrow stream gives its rows once, and they are needed for the checks and for the curve.
+    # An Arrow stream can be read once, but the checks and the curve both read it.
     frame = read_stream(frame)
     policies: Any = {name: value for name, value in options.items() if name in Policies.__annotations__}
     others = {name: value for name, value in options.items() if name not in policies}
@@ -287,7 +287,7 @@ def plot_curve(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, **options: Unp
     >>> ax.get_legend().get_texts()[0].get_text()
     'run 1 (AP = 0.92, P = 3)'
     """
-    # Loaded when something is drawn: a third of the import of this package.
+    # Imported here because it would take a third of the import time of the package.
     from frame_pr.plotting.curve_data import read_curves
     from frame_pr.plotting.draw import draw
 
@@ -317,7 +317,7 @@ def _parse(
 
 
 def _refuse_early(frame: Any, request: Request, options: PlotOptions) -> None:
-    """Refuse what cannot be drawn before rows are ranked: too many groups, and thresholds beyond all scores.
+    """Refuse too many groups, and thresholds beyond all scores, before rows are ranked.
 
     The rows of a LazyFrame are not known yet; of these, only the names of keys are.
     """

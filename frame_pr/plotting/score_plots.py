@@ -1,4 +1,4 @@
-"""Histograms of the scores of positives and of negatives, and gains tables as charts."""
+"""Plots of score distributions and of gains tables."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from frame_pr.plotting.appearance import (
     canvas,
     escape,
     grey,
-    ink,
     letters_along,
     need_matplotlib,
     palette,
@@ -29,9 +28,10 @@ from frame_pr.plotting.appearance import (
     share_text,
     shorten,
     split_policies,
+    text_colour,
 )
 from frame_pr.plotting.axis_quantities import axis_quantity
-from frame_pr.plotting.curve_artists import say
+from frame_pr.plotting.curve_artists import write_reason
 from frame_pr.plotting.curve_data import number_rows, read_curves
 from frame_pr.plotting.legends import draw_legend
 from frame_pr.plotting.options import PlotOptions
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _HUES = {"positives": 1, "negatives": 0}
-"""Both histograms, and the numbers of their colours."""
+"""The two histograms, with the numbers of their colours."""
 _GAINS = ("bin", "cumulative")
-"""What a gains chart draws: bars and a line."""
+"""The two parts of a gains chart: bars and a line."""
 _MOST_BINS = 10_000
 _OUTLYING, _FAR = 0.005, 20
-"""If the scores are so many times as wide as without this share at either end, the axis leaves out what is beyond."""
+"""The axis leaves out scores at the ends, if without this share of rows the range is this many times smaller."""
 
 
 class ScoresArguments(ColourArguments, Policies, total=False):
@@ -179,7 +179,7 @@ def plot_scores(
 
 
 def _warn_of_threshold(tables: Sequence[pl.DataFrame], threshold: float | None) -> None:
-    """Warn of a threshold on another scale than the scores."""
+    """Warn if the threshold has another scale than the scores."""
     scores = pl.concat([table["threshold"] for table in tables]) if tables else pl.Series([], dtype=pl.Float64)
     low: Any = scores.min()
     high: Any = scores.max()
@@ -200,11 +200,11 @@ def _draw_histograms(
     ascending: bool,
     numbers: bool = True,
 ) -> list[str]:
-    """Draw two histograms, with their numbers in the labels; the numbers of positives and of negatives."""
+    """Draw two histograms, and return the numbers of positives and of negatives."""
     import numpy as np
 
     if not table.height:
-        say(ax, "no rows")
+        write_reason(ax, "no rows")
         return []
     scores = table["threshold"].to_numpy()
     low, high, beyond = _range_of(table, float(scores.min()), float(scores.max()))
@@ -238,7 +238,7 @@ def _draw_histograms(
 
 
 def _range_of(table: pl.DataFrame, low: float, high: float) -> tuple[float, float, float]:
-    """The range of the axis, and how many rows lie beyond: outliers would put all other scores into one bin."""
+    """Return the range of the axis without outliers, and the number of rows beyond it."""
     rows = table.with_columns(n=pl.col("tp") + pl.col("fp")).sort("threshold")
     below = rows["n"].cum_sum() / rows["n"].sum()
     inner = rows.filter((below >= _OUTLYING) & (below - rows["n"] / rows["n"].sum() <= 1 - _OUTLYING))["threshold"]
@@ -251,13 +251,13 @@ def _range_of(table: pl.DataFrame, low: float, high: float) -> tuple[float, floa
 
 
 def _edges(low: float, high: float, n_bins: int) -> Any:
-    """The edges of bins of equal width; fewer bins if rounding would make edges equal."""
+    """Return the edges of bins of equal width. There are fewer bins if rounding makes edges equal."""
     import numpy as np
 
     if low == high:
         wide = max(0.5, abs(low) * 1e-6)
         low, high = low - wide, high + wide
-    # A share of both ends: the difference of scores near 1e308 would overflow.
+    # The difference of two scores near 1e308 would overflow.
     shares = np.arange(n_bins + 1) / n_bins
     edges = np.unique(low * (1 - shares) + high * shares)
     edges[[0, -1]] = low, high
@@ -389,4 +389,4 @@ def _draw_gains(ax: Axes, table: pl.DataFrame, name: str, look: Appearance) -> N
     ax.set_xlim(0, 1)
     if letters_along(ax, ax.get_window_extent().width * 0.9 * width) >= look.decimals + 3:
         texts = ["" if height != height else f"{height:.{look.decimals}f}" for height in of_bin]
-        ax.bar_label(heights, texts, fontsize="small", padding=1, color=ink(ax))
+        ax.bar_label(heights, texts, fontsize="small", padding=1, color=text_colour(ax))

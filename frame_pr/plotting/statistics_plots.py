@@ -1,4 +1,4 @@
-"""Plots of a metric of groups, with its confidence intervals, and of a metric over time."""
+"""Plots of a metric by group, and of a metric over time, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 HEIGHT = 0.28
 """Inches of a line of `plot_intervals`."""
 MOST_ROWS = 60
-"""Most rows of a plot, unless the caller says more."""
+"""The most rows of a plot, unless `max_groups` allows more."""
 _MOST_LINES = 10
 _PREVALENCE = "prevalence"
 _OFFSET = 0.25
@@ -58,9 +58,9 @@ class Values(NamedTuple):
     """The keys, and `value, low, high, units`."""
     keys: list[str]
     title: str
-    """The metric as an axis names it."""
+    """The metric, as a title of an axis."""
     unit: str
-    """What `units` is the number of."""
+    """The word for the numbers in `units`."""
 
 
 @public()
@@ -178,7 +178,7 @@ def plot_intervals(
 
 
 def _warn_of_scale(table: pl.DataFrame, overall: float | None) -> None:
-    """Warn of a value on another scale than the values, such as percent."""
+    """Warn if `overall` has another scale than the values, such as percent."""
     low, high = table.select(low=pl.col("value").min(), high=pl.col("value").max()).row(0)
     if overall is None or low is None:
         return
@@ -205,7 +205,7 @@ def _draw_overall(ax: Axes, mean: Any, overall: float | None, look: Appearance) 
 
 
 def _dots(ax: Axes, table: pl.DataFrame, systems: list[Any], look: Appearance) -> None:
-    """Draw a dot for each row, with its interval; of several systems in a colour each, else joined by a line."""
+    """Draw a dot with its interval for each row, and lines that join systems without intervals."""
     spans = table.group_by("place").agg(low=pl.col("value").min(), high=pl.col("value").max())
     spans = spans.drop_nulls().sort("place")
     joined = bool(systems) and table["low"].null_count() == table.height
@@ -224,14 +224,14 @@ def _dots(ax: Axes, table: pl.DataFrame, systems: list[Any], look: Appearance) -
 
 
 def colours_of(ax: Axes, systems: Sequence[Any], look: Appearance) -> list[Any]:
-    """A colour for each system, or the first colour: as the caller chose it, or as in other plots."""
+    """Return a colour for each system, or the first colour. A system has the colour of other plots."""
     names = [value_text(system) for system in systems]
     numbers = system_numbers(names) if systems else [0]
     return [look.colors.get(name, style(ax, n, None)["color"]) for name, n in zip(names or [""], numbers, strict=True)]
 
 
 def places_of(table: pl.DataFrame, keys: Sequence[str]) -> list[dict[str, Any]]:
-    """The keys of the rows of a plot, in the order of the frame."""
+    """Return the keys of the rows of a plot, in the order of the frame."""
     return number_rows(table, keys)[0].rows(named=True)
 
 
@@ -353,7 +353,7 @@ def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[
 
 
 def _metrics_of(frame: Any) -> list[str]:
-    """The metrics of a frame that `intervals` or `evaluate` gave."""
+    """Return the metrics of a result of `intervals` or `evaluate`."""
     kind = kind_of(frame)
     columns = list(map(str, kind.columns))
     if "metric" not in columns:
@@ -370,10 +370,10 @@ def _draw_trend(
     look: Appearance,
     is_first: bool = True,
 ) -> None:
-    """Draw a line, and a band where there are bounds, for each system."""
+    """Draw a line for each system, and a band if it has bounds."""
     table = values.table
     shared = table.select(pl.struct(key, "value").n_unique() == pl.col(key).n_unique()).item() and not is_first
-    if shared:  # the prevalence of rows that all systems ranked
+    if shared:  # all systems rank the same rows, so they have one prevalence
         table, systems = table.unique(key, maintain_order=True), []
     table = table.sort(key, nulls_last=True, maintain_order=True)
     along = table[key].unique(maintain_order=True)
@@ -429,7 +429,7 @@ def read_values(frame: Any, metric: str | None, look: Appearance) -> Values:
 
 
 def _read_metrics(kind: Any, metric: str, look: Appearance) -> Values:
-    """Read a frame of metrics, which has no bounds; the columns before the first metric are keys."""
+    """Read a frame of metrics. The columns before the first metric are keys, and there are no bounds."""
     names = list(map(str, kind.columns))
     keys = names[: next(i for i, name in enumerate(names) if name == metric or is_metric(name))]
     if not keys:

@@ -63,7 +63,7 @@ def test_all_colours_are_seen_on_their_ground(ground):
     shine = [float(np.dot([0.2126, 0.7152, 0.0722], linear(one))) for one in [*appearance.palette(ax), ground]]
     *drawn, behind = [one + 0.05 for one in shine]
     assert all(max(one, behind) / min(one, behind) > 1.8 for one in drawn)
-    letters = float(np.dot([0.2126, 0.7152, 0.0722], linear(appearance.ink(ax)))) + 0.05
+    letters = float(np.dot([0.2126, 0.7152, 0.0722], linear(appearance.text_colour(ax)))) + 0.05
     assert max(letters, behind) / min(letters, behind) > 4.5
 
 
