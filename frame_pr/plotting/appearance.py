@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 LABEL_LENGTH = 48
 """The most characters of a name in a plot. The middle of a longer name is left out."""
 
-# The colours of Okabe and Ito without yellow, which fades on white. Green, red and pink are moved apart: any two
-# colours differ by 20 in CIE Lab, also with deuteranopia. In grey, seven colours cannot: six gaps of 20 exceed the 100
-# between black and white. The seventh colour is the colour of text.
-COLOURS = ("#0072B2", "#E69F00", "#00906A", "#C44E00", "#D284B0", "#56B4E9")
+# Near the colours of Okabe and Ito, without yellow. Their contrast with white and with a dark background is 3 and more.
+# Any two of them, and black and white, differ by 20 in CIE Lab, also with protanopia and deuteranopia. In grey, seven
+# colours cannot: six gaps of 20 exceed the 100 between black and white. The seventh colour is the colour of text.
+COLOURS = ("#19669B", "#C98602", "#1C926A", "#B34102", "#C57CA8", "#0D9DDD")
 STROKES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), "-.", (0, (8, 2)), (0, (3, 1, 1, 1, 1, 1)))
 """Line styles of groups if colours show systems, and of the curves after the seventh."""
 DASHED = STROKES[1]

