@@ -210,7 +210,7 @@ def _draw_differences(
     system, baseline = (escape(shorten(look.display(str(row[side])), room)) for side in ("system", "baseline"))
     digits = look.decimals
     differences, named = pairs["difference"], pairs.height <= _NAMED
-    colours = {side: look.colors.get(side, colour) for side, colour in zip(SIDES, palette(ax), strict=False)}
+    colours = dict(zip(SIDES, _side_colours(ax, look), strict=True))
     counts = {"better": row["wins"], "worse": row["losses"]}
     sides = {"better": differences.clip(lower_bound=0), "worse": differences.clip(upper_bound=0)}
     for side, colour in colours.items():
@@ -328,7 +328,7 @@ def _draw_intervals_of_differences(ax: Axes, table: pl.DataFrame, look: Appearan
     ax.axvline(0, color=text_colour(ax), linewidth=0.8, zorder=1)
     places = range(table.height - 1, -1, -1)
     rows = zip(places, *table.select("difference", "low", "high"), strict=True)
-    better, worse = (look.colors.get(side, colour) for side, colour in zip(SIDES, palette(ax), strict=False))
+    better, worse = _side_colours(ax, look)
     for place, difference, low, high in rows:
         if difference is None:
             continue

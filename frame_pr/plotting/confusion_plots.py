@@ -110,15 +110,10 @@ def plot_confusion(frame: Frame, /, **options: Unpack[CommonArguments]) -> Axes 
     longest = max((len(look.display(value_text(name))) for name in classes), default=0)
     if len(keys) == 1:
         side = min(max(2.0, 0.62 * len(classes)), 12)
-        side += 0.8 + 0.09 * min(
-            max((len(look.display(value_text(name))) for name in classes), default=0), _LINE_LETTERS
-        )
+        side += 0.8 + 0.09 * min(longest, _LINE_LETTERS)
         with canvas(look, figsize=(side, side), layout="constrained") as target:
             _draw_cells(target, tables[0], classes, look, in_new_figure=look.in_new_figure)
         return target
-    if look.ax is not None:
-        raise ValueError(f"ax: {len(keys)} groups need a panel each; leave out ax=, give figure=, or filter one group")
-
     from frame_pr.plotting.facets import draw_panels
 
     def draw_one(ax: Axes, place: int) -> str:

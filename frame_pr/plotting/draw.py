@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.messages import did_you_mean, examples, nearest, shown
+from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.plotting import curve_data
 from frame_pr.plotting.appearance import (
     PANELS,
@@ -94,7 +94,7 @@ def draw(curves: Curves, options: PlotOptions) -> Any:
     lines = [key for key in lines if curves.keys[key].n_unique() > 1] or lines
     if len(options.ys) > 1:
         lines.append(Y_KEY)
-    _refuse_unused_colors(drawn, lines, options)
+    _check_names(drawn, lines, options)
     drawn = _in_order(drawn, options)
     options = replace(options, decimals=_decimals_of(drawn, options))
     if options.backend == "altair":
@@ -109,11 +109,16 @@ def draw(curves: Curves, options: PlotOptions) -> Any:
     return ax
 
 
+def _check_names(drawn: Sequence[DrawnCurve | Average], keys: Sequence[str], options: PlotOptions) -> None:
+    """Refuse `order` and `colors` without a name of the plot. A single score has a name, too."""
+    values = [value for curve in drawn for key, value in curve.key.items() if key != Y_KEY]
+    names = {unescape(name_of(curve.key, part)) for curve in drawn for part in (keys, *([key] for key in keys))}
+    options.check_names([*values, *({*names, options.score, options.label or ""} - {""})])
+
+
 def _in_order(drawn: Sequence[DrawnCurve | Average], options: PlotOptions) -> list[DrawnCurve | Average]:
     """Return the curves in the order of `order=`: by names, or by their areas."""
     if options.order != "value":
-        if isinstance(options.order, tuple):
-            replace(options, colors={}).check_names(name for curve in drawn for name in curve.key.values())
         return [drawn[place] for place in options.places([curve.key for curve in drawn])]
     if not options.areas:
         raise ValueError(
@@ -248,15 +253,6 @@ def refuse_thresholds(options: PlotOptions, scores: pl.Series, *, ascending: boo
             raise ValueError(f"threshold={threshold:g} lies {where} is {best:g}): no row is predicted positive there")
 
 
-def _refuse_unused_colors(drawn: Sequence[DrawnCurve | Average], keys: Sequence[str], options: PlotOptions) -> None:
-    names = {unescape(name_of(curve.key, part)) for curve in drawn for part in (keys, *([key] for key in keys))}
-    if options.colors and drawn and not names.intersection(options.colors):
-        raise ValueError(
-            f"colors names no curve of this plot: it has {examples(sorted(names - {''})) or 'one, without a name'}; "
-            "color= sets the colour of all curves"
-        )
-
-
 def looks_of(
     ax: Axes, keys: Sequence[dict[str, Any]], lines: Sequence[str], options: PlotOptions, first: int = 0
 ) -> list[Look]:
@@ -268,10 +264,11 @@ def looks_of(
     shown_keys = hues if both else lines
     if not both:
         hue = [name_of(key, lines) for key in keys]
+    if not lines:
+        hue = [options.score or options.label or name for name in hue]
     # A system keeps its colour from plot to plot, also if it is the only one.
     if hues == ["system"] or not lines:
-        systems = hue if lines else [options.label or options.score or name for name in hue]
-        numbers = system_numbers(systems, first)
+        numbers = system_numbers(hue, first)
     else:
         numbers = [first + number for number in numbers_in_order(hue)]
     return [

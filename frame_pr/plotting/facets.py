@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from itertools import accumulate
 from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
@@ -53,80 +54,90 @@ class PanelFigure(Figure):
         raise NotImplementedError  # IPython goes on and shows the picture
 
 
+@contextmanager
+def _open_panels(
+    keys: Sequence[Mapping[str, Any]],
+    names: Sequence[str],
+    options: Appearance,
+    size_of: Callable[[int, int], tuple[float, float]],
+    titles: tuple[str, str],
+    **settings: Any,
+) -> Iterator[tuple[Any, list[Axes], list[tuple[int, int]], list[str]]]:
+    """Yield a figure, the axes of each group, their rows and columns, and the names of the panels.
+
+    `size_of` returns the size of a new figure from the numbers of rows and columns.
+    """
+    cells = _cells([panel_key(key, names) for key in keys], options.figure)
+    rows, columns = (max((cell[i] for cell in cells), default=0) + 1 for i in (0, 1))
+    shared = {name: settings.pop(name, False) for name in ("sharex", "sharey")}
+    figsize = size_of(rows, columns)
+    with open_figure(options.figure, FigureClass=PanelFigure, figsize=figsize, **settings) as figure:
+        grid = figure.subplots(rows, columns, squeeze=False, **shared)
+        for ax in grid.flat:
+            ax.set_axis_off()
+        panels = [grid[cell] for cell in cells] or [grid[0, 0]]
+        for ax in panels:
+            ax.set_axis_on()
+            ax.spines[["top", "right"]].set_visible(False)
+        for ax, key in zip(panels, keys, strict=False):
+            ax.set_label(", ".join(panel_key(key, names)))
+        yield figure, panels, cells, _panel_names(keys, cells, grid, names, options)
+        figure.supxlabel(titles[0], fontsize="medium")
+        figure.supylabel(titles[1], fontsize="medium")
+
+
 def draw_facets(
-    drawn: Sequence[DrawnCurve | Average], panels: Sequence[str], lines: Sequence[str], options: PlotOptions
+    drawn: Sequence[DrawnCurve | Average], names: Sequence[str], lines: Sequence[str], options: PlotOptions
 ) -> Figure | SubFigure:
-    """Draw a panel for each group of the keys `panels`; two keys make rows and columns."""
+    """Draw the curves in a panel for each group of the keys `names`. Two keys make rows and columns."""
     members: dict[tuple[Any, ...], list[DrawnCurve | Average]] = {}
     for curve in drawn:
-        members.setdefault(panel_key(curve.key, panels), []).append(curve)
-    cells = _cells(list(members), options.figure)
-    rows, columns = (max(numbers, default=0) + 1 for numbers in (zip(*cells, strict=True) if cells else ((), ())))
+        members.setdefault(panel_key(curve.key, names), []).append(curve)
+    curves = [curve for of_panel in members.values() for curve in of_panel]
+    keys = [of_panel[0].key for of_panel in members.values()]
     scale = rcParams["font.size"] / 10
-    width = min(_MOST, max(_LEAST, _ROW_OF_PANELS / max(1, columns)))
-    size = (scale * (width * columns + 0.4), scale * ((width + 0.1) * rows + 0.4))
-    with open_figure(options.figure, FigureClass=PanelFigure, figsize=size, layout="compressed") as figure:
-        _draw_panels(figure, members, cells, panels, lines, options)
+
+    def size_of(rows: int, columns: int) -> tuple[float, float]:
+        width = min(_MOST, max(_LEAST, _ROW_OF_PANELS / columns))
+        return scale * (width * columns + 0.4), scale * ((width + 0.1) * rows + 0.4)
+
+    shared = {"sharex": True, "sharey": True, "layout": "compressed"}
+    with _open_panels(keys, names, options, size_of, axis_titles(options), **shared) as (figure, axes, cells, titles):
+        set_axes(axes[0], options, drawn)  # once, because matplotlib visits all axes that share the axis
+        looks = draw.looks_of(axes[0], [curve.key for curve in curves], lines, options)
+        if not members:
+            write_reason(axes[0], "no rows")
+        of_panels = iter(looks)
+        grid = axes[0].get_gridspec()
+        width = (figure.bbox.width / figure.dpi / scale - 0.4) / grid.ncols
+        letters = int(_TITLE_LETTERS * width)
+        title_lines, number_rows = 1, 0
+        for ax, (row, column), name, of_panel in zip(axes, cells, titles, members.values(), strict=False):
+            panel_looks = [next(of_panels) for _ in of_panel]
+            ax.spines[:].set_in_layout(False)
+            ax.set_box_aspect(1 if options.is_square else None)
+            labels = [_numbers(curve, options) for curve in of_panel]
+            draw.draw_content(ax, of_panel, labels, panel_looks, options, label_marks=False)
+            lowest = (row + 1, column) not in cells
+            ax.tick_params(labelsize="small", labelbottom=lowest, bottom=lowest, left=column == 0)
+            above = _write_numbers(ax, labels, panel_looks, int(_NUMBER_LETTERS * width))
+            title = [*textwrap.wrap(name, max(8, letters))[:2], count_text(of_panel)]
+            if len(" ".join(title)) + 2 <= letters:
+                title = [f"{title[0]} ({title[1]})" if len(title) > 1 else title[0]]
+            # With a fixed height, matplotlib does not look for tick labels in the place of the title, which takes long.
+            ax.set_title("\n".join(title), fontsize="small", y=1.0, pad=5 + 72 * _ROW * scale * above)
+            title_lines, number_rows = max(title_lines, len(title)), max(number_rows, above)
+        if options.is_unbounded:
+            fit_heights(axes[0], options)
+        height = scale * grid.nrows * ((title_lines - 1) * _LINE + number_rows * _ROW)
+        if options.legend and (handles := _shared_handles(axes, looks, options)):
+            height += _draw_shared_legend(figure, handles).get_window_extent().height / figure.dpi
+        if options.figure is None:
+            figure.set_figheight(figure.get_figheight() + height)
+        for ax in axes:
+            ax.apply_aspect()
+            show_hidden(ax)
     return figure  # type: ignore[no-any-return]
-
-
-def _draw_panels(
-    figure: Any,
-    members: dict[tuple[Any, ...], list[DrawnCurve | Average]],
-    cells: Sequence[tuple[int, int]],
-    panels: Sequence[str],
-    lines: Sequence[str],
-    options: PlotOptions,
-) -> None:
-    drawn = [curve for curves in members.values() for curve in curves]
-    rows, columns = (max((cell[i] for cell in cells), default=0) + 1 for i in (0, 1))
-    scale = rcParams["font.size"] / 10
-    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    set_axes(grid[0, 0], options, drawn)  # once, because matplotlib visits all axes that share the axis
-    looks = iter(draw.looks_of(grid[0, 0], [curve.key for curve in drawn], lines, options))
-    for ax in grid.flat:
-        if options.is_square:
-            ax.set_box_aspect(1)
-        ax.set_axis_off()
-    if not cells:
-        grid[0, 0].set_axis_on()
-        write_reason(grid[0, 0], "no rows")
-    names = _panel_names([curves[0].key for curves in members.values()], cells, grid, panels, options)
-    width = (figure.bbox.width / figure.dpi / scale - 0.4) / columns
-    letters = int(_TITLE_LETTERS * width)
-    used: list[tuple[Axes, list[draw.Look]]] = []
-    title_lines, number_rows = 1, 0
-    for (row, column), name, curves in zip(cells, names, members.values(), strict=True):
-        ax, panel_looks = grid[row, column], [next(looks) for _ in curves]
-        ax.set_axis_on()
-        ax.set_label(", ".join(panel_key(curves[0].key, panels)))
-        ax.spines[["top", "right"]].set_visible(False)
-        ax.spines[:].set_in_layout(False)
-        labels = [_numbers(curve, options) for curve in curves]
-        draw.draw_content(ax, curves, labels, panel_looks, options, label_marks=False)
-        lowest = (row + 1, column) not in cells
-        ax.tick_params(labelsize="small", labelbottom=lowest, bottom=lowest, left=column == 0)
-        above = _write_numbers(ax, labels, panel_looks, int(_NUMBER_LETTERS * width))
-        title = [*textwrap.wrap(name, max(8, letters))[:2], count_text(curves)]
-        if len(" ".join(title)) + 2 <= letters:
-            title = [f"{title[0]} ({title[1]})" if len(title) > 1 else title[0]]
-        # With a fixed height, matplotlib does not look for tick labels in the place of the title, which takes long.
-        ax.set_title("\n".join(title), fontsize="small", y=1.0, pad=5 + 72 * _ROW * scale * above)
-        title_lines, number_rows = max(title_lines, len(title)), max(number_rows, above)
-        used.append((ax, panel_looks))
-    if options.is_unbounded:
-        fit_heights(grid[0, 0], options)
-    x_title, y_title = axis_titles(options)
-    figure.supxlabel(x_title, fontsize="medium")
-    figure.supylabel(y_title, fontsize="medium")
-    height = scale * rows * ((title_lines - 1) * _LINE + number_rows * _ROW)
-    if options.legend and (handles := _shared_handles(used, options)):
-        height += _draw_shared_legend(figure, handles).get_window_extent().height / figure.dpi
-    if options.figure is None:
-        figure.set_figheight(figure.get_figheight() + height)
-    for ax, _ in used:
-        ax.apply_aspect()
-        show_hidden(ax)
 
 
 def draw_panels(
@@ -136,34 +147,26 @@ def draw_panels(
     size: tuple[float, float],
     draw_one: Callable[[Axes, int], str],
     titles: tuple[str, str],
-    *,
-    sharex: bool = False,
-    sharey: bool = False,
+    **shared: bool,
 ) -> Figure | SubFigure:
     """Draw a panel of this size in inches for each group. `draw_one` returns the line below its title."""
+    if options.ax is not None:
+        raise ValueError(f"ax: {len(keys)} groups need a panel each; leave out ax=, or give figure=")
     options.check_number(len(keys), "panels of by=", PANELS)
     places = options.places(keys)
     keys = [keys[place] for place in places]
-    cells = _cells([panel_key(key, names) for key in keys], options.figure)
-    rows, columns = (max(numbers, default=0) + 1 for numbers in zip(*cells, strict=True))
-    figsize = (size[0] * columns + 0.4, size[1] * rows + 0.4)
-    with open_figure(options.figure, FigureClass=PanelFigure, figsize=figsize, layout="constrained") as figure:
-        grid = figure.subplots(rows, columns, squeeze=False, sharex=sharex, sharey=sharey)
-        for ax in grid.flat:
-            ax.set_axis_off()
-        panel_names = _panel_names(keys, cells, grid, names, options)
+
+    def size_of(rows: int, columns: int) -> tuple[float, float]:
+        return size[0] * columns + 0.4, size[1] * rows + 0.4
+
+    settings: dict[str, Any] = {"layout": "constrained", **shared}
+    with _open_panels(keys, names, options, size_of, titles, **settings) as (figure, axes, _, panel_names):
         handles: dict[str, Any] = {}
-        for cell, key, place, title in zip(cells, keys, places, panel_names, strict=True):
-            ax = grid[cell]
-            ax.set_axis_on()
-            ax.spines[["top", "right"]].set_visible(False)
-            ax.set_label(", ".join(panel_key(key, names)))
+        for ax, place, title in zip(axes, places, panel_names, strict=True):
             ax.set_title(f"{title}\n{draw_one(ax, place)}".strip(), fontsize="small")
             ax.tick_params(labelsize="small")
             entries = zip(*ax.get_legend_handles_labels(), strict=True)
             handles |= {label: handle for handle, label in entries}
-        figure.supxlabel(titles[0], fontsize="medium")
-        figure.supylabel(titles[1], fontsize="medium")
         if options.legend and handles:
             _draw_shared_legend(figure, list(handles.values()))
     return figure  # type: ignore[no-any-return]
@@ -270,20 +273,19 @@ def _write_numbers(ax: Axes, labels: Sequence[str], looks: Sequence[draw.Look], 
     return tops[-1]
 
 
-def _shared_handles(panels: Sequence[tuple[Axes, Sequence[draw.Look]]], options: PlotOptions) -> list[Any]:
+def _shared_handles(axes: Sequence[Axes], looks: Sequence[draw.Look], options: PlotOptions) -> list[Any]:
     """Return the entries of the shared legend. A baseline alone needs no legend."""
     from matplotlib.lines import Line2D
 
-    looks = [look for _, panel_looks in panels for look in panel_looks]
     hues = {look.hue: look.line for look in looks}
     groups = {look.group: look.line.get("linestyle") for look in looks if look.group is not None}
     if groups:
         handles = [Line2D([], [], color=line["color"], label=hue) for hue, line in hues.items()]
-        colour = grey(panels[0][0], 0.4)
+        colour = grey(axes[0], 0.4)
         handles += [Line2D([], [], color=colour, linestyle=stroke, label=group) for group, stroke in groups.items()]
     else:
         handles = [Line2D([], [], **line, label=hue) for hue, line in hues.items() if hue]
-    shared = {str(line.get_label()): line for ax, _ in panels for line in ax.get_lines() if line.get_gid() == SHARED}
+    shared = {str(line.get_label()): line for ax in axes for line in ax.get_lines() if line.get_gid() == SHARED}
     names = sorted(shared, key=lambda name: name == BASELINE)
     if not handles and names == [BASELINE]:
         return []

@@ -14,7 +14,7 @@ from frame_pr.frames.kinds import Frame, backend_class, read_stream
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.plotting.appearance import ColourArguments
+from frame_pr.plotting.appearance import ColourArguments, split_policies
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -236,8 +236,7 @@ def plot(
 
     # An Arrow stream can be read once, but the checks and the curve both read it.
     frame = read_stream(frame)
-    policies: Any = {name: value for name, value in options.items() if name in Policies.__annotations__}
-    others = {name: value for name, value in options.items() if name not in policies}
+    others, policies = split_policies(options)
     parsed = _parse("plot", others, ["truth", "score", "by", "positive", *Policies.__annotations__], positive)
     request = request_of(truth, score, by, positive, policies)
     _refuse_early(frame, request, parsed)

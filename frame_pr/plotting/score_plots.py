@@ -145,8 +145,6 @@ def plot_scores(
     curves = read_curves(curve(frame, truth, score, by=by, positive=positive, **policies), PlotOptions())
     keys, names = curves.keys.rows(named=True), list(curves.keys.columns)
     look.check_names([value for key in keys for value in key.values()] or _HUES, _HUES)
-    if len(keys) > 1 and look.ax is not None:
-        raise ValueError(f"ax: {len(keys)} groups or scores need a panel each; leave out ax=, or give figure=")
     tables = [
         curves.table.filter(group=place).select(
             pl.col("threshold").cast(pl.Float64),
@@ -346,8 +344,6 @@ def plot_gains(
     tables = [table.filter(number == place) for place in range(len(named))]
     titles = ("Share of the rows", escape(look.display(name, axis_quantity(name).title)))
     if len(named) > 1:
-        if look.ax is not None:
-            raise ValueError(f"ax: {len(named)} groups need a panel each; leave out ax=, or give figure=")
         from frame_pr.plotting.facets import draw_panels
 
         def draw_one(ax: Axes, place: int) -> str:

@@ -29,7 +29,7 @@ CALLS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "panels of scores in one axes": (
         lambda: fp.plot_scores(RUN, "rel", ["s", "other"], ax=axes()),
         ValueError,
-        "ax: 2 groups or scores need a panel each; leave out ax=, or give figure=",
+        "ax: 2 groups need a panel each; leave out ax=, or give figure=",
     ),
     "kind": (
         lambda: fp.plot(RUN, "rel", "s", kind="roc"),
@@ -89,7 +89,7 @@ CALLS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "colors of no curve": (
         lambda: fp.plot(RUN, "rel", ["s", "other"], colors={"zz": "red"}),
         ValueError,
-        "colors names no curve of this plot: it has 'other', 's'; color= sets",
+        "colors has no name of this plot: it has 'other', 's'",
     ),
     "argument of plot_curve": (
         lambda: fp.plot_curve(CURVE, by="q"),  # type: ignore[call-arg]
@@ -202,7 +202,10 @@ def test_an_error_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None
         ("draw.draw_legend", lambda **where: fp.plot(RUN, "rel", ["s", "other"], mark="max_f1", **where)),
         ("score_plots._edges", lambda **where: fp.plot_scores(RUN, "rel", "s", **where)),
         ("statistics_plots._draw_overall", lambda **where: fp.plot_intervals(INTERVALS, **where)),
-        ("comparison_plots.ink", lambda **where: fp.plot_comparison(RUN, AP, "rel", ["s", "other"], by="q", **where)),
+        (
+            "comparison_plots.text_colour",
+            lambda **where: fp.plot_comparison(RUN, AP, "rel", ["s", "other"], by="q", **where),
+        ),
     ]
     for place, call in calls:
         ax = axes()

@@ -105,6 +105,17 @@ def test_panels_of_a_confusion_matrix() -> None:
     plt.close("all")
 
 
+def test_a_single_score_has_the_colour_of_its_name() -> None:
+    colours = {"score": "red", "other": "blue"}
+    assert [line.get_color() for line in curves(fp.plot(RUN, "relevant", "score", colors=colours, ax=axes()))] == [
+        "red"
+    ]
+    both = fp.plot(RUN, "relevant", SCORES, colors=colours, ax=axes())
+    assert [line.get_color() for line in curves(both)] == ["red", "blue"]
+    with pytest.raises(ValueError, match="colors has no name of this plot: it has 'score'"):
+        fp.plot(RUN, "relevant", "score", colors={"another": "red"})
+
+
 def test_words_of_ours_are_translated_too() -> None:
     german = {"max_f1": "bestes F1", "threshold": "Schwelle", "random ranking": "Zufall", "recall": "Trefferquote"}
     ax = fp.plot(RUN, "relevant", "score", mark="max_f1", recall=0.5, labels=german)
