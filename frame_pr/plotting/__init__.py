@@ -1,1 +1,1 @@
-"""Plots: matplotlib figures and altair charts of curves, metrics, scores and confusion matrices."""
+"""Plots of curves, metrics, scores and confusion matrices, by matplotlib and altair."""
