@@ -47,6 +47,8 @@ MOST_ROWS = 60
 """The most rows of a plot, unless `max_groups` allows more."""
 _MOST_LINES = 10
 _PREVALENCE = "prevalence"
+_NARROW = 30
+"""Axes of the caller that are narrower than this number of letters have no title for the names of rows."""
 _OFFSET = 0.25
 """Distance between the intervals of two systems, in lines."""
 
@@ -256,6 +258,8 @@ def write_names(
     # A line is as high as two letters are wide.
     every = 1 if look.in_new_figure else ceil(2 * len(names) / max(1, letters_along(ax, box.height)))
     ax.set_yticks(range(len(names) - 1, -1, -every), labels[::every])
+    if not look.in_new_figure and letters_along(ax, box.width) < _NARROW:
+        return ""
     title = escape(", ".join(shorten(look.display(key)) for key in keys))
     return f"{title} ({unit})" if any(counts) else title
 
