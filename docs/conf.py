@@ -10,7 +10,7 @@ from html import escape
 from importlib.metadata import version as version_of
 from io import StringIO
 from pathlib import Path
-from textwrap import shorten
+from textwrap import indent, shorten
 from urllib.parse import urlsplit
 
 ROOT = Path(__file__).parents[1]
@@ -202,11 +202,21 @@ def _show_plot(_app, what, name, _object, _options, lines):
 GROUPS = {
     "Most used": ["by", "average", "facet", "mark", "threshold"],
     "Data": ["frame", "truth", "score", "positive", r"\*\*options"],
-    "Axes": ["x", "y", "xscale", "yscale", "xlim", "ylim", "ax", "figure"],
+    "Axes": ["x", "y", "xscale", "yscale", "ax", "figure"],
     "Panels and averages": ["spread", "max_groups", "order"],
     "Marks": ["rectangles", "interpolated", "points", "k", "recall", "iso_f", "beta", "threshold_labels", "baseline"],
     "Style": [],
 }
+
+
+def _pictures_of_options():
+    """By option of `plot`: the first picture of the gallery that shows it, and its description."""
+    page = Path(__file__).with_name("gallery.md").read_text(encoding="utf-8")
+    pictures = {}
+    for description, picture, code in re.findall(r"(?ms)^!\[([^]]*)\]\((\S*?\.svg)\)\n\n```pycon\n(.*?)```", page):
+        for call, key in re.findall(r"(\w+)=|\"(\w+)\": ", code) if ".pr.plot(" in code else ():
+            pictures.setdefault(call or key, (picture, description))
+    return pictures
 
 
 def _group_parameters(_app, _what, name, _object, _options, lines):
@@ -217,6 +227,10 @@ def _group_parameters(_app, _what, name, _object, _options, lines):
     end = next(row for row in range(start, len(lines)) if lines[row].startswith(":"))
     entries = re.split(r"(?m)^(?=    \*\*|    \S)", "\n".join(lines[start:end]).strip("\n"))
     named = {re.match(r" *\**(.*?)\**( : .*)?\n", entry)[1]: entry for entry in entries if entry.strip()}
+    for option, (picture, description) in _pictures_of_options().items():
+        if option in named:
+            image = f".. image:: ../{picture}\n    :alt: {description}\n    :class: option"
+            named[option] = f"{named[option].rstrip()}\n\n{indent(image, ' ' * 8)}\n"
     grouped = {group: [named.pop(one) for one in names if one in named] for group, names in GROUPS.items()}
     grouped["Style"] = list(named.values())
     text = [f"    .. rubric:: {group}\n\n" + "\n".join(entries) for group, entries in grouped.items()]

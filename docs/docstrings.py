@@ -106,57 +106,58 @@ TEXTS = {
     "prefix": "Prefix of the names of the new columns.",
 }
 PLOTS = {
-    "x": 'What the x axis shows: a rate of `confusion` between 0 and 1, such as "fpr"; "threshold", "k", or "share" (k '
-    'over all rows). Default "recall".',
-    "y": 'What the y axis shows: a rate, "lift" (precision over prevalence), "cost10" (a missed positive costs 10) '
-    'or, with `x="threshold"`, "net_benefit"; several give a curve each, in a colour each. Default "precision". ROC is '
-    '`x="fpr", y="recall"`, DET `x="fpr", y="fnr"`, gain `x="share", y="recall"`. Options about areas, such as '
-    "`rectangles`, need precision against recall.",
-    "facet": "Draw small multiples with shared axes, one for each group of these key columns; True: of all keys but "
-    "`system`. Two keys make rows and columns. The values of marks are above the panel.",
-    "average": "Average the curves over these key columns: the mean precision of the groups at each recall. Its area "
-    "is the mean of their average precisions, and `spread` shows how they differ. True: all keys but `system`. With "
-    '`facet`, name other keys here. With `x="k"`, the mean of y at each rank.',
-    "rectangles": "Fill the rectangle under each step: their area is the average precision in the legend. Points mark "
-    "the thresholds. Default False.",
-    "interpolated": "Add the envelope, the max precision at this or any later threshold, and shade what it adds. "
-    "`rectangles` then fill the area of the interpolated average precision. Default False.",
-    "points": "11 or 101: mark the recall levels of the average over as many points. Implies `interpolated`.",
-    "k": "Emphasise the curve up to this rank, with AP@k in the legend.",
+    "x": 'Quantity on the x axis: a rate of `confusion` between 0 and 1, such as "fpr", or "threshold", "k" or "share" '
+    '(k over all rows). Default "recall".',
+    "y": 'Quantity on the y axis: a rate, "lift" (precision over prevalence), "cost10" (a missed positive costs 10) '
+    'or, with `x="threshold"`, "net_benefit". Several quantities give one curve each. Default "precision". '
+    '`x="fpr", y="recall"` is the ROC curve, `x="fpr", y="fnr"` the DET curve and `x="share", y="recall"` the gain '
+    "curve. Options about areas, such as `rectangles`, need precision against recall.",
+    "facet": "Draw a panel for each group of these key columns, with shared axes. True: of all keys but `system`. Two "
+    "keys make rows and columns. The values of marks are above the panel.",
+    "average": "Average over these key columns: the mean of the groups' precision at each recall. The area under it is "
+    "the mean of their average precisions. True: all keys but `system`. `facet` and `average` name different keys. "
+    'With `x="k"`, the curve is the mean of y at each rank.',
+    "rectangles": "Fill the rectangle under each step. The total area is the average precision in the legend. Points "
+    "mark the thresholds. Default False.",
+    "interpolated": "Add the envelope, which is the max precision at this or any later threshold, and shade what it "
+    "adds. `rectangles` then fill the area of the interpolated average precision. Default False.",
+    "points": "11 or 101: mark the levels of recall of the 11-point or 101-point average. Implies `interpolated`.",
+    "k": "Emphasise the curve up to this rank. The legend has AP@k.",
     "threshold": "Mark the operating points at these thresholds.",
     "recall": "Mark the operating points at which these recalls are reached.",
-    "mark": 'Mark the best point, with its value and threshold in the legend: "max_f1", "max_mcc", "min_cost10" and so '
-    "on.",
-    "iso_f": "Contours of equal F; True: 0.2, 0.4, 0.6 and 0.8.",
+    "mark": 'Mark the threshold with the best value of a metric, such as "max_f1", "max_mcc" or "min_cost10". The '
+    "legend has the value and the threshold.",
+    "iso_f": "Draw contours of equal F. True: 0.2, 0.4, 0.6 and 0.8.",
     "beta": "The beta of these contours. Default 1.",
-    "threshold_labels": "Write at most so many thresholds along the curve. Default 0.",
-    "baseline": "Draw the prevalence, the mean precision of random rankings at any rank, as a faint line, and as a "
-    "band where groups have many. On other axes, a random ranking, or what it costs to treat all and to treat none. "
-    "Default True.",
-    "label": "The name of the curve, if it is one curve.",
-    "spread": "Around an average: the middle half of the groups (the default of one y), the interval of their mean "
-    "(see `average_curve`), or the single groups. For three averages and more, the edges of the first two.",
-    "highlight": "Names of curves, or how many of the best and of the worst: these have colours and names, all others "
-    "are thin and grey, and there may be 200 of them.",
-    "backend": 'What draws: with "altair", an interactive chart that shows thresholds under the pointer, of at most '
-    '5,000 points for each curve, and whose legend selects. Default "matplotlib".',
-    "xscale": 'Scale of the x axis. Default "linear", for a thousand ranks and more "log".',
-    "yscale": 'Scale of the y axis. Default "linear"; for precision "log" if positives are rare (prevalence below 1 %) '
-    "and all average precisions below 0.1.",
-    "**options": "Ties, weights, missing values and known totals: see `frame_pr.Policies`. REFUSED All others are "
-    "properties of the lines: `color`, `linewidth`, `linestyle`, `alpha` and so on.",
+    "threshold_labels": "Write at most this number of thresholds along the curve. Default 0.",
+    "baseline": "Draw the prevalence, which is the mean precision of random rankings at any rank, as a dotted line. "
+    "The prevalences of many groups are a band. On other axes, the baseline is a random ranking, or the cost of "
+    "treating all rows and of treating none. Default True.",
+    "label": "The name of the curve, if the plot has one curve.",
+    "spread": "What to draw around an average: the middle half of the groups (the default for one y), the confidence "
+    "interval of the mean (see `average_curve`), or the single groups. Three or more averages have lines instead of "
+    "bands.",
+    "highlight": "Names of curves, or how many of the best and of the worst. These curves have colours and names. The "
+    "others are thin and grey, up to 200 in total.",
+    "backend": 'The plotting library. "altair" gives an interactive chart with at most 5,000 points per curve: a '
+    'tooltip shows the thresholds, and the legend selects curves. Default "matplotlib".',
+    "xscale": 'Scale of the x axis. Default "linear", or "log" for a thousand ranks and more.',
+    "yscale": 'Scale of the y axis. Default "linear", or "log" for precision if positives are rare (prevalence below '
+    "1 %) and all average precisions are below 0.1.",
+    "**options": "Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. REFUSED All "
+    "other keywords are properties of the lines, such as `color`, `linewidth`, `linestyle` and `alpha`.",
 }
 SHARED = {
-    "labels": "What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such "
-    "as `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.",
-    "order": 'Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", '
-    "the order of the frame. Default: PLOT_ORDER.",
-    "decimals": "Decimals of the numbers in the legend, and of percentages. Default DECIMALS.",
+    "labels": "Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': "
+    "'Baseline', 'recall': 'Sensitivity'}`.",
+    "order": 'Names of systems and groups, in the order of the plot; all others follow. "value": the largest value '
+    'first. "frame": as in the frame. Default: PLOT_ORDER.',
+    "decimals": "Number of decimals in the legend, and of percentages. Default DECIMALS.",
     "max_groups": "Maximum number of groups in the plot. Default: MOST_GROUPS.",
-    "ax": "Where to draw. Without it, on a new figure.",
-    "colors": "Colours by name: COLOURS. A dict may have other names, too, but one of its names must be in the plot.",
+    "ax": "The axes to draw in. Default: a new figure.",
+    "colors": "Colours by name: COLOURS. Names that the plot does not have are ignored, unless it has none of them.",
     "legend": "Whether to draw the legend. Default True.",
-    "figure": "Where to draw panels. Without it, on a new figure.",
+    "figure": "The figure to draw in, instead of `ax`.",
 }
 """The arguments that all plots share."""
 OF_SYSTEMS = "of systems; without several systems, of groups"

@@ -43,7 +43,12 @@ def random_run(rows: int = 400, groups: int = 3, seed: int = 0) -> pl.DataFrame:
 
 
 def labels(ax: Any) -> list[str]:
-    return [text.get_text() for text in ax.get_legend().get_texts()]
+    """The entries of the legend; of a panel, the numbers above it."""
+    return [text.get_text() for text in (ax.get_legend().get_texts() if ax.get_legend() else numbers(ax))]
+
+
+def numbers(ax: Any) -> list[Any]:
+    return [text for text in ax.texts if text.get_gid() == "numbers"]
 
 
 def curves(ax: Any) -> list[Any]:

@@ -161,6 +161,26 @@ def test_pictures_load_when_they_are_seen(site):
     assert [tag for tag in pictures if not re.search('height="[0-9]+" loading="lazy" .* width="[0-9]+"', tag)] == []
 
 
+def test_the_page_of_plot_shows_a_picture_of_each_option(site):
+    page = (site / "api" / "frame_pr.plot.html").read_text(encoding="utf-8")
+    after = {entry.partition("</strong>")[0]: entry for entry in page.split("<dt><strong>")[1:]}
+    options = [
+        "x",
+        "facet",
+        "average",
+        "rectangles",
+        "k",
+        "threshold",
+        "mark",
+        "spread",
+        "highlight",
+        "colors",
+        "labels",
+    ]
+    assert [option for option in options if not re.search('<img [^>]*class="option', after[option])] == []
+    assert "images/cut_off" in after["k"]
+
+
 def test_formulas_are_typeset_without_scripts(site):
     page = (site / "numbers.html").read_text(encoding="utf-8")
     assert page.count('<math xmlns="http://www.w3.org/1998/Math/MathML" display="block">') >= 15

@@ -101,6 +101,20 @@ _ADVICE = {
     **dict.fromkeys(("df", "data", "dataframe", "data_frame"), "the frame comes first, without a name, or as frame="),
     **dict.fromkeys(("undefined", "zero_division"), "what has no value stays null here: fill_null(...) fills it"),
 }
+_PLOT_ADVICE = {
+    "figsize": "the size is that of the figure: give ax=, for panels figure=, of a figure of this size",
+    "title": "set it afterwards: ax.set_title(...), for panels figure.suptitle(...)",
+    "square": "set it afterwards: ax.set_box_aspect(1)",
+    **{limits: f"set it afterwards: ax.set_{limits}(...)" for limits in ("xlim", "ylim")},
+    "kind": "plot(..., x='fpr', y='recall') draws a ROC curve, and each chart has a function of its own",
+    **dict.fromkeys(("hue", "style"), "several scores are systems, which have colours; by= names groups"),
+    **dict.fromkeys(("col", "row", "col_wrap"), "facet= of plot draws panels, for two keys in rows and columns"),
+    **dict.fromkeys(("ci", "errorbar"), "spread= of plot says what is drawn around an average"),
+    **dict.fromkeys(
+        ("palette", "cmap", "colours", "color_discrete_map"), "colors={name: colour} sets the colours by name"
+    ),
+}
+"""Advice for the functions that draw, which take `ax`."""
 _LONGEST_NUMBER = 100  # characters
 _SUFFIXES = ("_columns", "_column", "_cols", "_col", "_name")
 DEFAULTS: Mapping[str, Any] = {
@@ -445,6 +459,8 @@ def meaning(word: str, names: Sequence[str]) -> str | None:
         stem = lowered.removesuffix(suffix) if suffix else lowered
         if stem in names:
             return stem
+        if f"{stem}s" in names:
+            return f"{stem}s"
         if synonyms := [name for name, words in SYNONYMS.items() if stem in words and name in names]:
             return synonyms[0]
     near = [] if word in _ADVICE else nearest(word, names, cutoff=0.8)
@@ -453,6 +469,8 @@ def meaning(word: str, names: Sequence[str]) -> str | None:
 
 def advice(word: str, names: Sequence[str]) -> str:
     """Return what to write instead of an unknown keyword."""
+    if "ax" in names and word in _PLOT_ADVICE:
+        return _PLOT_ADVICE[word]
     meant = meaning(word, names)
     if meant is None and word in SYNONYMS["undefined"]:
         return _ADVICE["undefined"]

@@ -1,1 +1,1 @@
-"""Curves in -> pictures out; for the doors."""
+"""Plots of curves, metrics, scores and confusion matrices, by matplotlib and altair."""

@@ -1,15 +1,15 @@
-"""The data of plots as interactive altair charts: values under the pointer, and a legend that selects."""
+"""Draw interactive altair charts: with values in tooltips, and a legend that selects."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from frame_pr.frames.columns import by_name
-from frame_pr.plotting.appearance import COLOURS, Appearance, system_numbers, value_text, written
+from frame_pr.plotting.appearance import COLOURS, Appearance, system_numbers, unescape, value_text
 from frame_pr.plotting.axis_quantities import axis_quantity
 from frame_pr.plotting.curve_data import DrawnCurve
 from frame_pr.plotting.legends import BASELINE, axis_titles
@@ -17,23 +17,23 @@ from frame_pr.plotting.marks import marks_of
 from frame_pr.plotting.options import PlotOptions
 
 MOST_POINTS = 5000
-"""Most points of a curve that are written into a chart."""
-_WIDTH, _HEIGHT = 380, 380
-"""Pixels of the axes."""
+"""The most points of a curve in a chart."""
+_WIDTH, _PANEL_WIDTH = 380, 200
+"""Pixels of the axes of a chart, and of a panel."""
 _TOOLTIP = {"threshold": ".6~g", "k": ",", "precision": ".4~f", "recall": ".4~f"}
-"""What the pointer shows of a threshold, with the formats of d3."""
+"""The columns of a tooltip, with the formats of d3."""
 _INK = "black"
 _FADED = 0.12
-"""Opacity of what the legend does not select."""
+"""Opacity of curves that the legend does not select."""
 _MATPLOTLIB_ONLY = (
     *("rectangles", "interpolated", "points", "k", "iso_f", "threshold_labels", "highlight"),
-    *("facet", "average", "ax", "figure", "line"),
+    *("average", "ax", "figure", "line"),
 )
-"""Options that matplotlib draws only."""
+"""Options of matplotlib only."""
 
 
 def check_backend(backend: str, options: Appearance) -> None:
-    """Check that altair is there, and that no option is set that only matplotlib draws."""
+    """Check that altair is installed, and refuse options of matplotlib."""
     if backend != "altair":
         return
     defaults = type(options)()
@@ -50,60 +50,85 @@ def check_backend(backend: str, options: Appearance) -> None:
 
 
 def _altair() -> Any:
-    """The library, which the types of its channels are no help with."""
+    """Import altair, without the types of its channels."""
     return import_module("altair")
 
 
+class NamedCurve(NamedTuple):
+    """A curve with its names."""
+
+    panel: str
+    name: str
+    """Its name in the legend."""
+    title: str
+    """The name with its numbers."""
+    curve: DrawnCurve
+
+
 def chart_of_curves(
-    drawn: Sequence[DrawnCurve],
-    names: Sequence[str],
-    numbers: Sequence[int],
-    colours: Sequence[Any],
+    drawn: Sequence[NamedCurve],
+    colours: Mapping[str, str],
     options: PlotOptions,
     log: Sequence[bool],
+    columns: int | None,
 ) -> Any:
-    """Draw curves with these names; `numbers`: of their colours, unless the caller has `colours`; `log`: x and y."""
+    """Draw curves with their marks and lines of reference.
+
+    `colours`: by name; `log`: whether the axes x and y are logarithmic; `columns`: those of the panels, if there are
+    panels.
+    """
     alt = _altair()
-    rows: list[dict[str, Any]] = []
-    marks: list[dict[str, Any]] = []
-    for curve, name in zip(drawn, names, strict=True):
-        if not curve.drawn:
-            continue
-        positive = [pl.col(field) > 0 for field, is_log in zip(("x", "y"), log, strict=True) if is_log]
-        points = _thin(curve, options).filter(pl.lit(True), *positive)
-        rows += [{"name": name, **row} for row in points.to_dicts()]
-        for mark in marks_of(curve, options):
-            row = curve.blocks.row(mark.point.row, named=True)
-            marks.append({"name": name, "mark": mark.label, **{field: row[field] for field in ("x", "y", *_TOOLTIP)}})
-    x_title, y_title = axis_titles(options)
-    x, y = (
-        _axis(alt, field, title, unit_range=axis_quantity(quantity).unit_range, log=is_log)
-        for field, title, quantity, is_log in (
-            ("x", x_title, options.x, log[0]),
-            ("y", y_title, options.ys[0], log[1]),
-        )
-    )
-    color = _color(alt, "name", names, numbers, colours, options)
+    titles, names = axis_titles(options), (options.x, options.ys[0])
+    channels: dict[str, Any] = {
+        field: _axis(alt, field, title, unit_range=axis_quantity(name).unit_range, log=is_log)
+        for field, title, name, is_log in zip("xy", titles, names, log, strict=True)
+    }
+    coloured = channels | {"color": _color(alt, "name", colours, options)}
     selection = alt.selection_point(fields=["name"], bind="legend", name="legend")
     under = alt.selection_point(on="pointerover", empty=False, clear="pointerout", name="under")
-    tooltip = [alt.Tooltip("name:N", title="curve"), *_tooltips(alt)]
-    base = alt.Chart(alt.Data(values=rows)).encode(x=x, y=y, color=color)
     faded = alt.condition(selection, alt.value(1), alt.value(_FADED))
-    lines = base.mark_line(interpolate=_interpolation(options)).encode(
-        detail="name:N", order=alt.Order("k:Q"), opacity=faded
+    visible = alt.condition(under & selection, alt.value(1), alt.value(0))
+    tooltip = [alt.Tooltip("title:N", title="curve"), *_tooltips(alt)]
+    # The layers share their rows, because panels are a split of one table.
+    lines, marks, references = (
+        alt.Chart().transform_filter(f"datum.part === '{part}'") for part in ("curve", "mark", "reference")
     )
-    points = base.mark_point(filled=True, size=70).encode(
-        opacity=alt.condition(under & selection, alt.value(1), alt.value(0)), tooltip=tooltip
-    )
-    layers: list[Any] = [*_references(alt, drawn, options, log), lines.add_params(selection), points.add_params(under)]
-    if marks:
-        tooltip = [alt.Tooltip("name:N", title="curve"), alt.Tooltip("mark:N"), *_tooltips(alt)]
-        layers.append(
-            alt.Chart(alt.Data(values=marks))
-            .mark_point(shape="diamond", filled=True, size=110)
-            .encode(x=x, y=y, color=color, opacity=faded, tooltip=tooltip)
+    layers = [
+        references.mark_line(strokeDash=[2, 3], strokeWidth=1, clip=True).encode(
+            **channels, color=alt.value("gray"), detail="line:N", tooltip="name:N"
+        ),
+        lines.mark_line(interpolate=_interpolation(options))
+        .encode(**coloured, detail="name:N", order=alt.Order("k:Q"), opacity=faded)
+        .add_params(selection),
+        lines.mark_point(filled=True, size=70).encode(**coloured, opacity=visible, tooltip=tooltip).add_params(under),
+        marks.mark_point(shape="diamond", filled=True, size=110).encode(
+            **coloured, opacity=faded, tooltip=[tooltip[0], alt.Tooltip("mark:N"), *tooltip[1:]]
+        ),
+    ]
+    rows = [row for curve in drawn for row in _rows_of_curve(curve, options, log)]
+    side = _WIDTH if columns is None else _PANEL_WIDTH
+    chart = alt.layer(*layers, data=alt.Data(values=rows + _rows_of_references(drawn, options, log)))
+    chart = chart.properties(width=side, height=side)
+    if columns is None:
+        return chart
+    panels = list(dict.fromkeys(curve.panel for curve in drawn))
+    return chart.facet(alt.Facet("panel:N", title=None, sort=panels), columns=columns)
+
+
+def _rows_of_curve(named: NamedCurve, options: PlotOptions, log: Sequence[bool]) -> list[dict[str, Any]]:
+    """Return the rows of a curve: its thresholds, and its marks."""
+    curve = named.curve
+    if not curve.drawn:
+        return []
+    names = {"panel": named.panel, "name": named.name, "title": named.title}
+    positive = [pl.col(field) > 0 for field, is_log in zip("xy", log, strict=True) if is_log]
+    rows = [{"part": "curve"} | names | row for row in _thin(curve, options).filter(pl.lit(True), *positive).to_dicts()]
+    for mark in marks_of(curve, options):
+        row = curve.blocks.row(mark.point.row, named=True)
+        rows.append(
+            {"part": "mark", "mark": mark.label} | names | {field: row[field] for field in ("x", "y", *_TOOLTIP)}
         )
-    return alt.layer(*layers).properties(width=_WIDTH, height=_HEIGHT)
+    return rows
 
 
 def chart_of_dots(
@@ -111,9 +136,7 @@ def chart_of_dots(
 ) -> Any:
     """Draw a dot and its interval for each row of `intervals`, from top to bottom; `keys`: what names a row."""
     alt = _altair()
-    names = [
-        ", ".join(look.display(value_text(value)) for value in key) for key in table.select(map(by_name, keys)).rows()
-    ]
+    names = look.names_of(table.select(map(by_name, keys)))
     of_system = [look.display(value_text(system)) for system in table["system"]] if systems else [""] * len(names)
     fields = ("value", "low", "high", "units")
     rows: list[dict[str, Any]] = [
@@ -122,11 +145,12 @@ def chart_of_dots(
     ]
     selection = alt.selection_point(fields=["system"], bind="legend", name="legend")
     shown_systems = [look.display(value_text(system)) for system in systems]
-    numbers = system_numbers([value_text(system) for system in systems])
-    colours = [look.colors.get(value_text(system)) for system in systems]
+    colours = colours_by_name(list(map(value_text, systems)), look)
     base = alt.Chart(alt.Data(values=rows)).encode(
         y=alt.Y("name:N", sort=list(dict.fromkeys(names)), title=None),
-        color=_color(alt, "system", shown_systems, numbers, colours, look) if systems else alt.value(COLOURS[0]),
+        color=_color(alt, "system", dict(zip(shown_systems, colours, strict=True)), look)
+        if systems
+        else alt.value(COLOURS[0]),
         opacity=alt.condition(selection, alt.value(1), alt.value(_FADED)),
         tooltip=[
             alt.Tooltip("name:N", title="group"),
@@ -137,8 +161,8 @@ def chart_of_dots(
         **({"yOffset": alt.YOffset("system:N", sort=shown_systems)} if systems else {}),
     )
     scale = alt.Scale(zero=False, nice=True)
-    whiskers = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=written(title), scale=scale), x2="high:Q")
-    dots = base.mark_point(filled=True, size=70).encode(x=alt.X("value:Q", title=written(title), scale=scale))
+    whiskers = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=unescape(title), scale=scale), x2="high:Q")
+    dots = base.mark_point(filled=True, size=70).encode(x=alt.X("value:Q", title=unescape(title), scale=scale))
     layers: list[Any] = [whiskers, dots.add_params(selection)]
     if overall is not None:
         line = alt.Chart(alt.Data(values=[{"x": overall}])).mark_rule(strokeDash=[2, 2])
@@ -147,7 +171,7 @@ def chart_of_dots(
 
 
 def _thin(curve: DrawnCurve, options: PlotOptions) -> pl.DataFrame:
-    """At most `MOST_POINTS` thresholds of a curve, denser among the first; steps begin at recall 0."""
+    """Return at most `MOST_POINTS` thresholds of a curve, denser at the first ranks. Steps begin at recall 0."""
     blocks = curve.blocks.filter(pl.col("x").is_not_null() & pl.col("y").is_not_null())
     columns = [pl.col(name).cast(pl.Float64) for name in ("x", "y", *_TOOLTIP)]
     last, most = blocks.height - 1, MOST_POINTS - 2
@@ -170,7 +194,7 @@ def _thin(curve: DrawnCurve, options: PlotOptions) -> pl.DataFrame:
 
 
 def _interpolation(options: PlotOptions) -> Any:
-    """How a line goes from threshold to threshold, as matplotlib draws it."""
+    """Return how a line joins two thresholds, as matplotlib draws it."""
     return "step-before" if options.is_pr else "step-after" if options.x == "threshold" else "linear"
 
 
@@ -182,17 +206,19 @@ def _axis(alt: Any, field: str, title: str, *, unit_range: bool, log: bool) -> A
     return channel(f"{field}:Q", title=title, scale=alt.Scale(**scale))
 
 
-def _color(
-    alt: Any, field: str, names: Sequence[str], numbers: Sequence[int], wanted: Sequence[Any], look: Appearance
-) -> Any:
-    """The colours of the names, as matplotlib draws them, and the legend."""
+def colours_by_name(systems: Sequence[str], look: Appearance, numbers: Sequence[int] | None = None) -> list[str]:
+    """Return the colours of curves: the caller's, or those of matplotlib. `numbers`: of curves that are no systems."""
     from matplotlib.colors import to_hex
 
     palette = [*COLOURS, _INK]
-    colours = {
-        name: palette[number % len(palette)] if colour is None else to_hex(colour)
-        for name, number, colour in zip(names, numbers, wanted, strict=True)
-    }
+    return [
+        to_hex(look.colors.get(system, palette[number % len(palette)]))
+        for system, number in zip(systems, system_numbers(systems) if numbers is None else numbers, strict=True)
+    ]
+
+
+def _color(alt: Any, field: str, colours: Mapping[str, str], look: Appearance) -> Any:
+    """Return the channel of the colours, with the legend."""
     legend = alt.Legend(title=None, labelLimit=0) if look.legend else None
     return alt.Color(f"{field}:N", scale=alt.Scale(domain=list(colours), range=list(colours.values())), legend=legend)
 
@@ -201,31 +227,31 @@ def _tooltips(alt: Any) -> list[Any]:
     return [alt.Tooltip(f"{name}:Q", format=form) for name, form in _TOOLTIP.items()]
 
 
-def _references(alt: Any, drawn: Sequence[DrawnCurve], options: PlotOptions, log: Sequence[bool]) -> list[Any]:
-    """The prevalence, or what rankings without knowledge reach, as dotted lines."""
+def _rows_of_references(drawn: Sequence[NamedCurve], options: PlotOptions, log: Sequence[bool]) -> list[dict[str, Any]]:
+    """Return the rows of the lines of reference in each panel, such as the prevalence."""
     if not options.baseline:
         return []
-    shares = sorted({curve.numbers["prevalence"] for curve in drawn if curve.numbers["prevalence"]})
+    shares = dict.fromkeys((named.panel, share) for named in drawn if (share := named.curve.numbers["prevalence"]))
     references: Mapping[str, Any] = axis_quantity(options.ys[0]).references
-    lines: list[tuple[str, list[dict[str, float]]]] = []
+    lines: list[tuple[str, str, list[dict[str, float]]]] = []
     if references:
         steps = [i / 200 for i in range(200)]
         lines = [
-            (name, [{"x": t, "y": height(share, t)} for t in steps])
+            (panel, name, [{"x": t, "y": height(share, t)} for t in steps])
             for name, height in references.items()
-            for share in shares
+            for panel, share in shares
         ]
-    elif options.is_roc or options.is_gain or options.is_det:
+    elif options.has_chance_line:
         diagonal = [10 ** (i / 50 - 4) for i in range(201)] if log[0] else [i / 100 for i in range(101)]
-        lines = [("random ranking", [{"x": x, "y": 1 - x if options.is_det else x} for x in diagonal])]
+        points = [{"x": x, "y": 1 - x if options.is_det else x} for x in diagonal]
+        lines = [(panel, "random ranking", points) for panel in dict.fromkeys(named.panel for named in drawn)]
     elif options.is_pr:
         lines = [
-            (options.display(BASELINE), [{"x": 1e-9 if log[0] else 0, "y": share}, {"x": 1, "y": share}])
-            for share in shares
+            (panel, BASELINE, [{"x": 1e-9 if log[0] else 0, "y": share}, {"x": 1, "y": share}])
+            for panel, share in shares
         ]
     return [
-        alt.Chart(alt.Data(values=[{"line": name, **point} for point in points]))
-        .mark_line(strokeDash=[2, 3], strokeWidth=1, clip=True)
-        .encode(x="x:Q", y="y:Q", color=alt.value("gray"), tooltip="line:N")
-        for name, points in lines
+        {"part": "reference", "panel": panel, "line": i, "name": options.display(name), **point}
+        for i, (panel, name, points) in enumerate(lines)
+        for point in points
     ]

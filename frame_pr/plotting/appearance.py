@@ -1,4 +1,4 @@
-"""How plots look: the arguments that all plots share, axes to draw in, names as matplotlib writes them, colours."""
+"""The appearance of all plots: shared arguments, new figures, names, colours and line styles."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
+
+import polars as pl
 
 from frame_pr.frames.arguments import flag, scalar, several, text, whole
 from frame_pr.frames.messages import examples, kind_of_value, shown
@@ -21,14 +23,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure, SubFigure
 
 LABEL_LENGTH = 48
-"""Characters of a name in a plot; a longer name loses its middle."""
+"""The most characters of a name in a plot. The middle of a longer name is left out."""
 
-# The colours of Okabe and Ito without yellow, which fades on white. Green, red and pink are moved apart: any two
-# colours differ by 20 in CIE Lab, also with deuteranopia. In grey, seven colours cannot: six gaps of 20 exceed the 100
-# between black and white. The seventh colour is the colour of text.
-COLOURS = ("#0072B2", "#E69F00", "#00906A", "#C44E00", "#D284B0", "#56B4E9")
+# Near the colours of Okabe and Ito, without yellow. Their contrast with white and with a dark background is 3 and more.
+# Any two of them, and black and white, differ by 20 in CIE Lab, also with protanopia and deuteranopia. In grey, seven
+# colours cannot: six gaps of 20 exceed the 100 between black and white. The seventh colour is the colour of text.
+COLOURS = ("#19669B", "#C98602", "#1C926A", "#B34102", "#C57CA8", "#0D9DDD")
 STROKES: tuple[Any, ...] = ("-", (0, (4, 1.5)), (0, (1, 1)), "-.", (0, (8, 2)), (0, (3, 1, 1, 1, 1, 1)))
-"""Strokes of groups, if colours tell systems apart, and of curves after the seventh."""
+"""Line styles of groups if colours show systems, and of the curves after the seventh."""
 DASHED = STROKES[1]
 _ACRONYMS = {"roc": "ROC", "auc": "AUC", "dcg": "DCG", "ndcg": "nDCG", "npv": "NPV", "mcc": "MCC"}
 MIDDLE = 0.18
@@ -66,10 +68,11 @@ def check_mathematics(argument: str, label: str) -> None:
 
 
 @contextmanager
-def canvas(ax: Axes | None, **figure_options: Any) -> Iterator[Axes]:
-    """Yield the caller's axes, or the axes of a new figure; an error leaves no artist and no open figure behind."""
+def canvas(look: Appearance, **figure_options: Any) -> Iterator[Axes]:
+    """Yield the caller's axes, or axes in a figure; an error leaves no artist and no open figure behind."""
+    ax = look.ax
     if ax is None:
-        with open_figure(None, **figure_options) as figure:
+        with open_figure(look.figure, **figure_options) as figure:
             axes = figure.subplots()
             axes.spines[["top", "right"]].set_visible(False)
             yield axes
@@ -114,8 +117,8 @@ def in_legend(name: str) -> str:
     return f"\u200b{name}" if name.startswith("_") else name
 
 
-def written(name: str) -> str:
-    """The name that a caller knows, from a name in the legend."""
+def unescape(name: str) -> str:
+    """Restore a name from its text in the legend."""
     return name.removeprefix("\u200b").replace(r"\$", "$")
 
 
@@ -128,14 +131,14 @@ def shorten(name: str, length: int = LABEL_LENGTH) -> str:
 
 
 def letters_along(ax: Axes, pixels: float) -> int:
-    """How many letters of medium size have room in so many pixels."""
+    """Return how many letters of medium size fit into this number of pixels."""
     from matplotlib.font_manager import FontProperties
 
     return int(pixels / (0.6 * FontProperties(size="medium").get_size_in_points() * ax.figure.dpi / 72))
 
 
 def set_titles(ax: Axes, x: str, y: str) -> None:
-    """Write the titles of both axes, in lines as long as the axis."""
+    """Write the titles of both axes. A line is at most as long as its axis."""
     box = ax.get_window_extent()
     letters = (max(8, letters_along(ax, length)) for length in (box.width, box.height))
     x, y = (textwrap.fill(title, width) for title, width in zip((x, y), letters, strict=True))
@@ -143,7 +146,7 @@ def set_titles(ax: Axes, x: str, y: str) -> None:
 
 
 def metric_title(name: str) -> str:
-    """Write a metric as a title: `Average precision`, `F1 at threshold 0.5`; a column of the caller as it is named."""
+    """Return the title of a metric, such as `F1 at threshold 0.5`. Other columns keep their names."""
     if not is_metric(name.removeprefix("mean_")):
         return name
     head, at, cutoff = name.partition("@")
@@ -161,7 +164,7 @@ def metric_title(name: str) -> str:
 
 
 def share_text(share: float | None, decimals: int = 0) -> str:
-    """A share in percent; 0 % and 100 % mean none and all."""
+    """Format a share in percent. Only the shares 0 and 1 are written as 0% and 100%."""
     if share is None:
         return ""
     for digits in (decimals, decimals + 1):
@@ -173,7 +176,7 @@ def share_text(share: float | None, decimals: int = 0) -> str:
 
 
 def value_text(value: Any) -> str:
-    """Write the value of a key as people do."""
+    """Format the value of a key: midnight as its date, and floats with at most ten digits."""
     if value is None:
         return "(null)"
     if isinstance(value, float):
@@ -183,13 +186,13 @@ def value_text(value: Any) -> str:
     return str(value)
 
 
-def ink(ax: Axes) -> str:
-    """Colour of text: black, or white on a dark background."""
+def text_colour(ax: Axes) -> str:
+    """Return the colour of text: black, or white on a dark background."""
     return "black" if _is_light(ax) else "white"
 
 
-def shine(colour: Any) -> float:
-    """Relative luminance of a colour, as in the WCAG guidelines for contrast."""
+def luminance(colour: Any) -> float:
+    """Return the relative luminance of a colour, as the WCAG guidelines for contrast define it."""
     from matplotlib.colors import to_rgb
 
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
@@ -197,19 +200,19 @@ def shine(colour: Any) -> float:
 
 
 def grey(ax: Axes, level: float) -> str:
-    """A grey: `level` from black on a light background, and from white on a dark background."""
+    """Return a grey. `level` is the distance from black, or from white on a dark background."""
     return str(level if _is_light(ax) else round(1 - level, 3))
 
 
 def palette(ax: Axes) -> list[str]:
-    """The default colours, unless a style sheet sets others."""
-    return [*COLOURS, ink(ax)]
+    """Return the default colours, which hold unless a style sheet sets others."""
+    return [*COLOURS, text_colour(ax)]
 
 
 def style(
     ax: Axes, number: int, stroke: int | None, colour: Any = None, line: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """Line properties of curve `number`: of the style sheet, then the caller's `colour` and `line`.
+    """Return the line properties of curve `number`: the style sheet's, replaced by `colour` and `line` of the caller.
 
     `stroke` is the number of the group, if colours tell systems apart.
     """
@@ -236,11 +239,11 @@ def style(
 
 
 _NUMBERS: dict[str, int] = {}
-"""The numbers of colours that systems had in earlier plots, so that a system keeps its colour."""
+"""Number of the colour of each system of earlier plots, so that a system keeps its colour."""
 
 
 def system_numbers(names: Sequence[str], first: int = 0) -> list[int]:
-    """Number systems for `style`: as in earlier plots, or the next free number; the axes hold `first` curves."""
+    """Return a number for `style` for each system: as in earlier plots, or the next free number from `first` on."""
     numbers: dict[str, int] = {}
     for is_known in (True, False):
         for name in names:
@@ -266,12 +269,12 @@ def _is_light(ax: Axes) -> bool:
 
     for ground in (ax.get_facecolor(), ax.figure.get_facecolor()):
         if to_rgba(ground)[3] > 0:
-            return shine(ground) > MIDDLE
+            return luminance(ground) > MIDDLE
     return True
 
 
 PANELS = 48
-"""Most panels of a figure, unless the caller says more."""
+"""The most panels of a figure, unless `max_groups` allows more."""
 _MOST_DECIMALS = 20
 _ORDERS = ("frame", "value")
 
@@ -284,25 +287,14 @@ class CommonArguments(TypedDict, total=False):
     decimals: int | None
     max_groups: int | None
     ax: Axes | None
+    figure: Figure | SubFigure | None
 
 
-class AxesArguments(CommonArguments, total=False):
+class ColourArguments(CommonArguments, total=False):
     """The arguments of plots with colours and a legend."""
 
     colors: Mapping[Any, Any] | None
     legend: bool
-
-
-class PanelArguments(AxesArguments, total=False):
-    """The arguments of plots that also draw panels."""
-
-    figure: Figure | SubFigure | None
-
-
-class MatrixArguments(CommonArguments, total=False):
-    """The arguments of plots of panels without a legend."""
-
-    figure: Figure | SubFigure | None
 
 
 @dataclass(frozen=True)
@@ -310,23 +302,32 @@ class Appearance:
     """The values of these arguments."""
 
     labels: Mapping[str, str] = field(default_factory=dict)
-    """What to write in place of the names of systems, groups, key columns and metrics."""
+    """Labels by the name of a system, group, key column or metric."""
     order: str | tuple[str, ...] | None = None
     """Names that come first, or "value"."""
     decimals: int = 2
     max_groups: int | None = None
     ax: Axes | None = None
+    figure: Figure | SubFigure | None = None
     colors: Mapping[str, Any] = field(default_factory=dict)
     """Colours by the name of a system, or of a group."""
     legend: bool = True
-    figure: Figure | SubFigure | None = None
+
+    @property
+    def in_new_figure(self) -> bool:
+        """Whether the plot makes its figure, and may set the size."""
+        return self.ax is None and self.figure is None
 
     def display(self, name: str, default: str | None = None) -> str:
-        """The name that the plot shows."""
+        """Return the label of a name."""
         return self.labels.get(name, name if default is None else default)
 
+    def names_of(self, keys: pl.DataFrame) -> list[str]:
+        """Return the labels of groups, from the values of their keys."""
+        return [", ".join(self.display(value_text(value)) for value in key) for key in keys.rows()]
+
     def check_names(self, names: Iterable[Any], coloured: Iterable[Any] | None = None) -> None:
-        """Refuse `order` and `colors` that have no name of the plot; they may have names of other plots, too."""
+        """Refuse `order` and `colors` if the plot has none of their names."""
         names_there = {value_text(name) for name in names}
         with_colours = names_there if coloured is None else {value_text(name) for name in coloured}
         for argument, wanted, there in (("order", self.order, names_there), ("colors", self.colors, with_colours)):
@@ -336,13 +337,13 @@ class Appearance:
                 )
 
     def check_number(self, number: int, what: str, most: int | None) -> None:
-        """Refuse more rows, groups or systems than `max_groups`, which is `most` by default."""
+        """Refuse more rows, groups or systems than `max_groups`. `most` is the default."""
         limit = self.max_groups or most
         if limit is not None and number > limit:
             raise ValueError(f"{number} {what} are more than max_groups={limit}: filter them, or raise max_groups=")
 
     def places(self, keys: Sequence[Mapping[str, Any]]) -> list[int]:
-        """The numbers of these groups in the order of the caller's names; groups without such a name come last."""
+        """Return the positions of these groups in the order of `order`. Groups without a name there come last."""
         if not isinstance(self.order, tuple):
             return list(range(len(keys)))
         names = [[value_text(value) for value in key.values()] for key in keys]
@@ -351,20 +352,20 @@ class Appearance:
 
 
 def split_policies(options: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-    """The arguments of a plot, and those that say how rows are ranked."""
+    """Split keyword arguments into those of a plot and the options of the ranking."""
     policies = {name: value for name, value in options.items() if name in Policies.__annotations__}
     return {name: value for name, value in options.items() if name not in policies}, policies
 
 
 def appearance_of(arguments: Mapping[str, Any], decimals: int = 2, *, has_values: bool = True) -> dict[str, Any]:
-    """Validate these arguments; `decimals`: the default; `has_values`: whether an order by value has a meaning."""
+    """Validate the shared arguments. `has_values`: whether the plot can be ordered by value."""
     get = arguments.get
     check_axes(get("ax"))
     _check_figure(get("figure"))
     if get("order") == "value" and not has_values:
         raise ValueError("order='value': these panels have no value; give a list of names")
     if get("ax") is not None and get("figure") is not None:
-        raise ValueError("figure= is where panels are drawn, and ax= one axes: give one of the two")
+        raise ValueError("ax= and figure= both say where to draw: give one of the two")
     return {
         "labels": _labels(get("labels")),
         "order": _order(get("order")),
@@ -403,7 +404,7 @@ def _check_figure(figure: Any) -> None:
 
 
 def _colors(value: Any) -> dict[str, Any]:
-    """Validate colours by name; a name need not be in this plot."""
+    """Validate the colours."""
     from matplotlib.colors import is_color_like
 
     if value is None:

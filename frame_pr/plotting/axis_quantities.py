@@ -1,4 +1,4 @@
-"""What an axis of a plot of curves can show: rates, and a few quantities that are no rates."""
+"""The quantities that an axis of a plot of curves can show: rates, and a few other quantities."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ class AxisQuantity(NamedTuple):
     formula: Callable[[Counts], pl.Expr] | None
     """None: a column of `curve`."""
     synonyms: tuple[str, ...]
-    """What other libraries call it."""
+    """Its names in other libraries."""
     references: Mapping[str, Callable[[float, Any], Any]] = MappingProxyType({})
-    """What rankings without knowledge reach, from the prevalence and the thresholds."""
+    """The values of rankings without information, from the prevalence and the thresholds."""
     at: Callable[[Any, Any, Any, Any, Any], Any] | None = None
-    """Of a quantity that depends on the threshold itself: from tp, fp, positives, rows and the threshold."""
+    """The formula of a quantity that depends on the threshold: of tp, fp, positives, rows and the threshold."""
 
     def of_counts(self, counts: Counts) -> pl.Expr:
-        """The quantity at the thresholds of a curve."""
+        """Return the quantity at the thresholds of a curve."""
         if self.at is None:
             assert self.formula is not None
             return self.formula(counts)
@@ -50,7 +50,7 @@ X_ONLY: Mapping[str, AxisQuantity] = {
         ("percent", "population", "fraction", "depth"),
     ),
 }
-"""What the x axis shows in addition to rates."""
+"""Quantities of the x axis in addition to rates."""
 _NOTHING: dict[str, Callable[[float, Any], Any]] = {"treat none": lambda prevalence, t: 0 * t}
 Y_ONLY: Mapping[str, AxisQuantity] = {
     "net_benefit": AxisQuantity(
@@ -70,7 +70,7 @@ Y_ONLY: Mapping[str, AxisQuantity] = {
         lambda tp, fp, positives, rows, t: (tp - fp * t / (1 - t)) / positives,
     ),
 }
-"""What the y axis shows in addition to rates, against the threshold only."""
+"""Quantities of the y axis in addition to rates. The x axis is then the threshold."""
 
 
 _RANDOM: dict[str, Callable[[float, Any], Any]] = {"random ranking": lambda prevalence, t: 1 + 0 * t}
@@ -81,11 +81,11 @@ _REFERENCES: Mapping[str, Callable[[str], Mapping[str, Callable[[float, Any], An
         "treat none": lambda prevalence, t: float(missed) * prevalence + 0 * t,
     },
 }
-"""What rankings without knowledge reach in a rate, by the name of the rate, from the number at its end."""
+"""The values of rankings without information, by the name of a rate, from the number at its end."""
 
 
 def axis_quantity(name: str) -> AxisQuantity:
-    """Look up what an axis shows."""
+    """Look up a quantity by its name."""
     if name in X_ONLY:
         return X_ONLY[name]
     if name in Y_ONLY:
@@ -96,7 +96,7 @@ def axis_quantity(name: str) -> AxisQuantity:
 
 
 def formula_of(name: str) -> Callable[[Counts], pl.Expr]:
-    """The formula of a quantity that is no column of `curve`."""
+    """Return the formula of a quantity that `curve` does not give."""
     quantity = axis_quantity(name)
     return quantity.of_counts if quantity.formula or quantity.at else rate_of(name).formula
 

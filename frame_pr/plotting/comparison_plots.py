@@ -1,4 +1,4 @@
-"""Plots of differences: of two systems for each group, as bars or slopes, and those that `compare` gave."""
+"""Plots of differences between two systems, as bars and slopes, and of the result of `compare`."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ from frame_pr.metrics.completion import MetricName
 from frame_pr.plotting.appearance import (
     LABEL_LENGTH,
     Appearance,
-    AxesArguments,
+    ColourArguments,
     appearance_of,
     canvas,
     escape,
     grey,
-    ink,
     letters_along,
     metric_title,
     need_matplotlib,
@@ -30,6 +29,7 @@ from frame_pr.plotting.appearance import (
     set_titles,
     shorten,
     split_policies,
+    text_colour,
     value_text,
 )
 from frame_pr.plotting.legends import SHARED, draw_legend
@@ -42,14 +42,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _BARS = 4000
-"""Most differences that are drawn; of more, every second or third, and so on."""
+"""The most differences in a plot. Of more differences, every second or third is drawn, and so on."""
 _NAMED = 30
-"""Most differences that have a name each."""
+"""The most differences that have names."""
 SIDES = ("better", "worse")
-"""Of the groups, those of which the system has the larger value, and the others."""
+"""Groups in which the system has the larger value, and groups in which it has the smaller value."""
 
 
-class ComparisonArguments(AxesArguments, Policies, total=False):
+class ComparisonArguments(ColourArguments, Policies, total=False):
     """The keyword arguments of `plot_comparison`."""
 
 
@@ -68,22 +68,22 @@ def plot_comparison(
     undefined: float | None = None,
     **options: Unpack[ComparisonArguments],
 ) -> Axes:
-    """Draw the difference of two systems per group, the largest first, with the mean and its confidence interval.
+    """Draw the difference between two systems for each group, the mean difference and its confidence interval.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows; or, without `truth` and `score`, a frame of metrics (see `compare`). Never changed.
+        Scored rows, or, without `truth` and `score`, a frame of metrics (see `compare`). The frame is not changed.
     metric : str
-        The name of a metric; of a frame of metrics, its column.
+        The name of a metric, or a column of a frame of metrics.
     truth : str or polars expression, optional
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : two names or polars expressions, optional
-        The systems, each a column of scores. Higher scores rank first, unless `ascending`.
+        The scores of the two systems. Higher scores rank first, unless `ascending`.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     baseline : str, optional
-        The system that the other is compared with: the first one, unless said.
+        The system that is subtracted. Default: the first system.
     confidence : float
         Confidence level of the interval, strictly between 0 and 1.
     positive : optional
@@ -92,20 +92,22 @@ def plot_comparison(
     undefined : float, optional
         Value that replaces null where a metric is undefined. Counts and thresholds stay null.
     labels : dict, optional
-        What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
-        `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
+        Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': 'Baseline',
+        'recall': 'Sensitivity'}`.
     order : list, "value" or "frame"; optional
-        Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", the order
-        of the frame. Default: "value".
+        Names of systems and groups, in the order of the plot; all others follow. "value": the largest value first.
+        "frame": as in the frame. Default: "value".
     decimals : int, optional
-        Decimals of the numbers in the legend, and of percentages. Default 2.
+        Number of decimals in the legend, and of percentages. Default 2.
     max_groups : int, optional
         Maximum number of groups in the plot. Default: all.
     ax : matplotlib Axes, optional
-        Where to draw. Without it, on a new figure.
+        The axes to draw in. Default: a new figure.
+    figure : matplotlib Figure or SubFigure, optional
+        The figure to draw in, instead of `ax`.
     colors : dict, optional
-        Colours by name: of "better" and "worse". A dict may have other names, too, but one of its names must be in the
-        plot.
+        Colours by name: of "better" and "worse". Names that the plot does not have are ignored, unless it has none of
+        them.
     legend : bool
         Whether to draw the legend. Default True.
     **options
@@ -115,13 +117,13 @@ def plot_comparison(
     Returns
     -------
     matplotlib Axes
-        A bar for each group that both have a value of, with its name if there are up to 30; wins, ties and losses in
-        the legend.
+        A bar for each group in which both systems have a value. Up to 30 groups have their names. The legend has the
+        numbers of wins, ties and losses.
 
     Raises
     ------
     ValueError, TypeError
-        There are not two systems; what `compare` raises.
+        There are not two systems, or `compare` raises an error.
     ImportError
         matplotlib is not installed.
 
@@ -148,7 +150,6 @@ def plot_comparison(
     need_matplotlib()
     arguments, policies = split_policies(options)
     look = Appearance(**appearance_of(arguments))
-    ax = look.ax
     name, frame = text("metric", metric), read_stream(frame)
     share_of(confidence)
     if by is None:
@@ -162,7 +163,7 @@ def plot_comparison(
     if truth is not None and score is not None:
         ranked = unit_values_of(frame, name, truth, score, by, positive, ranking_arguments["undefined"], policies)
         if len(ranked.systems) > 1:
-            # From here on a frame of metrics, which is compared and drawn: the rows are ranked once.
+            # The rows are ranked once. The comparison and the plot use this frame of metrics.
             of_groups: Any = ranked.table.collect()
             frame, truth, score, ranking_arguments = of_groups, None, None, {}
             by = [key for key in ranked.keys if key != "system"]
@@ -179,7 +180,8 @@ def plot_comparison(
     positive, undefined = (ranking_arguments.pop(argument, None) for argument in ("positive", "undefined"))
     rest: Any = ranking_arguments
     metrics = unit_values_of(frame, name, truth, score, by, positive, undefined, rest, system=True)
-    keys = {f"key {i}": by_name(key) for i, key in enumerate(metrics.keys) if key != "system"}
+    key_names = [key for key in metrics.keys if key != "system"]
+    keys = {f"key {i}": by_name(key) for i, key in enumerate(key_names)}
     old, new = (
         metrics.table.filter(pl.col("system") == row[side]).select(**keys, **{side: by_name(name)})
         for side in ("baseline", "system")
@@ -195,90 +197,92 @@ def plot_comparison(
     elif look.order != "frame":
         differences = differences.sort("difference", descending=True, maintain_order=True)
     height = 1.6 + HEIGHT * differences.height if differences.height <= _NAMED else 4.0
-    with canvas(ax, figsize=(6.4, height), layout="constrained") as target:
-        _draw_differences(target, differences, row, name, look)
+    with canvas(look, figsize=(6.4, height), layout="constrained") as target:
+        _draw_differences(target, differences, key_names, row, name, look)
     return target
 
 
-def _draw_differences(ax: Axes, pairs: pl.DataFrame, row: dict[str, Any], metric: str, look: Appearance) -> None:
+def _draw_differences(
+    ax: Axes, pairs: pl.DataFrame, keys: Sequence[str], row: dict[str, Any], metric: str, look: Appearance
+) -> None:
     """Draw the differences as bars, named if they are few, and their mean with its interval from a row of `compare`."""
     room = min(LABEL_LENGTH, max(12, letters_along(ax, ax.get_window_extent().height)))
     system, baseline = (escape(shorten(look.display(str(row[side])), room)) for side in ("system", "baseline"))
     digits = look.decimals
     differences, named = pairs["difference"], pairs.height <= _NAMED
-    colours = {side: look.colors.get(side, colour) for side, colour in zip(SIDES, palette(ax), strict=False)}
+    colours = dict(zip(SIDES, _side_colours(ax, look), strict=True))
     counts = {"better": row["wins"], "worse": row["losses"]}
     sides = {"better": differences.clip(lower_bound=0), "worse": differences.clip(upper_bound=0)}
     for side, colour in colours.items():
-        bar: dict[str, Any] = {"color": colour, "label": f"{system} {side}: {counts[side]:,}"}
+        bar: dict[str, Any] = {"color": colour, "label": f"{system} {look.display(side)}: {counts[side]:,}"}
         if side == "worse" and row["ties"]:
-            bar["label"] += f", tied: {row['ties']:,}"
+            bar["label"] += f", {look.display('tied')}: {row['ties']:,}"
         if named:
             ax.barh(range(pairs.height - 1, -1, -1), sides[side].to_list(), height=0.7, **bar)
         else:
-            # One outline: a bar for each of ten thousand would take matplotlib most of a minute.
+            # One outline, because matplotlib would need most of a minute for ten thousand bars.
             every = -(-differences.len() // _BARS) or 1
             edges = [*(place + 0.5 for place in range(0, differences.len(), every)), differences.len() + 0.5]
             ax.stairs(sides[side].gather_every(every), edges, fill=True, **bar)
     along, span, line = ("x", ax.axvspan, ax.axvline) if named else ("y", ax.axhspan, ax.axhline)
     if row["difference"] is not None:
-        label = f"mean difference {row['difference']:.{digits}f}"
+        label = f"{look.display('mean difference')} {row['difference']:.{digits}f}"
         if row["low"] is not None:
             span(row["low"], row["high"], color=grey(ax, 0.5), alpha=0.2, linewidth=0, zorder=0.5)
             label += f" ({row['low']:.{digits}f} to {row['high']:.{digits}f})"
         line(row["difference"], color=grey(ax, 0.3), linewidth=1.5, linestyle="--", label=label).set_gid(SHARED)
-    line(0, color=ink(ax), linewidth=0.8)
+    line(0, color=text_colour(ax), linewidth=0.8)
     if named:
-        names = [", ".join(look.display(value_text(value)) for value in key) for key in pairs.drop("difference").rows()]
-        write_names(ax, names, [None] * len(names), own_figure=look.ax is None)
-        ax.margins(y=min(0.1, 0.6 / max(1, len(names))))
+        y_title = write_names(ax, look.names_of(pairs.drop("difference")), keys, look)
+        ax.margins(y=min(0.1, 0.6 / max(1, pairs.height)))
     groups = count_of(differences.len(), "group", "groups")
-    title = f"{escape(look.display(metric, metric_title(metric)))}: {system} less {baseline}"
-    set_titles(ax, *((title, "") if along == "x" else (f"{groups}, the largest difference first", title)))
-    if look.legend:
-        draw_legend(ax, own_figure=look.ax is None, above=True)
+    title = f"{escape(look.display(metric, metric_title(metric)))}: {system} minus {baseline}"
+    set_titles(ax, *((title, y_title) if along == "x" else (f"{groups}, the largest difference first", title)))
+    draw_legend(ax, look, above=True)
 
 
 @public()
-def plot_differences(frame: Frame, /, *, metric: str | None = None, **options: Unpack[AxesArguments]) -> Axes:
-    """Draw the differences from a baseline with their confidence intervals, from the result of `compare`.
+def plot_differences(frame: Frame, /, *, metric: str | None = None, **options: Unpack[ColourArguments]) -> Axes:
+    """Draw differences from a baseline with their confidence intervals, from the result of `compare`.
 
-    Use it for the disparity of groups against a reference group, `compare(..., between=, baseline=)`, and for several
-    systems against one.
+    Use it for the disparity between groups and a reference group (`compare(..., between=, baseline=)`), and for several
+    systems compared with one.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        What `compare` gave. Never changed.
+        The result of `compare`. The frame is not changed.
     metric : str, optional
-        Which metric, where the frame has several.
+        The metric to draw, if the frame has several.
     labels : dict, optional
-        What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
-        `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
+        Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': 'Baseline',
+        'recall': 'Sensitivity'}`.
     order : list, "value" or "frame"; optional
-        Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", the order
-        of the frame. Default: "value".
+        Names of systems and groups, in the order of the plot; all others follow. "value": the largest value first.
+        "frame": as in the frame. Default: "value".
     decimals : int, optional
-        Decimals of the numbers in the legend, and of percentages. Default 2.
+        Number of decimals in the legend, and of percentages. Default 2.
     max_groups : int, optional
         Maximum number of groups in the plot. Default: 60 rows.
     ax : matplotlib Axes, optional
-        Where to draw. Without it, on a new figure.
+        The axes to draw in. Default: a new figure.
+    figure : matplotlib Figure or SubFigure, optional
+        The figure to draw in, instead of `ax`.
     colors : dict, optional
-        Colours by name: of "better" and "worse". A dict may have other names, too, but one of its names must be in the
-        plot.
+        Colours by name: of "better" and "worse". Names that the plot does not have are ignored, unless it has none of
+        them.
     legend : bool
         Whether to draw the legend. Default True.
 
     Returns
     -------
     matplotlib Axes
-        A dot and a whisker for each row. A dot is hollow if the interval holds 0 or has no bounds.
+        A dot and a whisker for each row. A dot is hollow if its interval contains 0 or has no bounds.
 
     Raises
     ------
     ValueError, TypeError
-        The frame is not what `compare` gave, has several metrics and none is named, or too many rows.
+        The frame is no result of `compare`, has too many rows, or has several metrics and `metric` is missing.
     ImportError
         matplotlib is not installed.
 
@@ -311,21 +315,20 @@ def plot_differences(frame: Frame, /, *, metric: str | None = None, **options: U
     else:
         order = look.places(keys)
     table, keys = table[order], [keys[place] for place in order]
-    labels = [", ".join(look.display(value_text(value)) for value in key.values()) for key in keys]
-    with canvas(look.ax, figsize=(6.4, 1.2 + HEIGHT * len(keys)), layout="constrained") as target:
-        write_names(target, labels, [None] * len(labels), own_figure=look.ax is None)
+    with canvas(look, figsize=(6.4, 1.2 + HEIGHT * len(keys)), layout="constrained") as target:
+        y_title = write_names(target, look.names_of(table.select(map(by_name, names))), names, look)
         _draw_intervals_of_differences(target, table, look)
         target.margins(y=min(0.1, 0.6 / max(1, len(keys))))
-        set_titles(target, title, "")
+        set_titles(target, title, y_title)
     return target
 
 
 def _draw_intervals_of_differences(ax: Axes, table: pl.DataFrame, look: Appearance) -> None:
-    """Draw a dot and a whisker for each row, in two colours; hollow dots are not told apart from 0."""
-    ax.axvline(0, color=ink(ax), linewidth=0.8, zorder=1)
+    """Draw a dot and a whisker for each row, in two colours; the interval of a hollow dot contains 0."""
+    ax.axvline(0, color=text_colour(ax), linewidth=0.8, zorder=1)
     places = range(table.height - 1, -1, -1)
     rows = zip(places, *table.select("difference", "low", "high"), strict=True)
-    better, worse = (look.colors.get(side, colour) for side, colour in zip(SIDES, palette(ax), strict=False))
+    better, worse = _side_colours(ax, look)
     for place, difference, low, high in rows:
         if difference is None:
             continue
@@ -338,7 +341,7 @@ def _draw_intervals_of_differences(ax: Axes, table: pl.DataFrame, look: Appearan
 
 
 def _read_compared(frame: Any, metric: str | None, look: Appearance) -> tuple[pl.DataFrame, list[str], str]:
-    """Read the rows of a metric: names and `difference, low, high`; then the columns of names, and the title."""
+    """Return the rows of a metric (names and `difference, low, high`), the columns of names, and the title."""
     kind = kind_of(frame)
     columns = list(kind.columns)
     other = next((name for name in ("group", "system") if name in columns and "baseline" in columns), None)
@@ -358,47 +361,49 @@ def _read_compared(frame: Any, metric: str | None, look: Appearance) -> tuple[pl
     if len(baselines) == 1:
         name = "the rest" if baselines[0] is None else escape(shorten(look.display(value_text(baselines[0]))))
         return table, names, f"{title}: difference from {name}"
-    return table, [*names, "baseline"], f"{title}: first less second"
+    return table, [*names, "baseline"], f"{title}: first minus second"
 
 
 @public()
-def plot_slopes(frame: Frame, /, *, metric: str | None = None, **options: Unpack[AxesArguments]) -> Axes:
+def plot_slopes(frame: Frame, /, *, metric: str | None = None, **options: Unpack[ColourArguments]) -> Axes:
     """Draw a slope chart: a line for each group, from its value for one system to its value for the other.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        What `evaluate` or `intervals` gave for two systems by groups. Never changed.
+        The result of `evaluate` or `intervals` for two systems by groups. The frame is not changed.
     metric : str, optional
-        Which metric, where the frame has several; of `evaluate`, its column.
+        The metric to draw. It is needed if the frame has several, and for the result of `evaluate`.
     labels : dict, optional
-        What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
-        `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
+        Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': 'Baseline',
+        'recall': 'Sensitivity'}`.
     order : list, "value" or "frame"; optional
-        Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", the order
-        of the frame. Default: "frame".
+        Names of systems and groups, in the order of the plot; all others follow. "value": the largest value first.
+        "frame": as in the frame. Default: "frame".
     decimals : int, optional
-        Decimals of the numbers in the legend, and of percentages. Default 2.
+        Number of decimals in the legend, and of percentages. Default 2.
     max_groups : int, optional
         Maximum number of groups in the plot. Default: 60 lines.
     ax : matplotlib Axes, optional
-        Where to draw. Without it, on a new figure.
+        The axes to draw in. Default: a new figure.
+    figure : matplotlib Figure or SubFigure, optional
+        The figure to draw in, instead of `ax`.
     colors : dict, optional
-        Colours by name: of "better" and "worse". A dict may have other names, too, but one of its names must be in the
-        plot.
+        Colours by name: of "better" and "worse". Names that the plot does not have are ignored, unless it has none of
+        them.
     legend : bool
         Whether to draw the legend. Default True.
 
     Returns
     -------
     matplotlib Axes
-        A line for each group that both systems have a value of, in the colour of better or worse, with its name at the
-        right where the names have room.
+        A line for each group in which both systems have a value, in the colour of better or worse. The names of the
+        groups are at the right if there is room.
 
     Raises
     ------
     ValueError, TypeError
-        The frame has no groups, or not two systems, several metrics and none is named, or too many groups.
+        The frame has no groups or too many, has not two systems, or has several metrics and `metric` is missing.
     ImportError
         matplotlib is not installed.
 
@@ -420,7 +425,7 @@ def plot_slopes(frame: Frame, /, *, metric: str | None = None, **options: Unpack
     """
     need_matplotlib()
     look = Appearance(**appearance_of(options))
-    table, keys, title = read_values(frame, None if metric is None else text("metric", metric), look)
+    table, keys, title, _ = read_values(frame, None if metric is None else text("metric", metric), look)
     systems = table["system"].unique(maintain_order=True).to_list() if "system" in keys else []
     if len(systems) != 2 or len(keys) < 2:
         raise ValueError(f"plot_slopes draws two systems by groups, and the frame has {len(systems)} systems")
@@ -435,14 +440,14 @@ def plot_slopes(frame: Frame, /, *, metric: str | None = None, **options: Unpack
         .drop_nulls(["old", "new"])
     )
     look.check_number(pairs.height, "groups", MOST_ROWS)
-    with canvas(look.ax, figsize=(4.8, 4.8), layout="constrained") as target:
+    with canvas(look, figsize=(4.8, 4.8), layout="constrained") as target:
         _draw_slopes(target, pairs, groups, look)
         sides = [escape(shorten(look.display(value_text(system)), 24)) for system in (old, new)]
         target.set_xticks([0, 1], sides)
         set_titles(target, "", title)
         if look.legend:
             _explain_slopes(target, pairs, sides[1], look)
-            draw_legend(target, own_figure=look.ax is None, above=True)
+            draw_legend(target, look, above=True)
     return target
 
 
@@ -452,9 +457,7 @@ def _side_colours(ax: Axes, look: Appearance) -> list[Any]:
 
 def _draw_slopes(ax: Axes, pairs: pl.DataFrame, groups: Sequence[str], look: Appearance) -> None:
     better, worse = _side_colours(ax, look)
-    names = [
-        ", ".join(look.display(value_text(value)) for value in row) for row in pairs.select(map(by_name, groups)).rows()
-    ]
+    names = look.names_of(pairs.select(map(by_name, groups)))
     box = ax.get_window_extent()
     names = [shorten(name, max(4, letters_along(ax, 0.3 * box.width))) for name in names]
     for old, new in pairs.select("old", "new").rows():
@@ -480,16 +483,22 @@ def _draw_slopes(ax: Axes, pairs: pl.DataFrame, groups: Sequence[str], look: App
     for i in sorted(places, key=lambda i: -places[i]) if beyond else ():
         places[i] = ceiling = min(places[i], ceiling)
         ceiling -= step
-    for i, name in enumerate(names):
-        ax.annotate(
-            escape(name), (1, heights[i]), (1.05, places[i]), va="center", fontsize="small", annotation_clip=False
-        )
+    for name, height, place in zip(names, heights, (places[i] for i in range(len(names))), strict=True):
+        ax.text(1.05, place, escape(name), va="center", fontsize="small", clip_on=False)
+        leader: dict[str, Any] = {
+            "color": grey(ax, 0.7),
+            "linewidth": 0.6,
+            "zorder": 1,
+            "scalex": False,
+            "scaley": False,
+        }
+        ax.plot([1.01, 1.045], [height, place], label="_leader", **leader)
 
 
 def _explain_slopes(ax: Axes, pairs: pl.DataFrame, system: str, look: Appearance) -> None:
     better, worse = _side_colours(ax, look)
     difference = pairs.select(pl.col("new") - pl.col("old")).to_series()
     for side, colour, number in (("better", better, (difference > 0).sum()), ("worse", worse, (difference < 0).sum())):
-        ax.plot([], [], color=colour, label=f"{system} {side}: {number:,}")
+        ax.plot([], [], color=colour, label=f"{system} {look.display(side)}: {number:,}")
     if ties := (difference == 0).sum():
-        ax.plot([], [], color=grey(ax, 0.5), label=f"tied: {ties:,}")
+        ax.plot([], [], color=grey(ax, 0.5), label=f"{look.display('tied')}: {ties:,}")

@@ -1,4 +1,4 @@
-"""Confusion matrices as heat maps."""
+"""Plots of confusion matrices."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.plotting.appearance import (
     MIDDLE,
     Appearance,
-    MatrixArguments,
+    CommonArguments,
     appearance_of,
     canvas,
     escape,
     letters_along,
+    luminance,
     need_matplotlib,
     share_text,
-    shine,
     shorten,
     value_text,
 )
@@ -34,48 +34,48 @@ if TYPE_CHECKING:
 _COLUMNS = ("truth", "prediction", "rows", "of_truth")
 _COUNTS = ("tp", "fp", "fn", "tn")
 _NAME_LETTERS = 40
-"""Letters of the name of a class."""
+"""The most letters of the name of a class."""
 _PANEL_LETTERS = 12
-"""Letters of such a name in panels of a new figure."""
+"""The most letters of such a name in panels of a new figure."""
 _LINE_LETTERS = 20
-"""Letters of a line of such a name."""
+"""The most letters of a line of such a name."""
 
 
 @public()
-def plot_confusion(frame: Frame, /, **options: Unpack[MatrixArguments]) -> Axes | Any:
+def plot_confusion(frame: Frame, /, **options: Unpack[CommonArguments]) -> Axes | Any:
     r"""Draw a heat map of the result of `confusion_matrix` or of `confusion`: a row for each label.
 
-    Several groups have a panel each.
+    Several groups give one panel each.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        What `confusion_matrix` gave, or `confusion` at one cutoff, of which positives come first.
+        The result of `confusion_matrix`, or of `confusion` at one cutoff. The frame is not changed.
     labels : dict, optional
-        What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
-        `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
+        Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': 'Baseline',
+        'recall': 'Sensitivity'}`.
     order : list, "value" or "frame"; optional
-        Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", the order
-        of the frame. Default: "frame".
+        Names of systems and groups, in the order of the plot; all others follow. "value": the largest value first.
+        "frame": as in the frame. Default: "frame".
     decimals : int, optional
-        Decimals of the numbers in the legend, and of percentages. Default 0.
+        Number of decimals in the legend, and of percentages. Default 0.
     max_groups : int, optional
         Maximum number of groups in the plot. Default: 48 panels.
     ax : matplotlib Axes, optional
-        Where to draw. Without it, on a new figure.
+        The axes to draw in. Default: a new figure.
     figure : matplotlib Figure or SubFigure, optional
-        Where to draw panels. Without it, on a new figure.
+        The figure to draw in, instead of `ax`.
 
     Returns
     -------
     matplotlib Axes
-        A cell is dark if a large share of its row is predicted so. It has the count and the share, as far as they fit.
-        With several groups the Figure, whose axes have the names of the groups as labels.
+        The colour of a cell is its share of the rows with this label. Its text is the count and this share, as far as
+        they fit. With several groups, the result is the Figure, and the labels of its axes are the names of the groups.
 
     Raises
     ------
     ValueError, TypeError
-        The frame is neither of these, an argument is wrong, or there are too many panels.
+        The frame is no result of these functions, an argument is wrong, or there are too many panels.
     ImportError
         matplotlib is not installed.
 
@@ -110,19 +110,14 @@ def plot_confusion(frame: Frame, /, **options: Unpack[MatrixArguments]) -> Axes 
     longest = max((len(look.display(value_text(name))) for name in classes), default=0)
     if len(keys) == 1:
         side = min(max(2.0, 0.62 * len(classes)), 12)
-        side += 0.8 + 0.09 * min(
-            max((len(look.display(value_text(name))) for name in classes), default=0), _LINE_LETTERS
-        )
-        with canvas(look.ax, figsize=(side, side), layout="constrained") as target:
-            _draw_cells(target, tables[0], classes, look, own_figure=look.ax is None)
+        side += 0.8 + 0.09 * min(longest, _LINE_LETTERS)
+        with canvas(look, figsize=(side, side), layout="constrained") as target:
+            _draw_cells(target, tables[0], classes, look, in_new_figure=look.in_new_figure)
         return target
-    if look.ax is not None:
-        raise ValueError(f"ax: {len(keys)} groups need a panel each; leave out ax=, give figure=, or filter one group")
-
     from frame_pr.plotting.facets import draw_panels
 
     def draw_one(ax: Axes, place: int) -> str:
-        _draw_cells(ax, tables[place], classes, look, own_figure=False, room=letters)
+        _draw_cells(ax, tables[place], classes, look, in_new_figure=False, room=letters)
         ax.set(xlabel="", ylabel="")
         return ""
 
@@ -132,7 +127,7 @@ def plot_confusion(frame: Frame, /, **options: Unpack[MatrixArguments]) -> Axes 
 
 
 def _in_class_order(table: pl.DataFrame, classes: Sequence[Any]) -> pl.DataFrame:
-    """The cells of a group row by row; each pair of classes needs one."""
+    """Return the cells of a group, row by row. Each pair of classes must have one."""
     rank = {value_text(name): place for place, name in enumerate(classes)}
     cells = [[rank[value_text(name)] for name in table[side]] for side in ("truth", "prediction")]
     places = [down * len(classes) + across for down, across in zip(*cells, strict=True)]
@@ -149,7 +144,7 @@ def _draw_cells(
     table: pl.DataFrame,
     classes: Sequence[Any],
     look: Appearance,
-    own_figure: bool,
+    in_new_figure: bool,
     room: int | None = None,
 ) -> None:
     names = [look.display(value_text(name)) for name in classes]
@@ -161,19 +156,19 @@ def _draw_cells(
     # A layout engine moves axes of the caller when it draws: by a fifth at most.
     cell = ax.get_window_extent().width / len(names) * (1 if ax.figure.get_layout_engine() is None else 0.8)
     room = room or min(_LINE_LETTERS, max(4, letters_along(ax, 0.25 * cell * len(names))))
-    names = [shorten(name, _NAME_LETTERS if own_figure else room) for name in names]
+    names = [shorten(name, _NAME_LETTERS if in_new_figure else room) for name in names]
     names = [escape(textwrap.fill(name, _LINE_LETTERS)) for name in names]
     widths, heights = zip(*(_text_size(ax, name, "small") for name in names), strict=True)
     every = range(0, len(names), ceil(max(heights) / cell))
     ax.set_xticks(every, [names[i] for i in every], rotation=90 if max(widths) > 0.95 * cell else 0, fontsize="small")
     ax.set_yticks(every, [names[i] for i in every], fontsize="small")
-    if own_figure:
+    if in_new_figure:
         ax.figure.draw_without_rendering()  # type: ignore[union-attr]
         cell = ax.get_window_extent().width / len(names)
     texts, size = _fitting_texts(ax, table, 0.92 * cell, look.decimals, keep_zeros=len(names) <= 2)
     for i, (share, text) in enumerate(zip(table["of_truth"], texts, strict=True)):
         background = "white" if share is None else image.cmap(share)
-        colour = "black" if shine(background) > MIDDLE else "white"
+        colour = "black" if luminance(background) > MIDDLE else "white"
         place = i % len(names), i // len(names)
         ax.text(*place, text, ha="center", va="center", color=colour, fontsize=size)
 
@@ -181,7 +176,7 @@ def _draw_cells(
 def _fitting_texts(
     ax: Axes, table: pl.DataFrame, cell: float, decimals: int, *, keep_zeros: bool
 ) -> tuple[list[str], str]:
-    """Counts with shares, short counts with shares, or shares: the first that fit, in the largest letters."""
+    """Return the texts of cells: counts with shares, short counts with shares, or shares, whichever fit first."""
     rows, shares = table["rows"].to_list(), [share_text(share, decimals) for share in table["of_truth"]]
     shares = [share if n or keep_zeros else "" for n, share in zip(rows, shares, strict=True)]
     whole_counts = [f"{n:,}" if isinstance(n, int) else f"{n:,.1f}" for n in rows]
@@ -197,7 +192,7 @@ def _fitting_texts(
 
 
 def _text_size(ax: Axes, text: str, size: str) -> tuple[float, float]:
-    """Width and height of a text in pixels."""
+    """Return the width and height of a text in pixels."""
     artist = ax.text(0, 0, text, fontsize=size)
     box = artist.get_window_extent()
     artist.remove()
@@ -205,7 +200,7 @@ def _text_size(ax: Axes, text: str, size: str) -> tuple[float, float]:
 
 
 def short_count(count: float) -> str:
-    """A count in three digits, such as 12.6k."""
+    """Format a count with three digits, such as 12.6k."""
     units = iter("kMGTPE")
     unit = ""
     while count >= 999.5:
@@ -214,7 +209,7 @@ def short_count(count: float) -> str:
 
 
 def _cells(frame: Any) -> tuple[pl.DataFrame, list[str]]:
-    """The key columns, a row for each pair of classes with `_COLUMNS`; and the names of the keys."""
+    """Return a row for each pair of classes, with the key columns and `_COLUMNS`, and the names of the keys."""
     kind = kind_of(frame)
     columns = list(kind.columns)
     if all(name in columns for name in _COLUMNS):

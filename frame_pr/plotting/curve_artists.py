@@ -1,4 +1,4 @@
-"""Artists of a plot of curves: lines, areas, bands, contours and baselines, and curves that hide others."""
+"""Draw the artists of a plot of curves: lines, areas, bands, contours, baselines and hidden curves."""
 
 from __future__ import annotations
 
@@ -11,45 +11,52 @@ from frame_pr.plotting import curve_data
 from frame_pr.plotting.appearance import DASHED, grey
 from frame_pr.plotting.axis_quantities import AxisQuantity, axis_quantity
 from frame_pr.plotting.curve_data import Y_KEY, Average, DrawnCurve
-from frame_pr.plotting.legends import BASELINE, SHARED, is_baseline, number_text, pixels_along, with_numbers
+from frame_pr.plotting.legends import (
+    BASELINE,
+    CONTOURS,
+    GROUPS,
+    SHARED,
+    is_baseline,
+    number_text,
+    pixels_along,
+    with_numbers,
+)
 from frame_pr.plotting.options import SPREADS, PlotOptions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 CURVE = "_curve"
-"""Label of curves that the legend explains by colour and by stroke."""
-ISO_F = "_iso_f"
-"""Label of the contours."""
+"""Label of curves that the legend explains by colour and line style."""
 EDGES = 100
-"""Most rectangles that have an edge."""
+"""The most rectangles with edges."""
 _STEPS = 2048
-"""Steps of an area from which on narrow steps are merged: unlike lines, matplotlib draws all corners of areas."""
+"""Steps of an area from which narrow steps are merged, because matplotlib draws all corners of areas."""
 _LONG = 2**14
-"""Points from which on a line is drawn without those that no pixel shows."""
+"""Points from which a line is drawn without the points that no pixel shows."""
 _CELLS = 2**13
-"""Parts of the width of the axes within which a long line keeps its ends and its extremes."""
+"""Cells of the x axis. Within each of them, a long line keeps its ends and its extremes."""
 _FAINT, _FILL = 0.3, 0.25
-"""Opacity of what is behind rank k, and of areas."""
+"""Opacity of the curve after rank k, and of areas."""
 _MARKED = 20
-"""Most thresholds that are shown as points."""
+"""The most thresholds that have points."""
 _BANDS = 2
-"""Most averages with a band; of more, the edges are drawn."""
+"""The most averages with bands. More averages have lines at the edges of the bands."""
 _BENDS = 400
-"""Points of a curve that bends between its thresholds, if they are few."""
+"""Points of a curve that bends between few thresholds."""
 _BASELINES = 3
-"""Most baselines with a line each; of more, their range is drawn."""
+"""The most baselines with lines. More baselines are drawn as a band."""
 _HIDDEN = 7
-"""Most curves of which hidden parts are drawn wider."""
+"""The most curves whose hidden parts are drawn wider."""
 
 
 def curves_in(ax: Axes) -> int:
-    """How many curves the axes have: the next curve takes the next colour."""
+    """Return the number of curves in the axes. The next curve has the next colour."""
     return len(named_curves(ax))
 
 
 def named_curves(ax: Axes) -> list[Any]:
-    """The curves of the axes, without what explains or accompanies them."""
+    """Return the curves of the axes, without entries of the legend and additional lines."""
     return [
         line
         for line in ax.get_lines()
@@ -79,17 +86,17 @@ def draw_curve(ax: Axes, curve: DrawnCurve, label: str, options: PlotOptions, li
     if options.interpolated:
         _fill_steps(ax, blocks, "precision", height, line["color"])
         _draw_steps(ax, blocks, height, {**line, "marker": "", "linestyle": DASHED, "label": "_envelope"})
-        explain(ax, "interpolated", linestyle=DASHED)
+        add_entry(ax, "interpolated", linestyle=DASHED)
         if options.points is not None:
             levels, envelope = curve_data.recall_levels(curve, options.points)
             shape = "s" if options.points == 11 else "."
-            dots(ax, levels, envelope, line["color"], shape, "_levels")
-            explain(ax, f"{options.points} levels of recall", linestyle="", marker=shape)
+            draw_points(ax, levels, envelope, line["color"], shape, "_levels")
+            add_entry(ax, f"{options.points} levels of recall", linestyle="", marker=shape)
     _draw_steps(ax, blocks, "precision", {**line, "label": label})
 
 
-def explain(ax: Axes, label: str, **look: Any) -> None:
-    """Add an entry to the legend, once, for what curves have in common."""
+def add_entry(ax: Axes, label: str, **look: Any) -> None:
+    """Add an entry to the legend, once, for a line or area that several curves have."""
     if label not in ax.get_legend_handles_labels()[1]:
         ax.plot([], [], **{"color": grey(ax, 0.5), "linewidth": 1, "label": label, "gid": SHARED, **look})
 
@@ -97,12 +104,12 @@ def explain(ax: Axes, label: str, **look: Any) -> None:
 def draw_average(
     ax: Axes, average: Average, label: str, options: PlotOptions, line: dict[str, Any], averages: int
 ) -> None:
-    """Draw the mean of the curves of many groups, and their spread; `averages`: how many there are."""
+    """Draw the mean curve of many groups, and its spread. `averages` is the number of means in the axes."""
     if not average.drawn:
         ax.plot([], [], label=label, **line)
         return
     if not options.is_pr:
-        # At ranks, which are points.
+        # Values at ranks are points, not steps.
         line = {"drawstyle": "default", **line}
     if options.spread == "groups":
         _draw_groups(ax, average, line)
@@ -116,22 +123,22 @@ def draw_average(
             _fill_steps(ax, band, low, high, line["color"], steps=options.is_pr)
     if options.spread is not None:
         words, thin = SPREADS[options.spread][2], averages > _BANDS or options.spread == "groups"
-        explain(ax, words, **({"linewidth": 0.7} if thin else {"linewidth": 6, "alpha": _FILL}))
+        add_entry(ax, words, **({"linewidth": 0.7} if thin else {"linewidth": 6, "alpha": _FILL}))
     _draw_steps(ax, average.strips, "precision", {**line, "label": label})
 
 
 def draw_baselines(
     ax: Axes, shares: Sequence[tuple[float | None, Any]], decimals: int | None, *, as_band: bool
 ) -> None:
-    """Draw the prevalence, the mean precision of random rankings: a dotted line each, or a grey band for many.
+    """Draw the prevalences, which are the mean precision of random rankings: as dotted lines, or many as a band.
 
-    `decimals`: those of the values in the legend, None for no values.
+    `decimals`: of the values in the legend. None: the legend has no values.
     """
     colours: dict[float, tuple[float, Any]] = {}
     for share, colour in shares:
         if share:
             _, other = colours.setdefault(round(share, 2), (share, colour))
-            if other != colour:  # the prevalence of a group, whose systems have a colour each
+            if other != colour:  # several systems with the prevalence of one group
                 colours[round(share, 2)] = (share, grey(ax, 0.5))
     lines: list[Any] = [line for line in ax.get_lines() if line.get_label() == f"_{BASELINE}"]
     bands = [patch.get_extents() for patch in ax.patches if patch.get_label() == f"_{BASELINE}"]
@@ -147,7 +154,7 @@ def draw_baselines(
             line.remove()
     values = dict.fromkeys(number_text(height, decimals or 0) for height in (min(every), max(every)))
     label = BASELINE if decimals is None else with_numbers(BASELINE, " to ".join(values))
-    explain(ax, label, **look | {"linewidth": 6 if is_band else 1})
+    add_entry(ax, label, **look | {"linewidth": 6 if is_band else 1})
     if is_band:
         ax.axhspan(min(heights), max(heights), linewidth=0, zorder=0.5, label=f"_{BASELINE}", **look)
         return
@@ -161,7 +168,7 @@ def draw_baselines(
 def draw_references(
     ax: Axes, shares: Sequence[tuple[float | None, Any]], references: Mapping[str, Callable[[float, Any], Any]]
 ) -> None:
-    """Draw what rankings without knowledge reach: for one prevalence in grey, for several in the colours of curves."""
+    """Draw the lines of reference of a quantity: of one prevalence in grey, of several in the colours of curves."""
     import numpy as np
 
     lines = {round(share, 2): (share, colour) for share, colour in shares if share}
@@ -175,23 +182,23 @@ def draw_references(
             else:
                 ax.plot(t, heights, linestyle=stroke, linewidth=1, zorder=1, scalex=False, scaley=False, **look)
         if lines:
-            explain(ax, name, linestyle=stroke)
+            add_entry(ax, name, linestyle=stroke)
 
 
 def draw_chance(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve]) -> None:
-    """Draw a random ranking, and for gains a perfect ranking."""
+    """Draw the line of a random ranking, and for gains that of a perfect ranking."""
     import numpy as np
 
     look: dict[str, Any] = {"color": grey(ax, 0.5), "linewidth": 1, "zorder": 1, "label": f"_{BASELINE}"}
     if all(line.get_label() != look["label"] for line in ax.get_lines()):
-        # Bent, unless both scales are linear.
+        # The line bends unless both scales are linear.
         x = np.array([0, 1]) if {*options.scales} <= {None, "linear"} else np.geomspace(1e-9, 1 - 1e-9, 500)
         ax.plot(x, 1 - x if options.is_det else x, linestyle=":", **look)
-    explain(ax, with_numbers("random ranking", "AUC = 0.5" if options.is_roc else ""), linestyle=":")
+    add_entry(ax, with_numbers("random ranking", "AUC = 0.5" if options.is_roc else ""), linestyle=":")
     if options.is_gain:
         for share in {curve.numbers["prevalence"] for curve in curves if curve.numbers["prevalence"]}:
             ax.plot([0, share, 1], [0, 1, 1], linestyle="--", **look)
-        explain(ax, "perfect ranking", linestyle="--")
+        add_entry(ax, "perfect ranking", linestyle="--")
 
 
 def draw_iso_f(ax: Axes, options: PlotOptions) -> None:
@@ -207,23 +214,24 @@ def draw_iso_f(ax: Axes, options: PlotOptions) -> None:
         contours.append([(r, f * r / ((1 + square) * r - square * f)) for r in recall])
         text = f"F{options.beta} = {f:g}" if f == max(options.iso_f) else f"{f:g}"
         look: dict[str, Any] = {"fontsize": "x-small", "color": grey(ax, 0.35), "ha": "right", "va": "center"}
-        ax.text(1.0, contours[-1][-1][1], text, zorder=0.6, path_effects=[halo(ax)], **look).set_gid(ISO_F)
+        ax.text(1.0, contours[-1][-1][1], text, zorder=0.6, path_effects=[halo(ax)], **look).set_gid(CONTOURS)
     ax.add_collection(
-        LineCollection(contours, colors=grey(ax, 0.6), linewidths=0.7, zorder=0.5, label=ISO_F), autolim=False
+        LineCollection(contours, colors=grey(ax, 0.6), linewidths=0.7, zorder=0.5, label=CONTOURS), autolim=False
     )
 
 
 def halo(ax: Axes) -> Any:
-    """The background around letters, where lines run behind them."""
+    """Return an outline in the colour of the background, for text on lines."""
     from matplotlib.patheffects import withStroke
 
     return withStroke(linewidth=2, foreground=ax.get_facecolor())
 
 
 def show_hidden(ax: Axes) -> None:
-    """Draw a curve wider, and below, where a later curve lies on it for some way along the axis."""
+    """Where a later curve hides an earlier curve along the axis, draw the earlier curve wider, below the later one."""
     import numpy as np
 
+    ax.autoscale_view()  # matplotlib sets the limits only when it draws
     for line in [line for line in ax.get_lines() if line.get_label() == "_below"]:
         line.remove()
     curves = named_curves(ax)
@@ -241,11 +249,11 @@ def show_hidden(ax: Axes) -> None:
         for layers in range(1, int(above.max(initial=0)) + 1):
             ends = np.flatnonzero(np.diff(above >= layers, prepend=False, append=False))
             stretches = [points[start:end] for start, end in ends.reshape(-1, 2)]
-            # Along the axis only: at the left edge of most plots, steps up and down lie on each other.
+            # Only along the axis: at the left edge of most plots, vertical steps hide each other.
             stretches = [stretch for stretch in stretches if np.ptp(stretch[:, 0]) >= shortest]
             if not stretches:
                 break
-            # Not a number ends a stretch.
+            # NaN separates the stretches.
             gap = [[np.nan, np.nan]]
             parts = [np.vstack([ax.transData.inverted().transform(stretch), gap]) for stretch in stretches]
             (below,) = ax.plot(*np.concatenate(parts).T, color=line.get_color(), alpha=line.get_alpha(), label="_below")
@@ -253,27 +261,27 @@ def show_hidden(ax: Axes) -> None:
             below.set(solid_capstyle="butt", solid_joinstyle="miter")
 
 
-def dots(ax: Axes, x: Sequence[float], y: Sequence[float], colour: Any, shape: str, label: str) -> Any:
-    """Draw points that stand out from the curve."""
+def draw_points(ax: Axes, x: Sequence[float], y: Sequence[float], colour: Any, shape: str, label: str) -> Any:
+    """Draw points with an edge in the colour of the background."""
     size = 8 if shape == "." else 6
     return ax.plot(
         x, y, shape, color=colour, markersize=size, markeredgecolor=ax.get_facecolor(), zorder=3, label=label
     )[0]
 
 
-def say(ax: Axes, sentence: str) -> None:
-    """Write a sentence in the middle of axes that would be empty."""
+def write_reason(ax: Axes, sentence: str) -> None:
+    """Write the reason into the middle of axes without curves."""
     ax.text(0.5, 0.5, sentence, transform=ax.transAxes, ha="center", va="center", color=grey(ax, 0.35))
 
 
 def _draw_steps(ax: Axes, blocks: pl.DataFrame, height: str, line: dict[str, Any]) -> None:
-    """Draw each precision back to the recall before it, as the area under the curve is summed."""
+    """Draw the steps of a curve: each precision holds from the previous recall, as in the sum of the area."""
     steps = line.get("drawstyle") != "default"
     recall, precision = blocks["recall"].to_numpy(), blocks[height].to_numpy()
     recall, precision = _visible(recall, precision)
     if steps and blocks.height:
         recall, precision = _from_zero(recall, precision)
-    # The left end of the first step is no threshold: it gets no marker.
+    # The left end of the first step is no threshold, so it has no marker.
     ax.plot(recall, precision, **{"drawstyle": "steps-pre", "markevery": slice(int(steps), None), **line})
 
 
@@ -301,7 +309,7 @@ def _visible(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 def _draw_line(ax: Axes, blocks: pl.DataFrame, name: str, options: PlotOptions, line: dict[str, Any]) -> None:
-    """Draw straight lines between thresholds, and steps against the threshold itself.
+    """Draw a curve of other axes than precision against recall: straight lines, or steps against the threshold.
 
     The ROC curve and gains begin where nothing is predicted; the ROC curve ends where all rows are.
     """
@@ -318,22 +326,22 @@ def _draw_line(ax: Axes, blocks: pl.DataFrame, name: str, options: PlotOptions, 
         line = {"markevery": slice(1, None), **line}
     if options.is_gain:
         tenths = [i / 10 for i in range(1, 11)]
-        dots(ax, tenths, np.interp(tenths, x, y).tolist(), line["color"], ".", "_tenths")
-        explain(ax, "tenths of the rows", linestyle="", marker=".")
+        draw_points(ax, tenths, np.interp(tenths, x, y).tolist(), line["color"], ".", "_tenths")
+        add_entry(ax, "tenths of the rows", linestyle="", marker=".")
     if options.is_roc:
         x, y = np.append(x, 1.0), np.append(y, 1.0)
     ax.plot(x, y, **{"drawstyle": "steps-post" if options.x == "threshold" else "default", **line})
 
 
 def _between_thresholds(blocks: pl.DataFrame, quantity: AxisQuantity) -> Any:
-    """Thresholds from 0 to the highest score, and the quantity there: it changes where the counts do not."""
+    """Return thresholds from 0 to the highest score, and a quantity that depends on the threshold itself."""
     import numpy as np
 
     columns = ("threshold", "tp", "k", "positives", "rows")
     scores, tp, k, positives, rows = blocks.select(columns).cast(pl.Float64).to_numpy().T[:, ::-1]
     each = max(2, _BENDS // max(1, len(scores)))
     lower = np.append(0.0, scores[:-1])[:, None]
-    # Just above the next lower score, the counts are those of this score already.
+    # The counts of a score hold down to the next lower score.
     t = lower + (scores[:, None] - lower) * np.linspace(1e-9, 1, each)
     counts = (values[:, None] for values in (tp, k - tp, positives, rows))
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -356,7 +364,7 @@ def _draw_groups(ax: Axes, average: Average, line: dict[str, Any]) -> None:
     else:
         steps = [np.column_stack([x, np.repeat(member, 2)]) for member in heights]
     ax.add_collection(
-        LineCollection(steps, colors=[line["color"]], linewidths=0.6, alpha=0.25, zorder=1, label="_groups"),
+        LineCollection(steps, colors=[line["color"]], linewidths=0.6, alpha=0.25, zorder=1, label=GROUPS),
         autolim=False,
     )
 
@@ -390,7 +398,7 @@ def _draw_rectangles(ax: Axes, steps: pl.DataFrame, colour: Any, edges: bool) ->
         corners = np.stack([left, zero, left, height, right, height, right, zero], axis=1).reshape(-1, 4, 2)
         edge: dict[str, Any] = {"edgecolor": colour, "linewidth": 0.6}
     else:
-        # Edges would paint narrow rectangles over, and antialiasing show the seams: one outline of all.
+        # Edges would cover narrow rectangles, and antialiasing would show seams. So there is one outline around all.
         top = np.stack([left, height, right, height], axis=1).reshape(-1, 2)
         corners, edge = [np.concatenate([[[0.0, 0.0]], top, [[right[-1], 0.0]]])], {"linewidth": 0}
     ax.add_collection(

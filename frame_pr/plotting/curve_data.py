@@ -1,4 +1,4 @@
-"""The data of a plot of curves: its curves with their numbers, points on them, and averages over groups."""
+"""Compute the data of a plot of curves: curves with their numbers, steps, levels and averages over groups."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ STRIPS = 100
 """Strips of recall within which the curves of all groups are averaged."""
 CONFIDENCE = 0.95
 Y_KEY = "\0y"
-"""Key column of the quantity that a curve shows, if there are several."""
+"""Key column of the quantity of a curve, if the y axis has several."""
 _RANKS = 200
-"""Most ranks at which curves are averaged, spaced as on a logarithmic axis."""
+"""The most ranks at which curves are averaged, evenly spaced on a logarithmic axis."""
 ROUNDING = 1e-12
 """Relative rounding error that sums of float weights may have when they reach a recall."""
 
@@ -48,7 +48,7 @@ class Curves(NamedTuple):
     It has `interpolated_precision` if the options need it.
     """
     ascending: bool
-    """Whether lower scores rank first, as the thresholds tell."""
+    """Whether lower scores rank first."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def rank_curves(frame: Any, request: Request, options: PlotOptions) -> Curves:
 
 
 def read_curves(frame: Any, options: PlotOptions) -> Curves:
-    """Read a frame of `curve`, in any order; the columns before `threshold` are its keys."""
+    """Read the result of `curve`, in any order of rows. The columns before `threshold` are its keys."""
     kind = find_kind(frame)
     if kind is None:
         got = f"{kind_of_value(frame)}{path_advice(frame)}"
@@ -148,7 +148,7 @@ def _envelope(options: PlotOptions) -> list[str]:
 
 
 def _axes(options: PlotOptions, columns: Collection[str]) -> dict[str, pl.Expr]:
-    """Return expressions of `x`, `y0`, `y1` and so on; `columns`: those that the table has."""
+    """Return expressions of `x`, `y0`, `y1` and so on. The table has `columns` already."""
     counts = Counts(pl.col("tp"), pl.col("k"), pl.col("positives"), pl.col("rows"))
     axes = {"x": options.x, **{f"y{i}": name for i, name in enumerate(options.ys)}}
     return {axis: pl.col(name) if name in columns else formula_of(name)(counts) for axis, name in axes.items()}
@@ -203,7 +203,7 @@ def _areas(table: pl.DataFrame, groups: int, options: PlotOptions) -> pl.DataFra
     if groups == 1 and table.height:
         return table.select(**expressions)
     areas = table.group_by("group").agg(**expressions)
-    # A frame of no rows has a group, if it has no keys.
+    # A frame without rows and without keys is one group.
     every = pl.DataFrame({"group": range(groups)}, schema={"group": pl.Int64})
     areas = every.join(areas, on="group", how="left", maintain_order="left").drop("group")
     return areas.with_columns(pl.col("positives").fill_null(0))
@@ -212,7 +212,7 @@ def _areas(table: pl.DataFrame, groups: int, options: PlotOptions) -> pl.DataFra
 def number_rows(
     table: pl.DataFrame, columns: Sequence[str], values: pl.DataFrame | None = None
 ) -> tuple[pl.DataFrame, pl.Series]:
-    """The distinct values of these columns in order of appearance (or `values`), and the number of each row's value."""
+    """Return the distinct values of these columns (or `values`), and the number of the value of each row."""
     if not columns:
         return pl.DataFrame(height=1), pl.repeat(0, table.height, dtype=pl.Int64, eager=True)
     names = [by_name(column) for column in columns]
@@ -225,7 +225,7 @@ def number_rows(
 
 
 def drawn_curves(curves: Curves, options: PlotOptions) -> list[DrawnCurve]:
-    """The curve of each group, and of each quantity that is up the axis."""
+    """Return the curve of each group and of each quantity on the y axis."""
     bounds = curves.table["group"].search_sorted(pl.Series(range(curves.keys.height + 1)))
     groups = [
         DrawnCurve(key, curves.table[start:end].with_columns(y="y0"), numbers, curves.ascending)
@@ -243,14 +243,14 @@ def drawn_curves(curves: Curves, options: PlotOptions) -> list[DrawnCurve]:
 
 
 class _FirstRanks(NamedTuple):
-    """Expressions over the blocks of a group, of its first k rows."""
+    """Expressions over the blocks of a group that stop at rank k."""
 
     tp: pl.Expr
     tp_before: pl.Expr
 
 
 def _first_ranks(k: int) -> _FirstRanks:
-    """A block that rank k falls into ends there, with its expected share of hits."""
+    """Return the hits up to rank k. A block that contains the rank counts with its expected hits."""
     tp, ranks = pl.col("tp"), pl.col("k")
     tp_before, before = tp.shift(1, fill_value=0), ranks.shift(1, fill_value=0)
     share = ((k - before) / (ranks - before)).clip(0, 1)
@@ -258,7 +258,7 @@ def _first_ranks(k: int) -> _FirstRanks:
 
 
 def first_k(blocks: pl.DataFrame, k: int) -> pl.DataFrame:
-    """`recall` and `precision` of the thresholds up to rank k."""
+    """Return `recall` and `precision` of the thresholds up to rank k."""
     first, ranks = _first_ranks(k), pl.col("k")
     return blocks.select(
         recall=first.tp / pl.col("positives"),
@@ -268,7 +268,7 @@ def first_k(blocks: pl.DataFrame, k: int) -> pl.DataFrame:
 
 
 def steps_of(blocks: pl.DataFrame, *heights: str, most: int) -> pl.DataFrame:
-    """`recall`, the right end of each step, and its heights; of more than `most`, narrow steps are merged.
+    """Return `recall`, the right end of each step, and its heights. Of more than `most` steps, narrow ones are merged.
 
     Steps narrower than 1/`most` that begin in the same strip of that width become one step of the same area.
     """
@@ -283,7 +283,7 @@ def steps_of(blocks: pl.DataFrame, *heights: str, most: int) -> pl.DataFrame:
 
 
 def level_heights(points: int) -> list[pl.Expr]:
-    """The max precision at or beyond each of so many levels of recall; 0 at levels that no threshold reaches."""
+    """Return the max precision at or after each level of recall, which is 0 where no threshold reaches the level."""
     # Whole numbers, because 3/10 is not the float 0.3.
     reached, wanted = pl.col("tp") * (points - 1), pl.col("positives").last()
     slack = 1 - ROUNDING
@@ -294,7 +294,7 @@ def level_heights(points: int) -> list[pl.Expr]:
 
 
 def recall_levels(curve: DrawnCurve, points: int) -> tuple[list[float], list[float]]:
-    """Levels of recall, and the max precision at that recall or more."""
+    """Return levels of recall, and the max precision at or after each level."""
     heights = curve.blocks.select(pl.concat_list(level_heights(points))).item().to_list()
     return [i / (points - 1) for i in range(points)], heights
 
@@ -335,7 +335,7 @@ def _averages(
     *,
     shares: bool = True,
 ) -> list[Average]:
-    """One average for each of the `lines`, from the `height` of each `group` at each `level`.
+    """Return an average for each of the `lines`, from the `height` of each `group` at each `level`.
 
     `shares`: heights lie between 0 and 1.
     """
@@ -363,7 +363,7 @@ def _averages(
 
 
 def _heights_at_ranks(curves: Curves, i: int, name: str) -> pl.DataFrame:
-    """`group`, `level` (a rank) and `height`: the quantity of the first k rows, filled up with misses."""
+    """Return `group`, `level` (a rank) and `height`, the quantity of the first k rows. Missing rows are misses."""
     table = curves.table
     if not table["k"].dtype.is_integer():
         raise ValueError("x='k' averages at ranks, and the rows of this curve are weighted and have none: leave it out")
@@ -386,7 +386,7 @@ def _heights_at_ranks(curves: Curves, i: int, name: str) -> pl.DataFrame:
         pl.DataFrame({"rank": ranks}, schema={"rank": pl.Int64}), how="cross", maintain_order="left_right"
     )
     at_rank = every.join_asof(blocks.drop("rows"), on="rank", by="group", strategy="forward", check_sortedness=False)
-    # A block that the rank falls into gives its share of hits. After the last block there are only misses.
+    # A block that contains the rank counts with its expected hits. After the last block there are only misses.
     within = pl.col("tp") - pl.col("hits") * (pl.col("end") - pl.col("rank")) / pl.col("size")
     counts = Counts(pl.col("tp"), pl.col("rank"), pl.col("positives"), pl.coalesce("rows_last", "rows"))
     return at_rank.with_columns(tp=within.fill_null(pl.col("tp_last")).fill_null(0)).select(

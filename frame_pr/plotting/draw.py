@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.messages import did_you_mean, examples, nearest, shown
+from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.plotting import curve_data
 from frame_pr.plotting.appearance import (
     PANELS,
@@ -17,31 +17,31 @@ from frame_pr.plotting.appearance import (
     escape,
     grey,
     in_legend,
+    letters_along,
     numbers_in_order,
     shorten,
     style,
     system_numbers,
-    written,
+    unescape,
 )
 from frame_pr.plotting.axis_quantities import axis_quantity
 from frame_pr.plotting.curve_artists import (
     CURVE,
+    add_entry,
     curves_in,
-    dots,
     draw_average,
     draw_baselines,
     draw_chance,
     draw_curve,
     draw_iso_f,
+    draw_points,
     draw_references,
-    explain,
     named_curves,
-    say,
     show_hidden,
+    write_reason,
 )
 from frame_pr.plotting.curve_data import Y_KEY, Average, Curves, DrawnCurve
 from frame_pr.plotting.legends import (
-    BASELINE,
     GUIDE,
     MARK,
     area_texts,
@@ -59,62 +59,66 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _IN_AXES, _BEHIND, _IN_PANEL = 10, 200, 10
-"""Most curves in one axes, also with `highlight=`; most curves in a panel."""
+"""The most curves in one axes, in one axes with `highlight=`, and in a panel."""
 _MOST_DECIMALS = 6
-"""Decimals up to which a small area raises those of all."""
+"""The most decimals that a small area gives to all areas."""
 _LEGEND_SYSTEMS = 3
-"""Most systems whose numbers stand in one line of the legend."""
+"""The most systems whose numbers share a line of the legend."""
 _LOGARITHMIC = 1000
-"""Ranks from which on their axis is logarithmic."""
+"""Ranks from which their axis is logarithmic."""
 _RARE, _LOW = 0.01, 0.1
-"""A prevalence and an average precision below which curves lie on the floor of a linear axis."""
-_LOGIT_TICKS = (1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.05, 0.2, 0.5, 0.8, 0.95, 0.99, 0.999)
+"""Below this prevalence and this average precision, the axis of precision is logarithmic."""
 _SMALL = 1.7
-"""Inches of axes with few ticks."""
+"""Axes smaller than this, in inches, have few ticks."""
 
 
 class Look(NamedTuple):
-    """How a curve is drawn."""
+    """The line properties of a curve, and their meaning."""
 
     line: dict[str, Any]
     hue: str
-    """What its colour stands for."""
+    """The system or group that the colour shows."""
     group: str | None
-    """What its stroke stands for, where systems have groups."""
+    """The group that the line style shows, if colours show systems."""
 
 
 def draw(curves: Curves, options: PlotOptions) -> Any:
-    """Draw the curves, into axes or panels."""
+    """Draw the curves into axes or panels."""
     if options.k is not None and not curves.table["k"].dtype.is_integer():
         raise ValueError("k= is a rank, and the rows of this curve are weighted and have no rank: leave out k=")
     lines, panels, over = layout_of(curves.keys, options)
     refuse_thresholds(options, curves.table["threshold"], ascending=curves.ascending)
     drawn: Sequence[DrawnCurve | Average]
     drawn = curve_data.averages_of(curves, over, options) if over else curve_data.drawn_curves(curves, options)
-    # A key of one value tells no curves apart.
+    # A key with a single value does not distinguish curves.
     lines = [key for key in lines if curves.keys[key].n_unique() > 1] or lines
     if len(options.ys) > 1:
         lines.append(Y_KEY)
-    _refuse_unused_colors(drawn, lines, options)
+    _check_names(drawn, lines, options)
     drawn = _in_order(drawn, options)
     options = replace(options, decimals=_decimals_of(drawn, options))
     if options.backend == "altair":
-        return _draw_altair(drawn, lines, options)
+        return _draw_altair(drawn, lines, panels, options)
     if panels:
         from frame_pr.plotting.facets import draw_facets
 
         return draw_facets(drawn, panels, lines, options)
     drawn, others = _split_highlighted(drawn, lines, options)
-    with canvas(options.ax, layout="compressed", **_size_of(options)) as ax:
+    with canvas(options, layout="compressed", **_size_of(options)) as ax:
         _draw_axes(ax, drawn, others, lines, options)
     return ax
 
 
+def _check_names(drawn: Sequence[DrawnCurve | Average], keys: Sequence[str], options: PlotOptions) -> None:
+    """Refuse `order` and `colors` without a name of the plot. A single score has a name, too."""
+    values = [value for curve in drawn for key, value in curve.key.items() if key != Y_KEY]
+    names = {unescape(name_of(curve.key, part)) for curve in drawn for part in (keys, *([key] for key in keys))}
+    options.check_names([*values, *({*names, options.score, options.label or ""} - {""})])
+
+
 def _in_order(drawn: Sequence[DrawnCurve | Average], options: PlotOptions) -> list[DrawnCurve | Average]:
-    """The curves in the order of the caller's names, or by their areas."""
+    """Return the curves in the order of `order=`: by names, or by their areas."""
     if options.order != "value":
-        if isinstance(options.order, tuple):
-            replace(options, colors={}).check_names(name for curve in drawn for name in curve.key.values())
         return [drawn[place] for place in options.places([curve.key for curve in drawn])]
     if not options.areas:
         raise ValueError(
@@ -126,36 +130,50 @@ def _in_order(drawn: Sequence[DrawnCurve | Average], options: PlotOptions) -> li
 
 
 def _decimals_of(drawn: Sequence[DrawnCurve | Average], options: PlotOptions) -> int:
-    """As many decimals as all areas need, so that all have equally many."""
+    """Return the number of decimals that all areas have in common."""
     areas: list[Any] = [curve.mean for curve in drawn if isinstance(curve, Average)]
     areas += [curve.numbers[name] for curve in drawn if isinstance(curve, DrawnCurve) for name in options.areas]
-    # An area near 1 must not be shown as 1, nor a small one as 0.
-    least = min((gap for area in areas if area for gap in (area, 1 - area) if gap > 1e-9), default=1.0)
-    if float(f"{least:.{options.decimals}f}"):
-        return options.decimals
-    return min(1 - math.floor(math.log10(least)), _MOST_DECIMALS)
+    # An area near 1 must not be shown as 1, nor a small area as 0.
+    needed = [
+        1 - math.floor(math.log10(area)) if area < 0.5 else -math.floor(math.log10(1 - area))
+        for area in areas
+        if area and 1e-9 < area < 1 - 1e-9 and float(f"{area:.{options.decimals}f}") in (0, 1)
+    ]
+    return max(options.decimals, min(max(needed, default=0), _MOST_DECIMALS))
 
 
 def _size_of(options: PlotOptions) -> dict[str, Any]:
-    """The size of a new figure: no wider than square axes need."""
+    """Return the size of a new figure, which is no wider than square axes need."""
     from matplotlib import rcParams
 
     width, height = rcParams["figure.figsize"]
     return {"figsize": (min(width, 1.02 * height) if options.is_square else width, height)}
 
 
-def _draw_altair(drawn: Sequence[DrawnCurve | Average], keys: Sequence[str], options: PlotOptions) -> Any:
+def _draw_altair(
+    drawn: Sequence[DrawnCurve | Average], keys: Sequence[str], facets: Sequence[str], options: PlotOptions
+) -> Any:
     """Give the curves to altair, with the names, colours and scales that matplotlib would draw."""
-    from frame_pr.plotting.altair_charts import chart_of_curves
+    from frame_pr.plotting.altair_charts import NamedCurve, chart_of_curves, colours_by_name
+    from frame_pr.plotting.facets import columns_of
 
     curves = [curve for curve in drawn if isinstance(curve, DrawnCurve)]
     alone = options.label or options.display(options.score) or "curve"
-    names = [written(name_of(curve.key, keys, options.labels)) or alone for curve in curves]
-    entries = [with_numbers(name, *area_texts(curve, options)) for name, curve in zip(names, curves, strict=True)]
-    colours = [options.colors.get(written(name_of(curve.key, keys))) for curve in curves]
-    numbers = system_numbers(names) if "system" in keys or not keys else numbers_in_order(names)
+    names = [unescape(name_of(curve.key, keys)) for curve in curves]
+    numbers = None if "system" in keys or not keys else numbers_in_order(names)
+    colours = colours_by_name([name or options.label or options.score or alone for name in names], options, numbers)
+    named = []
+    for curve in curves:
+        panel = unescape(name_of(curve.key, facets, options.labels))
+        name = unescape(name_of(curve.key, keys, options.labels)) or alone
+        title = with_numbers(name, *area_texts(curve, options))
+        # The numbers of a name differ from panel to panel.
+        named.append(NamedCurve(panel, name if facets else title, title, curve))
     log = [scale_of(axis, options, curves) == "log" for axis in ("x", "y")]
-    return chart_of_curves(curves, entries, numbers, colours, options, log)
+    of_names = dict(zip((curve.name for curve in named), colours, strict=True))
+    return chart_of_curves(
+        named, of_names, options, log, columns_of(len({curve.panel for curve in named})) if facets else None
+    )
 
 
 def _draw_axes(
@@ -165,11 +183,11 @@ def _draw_axes(
     keys: Sequence[str],
     options: PlotOptions,
 ) -> None:
-    """Draw everything into one axes."""
-    own_figure, before = options.ax is None, curves_in(ax)
-    if own_figure and options.is_square:
+    """Draw all curves into one axes."""
+    before = curves_in(ax)
+    if options.ax is None and options.is_square:
         ax.set_box_aspect(1)
-    # A curve of no group and no system has the name of its scores.
+    # A curve without group and system has the name of its scores.
     label = options.label and in_legend(shorten(options.label, 2 * 60))
     names = [
         label or name_of(curve.key, keys, options.labels) or in_legend(escape(shorten(options.display(options.score))))
@@ -190,13 +208,11 @@ def _draw_axes(
     ax.apply_aspect()
     show_hidden(ax)
     write_thresholds(ax, drawn, options)
-    if options.legend:
-        word = options.display(BASELINE)
-        draw_legend(ax, title, own_figure=own_figure, keep_below=options.rectangles, baseline=word)
+    draw_legend(ax, options, title, keep_below=options.rectangles)
 
 
 def layout_of(keys: pl.DataFrame, options: PlotOptions) -> tuple[list[str], list[str], list[str]]:
-    """The keys that tell lines apart, those of panels, and those averaged over; too many curves raise an error."""
+    """Return the keys of lines, of panels and of averages. Too many curves raise an error."""
     over, panels = keys_of("average", options.average, keys.columns), keys_of("facet", options.facet, keys.columns)
     for key in panels:
         if key in over:
@@ -227,7 +243,7 @@ def layout_of(keys: pl.DataFrame, options: PlotOptions) -> tuple[list[str], list
 
 
 def refuse_thresholds(options: PlotOptions, scores: pl.Series, *, ascending: bool) -> None:
-    """A threshold that no score reaches is an error."""
+    """Refuse a threshold that no score reaches."""
     if not options.thresholds:
         return
     best: Any = scores.min() if ascending else scores.max()
@@ -237,19 +253,10 @@ def refuse_thresholds(options: PlotOptions, scores: pl.Series, *, ascending: boo
             raise ValueError(f"threshold={threshold:g} lies {where} is {best:g}): no row is predicted positive there")
 
 
-def _refuse_unused_colors(drawn: Sequence[DrawnCurve | Average], keys: Sequence[str], options: PlotOptions) -> None:
-    names = {written(name_of(curve.key, part)) for curve in drawn for part in (keys, *([key] for key in keys))}
-    if options.colors and drawn and not names.intersection(options.colors):
-        raise ValueError(
-            f"colors names no curve of this plot: it has {examples(sorted(names - {''})) or 'one, without a name'}; "
-            "color= sets the colour of all curves"
-        )
-
-
 def looks_of(
     ax: Axes, keys: Sequence[dict[str, Any]], lines: Sequence[str], options: PlotOptions, first: int = 0
 ) -> list[Look]:
-    """Colours by system, or by quantity, and strokes by group; without either, colours by group."""
+    """Return the look of each curve: colours for systems and line styles for groups, or colours for groups."""
     hues = [name for name in ("system", Y_KEY) if name in lines][:1]
     groups = [name for name in lines if name not in hues]
     hue, group = ([name_of(key, names) for key in keys] for names in (hues, groups))
@@ -257,15 +264,16 @@ def looks_of(
     shown_keys = hues if both else lines
     if not both:
         hue = [name_of(key, lines) for key in keys]
-    # A system keeps its colour from plot to plot, as the only score does.
+    if not lines:
+        hue = [options.score or options.label or name for name in hue]
+    # A system keeps its colour from plot to plot, also if it is the only one.
     if hues == ["system"] or not lines:
-        systems = hue if lines else [options.label or options.score or name for name in hue]
-        numbers = system_numbers(systems, first)
+        numbers = system_numbers(hue, first)
     else:
         numbers = [first + number for number in numbers_in_order(hue)]
     return [
         Look(
-            style(ax, number, stroke if both else None, options.colors.get(written(name)), options.line),
+            style(ax, number, stroke if both else None, options.colors.get(unescape(name)), options.line),
             name_of(key, shown_keys, options.labels),
             name_of(key, groups, options.labels) if both else None,
         )
@@ -276,7 +284,7 @@ def looks_of(
 def _explain_looks(
     ax: Axes, drawn: Sequence[DrawnCurve | Average], looks: Sequence[Look], keys: Sequence[str], options: PlotOptions
 ) -> None:
-    """Add two parts to the legend: what colours mean, and what strokes mean, with the numbers of each group."""
+    """Add entries for colours, and entries for line styles with the numbers of each group."""
     colours = {look.hue: look.line["color"] for look in looks}
     strokes = {look.group: look.line.get("linestyle") for look in looks}
     for name, colour in colours.items():
@@ -298,12 +306,12 @@ def _explain_looks(
 def _split_highlighted(
     drawn: Sequence[DrawnCurve | Average], keys: Sequence[str], options: PlotOptions
 ) -> tuple[list[DrawnCurve | Average], list[DrawnCurve]]:
-    """The curves that have a colour and a name, in the order of `highlight=` or of their areas, and the others."""
+    """Return the highlighted curves, in the order of `highlight=` or of their areas, and the other curves."""
     wanted = options.highlight
     if wanted is None:
         return list(drawn), []
     curves = [curve for curve in drawn if isinstance(curve, DrawnCurve)]
-    names = [written(name_of(curve.key, keys)) for curve in curves]
+    names = [unescape(name_of(curve.key, keys)) for curve in curves]
     if isinstance(wanted, int):
         if not options.areas:
             raise ValueError(
@@ -327,14 +335,14 @@ def _split_highlighted(
 
 
 def _draw_others(ax: Axes, others: Sequence[DrawnCurve], options: PlotOptions) -> None:
-    """Draw the curves that have no name, thin and grey, behind the others."""
+    """Draw the curves that are not highlighted, thin and grey, behind the others."""
     if not others:
         return
     bare = replace(options, rectangles=False, interpolated=False, points=None, k=None)
     look = {"color": grey(ax, 0.7), "linewidth": 0.6, "zorder": 1.5}
     for curve in others:
         draw_curve(ax, curve, "_other", bare, {**look, "marker": ""})
-    explain(ax, f"{len(others)} other{'s' * (len(others) > 1)}", **look)
+    add_entry(ax, f"{len(others)} {options.display('others' if len(others) > 1 else 'other')}", **look)
 
 
 def draw_content(
@@ -350,6 +358,21 @@ def draw_content(
     """Draw curves with their marks, the baseline and contours."""
     before = curves_in(ax)
     curves = [curve for curve in drawn if isinstance(curve, DrawnCurve)]
+    draw_iso_f(ax, options)
+    marks, guides = iter(explain_marks(curves, mark_names, options)), dict[str, tuple[float, Any]]()
+    for curve, label, look in zip(drawn, labels, looks, strict=True):
+        if isinstance(curve, Average):
+            draw_average(ax, curve, label, options, look.line, len(drawn))
+            continue
+        draw_curve(ax, curve, label, options, look.line)
+        colour = look.line["color"]
+        for mark, text in next(marks):
+            point = mark.point
+            draw_points(ax, [point.x], [point.y], colour, mark.shape, text if label_marks else "_mark").set_gid(MARK)
+            place, other = guides.get(mark.text, (point.x, colour))
+            guides[mark.text] = place, colour if other == colour else grey(ax, 0.6)
+    for place, colour in guides.values() if options.x == "threshold" else ():
+        ax.axvline(place, color=colour, linewidth=0.8, zorder=1, label=GUIDE)
     references = axis_quantity(options.ys[0]).references if len(options.ys) == 1 else {}
     if options.baseline and references:
         shares = [(curve.numbers["prevalence"], look.line["color"]) for curve, look in zip(drawn, looks, strict=True)]
@@ -360,57 +383,41 @@ def draw_content(
         shares = [(curve.numbers["prevalence"], look.line["color"]) for curve, look in zip(drawn, looks, strict=True)]
         shares += [(curve.numbers["prevalence"], grey(ax, 0.7)) for curve in others]
         draw_baselines(ax, shares, options.decimals if label_marks else None, as_band=bool(others))
-    draw_iso_f(ax, options)
-    marks, guides = iter(explain_marks(curves, mark_names, options)), dict[float, Any]()
-    for curve, label, look in zip(drawn, labels, looks, strict=True):
-        if isinstance(curve, Average):
-            draw_average(ax, curve, label, options, look.line, len(drawn))
-            continue
-        draw_curve(ax, curve, label, options, look.line)
-        colour = look.line["color"]
-        for mark, text in next(marks):
-            point = mark.point
-            dots(ax, [point.x], [point.y], colour, mark.shape, text if label_marks else "_mark").set_gid(MARK)
-            if options.x == "threshold":
-                of_system = len(options.ys) == 1 or look.group is not None
-                guides.setdefault(point.x, colour if of_system else grey(ax, 0.6))
-    for place, colour in guides.items():
-        ax.axvline(place, color=colour, linewidth=0.8, zorder=1, label=GUIDE)
     if not before and not any(curve.drawn for curve in drawn):
         rows = any(curve.blocks.height for curve in curves)
         positives = any(curve.numbers["positives"] for curve in drawn)
-        say(ax, "no positives" if rows and not positives else "nothing retrieved" if positives else "no rows")
+        write_reason(ax, "no positives" if rows and not positives else "nothing retrieved" if positives else "no rows")
 
 
 def set_axes(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve | Average]) -> None:
     """Set scales, limits with room for a line along the edges, and ticks."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+    from matplotlib.ticker import FuncFormatter, LogitLocator, MaxNLocator, NullLocator
 
     box = ax.get_window_extent()
     few = min(box.width, box.height) / ax.figure.dpi < _SMALL
-    for name, quantity in (("x", options.x), ("y", options.ys[0])):
-        axis = ax.xaxis if name == "x" else ax.yaxis
-        unit_range, scale = axis_quantity(quantity).unit_range, scale_of(name, options, curves)
-        if scale is not None:
-            ax.set(**{f"{name}scale": scale})
+    ax.set(**{f"{name}scale": scale for name in "xy" if (scale := scale_of(name, options, curves)) is not None})
+    for name, axis, quantity in (("x", ax.xaxis, options.x), ("y", ax.yaxis, options.ys[0])):
+        unit_range = axis_quantity(quantity).unit_range
         if axis.get_scale() != "linear":
             if unit_range:
-                ax.set(**{f"{name}lim": _limits(name, axis.get_scale(), curves)})
+                ax.set(**{f"{name}lim": _limits(name, {"x": ax.get_xscale(), "y": ax.get_yscale()}, curves)})
             if axis.get_scale() == "logit":
-                axis.set_major_locator(FixedLocator(_LOGIT_TICKS))
+                # A label has up to six letters, and is as high as two are wide.
+                ticks = letters_along(ax, box.width) // 7 if name == "x" else letters_along(ax, box.height) // 3
+                axis.set_major_locator(LogitLocator(nbins=max(2, ticks)))
                 axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
                 axis.set_minor_locator(NullLocator())
             continue
         if unit_range:
             ax.set(**{f"{name}lim": (-0.02, 1.02)})
-        # No list of ticks: the caller may zoom in.
+        # A list of ticks would not follow if the caller zooms in.
         axis.set_major_locator(MaxNLocator(3 if few else 6, steps=[1, 2, 5, 10]))
         if few and unit_range:
             axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
 
 
 def scale_of(name: str, options: PlotOptions, curves: Sequence[DrawnCurve | Average]) -> str | None:
-    """The scale of an axis: that of the caller, or a logarithmic one for many ranks and for rare positives."""
+    """Return the scale of an axis: as the caller says, or logarithmic for many ranks and for rare positives."""
     requested = options.scales[name == "y"]
     if requested is not None:
         return requested
@@ -426,25 +433,31 @@ def scale_of(name: str, options: PlotOptions, curves: Sequence[DrawnCurve | Aver
     return None
 
 
-def _limits(name: str, scale: str, curves: Sequence[DrawnCurve | Average]) -> tuple[float, float]:
-    """The range of what is above 0; on a logit scale, of what is below 1, too."""
-    values = [
-        (curve.strips[{"x": "recall", "y": "precision"}[name]] if isinstance(curve, Average) else curve.blocks[name])
+def _limits(name: str, scales: Mapping[str, str], curves: Sequence[DrawnCurve | Average]) -> tuple[float, float]:
+    """Return the range of the points that both scales can show: above 0, and on a logit scale below 1."""
+    points = [
+        (
+            curve.strips.select(x="recall", y="precision")
+            if isinstance(curve, Average)
+            else curve.blocks.select("x", "y")
+        )
         for curve in curves
     ]
-    floor, ceiling = 1.0, 0.0
-    for series in values:
-        inside = series.cast(pl.Float64).filter((series > 0) & (series < 1))
-        if inside.len():
-            floor, ceiling = min(floor, float(inside.min())), max(ceiling, float(inside.max()))  # type: ignore[arg-type]
-    low = 10 ** math.floor(math.log10(0.9 * min(floor, 0.1)))
-    if scale == "log":
+    shown_points = pl.concat([table.cast(pl.Float64) for table in points]).filter(
+        pl.lit(True),
+        *(pl.col(axis) > 0 for axis, scale in scales.items() if scale != "linear"),
+        *(pl.col(axis) < 1 for axis, scale in scales.items() if scale == "logit"),
+    )
+    least: Any = shown_points[name].min()
+    most: Any = shown_points[name].max()
+    low = 10 ** math.floor(math.log10(min(0.1, 0.9 * (least or 1))))
+    if scales[name] == "log":
         return low, 1.1
-    return low, 1 - 10 ** math.floor(math.log10(max(1e-9, min(1 - ceiling, 0.1))))
+    return low, 0.5 if (most or 0) <= 0.5 else 1 - 10 ** math.floor(math.log10(max(1e-9, min(1 - most, 0.1))))
 
 
 def fit_heights(ax: Axes, options: PlotOptions) -> None:
-    """Limits of a y axis without an upper end: those of the curves, whatever lines of reference do."""
+    """Fit the y axis of an unbounded quantity to the curves, and not to the lines of reference."""
     if options.scales[1] not in (None, "linear"):
         return
     tops = [line.get_ydata() for line in named_curves(ax)]

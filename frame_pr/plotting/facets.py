@@ -1,18 +1,22 @@
-"""Small multiples: a panel for each group, and the legend that they share."""
+"""Draw small multiples: a panel for each group, and a legend for all panels."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import accumulate
 from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
+from matplotlib import rcParams
 from matplotlib.figure import Figure
+from matplotlib.transforms import offset_copy
 
 from frame_pr.plotting import draw
 from frame_pr.plotting.appearance import PANELS, Appearance, escape, grey, open_figure, shorten, value_text
-from frame_pr.plotting.curve_artists import say, show_hidden
+from frame_pr.plotting.curve_artists import show_hidden, write_reason
 from frame_pr.plotting.curve_data import Average, DrawnCurve
 from frame_pr.plotting.draw import fit_heights, set_axes
 from frame_pr.plotting.legends import BASELINE, SHARED, area_texts, axis_titles, count_text, name_of
@@ -23,20 +27,24 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import SubFigure
 
-_WIDTH, _HEIGHT = 1.7, 1.8
-"""Inches of a panel, with letters of 10 points."""
-_TITLE_LETTERS = 24
-"""Letters of a line of a title, with letters of 10 points."""
+_LEAST, _MOST, _ROW_OF_PANELS = 1.7, 3.4, 6.0
+"""Inches of the narrowest and the widest panel and of a row of panels, with letters of 10 points."""
+_TITLE_LETTERS, _NUMBER_LETTERS = 14, 17
+"""Letters per inch of a title, and of the numbers below it."""
 _LINE, _ROW = 0.15, 0.13
-"""Inches of a line of a title, and of a row of numbers above a panel."""
+"""Height in inches of a line of a title, and of a line of numbers above a panel."""
+_KEY = 0.07
+"""Length of the piece of a line before the numbers of its curve, as a share of the panel."""
+NUMBERS = "numbers"
+"""gid of the numbers above a panel."""
 _MARGIN_LETTERS = 18
-"""Letters of the name of a row, in the margin."""
+"""The most letters of the name of a row, in the margin."""
 _GRID = 48
-"""Most panels that rows and columns of two keys may make."""
+"""The most cells of a grid of two keys."""
 
 
 class PanelFigure(Figure):
-    """A figure that pyplot closes when a notebook displays it, so the notebook does not display it a second time."""
+    """A figure that pyplot closes when a notebook displays it. Otherwise the notebook would display it twice."""
 
     def _ipython_display_(self) -> None:
         if "inline" in matplotlib.get_backend():
@@ -46,76 +54,90 @@ class PanelFigure(Figure):
         raise NotImplementedError  # IPython goes on and shows the picture
 
 
+@contextmanager
+def _open_panels(
+    keys: Sequence[Mapping[str, Any]],
+    names: Sequence[str],
+    options: Appearance,
+    size_of: Callable[[int, int], tuple[float, float]],
+    titles: tuple[str, str],
+    **settings: Any,
+) -> Iterator[tuple[Any, list[Axes], list[tuple[int, int]], list[str]]]:
+    """Yield a figure, the axes of each group, their rows and columns, and the names of the panels.
+
+    `size_of` returns the size of a new figure from the numbers of rows and columns.
+    """
+    cells = _cells([panel_key(key, names) for key in keys], options.figure)
+    rows, columns = (max((cell[i] for cell in cells), default=0) + 1 for i in (0, 1))
+    shared = {name: settings.pop(name, False) for name in ("sharex", "sharey")}
+    figsize = size_of(rows, columns)
+    with open_figure(options.figure, FigureClass=PanelFigure, figsize=figsize, **settings) as figure:
+        grid = figure.subplots(rows, columns, squeeze=False, **shared)
+        for ax in grid.flat:
+            ax.set_axis_off()
+        panels = [grid[cell] for cell in cells] or [grid[0, 0]]
+        for ax in panels:
+            ax.set_axis_on()
+            ax.spines[["top", "right"]].set_visible(False)
+        for ax, key in zip(panels, keys, strict=False):
+            ax.set_label(", ".join(panel_key(key, names)))
+        yield figure, panels, cells, _panel_names(keys, cells, grid, names, options)
+        figure.supxlabel(titles[0], fontsize="medium")
+        figure.supylabel(titles[1], fontsize="medium")
+
+
 def draw_facets(
-    drawn: Sequence[DrawnCurve | Average], panels: Sequence[str], lines: Sequence[str], options: PlotOptions
+    drawn: Sequence[DrawnCurve | Average], names: Sequence[str], lines: Sequence[str], options: PlotOptions
 ) -> Figure | SubFigure:
-    """Draw a panel for each group of the keys `panels`; two keys make rows and columns."""
+    """Draw the curves in a panel for each group of the keys `names`. Two keys make rows and columns."""
     members: dict[tuple[Any, ...], list[DrawnCurve | Average]] = {}
     for curve in drawn:
-        members.setdefault(panel_key(curve.key, panels), []).append(curve)
-    cells = _cells(list(members), options.figure)
-    rows, columns = (max(numbers, default=0) + 1 for numbers in (zip(*cells, strict=True) if cells else ((), ())))
-    scale = matplotlib.rcParams["font.size"] / 10
-    size = (scale * (_WIDTH * columns + 0.4), scale * (_HEIGHT * rows + 0.4))
-    with open_figure(options.figure, FigureClass=PanelFigure, figsize=size, layout="compressed") as figure:
-        _draw_panels(figure, members, cells, panels, lines, options)
+        members.setdefault(panel_key(curve.key, names), []).append(curve)
+    curves = [curve for of_panel in members.values() for curve in of_panel]
+    keys = [of_panel[0].key for of_panel in members.values()]
+    scale = rcParams["font.size"] / 10
+
+    def size_of(rows: int, columns: int) -> tuple[float, float]:
+        width = min(_MOST, max(_LEAST, _ROW_OF_PANELS / columns))
+        return scale * (width * columns + 0.4), scale * ((width + 0.1) * rows + 0.4)
+
+    shared = {"sharex": True, "sharey": True, "layout": "compressed"}
+    with _open_panels(keys, names, options, size_of, axis_titles(options), **shared) as (figure, axes, cells, titles):
+        set_axes(axes[0], options, drawn)  # once, because matplotlib visits all axes that share the axis
+        looks = draw.looks_of(axes[0], [curve.key for curve in curves], lines, options)
+        if not members:
+            write_reason(axes[0], "no rows")
+        of_panels = iter(looks)
+        grid = axes[0].get_gridspec()
+        width = (figure.bbox.width / figure.dpi / scale - 0.4) / grid.ncols
+        letters = int(_TITLE_LETTERS * width)
+        title_lines, number_rows = 1, 0
+        for ax, (row, column), name, of_panel in zip(axes, cells, titles, members.values(), strict=False):
+            panel_looks = [next(of_panels) for _ in of_panel]
+            ax.spines[:].set_in_layout(False)
+            ax.set_box_aspect(1 if options.is_square else None)
+            labels = [_numbers(curve, options) for curve in of_panel]
+            draw.draw_content(ax, of_panel, labels, panel_looks, options, label_marks=False)
+            lowest = (row + 1, column) not in cells
+            ax.tick_params(labelsize="small", labelbottom=lowest, bottom=lowest, left=column == 0)
+            above = _write_numbers(ax, labels, panel_looks, int(_NUMBER_LETTERS * width))
+            title = [*textwrap.wrap(name, max(8, letters))[:2], count_text(of_panel)]
+            if len(" ".join(title)) + 2 <= letters:
+                title = [f"{title[0]} ({title[1]})" if len(title) > 1 else title[0]]
+            # With a fixed height, matplotlib does not look for tick labels in the place of the title, which takes long.
+            ax.set_title("\n".join(title), fontsize="small", y=1.0, pad=5 + 72 * _ROW * scale * above)
+            title_lines, number_rows = max(title_lines, len(title)), max(number_rows, above)
+        if options.is_unbounded:
+            fit_heights(axes[0], options)
+        height = scale * grid.nrows * ((title_lines - 1) * _LINE + number_rows * _ROW)
+        if options.legend and (handles := _shared_handles(axes, looks, options)):
+            height += _draw_shared_legend(figure, handles).get_window_extent().height / figure.dpi
+        if options.figure is None:
+            figure.set_figheight(figure.get_figheight() + height)
+        for ax in axes:
+            ax.apply_aspect()
+            show_hidden(ax)
     return figure  # type: ignore[no-any-return]
-
-
-def _draw_panels(
-    figure: Any,
-    members: dict[tuple[Any, ...], list[DrawnCurve | Average]],
-    cells: Sequence[tuple[int, int]],
-    panels: Sequence[str],
-    lines: Sequence[str],
-    options: PlotOptions,
-) -> None:
-    drawn = [curve for curves in members.values() for curve in curves]
-    rows, columns = (max((cell[i] for cell in cells), default=0) + 1 for i in (0, 1))
-    scale = matplotlib.rcParams["font.size"] / 10
-    grid = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False)
-    set_axes(grid[0, 0], options, drawn)  # once, because matplotlib visits all axes that share these
-    looks = iter(draw.looks_of(grid[0, 0], [curve.key for curve in drawn], lines, options))
-    for ax in grid.flat:
-        if options.is_square:
-            ax.set_box_aspect(1)
-        ax.set_axis_off()
-    if not cells:
-        grid[0, 0].set_axis_on()
-        say(grid[0, 0], "no rows")
-    names = _panel_names([curves[0].key for curves in members.values()], cells, grid, panels, options)
-    letters = _TITLE_LETTERS if options.figure is None else int(figure.bbox.width / figure.dpi / columns / scale * 14)
-    used: list[tuple[Axes, list[draw.Look]]] = []
-    title_lines, number_rows = 1, 0
-    for (row, column), name, curves in zip(cells, names, members.values(), strict=True):
-        ax, panel_looks = grid[row, column], [next(looks) for _ in curves]
-        ax.set_axis_on()
-        ax.set_label(", ".join(panel_key(curves[0].key, panels)))
-        ax.spines[["top", "right"]].set_visible(False)
-        labels = [_numbers(curve, options) for curve in curves]
-        draw.draw_content(ax, curves, labels, panel_looks, options, label_marks=False)
-        lowest = (row + 1, column) not in cells
-        ax.tick_params(labelsize="small", labelbottom=lowest, bottom=lowest, left=column == 0)
-        above = _write_numbers(ax, labels)
-        title = [*textwrap.wrap(name, max(8, letters))[:2], count_text(curves)]
-        if len(" ".join(title)) + 2 <= letters:
-            title = [f"{title[0]} ({title[1]})" if len(title) > 1 else title[0]]
-        ax.set_title("\n".join(title), fontsize="small", pad=4 + 72 * _ROW * scale * above)
-        title_lines, number_rows = max(title_lines, len(title)), max(number_rows, above)
-        used.append((ax, panel_looks))
-    if options.is_unbounded:
-        fit_heights(grid[0, 0], options)
-    x_title, y_title = axis_titles(options)
-    figure.supxlabel(x_title, fontsize="medium")
-    figure.supylabel(y_title, fontsize="medium")
-    height = scale * rows * ((title_lines - 1) * _LINE + number_rows * _ROW)
-    if options.legend and (handles := _shared_handles(used, options)):
-        height += _draw_shared_legend(figure, handles).get_window_extent().height / figure.dpi
-    if options.figure is None:
-        figure.set_figheight(figure.get_figheight() + height)
-    for ax, _ in used:
-        ax.apply_aspect()
-        show_hidden(ax)
 
 
 def draw_panels(
@@ -125,58 +147,50 @@ def draw_panels(
     size: tuple[float, float],
     draw_one: Callable[[Axes, int], str],
     titles: tuple[str, str],
-    *,
-    sharex: bool = False,
-    sharey: bool = False,
+    **shared: bool,
 ) -> Figure | SubFigure:
-    """Draw a panel of so many inches for each of the keys `names`; `draw_one` gives the line below its title."""
+    """Draw a panel of this size in inches for each group. `draw_one` returns the line below its title."""
+    if options.ax is not None:
+        raise ValueError(f"ax: {len(keys)} groups need a panel each; leave out ax=, or give figure=")
     options.check_number(len(keys), "panels of by=", PANELS)
     places = options.places(keys)
     keys = [keys[place] for place in places]
-    cells = _cells([panel_key(key, names) for key in keys], options.figure)
-    rows, columns = (max(numbers, default=0) + 1 for numbers in zip(*cells, strict=True))
-    figsize = (size[0] * columns + 0.4, size[1] * rows + 0.4)
-    with open_figure(options.figure, FigureClass=PanelFigure, figsize=figsize, layout="constrained") as figure:
-        grid = figure.subplots(rows, columns, squeeze=False, sharex=sharex, sharey=sharey)
-        for ax in grid.flat:
-            ax.set_axis_off()
-        panel_names = _panel_names(keys, cells, grid, names, options)
+
+    def size_of(rows: int, columns: int) -> tuple[float, float]:
+        return size[0] * columns + 0.4, size[1] * rows + 0.4
+
+    settings: dict[str, Any] = {"layout": "constrained", **shared}
+    with _open_panels(keys, names, options, size_of, titles, **settings) as (figure, axes, _, panel_names):
         handles: dict[str, Any] = {}
-        for cell, key, place, title in zip(cells, keys, places, panel_names, strict=True):
-            ax = grid[cell]
-            ax.set_axis_on()
-            ax.spines[["top", "right"]].set_visible(False)
-            ax.set_label(", ".join(panel_key(key, names)))
+        for ax, place, title in zip(axes, places, panel_names, strict=True):
             ax.set_title(f"{title}\n{draw_one(ax, place)}".strip(), fontsize="small")
             ax.tick_params(labelsize="small")
             entries = zip(*ax.get_legend_handles_labels(), strict=True)
             handles |= {label: handle for handle, label in entries}
-        figure.supxlabel(titles[0], fontsize="medium")
-        figure.supylabel(titles[1], fontsize="medium")
         if options.legend and handles:
             _draw_shared_legend(figure, list(handles.values()))
     return figure  # type: ignore[no-any-return]
 
 
 def _cells(keys: Sequence[tuple[Any, ...]], target: Figure | SubFigure | None) -> list[tuple[int, int]]:
-    """Row and column of each panel: by the values of two keys, else in reading order."""
+    """Return the row and column of each panel: by the values of two keys, or in reading order."""
     if _is_grid(keys):
         down, right = ([*dict.fromkeys(key[i] for key in keys)] for i in (0, 1))
         return [(down.index(a), right.index(b)) for a, b in keys]
-    columns = _columns(len(keys), target)
+    columns = columns_of(len(keys), target)
     return [divmod(i, columns) for i in range(len(keys))]
 
 
 def _is_grid(keys: Sequence[tuple[Any, ...]]) -> bool:
-    """Whether there are two keys, of several values each, that leave few cells empty."""
+    """Return whether two keys, with several values each, leave few cells empty."""
     if not keys or len(keys[0]) != 2:
         return False
     down, right = (len({key[i] for key in keys}) for i in (0, 1))
     return down * right <= max(_GRID, len(keys)) and min(down, right) > 1
 
 
-def _columns(panels: int, target: Figure | SubFigure | None) -> int:
-    """Few cells stay empty, not far from square; in a figure of the caller, the largest panels."""
+def columns_of(panels: int, target: Figure | SubFigure | None = None) -> int:
+    """Return a number of columns that leaves few cells empty, or in a figure of the caller the largest panels."""
     if target is not None:
         width, height = target.bbox.width, target.bbox.height
         return max(range(1, max(1, panels) + 1), key=lambda n: min(width / n, height / ceil(panels / n)))
@@ -185,7 +199,7 @@ def _columns(panels: int, target: Figure | SubFigure | None) -> int:
 
 
 def panel_key(key: Mapping[str, Any], panels: Sequence[str]) -> tuple[str, ...]:
-    """The values of the keys of a panel, as its label has them."""
+    """Return the values of the keys of a panel, as texts."""
     return tuple(value_text(key[name]) for name in panels)
 
 
@@ -196,7 +210,7 @@ def _panel_names(
     panels: Sequence[str],
     options: Appearance,
 ) -> list[str]:
-    """The names above the panels; of two keys, the first is written to the right of the rows."""
+    """Return the names above the panels. In a grid of two keys, write the first key to the right of the rows."""
     titles = [escape(shorten(options.display(panel))) for panel in panels]
     if not _is_grid([panel_key(key, panels) for key in keys]):
         names = [name_of(key, panels, options.labels) for key in keys]
@@ -216,7 +230,7 @@ def _panel_names(
 
 
 def _numbers(curve: DrawnCurve | Average, options: PlotOptions) -> str:
-    """The numbers of a curve above its panel, each mark in a line."""
+    """Return the numbers of a curve, with one line for each mark."""
     areas = ", ".join(area_texts(curve, options)).replace(" undefined", " -").replace(" = ", " ")
     marks = [] if isinstance(curve, Average) else [mark.label for mark in marks_of(curve, options)]
     marks = [text.removeprefix("max ").replace(" = ", " ") for text in marks]
@@ -224,49 +238,54 @@ def _numbers(curve: DrawnCurve | Average, options: PlotOptions) -> str:
     return "\n".join([first, *marks[1:]])
 
 
-def _write_numbers(ax: Axes, labels: Sequence[str]) -> int:
-    """Write the numbers of all curves between the panel and its title; how many lines they take."""
-    handles, texts = ax.get_legend_handles_labels()
-    entries = [
-        (handle, text) for handle, text in zip(handles, texts, strict=True) if handle.get_gid() != SHARED and text
-    ]
-    if not any(labels) or not entries:
+def _write_numbers(ax: Axes, labels: Sequence[str], looks: Sequence[draw.Look], letters: int) -> int:
+    """Write the numbers of all curves between the panel and its title; return how many lines they take.
+
+    `letters`: how many have room in a line.
+
+    Texts and pieces of lines take a third of the time of a legend in each panel.
+    """
+    if not any(labels):
         return 0
+    lines = [label.count("\n") + 1 for label in labels]
     longest = max(len(line) for label in labels for line in label.split("\n"))
-    columns = max(1, 30 // (longest + 4))
-    legend = ax.legend(
-        *zip(*entries, strict=True),
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        ncols=columns,
-        fontsize="x-small" if longest < 28 else "xx-small",
-        frameon=False,
-        borderaxespad=0.2,
-        borderpad=0,
-        labelspacing=0.2,
-        columnspacing=0.8,
-        handlelength=1,
-        handletextpad=0.4,
-    )
-    legend.set_in_layout(False)
-    rows = [label.count("\n") + 1 for label in labels]
-    return sum(rows) if columns == 1 else ceil(len(rows) / columns) * max(rows)
+    columns = max(1, min(len(labels), letters // (longest + 4)))
+    if columns > 1:
+        lines = [max(lines)] * len(labels)
+    tops = list(accumulate(lines[::columns], initial=0))
+    height = 72 * _ROW * rcParams["font.size"] / 10
+    figure: Any = ax.figure
+    for i, (label, look) in enumerate(zip(labels, looks, strict=True)):
+        row, column = divmod(i, columns)
+        left, top = column / columns, height * (tops[-1] - tops[row])
+        place = offset_copy(ax.transAxes, figure, 0, top - 0.42 * height, "points")
+        line = {**look.line, "marker": "", "clip_on": False, "label": "_key", "transform": place}
+        ax.plot([left, left + _KEY], [1, 1], scalex=False, scaley=False, **line)
+        text = ax.text(
+            left + 1.3 * _KEY,
+            1,
+            label,
+            transform=offset_copy(ax.transAxes, figure, 0, top, "points"),
+            va="top",
+            fontsize="x-small" if longest < letters else "xx-small",
+        )
+        text.set(in_layout=False, gid=NUMBERS)
+    return tops[-1]
 
 
-def _shared_handles(panels: Sequence[tuple[Axes, Sequence[draw.Look]]], options: PlotOptions) -> list[Any]:
-    """What colours and strokes mean, and what else the panels explain, except for a baseline alone."""
+def _shared_handles(axes: Sequence[Axes], looks: Sequence[draw.Look], options: PlotOptions) -> list[Any]:
+    """Return the entries of the shared legend. A baseline alone needs no legend."""
     from matplotlib.lines import Line2D
 
-    looks = [look for _, panel_looks in panels for look in panel_looks]
     hues = {look.hue: look.line for look in looks}
     groups = {look.group: look.line.get("linestyle") for look in looks if look.group is not None}
     if groups:
         handles = [Line2D([], [], color=line["color"], label=hue) for hue, line in hues.items()]
-        colour = grey(panels[0][0], 0.4)
+        colour = grey(axes[0], 0.4)
         handles += [Line2D([], [], color=colour, linestyle=stroke, label=group) for group, stroke in groups.items()]
     else:
         handles = [Line2D([], [], **line, label=hue) for hue, line in hues.items() if hue]
-    shared = {str(line.get_label()): line for ax, _ in panels for line in ax.get_lines() if line.get_gid() == SHARED}
+    shared = {str(line.get_label()): line for ax in axes for line in ax.get_lines() if line.get_gid() == SHARED}
     names = sorted(shared, key=lambda name: name == BASELINE)
     if not handles and names == [BASELINE]:
         return []

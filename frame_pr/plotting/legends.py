@@ -1,4 +1,4 @@
-"""What a plot says in words: names and numbers of curves, marks, titles of axes, and the legend of one axes."""
+"""Write names, numbers, titles of axes and legends, and find a place for a legend."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from frame_pr.plotting.appearance import escape, in_legend, shorten, value_text
+from frame_pr.plotting.appearance import Appearance, escape, in_legend, shorten, value_text
 from frame_pr.plotting.axis_quantities import X_ONLY, axis_quantity
 from frame_pr.plotting.curve_data import Y_KEY, Average, DrawnCurve
 from frame_pr.plotting.options import PlotOptions
@@ -17,19 +17,21 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BASELINE = "prevalence"
-"""Label of the precision of a random ranking."""
+"""Label of the line at the precision of a random ranking."""
 GUIDE = "_guide"
 """Label of the lines from a marked point to the axis."""
 SHARED = "shared"
-"""gid of entries of the legend that explain what curves have in common."""
+"""gid of entries of the legend that concern several curves."""
+CONTOURS, GROUPS = BEHIND = ("_iso_f", "_groups")
+"""Labels of contours and of the curves of single groups, which a legend may cover."""
 MARK = "mark"
 """gid of marked points."""
 _ROUNDING = 1e-9
 """Distance from 1 below which a number is shown as 1."""
 _LETTERS = 52
-"""Letters of a line of the legend."""
+"""The most letters of a line of the legend."""
 _POSITIVE_LETTERS = 20
-"""Letters of the positive label in the title of an axis."""
+"""The most letters of the positive label in the title of an axis."""
 _PLACES = (
     "lower left",
     "upper right",
@@ -44,7 +46,7 @@ _PLACES = (
 
 
 def name_of(key: Mapping[str, Any], names: Sequence[str], labels: Mapping[str, str] = MappingProxyType({})) -> str:
-    """The values of these keys, as the legend writes them."""
+    """Return the values of these keys, as the legend has them."""
     values = []
     for name in names:
         value = str(key[name]) if name == Y_KEY else value_text(key[name])
@@ -54,7 +56,7 @@ def name_of(key: Mapping[str, Any], names: Sequence[str], labels: Mapping[str, s
 
 
 def axis_titles(options: PlotOptions) -> tuple[str, str]:
-    """The titles of both axes; the title of x has the positive label that the caller named."""
+    """Return the titles of both axes. The title of x has the positive label, if the caller named one."""
     x = options.display(options.x, axis_quantity(options.x).title)
     y = options.display(options.ys[0], axis_quantity(options.ys[0]).title) if len(options.ys) == 1 else "Value"
     if options.positive is not None and options.x not in X_ONLY:
@@ -63,25 +65,30 @@ def axis_titles(options: PlotOptions) -> tuple[str, str]:
 
 
 def number_text(value: float, decimals: int) -> str:
-    """Write a number in so many decimals, or in more if it would be shown as 0 or as 1 and is neither."""
+    """Format a number with this number of decimals, or with more if it would wrongly be 0 or 1."""
     text = f"{value:.{decimals}f}"
     if value < 1 - _ROUNDING and float(text) == 1:
-        return f"{value:.{1 - math.floor(math.log10(1 - value))}f}"
+        return f"{value:.{-math.floor(math.log10(1 - value))}f}"
     return f"{value:.2g}" if value and not float(text) else text
 
 
 def area_texts(curve: DrawnCurve | Average, options: PlotOptions) -> list[str]:
-    """The areas of a curve, such as `AP = 0.78`."""
+    """Return the areas of a curve, such as `AP = 0.78`."""
     if not options.areas:
         return []
     if isinstance(curve, Average):
         area = options.display("average_precision", "AP")
-        title = f"mean interpolated {area}" if options.interpolated else f"mean {area}"
+        kind = (
+            f"{options.display('mean')} {options.display('interpolated')}"
+            if options.interpolated
+            else options.display("mean")
+        )
+        title = f"{kind} {area}"
         return [_equation(title, curve.mean, options)]
     first, *envelope = (curve.numbers[area] for area in options.areas)
     texts = [_equation(options.area_title, first, options)]
     if first is not None and envelope:
-        title = "interpolated" if options.points is None else f"{options.points}-point"
+        title = options.display("interpolated") if options.points is None else f"{options.points}-point"
         texts.append(f"{title} {number_text(envelope[0], options.decimals)}")
     return texts
 
@@ -91,7 +98,7 @@ def _equation(title: str, value: float | None, options: PlotOptions) -> str:
 
 
 def count_text(curves: Sequence[DrawnCurve | Average]) -> str:
-    """`P = 120`, or a range; for averages, the number of groups."""
+    """Return the number of positives, such as `P = 120`, or its range, and for averages the number of groups."""
     averages = [curve for curve in curves if isinstance(curve, Average)]
     if averages:
         counts = sorted({average.groups for average in averages})
@@ -109,12 +116,12 @@ def _positives_text(positives: float) -> str:
 
 
 def is_baseline(label: Any) -> bool:
-    """Whether an entry of the legend is the prevalence, with or without its value."""
+    """Return whether an entry of the legend is the prevalence, with or without its value."""
     return str(label).partition(" (")[0] == BASELINE
 
 
 def with_numbers(name: str, *numbers: str) -> str:
-    """A name, and its numbers in brackets."""
+    """Return a name with its numbers in brackets."""
     text = ", ".join(number for number in numbers if number)
     return f"{name} ({text})" if name and text else name or text
 
@@ -127,7 +134,7 @@ def labels_of(
     options: PlotOptions,
     shares_axes: bool,
 ) -> tuple[list[str], str]:
-    """The labels of the curves and the title of the legend, which has what all of them share."""
+    """Return the labels of the curves, and the title of the legend with the numbers that all curves share."""
     counts = [count_text([curve]) for curve in curves]
     title = escape(shorten(", ".join(options.display(key) for key in keys if key != Y_KEY)))
     in_title = len(set(counts)) == 1 and len(curves) > 1 and not shares_axes
@@ -138,35 +145,30 @@ def labels_of(
     return labels, with_numbers(title, counts[0]) if in_title else title
 
 
-def draw_legend(
-    ax: Axes,
-    title: str = "",
-    *,
-    own_figure: bool,
-    keep_below: bool = False,
-    above: bool = False,
-    baseline: str = BASELINE,
-) -> None:
+def draw_legend(ax: Axes, look: Appearance, title: str = "", *, keep_below: bool = False, above: bool = False) -> None:
     """Draw the legend inside the axes if it fits there, else to the right of the axes.
 
     A new figure becomes wider for it. The caller's axes keep their size: there the legend stays inside as long as it is
     not larger than the axes, in smaller letters if necessary. `keep_below`: do not cover what is below the
-    curves; `above`: in a new figure, draw the legend above the axes; `baseline`: the word for the prevalence.
+    curves; `above`: in a new figure, draw the legend above the axes.
     """
     from matplotlib import rcParams, rcParamsDefault
 
     handles, labels = ax.get_legend_handles_labels()
-    if not labels:
+    if not labels or not look.legend:
         return
     order = sorted(range(len(labels)), key=lambda i: (is_baseline(labels[i]), _is_shared(handles[i])))
+    labels = [
+        _translate(label, look) if _is_shared(handle) else label for handle, label in zip(handles, labels, strict=True)
+    ]
     settings: dict[str, Any] = {
         "handles": [handles[i] for i in order],
-        "labels": [textwrap.fill(_with_word(labels[i], baseline), _LETTERS) for i in order],
+        "labels": [_fill(labels[i]) for i in order],
         "title": title or None,
     }
     if rcParams["legend.fontsize"] == rcParamsDefault["legend.fontsize"]:
         settings |= {"fontsize": "small", "title_fontsize": "small", "handlelength": 1.7}
-    if above and own_figure:
+    if above and look.in_new_figure:
         settings |= {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False}
     if rcParams["legend.loc"] != "best" or "loc" in settings:
         ax.legend(**settings)
@@ -175,36 +177,43 @@ def draw_legend(
     small = settings | tight | {"fontsize": "x-small", "title_fontsize": "x-small"}
     tiny = small | {"fontsize": "xx-small", "title_fontsize": "xx-small", "borderaxespad": 0.1}
     tiny |= {"labelspacing": 0.1, "borderpad": 0.2}
-    looks = [settings] if own_figure else [settings, small, tiny, tiny | {"ncols": 2, "columnspacing": 0.8}]
+    sizes = [settings] if look.in_new_figure else [settings, small, tiny, tiny | {"ncols": 2, "columnspacing": 0.8}]
     points = _points_of(ax)
     fitting: tuple[dict[str, Any], Any, int] | None = None
-    for look in looks:
-        legend = ax.legend(loc="lower left", **look)
+    for size in sizes:
+        legend = ax.legend(loc="lower left", **size)
         covered = _covered(ax, legend, points)
         if not covered:
             continue
         place = min(covered, key=lambda name: (covered[name], keep_below and "upper" not in name))
         if fitting is None or covered[place] < fitting[2] / 2:
-            fitting = (look, place, covered[place])
+            fitting = (size, place, covered[place])
         if not covered[place]:
             break
-    if fitting is not None and not (own_figure and fitting[2]):
+    if fitting is not None and not (look.in_new_figure and fitting[2]):
         legend = ax.legend(loc=fitting[1], **fitting[0])
         legend.set_in_layout(False)
         return
-    _put_right(ax, looks[-1], own_figure)
+    _put_right(ax, sizes[-1], look)
 
 
-def _with_word(label: str, baseline: str) -> str:
-    return label.replace(BASELINE, baseline, 1) if is_baseline(label) else label
+def _translate(label: str, look: Appearance) -> str:
+    """Replace the words before the numbers by the label that the caller gives them."""
+    word, bracket, numbers = label.partition(" (")
+    return look.display(word) + bracket + numbers
+
+
+def _fill(label: str) -> str:
+    """Break a long label into lines, but not at an equals sign."""
+    return textwrap.fill(label.replace(" = ", "\u00a0=\u00a0"), _LETTERS).replace("\u00a0=\u00a0", " = ")
 
 
 def _is_shared(handle: Any) -> bool:
-    """Whether an entry explains what curves have in common; bars are a container without a gid."""
+    """Return whether an entry concerns several curves. Bars are a container, which has no gid."""
     return bool(getattr(handle, "get_gid", lambda: None)() == SHARED)
 
 
-def _put_right(ax: Axes, settings: dict[str, Any], own_figure: bool) -> None:
+def _put_right(ax: Axes, settings: dict[str, Any], look: Appearance) -> None:
     """Put the legend to the right of the axes, in as many columns as its height needs."""
     figure = ax.figure.canvas.figure
     place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1), "borderaxespad": 0, "columnspacing": 1}
@@ -213,7 +222,7 @@ def _put_right(ax: Axes, settings: dict[str, Any], own_figure: bool) -> None:
     columns = math.ceil(legend.get_window_extent().height / room)
     if columns > 1:
         legend = ax.legend(**settings | place | {"ncols": columns})
-    if own_figure:
+    if look.in_new_figure:
         width = legend.get_window_extent().width / figure.dpi
         height = ax.get_window_extent().height / figure.dpi
         figure.set_figwidth(max(figure.get_figwidth(), (height if ax.get_box_aspect() else 0.8 * 6.4) + width + 1.2))
@@ -223,10 +232,11 @@ def _put_right(ax: Axes, settings: dict[str, Any], own_figure: bool) -> None:
 
 
 def _points_of(ax: Axes) -> Any:
-    """Pixels along all curves, histograms, whiskers and texts of the axes."""
+    """Return pixels along all curves, histograms, whiskers and texts of the axes, which a legend should not cover."""
     import numpy as np
     from matplotlib.collections import LineCollection
 
+    ax.autoscale_view()  # matplotlib sets the limits only when it draws
     drawn: list[Any] = [*ax.get_lines(), *ax.patches]
     lines = [
         pixels_along(artist.get_transform().transform_path(artist.get_path()))
@@ -234,7 +244,7 @@ def _points_of(ax: Axes) -> Any:
         if artist.get_label() not in (f"_{BASELINE}", GUIDE)
     ]
     for whiskers in ax.collections:
-        if isinstance(whiskers, LineCollection):
+        if isinstance(whiskers, LineCollection) and whiskers.get_label() not in BEHIND:
             paths = whiskers.get_paths()
             lines += [pixels_along(whiskers.get_transform().transform_path(path)) for path in paths]
     boxes = [text.get_window_extent() for text in ax.texts]
@@ -243,7 +253,7 @@ def _points_of(ax: Axes) -> Any:
 
 
 def _covered(ax: Axes, legend: Any, points: Any) -> dict[str, int]:
-    """How many of the points a legend in its lower left corner would cover at each place; empty if it is too large."""
+    """Return how many points a legend, now at the lower left, would cover at each place; {} if it is too large."""
     axes, box = ax.get_window_extent(), legend.get_window_extent()
     margin = box.x0 - axes.x0
     right, upper = axes.x1 - margin - box.width, axes.y1 - margin - box.height
@@ -262,7 +272,7 @@ def _covered(ax: Axes, legend: Any, points: Any) -> dict[str, int]:
 
 
 def pixels_along(path: Any, every: float = 3) -> Any:
-    """Pixels along a path in pixels, at most `every` apart."""
+    """Return pixels along a path, at most `every` apart."""
     import numpy as np
 
     path = path.cleaned(remove_nans=True, simplify=True)

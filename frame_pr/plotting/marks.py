@@ -1,4 +1,4 @@
-"""Marked points of a curve, and thresholds written along it."""
+"""Find the marked points of a curve, and write thresholds along it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from frame_pr.metrics.rates import Counts, rate_of
-from frame_pr.plotting.appearance import ink, metric_title
+from frame_pr.plotting.appearance import metric_title, text_colour
 from frame_pr.plotting.axis_quantities import axis_quantity
-from frame_pr.plotting.curve_artists import EDGES, dots, halo
+from frame_pr.plotting.curve_artists import EDGES, draw_points, halo
 from frame_pr.plotting.curve_data import ROUNDING, Y_KEY, Average, DrawnCurve
 from frame_pr.plotting.legends import number_text
 from frame_pr.plotting.options import PlotOptions
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Point(NamedTuple):
-    """A threshold that is marked."""
+    """A point of a curve."""
 
     row: int
     threshold: Any
@@ -30,46 +30,50 @@ class Point(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A marked point of a curve, and what the legend says of it."""
+    """A marked point of a curve, and its text in the legend."""
 
     point: Point
     shape: str
     text: str
     height: str
-    """The value of y there, unless the text or the axes say it."""
+    """The value of y at the point, unless the text or the axis has it."""
 
     @property
     def label(self) -> str:
-        """Both."""
+        """The text, with the value of y."""
         return f"{self.height}, {self.text}" if self.height else self.text
 
 
 def marks_of(curve: DrawnCurve, options: PlotOptions) -> list[Mark]:
-    """The marked points of a curve, of those that have a place on both axes."""
+    """Return the marked points of a curve. Points without a value on both axes are left out."""
     if not curve.drawn:
         return []
     marks: list[tuple[Point | None, str, str]] = []
     for threshold in options.thresholds:
-        marks.append((point_at_threshold(curve, threshold), "o", f"threshold {threshold:g}"))
+        marks.append((point_at_threshold(curve, threshold), "o", f"{options.display('threshold')} {threshold:g}"))
     for recall in options.recalls:
         point = point_at_recall(curve, float(recall.text))
         if point is not None:
-            text = f"recall {float(recall.text):g} (threshold {threshold_text(curve, point)})"
+            threshold_word = options.display("threshold")
+            text = (
+                f"{options.display('recall')} {float(recall.text):g} ({threshold_word} {threshold_text(curve, point)})"
+            )
             marks.append((point, "s", text))
     for name in options.best:
         if (best := best_point(curve, name)) is not None:
             point, value = best
-            text = f"{best_title(name)} = {number_text(value, options.decimals)}"
+            text = f"{options.display(name, best_title(name))} = {number_text(value, options.decimals)}"
             marks.append((point, "D", f"{text} at {threshold_text(curve, point)}"))
     y = curve.key.get(Y_KEY, options.ys[0])
-    says_height = tuple(f"{best_title(f'{side}_{y}')} " for side in ("max", "min"))
-    title = axis_quantity(y).title.partition(",")[0]
+    best_of_y = [f"{side}_{y}" for side in ("max", "min")]
+    says_height = tuple(f"{options.display(name, best_title(name))} " for name in best_of_y)
+    title = options.display(y, axis_quantity(y).title.partition(",")[0])
     return [
         Mark(
             point,
             shape,
             text,
-            # On other axes the text says the height of the point, too.
+            # On other axes, the text has the value of y, too.
             ""
             if options.is_pr or text.startswith(says_height)
             else f"{title} = {number_text(point.y, options.decimals)}",
@@ -80,7 +84,7 @@ def marks_of(curve: DrawnCurve, options: PlotOptions) -> list[Mark]:
 
 
 def best_title(name: str) -> str:
-    """A best metric as the legend writes it, such as `max F1`."""
+    """Return the name of a best value in the legend, such as `max F1`."""
     title = metric_title(name)
     return title[0].lower() + title[1:]
 
@@ -88,9 +92,9 @@ def best_title(name: str) -> str:
 def explain_marks(
     drawn: Sequence[DrawnCurve], names: Sequence[str] | None, options: PlotOptions
 ) -> list[list[tuple[Mark, str]]]:
-    """The marks of each curve with their entries in the legend: one for all quantities of a system at a threshold.
+    """Return the marks of each curve with their entries in the legend. All quantities at a threshold share one entry.
 
-    `names`: of the curves, where colours and strokes explain them.
+    `names`: of the curves, if the legend explains colours and line styles separately.
     """
     marks = [marks_of(curve, options) for curve in drawn]
     if len(options.ys) == 1:
@@ -115,14 +119,14 @@ def explain_marks(
 
 
 def point_at_threshold(curve: DrawnCurve, threshold: float) -> Point | None:
-    """The last threshold of the curve that reaches this one."""
+    """Return the last point of the curve at or above this threshold."""
     thresholds = curve.blocks["threshold"]
     reached = int((thresholds <= threshold if curve.ascending else thresholds >= threshold).sum())
     return _point(curve.blocks, reached - 1) if reached else None
 
 
 def point_at_recall(curve: DrawnCurve, recall: float) -> Point | None:
-    """The first threshold at which this recall is reached."""
+    """Return the first point of the curve with at least this recall."""
     if not curve.blocks["tp"].dtype.is_integer():
         recall *= 1 - ROUNDING
     reached = (curve.blocks["recall"] >= recall).arg_max()
@@ -132,7 +136,7 @@ def point_at_recall(curve: DrawnCurve, recall: float) -> Point | None:
 
 
 def best_point(curve: DrawnCurve, name: str) -> tuple[Point, float] | None:
-    """The first threshold at which a metric such as `max_f1` is best, and its value there."""
+    """Return the first point at which a metric such as `max_f1` is best, and its value."""
     side, _, rate = name.partition("_")
     positives, rows = pl.col("positives"), pl.col("rows")
     counts = Counts(pl.col("tp"), pl.col("k"), positives, rows)
@@ -147,14 +151,14 @@ def best_point(curve: DrawnCurve, name: str) -> tuple[Point, float] | None:
         )
     )
     row = order.arg_max() if side == "max" else order.arg_min()
-    # To predict nothing may be best: no threshold is.
+    # If predicting nothing is best, no threshold is.
     if row is None or (order[row] < (of_nothing[row] or 0) if side == "max" else order[row] >= of_nothing[row]):
         return None
     return _point(curve.blocks, row), values[row]
 
 
 def spaced_points(curve: DrawnCurve, n: int) -> list[Point]:
-    """At most n steps, evenly spaced in recall."""
+    """Return at most n steps, evenly spaced in recall."""
     steps = curve.blocks.with_row_index("row").filter(pl.col("recall_step") > 0)
     wanted = pl.Series([(i + 0.5) / n for i in range(n)])
     places = steps["recall"].search_sorted(wanted, side="left").clip(0, steps.height - 1).unique(maintain_order=True)
@@ -166,7 +170,7 @@ def _point(blocks: pl.DataFrame, row: int) -> Point:
 
 
 def threshold_text(curve: DrawnCurve, point: Point) -> str:
-    """The shortest number of at least 3 digits that, typed in as a threshold, selects the same rows."""
+    """Return the shortest number of at least three digits that selects the same rows as a threshold."""
     thresholds = curve.blocks["threshold"]
     later = thresholds[point.row :].filter(thresholds[point.row :] != point.threshold)
     sign = -1 if curve.ascending else 1
@@ -178,7 +182,7 @@ def threshold_text(curve: DrawnCurve, point: Point) -> str:
         read = np.float32  # a threshold is rounded to the type of the scores
     for digits in range(3, 18):
         for rounding in (ROUND_HALF_EVEN, ROUND_FLOOR):
-            # Towards the rows that follow, so that the row of this threshold stays in.
+            # Round towards the rows that follow, so that the row of this threshold is selected.
             number = Context(digits, rounding).plus(sign * exact) * sign
             text = f"{number:.{digits}g}"
             typed = read(text)
@@ -189,17 +193,18 @@ def threshold_text(curve: DrawnCurve, point: Point) -> str:
 
 
 def write_thresholds(ax: Axes, drawn: Sequence[DrawnCurve | Average], options: PlotOptions) -> None:
-    """Write thresholds along the curves, but not over each other."""
+    """Write thresholds along the curves. A threshold that would overlap another one is left out."""
     boxes: list[Any] = []
     for curve in drawn:
         if not options.threshold_labels or isinstance(curve, Average) or not curve.drawn:
             continue
         points = spaced_points(curve, options.threshold_labels)
-        if not (options.rectangles and curve.blocks.height <= EDGES):  # there, all thresholds are points
-            dots(ax, [p.x for p in points], [p.y for p in points], ink(ax), ".", "_thresholds").set_markersize(5)
+        if not (options.rectangles and curve.blocks.height <= EDGES):  # then all thresholds have points
+            x, y = ([getattr(point, axis) for point in points] for axis in "xy")
+            draw_points(ax, x, y, text_colour(ax), ".", "_thresholds").set_markersize(5)
         for point in points:
             right, up = ax.transAxes.inverted().transform(ax.transData.transform((point.x, point.y)))
-            # At the edges of the axes, towards their middle: no room is kept outside.
+            # At the edges, the text is written towards the middle, because the layout keeps no room for it outside.
             side, level = -1 if right > 0.85 else 1, -1 if up > 0.9 else 1
             text = ax.annotate(
                 threshold_text(curve, point),
@@ -209,7 +214,7 @@ def write_thresholds(ax: Axes, drawn: Sequence[DrawnCurve | Average], options: P
                 ha="left" if side > 0 else "right",
                 va="bottom" if level > 0 else "top",
                 fontsize="small",
-                color=ink(ax),
+                color=text_colour(ax),
                 path_effects=[halo(ax)],
             )
             text.set_in_layout(False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from frame_pr.frames.arguments import advice, flag, names_of, one_of, real, scalar, several, text, whole
 from frame_pr.frames.messages import first_line, shown
@@ -16,9 +16,6 @@ from frame_pr.metrics.numbers import DECIMAL, each, f_of, number
 from frame_pr.plotting.appearance import Appearance, appearance_of, check_mathematics
 from frame_pr.plotting.axis_quantities import Y_ONLY, axis_quantity, check_axis
 
-if TYPE_CHECKING:
-    pass
-
 ISO_F = (0.2, 0.4, 0.6, 0.8)
 """Contours that `iso_f=True` draws."""
 SPREADS = {
@@ -27,20 +24,6 @@ SPREADS = {
     "groups": ("", "", "single groups"),
 }
 """What `spread=` draws around an average: two columns of `average_curve`, and its name in the legend."""
-_ELSEWHERE = {
-    "figsize": "it belongs to the figure: give ax= of yours, with facet= figure=",
-    "title": "it is a method: plot(...).set_title(...), of facets suptitle",
-    "square": "it is a method: plot(...).set_box_aspect(1)",
-    "kind": "x= and y= say what is drawn, such as x='fpr', y='recall' for ROC",
-    **dict.fromkeys(("hue", "style"), "several scores give systems in colours, by= groups in strokes"),
-    **dict.fromkeys(("col", "row", "col_wrap"), "facet= draws panels, for two keys in rows and columns"),
-    **dict.fromkeys(("ci", "errorbar"), "spread= says what is drawn around an average"),
-    "xlim": "it is a method: plot(...).set_xlim(...)",
-    "ylim": "it is a method: plot(...).set_ylim(...)",
-    **dict.fromkeys(("palette", "cmap", "colours", "color_discrete_map"), "colors={name: colour} sets colours by name"),
-}
-
-
 BACKENDS = ("matplotlib", "altair")
 SCALES = ("linear", "log", "logit")
 """Scales of an axis."""
@@ -48,7 +31,7 @@ SCALES = ("linear", "log", "logit")
 
 @dataclass(frozen=True)
 class PlotOptions(Appearance):
-    """What is drawn of each group, and how."""
+    """The options of a plot of curves."""
 
     x: str = "recall"
     ys: tuple[str, ...] = ("precision",)
@@ -62,14 +45,14 @@ class PlotOptions(Appearance):
     """The metrics whose best points are marked."""
     backend: str = "matplotlib"
     scales: tuple[str | None, str | None] = (None, None)
-    """Of the x and the y axis; None: as the data need it."""
+    """The scales of x and y. None: the data decide."""
     iso_f: tuple[float, ...] = ()
     beta: str = "1"
     threshold_labels: int = 0
     baseline: bool = True
     spread: str | None = None
     highlight: int | tuple[str, ...] | None = None
-    """Names of the curves that have colours, or how many of the best and of the worst."""
+    """Names of the highlighted curves, or how many of the best and of the worst."""
     positive: str | None = None
     score: str = ""
     """The name of the column of scores, if it is one column."""
@@ -80,7 +63,7 @@ class PlotOptions(Appearance):
 
     @property
     def is_pr(self) -> bool:
-        """Whether this is precision against recall, whose area in steps is an average precision."""
+        """Whether this is precision against recall."""
         return (self.x, self.ys) == ("recall", ("precision",))
 
     @property
@@ -90,7 +73,7 @@ class PlotOptions(Appearance):
 
     @property
     def is_det(self) -> bool:
-        """Whether this is the curve of detection error tradeoff."""
+        """Whether this is the DET curve."""
         return (self.x, self.ys) == ("fpr", ("fnr",))
 
     @property
@@ -105,7 +88,7 @@ class PlotOptions(Appearance):
 
     @property
     def has_chance_line(self) -> bool:
-        """Whether a random ranking has a line that is not its prevalence."""
+        """Whether a random ranking has a line other than the prevalence."""
         return self.is_roc or self.is_gain or self.is_det
 
     @property
@@ -115,13 +98,13 @@ class PlotOptions(Appearance):
 
     @property
     def area_title(self) -> str:
-        """What the legend calls the area under the curve."""
+        """The name of the area in the legend."""
         title = self.display(self.areas[0], "AUC" if self.is_roc else "AP") if self.areas else ""
         return title if self.k is None else f"{title}@{self.k}"
 
     @property
     def areas(self) -> list[str]:
-        """The metrics in the legend: the area under the curve, and under its envelope; none for other axes."""
+        """The areas in the legend: under the curve and under its envelope. Other axes have none."""
         if self.is_roc:
             return ["roc_auc"]
         if not self.is_pr:
@@ -181,18 +164,16 @@ def options_of(
         label=_label(get("label")),
         **appearance_of(options),
     )
-    if parsed.figure is not None and not parsed.facet:
-        raise ValueError("figure= is where facet= draws its panels: give ax=, or facet=")
     _refuse_conflicts(parsed, options)
     return parsed
 
 
 def _refuse_conflicts(options: PlotOptions, arguments: Mapping[str, Any]) -> None:
-    """Refuse options that exclude each other, and options that nothing uses."""
+    """Refuse options that exclude each other, and options without effect."""
     if options.facet and options.label is not None:
         raise ValueError("label= names one curve, and facet= draws several: leave it out")
     if options.facet and options.ax is not None:
-        raise ValueError("facet= draws a figure of its own: leave out ax=, or facet=")
+        raise ValueError("facet= draws several axes: leave out ax=, or give figure=")
     if options.facet is True and options.average:
         raise ValueError(
             "facet=True draws every group and average= their mean: leave out one of the two, or name the keys of both"
@@ -219,7 +200,7 @@ def _refuse_conflicts(options: PlotOptions, arguments: Mapping[str, Any]) -> Non
 
 
 def _label(value: Any) -> str | None:
-    """Check that a label is text, whose mathematics matplotlib can draw."""
+    """Check that a label is text, and that matplotlib can draw its mathematics."""
     if value is None:
         return None
     label = text("label", value)
@@ -228,7 +209,7 @@ def _label(value: Any) -> str | None:
 
 
 def keys_of(argument: str, value: bool | str | Sequence[str], keys: Sequence[str]) -> list[str]:
-    """The key columns of `facet` or `average`; True: all but `system`, so that systems stay together."""
+    """Return the key columns of `facet` or `average`. True: all but `system`."""
     if value is False or value is None:
         return []
     if value is True:
@@ -266,14 +247,14 @@ def _best(name: Any) -> str:
 
 
 def _spread(options: Mapping[str, Any]) -> str | None:
-    """By default the quartiles, but not around several averages of several systems, where they would be a tangle."""
+    """Validate `spread`. Several quantities have none by default, because many bands cannot be told apart."""
     y = options.get("y")
     default = None if isinstance(y, (list, tuple)) and len(y) > 1 else "quartiles"
     return one_of("spread", options.get("spread", default), (*SPREADS, None))
 
 
 def _highlight(value: Any) -> int | tuple[str, ...] | None:
-    """A number of curves, or names of curves."""
+    """Validate `highlight`: a number of curves, or names of curves."""
     if value is None:
         return None
     number_of_curves = scalar(value)
@@ -299,7 +280,7 @@ def _levels(iso_f: Any) -> tuple[float, ...]:
 
 
 def _check_line(function: str, line: Mapping[str, Any], arguments: Sequence[str]) -> None:
-    """Refuse a wrong keyword now: matplotlib would notice it after the curve is computed, or when it draws."""
+    """Validate the properties of lines now. matplotlib would raise after the curve is computed."""
     from matplotlib.cbook import normalize_kwargs
     from matplotlib.colors import to_rgba
     from matplotlib.lines import Line2D
@@ -307,11 +288,7 @@ def _check_line(function: str, line: Mapping[str, Any], arguments: Sequence[str]
     for name, value in line.items():
         (setting,) = normalize_kwargs({name: value}, Line2D)
         if not hasattr(Line2D, f"set_{setting}"):
-            hint = (
-                _ELSEWHERE.get(name)
-                or advice(name, arguments)
-                or "further keywords are properties of matplotlib's Line2D"
-            )
+            hint = advice(name, arguments) or "further keywords are properties of matplotlib's Line2D"
             raise TypeError(f"{function} has no argument {shown(name)}; {hint}")
         try:
             Line2D([], [], **{setting: value})

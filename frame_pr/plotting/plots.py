@@ -14,7 +14,7 @@ from frame_pr.frames.kinds import Frame, backend_class, read_stream
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.plotting.appearance import PanelArguments
+from frame_pr.plotting.appearance import ColourArguments, split_policies
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 # `plot` and `plot_curve` return `Axes | Any`: with a union, every typed caller would have to test for a Figure.
 
 
-class CurveArguments(PanelArguments, total=False):
-    """The options of `plot` and `plot_curve`; their docstrings describe each."""
+class CurveArguments(ColourArguments, total=False):
+    """The options of `plot` and `plot_curve`."""
 
     x: str
     y: str | Sequence[str]
@@ -52,7 +52,7 @@ class CurveArguments(PanelArguments, total=False):
 
 
 class LineArguments(TypedDict, total=False):
-    """The properties of lines that type checkers know; at run time, every property of Line2D is one."""
+    """The properties of lines for type checkers. At run time, every property of Line2D is accepted."""
 
     alpha: float | None
     c: Any
@@ -91,96 +91,97 @@ def plot(
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows. The frame is not changed. Of a LazyFrame, only the curve is collected.
+        Scored rows. The frame is not changed. The curve of a LazyFrame is collected.
     truth : str or polars expression
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Higher scores rank first, unless `ascending`. Several scores give a curve each.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores give one curve each.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
         The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
         occur.
     labels : dict, optional
-        What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
-        `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
+        Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': 'Baseline',
+        'recall': 'Sensitivity'}`.
     order : list, "value" or "frame"; optional
-        Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", the order
-        of the frame. Default: "frame".
+        Names of systems and groups, in the order of the plot; all others follow. "value": the largest value first.
+        "frame": as in the frame. Default: "frame".
     decimals : int, optional
-        Decimals of the numbers in the legend, and of percentages. Default 2.
+        Number of decimals in the legend, and of percentages. Default 2.
     max_groups : int, optional
         Maximum number of groups in the plot. Default: 10 curves, 48 panels.
     ax : matplotlib Axes, optional
-        Where to draw. Without it, on a new figure.
+        The axes to draw in. Default: a new figure.
+    figure : matplotlib Figure or SubFigure, optional
+        The figure to draw in, instead of `ax`.
     colors : dict, optional
-        Colours by name: of systems; without several systems, of groups. A dict may have other names, too, but one of
-        its names must be in the plot.
+        Colours by name: of systems; without several systems, of groups. Names that the plot does not have are ignored,
+        unless it has none of them.
     legend : bool
         Whether to draw the legend. Default True.
-    figure : matplotlib Figure or SubFigure, optional
-        Where to draw panels. Without it, on a new figure.
     x : str
-        What the x axis shows: a rate of `confusion` between 0 and 1, such as "fpr"; "threshold", "k", or "share" (k
+        Quantity on the x axis: a rate of `confusion` between 0 and 1, such as "fpr", or "threshold", "k" or "share" (k
         over all rows). Default "recall".
     y : str or list of str
-        What the y axis shows: a rate, "lift" (precision over prevalence), "cost10" (a missed positive costs 10) or,
-        with `x="threshold"`, "net_benefit"; several give a curve each, in a colour each. Default "precision". ROC is
-        `x="fpr", y="recall"`, DET `x="fpr", y="fnr"`, gain `x="share", y="recall"`. Options about areas, such as
-        `rectangles`, need precision against recall.
+        Quantity on the y axis: a rate, "lift" (precision over prevalence), "cost10" (a missed positive costs 10) or,
+        with `x="threshold"`, "net_benefit". Several quantities give one curve each. Default "precision". `x="fpr",
+        y="recall"` is the ROC curve, `x="fpr", y="fnr"` the DET curve and `x="share", y="recall"` the gain curve.
+        Options about areas, such as `rectangles`, need precision against recall.
     facet : bool, str or list of str
-        Draw small multiples with shared axes, one for each group of these key columns; True: of all keys but `system`.
-        Two keys make rows and columns. The values of marks are above the panel.
+        Draw a panel for each group of these key columns, with shared axes. True: of all keys but `system`. Two keys
+        make rows and columns. The values of marks are above the panel.
     average : bool, str or list of str
-        Average the curves over these key columns: the mean precision of the groups at each recall. Its area is the mean
-        of their average precisions, and `spread` shows how they differ. True: all keys but `system`. With `facet`, name
-        other keys here. With `x="k"`, the mean of y at each rank.
+        Average over these key columns: the mean of the groups' precision at each recall. The area under it is the mean
+        of their average precisions. True: all keys but `system`. `facet` and `average` name different keys. With
+        `x="k"`, the curve is the mean of y at each rank.
     rectangles : bool
-        Fill the rectangle under each step: their area is the average precision in the legend. Points mark the
+        Fill the rectangle under each step. The total area is the average precision in the legend. Points mark the
         thresholds. Default False.
     interpolated : bool
-        Add the envelope, the max precision at this or any later threshold, and shade what it adds. `rectangles` then
-        fill the area of the interpolated average precision. Default False.
+        Add the envelope, which is the max precision at this or any later threshold, and shade what it adds.
+        `rectangles` then fill the area of the interpolated average precision. Default False.
     points : int, optional
-        11 or 101: mark the recall levels of the average over as many points. Implies `interpolated`.
+        11 or 101: mark the levels of recall of the 11-point or 101-point average. Implies `interpolated`.
     k : int, optional
-        Emphasise the curve up to this rank, with AP@k in the legend.
+        Emphasise the curve up to this rank. The legend has AP@k.
     threshold : float or list of float, optional
         Mark the operating points at these thresholds.
     recall : float or list of float, optional
         Mark the operating points at which these recalls are reached.
     mark : str or list of str, optional
-        Mark the best point, with its value and threshold in the legend: "max_f1", "max_mcc", "min_cost10" and so on.
+        Mark the threshold with the best value of a metric, such as "max_f1", "max_mcc" or "min_cost10". The legend has
+        the value and the threshold.
     iso_f : bool or list of float
-        Contours of equal F; True: 0.2, 0.4, 0.6 and 0.8.
+        Draw contours of equal F. True: 0.2, 0.4, 0.6 and 0.8.
     beta : float
         The beta of these contours. Default 1.
     threshold_labels : int
-        Write at most so many thresholds along the curve. Default 0.
+        Write at most this number of thresholds along the curve. Default 0.
     baseline : bool
-        Draw the prevalence, the mean precision of random rankings at any rank, as a faint line, and as a band where
-        groups have many. On other axes, a random ranking, or what it costs to treat all and to treat none. Default
-        True.
+        Draw the prevalence, which is the mean precision of random rankings at any rank, as a dotted line. The
+        prevalences of many groups are a band. On other axes, the baseline is a random ranking, or the cost of treating
+        all rows and of treating none. Default True.
     label : str, optional
-        The name of the curve, if it is one curve.
+        The name of the curve, if the plot has one curve.
     spread : "quartiles", "interval", "groups" or None
-        Around an average: the middle half of the groups (the default of one y), the interval of their mean (see
-        `average_curve`), or the single groups. For three averages and more, the edges of the first two.
+        What to draw around an average: the middle half of the groups (the default for one y), the confidence interval
+        of the mean (see `average_curve`), or the single groups. Three or more averages have lines instead of bands.
     highlight : int, str or list, optional
-        Names of curves, or how many of the best and of the worst: these have colours and names, all others are thin and
-        grey, and there may be 200 of them.
+        Names of curves, or how many of the best and of the worst. These curves have colours and names. The others are
+        thin and grey, up to 200 in total.
     backend : "matplotlib" or "altair"
-        What draws: with "altair", an interactive chart that shows thresholds under the pointer, of at most 5,000 points
-        for each curve, and whose legend selects. Default "matplotlib".
+        The plotting library. "altair" gives an interactive chart with at most 5,000 points per curve: a tooltip shows
+        the thresholds, and the legend selects curves. Default "matplotlib".
     xscale : "linear", "log" or "logit", optional
-        Scale of the x axis. Default "linear", for a thousand ranks and more "log".
+        Scale of the x axis. Default "linear", or "log" for a thousand ranks and more.
     yscale : "linear", "log" or "logit", optional
-        Scale of the y axis. Default "linear"; for precision "log" if positives are rare (prevalence below 1 %) and all
-        average precisions below 0.1.
+        Scale of the y axis. Default "linear", or "log" for precision if positives are rare (prevalence below 1 %) and
+        all average precisions are below 0.1.
     **options
-        Ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`; with `k`,
-        `weight=` and `prevalence=`. All others are properties of the lines: `color`, `linewidth`, `linestyle`, `alpha`
-        and so on.
+        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`;
+        with `k`, `weight=` and `prevalence=`. All other keywords are properties of the lines, such as `color`,
+        `linewidth`, `linestyle` and `alpha`.
 
     Returns
     -------
@@ -192,8 +193,8 @@ def plot(
     ImportError
         matplotlib is not installed.
     ValueError, TypeError
-        An argument is wrong; there are more groups than can be told apart; a column is missing, given twice, of the
-        wrong type, or has missing values.
+        An argument is wrong, there are too many groups, or a column is missing, of the wrong type, named twice, or has
+        missing values.
 
     See Also
     --------
@@ -201,19 +202,18 @@ def plot(
 
     Notes
     -----
-    Drawn in steps, as average precision sums them: a line slanted from point to point would promise precision that no
-    threshold has. No point (recall 0, precision 1) is invented. A group without positives is named in the legend. The
-    ROC curve is drawn in straight lines, from (0, 0) to (1, 1), as its area has a tie count as half.
+    The curve consists of steps, because average precision is a sum over steps. A slanted line would show precision that
+    no threshold has. The curve does not begin at recall 0 and precision 1. The legend names groups without positives.
+    The ROC curve has straight lines from (0, 0) to (1, 1), because its area counts a tie as half.
 
-    Colours stand for systems and strokes for groups; without several of both, colours stand for what there is. The
-    legend has the values of marks. If it covers a curve, it stands to the right of the axes, and a new figure becomes
-    wider. Axes of the caller (`ax=`) keep their size: their legend stays inside, in smaller letters if necessary, and
-    leaves them to the right only if it is larger than the axes. In panels, the numbers stand above the panel. Where a
-    later curve hides an earlier one, the earlier one is drawn wider, so that both are visible. The returned object is
-    matplotlib's: use `set_title`, `set_xlim`, `set_yscale` and style sheets for everything else.
+    Colours show the system and line styles the group. If there are only systems or only groups, colours show these. If
+    the legend would cover a curve, it is drawn to the right of the axes, and a new figure becomes wider. Axes of the
+    caller (`ax=`) keep their size: the legend has smaller letters if necessary, and is outside only if it is larger
+    than the axes. Where a later curve hides an earlier curve, the earlier curve is wider, so that both are visible. The
+    result is a matplotlib object: use `set_title`, `set_xlim`, `set_yscale` and style sheets for everything else.
 
-    A line of more than 16,384 thresholds is drawn without those that no pixel shows. If an area has more than 2048
-    steps, its narrow steps are merged into steps of the same area.
+    A line of more than 16,384 thresholds is drawn without the points that no pixel shows. If an area has more than 2048
+    steps, narrow steps are merged into steps of the same area.
 
     References
     ----------
@@ -230,14 +230,13 @@ def plot(
     >>> ax.get_legend().get_texts()[0].get_text()
     'score (AP = 0.92, P = 3)'
     """
-    # Loaded when something is drawn: a third of the import of this package.
+    # Imported here because it would take a third of the import time of the package.
     from frame_pr.plotting.curve_data import rank_curves
     from frame_pr.plotting.draw import draw
 
-    # An Arrow stream gives its rows once, and they are needed for the checks and for the curve.
+    # An Arrow stream can be read once, but the checks and the curve both read it.
     frame = read_stream(frame)
-    policies: Any = {name: value for name, value in options.items() if name in Policies.__annotations__}
-    others = {name: value for name, value in options.items() if name not in policies}
+    others, policies = split_policies(options)
     parsed = _parse("plot", others, ["truth", "score", "by", "positive", *Policies.__annotations__], positive)
     request = request_of(truth, score, by, positive, policies)
     _refuse_early(frame, request, parsed)
@@ -250,15 +249,14 @@ def plot(
 
 @public(others=True)
 def plot_curve(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, **options: Unpack[PlotCurveArguments]) -> Axes | Any:
-    """Draw the result of `curve`, as `plot` does for scored rows.
+    """Draw the result of `curve`, with the options of `plot`.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        What `curve` gave; its columns before `threshold` are the keys of the groups. Never changed.
+        The result of `curve`. Its columns before `threshold` are the keys of the groups. The frame is not changed.
     **options
-        The options of `plot` from `x` to `figure`. All others are properties of the lines: `color`, `linewidth`,
-        `linestyle`, `alpha` and so on.
+        Properties of the lines, such as `color`, `linewidth`, `linestyle` and `alpha`.
 
     Returns
     -------
@@ -270,7 +268,7 @@ def plot_curve(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, **options: Unp
     ImportError
         matplotlib is not installed.
     ValueError, TypeError
-        An argument is wrong; there are more groups than can be told apart; the frame lacks a column of `curve`.
+        An argument is wrong, there are too many groups, or the frame lacks a column of `curve`.
 
     See Also
     --------
@@ -288,7 +286,7 @@ def plot_curve(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, **options: Unp
     >>> ax.get_legend().get_texts()[0].get_text()
     'run 1 (AP = 0.92, P = 3)'
     """
-    # Loaded when something is drawn: a third of the import of this package.
+    # Imported here because it would take a third of the import time of the package.
     from frame_pr.plotting.curve_data import read_curves
     from frame_pr.plotting.draw import draw
 
@@ -318,7 +316,7 @@ def _parse(
 
 
 def _refuse_early(frame: Any, request: Request, options: PlotOptions) -> None:
-    """Refuse what cannot be drawn before rows are ranked: too many groups, and thresholds beyond all scores.
+    """Refuse too many groups, and thresholds beyond all scores, before rows are ranked.
 
     The rows of a LazyFrame are not known yet; of these, only the names of keys are.
     """

@@ -1,4 +1,4 @@
-"""Histograms of the scores of positives and of negatives, and gains tables as charts."""
+"""Plots of score distributions and of gains tables."""
 
 from __future__ import annotations
 
@@ -16,12 +16,11 @@ from frame_pr.functions.curves import curve
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.plotting.appearance import (
     Appearance,
-    PanelArguments,
+    ColourArguments,
     appearance_of,
     canvas,
     escape,
     grey,
-    ink,
     letters_along,
     need_matplotlib,
     palette,
@@ -29,9 +28,10 @@ from frame_pr.plotting.appearance import (
     share_text,
     shorten,
     split_policies,
+    text_colour,
 )
 from frame_pr.plotting.axis_quantities import axis_quantity
-from frame_pr.plotting.curve_artists import say
+from frame_pr.plotting.curve_artists import write_reason
 from frame_pr.plotting.curve_data import number_rows, read_curves
 from frame_pr.plotting.legends import draw_legend
 from frame_pr.plotting.options import PlotOptions
@@ -40,15 +40,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _HUES = {"positives": 1, "negatives": 0}
-"""Both histograms, and the numbers of their colours."""
+"""The two histograms, with the numbers of their colours."""
 _GAINS = ("bin", "cumulative")
-"""What a gains chart draws: bars and a line."""
+"""The two parts of a gains chart: bars and a line."""
 _MOST_BINS = 10_000
 _OUTLYING, _FAR = 0.005, 20
-"""If the scores are so many times as wide as without this share at either end, the axis leaves out what is beyond."""
+"""The axis leaves out scores at the ends, if without this share of rows the range is this many times smaller."""
 
 
-class ScoresArguments(PanelArguments, Policies, total=False):
+class ScoresArguments(ColourArguments, Policies, total=False):
     """The keyword arguments of `plot_scores`."""
 
 
@@ -65,60 +65,60 @@ def plot_scores(
     bins: int = 40,
     **options: Unpack[ScoresArguments],
 ) -> Axes | Any:
-    """Draw histograms of the scores of positives and of negatives, in equal bins, each as shares that sum to 1.
+    """Draw histograms of the scores of positives and of negatives. The shares of each histogram sum to 1.
 
-    Several scores, and groups, have a panel each.
+    Several scores and groups give one panel each.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows. The frame is not changed. Of a LazyFrame, only the curve is collected.
+        Scored rows. The frame is not changed. The curve of a LazyFrame is collected.
     truth : str or polars expression
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
-        Higher scores rank first, unless `ascending`. Several scores have a panel each.
+        Score of each row. Higher scores rank first, unless `ascending`. Several scores give one panel each.
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     positive : optional
         The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
         occur.
     threshold : float, optional
-        A line, and in the legend the share of positives and of negatives that are predicted positive there.
+        Draw a line at this score. The legend then has the shares of positives and of negatives at or above it.
     bins : int
-        Of equal width, from the lowest to the highest score. If scores lie far from all others, the axis leaves them
-        out, and the legend has their number.
+        Number of bins of equal width, from the lowest to the highest score. The axis leaves out scores far from all
+        others, and the legend has their number.
     labels : dict, optional
-        What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
-        `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
+        Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': 'Baseline',
+        'recall': 'Sensitivity'}`.
     order : list, "value" or "frame"; optional
-        Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", the order
-        of the frame. Default: "frame".
+        Names of systems and groups, in the order of the plot; all others follow. "value": the largest value first.
+        "frame": as in the frame. Default: "frame".
     decimals : int, optional
-        Decimals of the numbers in the legend, and of percentages. Default 0.
+        Number of decimals in the legend, and of percentages. Default 0.
     max_groups : int, optional
         Maximum number of groups in the plot. Default: 48 panels.
     ax : matplotlib Axes, optional
-        Where to draw. Without it, on a new figure.
+        The axes to draw in. Default: a new figure.
+    figure : matplotlib Figure or SubFigure, optional
+        The figure to draw in, instead of `ax`.
     colors : dict, optional
-        Colours by name: of "positives" and "negatives". A dict may have other names, too, but one of its names must be
-        in the plot.
+        Colours by name: of "positives" and "negatives". Names that the plot does not have are ignored, unless it has
+        none of them.
     legend : bool
         Whether to draw the legend. Default True.
-    figure : matplotlib Figure or SubFigure, optional
-        Where to draw panels. Without it, on a new figure.
     **options
         Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `ties="expected"`.
 
     Returns
     -------
     matplotlib Axes
-        Shares of positives and of negatives in each bin, of the rows that have a score. With several scores or groups
-        the Figure, whose axes have their names as labels.
+        The shares of positives and of negatives in each bin. Rows without a score do not count. With several scores or
+        groups, the result is the Figure, and the labels of its axes are their names.
 
     Raises
     ------
     ValueError, TypeError
-        An argument is wrong; there are too many panels; a column is missing, given twice, of the wrong type, or has
+        An argument is wrong, there are too many panels, or a column is missing, of the wrong type, named twice, or has
         missing values.
     ImportError
         matplotlib is not installed.
@@ -145,8 +145,6 @@ def plot_scores(
     curves = read_curves(curve(frame, truth, score, by=by, positive=positive, **policies), PlotOptions())
     keys, names = curves.keys.rows(named=True), list(curves.keys.columns)
     look.check_names([value for key in keys for value in key.values()] or _HUES, _HUES)
-    if len(keys) > 1 and look.ax is not None:
-        raise ValueError(f"ax: {len(keys)} groups or scores need a panel each; leave out ax=, or give figure=")
     tables = [
         curves.table.filter(group=place).select(
             pl.col("threshold").cast(pl.Float64),
@@ -171,16 +169,15 @@ def plot_scores(
 
         share = "system" not in names
         return draw_panels(keys, names, look, (2.6, 2.0), draw_one, (title, "Share of the rows"), sharex=share)
-    with canvas(look.ax, figsize=(6.4, 4.0), layout="constrained") as target:
+    with canvas(look, figsize=(6.4, 4.0), layout="constrained") as target:
         set_titles(target, title, "Share of the rows")
         histograms(target, tables[0], ascending=ascending)
-        if look.legend:
-            draw_legend(target, own_figure=look.ax is None, above=True)
+        draw_legend(target, look, above=True)
     return target
 
 
 def _warn_of_threshold(tables: Sequence[pl.DataFrame], threshold: float | None) -> None:
-    """Warn of a threshold on another scale than the scores."""
+    """Warn if the threshold has another scale than the scores."""
     scores = pl.concat([table["threshold"] for table in tables]) if tables else pl.Series([], dtype=pl.Float64)
     low: Any = scores.min()
     high: Any = scores.max()
@@ -201,11 +198,11 @@ def _draw_histograms(
     ascending: bool,
     numbers: bool = True,
 ) -> list[str]:
-    """Draw two histograms, with their numbers in the labels; the numbers of positives and of negatives."""
+    """Draw two histograms, and return the numbers of positives and of negatives."""
     import numpy as np
 
     if not table.height:
-        say(ax, "no rows")
+        write_reason(ax, "no rows")
         return []
     scores = table["threshold"].to_numpy()
     low, high, beyond = _range_of(table, float(scores.min()), float(scores.max()))
@@ -229,15 +226,17 @@ def _draw_histograms(
         ax.stairs(heights, edges, color=colour, linewidth=1.5, label=label, zorder=zorder)
         ax.stairs(heights, edges, color=colour, alpha=0.25, fill=True, linewidth=0, zorder=zorder)
     if threshold is not None:
-        ax.axvline(threshold, color=grey(ax, 0.3), linewidth=1, label=f"threshold {threshold:g}")
+        ax.axvline(threshold, color=grey(ax, 0.3), linewidth=1, label=f"{look.display('threshold')} {threshold:g}")
     if beyond and numbers:
-        ax.plot([], [], linestyle="", label=f"beyond the axis: {pluralize(round(beyond), 'row', 'rows')}")
+        ax.plot(
+            [], [], linestyle="", label=f"{look.display('beyond the axis')}: {pluralize(round(beyond), 'row', 'rows')}"
+        )
     ax.set_ylim(bottom=0)
     return texts
 
 
 def _range_of(table: pl.DataFrame, low: float, high: float) -> tuple[float, float, float]:
-    """The range of the axis, and how many rows lie beyond: outliers would put all other scores into one bin."""
+    """Return the range of the axis without outliers, and the number of rows beyond it."""
     rows = table.with_columns(n=pl.col("tp") + pl.col("fp")).sort("threshold")
     below = rows["n"].cum_sum() / rows["n"].sum()
     inner = rows.filter((below >= _OUTLYING) & (below - rows["n"] / rows["n"].sum() <= 1 - _OUTLYING))["threshold"]
@@ -250,13 +249,13 @@ def _range_of(table: pl.DataFrame, low: float, high: float) -> tuple[float, floa
 
 
 def _edges(low: float, high: float, n_bins: int) -> Any:
-    """The edges of bins of equal width; fewer bins if rounding would make edges equal."""
+    """Return the edges of bins of equal width. There are fewer bins if rounding makes edges equal."""
     import numpy as np
 
     if low == high:
         wide = max(0.5, abs(low) * 1e-6)
         low, high = low - wide, high + wide
-    # A share of both ends: the difference of scores near 1e308 would overflow.
+    # The difference of two scores near 1e308 would overflow.
     shares = np.arange(n_bins + 1) / n_bins
     edges = np.unique(low * (1 - shares) + high * shares)
     edges[[0, -1]] = low, high
@@ -265,48 +264,48 @@ def _edges(low: float, high: float, n_bins: int) -> Any:
 
 @public()
 def plot_gains(
-    frame: Frame, /, *, y: Literal["recall", "precision", "lift"] = "recall", **options: Unpack[PanelArguments]
+    frame: Frame, /, *, y: Literal["recall", "precision", "lift"] = "recall", **options: Unpack[ColourArguments]
 ) -> Axes | Any:
-    """Draw a gains table as a chart: a bar for each bin of the rows, and a line of the cumulative value.
+    """Draw a gains table as a chart: a bar for each bin of rows, and a line for all rows up to each bin.
 
-    Several systems, and groups, have a panel each.
+    Several systems and groups give one panel each.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        What `gains_table` gave. Never changed.
+        The result of `gains_table`. The frame is not changed.
     y : "recall", "precision" or "lift"
-        What bars and line show: the share of the positives (capture rate), the share of positives, or its ratio to the
-        prevalence. The dotted line is a random ranking.
+        The quantity of bars and line: the share of the positives that the rows contain (capture rate), the share of
+        positives among the rows, or the ratio of that share to the prevalence. The dotted line is a random ranking.
     labels : dict, optional
-        What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
-        `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
+        Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': 'Baseline',
+        'recall': 'Sensitivity'}`.
     order : list, "value" or "frame"; optional
-        Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", the order
-        of the frame. Default: "frame".
+        Names of systems and groups, in the order of the plot; all others follow. "value": the largest value first.
+        "frame": as in the frame. Default: "frame".
     decimals : int, optional
-        Decimals of the numbers in the legend, and of percentages. Default 2.
+        Number of decimals in the legend, and of percentages. Default 2.
     max_groups : int, optional
         Maximum number of groups in the plot. Default: 48 panels.
     ax : matplotlib Axes, optional
-        Where to draw. Without it, on a new figure.
+        The axes to draw in. Default: a new figure.
+    figure : matplotlib Figure or SubFigure, optional
+        The figure to draw in, instead of `ax`.
     colors : dict, optional
-        Colours by name: of "bin" and "cumulative". A dict may have other names, too, but one of its names must be in
-        the plot.
+        Colours by name: of "bin" and "cumulative". Names that the plot does not have are ignored, unless it has none of
+        them.
     legend : bool
         Whether to draw the legend. Default True.
-    figure : matplotlib Figure or SubFigure, optional
-        Where to draw panels. Without it, on a new figure.
 
     Returns
     -------
     matplotlib Axes
-        With several systems or groups the Figure, whose axes have their names as labels.
+        With several systems or groups, the result is the Figure, and the labels of its axes are their names.
 
     Raises
     ------
     ValueError, TypeError
-        The frame is not what `gains_table` gave, an argument is wrong, or there are too many panels.
+        The frame is no result of `gains_table`, an argument is wrong, or there are too many panels.
     ImportError
         matplotlib is not installed.
 
@@ -345,8 +344,6 @@ def plot_gains(
     tables = [table.filter(number == place) for place in range(len(named))]
     titles = ("Share of the rows", escape(look.display(name, axis_quantity(name).title)))
     if len(named) > 1:
-        if look.ax is not None:
-            raise ValueError(f"ax: {len(named)} groups need a panel each; leave out ax=, or give figure=")
         from frame_pr.plotting.facets import draw_panels
 
         def draw_one(ax: Axes, place: int) -> str:
@@ -354,11 +351,10 @@ def plot_gains(
             return ""
 
         return draw_panels(named, names, look, (2.6, 2.0), draw_one, titles, sharex=True, sharey=True)
-    with canvas(look.ax, figsize=(6.4, 4.0), layout="constrained") as target:
+    with canvas(look, figsize=(6.4, 4.0), layout="constrained") as target:
         set_titles(target, *titles)
         _draw_gains(target, tables[0], name, look)
-        if look.legend:
-            draw_legend(target, own_figure=look.ax is None, above=True)
+        draw_legend(target, look, above=True)
     return target
 
 
@@ -379,7 +375,7 @@ def _draw_gains(ax: Axes, table: pl.DataFrame, name: str, look: Appearance) -> N
         "color": grey(ax, 0.5),
         "linestyle": ":",
         "linewidth": 1,
-        "label": "random ranking",
+        "label": look.display("random ranking"),
     }
     if name == "recall":
         ax.plot([0, 1], [0, 1], **chance)
@@ -389,4 +385,4 @@ def _draw_gains(ax: Axes, table: pl.DataFrame, name: str, look: Appearance) -> N
     ax.set_xlim(0, 1)
     if letters_along(ax, ax.get_window_extent().width * 0.9 * width) >= look.decimals + 3:
         texts = ["" if height != height else f"{height:.{look.decimals}f}" for height in of_bin]
-        ax.bar_label(heights, texts, fontsize="small", padding=1, color=ink(ax))
+        ax.bar_label(heights, texts, fontsize="small", padding=1, color=text_colour(ax))

@@ -1,10 +1,10 @@
-"""Plots of a metric of groups, with its confidence intervals, and of a metric over time."""
+"""Plots of a metric by group, and of a metric over time, with confidence intervals."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
 
 import polars as pl
 
@@ -17,8 +17,7 @@ from frame_pr.plotting.altair_charts import chart_of_dots, check_backend
 from frame_pr.plotting.appearance import (
     LABEL_LENGTH,
     Appearance,
-    AxesArguments,
-    PanelArguments,
+    ColourArguments,
     appearance_of,
     canvas,
     escape,
@@ -45,11 +44,25 @@ if TYPE_CHECKING:
 HEIGHT = 0.28
 """Inches of a line of `plot_intervals`."""
 MOST_ROWS = 60
-"""Most rows of a plot, unless the caller says more."""
+"""The most rows of a plot, unless `max_groups` allows more."""
 _MOST_LINES = 10
 _PREVALENCE = "prevalence"
+_NARROW = 30
+"""Axes of the caller that are narrower than this number of letters have no title for the names of rows."""
 _OFFSET = 0.25
 """Distance between the intervals of two systems, in lines."""
+
+
+class Values(NamedTuple):
+    """The values of a metric that a plot draws."""
+
+    table: pl.DataFrame
+    """The keys, and `value, low, high, units`."""
+    keys: list[str]
+    title: str
+    """The metric, as a title of an axis."""
+    unit: str
+    """The word for the numbers in `units`."""
 
 
 @public()
@@ -60,49 +73,52 @@ def plot_intervals(
     metric: str | None = None,
     overall: float | None = None,
     backend: Literal["matplotlib", "altair"] = "matplotlib",
-    **options: Unpack[AxesArguments],
+    **options: Unpack[ColourArguments],
 ) -> Axes | Any:
     """Draw a dot and its confidence interval for each group (forest plot), from the result of `intervals`.
 
-    It also draws metrics without intervals, such as a result of `evaluate`: a line then joins the dots of two systems.
+    It also draws metrics without intervals, such as those of `evaluate`. A line then joins the dots of the systems.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        What `intervals` gave, with keys; or what `evaluate` gave, whose keys stand before its metrics. Never changed.
+        The result of `intervals` or of `evaluate` by groups. The frame is not changed.
     metric : str, optional
-        Which metric, where the frame has several; of a frame of metrics, its column.
+        The metric to draw. It is needed if the frame has several, and for the result of `evaluate`.
     overall : float, optional
-        A value to draw as a line, such as that of all rows. Without it, the mean of the values that are drawn.
+        A value to draw as a line, such as the value of all rows. Default: the mean of the values in the plot.
     backend : "matplotlib" or "altair"
-        What draws: with "altair", an interactive chart that shows values under the pointer.
+        The plotting library. "altair" gives an interactive chart with a tooltip for each dot.
     labels : dict, optional
-        What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
-        `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
+        Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': 'Baseline',
+        'recall': 'Sensitivity'}`.
     order : list, "value" or "frame"; optional
-        Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", the order
-        of the frame. Default: "value".
+        Names of systems and groups, in the order of the plot; all others follow. "value": the largest value first.
+        "frame": as in the frame. Default: "value".
     decimals : int, optional
-        Decimals of the numbers in the legend, and of percentages. Default 2.
+        Number of decimals in the legend, and of percentages. Default 2.
     max_groups : int, optional
         Maximum number of groups in the plot. Default: 60 rows.
     ax : matplotlib Axes, optional
-        Where to draw. Without it, on a new figure.
+        The axes to draw in. Default: a new figure.
+    figure : matplotlib Figure or SubFigure, optional
+        The figure to draw in, instead of `ax`.
     colors : dict, optional
-        Colours by name: of systems. A dict may have other names, too, but one of its names must be in the plot.
+        Colours by name: of systems. Names that the plot does not have are ignored, unless it has none of them.
     legend : bool
         Whether to draw the legend. Default True.
 
     Returns
     -------
     matplotlib Axes
-        A dot for each row, with a whisker if it has bounds, and a colour for each `system`. The name of a row has the
-        number of its units, or of `positives` in a frame of metrics.
+        A dot for each row, and a whisker if it has bounds, in the colour of its `system`. The number after its name is
+        the number of units, for the result of `evaluate` that of `positives`, if the frame has them.
 
     Raises
     ------
     ValueError, TypeError
-        The frame is not what `intervals` gave, has several metrics and none is named, or too many rows.
+        The frame is no result of `intervals` or `evaluate`, has too many rows, or has several metrics and `metric` is
+        missing.
     ImportError
         matplotlib is not installed.
 
@@ -131,9 +147,9 @@ def plot_intervals(
     name = None if metric is None else text("metric", metric)
     line = None if overall is None else float(real("overall", overall))
     look = Appearance(**appearance_of(options))
-    ax = look.ax
     check_backend(one_of("backend", backend, BACKENDS), look)
-    table, keys, drawn = read_values(frame, name, look)
+    values = read_values(frame, name, look)
+    table, keys = values.table, values.keys
     has_systems = len(keys) > 1 and "system" in keys
     systems = table["system"].unique(maintain_order=True).to_list() if has_systems else []
     rows = [key for key in keys if not systems or key != "system"]
@@ -151,22 +167,20 @@ def plot_intervals(
     _warn_of_scale(table, line)
     table = table.with_columns(place=len(places) - 1 - number)
     if backend == "altair":
-        return chart_of_dots(table, rows, systems, drawn, table["value"].mean() if line is None else line, look)
-    with canvas(ax, figsize=(6.4, 1.2 + HEIGHT * len(places)), layout="constrained") as target:
+        return chart_of_dots(table, rows, systems, values.title, table["value"].mean() if line is None else line, look)
+    with canvas(look, figsize=(6.4, 1.2 + HEIGHT * len(places)), layout="constrained") as target:
         units = table.unique("place", maintain_order=True)["units"].to_list()
-        names = [", ".join(look.display(value_text(value)) for value in row) for row in places.rows()]
-        write_names(target, names, units, own_figure=ax is None)
+        title = write_names(target, look.names_of(places), rows, look, units, values.unit)
         _dots(target, table, systems, look)
-        _draw_overall(target, table["value"].mean(), line, look.decimals)
+        _draw_overall(target, table["value"].mean(), line, look)
         target.margins(y=min(0.1, 0.6 / max(1, len(places))))
-        set_titles(target, drawn, "")
-        if systems and look.legend:
-            draw_legend(target, own_figure=ax is None)
+        set_titles(target, values.title, title)
+        draw_legend(target, look)
     return target
 
 
 def _warn_of_scale(table: pl.DataFrame, overall: float | None) -> None:
-    """Warn of a value on another scale than the values, such as percent."""
+    """Warn if `overall` has another scale than the values, such as percent."""
     low, high = table.select(low=pl.col("value").min(), high=pl.col("value").max()).row(0)
     if overall is None or low is None:
         return
@@ -182,18 +196,18 @@ def _warn_of_scale(table: pl.DataFrame, overall: float | None) -> None:
         )
 
 
-def _draw_overall(ax: Axes, mean: Any, overall: float | None, decimals: int) -> None:
+def _draw_overall(ax: Axes, mean: Any, overall: float | None, look: Appearance) -> None:
     value = mean if overall is None else overall
     if not isinstance(value, float):
         return
     ax.axvline(value, color=grey(ax, 0.4), linestyle=":", linewidth=1, zorder=1)
-    label = f"{'mean' if overall is None else 'overall'} {value:.{decimals}f}"
+    label = f"{look.display('mean' if overall is None else 'overall')} {value:.{look.decimals}f}"
     above: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "xytext": (0, 3), "textcoords": "offset points"}
     ax.annotate(label, (value, 1), ha="center", va="bottom", color=grey(ax, 0.4), **above)
 
 
 def _dots(ax: Axes, table: pl.DataFrame, systems: list[Any], look: Appearance) -> None:
-    """Draw a dot for each row, with its interval; of several systems in a colour each, else joined by a line."""
+    """Draw a dot with its interval for each row, and lines that join systems without intervals."""
     spans = table.group_by("place").agg(low=pl.col("value").min(), high=pl.col("value").max())
     spans = spans.drop_nulls().sort("place")
     joined = bool(systems) and table["low"].null_count() == table.height
@@ -212,70 +226,84 @@ def _dots(ax: Axes, table: pl.DataFrame, systems: list[Any], look: Appearance) -
 
 
 def colours_of(ax: Axes, systems: Sequence[Any], look: Appearance) -> list[Any]:
-    """A colour for each system, or the first colour: as the caller chose it, or as in other plots."""
+    """Return a colour for each system, or the first colour. A system has the colour of other plots."""
     names = [value_text(system) for system in systems]
     numbers = system_numbers(names) if systems else [0]
     return [look.colors.get(name, style(ax, n, None)["color"]) for name, n in zip(names or [""], numbers, strict=True)]
 
 
 def places_of(table: pl.DataFrame, keys: Sequence[str]) -> list[dict[str, Any]]:
-    """The keys of the rows of a plot, in the order of the frame."""
+    """Return the keys of the rows of a plot, in the order of the frame."""
     return number_rows(table, keys)[0].rows(named=True)
 
 
-def write_names(ax: Axes, names: Sequence[str], units: Sequence[int | None], *, own_figure: bool) -> None:
-    """Write the names of the rows with their units; in axes of the caller, as much as fits."""
+def write_names(
+    ax: Axes,
+    names: Sequence[str],
+    keys: Sequence[str],
+    look: Appearance,
+    units: Sequence[int | None] = (),
+    unit: str = "",
+) -> str:
+    """Write the names of the rows and their numbers, as much as fits; return a title that explains both.
+
+    `unit`: what `units` are the numbers of.
+    """
     box = ax.get_window_extent()
-    room = LABEL_LENGTH if own_figure else max(6, letters_along(ax, 0.35 * box.width))
-    counts = ["" if n is None else f"  ({n:,})" for n in units]
-    if max(len(name + count) for name, count in zip(names, counts, strict=True)) > room and not own_figure:
+    room = LABEL_LENGTH if look.in_new_figure else max(6, letters_along(ax, 0.35 * box.width))
+    counts = ["" if n is None else f"  ({n:,})" for n in units or [None] * len(names)]
+    if max(len(name + count) for name, count in zip(names, counts, strict=True)) > room and not look.in_new_figure:
         counts = [""] * len(names)
     labels = [escape(shorten(name, room)) + count for name, count in zip(names, counts, strict=True)]
     # A line is as high as two letters are wide.
-    every = 1 if own_figure else ceil(2 * len(names) / max(1, letters_along(ax, box.height)))
+    every = 1 if look.in_new_figure else ceil(2 * len(names) / max(1, letters_along(ax, box.height)))
     ax.set_yticks(range(len(names) - 1, -1, -every), labels[::every])
+    if not look.in_new_figure and letters_along(ax, box.width) < _NARROW:
+        return ""
+    title = escape(", ".join(shorten(look.display(key)) for key in keys))
+    return f"{title} ({unit})" if any(counts) else title
 
 
 @public()
-def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[PanelArguments]) -> Axes | Any:
+def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[ColourArguments]) -> Axes | Any:
     """Draw a metric over time with its confidence interval, and the prevalence below it.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        What `intervals` or `evaluate` gave by one key column, such as a week or a date, and perhaps several systems. If
-        it has the metric `prevalence`, too, the prevalence is drawn below. Never changed.
+        The result of `intervals` or `evaluate` by one key column, such as a week or a date, for one or more systems. If
+        it has the metric `prevalence`, the prevalence is drawn below. The frame is not changed.
     metric : str, optional
-        Which metric. Default: the first one that is not the prevalence.
+        The metric to draw. Default: the first metric that is not the prevalence.
     labels : dict, optional
-        What to write in place of names: of systems, groups, key columns, metrics and words of the legend, such as
-        `{'s1': 'Baseline', 'recall': 'Sensitivity'}`.
+        Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': 'Baseline',
+        'recall': 'Sensitivity'}`.
     order : list, "value" or "frame"; optional
-        Names of systems and groups in their order; others follow. Or "value", the largest first, or "frame", the order
-        of the frame. Default: "frame".
+        Names of systems and groups, in the order of the plot; all others follow. "value": the largest value first.
+        "frame": as in the frame. Default: "frame".
     decimals : int, optional
-        Decimals of the numbers in the legend, and of percentages. Default 2.
+        Number of decimals in the legend, and of percentages. Default 2.
     max_groups : int, optional
         Maximum number of groups in the plot. Default: 10 lines.
     ax : matplotlib Axes, optional
-        Where to draw. Without it, on a new figure.
+        The axes to draw in. Default: a new figure.
+    figure : matplotlib Figure or SubFigure, optional
+        The figure to draw in, instead of `ax`.
     colors : dict, optional
-        Colours by name: of systems. A dict may have other names, too, but one of its names must be in the plot.
+        Colours by name: of systems. Names that the plot does not have are ignored, unless it has none of them.
     legend : bool
         Whether to draw the legend. Default True.
-    figure : matplotlib Figure or SubFigure, optional
-        Where to draw panels. Without it, on a new figure.
 
     Returns
     -------
     matplotlib Axes
-        A line for each system, and a band where there are bounds. With the prevalence the Figure, whose axes have the
-        names of the metrics as labels. In axes of the caller (`ax=`) the metric is drawn only.
+        A line for each system, and a band if it has bounds. With the prevalence, the result is the Figure, and the
+        labels of its axes are the names of the metrics. Axes of the caller (`ax=`) show only the metric.
 
     Raises
     ------
     ValueError, TypeError
-        The frame is not what `intervals` or `evaluate` gave by one key, or an argument is wrong.
+        The frame is no result of `intervals` or `evaluate` by one key, or an argument is wrong.
     ImportError
         matplotlib is not installed.
 
@@ -304,15 +332,15 @@ def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[
     others = [name for name in metrics if name != _PREVALENCE]
     names = [text("metric", metric) if metric is not None else next(iter(others or metrics), ""), *shares]
     tables = [read_values(frame, name, look) for name in dict.fromkeys(names)]
-    keys = [key for key in tables[0][1] if key != "system"]
+    keys = [key for key in tables[0].keys if key != "system"]
     if len(keys) != 1:
         raise ValueError(f"plot_trend draws one key, such as a week, along the axis, and the frame has {len(keys)}")
-    systems = tables[0][0]["system"].unique(maintain_order=True).to_list() if "system" in tables[0][1] else []
+    systems = tables[0].table["system"].unique(maintain_order=True).to_list() if "system" in tables[0].keys else []
     look.check_number(len(systems), "systems", _MOST_LINES)
     look.check_names(systems or [_PREVALENCE], systems)
     systems = [systems[place] for place in look.places([{"system": system} for system in systems])]
     if look.ax is not None:
-        with canvas(look.ax) as target:
+        with canvas(look) as target:
             _draw_trend(target, tables[0], keys[0], systems, look)
         return target
     height = 4.0 if len(tables) == 1 else 5.0
@@ -329,7 +357,7 @@ def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[
 
 
 def _metrics_of(frame: Any) -> list[str]:
-    """The metrics of a frame that `intervals` or `evaluate` gave."""
+    """Return the metrics of a result of `intervals` or `evaluate`."""
     kind = kind_of(frame)
     columns = list(map(str, kind.columns))
     if "metric" not in columns:
@@ -340,16 +368,16 @@ def _metrics_of(frame: Any) -> list[str]:
 
 def _draw_trend(
     ax: Axes,
-    drawn: tuple[pl.DataFrame, list[str], str],
+    values: Values,
     key: str,
     systems: Sequence[Any],
     look: Appearance,
     is_first: bool = True,
 ) -> None:
-    """Draw a line, and a band where there are bounds, for each system."""
-    table, _, title = drawn
+    """Draw a line for each system, and a band if it has bounds."""
+    table = values.table
     shared = table.select(pl.struct(key, "value").n_unique() == pl.col(key).n_unique()).item() and not is_first
-    if shared:  # the prevalence of rows that all systems ranked
+    if shared:  # all systems rank the same rows, so they have one prevalence
         table, systems = table.unique(key, maintain_order=True), []
     table = table.sort(key, nulls_last=True, maintain_order=True)
     along = table[key].unique(maintain_order=True)
@@ -378,16 +406,16 @@ def _draw_trend(
         from matplotlib.ticker import MaxNLocator
 
         ax.xaxis.set_major_locator(MaxNLocator("auto", integer=along.dtype.is_integer()))
-    set_titles(ax, escape(look.display(key)), title)
-    if systems and look.legend and is_first:
-        draw_legend(ax, own_figure=look.ax is None)
+    set_titles(ax, escape(look.display(key)), values.title)
+    if is_first:
+        draw_legend(ax, look)
 
 
-def read_values(frame: Any, metric: str | None, look: Appearance) -> tuple[pl.DataFrame, list[str], str]:
-    """Read the rows of a metric, the names of the keys, and the name of the metric."""
+def read_values(frame: Any, metric: str | None, look: Appearance) -> Values:
+    """Read the rows of a metric from a frame of `intervals` or of metrics."""
     kind = kind_of(frame)
     if metric is not None and "metric" not in kind.columns and metric in kind.columns:
-        return _read_figures(kind, metric, look)
+        return _read_metrics(kind, metric, look)
     missing = [name for name in COLUMNS if name not in kind.columns]
     if missing:
         raise ValueError(
@@ -400,11 +428,12 @@ def read_values(frame: Any, metric: str | None, look: Appearance) -> tuple[pl.Da
     names = [str(key) for key in keys]
     table = kind.read([*keys, *COLUMNS]).select(map(by_name, [*names, *COLUMNS])).collect()
     selected = one_metric(table, metric)
-    return table.filter(pl.col("metric") == selected), names, escape(look.display(selected, metric_title(selected)))
+    title = escape(look.display(selected, metric_title(selected)))
+    return Values(table.filter(pl.col("metric") == selected), names, title, "n")
 
 
-def _read_figures(kind: Any, metric: str, look: Appearance) -> tuple[pl.DataFrame, list[str], str]:
-    """Read a frame of metrics, which has no bounds; the columns before the first metric are keys."""
+def _read_metrics(kind: Any, metric: str, look: Appearance) -> Values:
+    """Read a frame of metrics. The columns before the first metric are keys, and there are no bounds."""
     names = list(map(str, kind.columns))
     keys = names[: next(i for i, name in enumerate(names) if name == metric or is_metric(name))]
     if not keys:
@@ -417,7 +446,7 @@ def _read_figures(kind: Any, metric: str, look: Appearance) -> tuple[pl.DataFram
     number = by_name(units[0]) if units else pl.lit(None, pl.Int64)
     value = by_name(metric).cast(pl.Float64).fill_nan(None)
     table = table.select(*map(by_name, keys), value=value, low=none, high=none, units=number)
-    return table, keys, escape(look.display(metric, metric_title(metric)))
+    return Values(table, keys, escape(look.display(metric, metric_title(metric))), "positives")
 
 
 def one_metric(table: pl.DataFrame, metric: str | None) -> str:

@@ -23,12 +23,12 @@ RUN = random_run(rows=900, groups=3).with_columns(other=pl.col("score") + pl.int
 def data(chart: Any) -> list[list[dict[str, Any]]]:
     """The rows of all layers."""
     parts = chart if isinstance(chart, dict) else chart.to_dict()
-    return [part["data"]["values"] for part in (parts, *parts["layer"]) if "data" in part]
+    return [part["data"]["values"] for part in (parts, *parts.get("layer", ())) if "data" in part]
 
 
 def points(chart: Any) -> list[dict[str, Any]]:
     """The points of all curves."""
-    return next(rows for rows in data(chart) if "k" in rows[0])
+    return [row for row in data(chart)[0] if row["part"] == "curve"]
 
 
 def test_a_chart_has_the_thresholds_of_the_curve(kind: Any) -> None:
@@ -57,11 +57,11 @@ def test_long_curves_are_thinned_to_real_thresholds() -> None:
 def test_names_colours_marks_and_quantities() -> None:
     options: dict[str, Any] = {"labels": {"score": "Baseline"}, "colors": {"other": "red"}, "mark": "max_f1"}
     chart = fp.plot(RUN, "relevant", ["score", "other"], backend="altair", **options).to_dict()
-    encodings = [layer["encoding"] for layer in chart["layer"] if "detail" in layer["encoding"]]
+    encodings = [layer["encoding"] for layer in chart["layer"] if "order" in layer["encoding"]]
     scale = encodings[0]["color"]["scale"]
     assert [name.partition(" (")[0] for name in scale["domain"]] == ["Baseline", "other"]
     assert scale["range"][1] == "#ff0000"
-    marks = next(rows for rows in data(chart) if "mark" in rows[0])
+    marks = [row for row in data(chart)[0] if row["part"] == "mark"]
     best = fp.evaluate(RUN, ["max_f1", "threshold@max_f1"], "relevant", "other")
     assert marks[1]["mark"].startswith(f"max F1 = {best['max_f1'].item():.2f}")
     assert marks[1]["threshold"] == best["threshold@max_f1"].item()
@@ -69,6 +69,32 @@ def test_names_colours_marks_and_quantities() -> None:
     assert {row["name"] for row in points(several)} == {"Precision", "Recall"}
     logarithmic = fp.plot(RUN, "relevant", "score", x="fpr", y="recall", xscale="log", backend="altair")
     assert min(row["x"] for row in points(logarithmic)) > 0
+
+
+@pytest.mark.parametrize("facet", ["query", "system"])
+def test_panels_share_axes_colours_and_selections(facet: str) -> None:
+    options: dict[str, Any] = {"by": "query", "facet": facet, "mark": "max_f1"}
+    chart = fp.plot(
+        RUN, "relevant", ["score", "other"], backend="altair", colors={"other": "red", 2: "blue"}, **options
+    )
+    spec = chart.to_dict()
+    names = {"query": ["0", "1", "2"], "system": ["score", "other"]}
+    assert spec["facet"]["sort"] == names[facet]
+    scale = next(layer["encoding"] for layer in spec["spec"]["layer"] if "detail" in layer["encoding"])["x"]["scale"]
+    assert scale["domain"] == [0, 1]
+    scale = next(layer["encoding"]["color"]["scale"] for layer in spec["spec"]["layer"] if "order" in layer["encoding"])
+    colours = dict(zip(scale["domain"], scale["range"], strict=True))
+    assert list(colours) == names["system" if facet == "query" else "query"]
+    assert colours["other" if facet == "query" else "2"] == ("#ff0000" if facet == "query" else "#0000ff")
+    for query in range(3):
+        for score in ("score", "other"):
+            panel, name = (str(query), score) if facet == "query" else (score, str(query))
+            found = [row["k"] for row in points(chart) if (row["panel"], row["name"]) == (panel, name)]
+            assert found == [0, *fp.curve(RUN.filter(query=query), "relevant", score)["k"]]
+    marks = [(row["panel"], row["name"]) for row in data(chart)[0] if row["part"] == "mark"]
+    assert len(set(marks)) == 6
+    shares = {row["panel"]: row["y"] for row in data(chart)[0] if row["part"] == "reference"}
+    assert list(shares) == names[facet]
 
 
 def test_dots_of_groups(kind: Any) -> None:
@@ -85,7 +111,7 @@ def test_dots_of_groups(kind: Any) -> None:
     ("options", "sentence"),
     [
         ({"rectangles": True}, "rectangles=: only backend='matplotlib' draws this; leave out rectangles="),
-        ({"by": "query", "facet": True}, "facet=: only backend='matplotlib' draws this"),
+        ({"by": "query", "average": True}, "average=: only backend='matplotlib' draws this"),
         ({"linewidth": 3}, "properties of lines: only backend='matplotlib' draws this"),
         ({"yscale": "logit"}, "xscale= and yscale=: backend='altair' has no logit scale"),
         ({"backend": "plotly"}, "backend must be 'matplotlib' or 'altair', got 'plotly'"),
@@ -140,12 +166,14 @@ addEventListener("load", async () => {
 
 
 @pytest.mark.slow
-def test_pointer_and_legend_in_a_browser(tmp_path: Path) -> None:
+@pytest.mark.parametrize("panels", [1, 3])
+def test_pointer_and_legend_in_a_browser(tmp_path: Path, panels: int) -> None:
     pytest.importorskip("vl_convert")
     browser = next(filter(None, map(shutil.which, BROWSERS)), None)
     if browser is None:
         pytest.skip("there is no Chromium here")
-    chart = fp.plot(RUN, "relevant", ["score", "other"], backend="altair")
+    options: dict[str, Any] = {"by": "query", "facet": True} if panels > 1 else {}
+    chart = fp.plot(RUN, "relevant", ["score", "other"], backend="altair", **options)
     page = tmp_path / "chart.html"
     chart.save(page, inline=True, embed_options={"renderer": "svg"})
     before, end, after = page.read_text(encoding="utf-8").rpartition("</body>")
@@ -159,4 +187,4 @@ def test_pointer_and_legend_in_a_browser(tmp_path: Path) -> None:
     seen = json.loads(html.unescape(match[1]))
     for word in ("(AP = 0.5", "threshold", "k", "precision", "recall"):
         assert word in seen["tooltip"]
-    assert seen["opacity"] == ["0.12", "1"]
+    assert seen["opacity"] == ["0.12", "1"] * panels

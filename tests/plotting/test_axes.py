@@ -1,9 +1,11 @@
 """Curves of other figures than precision against recall."""
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
-from pictures import TEXTBOOK, axes, curves, labels, line, random_run, render
+from pictures import TEXTBOOK, axes, curves, labels, lay_out, line, random_run, render
 
 import frame_pr as fp
 
@@ -81,7 +83,7 @@ def test_marks_stand_where_the_figures_are():
 def test_panels_and_curves_that_are_given():
     run = random_run(groups=3)
     figure = fp.plot(run, "relevant", "score", by="query", facet=True, **ROC)
-    assert [ax.get_legend().get_texts()[0].get_text()[:3] for ax in figure.axes if ax.axison] == ["AUC"] * 3
+    assert [labels(ax)[0][:3] for ax in figure.axes if ax.axison] == ["AUC"] * 3
     assert (figure.get_supxlabel(), figure.get_supylabel()) == ("False positive rate", "Recall")
     drawn = fp.plot_curve(fp.curve(run, "relevant", "score", by="query"), **ROC, ax=axes())
     assert labels(drawn) == labels(fp.plot(run, "relevant", "score", by="query", **ROC, ax=axes()))
@@ -292,3 +294,33 @@ def test_rare_positives_have_a_logarithmic_axis():
     low, high = fp.plot(run, "t", "s").get_ylim()
     assert 0 < low < 0.004
     assert high > 1
+
+
+def test_ticks_of_a_det_curve_stand_apart_and_the_axes_end_with_the_curves() -> None:
+    run = random_run(rows=4000, groups=1).with_columns(score=pl.col("score") + pl.int_range(pl.len()) / 1e6)
+    options: Any = {"x": "fpr", "y": "fnr", "xscale": "logit", "yscale": "logit"}
+    ax = fp.plot(run, "relevant", "score", ax=axes(), **options)
+    lay_out(ax.figure)
+    for axis in (ax.xaxis, ax.yaxis):
+        low, high = axis.get_view_interval()
+        ticks = [tick for tick in axis.get_major_ticks() if low <= tick.get_loc() <= high]
+        boxes = [tick.label1.get_window_extent() for tick in ticks]
+        assert len(boxes) >= 3
+        assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
+    # Rates of 0 have no place: the curve ends at the largest rate whose other rate is above 0.
+    rates = fp.curve(run, "relevant", "score", figures=["fpr", "fnr"]).filter(
+        pl.all_horizontal(pl.col("fpr", "fnr") > 0)
+    )
+    assert ax.get_xlim()[0] <= rates["fpr"].min() < 10 * ax.get_xlim()[0]
+    assert rates["fpr"].max() <= ax.get_xlim()[1]
+    assert rates["fnr"].max() <= ax.get_ylim()[1]
+
+
+def test_the_line_at_a_threshold_is_grey_if_it_belongs_to_several_curves() -> None:
+    run = random_run(rows=900).with_columns(other=pl.col("score") + 0.1)
+    ax = fp.plot(run, "relevant", ["score", "other"], x="threshold", y="f1", threshold=0.5, ax=axes())
+    (guide,) = [drawn for drawn in ax.get_lines() if drawn.get_label() == "_guide"]
+    assert guide.get_color() == "0.6"
+    ax = fp.plot(run, "relevant", ["score", "other"], x="threshold", y="f1", mark="max_f1", ax=axes())
+    guides = [drawn.get_color() for drawn in ax.get_lines() if drawn.get_label() == "_guide"]
+    assert guides == [drawn.get_color() for drawn in curves(ax)]

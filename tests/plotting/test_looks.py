@@ -7,7 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 from matplotlib.colors import to_rgb
-from pictures import TEXTBOOK, axes, curves, labels, line, random_run, render
+from pictures import TEXTBOOK, axes, curves, labels, line, numbers, random_run, render
 
 import frame_pr as fp
 from frame_pr.plotting import appearance
@@ -42,12 +42,13 @@ def lab(light):
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
-# What is left of a colour without the green cones: Machado, Oliveira and Fernandes 2009, severity 1.
+# What is left of a colour without the red or the green cones: Machado, Oliveira and Fernandes 2009, severity 1.
+NO_RED = [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]]
 NO_GREEN = [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]]
 
 
 @pytest.mark.parametrize("ground", ["white", "#121212"])
-@pytest.mark.parametrize("sight", [np.eye(3), np.array(NO_GREEN)], ids=["all", "no green"])
+@pytest.mark.parametrize("sight", [np.eye(3), np.array(NO_RED), np.array(NO_GREEN)], ids=["all", "no red", "no green"])
 def test_any_two_of_seven_colours_differ(ground, sight):
     ax = axes()
     ax.set_facecolor(ground)
@@ -62,8 +63,10 @@ def test_all_colours_are_seen_on_their_ground(ground):
     ax.set_facecolor(ground)
     shine = [float(np.dot([0.2126, 0.7152, 0.0722], linear(one))) for one in [*appearance.palette(ax), ground]]
     *drawn, behind = [one + 0.05 for one in shine]
-    assert all(max(one, behind) / min(one, behind) > 1.8 for one in drawn)
-    letters = float(np.dot([0.2126, 0.7152, 0.0722], linear(appearance.ink(ax)))) + 0.05
+    # The guidelines for accessible pages ask for 3 to 1.
+    least = 3 if ground != "#eaeaf2" else 2.5
+    assert all(max(one, behind) / min(one, behind) > least for one in drawn)
+    letters = float(np.dot([0.2126, 0.7152, 0.0722], linear(appearance.text_colour(ax)))) + 0.05
     assert max(letters, behind) / min(letters, behind) > 4.5
 
 
@@ -287,7 +290,8 @@ def test_all_areas_have_equally_many_decimals():
 def test_what_would_be_empty_says_why():
     rows = pl.DataFrame({"query": [1, 1, 2], "relevant": [True, False, False], "score": [3, 2, 1]})
     figure = fp.plot(rows, "relevant", "score", by="query", facet=True)
-    assert [[text.get_text() for text in ax.texts] for ax in figure.axes] == [[], ["no positives"]]
+    said = [[text.get_text() for text in ax.texts if text not in numbers(ax)] for ax in figure.axes]
+    assert said == [[], ["no positives"]]
     ax = fp.plot(rows.filter(query=2), "relevant", "score", ax=axes())
     assert [text.get_text() for text in ax.texts] == ["no positives"]
     ax = fp.plot(rows.clear(), "relevant", "score", ax=axes())
@@ -316,7 +320,7 @@ def test_keys_are_written_as_people_do():
     assert {text.split(" (A")[0] for text in labels(ax)[:-1]} == {"0.3", "(null)"}
     days = rows.with_columns(query=pl.lit("2024-01-01").str.to_datetime())
     figure = fp.plot(days, "relevant", "score", by="query", facet=True)
-    assert figure.axes[0].get_title().split() == ["query:", "2024-01-01", "P", "=", "2"]
+    assert figure.axes[0].get_title() == "query: 2024-01-01 (P = 2)"
 
 
 def test_baselines_of_groups_have_no_colour_of_a_system():
@@ -331,9 +335,9 @@ def test_a_value_near_0_or_1_is_not_shown_as_0_or_1() -> None:
     # 249 positives at ranks 1 to 248 and 251: AP = (248 + 249/251) / 249 = 0.99997.
     ranked = [1] * 248 + [0, 0, 1]
     run = pl.DataFrame({"t": ranked, "s": range(251, 0, -1)})
-    assert fp.plot(run, "t", "s", ax=axes()).get_legend().get_texts()[0].get_text() == "s (AP = 0.999968, P = 249)"
+    assert fp.plot(run, "t", "s", ax=axes()).get_legend().get_texts()[0].get_text() == "s (AP = 0.99997, P = 249)"
     assert [number_text(value, 2) for value in (0.996, 0.004, 1.0, 0.0, 0.5)] == [
-        "0.9960",
+        "0.996",
         "0.004",
         "1.00",
         "0.00",

@@ -4,7 +4,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from pictures import axes, labels, random_run
+from pictures import axes, curves, labels, random_run
 
 import frame_pr as fp
 from frame_pr.inputs.policies import Policies
@@ -69,9 +69,9 @@ def test_areas_of_a_reordered_curve_are_those_of_evaluate(call: dict[str, Any], 
     names = ["positives", "prevalence", *options.areas]
     wanted = fp.evaluate(run, names, **call).rows_by_key("group", named=True, unique=True)
     request = request_of("relevant", call["score"], "group", None, {k: v for k, v in call.items() if k in POLICIES})
-    for curves in (drawn(curve, options), drawn_curves(rank_curves(run, request, options), options)):
-        assert {each.key["group"] for each in curves} == set(wanted)
-        for each in curves:
+    for drawn_twice in (drawn(curve, options), drawn_curves(rank_curves(run, request, options), options)):
+        assert {each.key["group"] for each in drawn_twice} == set(wanted)
+        for each in drawn_twice:
             row = wanted[each.key["group"]]
             assert each.numbers == {metric: pytest.approx(row[metric], rel=1e-12) for metric in names}
 
@@ -157,7 +157,7 @@ def test_a_group_of_which_nothing_was_retrieved_counts() -> None:
     ax = fp.plot(run, "t", "s", average=True, ax=axes(), **call)
     assert mean == 0.5
     assert labels(ax)[0] == "s (mean AP = 0.50, 2 groups)"
-    x, y = ax.get_lines()[-1].get_xydata().T
+    x, y = curves(ax)[0].get_xydata().T
     assert float(((x[1:] - x[:-1]) * y[1:]).sum()) == pytest.approx(mean, abs=1e-12)
     each = fp.plot(run, "t", "s", ax=axes(), **call)
     assert labels(each)[:2] == ["a (AP = 1.00)", "b (AP = 0.00)"]

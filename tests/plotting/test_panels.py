@@ -7,7 +7,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
 import pytest
-from pictures import axes, curves, labels, random_run, render
+from pictures import axes, curves, labels, numbers, random_run, render
 
 import frame_pr as fp
 
@@ -53,13 +53,14 @@ def test_facets_share_axes_and_hold_every_group() -> None:
     render(figure)
 
 
-def test_the_legend_of_a_panel_covers_no_curve() -> None:
+def test_the_numbers_of_a_panel_cover_no_curve() -> None:
     # A miss, then two hits: precision 0, 1/2, 2/3. The curve runs up along recall 0, through the lower left corner.
     run = pl.DataFrame({"query": 1, "relevant": [0, 1, 1], "score": [3, 2, 1]})
     figure = fp.plot(run, "relevant", "score", by="query", facet=True)
     render(figure)
     (ax,) = figure.axes
-    legend = ax.get_legend().get_window_extent()
+    (text,) = numbers(ax)
+    legend = text.get_window_extent()
     along = np.linspace(0, 1, 101)
     steps = [(0, 1 / 2 * along), (1 / 2 * along, 1 / 2), (1 / 2, 1 / 2 + 1 / 6 * along), (1 / 2 + 1 / 2 * along, 2 / 3)]
     for recall, precision in steps:
@@ -123,7 +124,9 @@ def test_two_keys_stand_at_the_margins_once() -> None:
     assert [ax.get_title() for ax in panels] == [
         f"{name} (P = {n})" if name else f"P = {n}" for name, n in zip([first, *names], counts["relevant"], strict=True)
     ]
-    beside = {text.get_text(): text.get_window_extent() for ax in panels for text in ax.texts}
+    beside = {
+        text.get_text(): text.get_window_extent() for ax in panels for text in ax.texts if text not in numbers(ax)
+    }
     assert list(beside) == ["fold: 0", "1"]
     assert all(box.x1 <= figure.bbox.x1 for box in beside.values())
     assert beside["1"].x0 > max(ax.get_window_extent().x1 for ax in panels)

@@ -29,17 +29,17 @@ CALLS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "panels of scores in one axes": (
         lambda: fp.plot_scores(RUN, "rel", ["s", "other"], ax=axes()),
         ValueError,
-        "ax: 2 groups or scores need a panel each; leave out ax=, or give figure=",
+        "ax: 2 groups need a panel each; leave out ax=, or give figure=",
     ),
     "kind": (
         lambda: fp.plot(RUN, "rel", "s", kind="roc"),
         TypeError,
-        "plot has no argument 'kind'; x= and y= say what is drawn, such as x='fpr', y='recall' for ROC",
+        "plot has no argument 'kind'; plot(..., x='fpr', y='recall') draws a ROC curve",
     ),
     "square": (
         lambda: fp.plot(RUN, "rel", "s", square=True),
         TypeError,
-        "plot has no argument 'square'; it is a method: plot(...).set_box_aspect(1)",
+        "plot has no argument 'square'; set it afterwards: ax.set_box_aspect(1)",
     ),
     "order of nothing": (
         lambda: fp.plot(RUN, "rel", ["s", "other"], order=["zz"]),
@@ -64,7 +64,7 @@ CALLS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "axes and figure": (
         lambda: fp.plot_scores(RUN, "rel", "s", ax=axes(), figure=axes().figure),
         ValueError,
-        "figure= is where panels are drawn, and ax= one axes: give one",
+        "ax= and figure= both say where to draw: give one",
     ),
     "figures of scores": (
         lambda: fp.plot_scores(RUN, "rel", "s", figures="f1"),  # type: ignore[call-arg]
@@ -89,7 +89,7 @@ CALLS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "colors of no curve": (
         lambda: fp.plot(RUN, "rel", ["s", "other"], colors={"zz": "red"}),
         ValueError,
-        "colors names no curve of this plot: it has 'other', 's'; color= sets",
+        "colors has no name of this plot: it has 'other', 's'",
     ),
     "argument of plot_curve": (
         lambda: fp.plot_curve(CURVE, by="q"),  # type: ignore[call-arg]
@@ -202,7 +202,10 @@ def test_an_error_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None
         ("draw.draw_legend", lambda **where: fp.plot(RUN, "rel", ["s", "other"], mark="max_f1", **where)),
         ("score_plots._edges", lambda **where: fp.plot_scores(RUN, "rel", "s", **where)),
         ("statistics_plots._draw_overall", lambda **where: fp.plot_intervals(INTERVALS, **where)),
-        ("comparison_plots.ink", lambda **where: fp.plot_comparison(RUN, AP, "rel", ["s", "other"], by="q", **where)),
+        (
+            "comparison_plots.text_colour",
+            lambda **where: fp.plot_comparison(RUN, AP, "rel", ["s", "other"], by="q", **where),
+        ),
     ]
     for place, call in calls:
         ax = axes()

@@ -8,9 +8,10 @@ import matplotlib.pyplot as plt
 import numpy as np
 import polars as pl
 import pytest
-from pictures import labels, lay_out, set_sizes
+from pictures import labels, lay_out, numbers, set_sizes
 
 import frame_pr as fp
+from frame_pr.plotting.legends import pixels_along
 
 SIZES = ((3, 2), (3.4, 2.4), (3, 3), (3.5, 2.6), (4, 3))
 LAYOUTS = ("constrained", "compressed", "tight", None)
@@ -183,6 +184,22 @@ def test_a_long_legend_widens_our_own_figure(groups: int) -> None:
     assert size(ax)[0] == pytest.approx(size(few)[0], rel=0.05)
 
 
+@pytest.mark.parametrize("figsize", [(4, 3), None])
+@pytest.mark.parametrize("options", [{"average": True, "x": "k"}, {"x": "threshold"}], ids=str)
+def test_the_legend_covers_no_curve_where_the_data_set_the_limits(options: Any, figsize: Any) -> None:
+    ax = None if figsize is None else plt.subplots(figsize=figsize)[1]
+    ax = run(20, 2).pr.plot(
+        "t", ["s0", "s1"], by="g" if "average" in options else None, y=["precision", "recall"], ax=ax, **options
+    )
+    lay_out(ax.figure)
+    legend = ax.get_legend().get_window_extent()
+    curves = [line for line in ax.get_lines() if line.get_label() == "_curve"]
+    assert len(curves) == 4
+    for line in curves:
+        assert legend.count_contains(pixels_along(line.get_transform().transform_path(line.get_path()))) == 0
+    plt.close("all")
+
+
 def test_every_line_has_an_entry() -> None:
     for options in ({}, {"x": "fpr", "y": "recall"}, {"x": "share", "y": "lift"}, {"mark": "max_f1", "recall": 0.5}):
         ax = plt.subplots(figsize=(3, 2))[1]
@@ -198,13 +215,14 @@ def test_panels_have_their_numbers_in_one_place() -> None:
         figure = run(6, 3).pr.plot("t", ["s0", "s1", "s2"], by="g", facet=True, **options)
         lay_out(figure)
         for ax in figure.axes:
-            legend, box, title = (part.get_window_extent() for part in (ax.get_legend(), ax, ax.title))
-            assert legend.x0 == pytest.approx(box.x0, abs=0.02 * box.width)
-            assert box.y1 - 1 <= legend.y0
-            assert legend.y1 <= title.y0 + 1
-            assert legend.width <= 1.05 * box.width
+            box, title = (part.get_window_extent() for part in (ax, ax.title))
+            boxes = [text.get_window_extent() for text in numbers(ax)]
+            assert len(boxes) == 3
+            assert not any(one.overlaps(other) for one, other in combinations([*boxes, title], 2))
+            for one in boxes:
+                assert box.x0 <= one.x0 < one.x1 <= box.x1 + 0.05 * box.width
+                assert box.y1 - 1 <= one.y0 < one.y1 <= title.y0 + 1
             assert min(box.width, box.height) > 1.3 * figure.dpi
-            assert not ax.texts
     plt.close("all")
 
 

@@ -97,7 +97,7 @@ def test_differences_the_largest_first():
         "new worse: 1, tied: 1",
         f"mean difference {row['difference']:.2f} ({row['low']:.2f} to {row['high']:.2f})",
     ]
-    assert ax.get_xlabel() == "m: new less old"
+    assert ax.get_xlabel() == "m: new minus old"
 
 
 def test_of_rows_and_of_their_figures(kind):

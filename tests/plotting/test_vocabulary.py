@@ -105,6 +105,47 @@ def test_panels_of_a_confusion_matrix() -> None:
     plt.close("all")
 
 
+def test_a_single_score_has_the_colour_of_its_name() -> None:
+    colours = {"score": "red", "other": "blue"}
+    assert [line.get_color() for line in curves(fp.plot(RUN, "relevant", "score", colors=colours, ax=axes()))] == [
+        "red"
+    ]
+    both = fp.plot(RUN, "relevant", SCORES, colors=colours, ax=axes())
+    assert [line.get_color() for line in curves(both)] == ["red", "blue"]
+    with pytest.raises(ValueError, match="colors has no name of this plot: it has 'score'"):
+        fp.plot(RUN, "relevant", "score", colors={"another": "red"})
+
+
+def test_words_of_ours_are_translated_too() -> None:
+    german = {"max_f1": "bestes F1", "threshold": "Schwelle", "random ranking": "Zufall", "recall": "Trefferquote"}
+    ax = fp.plot(RUN, "relevant", "score", mark="max_f1", recall=0.5, labels=german)
+    text = " ".join(labels(ax))
+    assert "bestes F1 = " in text
+    assert "Trefferquote 0.5 (Schwelle " in text
+    assert labels(fp.plot(RUN, "relevant", "score", x="fpr", y="recall", labels=german))[-1] == "Zufall (AUC = 0.5)"
+    bars = PLOTS["comparison"](labels={"better": "besser", "mean difference": "Mittel"})
+    assert [" besser: " in label or label.startswith("Mittel ") for label in labels(bars)] == [True, False, True]
+    plt.close("all")
+
+
+@pytest.mark.parametrize("name", ["plot", "intervals", "comparison"])
+def test_a_figure_of_the_caller_without_panels(name: str) -> None:
+    figure = plt.figure(figsize=(5, 4))
+    ax = PLOTS[name](figure=figure)
+    assert figure.axes == [ax]
+    assert tuple(figure.get_size_inches()) == (5, 4)
+    with pytest.raises(ValueError, match="ax= and figure= both say where to draw"):
+        PLOTS[name](figure=figure, ax=ax)
+    plt.close("all")
+
+
+@pytest.mark.parametrize("word", ["figsize", "title", "square", "kind", "palette"])
+@pytest.mark.parametrize("name", PLOTS)
+def test_words_of_other_libraries_have_an_answer(name: str, word: str) -> None:
+    with pytest.raises(TypeError, match=f"{word}'; (the size is|set it afterwards|plot\\(|colors=)"):
+        PLOTS[name](**{word: "x"})
+
+
 @pytest.mark.parametrize("name", ["facets", "scores", "confusion"])
 def test_panels_in_a_figure_of_the_caller(name: str) -> None:
     mine = plt.figure(figsize=(6, 5), layout="constrained")
