@@ -32,6 +32,12 @@ RANDOM = {
 }
 RANDOM["ranking"] = RANDOM["metrics"]
 """The random calls of `make test` that the survivors run."""
+FIRST = {
+    "metrics": [*RANDOM["metrics"], "-k", "0-polars"],
+    "ranking": [*RANDOM["metrics"], "-k", "0-polars"],
+    "statistics": [*RANDOM["statistics"], "-m", "not slow"],
+}
+"""The random calls that run before all: they take seconds, and kill most mutants."""
 NOT_FORMULAS = ("__init__.py", "completion.py", "synonyms.py", "reports.py")
 SECONDS = 240
 """A mutant that takes more CPU time is killed."""
@@ -108,9 +114,10 @@ def start(path: Path, tree: ast.Module, folders: list[str]) -> int:
     import pytest
 
     arguments = ["-x", "-q", "-p", "no:cacheprovider", "--assert=plain"]
-    fast = dict.fromkeys(tests for folder in folders for tests in TESTS[folder])
-    survivors = dict.fromkeys(tests for folder in folders for tests in RANDOM[folder])
-    os._exit(pytest.main([*arguments, "-m", "not slow", *fast]) or pytest.main([*arguments, *survivors]))
+    first = [FIRST[folder] for folder in folders]
+    fast = [["-m", "not slow", *TESTS[folder]] for folder in folders]
+    survivors = [RANDOM[folder] for folder in folders]
+    os._exit(any(pytest.main([*arguments, *tests]) for tests in [*first, *fast, *survivors]))
 
 
 def main(wanted: int = 300, seed: int = 1, jobs: int = 2) -> None:

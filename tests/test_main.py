@@ -23,7 +23,7 @@ def outcomes(printed: str) -> dict[str, str]:
 def test_a_good_installation(capsys):
     assert check.main([]) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith(f"frame_pr    {fp.__version__}\n")
+    assert printed.startswith(f"frame_pr        {fp.__version__}\n")
     assert {"frame_pr", "polars", "pandas"} <= {line.split(" ")[0] for line in printed.splitlines()}
     found = outcomes(printed)
     assert list(found) == [one.kind for one in check.CHECKS]

@@ -12,7 +12,18 @@ from importlib.machinery import ModuleSpec
 from importlib.metadata import PackageNotFoundError, version
 from types import ModuleType
 
-LIBRARIES = ("polars", "pandas", "pyarrow", "numpy", "matplotlib", "pyspark", "dask")
+LIBRARIES = (
+    "polars",
+    "pandas",
+    "pyarrow",
+    "numpy",
+    "matplotlib",
+    "altair",
+    "pyspark",
+    "dask",
+    "ibis-framework",
+    "duckdb",
+)
 """The libraries on which a result or an error may depend."""
 
 

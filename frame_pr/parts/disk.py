@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any
 
 import polars as pl
@@ -318,12 +318,15 @@ _WRITE_ERRORS = {
 @contextmanager
 def part_folder(directory: str | Path | None) -> Iterator[Path]:
     """Create a folder in this directory, or in that of the system for temporary files."""
+    place = gettempdir() if directory is None else str(directory)
     try:
-        temporary = TemporaryDirectory(prefix="frame_pr-", dir=directory, ignore_cleanup_errors=True)
+        place.encode()
+        temporary = TemporaryDirectory(prefix="frame_pr-", dir=place, ignore_cleanup_errors=True)
+    except UnicodeEncodeError:
+        reason = "polars writes only to paths in UTF-8; rename the directory, or take another one with directory="
+        raise OSError(errno.EILSEQ, f"no parts can be written to the directory: {reason}", place) from None
     except OSError as error:
-        raise OSError(
-            error.errno, f"no parts can be written to the directory: {error.strerror}", str(directory)
-        ) from None
+        raise OSError(error.errno, f"no parts can be written to the directory: {error.strerror}", place) from None
     try:
         with temporary as name, _removed_on_signals(name):
             yield Path(name)

@@ -95,12 +95,13 @@ def read_trec_run(path: Path | Sequence[Path] | Mapping[str, Path]) -> pl.DataFr
 
     Examples
     --------
-    >>> import gzip, tempfile
+    >>> import gzip, pathlib, tempfile
     >>> import frame_pr as fp
     >>> run = b"q1 Q0 d7  1 9.25 bm25\nq1 Q0 d2  2 8.5  bm25\n"
-    >>> with tempfile.NamedTemporaryFile() as file:
-    ...     _ = file.write(gzip.compress(run)), file.flush()
-    ...     fp.read_trec_run(file.name).rows()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "bm25.run.gz")
+    ...     _ = file.write_bytes(gzip.compress(run))
+    ...     fp.read_trec_run(file).rows()
     [('bm25', 'q1', 'd7', 1, 9.25), ('bm25', 'q1', 'd2', 2, 8.5)]
     """
     named = dict(path) if isinstance(path, Mapping) else None
@@ -151,11 +152,12 @@ def read_trec_qrels(path: Path | Sequence[Path]) -> pl.DataFrame:
 
     Examples
     --------
-    >>> import tempfile
+    >>> import pathlib, tempfile
     >>> import frame_pr as fp
-    >>> with tempfile.NamedTemporaryFile() as file:
-    ...     _ = file.write(b"query-id\tcorpus-id\tscore\nq1\td7\t1\nq1\td2\t0\n"), file.flush()
-    ...     fp.read_trec_qrels(file.name).rows()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "qrels.tsv")
+    ...     _ = file.write_bytes(b"query-id\tcorpus-id\tscore\nq1\td7\t1\nq1\td2\t0\n")
+    ...     fp.read_trec_qrels(file).rows()
     [('q1', '0', 'd7', 1), ('q1', '0', 'd2', 0)]
     """
     files = _files(path, patterns=True)

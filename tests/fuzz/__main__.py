@@ -13,8 +13,6 @@ from typing import Any
 from fuzz.calls import ENGINES
 from fuzz.trying import SUBJECTS, prepared, tried_of
 
-AT_ONCE = 100  # calls
-
 
 def main() -> None:
     """Try so many cases, tell how it goes, and show the first failure made small."""
@@ -39,7 +37,8 @@ def main() -> None:
         print(SUBJECTS[given.subjects[0]].shown(given.seed, given.call, given.engines))
         return
     cases, failed, start = Counter(), Counter(), time.monotonic()
-    chunks = ((name, range(i, i + AT_ONCE)) for i in count(0, AT_ONCE) for name in given.subjects)
+    sizes = {name: SUBJECTS[name].at_once for name in given.subjects}
+    chunks = ((name, range(i * size, (i + 1) * size)) for i in count() for name, size in sizes.items())
     with ProcessPoolExecutor(given.jobs, get_context("spawn"), prepared) as pool:
 
         def submit() -> tuple[str, Future[tuple[int, dict[int, list[Any]]]]]:
@@ -47,11 +46,12 @@ def main() -> None:
             return name, pool.submit(tried_of, name, given.seed, numbers, given.engines)
 
         running = [submit() for _ in range(given.jobs + 1)]
-        while cases.total() < wanted:
+        while running:
             name, future = running.pop(0)
             done, wrong = future.result()
-            running.append(submit())
             cases[name] += done
+            if cases.total() < wanted:
+                running.append(submit())
             for number, found in wrong.items():
                 failed[name, number] = len(found)
                 if given.all:

@@ -39,6 +39,8 @@ class Subject(NamedTuple):
     """How many cases there are in the calls of these numbers, and what is wrong."""
     shown: Callable[[int, int, list[str]], str]
     """The call of a number and what is wrong with it."""
+    at_once: int = 100
+    """Calls of a task of a process. These have less than 10^3 cases, and take less than 20 s."""
 
 
 def tried(seed: int, numbers: range, engines: list[str]) -> tuple[int, dict[int, list[Any]]]:
@@ -64,7 +66,7 @@ def shown(seed: int, number: int, engines: list[str]) -> str:
     return f"{code(call)}\n\n{found}\n\n{of}"
 
 
-def subject(differences_of: Callable[[int], tuple[int, list[Any]]]) -> Subject:
+def subject(differences_of: Callable[[int], tuple[int, list[Any]]], at_once: int = 100) -> Subject:
     """The subject of a function of a seed alone, which compares many cases and tells what differs."""
 
     def tried(seed: int, numbers: range, engines: list[str]) -> tuple[int, dict[int, list[Any]]]:
@@ -84,15 +86,15 @@ def subject(differences_of: Callable[[int], tuple[int, list[Any]]]) -> Subject:
         text = "\n".join(map(str, wrong.get(number, ["Nothing is wrong"])[:3]))
         return f"{text}\n\n{differences_of.__module__}.{differences_of.__name__}({seed * 10**7 + number})"
 
-    return Subject(tried, shown)
+    return Subject(tried, shown, at_once)
 
 
 SUBJECTS: Mapping[str, Subject] = {
     "metrics": Subject(tried, shown),
     "thresholds": subject(thresholds.differences),
     "statistics": subject(statistics_cases.differences),
-    "comparisons": subject(comparison_cases.differences),
-    "bootstrap": subject(bootstrap_cases.differences),
+    "comparisons": subject(comparison_cases.differences, 20),
+    "bootstrap": subject(bootstrap_cases.differences, 10),
     "chance": subject(chance_cases.differences),
 }
 

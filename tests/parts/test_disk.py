@@ -5,6 +5,7 @@ import math
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from contextlib import nullcontext
 from datetime import date
@@ -395,6 +396,20 @@ def test_a_writer_that_ends_after_the_call_leaves_nothing(tmp_path):
 def test_a_directory_that_is_not_there(tmp_path):
     with pytest.raises(OSError, match=r"no parts can be written to the directory: .*: '.*/none'$"):
         parted(scored(), 2, directory=tmp_path / "none").average_precision("y", "s", by="group")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names of files are Unicode on Windows")
+def test_a_directory_whose_name_is_not_utf8(tmp_path, monkeypatch):
+    latin = os.fsdecode(os.fsencode(tmp_path) + b"/\xe9")  # Its last character is a lone surrogate.
+    wanted = (
+        r"polars writes only to paths in UTF-8; rename the directory, or take another one with directory=: '.*udce9'$"
+    )
+    data = pl.DataFrame({"g": [1, 2], "y": [1, 1], "s": [1.0, 2.0]})
+    with pytest.raises(OSError, match=wanted):
+        fp.partitioned(data, partitions=2, directory=latin, progress=False).average_precision("y", "s", by="g")
+    monkeypatch.setattr(tempfile, "tempdir", latin)
+    with pytest.raises(OSError, match=wanted):
+        fp.partitioned(data, partitions=2, progress=False).average_precision("y", "s", by="g")
 
 
 @pytest.mark.parametrize("size", ["4 gigs", "", 0, -1, 2.5, "GiB"])
