@@ -108,7 +108,7 @@ def draw_facets(
         if not members:
             write_reason(axes[0], "no rows")
         of_panels = iter(looks)
-        grid = axes[0].get_gridspec()
+        grid: Any = axes[0].get_gridspec()
         width = (figure.bbox.width / figure.dpi / scale - 0.4) / grid.ncols
         letters = int(_TITLE_LETTERS * width)
         title_lines, number_rows = 1, 0
