@@ -205,8 +205,8 @@ def test_a_mean_of_lifts_at_ranks_may_be_above_1():
     pytest.importorskip("matplotlib")
     data = pl.DataFrame({"q": [1, 1, 2, 2, 2], "t": [1, 0, 1, 0, 0], "s": [2, 1, 3, 2, 1]})
     axes = data.pr.plot("t", "s", by="q", average=True, x="k", y="lift")
-    drawn = {x: y for line in axes.get_lines() for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)}
-    assert drawn[1] == near(2.5)
+    (line,) = (line for line in axes.get_lines() if line.get_label() == "s (2 groups)")
+    assert dict(zip(line.get_xdata(), line.get_ydata(), strict=True))[1] == near(2.5)
 
 
 @pytest.mark.parametrize("x", ["recall", "k"])
