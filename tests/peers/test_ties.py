@@ -71,7 +71,7 @@ def test_the_table_has_all_tools():
 def test_a_constant_scorer_gets_what_the_page_says(tool, release, torch, metric, first, last):
     for package, named in ((tool, release), ("torch", torch)):
         try:
-            if named and version(package) != named:
+            if named and version(package).partition("+")[0] != named:  # 2.13.0+cpu is a build of 2.13.0
                 pytest.skip(f"the page is about {package} {named}")
         except PackageNotFoundError:
             pytest.skip(f"{package} is not installed")
