@@ -37,7 +37,9 @@ def main() -> None:
         print(SUBJECTS[given.subjects[0]].shown(given.seed, given.call, given.engines))
         return
     cases, failed, start = Counter(), Counter(), time.monotonic()
-    sizes = {name: SUBJECTS[name].at_once for name in given.subjects}
+    # A short run has short tasks: each process takes one, and one waits.
+    longest = max(10, wanted // given.jobs)
+    sizes = {name: min(longest, SUBJECTS[name].at_once) for name in given.subjects}
     chunks = ((name, range(i * size, (i + 1) * size)) for i in count() for name, size in sizes.items())
     with ProcessPoolExecutor(given.jobs, get_context("spawn"), prepared) as pool:
 
