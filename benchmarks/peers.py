@@ -19,7 +19,7 @@ RESULT_LIST = 1_000  # rows: the search tools are asked where no group is longer
 SUITE_GROUPS = 100_000  # at most: many expressions per group take long
 FIGURES = ["precision", "recall", "f1", "f2", "specificity", "accuracy", "mcc", "kappa"]
 AUC, RANKS = "ROC AUC", "nDCG@10 and reciprocal rank"
-SUITE, CURVE = f"AP and {len(FIGURES)} figures at a threshold", "the curve"
+SUITE, CURVE = f"AP and {len(FIGURES)} metrics at a threshold", "the curve"
 
 
 def race(data: pl.DataFrame, score: str, rounds: int) -> dict[str, Times]:

@@ -193,7 +193,7 @@ class PR(Generic[Frame]):
 def _method_hint(name: str) -> str:
     """Return what to call instead of an unknown method."""
     names = [method.name for method in methods()]
-    # A rate is a name of its own: precision is not a misspelt r_precision.
+    # The name of a rate is not a misspelling: `precision` does not mean the method `r_precision`.
     if name not in RATES and (near := nearest(name, names, cutoff=0.8)):
         return did_you_mean(near[:2])
     if is_metric(name):

@@ -143,7 +143,7 @@ def unit_of(bits: pl.Expr) -> pl.Expr:
 
 
 def how_many(*, has_counts: bool) -> pl.Expr:
-    """Aggregate the number of rows. `counted`: whether a row stands for `count` rows."""
+    """Aggregate the number of rows. `has_counts`: whether a row stands for `count` rows."""
     return pl.col("count").sum() if has_counts else pl.len().cast(pl.Int64)
 
 

@@ -190,7 +190,7 @@ def _is_grid(keys: Sequence[tuple[Any, ...]]) -> bool:
 
 
 def columns_of(panels: int, target: Figure | SubFigure | None = None) -> int:
-    """Return a number of columns that leaves few cells empty, or in a figure of the caller the largest panels."""
+    """Return the number of columns: few empty cells, or the largest panels if the caller gives the figure."""
     if target is not None:
         width, height = target.bbox.width, target.bbox.height
         return max(range(1, max(1, panels) + 1), key=lambda n: min(width / n, height / ceil(panels / n)))
