@@ -102,7 +102,7 @@ _ADVICE = {
     **dict.fromkeys(("undefined", "zero_division"), "what has no value stays null here: fill_null(...) fills it"),
 }
 _PLOT_ADVICE = {
-    "figsize": "create a figure of this size, and pass its axes as ax=, or the figure as figure= for panels",
+    "figsize": "the size is a property of the figure: pass its axes as ax=, or for panels the figure as figure=",
     "title": "set it afterwards: ax.set_title(...), for panels figure.suptitle(...)",
     "square": "set it afterwards: ax.set_box_aspect(1)",
     **{limits: f"set it afterwards: ax.set_{limits}(...)" for limits in ("xlim", "ylim")},
