@@ -16,11 +16,11 @@ from frame_pr.inputs.sort_keys import SortKey, parts_of_largest
 from frame_pr.inputs.thresholds import code_reached
 from frame_pr.inputs.weights import EXTRA_SUMS, GAINS, UNIT, with_totals
 from frame_pr.metrics.cutoffs import Rank, Threshold
-from frame_pr.metrics.metric import FACTS, Aggregate, Aggregates, Metric
+from frame_pr.metrics.metric import FACTS, Aggregate, Aggregates, BlocksRead, Metric
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS, GRADED_COLUMNS, metric
 from frame_pr.metrics.rates import RATES
 from frame_pr.ranking.blocks import best_blocks, blocks_of, is_step
-from frame_pr.ranking.sorting import Reached
+from frame_pr.ranking.sorting import Kept, Reached
 
 
 class Plan(NamedTuple):
@@ -146,28 +146,26 @@ def _aggregate_ranking(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Thre
     """Aggregate over the blocks of the ranking."""
     in_units, metrics = rows.weights.fractional, metric_plan.metrics.values()
     hits_may_lack = bool(rows.request.keeps_unscored or rows.totals or rows.starts is not None)
-    blocks_read = {record.beyond_steps for record in metrics}
+    blocks_read = {_blocks_read(record, rows) for record in metrics}
     first = "first" in blocks_read or (hits_may_lack and "first without hits" in blocks_read)
-    codes = {name: code_reached(cutoff.threshold, rows.key) for name, cutoff in cutoffs.items()}
-    k_at: dict[str, Reached] = {f"k@{name}": partial(SortKey.reaches, code=code) for name, code in codes.items()}
+    codes = {cutoff.reached_column: code_reached(cutoff.threshold, rows.key) for cutoff in cutoffs.values()}
+    thresholds: dict[str, Reached] = {name: partial(SortKey.reaches, code=code) for name, code in codes.items()}
     if "retrieved_rows" in metric_plan.facts and rows.has_unranked:
-        k_at["retrieved_k"] = SortKey.is_retrieved
+        thresholds["retrieved"] = SortKey.is_retrieved
+    ranks = {record.cut for record in metrics if _blocks_read(record, rows) == "last within rank"}
+    kept = Kept(thresholds, [cut.of_group for cut in ranks if isinstance(cut, Rank)])
     columns = metric_plan.columns_of_blocks
-    if "retrieved_k" in columns:
-        columns |= {"k"}
     steps = "all" not in blocks_read
     # Most blocks are no steps, so do not aggregate all of them for metrics that need only the steps.
     apart = not steps and len(blocks_read) > 1 and columns.isdisjoint(("ties", "misses"))
     columns |= {"hits", "first"} if apart else set()
-    table = blocks_of(rows, columns, steps=steps, first=first, k_at=k_at, extra_sums=metric_plan.extra_sums)
-    if not rows.has_unranked and "retrieved_k" in columns:
-        table = table.with_columns(retrieved_k="k")
+    table = blocks_of(rows, columns, steps=steps, first=first, kept=kept, extra_sums=metric_plan.extra_sums)
     # Known totals replace the facts where these are first needed: in blocks only if an aggregate names them there.
     in_blocks = not metric_plan.columns.isdisjoint(FACTS)
     if rows.totals and in_blocks:
         table = with_totals(table, rows.totals, in_units=in_units)
     if apart:
-        sums = _aggregate_steps_apart(table, metric_plan, rows, is_step(metric_plan.extra_sums, first=first))
+        sums = _aggregate_steps_apart(table, metric_plan, rows, is_step(metric_plan.extra_sums, kept, first=first))
     else:
         sums = aggregate_blocks(table, metric_plan.over_groups, rows.groups, in_order=True)
     # A group without rows has no block that could carry its totals.
@@ -176,13 +174,21 @@ def _aggregate_ranking(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Thre
     return _with_ideals(sums, best_blocks(rows), metric_plan.ideals) if metric_plan.ideals else sums
 
 
+def _blocks_read(record: Metric, rows: Rows) -> BlocksRead:
+    """Return which blocks beyond the steps a metric reads of these rows."""
+    # The k and the number of rows are known before other blocks are dropped, but not totals that come from elsewhere.
+    if record.beyond_steps == "last within rank" and (rows.totals or rows.starts is not None):
+        return "all"
+    return record.beyond_steps
+
+
 def _aggregate_steps_apart(table: pl.LazyFrame, metric_plan: Plan, rows: Rows, steps: pl.Expr) -> pl.LazyFrame:
     """Aggregate over all blocks only what needs them, and over the steps everything else."""
     ties, records = rows.request.ties, metric_plan.over_groups
     of_steps = {
         name
         for metric in metric_plan.metrics.values()
-        if metric.beyond_steps != "all"
+        if _blocks_read(metric, rows) != "all"
         for name in metric.aggregates[ties]
     }
     of_all = {name: record for name, record in records.items() if name not in {*of_steps, *metric_plan.facts}}

@@ -96,7 +96,7 @@ def _threshold_at_rank(name: re.Match[str], blocks: Blocks) -> Metric:
         by_ties({f"threshold@{cut}": Aggregate(within, "loosest")}, bounded=False),
         cut=cut,
         needs=("a threshold",),
-        beyond_steps="all",
+        beyond_steps="last within rank",
     )
 
 
@@ -213,7 +213,7 @@ def _total_cost(name: re.Match[str], blocks: Blocks) -> Metric:
         missed = total - blocks.number(f"tp@{cut}").fill_null(0)
         if blocks.graded:
             # Read the running total: a sum of floats would depend on its order.
-            reached = pl.when(blocks.k <= blocks.number(f"k@{cut}")).then(blocks.missed_gain)
+            reached = pl.when(blocks.number(cut.reached_column)).then(blocks.missed_gain)
             parts[f"missed@{cut}"] = Aggregate(reached, "min")
             missed = blocks.number(f"missed@{cut}").fill_null(total)
     aggregates = by_ties(parts, expected=parts, bounded=False)

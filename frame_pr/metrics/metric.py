@@ -198,6 +198,12 @@ class Cutoff(ABC):
         return {f"{name}@{self}": Aggregate(pl.when(of_block).then(count), how) for name, count in counts.items()}
 
 
+BlocksRead: TypeAlias = Literal["none", "first without hits", "first", "last within rank", "all"]
+"""Blocks without a positive: none, the first one of a group (always, or only if a group may have positives that are not
+ranked), the last one within a rank, or all.
+"""
+
+
 class Metric(NamedTuple):
     """A metric as a record of its parts."""
 
@@ -217,10 +223,8 @@ class Metric(NamedTuple):
     """Whether its value always lies between 0 and 1."""
     best: Literal["largest", "smallest", "none"] = "largest"
     """Which value of a share is best. Only a share has a best value."""
-    beyond_steps: Literal["none", "first without hits", "first", "all"] = "none"
-    """Which blocks without a positive it reads: none, the first one of a group (always, or only if a group may have
-    positives that are not ranked), or all.
-    """
+    beyond_steps: BlocksRead = "none"
+    """Which blocks without a positive it reads, apart from the last ones that reach a threshold."""
 
 
 def by_ties(
@@ -272,7 +276,7 @@ FACTS: Mapping[str, Fact] = {
     # Only for fractional weights.
     "unit": Fact(Aggregate(pl.col("unit"), "first"), Aggregate(pl.col("unit"), "first")),
     "retrieved_positives": Fact(Aggregate(pl.col("tp"), "max"), Aggregate((_TRUTH & _SCORE.is_not_null()) * _WEIGHT)),
-    "retrieved_rows": Fact(Aggregate(pl.col("retrieved_k"), "max"), Aggregate(_SCORE.is_not_null() * _WEIGHT)),
+    "retrieved_rows": Fact(Aggregate(pl.col("k"), "max"), Aggregate(_SCORE.is_not_null() * _WEIGHT)),
 }
 
 

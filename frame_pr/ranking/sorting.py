@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 import polars as pl
 
@@ -34,6 +35,47 @@ from frame_pr.inputs.weights import (
 
 Reached = Callable[[SortKey], pl.Expr]
 """Whether a row reaches a threshold, of the keys in some layout."""
+
+
+class Kept(NamedTuple):
+    """The blocks that metrics read although they may have no positive: the last ones that meet these conditions."""
+
+    thresholds: Mapping[str, Reached] = MappingProxyType({})
+    """Conditions on the score, by the names of their columns."""
+    ranks: Sequence[Callable[[pl.Expr, pl.Expr], pl.Expr]] = ()
+    """The largest k, as functions of the numbers of positives and of rows of a group; they read only the latter."""
+
+    @property
+    def conditions(self) -> list[pl.Expr]:
+        """Return whether blocks are kept, from the columns of their thresholds and the column `last_within`."""
+        return [*(is_last_of(pl.col(name)) for name in self.thresholds), *([pl.col("last_within")] if self.ranks else [])]
+
+    def last_within(self, run: pl.Expr, last: pl.Expr, end: pl.Expr) -> pl.Expr:
+        """Return whether a row is the last one of its group that ends a block within one of the ranks.
+
+        `run`: the running count of rows. `last`: whether the row is the last one of its group. `end`: whether a block
+        of retrieved rows ends.
+        """
+        before, rows = pl.col("before"), pl.col("upto") - pl.col("before")
+
+        def mark(columns: Sequence[pl.Series]) -> pl.Series:
+            run, last, end = columns
+            ends = pl.DataFrame({"run": run}).with_row_index("place").filter(end)
+            groups = pl.DataFrame({"upto": run.filter(last)}).with_columns(before=pl.col("upto").shift(1, fill_value=0))
+            places = pl.repeat(False, len(run), dtype=pl.Boolean, eager=True)
+            for rank in self.ranks:
+                most = groups.select("before", most=before + pl.min_horizontal(rank(rows, rows), rows))
+                upto = most.with_columns(blocks=ends["run"].search_sorted(most["most"], side="right").cast(pl.Int64))
+                upto = upto.filter(pl.col("blocks") > 0)
+                blocks = ends[upto["blocks"] - 1]
+                # In a group whose first block is larger, the block belongs to a group before.
+                places = places.scatter(blocks["place"].filter(blocks["run"] > upto["before"]), True)
+            return places
+
+        return pl.map_batches([run, last, end], mark, return_dtype=pl.Boolean)
+
+
+NOTHING_KEPT = Kept()
 _LOOKED_AT = 2**16
 """The number of keys in the sample that is inspected before the sort."""
 _WIDTHS_FROM = 2**17
@@ -44,16 +86,16 @@ def sorted_blocks(
     rows: Rows,
     wanted: Collection[str],
     extra_sums: Sequence[str],
-    k_at: Mapping[str, Reached],
+    kept: Kept,
     *,
     steps: bool,
     each_row: bool,
 ) -> pl.LazyFrame:
     """Return one row per block, in order: `bits`, and running totals over all groups up to the end of the block.
 
-    There is a total for each weighted count, for each of `extra_sums`, and of the rows for which each column of `k_at`
-    is true; `ties_run` and `size` if they are wanted; and the units of fractional columns. `steps`: blocks without a
-    positive may be missing, except the last one of a group.
+    There is a total for each weighted count and for each of `extra_sums`; `ties_run` and `size` if they are wanted; and
+    the units of fractional columns. `steps`: blocks without a positive may be missing, except the last one of a group
+    and those of `kept`.
     """
     masses = {
         name: weights
@@ -70,7 +112,7 @@ def sorted_blocks(
         has_units=rows.units is not None,
         unranked=rows.has_unranked,
         sums=extra_sums,
-        k_at=k_at,
+        kept=kept,
         wanted=frozenset(wanted).intersection(("ties", "size")),
         steps=steps and not {*extra_sums} - ({UNJUDGED.block} if not rows.request.fills_labels else set()),
         each_row=each_row,
@@ -98,7 +140,7 @@ class _Sort:
     has_units: bool
     unranked: bool
     sums: Sequence[str]
-    k_at: Mapping[str, Reached]
+    kept: Kept
     wanted: frozenset[str]
     steps: bool
     each_row: bool
@@ -143,8 +185,8 @@ class _Sort:
         outputs: dict[str, pl.DataType] = {"bits": pl.Int128(), HITS.run: weight, ROWS.run: weight}
         outputs |= {name: pl.Int64() for name, is_made in (("ties_run", "ties" in self.wanted),) if is_made}
         outputs |= {"size": weight} if "size" in self.wanted else {}
+        outputs |= {"last_within": pl.Boolean()} if self.kept.ranks else {}
         outputs |= {f"{name}_run": gain if name in GAINS else pl.Int64() for name in self.sums}
-        outputs |= dict.fromkeys(self.k_at, weight)
         outputs |= {"unit": pl.Float64()} if weight == pl.Int128() else {}
         return outputs | ({"gain_unit": pl.Float64()} if gain == pl.Int128() else {})
 
@@ -161,6 +203,10 @@ class _Sort:
         if len(table) >= _WIDTHS_FROM and not self.ordered:
             key = key.narrowed(table, numbers)
         ranked = self._ranked(table, key, mass, engine).with_columns(**whole)
+        if self.kept.ranks:
+            # The streaming engine would copy all columns for a function of whole columns.
+            ranked = self._with_last_within(ranked, key, has_counts="count" in table.columns)
+            ranked = ranked.collect(engine="in-memory").lazy()
         totals = self._totals(ranked, key, units, has_counts="count" in table.columns)
         return totals.collect(engine=engine).to_struct("key")
 
@@ -174,6 +220,8 @@ class _Sort:
         rows = rows.with_row_index("number") if self._by_index else rows
         keys = rows.select(*others, key=self.key.pack(self._place(self.key)))
         keys = keys.sort("key") if others else keys.select(pl.col("key").sort())
+        if self.kept.ranks:
+            keys = self._with_last_within(keys, self.key, has_counts=self.has_counts)
         return self._totals(keys, self.key, {}, has_counts=self.has_counts)
 
     def _place(self, key: SortKey) -> pl.Expr | None:
@@ -280,11 +328,7 @@ class _Sort:
                 table = table.with_columns(of_row.alias(unit))
                 if not of_frame:
                     table = table.with_columns(_times(in_units(pl.col(name), pl.col(unit)), count).alias(name))
-        weight = count
-        if "weight" in self.masses:
-            weight = pl.col("weight")
-        elif key.drops:
-            weight = _times(key.counts().cast(pl.Int64), count)
+        weight = self._weight(key, count)
         runs: dict[str, pl.Expr] = {}
         if weight is None:
             table, run = table.with_row_index("row"), pl.col("row").cast(pl.Int64) + 1
@@ -297,14 +341,7 @@ class _Sort:
             runs["ties_run"] = _times(
                 (tied & key.is_retrieved() if self.unranked else tied).cast(pl.Int64), count
             ).cum_sum()
-        if self.k_at:
-            # Codes may depend on the system of the group.
-            table = table.with_columns(group=key.group())
-            runs |= {name: _times(reaches(key).cast(pl.Int64), weight).cum_sum() for name, reaches in self.k_at.items()}
-        end = key.ends(of="place" if self.ordered else "block")
-        if self.by_truth:
-            # Rows of equal score and label need no order among them.
-            end = pl.lit(True) if self.each_row else end | key.ends(of="truth" if not self._by_index else "row")
+        end = self._end(key)
         hits = _times(key.truth(), weight)
         if self._early:
             # A block with a positive ends in one, so drop most rows before anything else is computed.
@@ -314,8 +351,7 @@ class _Sort:
                 table = table.with_columns(
                     before=pl.when(end.shift(1, fill_value=True)).then(before).otherwise(0).cum_max()
                 )
-            table = table.filter((key.truth() == 1) | key.ends(of="group")).with_columns(hits.cum_sum().alias(HITS.run))
-            table = table.filter(end)
+            table = self._needed(table, key).with_columns(hits.cum_sum().alias(HITS.run)).filter(end)
             size = run - pl.col("before")
         else:
             gain = pl.col("gain")
@@ -332,6 +368,38 @@ class _Sort:
         return table.select(
             made.get(name, pl.col(name)).cast(dtype).alias(name) for name, dtype in self.outputs.items()
         )
+
+    def _weight(self, key: SortKey, count: pl.Expr | None) -> pl.Expr | None:
+        """Return what a row counts; None if every row counts once."""
+        if "weight" in self.masses:
+            return pl.col("weight")
+        return _times(key.counts().cast(pl.Int64), count) if key.drops else count
+
+    def _end(self, key: SortKey) -> pl.Expr:
+        """Return whether a row is the last one of a block."""
+        end = key.ends(of="place" if self.ordered else "block")
+        if self.by_truth:
+            # Rows of equal score and label need no order among them.
+            end = pl.lit(True) if self.each_row else end | key.ends(of="truth" if not self._by_index else "row")
+        return end
+
+    def _with_last_within(self, table: pl.LazyFrame, key: SortKey, *, has_counts: bool) -> pl.LazyFrame:
+        """Add the column of the ranks of `kept`."""
+        weight = self._weight(key, pl.col("count") if has_counts else None)
+        run = pl.int_range(1, pl.len() + 1, dtype=pl.Int64) if weight is None else weight.cum_sum()
+        end = self._end(key) & key.is_retrieved() if self.unranked else self._end(key)
+        table = table.with_columns(bits=key.bits()) if self.unranked or key.drops else table
+        return table.with_columns(last_within=self.kept.last_within(run, key.ends(of="group"), end))
+
+    def _needed(self, table: pl.LazyFrame, key: SortKey) -> pl.LazyFrame:
+        """Return the positives, the last row of each group, and the last rows of the blocks of `kept`."""
+        reached = {name: reaches(key) for name, reaches in self.kept.thresholds.items()}
+        last = key.ends(of="group")
+        if any("group" in condition.meta.root_names() for condition in reached.values()):
+            # Codes may depend on the system of the group.
+            table = table.with_columns(group=key.group())
+        table = table.with_columns(**reached)
+        return table.filter(pl.any_horizontal(key.truth() == 1, last, *self.kept.conditions))
 
     @property
     def _early(self) -> bool:
@@ -382,6 +450,11 @@ def _unit_of_group() -> pl.Expr:
 def starts(column: pl.Expr) -> pl.Expr:
     """Return whether the value differs from that of the row before."""
     return (column != column.shift(1)).fill_null(True)
+
+
+def is_last_of(condition: pl.Expr) -> pl.Expr:
+    """Return whether a condition holds for a row but not for the row after it."""
+    return condition & ~condition.shift(-1, fill_value=False)
 
 
 def ends(column: pl.Expr) -> pl.Expr:
