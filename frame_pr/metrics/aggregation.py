@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import polars as pl
 
@@ -167,7 +167,7 @@ def _aggregate_ranking(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Thre
     if apart:
         sums = _aggregate_steps_apart(table, metric_plan, rows, is_step(metric_plan.extra_sums, kept, first=first))
     else:
-        sums = aggregate_blocks(table, metric_plan.over_groups, rows.groups, in_order=True)
+        sums = aggregate_blocks(table, metric_plan.over_groups, rows.groups, fills_nulls=not rows.small)
     # A group without rows has no block that could carry its totals.
     if rows.totals and not (in_blocks and rows.groups is None):
         sums = with_totals(sums, rows.totals, in_units=in_units)
@@ -176,8 +176,8 @@ def _aggregate_ranking(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Thre
 
 def _blocks_read(record: Metric, rows: Rows) -> BlocksRead:
     """Return which blocks beyond the steps a metric reads of these rows."""
-    # The k and the number of rows are known before other blocks are dropped, but not totals that come from elsewhere.
-    if record.beyond_steps == "last within rank" and (rows.totals or rows.starts is not None):
+    if record.beyond_steps == "last within rank" and (rows.small or rows.totals or rows.starts is not None):
+        # Few blocks are aggregated faster than dropped. Totals that come from elsewhere are not known before the blocks.
         return "all"
     return record.beyond_steps
 
@@ -194,8 +194,10 @@ def _aggregate_steps_apart(table: pl.LazyFrame, metric_plan: Plan, rows: Rows, s
     of_all = {name: record for name, record in records.items() if name not in {*of_steps, *metric_plan.facts}}
     of_steps_alone = {name: record for name, record in records.items() if name not in of_all}
 
-    sums = aggregate_blocks(table.filter(steps), of_steps_alone, rows.groups)
-    return side_by_side(sums, aggregate_blocks(table, of_all, rows.groups).drop("group"))
+    fills_nulls = not rows.small
+    sums = aggregate_blocks(table.filter(steps), of_steps_alone, rows.groups, fills_nulls=fills_nulls)
+    of_all_blocks = aggregate_blocks(table, of_all, rows.groups, fills_nulls=fills_nulls)
+    return side_by_side(sums, of_all_blocks.drop("group"))
 
 
 def _with_ideals(sums: pl.LazyFrame, best: pl.LazyFrame, aggregates: Aggregates) -> pl.LazyFrame:
@@ -226,23 +228,55 @@ def finalize(sums: pl.LazyFrame, keys: Sequence[str], metric_plan: Plan) -> pl.L
 
 
 def aggregate_blocks(
-    table: pl.LazyFrame, aggregates: Aggregates, groups: int | None = None, *, in_order: bool = True
+    table: pl.LazyFrame,
+    aggregates: Aggregates,
+    groups: int | None = None,
+    *,
+    in_order: bool = True,
+    fills_nulls: bool = False,
 ) -> pl.LazyFrame:
-    """Return one row per group, sorted if the table is: `group` and these aggregates over blocks or rows."""
+    """Return one row per group, sorted if the table is: `group` and these aggregates over blocks or rows.
+
+    `in_order`: whether the table is sorted. `fills_nulls`: whether the table is so long that it pays to replace nulls.
+    """
     # Compute columns first: polars shares common subexpressions between columns, and aggregates plain columns fastest.
-    columns = {name: record.kind.value(record.over) for name, record in aggregates.items()}
-    return per_group(table.select("group", **columns), aggregates, groups, in_order=in_order)
+    table = table.select("group", **{name: record.kind.value(record.over) for name, record in aggregates.items()})
+    in_lists = {name for name, record in aggregates.items() if in_order and record.kind.in_lists}
+    nulls = {
+        name: null for name, record in aggregates.items() if fills_nulls and (null := record.kind.null) is not None
+    }
+    if not nulls:
+        return per_group(table, aggregates, groups, in_lists=in_lists)
+    table = table.with_columns(pl.col(name).fill_null(_bound(name, null)) for name, null in nulls.items())
+    sums = per_group(table, aggregates, groups, in_lists={*in_lists, *nulls})
+    return sums.with_columns(
+        pl.when(pl.col(name) != _bound(name, null)).then(name).alias(name) for name, null in nulls.items()
+    )
+
+
+def _bound(column: str, which: Literal["lower_bound", "upper_bound"]) -> pl.Expr:
+    """Return the smallest or largest value of the dtype of a column."""
+    bound: pl.Expr = getattr(pl.col(column), which)()
+    return bound
 
 
 def per_group(
-    table: pl.LazyFrame, aggregates: Aggregates, groups: int | None, prefix: str = "", *, in_order: bool
+    table: pl.LazyFrame,
+    aggregates: Aggregates,
+    groups: int | None,
+    prefix: str = "",
+    *,
+    in_lists: Collection[str] = (),
 ) -> pl.LazyFrame:
     """Return one row per group, sorted if the table is: `group` and these aggregates over columns with a prefix.
 
     The columns hold the values to aggregate, or parts of the aggregates. `groups`: the number of groups if groups
-    without rows count too. `in_order`: whether the table is sorted.
+    without rows count too. `in_lists`: those to aggregate as lists, if the table is sorted.
     """
-    parts = {name: _aggregated(pl.col(prefix + name), record, in_order=in_order) for name, record in aggregates.items()}
+    parts = {}
+    for name, record in aggregates.items():
+        column = pl.col(prefix + name)
+        parts[name] = getattr(column.implode().list if name in in_lists else column, record.kind.aggregation)()
     table = table.group_by("group", maintain_order=True).agg(**parts)
     if groups is None:
         return table
@@ -250,12 +284,6 @@ def per_group(
     sums = {name for name, record in aggregates.items() if record.kind.aggregation == "sum"}
     zero = [name for name in aggregates if name in sums or (name in FACTS and name != "unit")]
     return every.join(table, on="group", how="left", maintain_order="left").with_columns(pl.col(zero).fill_null(0))
-
-
-def _aggregated(column: pl.Expr, record: Aggregate, *, in_order: bool) -> pl.Expr:
-    kind = record.kind
-    number: pl.Expr = getattr(column.implode().list if in_order and kind.in_lists else column, kind.aggregation)()
-    return number
 
 
 def _columns_read(formulas: Iterable[pl.Expr]) -> frozenset[str]:

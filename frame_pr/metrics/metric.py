@@ -97,6 +97,8 @@ class AggregateKind(NamedTuple):
 
     It does so for columns without nulls, and takes more than twice as long for columns with nulls.
     """
+    null: Literal["lower_bound", "upper_bound"] | None = None
+    """The value of the dtype that may stand for null in such lists: no aggregate has it."""
     is_ideal: bool = False
     """Whether the blocks are those of equal gain, the largest gain first."""
 
@@ -120,13 +122,13 @@ AggregateName: TypeAlias = Literal[
 KINDS: Mapping[AggregateName, AggregateKind] = {
     "sum": AggregateKind("sum", _zero_for_null, in_lists=True),
     "max": AggregateKind("max", in_lists=True),
-    "max_of_some": AggregateKind("max"),
-    "min": AggregateKind("min"),
+    "max_of_some": AggregateKind("max", null="lower_bound"),
+    "min": AggregateKind("min", null="upper_bound"),
     "first": AggregateKind("first"),
     "best": AggregateKind("max", largest_by, extreme="max", in_lists=True),
     "least": AggregateKind("max", smallest_by, extreme="min", in_lists=True),
-    "strictest": AggregateKind("max", _rank_key_where, is_threshold=True),
-    "loosest": AggregateKind("min", _rank_key_where, is_threshold=True),
+    "strictest": AggregateKind("max", _rank_key_where, is_threshold=True, null="lower_bound"),
+    "loosest": AggregateKind("min", _rank_key_where, is_threshold=True, null="upper_bound"),
     "ideal": AggregateKind("sum", _zero_for_null, in_lists=True, is_ideal=True),
     "list": AggregateKind("implode"),
 }

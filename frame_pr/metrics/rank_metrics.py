@@ -185,12 +185,12 @@ def _gain(name: re.Match[str], b: Blocks) -> Metric:
 
 def _captured_gain(name: re.Match[str], b: Blocks) -> Metric:
     cut = Rank.parse(name["k"])
-    parts = {f"captured_gain@{cut}": Aggregate(b.mass_among(b.hit_gain, cut.of_group(b.positives, b.rows)))}
-    total = b.positives
+    parts, captured, total = cut.aggregates(b), f"tp@{cut}", b.positives
     if b.graded:
-        parts["hit_gains"] = Aggregate(b.hit_gain)
-        total = b.number("hit_gains")
-    value = ratio(b.number(f"captured_gain@{cut}"), total).clip(upper_bound=1.0)
+        captured, total = f"captured_gain@{cut}", b.number("hit_gains")
+        gain = b.mass_among(b.hit_gain, cut.of_group(b.positives, b.rows))
+        parts = {captured: Aggregate(gain), "hit_gains": Aggregate(b.hit_gain)}
+    value = ratio(b.number(captured), total).clip(upper_bound=1.0)
     return Metric("share", value, by_ties(parts, expected=parts, bounded=False), cut=cut)
 
 

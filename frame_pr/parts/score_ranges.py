@@ -209,7 +209,7 @@ def summed_up(part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame, units: 
 def finished_groups(sums: pl.DataFrame, call: PartQuery, plan: Plan) -> pl.DataFrame:
     """Compute the metrics of each group from the sums of its ranges."""
     coder = _coding_of(sums, call.keys)
-    groups = per_group(coder.rows, plan.over_groups, None if call.keys else 1, _SUM, in_order=False)
+    groups = per_group(coder.rows, plan.over_groups, None if call.keys else 1, _SUM)
     table = finalize(groups, ["group"], plan)
     return coder.restore(table).select(*call.keys, *plan.metrics).collect()
 

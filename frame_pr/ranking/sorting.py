@@ -48,31 +48,10 @@ class Kept(NamedTuple):
     @property
     def conditions(self) -> list[pl.Expr]:
         """Return whether blocks are kept, from the columns of their thresholds and the column `last_within`."""
-        return [*(is_last_of(pl.col(name)) for name in self.thresholds), *([pl.col("last_within")] if self.ranks else [])]
-
-    def last_within(self, run: pl.Expr, last: pl.Expr, end: pl.Expr) -> pl.Expr:
-        """Return whether a row is the last one of its group that ends a block within one of the ranks.
-
-        `run`: the running count of rows. `last`: whether the row is the last one of its group. `end`: whether a block
-        of retrieved rows ends.
-        """
-        before, rows = pl.col("before"), pl.col("upto") - pl.col("before")
-
-        def mark(columns: Sequence[pl.Series]) -> pl.Series:
-            run, last, end = columns
-            ends = pl.DataFrame({"run": run}).with_row_index("place").filter(end)
-            groups = pl.DataFrame({"upto": run.filter(last)}).with_columns(before=pl.col("upto").shift(1, fill_value=0))
-            places = pl.repeat(False, len(run), dtype=pl.Boolean, eager=True)
-            for rank in self.ranks:
-                most = groups.select("before", most=before + pl.min_horizontal(rank(rows, rows), rows))
-                upto = most.with_columns(blocks=ends["run"].search_sorted(most["most"], side="right").cast(pl.Int64))
-                upto = upto.filter(pl.col("blocks") > 0)
-                blocks = ends[upto["blocks"] - 1]
-                # In a group whose first block is larger, the block belongs to a group before.
-                places = places.scatter(blocks["place"].filter(blocks["run"] > upto["before"]), True)
-            return places
-
-        return pl.map_batches([run, last, end], mark, return_dtype=pl.Boolean)
+        return [
+            *(is_last_of(pl.col(name)) for name in self.thresholds),
+            *([pl.col("last_within")] if self.ranks else []),
+        ]
 
 
 NOTHING_KEPT = Kept()
@@ -204,9 +183,7 @@ class _Sort:
             key = key.narrowed(table, numbers)
         ranked = self._ranked(table, key, mass, engine).with_columns(**whole)
         if self.kept.ranks:
-            # The streaming engine would copy all columns for a function of whole columns.
-            ranked = self._with_last_within(ranked, key, has_counts="count" in table.columns)
-            ranked = ranked.collect(engine="in-memory").lazy()
+            ranked = self._with_last_within(ranked.collect(engine=engine), key).lazy()
         totals = self._totals(ranked, key, units, has_counts="count" in table.columns)
         return totals.collect(engine=engine).to_struct("key")
 
@@ -220,8 +197,6 @@ class _Sort:
         rows = rows.with_row_index("number") if self._by_index else rows
         keys = rows.select(*others, key=self.key.pack(self._place(self.key)))
         keys = keys.sort("key") if others else keys.select(pl.col("key").sort())
-        if self.kept.ranks:
-            keys = self._with_last_within(keys, self.key, has_counts=self.has_counts)
         return self._totals(keys, self.key, {}, has_counts=self.has_counts)
 
     def _place(self, key: SortKey) -> pl.Expr | None:
@@ -383,13 +358,28 @@ class _Sort:
             end = pl.lit(True) if self.each_row else end | key.ends(of="truth" if not self._by_index else "row")
         return end
 
-    def _with_last_within(self, table: pl.LazyFrame, key: SortKey, *, has_counts: bool) -> pl.LazyFrame:
-        """Add the column of the ranks of `kept`."""
-        weight = self._weight(key, pl.col("count") if has_counts else None)
-        run = pl.int_range(1, pl.len() + 1, dtype=pl.Int64) if weight is None else weight.cum_sum()
+    def _with_last_within(self, ranked: pl.DataFrame, key: SortKey) -> pl.DataFrame:
+        """Add whether a row is the last one of its group that ends a block within one of the ranks of `kept`."""
+        weight = self._weight(key, pl.col("count") if "count" in ranked.columns else None)
+        run = pl.col("place").cast(pl.Int64) + 1 if weight is None else weight.cum_sum()
         end = self._end(key) & key.is_retrieved() if self.unranked else self._end(key)
-        table = table.with_columns(bits=key.bits()) if self.unranked or key.drops else table
-        return table.with_columns(last_within=self.kept.last_within(run, key.ends(of="group"), end))
+        rows = ranked.lazy().with_row_index("place").with_columns(bits=key.bits())
+        blocks = rows.select("place", run=run, last=key.ends(of="group"), end=end)
+        blocks, groups = pl.collect_all(
+            [blocks.filter("end").select("place", "run"), blocks.filter("last").select("run")]
+        )
+        upto, before = pl.col("run"), pl.col("run").shift(1, fill_value=0)
+        places = pl.repeat(False, len(ranked), dtype=pl.Boolean, eager=True)
+        for rank in self.kept.ranks:
+            largest = groups.select(
+                before=before, run=before + pl.min_horizontal(rank(upto - before, upto - before), upto - before)
+            )
+            number = blocks["run"].search_sorted(largest["run"], side="right").cast(pl.Int64)
+            reached = largest.with_columns(number=number).filter(pl.col("number") > 0)
+            block = blocks[reached["number"] - 1]
+            # If the first block of a group is too large, this one belongs to a group before.
+            places = places.scatter(block["place"].filter(block["run"] > reached["before"]), True)
+        return ranked.with_columns(last_within=places)
 
     def _needed(self, table: pl.LazyFrame, key: SortKey) -> pl.LazyFrame:
         """Return the positives, the last row of each group, and the last rows of the blocks of `kept`."""
