@@ -177,7 +177,7 @@ def _aggregate_ranking(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Thre
 def _blocks_read(record: Metric, rows: Rows) -> BlocksRead:
     """Return which blocks beyond the steps a metric reads of these rows."""
     if record.beyond_steps == "last within rank" and (rows.small or rows.totals or rows.starts is not None):
-        # Few blocks are aggregated faster than dropped. Totals that come from elsewhere are not known before the blocks.
+        # Few blocks are aggregated faster than dropped. Totals from elsewhere are not known before the blocks.
         return "all"
     return record.beyond_steps
 
@@ -242,9 +242,8 @@ def aggregate_blocks(
     # Compute columns first: polars shares common subexpressions between columns, and aggregates plain columns fastest.
     table = table.select("group", **{name: record.kind.value(record.over) for name, record in aggregates.items()})
     in_lists = {name for name, record in aggregates.items() if in_order and record.kind.in_lists}
-    nulls = {
-        name: null for name, record in aggregates.items() if fills_nulls and (null := record.kind.null) is not None
-    }
+    kinds = {name: record.kind for name, record in aggregates.items()} if fills_nulls else {}
+    nulls = {name: kind.null for name, kind in kinds.items() if kind.null is not None}
     if not nulls:
         return per_group(table, aggregates, groups, in_lists=in_lists)
     table = table.with_columns(pl.col(name).fill_null(_bound(name, null)) for name, null in nulls.items())

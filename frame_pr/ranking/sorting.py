@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -33,6 +33,7 @@ from frame_pr.inputs.weights import (
     unit_of,
 )
 
+Engine: TypeAlias = Literal["streaming", "in-memory"]
 Reached = Callable[[SortKey], pl.Expr]
 """Whether a row reaches a threshold, of the keys in some layout."""
 
@@ -48,10 +49,8 @@ class Kept(NamedTuple):
     @property
     def conditions(self) -> list[pl.Expr]:
         """Return whether blocks are kept, from the columns of their thresholds and the column `last_within`."""
-        return [
-            *(is_last_of(pl.col(name)) for name in self.thresholds),
-            *([pl.col("last_within")] if self.ranks else []),
-        ]
+        last_of = [is_last_of(pl.col(name)) for name in self.thresholds]
+        return [*last_of, pl.col("last_within")] if self.ranks else last_of
 
 
 NOTHING_KEPT = Kept()
@@ -176,14 +175,14 @@ class _Sort:
         floats = any(table.schema[name].is_float() and name not in whole for name in self.masses)
         if not (floats or (self.each_row and self.by_truth)) and self._few(table):
             table, whole = self._count_equal_keys(table.with_columns(**whole)), {}
-        engine: Literal["streaming", "in-memory"] = "streaming" if len(table) >= SMALL else "in-memory"
+        engine: Engine = "streaming" if len(table) >= SMALL else "in-memory"
         mass, numbers = self._mass_in_key(table, whole)
         key = self.key
         if len(table) >= _WIDTHS_FROM and not self.ordered:
             key = key.narrowed(table, numbers)
         ranked = self._ranked(table, key, mass, engine).with_columns(**whole)
         if self.kept.ranks:
-            ranked = self._with_last_within(ranked.collect(engine=engine), key).lazy()
+            ranked = self._with_last_within(ranked.collect(engine=engine), key, engine).lazy()
         totals = self._totals(ranked, key, units, has_counts="count" in table.columns)
         return totals.collect(engine=engine).to_struct("key")
 
@@ -272,9 +271,7 @@ class _Sort:
                 return others[0], largest
         return None, len(table)
 
-    def _ranked(
-        self, table: pl.DataFrame, key: SortKey, mass: str | None, engine: Literal["streaming", "in-memory"]
-    ) -> pl.LazyFrame:
+    def _ranked(self, table: pl.DataFrame, key: SortKey, mass: str | None, engine: Engine) -> pl.LazyFrame:
         """Return the keys in order, with the other columns. `mass`: the column that keys hold."""
         others, rows = self._other_columns(table), table.lazy()
         if others and not self._by_index:
@@ -358,27 +355,24 @@ class _Sort:
             end = pl.lit(True) if self.each_row else end | key.ends(of="truth" if not self._by_index else "row")
         return end
 
-    def _with_last_within(self, ranked: pl.DataFrame, key: SortKey) -> pl.DataFrame:
+    def _with_last_within(self, ranked: pl.DataFrame, key: SortKey, engine: Engine) -> pl.DataFrame:
         """Add whether a row is the last one of its group that ends a block within one of the ranks of `kept`."""
         weight = self._weight(key, pl.col("count") if "count" in ranked.columns else None)
         run = pl.col("place").cast(pl.Int64) + 1 if weight is None else weight.cum_sum()
         end = self._end(key) & key.is_retrieved() if self.unranked else self._end(key)
         rows = ranked.lazy().with_row_index("place").with_columns(bits=key.bits())
-        blocks = rows.select("place", run=run, last=key.ends(of="group"), end=end)
-        blocks, groups = pl.collect_all(
-            [blocks.filter("end").select("place", "run"), blocks.filter("last").select("run")]
-        )
-        upto, before = pl.col("run"), pl.col("run").shift(1, fill_value=0)
+        rows = rows.select("place", run=run, last=key.ends(of="group"), end=end).collect(engine=engine)
+        ends = rows.filter("end")
+        groups = rows.filter("last").select(upto="run", before=pl.col("run").shift(1, fill_value=0))
+        of_group, before = pl.col("upto") - pl.col("before"), pl.col("before")
         places = pl.repeat(False, len(ranked), dtype=pl.Boolean, eager=True)
         for rank in self.kept.ranks:
-            largest = groups.select(
-                before=before, run=before + pl.min_horizontal(rank(upto - before, upto - before), upto - before)
-            )
-            number = blocks["run"].search_sorted(largest["run"], side="right").cast(pl.Int64)
-            reached = largest.with_columns(number=number).filter(pl.col("number") > 0)
-            block = blocks[reached["number"] - 1]
-            # If the first block of a group is too large, this one belongs to a group before.
-            places = places.scatter(block["place"].filter(block["run"] > reached["before"]), True)
+            reached = groups.select("before", upto=before + pl.min_horizontal(rank(of_group, of_group), of_group))
+            number = ends["run"].search_sorted(reached["upto"], side="right").cast(pl.Int64)
+            reached = reached.with_columns(number=number).filter(pl.col("number") > 0)
+            end_of = ends[reached["number"] - 1]
+            # If the first block of a group is too large, this is the end of a group before.
+            places = places.scatter(end_of["place"].filter(end_of["run"] > reached["before"]), True)
         return ranked.with_columns(last_within=places)
 
     def _needed(self, table: pl.LazyFrame, key: SortKey) -> pl.LazyFrame:
