@@ -361,9 +361,9 @@ class _Sort:
         run = pl.col("place").cast(pl.Int64) + 1 if weight is None else weight.cum_sum()
         end = self._end(key) & key.is_retrieved() if self.unranked else self._end(key)
         rows = ranked.lazy().with_row_index("place").with_columns(bits=key.bits())
-        rows = rows.select("place", run=run, last=key.ends(of="group"), end=end).collect(engine=engine)
-        ends = rows.filter("end")
-        groups = rows.filter("last").select(upto="run", before=pl.col("run").shift(1, fill_value=0))
+        table = rows.select("place", run=run, last=key.ends(of="group"), end=end).collect(engine=engine)
+        ends = table.filter("end")
+        groups = table.filter("last").select(upto="run", before=pl.col("run").shift(1, fill_value=0))
         of_group, before = pl.col("upto") - pl.col("before"), pl.col("before")
         places = pl.repeat(False, len(ranked), dtype=pl.Boolean, eager=True)
         for rank in self.kept.ranks:
