@@ -9,12 +9,20 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from frame_pr.frames.columns import by_name
-from frame_pr.plotting.appearance import COLOURS, Appearance, system_numbers, unescape, value_text
-from frame_pr.plotting.axis_quantities import axis_quantity
+from frame_pr.plotting.appearance import (
+    COLOURS,
+    Appearance,
+    numbers_in_order,
+    system_numbers,
+    unescape,
+    value_text,
+)
 from frame_pr.plotting.curve_data import DrawnCurve
-from frame_pr.plotting.legends import BASELINE, axis_titles
+from frame_pr.plotting.draw import scale_of
+from frame_pr.plotting.facets import columns_of
+from frame_pr.plotting.legends import BASELINE, area_texts, axis_titles, name_of, with_numbers
 from frame_pr.plotting.marks import marks_of
-from frame_pr.plotting.options import PlotOptions
+from frame_pr.plotting.options import PlotOptions, axis_quantity
 
 MOST_POINTS = 5000
 """The most points of a curve in a chart."""
@@ -66,29 +74,36 @@ class NamedCurve(NamedTuple):
 
 
 def chart_of_curves(
-    drawn: Sequence[NamedCurve],
-    colours: Mapping[str, str],
-    options: PlotOptions,
-    log: Sequence[bool],
-    columns: int | None,
+    curves: Sequence[DrawnCurve], keys: Sequence[str], facets: Sequence[str], options: PlotOptions
 ) -> Any:
-    """Draw curves with their marks and lines of reference.
-
-    `colours`: by name; `log`: whether the axes x and y are logarithmic; `columns`: those of the panels, if there are
-    panels.
-    """
+    """Draw curves with their marks and lines of reference, with the names, colours and scales of matplotlib."""
     alt = _altair()
-    titles, names = axis_titles(options), (options.x, options.ys[0])
+    alone = options.label or options.display(options.score) or "curve"
+    names = [unescape(name_of(curve.key, keys)) for curve in curves]
+    numbers = None if "system" in keys or not keys else numbers_in_order(names)
+    hues = colours_by_name([name or options.label or options.score or alone for name in names], options, numbers)
+    drawn = []
+    for curve in curves:
+        panel = unescape(name_of(curve.key, facets, options.labels))
+        name = unescape(name_of(curve.key, keys, options.labels)) or alone
+        title = with_numbers(name, *area_texts(curve, options))
+        # The numbers of a name differ from panel to panel.
+        drawn.append(NamedCurve(panel, name if facets else title, title, curve))
+    colours = dict(zip((curve.name for curve in drawn), hues, strict=True))
+    log = [scale_of(axis, options, curves) == "log" for axis in ("x", "y")]
+    titles, quantities = axis_titles(options), (options.x, options.ys[0])
     channels: dict[str, Any] = {
         field: _axis(alt, field, title, unit_range=axis_quantity(name).unit_range, log=is_log)
-        for field, title, name, is_log in zip("xy", titles, names, log, strict=True)
+        for field, title, name, is_log in zip("xy", titles, quantities, log, strict=True)
     }
     coloured = channels | {"color": _color(alt, "name", colours, options)}
     selection = alt.selection_point(fields=["name"], bind="legend", name="legend")
     under = alt.selection_point(on="pointerover", empty=False, clear="pointerout", name="under")
     faded = alt.condition(selection, alt.value(1), alt.value(_FADED))
     visible = alt.condition(under & selection, alt.value(1), alt.value(0))
-    tooltip = [alt.Tooltip("title:N", title="curve"), *_tooltips(alt)]
+    values = [alt.Tooltip(f"{name}:Q", format=form) for name, form in _TOOLTIP.items()]
+    tooltip = [alt.Tooltip("title:N", title="curve"), *values]
+    interpolate = "step-before" if options.is_pr else "step-after" if options.x == "threshold" else "linear"
     # The layers share their rows, because panels are a split of one table.
     lines, marks, references = (
         alt.Chart().transform_filter(f"datum.part === '{part}'") for part in ("curve", "mark", "reference")
@@ -97,7 +112,7 @@ def chart_of_curves(
         references.mark_line(strokeDash=[2, 3], strokeWidth=1, clip=True).encode(
             **channels, color=alt.value("gray"), detail="line:N", tooltip="name:N"
         ),
-        lines.mark_line(interpolate=_interpolation(options))
+        lines.mark_line(interpolate=interpolate)
         .encode(**coloured, detail="name:N", order=alt.Order("k:Q"), opacity=faded)
         .add_params(selection),
         lines.mark_point(filled=True, size=70).encode(**coloured, opacity=visible, tooltip=tooltip).add_params(under),
@@ -106,13 +121,13 @@ def chart_of_curves(
         ),
     ]
     rows = [row for curve in drawn for row in _rows_of_curve(curve, options, log)]
-    side = _WIDTH if columns is None else _PANEL_WIDTH
+    side = _PANEL_WIDTH if facets else _WIDTH
     chart = alt.layer(*layers, data=alt.Data(values=rows + _rows_of_references(drawn, options, log)))
     chart = chart.properties(width=side, height=side)
-    if columns is None:
+    if not facets:
         return chart
     panels = list(dict.fromkeys(curve.panel for curve in drawn))
-    return chart.facet(alt.Facet("panel:N", title=None, sort=panels), columns=columns)
+    return chart.facet(alt.Facet("panel:N", title=None, sort=panels), columns=columns_of(len(panels)))
 
 
 def _rows_of_curve(named: NamedCurve, options: PlotOptions, log: Sequence[bool]) -> list[dict[str, Any]]:
@@ -180,22 +195,9 @@ def _thin(curve: DrawnCurve, options: PlotOptions) -> pl.DataFrame:
         densely = [round((last + 1) ** (i / (most // 2 - 1))) - 1 for i in range(most // 2)]
         blocks = blocks[sorted({*evenly, *densely})]
     blocks = blocks.select(columns)
-    start: dict[str, Any] = {}
-    if options.is_pr:
-        start = {"x": 0.0}
-    elif options.is_roc or options.is_gain:
-        start = {"x": 0.0, "y": 0.0}
-    if start and blocks.height:
-        first = blocks.head(1).with_columns(
-            *(pl.lit(value).alias(name) for name, value in start.items()), k=pl.lit(0.0)
-        )
-        blocks = pl.concat([first, blocks])
-    return blocks
-
-
-def _interpolation(options: PlotOptions) -> Any:
-    """Return how a line joins two thresholds, as matplotlib draws it."""
-    return "step-before" if options.is_pr else "step-after" if options.x == "threshold" else "linear"
+    from_zero = "x" if options.is_pr else "xy" if options.is_roc or options.is_gain else ""
+    first = blocks.head(1 if from_zero else 0).with_columns(**dict.fromkeys([*from_zero, "k"], 0.0))
+    return pl.concat([first, blocks])
 
 
 def _axis(alt: Any, field: str, title: str, *, unit_range: bool, log: bool) -> Any:
@@ -221,10 +223,6 @@ def _color(alt: Any, field: str, colours: Mapping[str, str], look: Appearance) -
     """Return the channel of the colours, with the legend."""
     legend = alt.Legend(title=None, labelLimit=0) if look.legend else None
     return alt.Color(f"{field}:N", scale=alt.Scale(domain=list(colours), range=list(colours.values())), legend=legend)
-
-
-def _tooltips(alt: Any) -> list[Any]:
-    return [alt.Tooltip(f"{name}:Q", format=form) for name, form in _TOOLTIP.items()]
 
 
 def _rows_of_references(drawn: Sequence[NamedCurve], options: PlotOptions, log: Sequence[bool]) -> list[dict[str, Any]]:

@@ -16,17 +16,17 @@ from frame_pr.plotting.appearance import (
     MIDDLE,
     Appearance,
     CommonArguments,
-    appearance_of,
     canvas,
     escape,
     letters_along,
+    look_of,
     luminance,
-    need_matplotlib,
     share_text,
     shorten,
     value_text,
 )
-from frame_pr.plotting.curve_data import number_rows
+from frame_pr.plotting.curve_data import number_rows, read_result
+from frame_pr.plotting.facets import draw_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,15 +97,13 @@ def plot_confusion(frame: Frame, /, **options: Unpack[CommonArguments]) -> Axes 
     >>> [text.get_text() for text in ax.texts]
     ['1\n100%', '0\n0%', '1\n50%', '1\n50%']
     """
-    need_matplotlib()
-    look = Appearance(**appearance_of(options, decimals=0, has_values=False))
+    look = look_of(options, decimals=0, has_values=False)
     table, names = _cells(frame)
     groups, number = number_rows(table, names)
     keys = groups.rows(named=True) if names else [{}]
     classes = table["truth"].unique(maintain_order=True).to_list()
     look.check_names([*classes, *(value for key in keys for value in key.values())])
-    order = look.places([{"class": name} for name in classes])
-    classes = [classes[place] for place in order]
+    classes = look.in_order(classes)
     tables = [_in_class_order(table.filter(number == place), classes) for place in range(len(keys))]
     longest = max((len(look.display(value_text(name))) for name in classes), default=0)
     if len(keys) == 1:
@@ -114,12 +112,10 @@ def plot_confusion(frame: Frame, /, **options: Unpack[CommonArguments]) -> Axes 
         with canvas(look, figsize=(side, side), layout="constrained") as target:
             _draw_cells(target, tables[0], classes, look, in_new_figure=look.in_new_figure)
         return target
-    from frame_pr.plotting.facets import draw_panels
 
-    def draw_one(ax: Axes, place: int) -> str:
+    def draw_one(ax: Axes, place: int) -> None:
         _draw_cells(ax, tables[place], classes, look, in_new_figure=False, room=letters)
         ax.set(xlabel="", ylabel="")
-        return ""
 
     letters = None if look.figure is not None else min(longest, _PANEL_LETTERS)
     panel = min(max(1.9, 0.5 * len(classes) + 0.7), 6) + 0.09 * (letters or 0)
@@ -211,11 +207,9 @@ def short_count(count: float) -> str:
 def _cells(frame: Any) -> tuple[pl.DataFrame, list[str]]:
     """Return a row for each pair of classes, with the key columns and `_COLUMNS`, and the names of the keys."""
     kind = kind_of(frame)
-    columns = list(kind.columns)
+    columns = kind.columns
     if all(name in columns for name in _COLUMNS):
-        keys = columns[: columns.index("truth")]
-        names = list(map(str, keys))
-        return kind.read([*keys, *_COLUMNS]).select(map(by_name, [*names, *_COLUMNS])).collect(), names
+        return read_result(kind, columns.index("truth"), _COLUMNS)
     if any(name not in columns for name in _COUNTS):
         lacks = next(name for name in _COLUMNS if name not in columns)
         raise ValueError(
@@ -223,9 +217,8 @@ def _cells(frame: Any) -> tuple[pl.DataFrame, list[str]]:
             f"{lacks!r} "
             "(of confusion_matrix), nor all of tp, fp, fn and tn (of confusion); give a matrix as rows, before a pivot"
         )
-    keys = columns[: min(columns.index(name) for name in (*_COUNTS, "k", "threshold") if name in columns)]
-    names = list(map(str, keys))
-    counts = kind.read([*keys, *_COUNTS]).select(map(by_name, [*names, *_COUNTS])).collect()
+    first = min(columns.index(name) for name in (*_COUNTS, "k", "threshold") if name in columns)
+    counts, names = read_result(kind, first, _COUNTS)
     if counts.select(pl.struct(map(by_name, names)).n_unique() if names else pl.len()).item() != counts.height:
         raise ValueError("plot_confusion draws one cutoff of each group, and there are several; filter the frame")
     if not names and counts.height != 1:

@@ -9,7 +9,6 @@ import polars as pl
 
 from frame_pr.plotting import curve_data
 from frame_pr.plotting.appearance import DASHED, grey
-from frame_pr.plotting.axis_quantities import AxisQuantity, axis_quantity
 from frame_pr.plotting.curve_data import Y_KEY, Average, DrawnCurve
 from frame_pr.plotting.legends import (
     BASELINE,
@@ -21,7 +20,7 @@ from frame_pr.plotting.legends import (
     pixels_along,
     with_numbers,
 )
-from frame_pr.plotting.options import SPREADS, PlotOptions
+from frame_pr.plotting.options import SPREADS, AxisQuantity, PlotOptions, axis_quantity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,11 +47,6 @@ _BASELINES = 3
 """The most baselines with lines. More baselines are drawn as a band."""
 _HIDDEN = 7
 """The most curves whose hidden parts are drawn wider."""
-
-
-def curves_in(ax: Axes) -> int:
-    """Return the number of curves in the axes. The next curve has the next colour."""
-    return len(named_curves(ax))
 
 
 def named_curves(ax: Axes) -> list[Any]:
@@ -115,7 +109,7 @@ def draw_average(
         _draw_groups(ax, average, line)
     elif options.spread is not None:
         low, high, _ = SPREADS[options.spread]
-        band = average.strips.filter(pl.col(low).is_not_null())
+        band = average.blocks.filter(pl.col(low).is_not_null())
         if averages > _BANDS:
             for edge in (low, high):
                 _draw_steps(ax, band, edge, {**line, "marker": "", "linewidth": 0.6, "alpha": 0.6, "label": "_edge"})
@@ -124,7 +118,7 @@ def draw_average(
     if options.spread is not None:
         words, thin = SPREADS[options.spread][2], averages > _BANDS or options.spread == "groups"
         add_entry(ax, words, **({"linewidth": 0.7} if thin else {"linewidth": 6, "alpha": _FILL}))
-    _draw_steps(ax, average.strips, "precision", {**line, "label": label})
+    _draw_steps(ax, average.blocks, "precision", {**line, "label": label})
 
 
 def draw_baselines(
@@ -231,6 +225,7 @@ def show_hidden(ax: Axes) -> None:
     """Where a later curve hides an earlier curve along the axis, draw the earlier curve wider, below the later one."""
     import numpy as np
 
+    ax.apply_aspect()
     ax.autoscale_view()  # matplotlib sets the limits only when it draws
     for line in [line for line in ax.get_lines() if line.get_label() == "_below"]:
         line.remove()
@@ -351,18 +346,14 @@ def _between_thresholds(blocks: pl.DataFrame, quantity: AxisQuantity) -> Any:
 
 
 def _draw_groups(ax: Axes, average: Average, line: dict[str, Any]) -> None:
+    import numpy as np
     from matplotlib.collections import LineCollection
 
-    width = average.strips.height
-    heights = average.members.to_numpy().reshape(-1, width)
-    recall = average.strips["recall"].to_numpy()
-    import numpy as np
-
-    x = np.column_stack([np.concatenate([[0.0], recall[:-1]]), recall]).ravel()
-    if line.get("drawstyle") == "default":
-        steps = [np.column_stack([recall, member]) for member in heights]
-    else:
-        steps = [np.column_stack([x, np.repeat(member, 2)]) for member in heights]
+    recall = average.blocks["recall"].to_numpy()
+    heights = average.members.to_numpy().reshape(-1, len(recall))
+    if line.get("drawstyle") != "default":
+        recall, heights = np.append(0.0, np.repeat(recall, 2))[:-1], np.repeat(heights, 2, axis=1)
+    steps = [np.column_stack([recall, height]) for height in heights]
     ax.add_collection(
         LineCollection(steps, colors=[line["color"]], linewidths=0.6, alpha=0.25, zorder=1, label=GROUPS),
         autolim=False,

@@ -10,15 +10,14 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.kinds import InMemory, find_kind, path_advice
+from frame_pr.frames.kinds import FrameKind, InMemory, find_kind, path_advice
 from frame_pr.frames.messages import kind_of_value
 from frame_pr.functions.curves import CURVE_COLUMNS, curve_table
 from frame_pr.inputs.request import Request, Use
 from frame_pr.inputs.rows import rows_of
 from frame_pr.inputs.values import type_of
 from frame_pr.metrics.rates import Counts, ratio
-from frame_pr.plotting.axis_quantities import axis_quantity, formula_of
-from frame_pr.plotting.options import PlotOptions
+from frame_pr.plotting.options import PlotOptions, axis_quantity
 from frame_pr.ranking.sorting import starts
 from frame_pr.statistics.average_curves import averages, heights_of
 
@@ -53,13 +52,14 @@ class Curves(NamedTuple):
 
 @dataclass(frozen=True)
 class DrawnCurve:
-    """The curve of one group."""
+    """The curve of one group, or the mean of the curves of many groups."""
 
     key: dict[str, Any]
     blocks: pl.DataFrame
     """Its thresholds in the order of the ranking, with `x` and `y`."""
     numbers: dict[str, Any]
-    ascending: bool
+    """`positives`, `prevalence`, and the areas of `PlotOptions.areas`."""
+    ascending: bool = False
 
     @property
     def drawn(self) -> bool:
@@ -67,24 +67,17 @@ class DrawnCurve:
         return bool(self.blocks["x"].is_not_null().any() and self.blocks["y"].is_not_null().any())
 
 
-@dataclass(frozen=True)
-class Average:
-    """The mean of the curves of many groups."""
+@dataclass(frozen=True, kw_only=True)
+class Average(DrawnCurve):
+    """The mean of the curves of many groups.
 
-    key: dict[str, Any]
-    strips: pl.DataFrame
-    """The columns of `average_curve`: `recall` is the right edge of a strip, or a rank."""
+    `blocks` has the columns of `average_curve`: `recall` is the right edge of a strip, or a rank.
+    """
+
     groups: int
     without_positives: int
-    mean: float | None
-    numbers: dict[str, Any]
     members: pl.DataFrame
     """`height` at all levels, group by group."""
-
-    @property
-    def drawn(self) -> bool:
-        """An average always has a curve, if there is a group."""
-        return bool(self.strips.height)
 
 
 def rank_curves(frame: Any, request: Request, options: PlotOptions) -> Curves:
@@ -93,9 +86,9 @@ def rank_curves(frame: Any, request: Request, options: PlotOptions) -> Curves:
     A group has a curve without thresholds if nothing of it was retrieved.
     """
     rows, output = rows_of(frame, request.used_as(Use(ranks=True)), all_groups=True)
-    ranked = curve_table(rows, (*COLUMNS, *_envelope(options), "retrieved"), unretrieved=True)
+    columns = [*COLUMNS, *["interpolated_precision"] * options.interpolated, "retrieved"]
     group = pl.col("group")
-    ranked = ranked.select(group, *COLUMNS, *_envelope(options), "retrieved", **_axes(options, COLUMNS))
+    ranked = curve_table(rows, columns, unretrieved=True).select(group, *columns, **_axes(options, COLUMNS))
     if isinstance(output.kind, InMemory):
         table = output.kind.collect_result(ranked)
         keys = output.restore(table.lazy().select(group.unique(maintain_order=True))).collect()
@@ -120,10 +113,13 @@ def read_curves(frame: Any, options: PlotOptions) -> Curves:
             f"plot_curve draws a frame that curve gave, and this one has no column {missing[0]!r}: "
             "for scored rows, call plot(frame, truth, score)"
         )
-    columns = kind.columns[: kind.columns.index("threshold")]
-    names = [str(column) for column in columns]
-    read = kind.read([*columns, *CURVE_COLUMNS]).select(map(by_name, [*names, *CURVE_COLUMNS])).collect()
-    _check_columns(read)
+    read, names = read_result(kind, kind.columns.index("threshold"), CURVE_COLUMNS)
+    for column in CURVE_COLUMNS:
+        dtype, nulls = read[column].dtype, read[column].null_count()
+        if not dtype.is_numeric() and dtype != pl.Null:
+            raise TypeError(f"column {column!r} is {type_of(dtype)}: plot_curve draws a frame as curve gave it")
+        if nulls and column in ("threshold", "k", "tp", "fp", "fn", "tn"):
+            raise ValueError(f"column {column!r} has {nulls} missing: plot_curve draws a frame as curve gave it")
     keys, group = number_rows(read, names)
     totals = {"positives": pl.col("tp") + pl.col("fn"), "rows": pl.sum_horizontal("tp", "fp", "fn", "tn")}
     table = (
@@ -142,25 +138,13 @@ def read_curves(frame: Any, options: PlotOptions) -> Curves:
     return Curves(keys, _areas(table, keys.height, options), table, ascending)
 
 
-def _envelope(options: PlotOptions) -> list[str]:
-    """Return the column of the interpolated precision, if the plot shows it."""
-    return ["interpolated_precision"] * options.interpolated
-
-
 def _axes(options: PlotOptions, columns: Collection[str]) -> dict[str, pl.Expr]:
     """Return expressions of `x`, `y0`, `y1` and so on. The table has `columns` already."""
     counts = Counts(pl.col("tp"), pl.col("k"), pl.col("positives"), pl.col("rows"))
     axes = {"x": options.x, **{f"y{i}": name for i, name in enumerate(options.ys)}}
-    return {axis: pl.col(name) if name in columns else formula_of(name)(counts) for axis, name in axes.items()}
-
-
-def _check_columns(read: pl.DataFrame) -> None:
-    for column in CURVE_COLUMNS:
-        dtype, nulls = read[column].dtype, read[column].null_count()
-        if not dtype.is_numeric() and dtype != pl.Null:
-            raise TypeError(f"column {column!r} is {type_of(dtype)}: plot_curve draws a frame as curve gave it")
-        if nulls and column in ("threshold", "k", "tp", "fp", "fn", "tn"):
-            raise ValueError(f"column {column!r} has {nulls} missing: plot_curve draws a frame as curve gave it")
+    return {
+        axis: pl.col(name) if name in columns else axis_quantity(name).of_counts(counts) for axis, name in axes.items()
+    }
 
 
 def _check_probabilities(thresholds: pl.Series, ascending: bool, options: PlotOptions) -> None:
@@ -189,10 +173,10 @@ def _areas(table: pl.DataFrame, groups: int, options: PlotOptions) -> pl.DataFra
         levels = level_heights(options.points)
         sums[f"interpolated_average_precision_{options.points}"] = pl.mean_horizontal(levels)
     if options.k is not None:
-        first = _first_ranks(options.k)
-        precision = first.tp / pl.col("k").clip(upper_bound=options.k)
-        hits = precision * (first.tp - first.tp_before)
-        sums[f"average_precision@{options.k}"] = hits.sum() / pl.min_horizontal(positives, pl.lit(options.k))
+        hits, hits_before = _hits_at(options.k)
+        precision = hits / pl.col("k").clip(upper_bound=options.k)
+        total = (precision * (hits - hits_before)).sum()
+        sums[f"average_precision@{options.k}"] = total / pl.min_horizontal(positives, pl.lit(options.k))
     if options.is_roc:
         fpr, recall = pl.col("x"), pl.col("recall")
         before = (recall + recall.shift(1, fill_value=0)) / 2 * (fpr - fpr.shift(1, fill_value=0))
@@ -207,6 +191,13 @@ def _areas(table: pl.DataFrame, groups: int, options: PlotOptions) -> pl.DataFra
     every = pl.DataFrame({"group": range(groups)}, schema={"group": pl.Int64})
     areas = every.join(areas, on="group", how="left", maintain_order="left").drop("group")
     return areas.with_columns(pl.col("positives").fill_null(0))
+
+
+def read_result(kind: FrameKind[Any], n_keys: int, columns: Sequence[Any]) -> tuple[pl.DataFrame, list[str]]:
+    """Read these columns of a result, and its keys, which are its first columns; return the names of the keys, too."""
+    keys = kind.columns[:n_keys]
+    names = list(map(str, keys))
+    return kind.read([*keys, *columns]).select(map(by_name, [*names, *map(str, columns)])).collect(), names
 
 
 def number_rows(
@@ -242,29 +233,20 @@ def drawn_curves(curves: Curves, options: PlotOptions) -> list[DrawnCurve]:
     ]
 
 
-class _FirstRanks(NamedTuple):
-    """Expressions over the blocks of a group that stop at rank k."""
-
-    tp: pl.Expr
-    tp_before: pl.Expr
-
-
-def _first_ranks(k: int) -> _FirstRanks:
-    """Return the hits up to rank k. A block that contains the rank counts with its expected hits."""
+def _hits_at(k: int) -> tuple[pl.Expr, pl.Expr]:
+    """Return the hits up to rank k and the hits before each block. The block of rank k has its expected hits."""
     tp, ranks = pl.col("tp"), pl.col("k")
     tp_before, before = tp.shift(1, fill_value=0), ranks.shift(1, fill_value=0)
     share = ((k - before) / (ranks - before)).clip(0, 1)
-    return _FirstRanks(tp_before + (tp - tp_before) * share, tp_before)
+    return tp_before + (tp - tp_before) * share, tp_before
 
 
 def first_k(blocks: pl.DataFrame, k: int) -> pl.DataFrame:
     """Return `recall` and `precision` of the thresholds up to rank k."""
-    first, ranks = _first_ranks(k), pl.col("k")
-    return blocks.select(
-        recall=first.tp / pl.col("positives"),
-        precision=first.tp / ranks.clip(upper_bound=k),
-        before=ranks.shift(1, fill_value=0),
-    ).filter(pl.col("before") < k)
+    hits, _ = _hits_at(k)
+    ranks = pl.col("k")
+    within = blocks.filter(ranks.shift(1, fill_value=0) < k)
+    return within.select(recall=hits / pl.col("positives"), precision=hits / ranks.clip(upper_bound=k))
 
 
 def steps_of(blocks: pl.DataFrame, *heights: str, most: int) -> pl.DataFrame:
@@ -303,66 +285,43 @@ def averages_of(curves: Curves, over: Sequence[str], options: PlotOptions) -> li
     """Average the curves over these keys, within strips of recall, or at ranks."""
     lines, line = number_rows(curves.keys, [key for key in curves.keys.columns if key not in over])
     groups = curves.numbers.with_columns(line=line, group=pl.int_range(pl.len()))
-    if options.x == "k":
-        return [
-            average
-            for i, name in enumerate(options.ys)
-            for average in _averages(
-                lines,
-                groups,
-                _heights_at_ranks(curves, i, name),
-                2,
-                {Y_KEY: name} if len(options.ys) > 1 else {},
-                metric=None,
-                shares=axis_quantity(name).unit_range,
-            )
-        ]
+    at_ranks = options.x == "k"
     # The area under the mean is the mean of the areas. A group of which nothing was retrieved has precision 0.
-    defined = groups.filter(pl.col(options.areas[-1]).is_not_null())
-    height = pl.col("interpolated_precision" if options.interpolated else "precision")
-    table = curves.table.lazy().with_columns(precision=height)
-    heights = heights_of(table, defined.lazy().select("group"), STRIPS + 1, interpolated=False)
-    return _averages(lines, groups, heights.sort("group", "level").collect(), STRIPS + 1, {}, options.areas[-1])
-
-
-def _averages(
-    lines: pl.DataFrame,
-    groups: pl.DataFrame,
-    heights: pl.DataFrame,
-    points: int,
-    key: dict[str, Any],
-    metric: str | None,
-    *,
-    shares: bool = True,
-) -> list[Average]:
-    """Return an average for each of the `lines`, from the `height` of each `group` at each `level`.
-
-    `shares`: heights lie between 0 and 1.
-    """
-    heights = heights.join(groups.select("group", "line"), on="group", how="left", maintain_order="left")
-    strips = averages(heights.lazy().drop_nulls("height"), ["line"], points, CONFIDENCE, shares=shares)
-    table = strips.sort("line", "recall").collect()
+    defined = groups if at_ranks else groups.drop_nulls(options.areas[-1])
     result = []
-    for number, line_key in enumerate(lines.rows(named=True)):
-        members = groups.filter(line=number)
-        if not members.height:
-            continue
-        defined = members if metric is None else members.filter(pl.col(metric).is_not_null())
-        result.append(
-            Average(
-                key=line_key | key,
-                strips=table.filter(line=number),
-                groups=defined.height,
-                without_positives=members.height - defined.height,
-                mean=None if metric is None else defined[metric].mean(),  # type: ignore[arg-type]
-                numbers={"prevalence": defined["prevalence"].mean(), "positives": defined["positives"].sum()},
+    for name in options.ys:
+        heights = _heights_at_ranks(curves, name) if at_ranks else _heights_in_strips(curves, defined, options)
+        heights = heights.join(groups.select("group", "line"), on="group", how="left", maintain_order="left")
+        points, shares = 2 if at_ranks else STRIPS + 1, axis_quantity(name).unit_range
+        strips = averages(heights.lazy().drop_nulls("height"), ["line"], points, CONFIDENCE, shares=shares)
+        blocks = strips.sort("line", "recall").with_columns(x="recall", y="precision").collect()
+        for number, key in enumerate(lines.rows(named=True)):
+            members = defined.filter(line=number)
+            total = groups.filter(line=number).height
+            if not total:
+                continue
+            numbers = {"prevalence": members["prevalence"].mean(), "positives": members["positives"].sum()}
+            average = Average(
+                key=key | ({Y_KEY: name} if len(options.ys) > 1 else {}),
+                blocks=blocks.filter(line=number),
+                numbers=numbers | ({} if at_ranks else {options.areas[0]: members[options.areas[-1]].mean()}),
+                groups=members.height,
+                without_positives=total - members.height,
                 members=heights.filter(line=number).select("height"),
             )
-        )
+            result.append(average)
     return result
 
 
-def _heights_at_ranks(curves: Curves, i: int, name: str) -> pl.DataFrame:
+def _heights_in_strips(curves: Curves, groups: pl.DataFrame, options: PlotOptions) -> pl.DataFrame:
+    """Return `group`, `level` and `height`, the mean precision of a group in each strip of recall."""
+    height = pl.col("interpolated_precision" if options.interpolated else "precision")
+    table = curves.table.lazy().with_columns(precision=height)
+    heights = heights_of(table, groups.lazy().select("group"), STRIPS + 1, interpolated=False)
+    return heights.sort("group", "level").collect()
+
+
+def _heights_at_ranks(curves: Curves, name: str) -> pl.DataFrame:
     """Return `group`, `level` (a rank) and `height`, the quantity of the first k rows. Missing rows are misses."""
     table = curves.table
     if not table["k"].dtype.is_integer():
@@ -390,5 +349,5 @@ def _heights_at_ranks(curves: Curves, i: int, name: str) -> pl.DataFrame:
     within = pl.col("tp") - pl.col("hits") * (pl.col("end") - pl.col("rank")) / pl.col("size")
     counts = Counts(pl.col("tp"), pl.col("rank"), pl.col("positives"), pl.coalesce("rows_last", "rows"))
     return at_rank.with_columns(tp=within.fill_null(pl.col("tp_last")).fill_null(0)).select(
-        "group", level="rank", height=formula_of(name)(counts)
+        "group", level="rank", height=axis_quantity(name).of_counts(counts)
     )

@@ -1,4 +1,4 @@
-"""Draw a plot of curves: the axes with their scales, curves, areas, bands, contours, baselines and marks."""
+"""Draw curves into one axes: scales, curves, areas, bands, contours, baselines and marks."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from frame_pr.frames.messages import did_you_mean, nearest, shown
-from frame_pr.plotting import curve_data
 from frame_pr.plotting.appearance import (
-    PANELS,
     canvas,
     escape,
     grey,
@@ -24,11 +22,9 @@ from frame_pr.plotting.appearance import (
     system_numbers,
     unescape,
 )
-from frame_pr.plotting.axis_quantities import axis_quantity
 from frame_pr.plotting.curve_artists import (
     CURVE,
     add_entry,
-    curves_in,
     draw_average,
     draw_baselines,
     draw_chance,
@@ -40,7 +36,7 @@ from frame_pr.plotting.curve_artists import (
     show_hidden,
     write_reason,
 )
-from frame_pr.plotting.curve_data import Y_KEY, Average, Curves, DrawnCurve
+from frame_pr.plotting.curve_data import Y_KEY, Average, DrawnCurve
 from frame_pr.plotting.legends import (
     GUIDE,
     MARK,
@@ -53,15 +49,13 @@ from frame_pr.plotting.legends import (
     with_numbers,
 )
 from frame_pr.plotting.marks import explain_marks, write_thresholds
-from frame_pr.plotting.options import PlotOptions, keys_of
+from frame_pr.plotting.options import PlotOptions, axis_quantity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_IN_AXES, _BEHIND, _IN_PANEL = 10, 200, 10
-"""The most curves in one axes, in one axes with `highlight=`, and in a panel."""
-_MOST_DECIMALS = 6
-"""The most decimals that a small area gives to all areas."""
+IN_AXES = 10
+"""The most curves in one axes."""
 _LEGEND_SYSTEMS = 3
 """The most systems whose numbers share a line of the legend."""
 _LOGARITHMIC = 1000
@@ -82,175 +76,37 @@ class Look(NamedTuple):
     """The group that the line style shows, if colours show systems."""
 
 
-def draw(curves: Curves, options: PlotOptions) -> Any:
-    """Draw the curves into axes or panels."""
-    if options.k is not None and not curves.table["k"].dtype.is_integer():
-        raise ValueError("k= is a rank, and the rows of this curve are weighted and have no rank: leave out k=")
-    lines, panels, over = layout_of(curves.keys, options)
-    refuse_thresholds(options, curves.table["threshold"], ascending=curves.ascending)
-    drawn: Sequence[DrawnCurve | Average]
-    drawn = curve_data.averages_of(curves, over, options) if over else curve_data.drawn_curves(curves, options)
-    # A key with a single value does not distinguish curves.
-    lines = [key for key in lines if curves.keys[key].n_unique() > 1] or lines
-    if len(options.ys) > 1:
-        lines.append(Y_KEY)
-    _check_names(drawn, lines, options)
-    drawn = _in_order(drawn, options)
-    options = replace(options, decimals=_decimals_of(drawn, options))
-    if options.backend == "altair":
-        return _draw_altair(drawn, lines, panels, options)
-    if panels:
-        from frame_pr.plotting.facets import draw_facets
-
-        return draw_facets(drawn, panels, lines, options)
-    drawn, others = _split_highlighted(drawn, lines, options)
-    with canvas(options, layout="compressed", **_size_of(options)) as ax:
-        _draw_axes(ax, drawn, others, lines, options)
-    return ax
-
-
-def _check_names(drawn: Sequence[DrawnCurve | Average], keys: Sequence[str], options: PlotOptions) -> None:
-    """Refuse `order` and `colors` without a name of the plot. A single score has a name, too."""
-    values = [value for curve in drawn for key, value in curve.key.items() if key != Y_KEY]
-    names = {unescape(name_of(curve.key, part)) for curve in drawn for part in (keys, *([key] for key in keys))}
-    options.check_names([*values, *({*names, options.score, options.label or ""} - {""})])
-
-
-def _in_order(drawn: Sequence[DrawnCurve | Average], options: PlotOptions) -> list[DrawnCurve | Average]:
-    """Return the curves in the order of `order=`: by names, or by their areas."""
-    if options.order != "value":
-        return [drawn[place] for place in options.places([curve.key for curve in drawn])]
-    if not options.areas:
-        raise ValueError(
-            "order='value' sorts by the area under the curves, and on these axes curves have no area: give names"
-        )
-    name = options.areas[0]
-    areas: list[Any] = [curve.mean if isinstance(curve, Average) else curve.numbers[name] for curve in drawn]
-    return [drawn[i] for i in sorted(range(len(drawn)), key=lambda i: -1.0 if areas[i] is None else -areas[i])]
-
-
-def _decimals_of(drawn: Sequence[DrawnCurve | Average], options: PlotOptions) -> int:
-    """Return the number of decimals that all areas have in common."""
-    areas: list[Any] = [curve.mean for curve in drawn if isinstance(curve, Average)]
-    areas += [curve.numbers[name] for curve in drawn if isinstance(curve, DrawnCurve) for name in options.areas]
-    # An area near 1 must not be shown as 1, nor a small area as 0.
-    needed = [
-        1 - math.floor(math.log10(area)) if area < 0.5 else -math.floor(math.log10(1 - area))
-        for area in areas
-        if area and 1e-9 < area < 1 - 1e-9 and float(f"{area:.{options.decimals}f}") in (0, 1)
-    ]
-    return max(options.decimals, min(max(needed, default=0), _MOST_DECIMALS))
-
-
-def _size_of(options: PlotOptions) -> dict[str, Any]:
-    """Return the size of a new figure, which is no wider than square axes need."""
+def draw_in_one(drawn: Sequence[DrawnCurve], keys: Sequence[str], options: PlotOptions) -> Axes:
+    """Draw all curves into one axes."""
     from matplotlib import rcParams
 
+    drawn, others = _split_highlighted(drawn, keys, options)
     width, height = rcParams["figure.figsize"]
-    return {"figsize": (min(width, 1.02 * height) if options.is_square else width, height)}
-
-
-def _draw_altair(
-    drawn: Sequence[DrawnCurve | Average], keys: Sequence[str], facets: Sequence[str], options: PlotOptions
-) -> Any:
-    """Give the curves to altair, with the names, colours and scales that matplotlib would draw."""
-    from frame_pr.plotting.altair_charts import NamedCurve, chart_of_curves, colours_by_name
-    from frame_pr.plotting.facets import columns_of
-
-    curves = [curve for curve in drawn if isinstance(curve, DrawnCurve)]
-    alone = options.label or options.display(options.score) or "curve"
-    names = [unescape(name_of(curve.key, keys)) for curve in curves]
-    numbers = None if "system" in keys or not keys else numbers_in_order(names)
-    colours = colours_by_name([name or options.label or options.score or alone for name in names], options, numbers)
-    named = []
-    for curve in curves:
-        panel = unescape(name_of(curve.key, facets, options.labels))
-        name = unescape(name_of(curve.key, keys, options.labels)) or alone
-        title = with_numbers(name, *area_texts(curve, options))
-        # The numbers of a name differ from panel to panel.
-        named.append(NamedCurve(panel, name if facets else title, title, curve))
-    log = [scale_of(axis, options, curves) == "log" for axis in ("x", "y")]
-    of_names = dict(zip((curve.name for curve in named), colours, strict=True))
-    return chart_of_curves(
-        named, of_names, options, log, columns_of(len({curve.panel for curve in named})) if facets else None
-    )
-
-
-def _draw_axes(
-    ax: Axes,
-    drawn: Sequence[DrawnCurve | Average],
-    others: Sequence[DrawnCurve],
-    keys: Sequence[str],
-    options: PlotOptions,
-) -> None:
-    """Draw all curves into one axes."""
-    before = curves_in(ax)
-    if options.ax is None and options.is_square:
-        ax.set_box_aspect(1)
-    # A curve without group and system has the name of its scores.
-    label = options.label and in_legend(shorten(options.label, 2 * 60))
-    names = [
-        label or name_of(curve.key, keys, options.labels) or in_legend(escape(shorten(options.display(options.score))))
-        for curve in drawn
-    ]
-    looks = looks_of(ax, [curve.key for curve in drawn], keys, options, before)
-    set_axes(ax, options, drawn)
-    ax.set(**dict(zip(("xlabel", "ylabel"), axis_titles(options), strict=True)))
-    labels, title = labels_of(ax, drawn, names, keys, options, shares_axes=bool(before))
-    by_stroke = bool(looks) and looks[0].group is not None
-    if by_stroke:
-        _explain_looks(ax, drawn, looks, keys, options)
-        labels, title = [CURVE] * len(drawn), ""
-    _draw_others(ax, others, options)
-    draw_content(ax, drawn, labels, looks, options, others, names if by_stroke else None)
-    if options.is_unbounded:
+    # A new figure is no wider than square axes need.
+    figsize = (min(width, 1.02 * height) if options.is_square else width, height)
+    with canvas(options, layout="compressed", figsize=figsize) as ax:
+        before = len(named_curves(ax))
+        if options.ax is None and options.is_square:
+            ax.set_box_aspect(1)
+        # A curve without group and system has the name of its scores.
+        alone = in_legend(options.label_of(options.score))
+        label = options.label and in_legend(shorten(options.label, 2 * 60))
+        names = [label or name_of(curve.key, keys, options.labels) or alone for curve in drawn]
+        looks = looks_of(ax, [curve.key for curve in drawn], keys, options, before)
+        set_axes(ax, options, drawn)
+        ax.set(**dict(zip(("xlabel", "ylabel"), axis_titles(options), strict=True)))
+        labels, title = labels_of(drawn, names, keys, options, shares_axes=bool(before))
+        by_stroke = bool(looks) and looks[0].group is not None
+        if by_stroke:
+            _explain_looks(ax, drawn, looks, keys, options)
+            labels, title = [CURVE] * len(drawn), ""
+        _draw_others(ax, others, options)
+        draw_content(ax, drawn, labels, looks, options, others, names if by_stroke else None)
         fit_heights(ax, options)
-    ax.apply_aspect()
-    show_hidden(ax)
-    write_thresholds(ax, drawn, options)
-    draw_legend(ax, options, title, keep_below=options.rectangles)
-
-
-def layout_of(keys: pl.DataFrame, options: PlotOptions) -> tuple[list[str], list[str], list[str]]:
-    """Return the keys of lines, of panels and of averages. Too many curves raise an error."""
-    over, panels = keys_of("average", options.average, keys.columns), keys_of("facet", options.facet, keys.columns)
-    for key in panels:
-        if key in over:
-            raise ValueError(f"facet= and average= both name {key!r}: a panel shows a group, or its mean")
-    lines = [key for key in keys.columns if key not in (*over, *panels)]
-    n_lines, n_panels = (keys[names].n_unique() if names else 1 for names in (lines, panels))
-    n_lines *= len(options.ys)
-    if options.label is not None and n_lines != 1:
-        raise ValueError(f"label= names one curve, and there are {n_lines}: leave it out")
-    most = options.max_groups or (PANELS if panels else _IN_AXES if options.highlight is None else _BEHIND)
-    ways = "choose groups with a filter"
-    if n_panels > most:
-        raise ValueError(f"facet= gives {n_panels} panels, more than max_groups={most}: {ways}, or raise max_groups=")
-    if panels and n_lines > _IN_PANEL:
-        raise ValueError(
-            f"{n_lines} curves in one panel are more than can be told apart ({_IN_PANEL}): {ways}, or facet by more "
-            "keys"
-        )
-    if not panels and n_lines > most:
-        alternatives = (
-            "facet=True draws small multiples, average=True their mean, highlight=3 names the best and the worst; or "
-        )
-        raise ValueError(
-            f"{n_lines} curves are more than can be told apart in one axes ({most}): "
-            f"{alternatives if keys.columns else ''}{ways}, or raise max_groups="
-        )
-    return lines, panels, over
-
-
-def refuse_thresholds(options: PlotOptions, scores: pl.Series, *, ascending: bool) -> None:
-    """Refuse a threshold that no score reaches."""
-    if not options.thresholds:
-        return
-    best: Any = scores.min() if ascending else scores.max()
-    where = "below every score (the lowest" if ascending else "above every score (the highest"
-    for threshold in options.thresholds:
-        if best is not None and (threshold < best if ascending else threshold > best):
-            raise ValueError(f"threshold={threshold:g} lies {where} is {best:g}): no row is predicted positive there")
+        show_hidden(ax)
+        write_thresholds(ax, drawn, options)
+        draw_legend(ax, options, title, keep_below=options.rectangles)
+    return ax
 
 
 def looks_of(
@@ -282,7 +138,7 @@ def looks_of(
 
 
 def _explain_looks(
-    ax: Axes, drawn: Sequence[DrawnCurve | Average], looks: Sequence[Look], keys: Sequence[str], options: PlotOptions
+    ax: Axes, drawn: Sequence[DrawnCurve], looks: Sequence[Look], keys: Sequence[str], options: PlotOptions
 ) -> None:
     """Add entries for colours, and entries for line styles with the numbers of each group."""
     colours = {look.hue: look.line["color"] for look in looks}
@@ -304,21 +160,20 @@ def _explain_looks(
 
 
 def _split_highlighted(
-    drawn: Sequence[DrawnCurve | Average], keys: Sequence[str], options: PlotOptions
-) -> tuple[list[DrawnCurve | Average], list[DrawnCurve]]:
+    drawn: Sequence[DrawnCurve], keys: Sequence[str], options: PlotOptions
+) -> tuple[list[DrawnCurve], list[DrawnCurve]]:
     """Return the highlighted curves, in the order of `highlight=` or of their areas, and the other curves."""
     wanted = options.highlight
     if wanted is None:
         return list(drawn), []
-    curves = [curve for curve in drawn if isinstance(curve, DrawnCurve)]
-    names = [unescape(name_of(curve.key, keys)) for curve in curves]
+    names = [unescape(name_of(curve.key, keys)) for curve in drawn]
     if isinstance(wanted, int):
         if not options.areas:
             raise ValueError(
                 f"highlight={wanted} chooses the best and the worst curves by their area, and on these axes curves "
                 "have no area: give names"
             )
-        areas = [curve.numbers[options.areas[0]] for curve in curves]
+        areas = [curve.numbers[options.areas[0]] for curve in drawn]
         ranked = sorted((i for i, area in enumerate(areas) if area is not None), key=lambda i: -areas[i])
         places = [*ranked[:wanted], *ranked[max(wanted, len(ranked) - wanted) :]]
     else:
@@ -328,10 +183,10 @@ def _split_highlighted(
                 hint = did_you_mean(near) if near else f"there are {', '.join(names)}"[:200]
                 raise ValueError(f"highlight: {shown(name)} is none of the curves; {hint}")
         places = [names.index(name) for name in wanted]
-    others = [curve for i, curve in enumerate(curves) if i not in places]
-    if others and len(places) > (options.max_groups or _IN_AXES):
-        raise ValueError(f"highlight= names {len(places)} curves, more than can be told apart ({_IN_AXES}): name fewer")
-    return [curves[i] for i in places], others
+    others = [curve for i, curve in enumerate(drawn) if i not in places]
+    if others and len(places) > (options.max_groups or IN_AXES):
+        raise ValueError(f"highlight= names {len(places)} curves, more than can be told apart ({IN_AXES}): name fewer")
+    return [drawn[i] for i in places], others
 
 
 def _draw_others(ax: Axes, others: Sequence[DrawnCurve], options: PlotOptions) -> None:
@@ -347,7 +202,7 @@ def _draw_others(ax: Axes, others: Sequence[DrawnCurve], options: PlotOptions) -
 
 def draw_content(
     ax: Axes,
-    drawn: Sequence[DrawnCurve | Average],
+    drawn: Sequence[DrawnCurve],
     labels: Sequence[str],
     looks: Sequence[Look],
     options: PlotOptions,
@@ -356,42 +211,41 @@ def draw_content(
     label_marks: bool = True,
 ) -> None:
     """Draw curves with their marks, the baseline and contours."""
-    before = curves_in(ax)
-    curves = [curve for curve in drawn if isinstance(curve, DrawnCurve)]
+    before = named_curves(ax)
     draw_iso_f(ax, options)
-    marks, guides = iter(explain_marks(curves, mark_names, options)), dict[str, tuple[float, Any]]()
-    for curve, label, look in zip(drawn, labels, looks, strict=True):
+    guides: dict[str, tuple[float, Any]] = {}
+    marks = explain_marks(drawn, mark_names, options)
+    for curve, label, look, of_curve in zip(drawn, labels, looks, marks, strict=True):
         if isinstance(curve, Average):
             draw_average(ax, curve, label, options, look.line, len(drawn))
-            continue
-        draw_curve(ax, curve, label, options, look.line)
+        else:
+            draw_curve(ax, curve, label, options, look.line)
         colour = look.line["color"]
-        for mark, text in next(marks):
+        for mark, text in of_curve:
             point = mark.point
             draw_points(ax, [point.x], [point.y], colour, mark.shape, text if label_marks else "_mark").set_gid(MARK)
             place, other = guides.get(mark.text, (point.x, colour))
             guides[mark.text] = place, colour if other == colour else grey(ax, 0.6)
     for place, colour in guides.values() if options.x == "threshold" else ():
         ax.axvline(place, color=colour, linewidth=0.8, zorder=1, label=GUIDE)
-    references = axis_quantity(options.ys[0]).references if len(options.ys) == 1 else {}
-    if options.baseline and references:
+    if options.baseline:
         shares = [(curve.numbers["prevalence"], look.line["color"]) for curve, look in zip(drawn, looks, strict=True)]
-        draw_references(ax, shares, references)
-    elif options.baseline and options.has_chance_line:
-        draw_chance(ax, options, curves)
-    elif options.baseline and options.ys == ("precision",):
-        shares = [(curve.numbers["prevalence"], look.line["color"]) for curve, look in zip(drawn, looks, strict=True)]
-        shares += [(curve.numbers["prevalence"], grey(ax, 0.7)) for curve in others]
-        draw_baselines(ax, shares, options.decimals if label_marks else None, as_band=bool(others))
+        if len(options.ys) == 1 and (references := axis_quantity(options.ys[0]).references):
+            draw_references(ax, shares, references)
+        elif options.has_chance_line:
+            draw_chance(ax, options, drawn)
+        elif options.ys == ("precision",):
+            shares += [(curve.numbers["prevalence"], grey(ax, 0.7)) for curve in others]
+            draw_baselines(ax, shares, options.decimals if label_marks else None, as_band=bool(others))
     if not before and not any(curve.drawn for curve in drawn):
-        rows = any(curve.blocks.height for curve in curves)
+        rows = any(curve.blocks.height for curve in drawn)
         positives = any(curve.numbers["positives"] for curve in drawn)
         write_reason(ax, "no positives" if rows and not positives else "nothing retrieved" if positives else "no rows")
 
 
-def set_axes(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve | Average]) -> None:
+def set_axes(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve]) -> None:
     """Set scales, limits with room for a line along the edges, and ticks."""
-    from matplotlib.ticker import FuncFormatter, LogitLocator, MaxNLocator, NullLocator
+    from matplotlib.ticker import LogitLocator, MaxNLocator, NullLocator
 
     box = ax.get_window_extent()
     few = min(box.width, box.height) / ax.figure.dpi < _SMALL
@@ -405,7 +259,7 @@ def set_axes(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve | Avera
                 # A label has up to six letters, and is as high as two are wide.
                 ticks = letters_along(ax, box.width) // 7 if name == "x" else letters_along(ax, box.height) // 3
                 axis.set_major_locator(LogitLocator(nbins=max(2, ticks)))
-                axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+                axis.set_major_formatter("{x:g}")
                 axis.set_minor_locator(NullLocator())
             continue
         if unit_range:
@@ -413,37 +267,27 @@ def set_axes(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve | Avera
         # A list of ticks would not follow if the caller zooms in.
         axis.set_major_locator(MaxNLocator(3 if few else 6, steps=[1, 2, 5, 10]))
         if few and unit_range:
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.set_major_formatter("{x:g}")
 
 
-def scale_of(name: str, options: PlotOptions, curves: Sequence[DrawnCurve | Average]) -> str | None:
+def scale_of(name: str, options: PlotOptions, curves: Sequence[DrawnCurve]) -> str | None:
     """Return the scale of an axis: as the caller says, or logarithmic for many ranks and for rare positives."""
     requested = options.scales[name == "y"]
     if requested is not None:
         return requested
     if name == "x" and options.x == "k":
-        last = [(curve.strips["recall"] if isinstance(curve, Average) else curve.blocks["k"]).max() for curve in curves]
-        many = any(isinstance(rank, (int, float)) and rank >= _LOGARITHMIC for rank in last)
-        return "log" if many else None
+        return "log" if any((curve.blocks["x"] >= _LOGARITHMIC).any() for curve in curves) else None
     if name == "y" and options.is_pr and not (options.rectangles or options.interpolated):
-        areas = [curve.mean if isinstance(curve, Average) else curve.numbers[options.areas[0]] for curve in curves]
+        areas = [curve.numbers[options.areas[0]] for curve in curves]
         defined = [area for area in areas if area is not None]
         rare = all((curve.numbers["prevalence"] or 0) < _RARE for curve in curves)
         return "log" if rare and defined and max(defined) < _LOW else None
     return None
 
 
-def _limits(name: str, scales: Mapping[str, str], curves: Sequence[DrawnCurve | Average]) -> tuple[float, float]:
+def _limits(name: str, scales: Mapping[str, str], curves: Sequence[DrawnCurve]) -> tuple[float, float]:
     """Return the range of the points that both scales can show: above 0, and on a logit scale below 1."""
-    points = [
-        (
-            curve.strips.select(x="recall", y="precision")
-            if isinstance(curve, Average)
-            else curve.blocks.select("x", "y")
-        )
-        for curve in curves
-    ]
-    shown_points = pl.concat([table.cast(pl.Float64) for table in points]).filter(
+    shown_points = pl.concat([curve.blocks.select(pl.col("x", "y").cast(pl.Float64)) for curve in curves]).filter(
         pl.lit(True),
         *(pl.col(axis) > 0 for axis, scale in scales.items() if scale != "linear"),
         *(pl.col(axis) < 1 for axis, scale in scales.items() if scale == "logit"),
@@ -458,9 +302,9 @@ def _limits(name: str, scales: Mapping[str, str], curves: Sequence[DrawnCurve | 
 
 def fit_heights(ax: Axes, options: PlotOptions) -> None:
     """Fit the y axis of an unbounded quantity to the curves, and not to the lines of reference."""
-    if options.scales[1] not in (None, "linear"):
+    if not options.is_unbounded or options.scales[1] not in (None, "linear"):
         return
-    tops = [line.get_ydata() for line in named_curves(ax)]
-    top = max((float(y[y == y].max()) for y in tops if len(y) and (y == y).any()), default=1.0) or 1.0
+    heights = [line.get_ydata() for line in named_curves(ax)]
+    top = max((float(y[y == y].max()) for y in heights if (y == y).any()), default=1.0) or 1.0
     below = axis_quantity(options.ys[0]).at is not None
     ax.set_ylim(-0.1 * top if below else 0, 1.05 * top)

@@ -9,9 +9,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from frame_pr.plotting.appearance import Appearance, escape, in_legend, shorten, value_text
-from frame_pr.plotting.axis_quantities import X_ONLY, axis_quantity
 from frame_pr.plotting.curve_data import Y_KEY, Average, DrawnCurve
-from frame_pr.plotting.options import PlotOptions
+from frame_pr.plotting.options import X_ONLY, PlotOptions, axis_quantity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,20 +71,15 @@ def number_text(value: float, decimals: int) -> str:
     return f"{value:.2g}" if value and not float(text) else text
 
 
-def area_texts(curve: DrawnCurve | Average, options: PlotOptions) -> list[str]:
+def area_texts(curve: DrawnCurve, options: PlotOptions) -> list[str]:
     """Return the areas of a curve, such as `AP = 0.78`."""
     if not options.areas:
         return []
+    numbers: list[Any] = [curve.numbers.get(area) for area in options.areas]
+    first, *envelope = numbers
     if isinstance(curve, Average):
-        area = options.display("average_precision", "AP")
-        kind = (
-            f"{options.display('mean')} {options.display('interpolated')}"
-            if options.interpolated
-            else options.display("mean")
-        )
-        title = f"{kind} {area}"
-        return [_equation(title, curve.mean, options)]
-    first, *envelope = (curve.numbers[area] for area in options.areas)
+        kinds = ["mean", *["interpolated"] * options.interpolated]
+        return [_equation(" ".join([*map(options.display, kinds), options.area_title]), first, options)]
     texts = [_equation(options.area_title, first, options)]
     if first is not None and envelope:
         title = options.display("interpolated") if options.points is None else f"{options.points}-point"
@@ -97,7 +91,7 @@ def _equation(title: str, value: float | None, options: PlotOptions) -> str:
     return f"{title} undefined" if value is None else f"{title} = {number_text(value, options.decimals)}"
 
 
-def count_text(curves: Sequence[DrawnCurve | Average]) -> str:
+def count_text(curves: Sequence[DrawnCurve]) -> str:
     """Return the number of positives, such as `P = 120`, or its range, and for averages the number of groups."""
     averages = [curve for curve in curves if isinstance(curve, Average)]
     if averages:
@@ -127,8 +121,7 @@ def with_numbers(name: str, *numbers: str) -> str:
 
 
 def labels_of(
-    ax: Axes,
-    curves: Sequence[DrawnCurve | Average],
+    curves: Sequence[DrawnCurve],
     names: Sequence[str],
     keys: Sequence[str],
     options: PlotOptions,

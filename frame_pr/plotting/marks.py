@@ -10,11 +10,10 @@ import polars as pl
 
 from frame_pr.metrics.rates import Counts, rate_of
 from frame_pr.plotting.appearance import metric_title, text_colour
-from frame_pr.plotting.axis_quantities import axis_quantity
 from frame_pr.plotting.curve_artists import EDGES, draw_points, halo
-from frame_pr.plotting.curve_data import ROUNDING, Y_KEY, Average, DrawnCurve
+from frame_pr.plotting.curve_data import ROUNDING, Y_KEY, DrawnCurve
 from frame_pr.plotting.legends import number_text
-from frame_pr.plotting.options import PlotOptions
+from frame_pr.plotting.options import PlotOptions, axis_quantity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -192,11 +191,11 @@ def threshold_text(curve: DrawnCurve, point: Point) -> str:
     return str(point.threshold)
 
 
-def write_thresholds(ax: Axes, drawn: Sequence[DrawnCurve | Average], options: PlotOptions) -> None:
+def write_thresholds(ax: Axes, drawn: Sequence[DrawnCurve], options: PlotOptions) -> None:
     """Write thresholds along the curves. A threshold that would overlap another one is left out."""
     boxes: list[Any] = []
     for curve in drawn:
-        if not options.threshold_labels or isinstance(curve, Average) or not curve.drawn:
+        if not options.threshold_labels or not curve.drawn:
             continue
         points = spaced_points(curve, options.threshold_labels)
         if not (options.rectangles and curve.blocks.height <= EDGES):  # then all thresholds have points

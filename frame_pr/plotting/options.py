@@ -1,11 +1,14 @@
-"""The options of plots of curves, validated before anything is computed."""
+"""The options of plots of curves, validated before anything is computed, and the quantities of their axes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import polars as pl
 
 from frame_pr.frames.arguments import advice, flag, names_of, one_of, real, scalar, several, text, whole
 from frame_pr.frames.messages import first_line, shown
@@ -13,8 +16,106 @@ from frame_pr.functions.evaluation import key_names, refuse_no_keys
 from frame_pr.metrics.cutoffs import Rank, Recall, Threshold
 from frame_pr.metrics.names import is_metric
 from frame_pr.metrics.numbers import DECIMAL, each, f_of, number
-from frame_pr.plotting.appearance import Appearance, appearance_of, check_mathematics
-from frame_pr.plotting.axis_quantities import Y_ONLY, axis_quantity, check_axis
+from frame_pr.metrics.rates import NUMBERED_NAME, RATES, Counts, rate_of, ratio
+from frame_pr.metrics.synonyms import rate_hint
+from frame_pr.plotting.appearance import Appearance, appearance_of, check_label
+
+
+class AxisQuantity(NamedTuple):
+    """A quantity that an axis shows."""
+
+    title: str
+    unit_range: bool
+    """Whether the axis goes from 0 to 1."""
+    formula: Callable[[Counts], pl.Expr] | None
+    """None: a column of `curve`."""
+    synonyms: tuple[str, ...]
+    """Its names in other libraries."""
+    references: Mapping[str, Callable[[float, Any], Any]] = MappingProxyType({})
+    """The values of rankings without information, from the prevalence and the thresholds."""
+    at: Callable[[Any, Any, Any, Any, Any], Any] | None = None
+    """The formula of a quantity that depends on the threshold: of tp, fp, positives, rows and the threshold."""
+
+    def of_counts(self, counts: Counts) -> pl.Expr:
+        """Return the quantity at the thresholds of a curve."""
+        if self.at is None:
+            assert self.formula is not None
+            return self.formula(counts)
+        threshold = pl.col("threshold").cast(pl.Float64)
+        value = self.at(counts.tp, counts.k - counts.tp, counts.positives, counts.rows, threshold)
+        return pl.when(threshold < 1, counts.positives > 0).then(value)
+
+
+X_ONLY: Mapping[str, AxisQuantity] = {
+    "threshold": AxisQuantity("Threshold", False, None, ("score", "scores", "cutoff")),
+    "k": AxisQuantity("Rank k", False, None, ("rank", "n")),
+    "share": AxisQuantity(
+        "Share of the rows",
+        True,
+        lambda counts: ratio(counts.k, counts.rows),
+        ("percent", "population", "fraction", "depth"),
+    ),
+}
+"""Quantities of the x axis in addition to rates."""
+_NOTHING: dict[str, Callable[[float, Any], Any]] = {"treat none": lambda prevalence, t: 0 * t}
+Y_ONLY: Mapping[str, AxisQuantity] = {
+    "net_benefit": AxisQuantity(
+        "Net benefit",
+        False,
+        None,
+        ("decision_curve", "dca"),
+        {"treat all": lambda prevalence, t: prevalence - (1 - prevalence) * t / (1 - t), **_NOTHING},
+        lambda tp, fp, positives, rows, t: (tp - fp * t / (1 - t)) / rows,
+    ),
+    "standardized_net_benefit": AxisQuantity(
+        "Standardized net benefit",
+        False,
+        None,
+        ("relative_utility",),
+        {"treat all": lambda prevalence, t: 1 - (1 / prevalence - 1) * t / (1 - t), **_NOTHING},
+        lambda tp, fp, positives, rows, t: (tp - fp * t / (1 - t)) / positives,
+    ),
+}
+"""Quantities of the y axis in addition to rates. The x axis is then the threshold."""
+_RANDOM: dict[str, Callable[[float, Any], Any]] = {"random ranking": lambda prevalence, t: 1 + 0 * t}
+_REFERENCES: Mapping[str, Callable[[str], Mapping[str, Callable[[float, Any], Any]]]] = {
+    "lift": lambda _: _RANDOM,
+    "cost": lambda missed: {
+        "treat all": lambda prevalence, t: 1 - prevalence + 0 * t,
+        "treat none": lambda prevalence, t: float(missed) * prevalence + 0 * t,
+    },
+}
+"""The values of rankings without information, by the name of a rate, from the number at its end."""
+
+
+def axis_quantity(name: str) -> AxisQuantity:
+    """Look up a quantity by its name."""
+    if name in X_ONLY:
+        return X_ONLY[name]
+    if name in Y_ONLY:
+        return Y_ONLY[name]
+    rate, family = rate_of(name), name.rstrip("0123456789.")
+    references = _REFERENCES[family](name.removeprefix(family)) if family in _REFERENCES else {}
+    return AxisQuantity(rate.title, rate.range == "0 to 1", rate.formula, rate.synonyms, references)
+
+
+def check_axis(argument: str, value: object) -> str:
+    """Check the name of a quantity for `x=` or `y=`."""
+    name, along = text(argument, value), argument == "x"
+    ranges = ("0 to 1",) if along else ("0 to 1", "0 up")
+    synonyms = {
+        rate: record.synonyms for rate, record in RATES.items() if record.range in ranges and not record.is_count
+    }
+    synonyms |= {quantity: record.synonyms for quantity, record in (X_ONLY if along else Y_ONLY).items()}
+    if name not in synonyms and not re.fullmatch(NUMBERED_NAME, name):
+        hint = rate_hint(name, synonyms)
+        if name in RATES:
+            hint = "it is a count" if RATES[name].is_count else f"it is a rate from {RATES[name].range}"
+        raise ValueError(f"{argument}: no axis shows {shown(name)}; {hint}")
+    if name not in synonyms:
+        rate_of(name)
+    return name
+
 
 ISO_F = (0.2, 0.4, 0.6, 0.8)
 """Contours that `iso_f=True` draws."""
@@ -161,7 +262,7 @@ def options_of(
         line=line,
         facet=_names_or_flag("facet", get("facet")),
         average=_names_or_flag("average", get("average")),
-        label=_label(get("label")),
+        label=None if get("label") is None else check_label("label", get("label")),
         **appearance_of(options),
     )
     _refuse_conflicts(parsed, options)
@@ -197,15 +298,6 @@ def _refuse_conflicts(options: PlotOptions, arguments: Mapping[str, Any]) -> Non
             raise ValueError(
                 f"average= draws a mean of curves, which has no thresholds: leave out {name}=, or average="
             )
-
-
-def _label(value: Any) -> str | None:
-    """Check that a label is text, and that matplotlib can draw its mathematics."""
-    if value is None:
-        return None
-    label = text("label", value)
-    check_mathematics("label", label)
-    return label
 
 
 def keys_of(argument: str, value: bool | str | Sequence[str], keys: Sequence[str]) -> list[str]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import one_of, public, real, whole
-from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.frames.messages import pluralize, warn
 from frame_pr.functions.curves import curve
@@ -17,24 +16,22 @@ from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.plotting.appearance import (
     Appearance,
     ColourArguments,
-    appearance_of,
     canvas,
     escape,
     grey,
     letters_along,
-    need_matplotlib,
+    look_of,
     palette,
     set_titles,
     share_text,
-    shorten,
     split_policies,
     text_colour,
 )
-from frame_pr.plotting.axis_quantities import axis_quantity
 from frame_pr.plotting.curve_artists import write_reason
-from frame_pr.plotting.curve_data import number_rows, read_curves
+from frame_pr.plotting.curve_data import number_rows, read_curves, read_result
+from frame_pr.plotting.facets import draw_panels
 from frame_pr.plotting.legends import draw_legend
-from frame_pr.plotting.options import PlotOptions
+from frame_pr.plotting.options import PlotOptions, axis_quantity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -137,9 +134,8 @@ def plot_scores(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['positives (3, 67% predicted)', 'negatives (2, 0% predicted)', 'threshold 0.75']
     """
-    need_matplotlib()
     arguments, policies = split_policies(options)
-    look = Appearance(**appearance_of(arguments, decimals=0, has_values=False))
+    look = look_of(arguments, decimals=0, has_values=False)
     n_bins = whole("bins", bins, least=1, most=_MOST_BINS)
     line = None if threshold is None else float(real("threshold", threshold))
     curves = read_curves(curve(frame, truth, score, by=by, positive=positive, **policies), PlotOptions())
@@ -159,9 +155,8 @@ def plot_scores(
     _warn_of_threshold(tables, line)
     histograms = partial(_draw_histograms, n_bins=n_bins, threshold=line, look=look)
     ascending = bool(policies.get("ascending"))
-    title = escape(shorten(look.display(score))) if isinstance(score, str) else "Score"
+    title = look.label_of(score) if isinstance(score, str) else "Score"
     if len(keys) > 1:
-        from frame_pr.plotting.facets import draw_panels
 
         def draw_one(ax: Axes, place: int) -> str:
             counts = histograms(ax, tables[place], ascending=ascending, numbers=False)
@@ -327,28 +322,22 @@ def plot_gains(
     >>> [f"{bar.get_height():.2f}" for bar in ax.patches]  # 2, 1, 0 and 0 of 3
     ['0.67', '0.33', '0.00', '0.00']
     """
-    need_matplotlib()
-    look = Appearance(**appearance_of(options, has_values=False))
+    look = look_of(options, has_values=False)
     name = one_of("y", y, ("recall", "precision", "lift"))
     kind = kind_of(frame)
-    columns, needed = list(kind.columns), ["share", name, f"bin_{name}", "precision"]
-    if missing := [column for column in ("share", name, f"bin_{name}", "precision") if column not in columns]:
+    needed = list(dict.fromkeys(["share", name, f"bin_{name}", "precision"]))
+    if missing := [column for column in needed if column not in kind.columns]:
         raise ValueError(f"plot_gains draws a frame that gains_table gave, and this one has no column {missing[0]!r}")
-    keys = columns[: columns.index("share")]
-    names = list(map(str, keys))
-    needed = list(dict.fromkeys(needed))
-    table = kind.read([*keys, *needed]).select(map(by_name, [*names, *needed])).collect()
+    table, names = read_result(kind, kind.columns.index("share"), needed)
     groups, number = number_rows(table, names)
     named = groups.rows(named=True) if names else [{}]
     look.check_names([value for key in named for value in key.values()] or _GAINS, _GAINS)
     tables = [table.filter(number == place) for place in range(len(named))]
     titles = ("Share of the rows", escape(look.display(name, axis_quantity(name).title)))
     if len(named) > 1:
-        from frame_pr.plotting.facets import draw_panels
 
-        def draw_one(ax: Axes, place: int) -> str:
+        def draw_one(ax: Axes, place: int) -> None:
             _draw_gains(ax, tables[place], name, look)
-            return ""
 
         return draw_panels(named, names, look, (2.6, 2.0), draw_one, titles, sharex=True, sharey=True)
     with canvas(look, figsize=(6.4, 4.0), layout="constrained") as target:

@@ -18,14 +18,12 @@ from frame_pr.plotting.appearance import (
     LABEL_LENGTH,
     Appearance,
     ColourArguments,
-    appearance_of,
     canvas,
     escape,
     grey,
     in_legend,
     letters_along,
-    metric_title,
-    need_matplotlib,
+    look_of,
     open_figure,
     set_titles,
     shorten,
@@ -33,7 +31,7 @@ from frame_pr.plotting.appearance import (
     system_numbers,
     value_text,
 )
-from frame_pr.plotting.curve_data import number_rows
+from frame_pr.plotting.curve_data import number_rows, read_result
 from frame_pr.plotting.legends import draw_legend
 from frame_pr.plotting.options import BACKENDS
 from frame_pr.statistics.unit_values import COLUMNS
@@ -143,10 +141,9 @@ def plot_intervals(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['1  (4)', '2  (4)']
     """
-    need_matplotlib()
     name = None if metric is None else text("metric", metric)
     line = None if overall is None else float(real("overall", overall))
-    look = Appearance(**appearance_of(options))
+    look = look_of(options)
     check_backend(one_of("backend", backend, BACKENDS), look)
     values = read_values(frame, name, look)
     table, keys = values.table, values.keys
@@ -158,7 +155,7 @@ def plot_intervals(
         table = table.sort("mean", descending=True, nulls_last=True, maintain_order=True)
     named = places_of(table, rows)
     look.check_names([*systems, *(value for key in named for value in key.values())], systems)
-    systems = [systems[place] for place in look.places([{"system": system} for system in systems])]
+    systems = look.in_order(systems)
     if isinstance(look.order, tuple):
         order = pl.Series(look.places(named)).arg_sort()
         table = table.with_columns(rank=order.gather(number_rows(table, rows)[1])).sort("rank", maintain_order=True)
@@ -221,7 +218,7 @@ def _dots(ax: Axes, table: pl.DataFrame, systems: list[Any], look: Appearance) -
         places = [place + offset for place in rows["place"]]
         colour = colours[number]
         ax.hlines(places, rows["low"].to_list(), rows["high"].to_list(), color=colour, linewidth=1.5)
-        label = in_legend(escape(shorten(look.display(value_text(system))))) if systems else ""
+        label = in_legend(look.label_of(system)) if systems else ""
         ax.plot(rows["value"].to_list(), places, "o", markersize=5, color=colour, label=label)
 
 
@@ -325,8 +322,7 @@ def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[
     >>> [ax.get_label() for ax in figure.axes]
     ['average_precision', 'prevalence']
     """
-    need_matplotlib()
-    look = Appearance(**appearance_of(options))
+    look = look_of(options)
     metrics = _metrics_of(frame)
     shares = [name for name in metrics if name == _PREVALENCE] if look.ax is None else []
     others = [name for name in metrics if name != _PREVALENCE]
@@ -338,7 +334,7 @@ def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[
     systems = tables[0].table["system"].unique(maintain_order=True).to_list() if "system" in tables[0].keys else []
     look.check_number(len(systems), "systems", _MOST_LINES)
     look.check_names(systems or [_PREVALENCE], systems)
-    systems = [systems[place] for place in look.places([{"system": system} for system in systems])]
+    systems = look.in_order(systems)
     if look.ax is not None:
         with canvas(look) as target:
             _draw_trend(target, tables[0], keys[0], systems, look)
@@ -388,13 +384,13 @@ def _draw_trend(
         rows = table.filter(pl.col("system").eq_missing(pl.lit(system))) if systems else table
         x = [places[value] for value in rows[key]]
         value, low, high = rows.select(pl.col("value", "low", "high").fill_null(float("nan"))).to_numpy().T
-        label = in_legend(escape(shorten(look.display(value_text(system))))) if systems else ""
+        label = in_legend(look.label_of(system)) if systems else ""
         ax.plot(x, value, "o-", markersize=4, color=colour, label=label)
         ax.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
     if is_category:
         every = ceil(along.len() / max(2, letters_along(ax, ax.get_window_extent().width) // 8))
-        names = [shorten(look.display(value_text(name)), 12) for name in along]
-        ax.set_xticks(range(0, len(names), every), [escape(name) for name in names[::every]])
+        names = [look.label_of(name, 12) for name in along]
+        ax.set_xticks(range(0, len(names), every), names[::every])
     elif along.dtype.is_temporal():
         from matplotlib import dates
 
@@ -422,31 +418,28 @@ def read_values(frame: Any, metric: str | None, look: Appearance) -> Values:
             f"frame: no column {missing[0]!r}; pass a frame that intervals gave, "
             "or a frame that evaluate gave together with the column to draw, metric=..."
         )
-    keys = kind.columns[: kind.columns.index("metric")]
+    table, keys = read_result(kind, kind.columns.index("metric"), COLUMNS)
     if not keys:
         raise ValueError("frame: no key columns, so no groups to draw; call intervals with by= and without mean_over")
-    names = [str(key) for key in keys]
-    table = kind.read([*keys, *COLUMNS]).select(map(by_name, [*names, *COLUMNS])).collect()
     selected = one_metric(table, metric)
-    title = escape(look.display(selected, metric_title(selected)))
-    return Values(table.filter(pl.col("metric") == selected), names, title, "n")
+    return Values(table.filter(pl.col("metric") == selected), keys, look.title_of(selected), "n")
 
 
 def _read_metrics(kind: Any, metric: str, look: Appearance) -> Values:
     """Read a frame of metrics. The columns before the first metric are keys, and there are no bounds."""
     names = list(map(str, kind.columns))
-    keys = names[: next(i for i, name in enumerate(names) if name == metric or is_metric(name))]
-    if not keys:
+    n_keys = next(i for i, name in enumerate(names) if name == metric or is_metric(name))
+    if not n_keys:
         raise ValueError("frame: no key columns, so no groups to draw; call evaluate with by= and without mean_over")
     units = ["positives"] if "positives" in names else []
-    table = kind.read([*keys, metric, *units]).select(map(by_name, [*keys, metric, *units])).collect()
+    table, keys = read_result(kind, n_keys, [metric, *units])
     if not table[metric].dtype.is_numeric():
         raise TypeError(f"metric={shown(metric)} is a column of {table[metric].dtype}: metrics are numbers")
     none = pl.lit(None, pl.Float64)
     number = by_name(units[0]) if units else pl.lit(None, pl.Int64)
     value = by_name(metric).cast(pl.Float64).fill_nan(None)
     table = table.select(*map(by_name, keys), value=value, low=none, high=none, units=number)
-    return Values(table, keys, escape(look.display(metric, metric_title(metric))), "positives")
+    return Values(table, keys, look.title_of(metric), "positives")
 
 
 def one_metric(table: pl.DataFrame, metric: str | None) -> str:
