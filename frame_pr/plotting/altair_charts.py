@@ -20,8 +20,7 @@ from frame_pr.plotting.appearance import (
 from frame_pr.plotting.curve_data import DrawnCurve
 from frame_pr.plotting.draw import scale_of
 from frame_pr.plotting.facets import columns_of
-from frame_pr.plotting.legends import BASELINE, area_texts, axis_titles, name_of, with_numbers
-from frame_pr.plotting.marks import marks_of
+from frame_pr.plotting.legends import BASELINE, area_texts, axis_titles, marks_of, name_of, with_numbers
 from frame_pr.plotting.options import PlotOptions, axis_quantity
 
 MOST_POINTS = 5000

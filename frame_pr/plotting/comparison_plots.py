@@ -29,9 +29,9 @@ from frame_pr.plotting.appearance import (
     split_policies,
     text_colour,
 )
-from frame_pr.plotting.curve_data import read_result
 from frame_pr.plotting.legends import SHARED, draw_legend
-from frame_pr.plotting.statistics_plots import HEIGHT, MOST_ROWS, one_metric, places_of, read_values, write_names
+from frame_pr.plotting.results import number_rows, pairs_of, read_differences, read_values
+from frame_pr.plotting.statistics_plots import HEIGHT, MOST_ROWS, write_names
 from frame_pr.statistics.comparisons import compare
 from frame_pr.statistics.intervals import share_of
 from frame_pr.statistics.unit_values import unit_values_of
@@ -174,7 +174,7 @@ def plot_comparison(
         )
     metrics = unit_values_of(frame, name, None, None, by, None, None, {}, system=True)
     groups = [key for key in metrics.keys if key != "system"]
-    pairs = _pairs_of(metrics.table, groups, name, (row["baseline"], row["system"]))
+    pairs = pairs_of(metrics.table, groups, name, (row["baseline"], row["system"]))
     pairs = pairs.with_columns(difference=pl.col("new") - pl.col("old")).drop("old", "new")
     keys = pairs.drop("difference").rows(named=True)
     look.check_names([value for key in keys for value in key.values()], SIDES)
@@ -187,17 +187,6 @@ def plot_comparison(
     with canvas(look, figsize=(6.4, height), layout="constrained") as target:
         _draw_differences(target, pairs, groups, row, name, look)
     return target
-
-
-def _pairs_of(table: pl.LazyFrame, groups: Sequence[str], value: str, systems: Sequence[Any]) -> pl.DataFrame:
-    """Return the keys of the groups in which both systems have a value, and these values: `old` and `new`."""
-    keys = {f"key {i}": by_name(key) for i, key in enumerate(groups)}
-    old, new = (
-        table.filter(pl.col("system") == system).select(**keys, **{side: by_name(value)})
-        for side, system in zip(("old", "new"), systems, strict=True)
-    )
-    pairs = old.join(new, on=list(keys), nulls_equal=True, maintain_order="left")
-    return pairs.drop_nulls(["old", "new"]).collect()
 
 
 def _draw_differences(
@@ -303,7 +292,7 @@ def plot_differences(frame: Frame, /, *, metric: str | None = None, **options: U
     ('ROC AUC: difference from 1', ['2'])
     """
     look = look_of(options)
-    table, names, title = _read_compared(frame, None if metric is None else text("metric", metric), look)
+    table, names, title = read_differences(frame, None if metric is None else text("metric", metric), look)
     keys = [dict(zip(names, row, strict=True)) for row in table.select(map(by_name, names)).rows()]
     look.check_names([value for key in keys for value in key.values()], SIDES)
     look.check_number(len(keys), "rows", MOST_ROWS)
@@ -335,29 +324,6 @@ def _draw_intervals_of_differences(ax: Axes, table: pl.DataFrame, look: Appearan
         is_clear = low is not None and not low <= 0 <= high
         face = colour if is_clear else ax.get_facecolor()
         ax.plot([difference], [place], "o", markersize=6, color=colour, markerfacecolor=face)
-
-
-def _read_compared(frame: Any, metric: str | None, look: Appearance) -> tuple[pl.DataFrame, list[str], str]:
-    """Return the rows of a metric (names and `difference, low, high`), the columns of names, and the title."""
-    kind = kind_of(frame)
-    columns = kind.columns
-    other = next((name for name in ("group", "system") if name in columns and "baseline" in columns), None)
-    if other is None or any(name not in columns for name in ("metric", "difference", "low", "high")):
-        raise ValueError(
-            "plot_differences draws a frame that compare gave, with columns metric, baseline, difference, low, high; "
-            "for metrics of groups, call plot_intervals"
-        )
-    needed = [other, "metric", "baseline", "difference", "low", "high"]
-    table, keys = read_result(kind, columns.index("metric"), needed)
-    names = [*keys, other]
-    selected = one_metric(table, metric)
-    table = table.filter(pl.col("metric") == selected)
-    title = look.title_of(selected)
-    baselines = table["baseline"].unique(maintain_order=True).to_list()
-    if len(baselines) == 1:
-        name = "the rest" if baselines[0] is None else look.label_of(baselines[0])
-        return table, names, f"{title}: difference from {name}"
-    return table, [*names, "baseline"], f"{title}: first minus second"
 
 
 @public()
@@ -425,10 +391,10 @@ def plot_slopes(frame: Frame, /, *, metric: str | None = None, **options: Unpack
     if len(systems) != 2 or len(keys) < 2:
         raise ValueError(f"plot_slopes draws two systems by groups, and the frame has {len(systems)} systems")
     groups = [key for key in keys if key != "system"]
-    named = places_of(table, groups)
+    named = number_rows(table, groups)[0].rows(named=True)
     look.check_names([*systems, *(value for key in named for value in key.values())], SIDES)
     old, new = look.in_order(systems)
-    pairs = _pairs_of(table.lazy(), groups, "value", (old, new))
+    pairs = pairs_of(table.lazy(), groups, "value", (old, new))
     look.check_number(pairs.height, "groups", MOST_ROWS)
     with canvas(look, figsize=(4.8, 4.8), layout="constrained") as target:
         system = look.label_of(new, 24)

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import public
-from frame_pr.frames.columns import by_name
-from frame_pr.frames.kinds import Frame, kind_of
+from frame_pr.frames.kinds import Frame
 from frame_pr.plotting.appearance import (
     MIDDLE,
     Appearance,
@@ -25,14 +24,12 @@ from frame_pr.plotting.appearance import (
     shorten,
     value_text,
 )
-from frame_pr.plotting.curve_data import number_rows, read_result
 from frame_pr.plotting.facets import draw_panels
+from frame_pr.plotting.results import number_rows, read_cells
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_COLUMNS = ("truth", "prediction", "rows", "of_truth")
-_COUNTS = ("tp", "fp", "fn", "tn")
 _NAME_LETTERS = 40
 """The most letters of the name of a class."""
 _PANEL_LETTERS = 12
@@ -98,7 +95,7 @@ def plot_confusion(frame: Frame, /, **options: Unpack[CommonArguments]) -> Axes 
     ['1\n100%', '0\n0%', '1\n50%', '1\n50%']
     """
     look = look_of(options, decimals=0, has_values=False)
-    table, names = _cells(frame)
+    table, names = read_cells(frame)
     groups, number = number_rows(table, names)
     keys = groups.rows(named=True) if names else [{}]
     classes = table["truth"].unique(maintain_order=True).to_list()
@@ -202,32 +199,3 @@ def short_count(count: float) -> str:
     while count >= 999.5:
         count, unit = count / 1000, next(units)
     return f"{count:.3g}{unit}"
-
-
-def _cells(frame: Any) -> tuple[pl.DataFrame, list[str]]:
-    """Return a row for each pair of classes, with the key columns and `_COLUMNS`, and the names of the keys."""
-    kind = kind_of(frame)
-    columns = kind.columns
-    if all(name in columns for name in _COLUMNS):
-        return read_result(kind, columns.index("truth"), _COLUMNS)
-    if any(name not in columns for name in _COUNTS):
-        lacks = next(name for name in _COLUMNS if name not in columns)
-        raise ValueError(
-            "plot_confusion draws a frame that confusion_matrix or confusion gave, and this one has no column "
-            f"{lacks!r} "
-            "(of confusion_matrix), nor all of tp, fp, fn and tn (of confusion); give a matrix as rows, before a pivot"
-        )
-    first = min(columns.index(name) for name in (*_COUNTS, "k", "threshold") if name in columns)
-    counts, names = read_result(kind, first, _COUNTS)
-    if counts.select(pl.struct(map(by_name, names)).n_unique() if names else pl.len()).item() != counts.height:
-        raise ValueError("plot_confusion draws one cutoff of each group, and there are several; filter the frame")
-    if not names and counts.height != 1:
-        raise ValueError(f"plot_confusion draws one row of confusion, and there are {counts.height}: filter them")
-    cells = (("tp", "positive", "positive"), ("fn", "positive", "negative"), ("fp", "negative", "positive"))
-    rows = [
-        counts.select(map(by_name, names), truth=pl.lit(truth), prediction=pl.lit(prediction), rows=pl.col(count))
-        for count, truth, prediction in (*cells, ("tn", "negative", "negative"))
-    ]
-    table = pl.concat(rows, how="vertical_relaxed")
-    of_truth = pl.col("rows").sum().over([*map(by_name, names), "truth"])
-    return table.with_columns(of_truth=pl.when(of_truth > 0).then(pl.col("rows") / of_truth)), names

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import polars as pl
 
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.kinds import FrameKind, InMemory, find_kind, path_advice
+from frame_pr.frames.kinds import InMemory, find_kind, path_advice
 from frame_pr.frames.messages import kind_of_value
 from frame_pr.functions.curves import CURVE_COLUMNS, curve_table
 from frame_pr.inputs.request import Request, Use
 from frame_pr.inputs.rows import rows_of
 from frame_pr.inputs.values import type_of
-from frame_pr.metrics.rates import Counts, ratio
+from frame_pr.metrics.rates import Counts, rate_of, ratio
 from frame_pr.plotting.options import PlotOptions, axis_quantity
+from frame_pr.plotting.results import number_rows, read_result
 from frame_pr.ranking.sorting import starts
 from frame_pr.statistics.average_curves import averages, heights_of
 
@@ -193,28 +195,6 @@ def _areas(table: pl.DataFrame, groups: int, options: PlotOptions) -> pl.DataFra
     return areas.with_columns(pl.col("positives").fill_null(0))
 
 
-def read_result(kind: FrameKind[Any], n_keys: int, columns: Sequence[Any]) -> tuple[pl.DataFrame, list[str]]:
-    """Read these columns of a result, and its keys, which are its first columns; return the names of the keys, too."""
-    keys = kind.columns[:n_keys]
-    names = list(map(str, keys))
-    return kind.read([*keys, *columns]).select(map(by_name, [*names, *map(str, columns)])).collect(), names
-
-
-def number_rows(
-    table: pl.DataFrame, columns: Sequence[str], values: pl.DataFrame | None = None
-) -> tuple[pl.DataFrame, pl.Series]:
-    """Return the distinct values of these columns (or `values`), and the number of the value of each row."""
-    if not columns:
-        return pl.DataFrame(height=1), pl.repeat(0, table.height, dtype=pl.Int64, eager=True)
-    names = [by_name(column) for column in columns]
-    if values is None:
-        values = table.select(names).unique(maintain_order=True)
-    key = pl.struct(names).alias("key")
-    numbers = values.select(key).with_row_index("number")
-    joined = table.select(key).join(numbers, on="key", how="left", nulls_equal=True, maintain_order="left")
-    return values, joined["number"].cast(pl.Int64)
-
-
 def drawn_curves(curves: Curves, options: PlotOptions) -> list[DrawnCurve]:
     """Return the curve of each group and of each quantity on the y axis."""
     bounds = curves.table["group"].search_sorted(pl.Series(range(curves.keys.height + 1)))
@@ -351,3 +331,86 @@ def _heights_at_ranks(curves: Curves, name: str) -> pl.DataFrame:
     return at_rank.with_columns(tp=within.fill_null(pl.col("tp_last")).fill_null(0)).select(
         "group", level="rank", height=axis_quantity(name).of_counts(counts)
     )
+
+
+class Point(NamedTuple):
+    """A point of a curve."""
+
+    row: int
+    threshold: Any
+    x: float
+    y: float
+
+
+def point_at_threshold(curve: DrawnCurve, threshold: float) -> Point | None:
+    """Return the last point of the curve at or above this threshold."""
+    thresholds = curve.blocks["threshold"]
+    reached = int((thresholds <= threshold if curve.ascending else thresholds >= threshold).sum())
+    return _point(curve.blocks, reached - 1) if reached else None
+
+
+def point_at_recall(curve: DrawnCurve, recall: float) -> Point | None:
+    """Return the first point of the curve with at least this recall."""
+    if not curve.blocks["tp"].dtype.is_integer():
+        recall *= 1 - ROUNDING
+    reached = (curve.blocks["recall"] >= recall).arg_max()
+    if reached is None or not curve.blocks["recall"][reached] >= recall:
+        return None
+    return _point(curve.blocks, reached)
+
+
+def best_point(curve: DrawnCurve, name: str) -> tuple[Point, float] | None:
+    """Return the first point at which a metric such as `max_f1` is best, and its value."""
+    side, _, rate = name.partition("_")
+    positives, rows = pl.col("positives"), pl.col("rows")
+    counts = Counts(pl.col("tp"), pl.col("k"), positives, rows)
+    nothing = Counts(positives * 0, positives * 0, positives, rows)
+    record = rate_of(rate)
+    values, order, of_nothing = (
+        curve.blocks.select(pl.when(positives > 0).then(expression)).to_series()
+        for expression in (
+            record.formula(counts),
+            (record.best_by or record.formula)(counts),
+            (record.best_by or record.formula)(nothing),
+        )
+    )
+    row = order.arg_max() if side == "max" else order.arg_min()
+    # If predicting nothing is best, no threshold is.
+    if row is None or (order[row] < (of_nothing[row] or 0) if side == "max" else order[row] >= of_nothing[row]):
+        return None
+    return _point(curve.blocks, row), values[row]
+
+
+def spaced_points(curve: DrawnCurve, n: int) -> list[Point]:
+    """Return at most n steps, evenly spaced in recall."""
+    steps = curve.blocks.with_row_index("row").filter(pl.col("recall_step") > 0)
+    wanted = pl.Series([(i + 0.5) / n for i in range(n)])
+    places = steps["recall"].search_sorted(wanted, side="left").clip(0, steps.height - 1).unique(maintain_order=True)
+    return [_point(curve.blocks, steps["row"][place]) for place in places]
+
+
+def _point(blocks: pl.DataFrame, row: int) -> Point:
+    return Point(row, *blocks.select("threshold", "x", "y").row(row))
+
+
+def threshold_text(curve: DrawnCurve, point: Point) -> str:
+    """Return the shortest number of at least three digits that selects the same rows as a threshold."""
+    thresholds = curve.blocks["threshold"]
+    later = thresholds[point.row :].filter(thresholds[point.row :] != point.threshold)
+    sign = -1 if curve.ascending else 1
+    exact = point.threshold if isinstance(point.threshold, Decimal) else Decimal(repr(point.threshold))
+    read: Any = Decimal if isinstance(point.threshold, Decimal) else float
+    if thresholds.dtype == pl.Float32:
+        import numpy as np
+
+        read = np.float32  # a threshold is rounded to the type of the scores
+    for digits in range(3, 18):
+        for rounding in (ROUND_HALF_EVEN, ROUND_FLOOR):
+            # Round towards the rows that follow, so that the row of this threshold is selected.
+            number = Context(digits, rounding).plus(sign * exact) * sign
+            text = f"{number:.{digits}g}"
+            typed = read(text)
+            reaches = sign * typed <= sign * point.threshold
+            if reaches and (not len(later) or sign * typed > sign * later[0]):
+                return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
+    return str(point.threshold)

@@ -20,10 +20,12 @@ from frame_pr.plotting.appearance import (
     shorten,
     style,
     system_numbers,
+    text_colour,
     unescape,
 )
 from frame_pr.plotting.curve_artists import (
     CURVE,
+    EDGES,
     add_entry,
     draw_average,
     draw_baselines,
@@ -32,11 +34,12 @@ from frame_pr.plotting.curve_artists import (
     draw_iso_f,
     draw_points,
     draw_references,
+    halo,
     named_curves,
     show_hidden,
     write_reason,
 )
-from frame_pr.plotting.curve_data import Y_KEY, Average, DrawnCurve
+from frame_pr.plotting.curve_data import Y_KEY, Average, DrawnCurve, spaced_points, threshold_text
 from frame_pr.plotting.legends import (
     GUIDE,
     MARK,
@@ -44,11 +47,11 @@ from frame_pr.plotting.legends import (
     axis_titles,
     count_text,
     draw_legend,
+    explain_marks,
     labels_of,
     name_of,
     with_numbers,
 )
-from frame_pr.plotting.marks import explain_marks, write_thresholds
 from frame_pr.plotting.options import PlotOptions, axis_quantity
 
 if TYPE_CHECKING:
@@ -104,7 +107,7 @@ def draw_in_one(drawn: Sequence[DrawnCurve], keys: Sequence[str], options: PlotO
         draw_content(ax, drawn, labels, looks, options, others, names if by_stroke else None)
         fit_heights(ax, options)
         show_hidden(ax)
-        write_thresholds(ax, drawn, options)
+        _write_thresholds(ax, drawn, options)
         draw_legend(ax, options, title, keep_below=options.rectangles)
     return ax
 
@@ -241,6 +244,39 @@ def draw_content(
         rows = any(curve.blocks.height for curve in drawn)
         positives = any(curve.numbers["positives"] for curve in drawn)
         write_reason(ax, "no positives" if rows and not positives else "nothing retrieved" if positives else "no rows")
+
+
+def _write_thresholds(ax: Axes, drawn: Sequence[DrawnCurve], options: PlotOptions) -> None:
+    """Write thresholds along the curves. A threshold that would overlap another one is left out."""
+    boxes: list[Any] = []
+    for curve in drawn:
+        if not options.threshold_labels or not curve.drawn:
+            continue
+        points = spaced_points(curve, options.threshold_labels)
+        if not (options.rectangles and curve.blocks.height <= EDGES):  # then all thresholds have points
+            x, y = ([getattr(point, axis) for point in points] for axis in "xy")
+            draw_points(ax, x, y, text_colour(ax), ".", "_thresholds").set_markersize(5)
+        for point in points:
+            right, up = ax.transAxes.inverted().transform(ax.transData.transform((point.x, point.y)))
+            # At the edges, the text is written towards the middle, because the layout keeps no room for it outside.
+            side, level = -1 if right > 0.85 else 1, -1 if up > 0.9 else 1
+            text = ax.annotate(
+                threshold_text(curve, point),
+                (point.x, point.y),
+                xytext=(4 * side, 4 * level),
+                textcoords="offset points",
+                ha="left" if side > 0 else "right",
+                va="bottom" if level > 0 else "top",
+                fontsize="small",
+                color=text_colour(ax),
+                path_effects=[halo(ax)],
+            )
+            text.set_in_layout(False)
+            box = text.get_window_extent()
+            if any(box.overlaps(other) for other in boxes):
+                text.remove()
+            else:
+                boxes.append(box)
 
 
 def set_axes(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve]) -> None:

@@ -22,8 +22,7 @@ from frame_pr.plotting.appearance import (
 from frame_pr.plotting.curve_artists import show_hidden, write_reason
 from frame_pr.plotting.curve_data import DrawnCurve
 from frame_pr.plotting.draw import Look, draw_content, fit_heights, looks_of, set_axes
-from frame_pr.plotting.legends import BASELINE, SHARED, area_texts, axis_titles, count_text, name_of
-from frame_pr.plotting.marks import marks_of
+from frame_pr.plotting.legends import BASELINE, SHARED, area_texts, axis_titles, count_text, marks_of, name_of
 from frame_pr.plotting.options import PlotOptions
 
 if TYPE_CHECKING:

@@ -6,10 +6,19 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from frame_pr.plotting.appearance import Appearance, escape, in_legend, shorten, value_text
-from frame_pr.plotting.curve_data import Y_KEY, Average, DrawnCurve
+from frame_pr.plotting.appearance import Appearance, escape, in_legend, metric_title, shorten, value_text
+from frame_pr.plotting.curve_data import (
+    Y_KEY,
+    Average,
+    DrawnCurve,
+    Point,
+    best_point,
+    point_at_recall,
+    point_at_threshold,
+    threshold_text,
+)
 from frame_pr.plotting.options import X_ONLY, PlotOptions, axis_quantity
 
 if TYPE_CHECKING:
@@ -136,6 +145,95 @@ def labels_of(
         for curve, name, count in zip(curves, names, counts, strict=True)
     ]
     return labels, with_numbers(title, counts[0]) if in_title else title
+
+
+class Mark(NamedTuple):
+    """A marked point of a curve, and its text in the legend."""
+
+    point: Point
+    shape: str
+    text: str
+    height: str
+    """The value of y at the point, unless the text or the axis has it."""
+
+    @property
+    def label(self) -> str:
+        """The text, with the value of y."""
+        return f"{self.height}, {self.text}" if self.height else self.text
+
+
+def marks_of(curve: DrawnCurve, options: PlotOptions) -> list[Mark]:
+    """Return the marked points of a curve. Points without a value on both axes are left out."""
+    if not curve.drawn:
+        return []
+    marks: list[tuple[Point | None, str, str]] = []
+    for threshold in options.thresholds:
+        marks.append((point_at_threshold(curve, threshold), "o", f"{options.display('threshold')} {threshold:g}"))
+    for recall in options.recalls:
+        point = point_at_recall(curve, float(recall.text))
+        if point is not None:
+            threshold_word = options.display("threshold")
+            text = (
+                f"{options.display('recall')} {float(recall.text):g} ({threshold_word} {threshold_text(curve, point)})"
+            )
+            marks.append((point, "s", text))
+    for name in options.best:
+        if (best := best_point(curve, name)) is not None:
+            point, value = best
+            text = f"{options.display(name, best_title(name))} = {number_text(value, options.decimals)}"
+            marks.append((point, "D", f"{text} at {threshold_text(curve, point)}"))
+    y = curve.key.get(Y_KEY, options.ys[0])
+    best_of_y = [f"{side}_{y}" for side in ("max", "min")]
+    says_height = tuple(f"{options.display(name, best_title(name))} " for name in best_of_y)
+    title = options.display(y, axis_quantity(y).title.partition(",")[0])
+    return [
+        Mark(
+            point,
+            shape,
+            text,
+            # On other axes, the text has the value of y, too.
+            ""
+            if options.is_pr or text.startswith(says_height)
+            else f"{title} = {number_text(point.y, options.decimals)}",
+        )
+        for point, shape, text in marks
+        if point is not None and None not in (point.x, point.y)
+    ]
+
+
+def best_title(name: str) -> str:
+    """Return the name of a best value in the legend, such as `max F1`."""
+    title = metric_title(name)
+    return title[0].lower() + title[1:]
+
+
+def explain_marks(
+    drawn: Sequence[DrawnCurve], names: Sequence[str] | None, options: PlotOptions
+) -> list[list[tuple[Mark, str]]]:
+    """Return the marks of each curve with their entries in the legend. All quantities at a threshold share one entry.
+
+    `names`: of the curves, if the legend explains colours and line styles separately.
+    """
+    marks = [marks_of(curve, options) for curve in drawn]
+    if len(options.ys) == 1:
+        return [
+            [(mark, f"{name}: {mark.label}" if name else mark.label) for mark in of_curve]
+            for of_curve, name in zip(marks, names or [""] * len(drawn), strict=True)
+        ]
+    heights: dict[tuple[Any, ...], list[str]] = {}
+    keys = [tuple(str(value) for key, value in curve.key.items() if key != Y_KEY) for curve in drawn]
+    for key, of_curve in zip(keys, marks, strict=True):
+        for mark in of_curve:
+            heights.setdefault((*key, mark.text), []).extend(filter(None, [mark.height]))
+    explained: list[list[tuple[Mark, str]]] = []
+    for key, of_curve in zip(keys, marks, strict=True):
+        entries = []
+        for mark in of_curve:
+            values = heights.pop((*key, mark.text), None)
+            text = "_mark" if values is None else ", ".join([mark.text, *values])
+            entries.append((mark, f"{', '.join(key)}: {text}" if any(key) and values is not None else text))
+        explained.append(entries)
+    return explained
 
 
 def draw_legend(ax: Axes, look: Appearance, title: str = "", *, keep_below: bool = False, above: bool = False) -> None:

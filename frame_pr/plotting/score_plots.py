@@ -28,10 +28,11 @@ from frame_pr.plotting.appearance import (
     text_colour,
 )
 from frame_pr.plotting.curve_artists import write_reason
-from frame_pr.plotting.curve_data import number_rows, read_curves, read_result
+from frame_pr.plotting.curve_data import read_curves
 from frame_pr.plotting.facets import draw_panels
 from frame_pr.plotting.legends import draw_legend
 from frame_pr.plotting.options import PlotOptions, axis_quantity
+from frame_pr.plotting.results import number_rows, read_result
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

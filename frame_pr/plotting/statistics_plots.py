@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import polars as pl
 
 from frame_pr.frames.arguments import one_of, public, real, text
-from frame_pr.frames.columns import by_name
-from frame_pr.frames.kinds import Frame, kind_of
-from frame_pr.frames.messages import did_you_mean, nearest, shown, warn
-from frame_pr.metrics.names import is_metric
+from frame_pr.frames.kinds import Frame
+from frame_pr.frames.messages import warn
 from frame_pr.plotting.altair_charts import chart_of_dots, check_backend
 from frame_pr.plotting.appearance import (
     LABEL_LENGTH,
@@ -31,10 +29,9 @@ from frame_pr.plotting.appearance import (
     system_numbers,
     value_text,
 )
-from frame_pr.plotting.curve_data import number_rows, read_result
 from frame_pr.plotting.legends import draw_legend
 from frame_pr.plotting.options import BACKENDS
-from frame_pr.statistics.unit_values import COLUMNS
+from frame_pr.plotting.results import Values, metrics_of, number_rows, read_values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,18 +46,6 @@ _NARROW = 30
 """Axes of the caller that are narrower than this number of letters have no title for the names of rows."""
 _OFFSET = 0.25
 """Distance between the intervals of two systems, in lines."""
-
-
-class Values(NamedTuple):
-    """The values of a metric that a plot draws."""
-
-    table: pl.DataFrame
-    """The keys, and `value, low, high, units`."""
-    keys: list[str]
-    title: str
-    """The metric, as a title of an axis."""
-    unit: str
-    """The word for the numbers in `units`."""
 
 
 @public()
@@ -153,7 +138,7 @@ def plot_intervals(
     table = table.with_columns(mean=pl.col("value").mean().over(number_rows(table, rows)[1]))
     if look.order in (None, "value"):
         table = table.sort("mean", descending=True, nulls_last=True, maintain_order=True)
-    named = places_of(table, rows)
+    named = number_rows(table, rows)[0].rows(named=True)
     look.check_names([*systems, *(value for key in named for value in key.values())], systems)
     systems = look.in_order(systems)
     if isinstance(look.order, tuple):
@@ -227,11 +212,6 @@ def colours_of(ax: Axes, systems: Sequence[Any], look: Appearance) -> list[Any]:
     names = [value_text(system) for system in systems]
     numbers = system_numbers(names) if systems else [0]
     return [look.colors.get(name, style(ax, n, None)["color"]) for name, n in zip(names or [""], numbers, strict=True)]
-
-
-def places_of(table: pl.DataFrame, keys: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the keys of the rows of a plot, in the order of the frame."""
-    return number_rows(table, keys)[0].rows(named=True)
 
 
 def write_names(
@@ -323,7 +303,7 @@ def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[
     ['average_precision', 'prevalence']
     """
     look = look_of(options)
-    metrics = _metrics_of(frame)
+    metrics = metrics_of(frame)
     shares = [name for name in metrics if name == _PREVALENCE] if look.ax is None else []
     others = [name for name in metrics if name != _PREVALENCE]
     names = [text("metric", metric) if metric is not None else next(iter(others or metrics), ""), *shares]
@@ -350,16 +330,6 @@ def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[
             if ax is not grid[-1]:
                 ax.set_xlabel("")
     return figure if len(tables) > 1 else grid[0]
-
-
-def _metrics_of(frame: Any) -> list[str]:
-    """Return the metrics of a result of `intervals` or `evaluate`."""
-    kind = kind_of(frame)
-    columns = list(map(str, kind.columns))
-    if "metric" not in columns:
-        return [name for name in columns if is_metric(name)]
-    table = kind.read(["metric"]).select(by_name("metric")).collect()
-    return list(map(str, table.to_series().unique(maintain_order=True)))
 
 
 def _draw_trend(
@@ -405,50 +375,3 @@ def _draw_trend(
     set_titles(ax, escape(look.display(key)), values.title)
     if is_first:
         draw_legend(ax, look)
-
-
-def read_values(frame: Any, metric: str | None, look: Appearance) -> Values:
-    """Read the rows of a metric from a frame of `intervals` or of metrics."""
-    kind = kind_of(frame)
-    if metric is not None and "metric" not in kind.columns and metric in kind.columns:
-        return _read_metrics(kind, metric, look)
-    missing = [name for name in COLUMNS if name not in kind.columns]
-    if missing:
-        raise ValueError(
-            f"frame: no column {missing[0]!r}; pass a frame that intervals gave, "
-            "or a frame that evaluate gave together with the column to draw, metric=..."
-        )
-    table, keys = read_result(kind, kind.columns.index("metric"), COLUMNS)
-    if not keys:
-        raise ValueError("frame: no key columns, so no groups to draw; call intervals with by= and without mean_over")
-    selected = one_metric(table, metric)
-    return Values(table.filter(pl.col("metric") == selected), keys, look.title_of(selected), "n")
-
-
-def _read_metrics(kind: Any, metric: str, look: Appearance) -> Values:
-    """Read a frame of metrics. The columns before the first metric are keys, and there are no bounds."""
-    names = list(map(str, kind.columns))
-    n_keys = next(i for i, name in enumerate(names) if name == metric or is_metric(name))
-    if not n_keys:
-        raise ValueError("frame: no key columns, so no groups to draw; call evaluate with by= and without mean_over")
-    units = ["positives"] if "positives" in names else []
-    table, keys = read_result(kind, n_keys, [metric, *units])
-    if not table[metric].dtype.is_numeric():
-        raise TypeError(f"metric={shown(metric)} is a column of {table[metric].dtype}: metrics are numbers")
-    none = pl.lit(None, pl.Float64)
-    number = by_name(units[0]) if units else pl.lit(None, pl.Int64)
-    value = by_name(metric).cast(pl.Float64).fill_nan(None)
-    table = table.select(*map(by_name, keys), value=value, low=none, high=none, units=number)
-    return Values(table, keys, look.title_of(metric), "positives")
-
-
-def one_metric(table: pl.DataFrame, metric: str | None) -> str:
-    """Return the metric to draw: the one that the caller names, or the only one of the frame."""
-    metrics = table["metric"].unique(maintain_order=True).to_list()
-    if metric is None and len(metrics) > 1:
-        raise ValueError(f"the frame has {len(metrics)} metrics: name one, metric={metrics[0]!r}")
-    if metric is not None and metric not in metrics:
-        near = nearest(metric, metrics)
-        hint = did_you_mean(near) if near else f"it has {', '.join(metrics)}"
-        raise ValueError(f"metric={shown(metric)} is not in the frame; {hint}")
-    return metric if metric is not None else metrics[0] if metrics else ""

@@ -9,8 +9,16 @@ from pictures import axes, curves, labels, random_run
 import frame_pr as fp
 from frame_pr.inputs.policies import Policies
 from frame_pr.inputs.request import request_of
-from frame_pr.plotting.curve_data import DrawnCurve, drawn_curves, rank_curves, read_curves, recall_levels
-from frame_pr.plotting.marks import best_point, point_at_recall, threshold_text
+from frame_pr.plotting.curve_data import (
+    DrawnCurve,
+    best_point,
+    drawn_curves,
+    point_at_recall,
+    rank_curves,
+    read_curves,
+    recall_levels,
+    threshold_text,
+)
 from frame_pr.plotting.options import PlotOptions
 
 POLICIES = Policies.__annotations__
