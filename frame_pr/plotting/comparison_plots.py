@@ -10,7 +10,6 @@ import polars as pl
 from frame_pr.frames.arguments import filling, public, text
 from frame_pr.frames.columns import by_name, listed
 from frame_pr.frames.kinds import Frame, kind_of, read_stream
-from frame_pr.frames.messages import pluralize as count_of
 from frame_pr.frames.messages import shown
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.metrics.completion import MetricName
@@ -30,7 +29,7 @@ from frame_pr.plotting.appearance import (
     text_colour,
 )
 from frame_pr.plotting.legends import SHARED, draw_legend
-from frame_pr.plotting.results import number_rows, pairs_of, read_differences, read_values
+from frame_pr.plotting.results import pairs_of, read_differences, read_values
 from frame_pr.plotting.statistics_plots import HEIGHT, MOST_ROWS, write_names
 from frame_pr.statistics.comparisons import compare
 from frame_pr.statistics.intervals import share_of
@@ -164,7 +163,7 @@ def plot_comparison(
             of_groups: Any = ranked.table.collect()
             frame, truth, score, ranking = of_groups, None, None, {}
             by = [key for key in ranked.keys if key != "system"]
-            baseline = ranked.systems[0] if baseline is None and len(ranked.systems) == 2 else baseline
+            baseline = ranked.systems[0] if baseline is None else baseline
     comparison = compare(frame, name, truth, score, by=by, baseline=baseline, confidence=confidence, **ranking)
     (row, *others) = kind_of(comparison).read(list(kind_of(comparison).columns)).collect().iter_rows(named=True)
     if others:
@@ -195,23 +194,20 @@ def _draw_differences(
     """Draw the differences as bars, named if they are few, and their mean with its interval from a row of `compare`."""
     room = min(LABEL_LENGTH, max(12, letters_along(ax, ax.get_window_extent().height)))
     system, baseline = (look.label_of(str(row[side]), room) for side in ("system", "baseline"))
-    digits = look.decimals
-    differences, named = pairs["difference"], pairs.height <= _NAMED
-    colours = dict(zip(SIDES, _side_colours(ax, look), strict=True))
-    counts = {"better": row["wins"], "worse": row["losses"]}
-    sides = {"better": differences.clip(lower_bound=0), "worse": differences.clip(upper_bound=0)}
-    for side, colour in colours.items():
-        bar: dict[str, Any] = {"color": colour, "label": f"{system} {look.display(side)}: {counts[side]:,}"}
-        if side == "worse" and row["ties"]:
-            bar["label"] += f", {look.display('tied')}: {row['ties']:,}"
+    digits, n = look.decimals, pairs.height
+    differences, named = pairs["difference"], n <= _NAMED
+    tied = f", {look.display('tied')}: {row['ties']:,}" if row["ties"] else ""
+    sides = (differences.clip(lower_bound=0), row["wins"], ""), (differences.clip(upper_bound=0), row["losses"], tied)
+    for side, colour, (heights, count, more) in zip(SIDES, _side_colours(ax, look), sides, strict=True):
+        bar: dict[str, Any] = {"color": colour, "label": f"{system} {look.display(side)}: {count:,}{more}"}
         if named:
-            ax.barh(range(pairs.height - 1, -1, -1), sides[side].to_list(), height=0.7, **bar)
+            ax.barh(range(n - 1, -1, -1), heights.to_list(), height=0.7, **bar)
         else:
             # One outline, because matplotlib would need most of a minute for ten thousand bars.
-            every = -(-differences.len() // _BARS) or 1
-            edges = [*(place + 0.5 for place in range(0, differences.len(), every)), differences.len() + 0.5]
-            ax.stairs(sides[side].gather_every(every), edges, fill=True, **bar)
-    along, span, line = ("x", ax.axvspan, ax.axvline) if named else ("y", ax.axhspan, ax.axhline)
+            every = -(-n // _BARS)
+            edges = [*(place + 0.5 for place in range(0, n, every)), n + 0.5]
+            ax.stairs(heights.gather_every(every), edges, fill=True, **bar)
+    span, line = (ax.axvspan, ax.axvline) if named else (ax.axhspan, ax.axhline)
     if row["difference"] is not None:
         label = f"{look.display('mean difference')} {row['difference']:.{digits}f}"
         if row["low"] is not None:
@@ -219,12 +215,11 @@ def _draw_differences(
             label += f" ({row['low']:.{digits}f} to {row['high']:.{digits}f})"
         line(row["difference"], color=grey(ax, 0.3), linewidth=1.5, linestyle="--", label=label).set_gid(SHARED)
     line(0, color=text_colour(ax), linewidth=0.8)
-    if named:
-        y_title = write_names(ax, look.names_of(pairs.drop("difference")), keys, look)
-        ax.margins(y=min(0.1, 0.6 / max(1, pairs.height)))
-    groups = count_of(differences.len(), "group", "groups")
     title = f"{look.title_of(metric)}: {system} minus {baseline}"
-    set_titles(ax, *((title, y_title) if along == "x" else (f"{groups}, the largest difference first", title)))
+    if named:
+        set_titles(ax, title, write_names(ax, look.names_of(pairs.drop("difference")), keys, look))
+    else:
+        set_titles(ax, f"{n:,} groups, the largest difference first", title)
     draw_legend(ax, look, above=True)
 
 
@@ -292,38 +287,28 @@ def plot_differences(frame: Frame, /, *, metric: str | None = None, **options: U
     ('ROC AUC: difference from 1', ['2'])
     """
     look = look_of(options)
-    table, names, title = read_differences(frame, None if metric is None else text("metric", metric), look)
-    keys = [dict(zip(names, row, strict=True)) for row in table.select(map(by_name, names)).rows()]
+    table, names, title = read_differences(frame, metric, look)
+    keys = table.select(map(by_name, names)).rows(named=True)
     look.check_names([value for key in keys for value in key.values()], SIDES)
     look.check_number(len(keys), "rows", MOST_ROWS)
     if look.order in (None, "value"):
-        order = table["difference"].arg_sort(descending=True, nulls_last=True).to_list()
+        table = table.sort("difference", descending=True, nulls_last=True, maintain_order=True)
     else:
-        order = look.places(keys)
-    table, keys = table[order], [keys[place] for place in order]
+        table = table[look.places(keys)]
     with canvas(look, figsize=(6.4, 1.2 + HEIGHT * len(keys)), layout="constrained") as target:
         y_title = write_names(target, look.names_of(table.select(map(by_name, names))), names, look)
-        _draw_intervals_of_differences(target, table, look)
-        target.margins(y=min(0.1, 0.6 / max(1, len(keys))))
+        better, worse = _side_colours(target, look)
+        target.axvline(0, color=text_colour(target), linewidth=0.8, zorder=1)
+        rows = table.select("difference", pl.col("low", "high").fill_null(float("nan"))).rows()
+        for place, (difference, low, high) in zip(reversed(range(len(rows))), rows, strict=True):
+            if difference is not None:
+                colour = better if difference >= 0 else worse
+                target.hlines(place, low, high, color=colour, linewidth=1.5)
+                # The interval of a hollow dot contains 0.
+                face = colour if low > 0 or high < 0 else target.get_facecolor()
+                target.plot([difference], [place], "o", markersize=6, color=colour, markerfacecolor=face)
         set_titles(target, title, y_title)
     return target
-
-
-def _draw_intervals_of_differences(ax: Axes, table: pl.DataFrame, look: Appearance) -> None:
-    """Draw a dot and a whisker for each row, in two colours; the interval of a hollow dot contains 0."""
-    ax.axvline(0, color=text_colour(ax), linewidth=0.8, zorder=1)
-    places = range(table.height - 1, -1, -1)
-    rows = zip(places, *table.select("difference", "low", "high"), strict=True)
-    better, worse = _side_colours(ax, look)
-    for place, difference, low, high in rows:
-        if difference is None:
-            continue
-        colour = better if difference >= 0 else worse
-        bounds = (float("nan"), float("nan")) if low is None else (low, high)
-        ax.hlines(place, *bounds, color=colour, linewidth=1.5)
-        is_clear = low is not None and not low <= 0 <= high
-        face = colour if is_clear else ax.get_facecolor()
-        ax.plot([difference], [place], "o", markersize=6, color=colour, markerfacecolor=face)
 
 
 @public()
@@ -386,13 +371,13 @@ def plot_slopes(frame: Frame, /, *, metric: str | None = None, **options: Unpack
     ['new better: 1', 'new worse: 1']
     """
     look = look_of(options)
-    table, keys, title, _ = read_values(frame, None if metric is None else text("metric", metric), look)
+    table, keys, title, _ = read_values(frame, metric, look)
     systems = table["system"].unique(maintain_order=True).to_list() if "system" in keys else []
     if len(systems) != 2 or len(keys) < 2:
         raise ValueError(f"plot_slopes draws two systems by groups, and the frame has {len(systems)} systems")
     groups = [key for key in keys if key != "system"]
-    named = number_rows(table, groups)[0].rows(named=True)
-    look.check_names([*systems, *(value for key in named for value in key.values())], SIDES)
+    names = table.select(map(by_name, groups)).rows()
+    look.check_names([*systems, *(value for row in names for value in row)], SIDES)
     old, new = look.in_order(systems)
     pairs = pairs_of(table.lazy(), groups, "value", (old, new))
     look.check_number(pairs.height, "groups", MOST_ROWS)

@@ -25,7 +25,7 @@ from frame_pr.plotting.appearance import (
     value_text,
 )
 from frame_pr.plotting.facets import draw_panels
-from frame_pr.plotting.results import number_rows, read_cells
+from frame_pr.plotting.results import read_cells, split_groups
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -96,12 +96,11 @@ def plot_confusion(frame: Frame, /, **options: Unpack[CommonArguments]) -> Axes 
     """
     look = look_of(options, decimals=0, has_values=False)
     table, names = read_cells(frame)
-    groups, number = number_rows(table, names)
-    keys = groups.rows(named=True) if names else [{}]
+    keys, tables = split_groups(table, names)
     classes = table["truth"].unique(maintain_order=True).to_list()
     look.check_names([*classes, *(value for key in keys for value in key.values())])
     classes = look.in_order(classes)
-    tables = [_in_class_order(table.filter(number == place), classes) for place in range(len(keys))]
+    tables = [_in_class_order(cells, classes) for cells in tables]
     longest = max((len(look.display(value_text(name))) for name in classes), default=0)
     if len(keys) == 1:
         side = min(max(2.0, 0.62 * len(classes)), 12)
@@ -110,13 +109,13 @@ def plot_confusion(frame: Frame, /, **options: Unpack[CommonArguments]) -> Axes 
             _draw_cells(target, tables[0], classes, look, in_new_figure=look.in_new_figure)
         return target
 
-    def draw_one(ax: Axes, place: int) -> None:
-        _draw_cells(ax, tables[place], classes, look, in_new_figure=False, room=letters)
+    def draw_one(ax: Axes, cells: pl.DataFrame) -> None:
+        _draw_cells(ax, cells, classes, look, in_new_figure=False, room=letters)
         ax.set(xlabel="", ylabel="")
 
     letters = None if look.figure is not None else min(longest, _PANEL_LETTERS)
     panel = min(max(1.9, 0.5 * len(classes) + 0.7), 6) + 0.09 * (letters or 0)
-    return draw_panels(keys, names, look, (panel, panel), draw_one, ("Prediction", "Truth"))
+    return draw_panels(keys, names, tables, look, (panel, panel), draw_one, ("Prediction", "Truth"))
 
 
 def _in_class_order(table: pl.DataFrame, classes: Sequence[Any]) -> pl.DataFrame:

@@ -105,19 +105,17 @@ def draw_average(
     if not options.is_pr:
         # Values at ranks are points, not steps.
         line = {"drawstyle": "default", **line}
-    if options.spread == "groups":
-        _draw_groups(ax, average, line)
-    elif options.spread is not None:
-        low, high, _ = SPREADS[options.spread]
-        band = average.blocks.filter(pl.col(low).is_not_null())
-        if averages > _BANDS:
-            for edge in (low, high):
-                _draw_steps(ax, band, edge, {**line, "marker": "", "linewidth": 0.6, "alpha": 0.6, "label": "_edge"})
-        elif band.height:
-            _fill_steps(ax, band, low, high, line["color"], steps=options.is_pr)
     if options.spread is not None:
-        words, thin = SPREADS[options.spread][2], averages > _BANDS or options.spread == "groups"
-        add_entry(ax, words, **({"linewidth": 0.7} if thin else {"linewidth": 6, "alpha": _FILL}))
+        low, high, words = SPREADS[options.spread]
+        has_lines = averages > _BANDS or options.spread == "groups"
+        if options.spread == "groups":
+            _draw_groups(ax, average, line)
+        elif (band := average.blocks.drop_nulls([low, high])).height:
+            for edge in (low, high) if has_lines else ():
+                _draw_steps(ax, band, edge, {**line, "marker": "", "linewidth": 0.6, "alpha": 0.6, "label": "_edge"})
+            if not has_lines:
+                _fill_steps(ax, band, low, high, line["color"], steps=options.is_pr)
+        add_entry(ax, words, **({"linewidth": 0.7} if has_lines else {"linewidth": 6, "alpha": _FILL}))
     _draw_steps(ax, average.blocks, "precision", {**line, "label": label})
 
 

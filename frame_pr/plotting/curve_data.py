@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -198,19 +198,17 @@ def _areas(table: pl.DataFrame, groups: int, options: PlotOptions) -> pl.DataFra
 def drawn_curves(curves: Curves, options: PlotOptions) -> list[DrawnCurve]:
     """Return the curve of each group and of each quantity on the y axis."""
     bounds = curves.table["group"].search_sorted(pl.Series(range(curves.keys.height + 1)))
-    groups = [
-        DrawnCurve(key, curves.table[start:end].with_columns(y="y0"), numbers, curves.ascending)
-        for key, numbers, (start, end) in zip(
-            curves.keys.rows(named=True), curves.numbers.rows(named=True), pairwise(bounds), strict=True
-        )
-    ]
-    if len(options.ys) == 1:
-        return groups
+    groups = zip(curves.keys.rows(named=True), curves.numbers.rows(named=True), pairwise(bounds), strict=True)
     return [
-        replace(group, key=group.key | {Y_KEY: name}, blocks=group.blocks.with_columns(y=f"y{i}"))
-        for group in groups
-        for i, name in enumerate(options.ys)
+        DrawnCurve(key | y_key, curves.table[start:end].with_columns(y=f"y{i}"), numbers, curves.ascending)
+        for key, numbers, (start, end) in groups
+        for i, y_key in enumerate(_y_keys(options))
     ]
+
+
+def _y_keys(options: PlotOptions) -> list[dict[str, str]]:
+    """Return what the quantities of the y axis add to the key of a curve, if there are several."""
+    return [{Y_KEY: name} for name in options.ys] if len(options.ys) > 1 else [{}]
 
 
 def _hits_at(k: int) -> tuple[pl.Expr, pl.Expr]:
@@ -269,7 +267,7 @@ def averages_of(curves: Curves, over: Sequence[str], options: PlotOptions) -> li
     # The area under the mean is the mean of the areas. A group of which nothing was retrieved has precision 0.
     defined = groups if at_ranks else groups.drop_nulls(options.areas[-1])
     result = []
-    for name in options.ys:
+    for name, y_key in zip(options.ys, _y_keys(options), strict=True):
         heights = _heights_at_ranks(curves, name) if at_ranks else _heights_in_strips(curves, defined, options)
         heights = heights.join(groups.select("group", "line"), on="group", how="left", maintain_order="left")
         points, shares = 2 if at_ranks else STRIPS + 1, axis_quantity(name).unit_range
@@ -282,7 +280,7 @@ def averages_of(curves: Curves, over: Sequence[str], options: PlotOptions) -> li
                 continue
             numbers = {"prevalence": members["prevalence"].mean(), "positives": members["positives"].sum()}
             average = Average(
-                key=key | ({Y_KEY: name} if len(options.ys) > 1 else {}),
+                key=key | y_key,
                 blocks=blocks.filter(line=number),
                 numbers=numbers | ({} if at_ranks else {options.areas[0]: members[options.areas[-1]].mean()}),
                 groups=members.height,

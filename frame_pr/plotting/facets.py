@@ -10,6 +10,8 @@ from itertools import accumulate
 from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
+
 from frame_pr.plotting.appearance import (
     PANELS,
     Appearance,
@@ -135,9 +137,10 @@ def draw_facets(
 def draw_panels(
     keys: Sequence[Mapping[str, Any]],
     names: Sequence[str],
+    tables: Sequence[pl.DataFrame],
     options: Appearance,
     size: tuple[float, float],
-    draw_one: Callable[[Axes, int], str | None],
+    draw_one: Callable[[Axes, pl.DataFrame], str | None],
     titles: tuple[str, str],
     **shared: bool,
 ) -> Figure | SubFigure:
@@ -154,7 +157,7 @@ def draw_panels(
     with panels as (figure, axes, panel_names):
         handles: dict[str, Any] = {}
         for ax, place, title in zip(axes, places, panel_names, strict=True):
-            ax.set_title(f"{title}\n{draw_one(ax, place) or ''}".strip(), fontsize="small")
+            ax.set_title(f"{title}\n{draw_one(ax, tables[place]) or ''}".strip(), fontsize="small")
             ax.tick_params(labelsize="small")
             entries = zip(*ax.get_legend_handles_labels(), strict=True)
             handles |= {label: handle for handle, label in entries}

@@ -1,4 +1,4 @@
-"""Write names, numbers, titles of axes and legends, and find a place for a legend."""
+"""Write names, numbers, titles of axes, marks and legends, and find a place for a legend."""
 
 from __future__ import annotations
 
@@ -102,14 +102,13 @@ def _equation(title: str, value: float | None, options: PlotOptions) -> str:
 
 def count_text(curves: Sequence[DrawnCurve]) -> str:
     """Return the number of positives, such as `P = 120`, or its range, and for averages the number of groups."""
-    averages = [curve for curve in curves if isinstance(curve, Average)]
-    if averages:
-        counts = sorted({average.groups for average in averages})
+    if averages := [curve for curve in curves if isinstance(curve, Average)]:
+        counts = [average.groups for average in averages]
         undefined = max(average.without_positives for average in averages)
-        text = " to ".join(f"{n:,}" for n in dict.fromkeys((counts[0], counts[-1])))
+        text = " to ".join(f"{n:,}" for n in dict.fromkeys((min(counts), max(counts))))
         return f"{text} groups" + (f", {undefined:,} undefined" if undefined else "")
-    positives = sorted({curve.numbers["positives"] for curve in curves})
-    return f"P = {' to '.join(_positives_text(n) for n in dict.fromkeys((positives[0], positives[-1])))}"
+    positives = [curve.numbers["positives"] for curve in curves]
+    return f"P = {' to '.join(_positives_text(n) for n in dict.fromkeys((min(positives), max(positives))))}"
 
 
 def _positives_text(positives: float) -> str:
@@ -166,45 +165,35 @@ def marks_of(curve: DrawnCurve, options: PlotOptions) -> list[Mark]:
     """Return the marked points of a curve. Points without a value on both axes are left out."""
     if not curve.drawn:
         return []
-    marks: list[tuple[Point | None, str, str]] = []
-    for threshold in options.thresholds:
-        marks.append((point_at_threshold(curve, threshold), "o", f"{options.display('threshold')} {threshold:g}"))
-    for recall in options.recalls:
-        point = point_at_recall(curve, float(recall.text))
-        if point is not None:
-            threshold_word = options.display("threshold")
-            text = (
-                f"{options.display('recall')} {float(recall.text):g} ({threshold_word} {threshold_text(curve, point)})"
-            )
-            marks.append((point, "s", text))
+    word = options.display("threshold")
+    points: list[tuple[Point | None, str, str]] = [
+        (point_at_threshold(curve, threshold), "o", f"{word} {threshold:g}") for threshold in options.thresholds
+    ]
+    for recall in (float(recall.text) for recall in options.recalls):
+        if (point := point_at_recall(curve, recall)) is not None:
+            text = f"{options.display('recall')} {recall:g} ({word} {threshold_text(curve, point)})"
+            points.append((point, "s", text))
     for name in options.best:
         if (best := best_point(curve, name)) is not None:
-            point, value = best
-            text = f"{options.display(name, best_title(name))} = {number_text(value, options.decimals)}"
-            marks.append((point, "D", f"{text} at {threshold_text(curve, point)}"))
+            value = number_text(best[1], options.decimals)
+            points.append((best[0], "D", f"{_best_title(name, options)} = {value} at {threshold_text(curve, best[0])}"))
     y = curve.key.get(Y_KEY, options.ys[0])
-    best_of_y = [f"{side}_{y}" for side in ("max", "min")]
-    says_height = tuple(f"{options.display(name, best_title(name))} " for name in best_of_y)
     title = options.display(y, axis_quantity(y).title.partition(",")[0])
-    return [
-        Mark(
-            point,
-            shape,
-            text,
+    best_of_y = tuple(f"{_best_title(f'{side}_{y}', options)} " for side in ("max", "min"))
+    marks = []
+    for point, shape, text in points:
+        if point is not None and None not in (point.x, point.y):
             # On other axes, the text has the value of y, too.
-            ""
-            if options.is_pr or text.startswith(says_height)
-            else f"{title} = {number_text(point.y, options.decimals)}",
-        )
-        for point, shape, text in marks
-        if point is not None and None not in (point.x, point.y)
-    ]
+            has_height = not options.is_pr and not text.startswith(best_of_y)
+            height = f"{title} = {number_text(point.y, options.decimals)}" if has_height else ""
+            marks.append(Mark(point, shape, text, height))
+    return marks
 
 
-def best_title(name: str) -> str:
+def _best_title(name: str, options: PlotOptions) -> str:
     """Return the name of a best value in the legend, such as `max F1`."""
     title = metric_title(name)
-    return title[0].lower() + title[1:]
+    return options.display(name, title[0].lower() + title[1:])
 
 
 def explain_marks(
@@ -248,13 +237,12 @@ def draw_legend(ax: Axes, look: Appearance, title: str = "", *, keep_below: bool
     handles, labels = ax.get_legend_handles_labels()
     if not labels or not look.legend:
         return
-    order = sorted(range(len(labels)), key=lambda i: (is_baseline(labels[i]), _is_shared(handles[i])))
-    labels = [
-        _translate(label, look) if _is_shared(handle) else label for handle, label in zip(handles, labels, strict=True)
-    ]
+    # Entries that concern several curves come last. Bars are a container, which has no gid.
+    are_shared = [getattr(handle, "get_gid", lambda: None)() == SHARED for handle in handles]
+    order = sorted(range(len(labels)), key=lambda i: (is_baseline(labels[i]), are_shared[i]))
     settings: dict[str, Any] = {
         "handles": [handles[i] for i in order],
-        "labels": [_fill(labels[i]) for i in order],
+        "labels": [_fill(_translate(labels[i], look) if are_shared[i] else labels[i]) for i in order],
         "title": title or None,
     }
     if rcParams["legend.fontsize"] == rcParamsDefault["legend.fontsize"]:
@@ -297,11 +285,6 @@ def _translate(label: str, look: Appearance) -> str:
 def _fill(label: str) -> str:
     """Break a long label into lines, but not at an equals sign."""
     return textwrap.fill(label.replace(" = ", "\u00a0=\u00a0"), _LETTERS).replace("\u00a0=\u00a0", " = ")
-
-
-def _is_shared(handle: Any) -> bool:
-    """Return whether an entry concerns several curves. Bars are a container, which has no gid."""
-    return bool(getattr(handle, "get_gid", lambda: None)() == SHARED)
 
 
 def _put_right(ax: Axes, settings: dict[str, Any], look: Appearance) -> None:

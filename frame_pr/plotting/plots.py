@@ -335,9 +335,10 @@ def _refuse_early(frame: Any, request: Request, options: PlotOptions) -> None:
         rows, output = rows_of(frame, request)
         groups = output.restore(rows.frame.select(pl.col("group").unique())).collect()
         _layout_of(groups.select(output.keys), options)
-        score = pl.col("score")
-        best = rows.frame.select(score.min() if request.ascending else score.max()).collect().to_series()
-        _refuse_thresholds(options, best, ascending=request.ascending)
+        if options.thresholds:
+            score = pl.col("score")
+            best = rows.frame.select(score.min() if request.ascending else score.max()).collect()
+            _refuse_thresholds(options, best.to_series(), ascending=request.ascending)
 
 
 def _draw(curves: Curves, options: PlotOptions) -> Any:
@@ -370,8 +371,8 @@ def _in_order(drawn: Sequence[DrawnCurve], options: PlotOptions) -> list[DrawnCu
         raise ValueError(
             "order='value' sorts by the area under the curves, and on these axes curves have no area: give names"
         )
-    areas: list[Any] = [curve.numbers[options.areas[0]] for curve in drawn]
-    return [drawn[i] for i in sorted(range(len(drawn)), key=lambda i: -1.0 if areas[i] is None else -areas[i])]
+    name = options.areas[0]
+    return sorted(drawn, key=lambda curve: (curve.numbers[name] is None, -(curve.numbers[name] or 0)))
 
 
 def _decimals_of(drawn: Sequence[DrawnCurve], options: PlotOptions) -> int:
@@ -389,9 +390,8 @@ def _decimals_of(drawn: Sequence[DrawnCurve], options: PlotOptions) -> int:
 def _layout_of(keys: pl.DataFrame, options: PlotOptions) -> tuple[list[str], list[str], list[str]]:
     """Return the keys of lines, of panels and of averages. Too many curves raise an error."""
     over, panels = keys_of("average", options.average, keys.columns), keys_of("facet", options.facet, keys.columns)
-    for key in panels:
-        if key in over:
-            raise ValueError(f"facet= and average= both name {key!r}: a panel shows a group, or its mean")
+    if both := [key for key in panels if key in over]:
+        raise ValueError(f"facet= and average= both name {both[0]!r}: a panel shows a group, or its mean")
     lines = [key for key in keys.columns if key not in (*over, *panels)]
     n_lines, n_panels = (keys[names].n_unique() if names else 1 for names in (lines, panels))
     n_lines *= len(options.ys)
@@ -407,12 +407,11 @@ def _layout_of(keys: pl.DataFrame, options: PlotOptions) -> tuple[list[str], lis
             "keys"
         )
     if not panels and n_lines > most:
-        alternatives = (
-            "facet=True draws small multiples, average=True their mean, highlight=3 names the best and the worst; or "
-        )
+        if keys.columns:
+            more = "facet=True draws small multiples, average=True their mean, highlight=3 names the best and the worst"
+            ways = f"{more}; or {ways}"
         raise ValueError(
-            f"{n_lines} curves are more than can be told apart in one axes ({most}): "
-            f"{alternatives if keys.columns else ''}{ways}, or raise max_groups="
+            f"{n_lines} curves are more than can be told apart in one axes ({most}): {ways}, or raise max_groups="
         )
     return lines, panels, over
 

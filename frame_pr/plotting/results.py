@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 import polars as pl
 
+from frame_pr.frames.arguments import text
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import FrameKind, kind_of
 from frame_pr.frames.messages import did_you_mean, nearest, shown
@@ -37,19 +39,22 @@ def read_result(kind: FrameKind[Any], n_keys: int, columns: Sequence[Any]) -> tu
     return kind.read([*keys, *columns]).select(map(by_name, [*names, *map(str, columns)])).collect(), names
 
 
-def number_rows(
-    table: pl.DataFrame, columns: Sequence[str], values: pl.DataFrame | None = None
-) -> tuple[pl.DataFrame, pl.Series]:
-    """Return the distinct values of these columns (or `values`), and the number of the value of each row."""
+def number_rows(table: pl.DataFrame, columns: Sequence[str]) -> tuple[pl.DataFrame, pl.Series]:
+    """Return the distinct values of these columns, and the number of the value of each row."""
     if not columns:
         return pl.DataFrame(height=1), pl.repeat(0, table.height, dtype=pl.Int64, eager=True)
     names = [by_name(column) for column in columns]
-    if values is None:
-        values = table.select(names).unique(maintain_order=True)
+    values = table.select(names).unique(maintain_order=True)
     key = pl.struct(names).alias("key")
     numbers = values.select(key).with_row_index("number")
     joined = table.select(key).join(numbers, on="key", how="left", nulls_equal=True, maintain_order="left")
     return values, joined["number"].cast(pl.Int64)
+
+
+def split_groups(table: pl.DataFrame, names: Sequence[str]) -> tuple[list[dict[str, Any]], list[pl.DataFrame]]:
+    """Return the keys and the rows of each group."""
+    groups, number = number_rows(table, names)
+    return groups.rows(named=True), [table.filter(number == place) for place in range(groups.height)]
 
 
 def metrics_of(frame: Any) -> list[str]:
@@ -64,7 +69,7 @@ def metrics_of(frame: Any) -> list[str]:
 
 def read_values(frame: Any, metric: str | None, look: Appearance) -> Values:
     """Read the rows of a metric from a frame of `intervals` or of metrics."""
-    kind = kind_of(frame)
+    kind, metric = kind_of(frame), None if metric is None else text("metric", metric)
     if metric is not None and "metric" not in kind.columns and metric in kind.columns:
         return _read_metrics(kind, metric, look)
     missing = [name for name in COLUMNS if name not in kind.columns]
@@ -106,12 +111,12 @@ def _one_metric(table: pl.DataFrame, metric: str | None) -> str:
         near = nearest(metric, metrics)
         hint = did_you_mean(near) if near else f"it has {', '.join(metrics)}"
         raise ValueError(f"metric={shown(metric)} is not in the frame; {hint}")
-    return metric if metric is not None else metrics[0] if metrics else ""
+    return metric or next(iter(metrics), "")
 
 
 def read_differences(frame: Any, metric: str | None, look: Appearance) -> tuple[pl.DataFrame, list[str], str]:
     """Return the rows of a metric (names and `difference, low, high`), the columns of names, and the title."""
-    kind = kind_of(frame)
+    kind, metric = kind_of(frame), None if metric is None else text("metric", metric)
     columns = kind.columns
     other = next((name for name in ("group", "system") if name in columns and "baseline" in columns), None)
     if other is None or any(name not in columns for name in ("metric", "difference", "low", "high")):
@@ -162,10 +167,10 @@ def read_cells(frame: Any) -> tuple[pl.DataFrame, list[str]]:
         raise ValueError("plot_confusion draws one cutoff of each group, and there are several; filter the frame")
     if not names and counts.height != 1:
         raise ValueError(f"plot_confusion draws one row of confusion, and there are {counts.height}: filter them")
-    cells = (("tp", "positive", "positive"), ("fn", "positive", "negative"), ("fp", "negative", "positive"))
+    cells = product(("positive", "negative"), repeat=2)
     rows = [
         counts.select(map(by_name, names), truth=pl.lit(truth), prediction=pl.lit(prediction), rows=pl.col(count))
-        for count, truth, prediction in (*cells, ("tn", "negative", "negative"))
+        for count, (truth, prediction) in zip(("tp", "fn", "fp", "tn"), cells, strict=True)
     ]
     table = pl.concat(rows, how="vertical_relaxed")
     of_truth = pl.col("rows").sum().over([*map(by_name, names), "truth"])

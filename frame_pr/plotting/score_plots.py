@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
@@ -32,7 +31,7 @@ from frame_pr.plotting.curve_data import read_curves
 from frame_pr.plotting.facets import draw_panels
 from frame_pr.plotting.legends import draw_legend
 from frame_pr.plotting.options import PlotOptions, axis_quantity
-from frame_pr.plotting.results import number_rows, read_result
+from frame_pr.plotting.results import read_result, split_groups
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -142,39 +141,34 @@ def plot_scores(
     curves = read_curves(curve(frame, truth, score, by=by, positive=positive, **policies), PlotOptions())
     keys, names = curves.keys.rows(named=True), list(curves.keys.columns)
     look.check_names([value for key in keys for value in key.values()] or _HUES, _HUES)
-    tables = [
-        curves.table.filter(group=place).select(
-            pl.col("threshold").cast(pl.Float64),
-            *(
-                count - count.shift(1, fill_value=0)
-                for count in (pl.col("tp"), (pl.col("k") - pl.col("tp")).alias("fp"))
-            ),
-        )
-        for place in range(len(keys))
-    ]
-    tables = [table.filter(pl.col("threshold").is_finite()) for table in tables]
-    _warn_of_threshold(tables, line)
-    histograms = partial(_draw_histograms, n_bins=n_bins, threshold=line, look=look)
+    steps = (
+        (count - count.shift(1, fill_value=0)).over("group")
+        for count in (pl.col("tp"), (pl.col("k") - pl.col("tp")).alias("fp"))
+    )
+    counts = curves.table.select("group", pl.col("threshold").cast(pl.Float64), *steps)
+    counts = counts.filter(pl.col("threshold").is_finite())
+    _warn_of_threshold(counts["threshold"], line)
+    tables = [counts.filter(group=place) for place in range(len(keys))]
     ascending = bool(policies.get("ascending"))
+    histograms = partial(_draw_histograms, n_bins=n_bins, threshold=line, look=look, ascending=ascending)
     title = look.label_of(score) if isinstance(score, str) else "Score"
     if len(keys) > 1:
 
-        def draw_one(ax: Axes, place: int) -> str:
-            counts = histograms(ax, tables[place], ascending=ascending, numbers=False)
-            return ", ".join(f"{name} = {text}" for name, text in zip(("P", "N"), counts, strict=False))
+        def draw_one(ax: Axes, table: pl.DataFrame) -> str:
+            texts = histograms(ax, table, numbers=False)
+            return ", ".join(f"{name} = {text}" for name, text in zip(("P", "N"), texts, strict=False))
 
-        share = "system" not in names
-        return draw_panels(keys, names, look, (2.6, 2.0), draw_one, (title, "Share of the rows"), sharex=share)
+        share, titles = "system" not in names, (title, "Share of the rows")
+        return draw_panels(keys, names, tables, look, (2.6, 2.0), draw_one, titles, sharex=share)
     with canvas(look, figsize=(6.4, 4.0), layout="constrained") as target:
         set_titles(target, title, "Share of the rows")
-        histograms(target, tables[0], ascending=ascending)
+        histograms(target, tables[0])
         draw_legend(target, look, above=True)
     return target
 
 
-def _warn_of_threshold(tables: Sequence[pl.DataFrame], threshold: float | None) -> None:
+def _warn_of_threshold(scores: pl.Series, threshold: float | None) -> None:
     """Warn if the threshold has another scale than the scores."""
-    scores = pl.concat([table["threshold"] for table in tables]) if tables else pl.Series([], dtype=pl.Float64)
     low: Any = scores.min()
     high: Any = scores.max()
     if threshold is not None and low is not None and not low <= threshold <= high:
@@ -330,20 +324,15 @@ def plot_gains(
     if missing := [column for column in needed if column not in kind.columns]:
         raise ValueError(f"plot_gains draws a frame that gains_table gave, and this one has no column {missing[0]!r}")
     table, names = read_result(kind, kind.columns.index("share"), needed)
-    groups, number = number_rows(table, names)
-    named = groups.rows(named=True) if names else [{}]
-    look.check_names([value for key in named for value in key.values()] or _GAINS, _GAINS)
-    tables = [table.filter(number == place) for place in range(len(named))]
+    keys, tables = split_groups(table, names)
+    look.check_names([value for key in keys for value in key.values()] or _GAINS, _GAINS)
+    draw_one = partial(_draw_gains, name=name, look=look)
     titles = ("Share of the rows", escape(look.display(name, axis_quantity(name).title)))
-    if len(named) > 1:
-
-        def draw_one(ax: Axes, place: int) -> None:
-            _draw_gains(ax, tables[place], name, look)
-
-        return draw_panels(named, names, look, (2.6, 2.0), draw_one, titles, sharex=True, sharey=True)
+    if len(keys) > 1:
+        return draw_panels(keys, names, tables, look, (2.6, 2.0), draw_one, titles, sharex=True, sharey=True)
     with canvas(look, figsize=(6.4, 4.0), layout="constrained") as target:
         set_titles(target, *titles)
-        _draw_gains(target, tables[0], name, look)
+        draw_one(target, tables[0])
         draw_legend(target, look, above=True)
     return target
 
@@ -361,16 +350,11 @@ def _draw_gains(ax: Axes, table: pl.DataFrame, name: str, look: Appearance) -> N
     heights = ax.bar(middles, of_bin, 0.9 * width, color=bars, label=look.display("bin", "rows of the bin"))
     word = look.display("cumulative", "all rows up to there")
     ax.plot(share, cumulative, "o-", markersize=4, color=line, label=word)
-    chance: dict[str, Any] = {
-        "color": grey(ax, 0.5),
-        "linestyle": ":",
-        "linewidth": 1,
-        "label": look.display("random ranking"),
-    }
+    chance: dict[str, Any] = {"color": grey(ax, 0.5), "linewidth": 1, "label": look.display("random ranking")}
     if name == "recall":
-        ax.plot([0, 1], [0, 1], **chance)
+        ax.plot([0, 1], [0, 1], ":", **chance)
     elif table.height:
-        ax.axhline(1 if name == "lift" else table["precision"][-1], **chance)
+        ax.axhline(1 if name == "lift" else table["precision"][-1], linestyle=":", **chance)
     ax.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     ax.set_xlim(0, 1)
     if letters_along(ax, ax.get_window_extent().width * 0.9 * width) >= look.decimals + 3:

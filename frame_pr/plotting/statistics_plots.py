@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import one_of, public, real, text
+from frame_pr.frames.arguments import one_of, public, real
+from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import warn
 from frame_pr.plotting.altair_charts import chart_of_dots, check_backend
@@ -126,36 +127,33 @@ def plot_intervals(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['1  (4)', '2  (4)']
     """
-    name = None if metric is None else text("metric", metric)
     line = None if overall is None else float(real("overall", overall))
     look = look_of(options)
     check_backend(one_of("backend", backend, BACKENDS), look)
-    values = read_values(frame, name, look)
+    values = read_values(frame, metric, look)
     table, keys = values.table, values.keys
     has_systems = len(keys) > 1 and "system" in keys
     systems = table["system"].unique(maintain_order=True).to_list() if has_systems else []
     rows = [key for key in keys if not systems or key != "system"]
-    table = table.with_columns(mean=pl.col("value").mean().over(number_rows(table, rows)[1]))
     if look.order in (None, "value"):
-        table = table.sort("mean", descending=True, nulls_last=True, maintain_order=True)
-    named = number_rows(table, rows)[0].rows(named=True)
+        mean = pl.col("value").mean().over(map(by_name, rows))
+        table = table.sort(mean, descending=True, nulls_last=True, maintain_order=True)
+    groups, number = number_rows(table, rows)
+    named = groups.rows(named=True)
     look.check_names([*systems, *(value for key in named for value in key.values())], systems)
-    systems = look.in_order(systems)
-    if isinstance(look.order, tuple):
-        order = pl.Series(look.places(named)).arg_sort()
-        table = table.with_columns(rank=order.gather(number_rows(table, rows)[1])).sort("rank", maintain_order=True)
-    places, number = number_rows(table, rows)
-    look.check_number(len(places), "rows", MOST_ROWS)
+    look.check_number(len(named), "rows", MOST_ROWS)
     _warn_of_scale(table, line)
-    table = table.with_columns(place=len(places) - 1 - number)
+    systems, order = look.in_order(systems), pl.Series(look.places(named), dtype=pl.Int64)
+    groups, table = groups[order], table.with_columns(place=len(named) - 1 - order.arg_sort().gather(number))
+    if isinstance(look.order, tuple):
+        table = table.sort("place", descending=True, maintain_order=True)
     if backend == "altair":
         return chart_of_dots(table, rows, systems, values.title, table["value"].mean() if line is None else line, look)
-    with canvas(look, figsize=(6.4, 1.2 + HEIGHT * len(places)), layout="constrained") as target:
+    with canvas(look, figsize=(6.4, 1.2 + HEIGHT * len(named)), layout="constrained") as target:
         units = table.unique("place", maintain_order=True)["units"].to_list()
-        title = write_names(target, look.names_of(places), rows, look, units, values.unit)
+        title = write_names(target, look.names_of(groups), rows, look, units, values.unit)
         _dots(target, table, systems, look)
         _draw_overall(target, table["value"].mean(), line, look)
-        target.margins(y=min(0.1, 0.6 / max(1, len(places))))
         set_titles(target, values.title, title)
         draw_legend(target, look)
     return target
@@ -190,24 +188,30 @@ def _draw_overall(ax: Axes, mean: Any, overall: float | None, look: Appearance) 
 
 def _dots(ax: Axes, table: pl.DataFrame, systems: list[Any], look: Appearance) -> None:
     """Draw a dot with its interval for each row, and lines that join systems without intervals."""
-    spans = table.group_by("place").agg(low=pl.col("value").min(), high=pl.col("value").max())
-    spans = spans.drop_nulls().sort("place")
     joined = bool(systems) and table["low"].null_count() == table.height
     if joined:
+        spans = table.group_by("place").agg(low=pl.col("value").min(), high=pl.col("value").max())
+        spans = spans.drop_nulls().sort("place")
         ax.hlines(spans["place"], spans["low"], spans["high"], color=grey(ax, 0.7), linewidth=2, zorder=1)
-    colours = colours_of(ax, systems, look)
-    for number, system in enumerate(systems or [None]):
-        rows = table.filter(pl.col("system").eq_missing(pl.lit(system))) if systems else table
-        rows = rows.select("place", pl.col("value", "low", "high").fill_null(float("nan")))
+    of_systems = _split_systems(table, systems, _colours_of(ax, systems, look), look)
+    for number, (rows, colour, label) in enumerate(of_systems):
         offset = 0.0 if joined or not systems else _OFFSET * ((len(systems) - 1) / 2 - number)
-        places = [place + offset for place in rows["place"]]
-        colour = colours[number]
-        ax.hlines(places, rows["low"].to_list(), rows["high"].to_list(), color=colour, linewidth=1.5)
-        label = in_legend(look.label_of(system)) if systems else ""
-        ax.plot(rows["value"].to_list(), places, "o", markersize=5, color=colour, label=label)
+        places, value, low, high = rows.select("place", "value", "low", "high").to_numpy().T
+        ax.hlines(places + offset, low, high, color=colour, linewidth=1.5)
+        ax.plot(value, places + offset, "o", markersize=5, color=colour, label=label)
 
 
-def colours_of(ax: Axes, systems: Sequence[Any], look: Appearance) -> list[Any]:
+def _split_systems(
+    table: pl.DataFrame, systems: Sequence[Any], colours: Sequence[Any], look: Appearance
+) -> Iterator[tuple[pl.DataFrame, Any, str]]:
+    """Yield the rows of each system with NaN for missing numbers, its colour and its label."""
+    table = table.with_columns(pl.col("value", "low", "high").fill_null(float("nan")))
+    for system, colour in zip(systems or [None], colours, strict=True):
+        rows = table.filter(pl.col("system").eq_missing(pl.lit(system))) if systems else table
+        yield rows, colour, in_legend(look.label_of(system)) if systems else ""
+
+
+def _colours_of(ax: Axes, systems: Sequence[Any], look: Appearance) -> list[Any]:
     """Return a colour for each system, or the first colour. A system has the colour of other plots."""
     names = [value_text(system) for system in systems]
     numbers = system_numbers(names) if systems else [0]
@@ -235,9 +239,10 @@ def write_names(
     # A line is as high as two letters are wide.
     every = 1 if look.in_new_figure else ceil(2 * len(names) / max(1, letters_along(ax, box.height)))
     ax.set_yticks(range(len(names) - 1, -1, -every), labels[::every])
+    ax.margins(y=min(0.1, 0.6 / max(1, len(names))))
     if not look.in_new_figure and letters_along(ax, box.width) < _NARROW:
         return ""
-    title = escape(", ".join(shorten(look.display(key)) for key in keys))
+    title = ", ".join(map(look.label_of, keys))
     return f"{title} ({unit})" if any(counts) else title
 
 
@@ -306,8 +311,8 @@ def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[
     metrics = metrics_of(frame)
     shares = [name for name in metrics if name == _PREVALENCE] if look.ax is None else []
     others = [name for name in metrics if name != _PREVALENCE]
-    names = [text("metric", metric) if metric is not None else next(iter(others or metrics), ""), *shares]
-    tables = [read_values(frame, name, look) for name in dict.fromkeys(names)]
+    names = dict.fromkeys([next(iter(others or metrics), "") if metric is None else metric, *shares])
+    tables = [read_values(frame, name, look) for name in names]
     keys = [key for key in tables[0].keys if key != "system"]
     if len(keys) != 1:
         raise ValueError(f"plot_trend draws one key, such as a week, along the axis, and the frame has {len(keys)}")
@@ -323,7 +328,7 @@ def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[
     with open_figure(look.figure, figsize=(6.4, height), layout="constrained") as figure:
         ratios = [3, 1][: len(tables)]
         grid = figure.subplots(len(tables), sharex=True, squeeze=False, height_ratios=ratios)[:, 0]
-        for ax, table, name in zip(grid, tables, dict.fromkeys(names), strict=True):
+        for ax, table, name in zip(grid, tables, names, strict=True):
             ax.spines[["top", "right"]].set_visible(False)
             ax.set_label(name)
             _draw_trend(ax, table, keys[0], systems, look, is_first=ax is grid[0])
@@ -333,12 +338,7 @@ def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[
 
 
 def _draw_trend(
-    ax: Axes,
-    values: Values,
-    key: str,
-    systems: Sequence[Any],
-    look: Appearance,
-    is_first: bool = True,
+    ax: Axes, values: Values, key: str, systems: Sequence[Any], look: Appearance, is_first: bool = True
 ) -> None:
     """Draw a line for each system, and a band if it has bounds."""
     table = values.table
@@ -349,23 +349,22 @@ def _draw_trend(
     along = table[key].unique(maintain_order=True)
     is_category = not (along.dtype.is_numeric() or along.dtype.is_temporal())
     places = dict(zip(along.to_list(), range(along.len()) if is_category else along.to_list(), strict=True))
-    colours = [grey(ax, 0.4)] if shared else colours_of(ax, systems, look)
-    for system, colour in zip(systems or [None], colours, strict=True):
-        rows = table.filter(pl.col("system").eq_missing(pl.lit(system))) if systems else table
+    colours = [grey(ax, 0.4)] if shared else _colours_of(ax, systems, look)
+    for rows, colour, label in _split_systems(table, systems, colours, look):
         x = [places[value] for value in rows[key]]
-        value, low, high = rows.select(pl.col("value", "low", "high").fill_null(float("nan"))).to_numpy().T
-        label = in_legend(look.label_of(system)) if systems else ""
+        value, low, high = rows.select("value", "low", "high").to_numpy().T
         ax.plot(x, value, "o-", markersize=4, color=colour, label=label)
         ax.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
+    ticks = letters_along(ax, ax.get_window_extent().width) // 8
     if is_category:
-        every = ceil(along.len() / max(2, letters_along(ax, ax.get_window_extent().width) // 8))
+        every = ceil(along.len() / max(2, ticks))
         names = [look.label_of(name, 12) for name in along]
         ax.set_xticks(range(0, len(names), every), names[::every])
     elif along.dtype.is_temporal():
         from matplotlib import dates
 
         date_ticks: Any = dates
-        locator = date_ticks.AutoDateLocator(maxticks=max(3, letters_along(ax, ax.get_window_extent().width) // 8))
+        locator = date_ticks.AutoDateLocator(maxticks=max(3, ticks))
         ax.xaxis.set_major_locator(locator)
         ax.xaxis.set_major_formatter(date_ticks.ConciseDateFormatter(locator))
     else:
