@@ -29,7 +29,6 @@ _WIDTH, _PANEL_WIDTH = 380, 200
 """Pixels of the axes of a chart, and of a panel."""
 _TOOLTIP = {"threshold": ".6~g", "k": ",", "precision": ".4~f", "recall": ".4~f"}
 """The columns of a tooltip, with the formats of d3."""
-_INK = "black"
 _FADED = 0.12
 """Opacity of curves that the legend does not select."""
 _MATPLOTLIB_ONLY = (
@@ -90,11 +89,11 @@ def chart_of_curves(
         drawn.append(NamedCurve(panel, name if facets else title, title, curve))
     colours = dict(zip((curve.name for curve in drawn), hues, strict=True))
     log = [scale_of(axis, options, curves) == "log" for axis in ("x", "y")]
-    titles, quantities = axis_titles(options), (options.x, options.ys[0])
-    channels: dict[str, Any] = {
-        field: _axis(alt, field, title, unit_range=axis_quantity(name).unit_range, log=is_log)
-        for field, title, name, is_log in zip("xy", titles, quantities, log, strict=True)
-    }
+    channels: dict[str, Any] = {}
+    for field, title, name, is_log in zip("xy", axis_titles(options), (options.x, options.ys[0]), log, strict=True):
+        domain: dict[str, Any] = {"domain": [0, 1]} if axis_quantity(name).unit_range else {}
+        scale = alt.Scale(type="log", nice=False) if is_log else alt.Scale(zero=False, **domain)
+        channels[field] = getattr(alt, field.upper())(f"{field}:Q", title=title, scale=scale)
     coloured = channels | {"color": _color(alt, "name", colours, options)}
     selection = alt.selection_point(fields=["name"], bind="legend", name="legend")
     under = alt.selection_point(on="pointerover", empty=False, clear="pointerout", name="under")
@@ -137,11 +136,9 @@ def _rows_of_curve(named: NamedCurve, options: PlotOptions, log: Sequence[bool])
     names = {"panel": named.panel, "name": named.name, "title": named.title}
     positive = [pl.col(field) > 0 for field, is_log in zip("xy", log, strict=True) if is_log]
     rows = [{"part": "curve"} | names | row for row in _thin(curve, options).filter(pl.lit(True), *positive).to_dicts()]
+    blocks = curve.blocks.select("x", "y", *_TOOLTIP)
     for mark in marks_of(curve, options):
-        row = curve.blocks.row(mark.point.row, named=True)
-        rows.append(
-            {"part": "mark", "mark": mark.label} | names | {field: row[field] for field in ("x", "y", *_TOOLTIP)}
-        )
+        rows.append({"part": "mark", "mark": mark.label} | names | blocks.row(mark.point.row, named=True))
     return rows
 
 
@@ -152,15 +149,11 @@ def chart_of_dots(
     alt = _altair()
     names = look.names_of(table.select(map(by_name, keys)))
     of_system = [look.display(value_text(system)) for system in table["system"]] if systems else [""] * len(names)
-    fields = ("value", "low", "high", "units")
-    rows: list[dict[str, Any]] = [
-        {"name": name, "system": system, **row}
-        for name, system, row in zip(names, of_system, table.select(fields).to_dicts(), strict=True)
-    ]
+    table = table.select("value", "low", "high", "units", name=pl.Series(names), system=pl.Series(of_system))
     selection = alt.selection_point(fields=["system"], bind="legend", name="legend")
     shown_systems = [look.display(value_text(system)) for system in systems]
     colours = colours_by_name(list(map(value_text, systems)), look)
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    base = alt.Chart(alt.Data(values=table.to_dicts())).encode(
         y=alt.Y("name:N", sort=list(dict.fromkeys(names)), title=None),
         color=_color(alt, "system", dict(zip(shown_systems, colours, strict=True)), look)
         if systems
@@ -186,32 +179,22 @@ def chart_of_dots(
 
 def _thin(curve: DrawnCurve, options: PlotOptions) -> pl.DataFrame:
     """Return at most `MOST_POINTS` thresholds of a curve, denser at the first ranks. Steps begin at recall 0."""
-    blocks = curve.blocks.filter(pl.col("x").is_not_null() & pl.col("y").is_not_null())
-    columns = [pl.col(name).cast(pl.Float64) for name in ("x", "y", *_TOOLTIP)]
+    blocks = curve.blocks.select(pl.col("x", "y", *_TOOLTIP).cast(pl.Float64)).drop_nulls(["x", "y"])
     last, most = blocks.height - 1, MOST_POINTS - 2
     if blocks.height > most:
         evenly = [round(last * i / (most // 2)) for i in range(most // 2 + 1)]
         densely = [round((last + 1) ** (i / (most // 2 - 1))) - 1 for i in range(most // 2)]
         blocks = blocks[sorted({*evenly, *densely})]
-    blocks = blocks.select(columns)
     from_zero = "x" if options.is_pr else "xy" if options.is_roc or options.is_gain else ""
     first = blocks.head(1 if from_zero else 0).with_columns(**dict.fromkeys([*from_zero, "k"], 0.0))
     return pl.concat([first, blocks])
-
-
-def _axis(alt: Any, field: str, title: str, *, unit_range: bool, log: bool) -> Any:
-    scale: dict[str, Any] = {"type": "log", "nice": False} if log else {"zero": False}
-    if unit_range and not log:
-        scale["domain"] = [0, 1]
-    channel = alt.X if field == "x" else alt.Y
-    return channel(f"{field}:Q", title=title, scale=alt.Scale(**scale))
 
 
 def colours_by_name(systems: Sequence[str], look: Appearance, numbers: Sequence[int] | None = None) -> list[str]:
     """Return the colours of curves: the caller's, or those of matplotlib. `numbers`: of curves that are no systems."""
     from matplotlib.colors import to_hex
 
-    palette = [*COLOURS, _INK]
+    palette = [*COLOURS, "black"]
     return [
         to_hex(look.colors.get(system, palette[number % len(palette)]))
         for system, number in zip(systems, system_numbers(systems) if numbers is None else numbers, strict=True)

@@ -431,8 +431,7 @@ def _spread(heights: Sequence[float], low: float, high: float, lines: int) -> li
     for i in upwards:
         places[i] = max(heights[i], floor)
         floor = places[i] + step
-    if places[upwards[-1]] > ceiling:
-        for i in reversed(upwards):
-            places[i] = ceiling = min(places[i], ceiling)
-            ceiling -= step
+    for i in reversed(upwards):
+        places[i] = ceiling = min(places[i], ceiling)
+        ceiling -= step
     return places

@@ -1,4 +1,4 @@
-"""Compute the data of a plot of curves: curves with their numbers, steps, levels and averages over groups."""
+"""Compute the data of a plot of curves: their numbers, points and steps, and averages over groups."""
 
 from __future__ import annotations
 

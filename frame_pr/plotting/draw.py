@@ -1,11 +1,11 @@
-"""Draw curves into one axes: scales, curves, areas, bands, contours, baselines and marks."""
+"""Draw curves into one axes: their looks, labels and legend, and the scales, limits and ticks of the axes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -26,30 +26,23 @@ from frame_pr.plotting.appearance import (
 from frame_pr.plotting.curve_artists import (
     CURVE,
     EDGES,
+    Look,
     add_entry,
-    draw_average,
-    draw_baselines,
-    draw_chance,
+    draw_content,
     draw_curve,
-    draw_iso_f,
     draw_points,
-    draw_references,
     halo,
     named_curves,
-    show_hidden,
-    write_reason,
 )
 from frame_pr.plotting.curve_data import Y_KEY, Average, DrawnCurve, spaced_points, threshold_text
 from frame_pr.plotting.legends import (
-    GUIDE,
-    MARK,
     area_texts,
     axis_titles,
     count_text,
     draw_legend,
-    explain_marks,
     labels_of,
     name_of,
+    pixels_along,
     with_numbers,
 )
 from frame_pr.plotting.options import PlotOptions, axis_quantity
@@ -67,16 +60,8 @@ _RARE, _LOW = 0.01, 0.1
 """Below this prevalence and this average precision, the axis of precision is logarithmic."""
 _SMALL = 1.7
 """Axes smaller than this, in inches, have few ticks."""
-
-
-class Look(NamedTuple):
-    """The line properties of a curve, and their meaning."""
-
-    line: dict[str, Any]
-    hue: str
-    """The system or group that the colour shows."""
-    group: str | None
-    """The group that the line style shows, if colours show systems."""
+_HIDDEN = 7
+"""The most curves whose hidden parts are drawn wider."""
 
 
 def draw_in_one(drawn: Sequence[DrawnCurve], keys: Sequence[str], options: PlotOptions) -> Axes:
@@ -203,47 +188,39 @@ def _draw_others(ax: Axes, others: Sequence[DrawnCurve], options: PlotOptions) -
     add_entry(ax, f"{len(others)} {options.display('others' if len(others) > 1 else 'other')}", **look)
 
 
-def draw_content(
-    ax: Axes,
-    drawn: Sequence[DrawnCurve],
-    labels: Sequence[str],
-    looks: Sequence[Look],
-    options: PlotOptions,
-    others: Sequence[DrawnCurve] = (),
-    mark_names: Sequence[str] | None = None,
-    label_marks: bool = True,
-) -> None:
-    """Draw curves with their marks, the baseline and contours."""
-    before = named_curves(ax)
-    draw_iso_f(ax, options)
-    guides: dict[str, tuple[float, Any]] = {}
-    marks = explain_marks(drawn, mark_names, options)
-    for curve, label, look, of_curve in zip(drawn, labels, looks, marks, strict=True):
-        if isinstance(curve, Average):
-            draw_average(ax, curve, label, options, look.line, len(drawn))
-        else:
-            draw_curve(ax, curve, label, options, look.line)
-        colour = look.line["color"]
-        for mark, text in of_curve:
-            point = mark.point
-            draw_points(ax, [point.x], [point.y], colour, mark.shape, text if label_marks else "_mark").set_gid(MARK)
-            place, other = guides.get(mark.text, (point.x, colour))
-            guides[mark.text] = place, colour if other == colour else grey(ax, 0.6)
-    for place, colour in guides.values() if options.x == "threshold" else ():
-        ax.axvline(place, color=colour, linewidth=0.8, zorder=1, label=GUIDE)
-    if options.baseline:
-        shares = [(curve.numbers["prevalence"], look.line["color"]) for curve, look in zip(drawn, looks, strict=True)]
-        if len(options.ys) == 1 and (references := axis_quantity(options.ys[0]).references):
-            draw_references(ax, shares, references)
-        elif options.has_chance_line:
-            draw_chance(ax, options, drawn)
-        elif options.ys == ("precision",):
-            shares += [(curve.numbers["prevalence"], grey(ax, 0.7)) for curve in others]
-            draw_baselines(ax, shares, options.decimals if label_marks else None, as_band=bool(others))
-    if not before and not any(curve.drawn for curve in drawn):
-        rows = any(curve.blocks.height for curve in drawn)
-        positives = any(curve.numbers["positives"] for curve in drawn)
-        write_reason(ax, "no positives" if rows and not positives else "nothing retrieved" if positives else "no rows")
+def show_hidden(ax: Axes) -> None:
+    """Where a later curve hides an earlier curve along the axis, draw the earlier curve wider, below the later one."""
+    import numpy as np
+
+    ax.apply_aspect()
+    ax.autoscale_view()  # matplotlib sets the limits only when it draws
+    for line in [line for line in ax.get_lines() if line.get_label() == "_below"]:
+        line.remove()
+    curves = named_curves(ax)
+    if not 1 < len(curves) <= _HIDDEN:
+        return
+    row, cell = 1 << 20, ax.figure.dpi / 100
+    shortest = 0.08 * ax.get_window_extent().width
+    later = np.empty(0, np.int64)
+    around = np.add.outer([-row, 0, row], [-1, 0, 1]).ravel()
+    for number, line in enumerate(reversed(curves)):
+        points = pixels_along(line.get_transform().transform_path(line.get_path()), every=1)
+        cells = np.floor(points / cell).astype(np.int64) @ [row, 1]
+        above = np.searchsorted(later, cells, side="right") - np.searchsorted(later, cells)
+        later = np.sort(np.concatenate([later, np.unique(np.add.outer(np.unique(cells), around))]))
+        for layers in range(1, int(above.max(initial=0)) + 1):
+            ends = np.flatnonzero(np.diff(above >= layers, prepend=False, append=False))
+            stretches = [points[start:end] for start, end in ends.reshape(-1, 2)]
+            # Only along the axis: at the left edge of most plots, vertical steps hide each other.
+            stretches = [stretch for stretch in stretches if np.ptp(stretch[:, 0]) >= shortest]
+            if not stretches:
+                break
+            # NaN separates the stretches.
+            gap = [[np.nan, np.nan]]
+            parts = [np.vstack([ax.transData.inverted().transform(stretch), gap]) for stretch in stretches]
+            (below,) = ax.plot(*np.concatenate(parts).T, color=line.get_color(), alpha=line.get_alpha(), label="_below")
+            below.set(linewidth=line.get_linewidth() + 2 * layers, zorder=line.get_zorder() - 0.01 * number)
+            below.set(solid_capstyle="butt", solid_joinstyle="miter")
 
 
 def _write_thresholds(ax: Axes, drawn: Sequence[DrawnCurve], options: PlotOptions) -> None:

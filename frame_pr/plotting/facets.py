@@ -21,9 +21,9 @@ from frame_pr.plotting.appearance import (
     shorten,
     value_text,
 )
-from frame_pr.plotting.curve_artists import show_hidden, write_reason
+from frame_pr.plotting.curve_artists import Look, draw_content, write_reason
 from frame_pr.plotting.curve_data import DrawnCurve
-from frame_pr.plotting.draw import Look, draw_content, fit_heights, looks_of, set_axes
+from frame_pr.plotting.draw import fit_heights, looks_of, set_axes, show_hidden
 from frame_pr.plotting.legends import BASELINE, SHARED, area_texts, axis_titles, count_text, marks_of, name_of
 from frame_pr.plotting.options import PlotOptions
 
