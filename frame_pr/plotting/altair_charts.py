@@ -80,14 +80,14 @@ def chart_of_curves(
     names = [unescape(name_of(curve.key, keys)) for curve in curves]
     numbers = None if "system" in keys or not keys else numbers_in_order(names)
     hues = colours_by_name([name or options.label or options.score or alone for name in names], options, numbers)
-    drawn = []
+    named_curves = []
     for curve in curves:
         panel = unescape(name_of(curve.key, facets, options.labels))
         name = unescape(name_of(curve.key, keys, options.labels)) or alone
         title = with_numbers(name, *area_texts(curve, options))
         # The numbers of a name differ from panel to panel.
-        drawn.append(NamedCurve(panel, name if facets else title, title, curve))
-    colours = dict(zip((curve.name for curve in drawn), hues, strict=True))
+        named_curves.append(NamedCurve(panel, name if facets else title, title, curve))
+    colours = dict(zip((curve.name for curve in named_curves), hues, strict=True))
     log = [scale_of(axis, options, curves) == "log" for axis in ("x", "y")]
     channels: dict[str, Any] = {}
     for field, title, name, is_log in zip("xy", axis_titles(options), (options.x, options.ys[0]), log, strict=True):
@@ -118,20 +118,20 @@ def chart_of_curves(
             **coloured, opacity=faded, tooltip=[tooltip[0], alt.Tooltip("mark:N"), *tooltip[1:]]
         ),
     ]
-    rows = [row for curve in drawn for row in _rows_of_curve(curve, options, log)]
+    rows = [row for curve in named_curves for row in _rows_of_curve(curve, options, log)]
     side = _PANEL_WIDTH if facets else _WIDTH
-    chart = alt.layer(*layers, data=alt.Data(values=rows + _rows_of_references(drawn, options, log)))
+    chart = alt.layer(*layers, data=alt.Data(values=rows + _rows_of_references(named_curves, options, log)))
     chart = chart.properties(width=side, height=side)
     if not facets:
         return chart
-    panels = list(dict.fromkeys(curve.panel for curve in drawn))
+    panels = list(dict.fromkeys(curve.panel for curve in named_curves))
     return chart.facet(alt.Facet("panel:N", title=None, sort=panels), columns=columns_of(len(panels)))
 
 
 def _rows_of_curve(named: NamedCurve, options: PlotOptions, log: Sequence[bool]) -> list[dict[str, Any]]:
     """Return the rows of a curve: its thresholds, and its marks."""
     curve = named.curve
-    if not curve.drawn:
+    if not curve.has_points:
         return []
     names = {"panel": named.panel, "name": named.name, "title": named.title}
     positive = [pl.col(field) > 0 for field, is_log in zip("xy", log, strict=True) if is_log]
@@ -207,11 +207,15 @@ def _color(alt: Any, field: str, colours: Mapping[str, str], look: Appearance) -
     return alt.Color(f"{field}:N", scale=alt.Scale(domain=list(colours), range=list(colours.values())), legend=legend)
 
 
-def _rows_of_references(drawn: Sequence[NamedCurve], options: PlotOptions, log: Sequence[bool]) -> list[dict[str, Any]]:
+def _rows_of_references(
+    curves: Sequence[NamedCurve], options: PlotOptions, log: Sequence[bool]
+) -> list[dict[str, Any]]:
     """Return the rows of the lines of reference in each panel, such as the prevalence."""
     if not options.baseline:
         return []
-    shares = dict.fromkeys((named.panel, share) for named in drawn if (share := named.curve.numbers["prevalence"]))
+    shares = dict.fromkeys(
+        (named.panel, share) for named in curves if (share := named.curve.numbers["prevalence"])
+    )
     references: Mapping[str, Any] = axis_quantity(options.ys[0]).references
     lines: list[tuple[str, str, list[dict[str, float]]]] = []
     if references:
@@ -224,7 +228,7 @@ def _rows_of_references(drawn: Sequence[NamedCurve], options: PlotOptions, log: 
     elif options.has_chance_line:
         diagonal = [10 ** (i / 50 - 4) for i in range(201)] if log[0] else [i / 100 for i in range(101)]
         points = [{"x": x, "y": 1 - x if options.is_det else x} for x in diagonal]
-        lines = [(panel, "random ranking", points) for panel in dict.fromkeys(named.panel for named in drawn)]
+        lines = [(panel, "random ranking", points) for panel in dict.fromkeys(named.panel for named in curves)]
     elif options.is_pr:
         lines = [
             (panel, BASELINE, [{"x": 1e-9 if log[0] else 0, "y": share}, {"x": 1, "y": share}])

@@ -224,11 +224,8 @@ def style(
     cycle = matplotlib.rcParams["axes.prop_cycle"]
     if cycle == matplotlib.rcParamsDefault["axes.prop_cycle"]:
         colours = palette(ax)
-        more = number // len(colours)
-        properties: dict[str, Any] = {
-            "color": colours[number % len(colours)],
-            "linestyle": STROKES[more % len(STROKES)],
-        }
+        more, place = divmod(number, len(colours))
+        properties: dict[str, Any] = {"color": colours[place], "linestyle": STROKES[more % len(STROKES)]}
     else:
         entries = list(cycle)
         properties = {"color": f"C{number}", **entries[number % len(entries)]}

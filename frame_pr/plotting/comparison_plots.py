@@ -219,7 +219,7 @@ def _draw_differences(
     if named:
         set_titles(ax, title, write_names(ax, look.names_of(pairs.drop("difference")), keys, look))
     else:
-        set_titles(ax, f"{n:,} groups, the largest difference first", title)
+        set_titles(ax, f"{n} groups, the largest difference first", title)
     draw_legend(ax, look, above=True)
 
 
@@ -418,12 +418,12 @@ def _draw_slopes(ax: Axes, pairs: pl.DataFrame, system: str, look: Appearance) -
     ax.set_xlim(-0.1, 1.05 + 1.2 * longest / max(1, letters_along(ax, box.width) - longest))
     heights = pairs["new"].to_list()
     leader: dict[str, Any] = {"color": grey(ax, 0.7), "linewidth": 0.6, "zorder": 1}
-    for name, height, place in zip(names, heights, _spread(heights, *ax.get_ylim(), lines), strict=True):
+    for name, height, place in zip(names, heights, _spread_texts(heights, *ax.get_ylim(), lines), strict=True):
         ax.text(1.05, place, escape(name), va="center", fontsize="small", clip_on=False)
         ax.plot([1.01, 1.045], [height, place], label="_leader", scalex=False, scaley=False, **leader)
 
 
-def _spread(heights: Sequence[float], low: float, high: float, lines: int) -> list[float]:
+def _spread_texts(heights: Sequence[float], low: float, high: float, lines: int) -> list[float]:
     """Return places for texts near these heights, of which `lines` fit between `low` and `high`, without overlap."""
     step = (high - low) / lines
     places, floor, ceiling = list(heights), low, high - step / 2

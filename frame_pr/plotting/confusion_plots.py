@@ -109,13 +109,13 @@ def plot_confusion(frame: Frame, /, **options: Unpack[CommonArguments]) -> Axes 
             _draw_cells(target, tables[0], classes, look, in_new_figure=look.in_new_figure)
         return target
 
-    def draw_one(ax: Axes, cells: pl.DataFrame) -> None:
+    def draw_panel(ax: Axes, cells: pl.DataFrame) -> None:
         _draw_cells(ax, cells, classes, look, in_new_figure=False, room=letters)
         ax.set(xlabel="", ylabel="")
 
     letters = None if look.figure is not None else min(longest, _PANEL_LETTERS)
     panel = min(max(1.9, 0.5 * len(classes) + 0.7), 6) + 0.09 * (letters or 0)
-    return draw_panels(keys, names, tables, look, (panel, panel), draw_one, ("Prediction", "Truth"))
+    return draw_panels(keys, names, tables, look, (panel, panel), draw_panel, ("Prediction", "Truth"))
 
 
 def _in_class_order(table: pl.DataFrame, classes: Sequence[Any]) -> pl.DataFrame:

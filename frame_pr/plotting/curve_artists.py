@@ -71,7 +71,7 @@ def named_curves(ax: Axes) -> list[Any]:
 
 def draw_content(
     ax: Axes,
-    drawn: Sequence[DrawnCurve],
+    curves: Sequence[DrawnCurve],
     labels: Sequence[str],
     looks: Sequence[Look],
     options: PlotOptions,
@@ -83,10 +83,10 @@ def draw_content(
     before = named_curves(ax)
     _draw_iso_f(ax, options)
     guides: dict[str, tuple[float, Any]] = {}
-    marks = explain_marks(drawn, mark_names, options)
-    for curve, label, look, of_curve in zip(drawn, labels, looks, marks, strict=True):
+    marks = explain_marks(curves, mark_names, options)
+    for curve, label, look, of_curve in zip(curves, labels, looks, marks, strict=True):
         if isinstance(curve, Average):
-            _draw_average(ax, curve, label, options, look.line, len(drawn))
+            _draw_average(ax, curve, label, options, look.line, len(curves))
         else:
             draw_curve(ax, curve, label, options, look.line)
         colour = look.line["color"]
@@ -98,24 +98,24 @@ def draw_content(
     for place, colour in guides.values() if options.x == "threshold" else ():
         ax.axvline(place, color=colour, linewidth=0.8, zorder=1, label=GUIDE)
     if options.baseline:
-        shares = [(curve.numbers["prevalence"], look.line["color"]) for curve, look in zip(drawn, looks, strict=True)]
+        shares = [(curve.numbers["prevalence"], look.line["color"]) for curve, look in zip(curves, looks, strict=True)]
         if len(options.ys) == 1 and (references := axis_quantity(options.ys[0]).references):
             _draw_references(ax, shares, references)
         elif options.has_chance_line:
-            _draw_chance(ax, options, drawn)
+            _draw_chance(ax, options, curves)
         elif options.ys == ("precision",):
             shares += [(curve.numbers["prevalence"], grey(ax, 0.7)) for curve in others]
             _draw_baselines(ax, shares, options.decimals if label_marks else None, as_band=bool(others))
-    if not before and not any(curve.drawn for curve in drawn):
-        rows = any(curve.blocks.height for curve in drawn)
-        positives = any(curve.numbers["positives"] for curve in drawn)
+    if not before and not any(curve.has_points for curve in curves):
+        rows = any(curve.blocks.height for curve in curves)
+        positives = any(curve.numbers["positives"] for curve in curves)
         write_reason(ax, "no positives" if rows and not positives else "nothing retrieved" if positives else "no rows")
 
 
 def draw_curve(ax: Axes, curve: DrawnCurve, label: str, options: PlotOptions, line: dict[str, Any]) -> None:
     """Draw a curve, with its area, envelope and levels."""
     blocks = curve.blocks
-    if not curve.drawn:
+    if not curve.has_points:
         ax.plot([], [], label=label, **line)
         return
     if blocks.height <= (EDGES if options.rectangles and options.points != 101 else _MARKED):
@@ -152,7 +152,7 @@ def _draw_average(
     ax: Axes, average: Average, label: str, options: PlotOptions, line: dict[str, Any], averages: int
 ) -> None:
     """Draw the mean curve of many groups, and its spread. `averages` is the number of means in the axes."""
-    if not average.drawn:
+    if not average.has_points:
         ax.plot([], [], label=label, **line)
         return
     if not options.is_pr:

@@ -64,7 +64,7 @@ class DrawnCurve:
     ascending: bool = False
 
     @property
-    def drawn(self) -> bool:
+    def has_points(self) -> bool:
         """Whether a point has both an x and a y."""
         return bool(self.blocks["x"].is_not_null().any() and self.blocks["y"].is_not_null().any())
 

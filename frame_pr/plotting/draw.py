@@ -64,11 +64,11 @@ _HIDDEN = 7
 """The most curves whose hidden parts are drawn wider."""
 
 
-def draw_in_one(drawn: Sequence[DrawnCurve], keys: Sequence[str], options: PlotOptions) -> Axes:
+def draw_axes(curves: Sequence[DrawnCurve], keys: Sequence[str], options: PlotOptions) -> Axes:
     """Draw all curves into one axes."""
     from matplotlib import rcParams
 
-    drawn, others = _split_highlighted(drawn, keys, options)
+    curves, others = _split_highlighted(curves, keys, options)
     width, height = rcParams["figure.figsize"]
     # A new figure is no wider than square axes need.
     figsize = (min(width, 1.02 * height) if options.is_square else width, height)
@@ -79,20 +79,20 @@ def draw_in_one(drawn: Sequence[DrawnCurve], keys: Sequence[str], options: PlotO
         # A curve without group and system has the name of its scores.
         alone = in_legend(options.label_of(options.score))
         label = options.label and in_legend(shorten(options.label, 2 * 60))
-        names = [label or name_of(curve.key, keys, options.labels) or alone for curve in drawn]
-        looks = looks_of(ax, [curve.key for curve in drawn], keys, options, before)
-        set_axes(ax, options, drawn)
+        names = [label or name_of(curve.key, keys, options.labels) or alone for curve in curves]
+        looks = looks_of(ax, [curve.key for curve in curves], keys, options, before)
+        set_axes(ax, options, curves)
         ax.set(**dict(zip(("xlabel", "ylabel"), axis_titles(options), strict=True)))
-        labels, title = labels_of(drawn, names, keys, options, shares_axes=bool(before))
+        labels, title = labels_of(curves, names, keys, options, shares_axes=bool(before))
         by_stroke = bool(looks) and looks[0].group is not None
         if by_stroke:
-            _explain_looks(ax, drawn, looks, keys, options)
-            labels, title = [CURVE] * len(drawn), ""
+            _explain_looks(ax, curves, looks, keys, options)
+            labels, title = [CURVE] * len(curves), ""
         _draw_others(ax, others, options)
-        draw_content(ax, drawn, labels, looks, options, others, names if by_stroke else None)
+        draw_content(ax, curves, labels, looks, options, others, names if by_stroke else None)
         fit_heights(ax, options)
         show_hidden(ax)
-        _write_thresholds(ax, drawn, options)
+        _write_thresholds(ax, curves, options)
         draw_legend(ax, options, title, keep_below=options.rectangles)
     return ax
 
@@ -103,11 +103,9 @@ def looks_of(
     """Return the look of each curve: colours for systems and line styles for groups, or colours for groups."""
     hues = [name for name in ("system", Y_KEY) if name in lines][:1]
     groups = [name for name in lines if name not in hues]
-    hue, group = ([name_of(key, names) for key in keys] for names in (hues, groups))
-    both = len(set(hue)) > 1 and len(set(group)) > 1
-    shown_keys = hues if both else lines
-    if not both:
-        hue = [name_of(key, lines) for key in keys]
+    both = all(len({name_of(key, names) for key in keys}) > 1 for names in (hues, groups))
+    coloured = hues if both else lines
+    hue, group = ([name_of(key, names) for key in keys] for names in (coloured, groups))
     if not lines:
         hue = [options.score or options.label or name for name in hue]
     # A system keeps its colour from plot to plot, also if it is the only one.
@@ -118,7 +116,7 @@ def looks_of(
     return [
         Look(
             style(ax, number, stroke if both else None, options.colors.get(unescape(name)), options.line),
-            name_of(key, shown_keys, options.labels),
+            name_of(key, coloured, options.labels),
             name_of(key, groups, options.labels) if both else None,
         )
         for key, name, number, stroke in zip(keys, hue, numbers, numbers_in_order(group), strict=True)
@@ -126,7 +124,7 @@ def looks_of(
 
 
 def _explain_looks(
-    ax: Axes, drawn: Sequence[DrawnCurve], looks: Sequence[Look], keys: Sequence[str], options: PlotOptions
+    ax: Axes, curves: Sequence[DrawnCurve], looks: Sequence[Look], keys: Sequence[str], options: PlotOptions
 ) -> None:
     """Add entries for colours, and entries for line styles with the numbers of each group."""
     colours = {look.hue: look.line["color"] for look in looks}
@@ -135,12 +133,12 @@ def _explain_looks(
         ax.plot([], [], color=colour, label=name)
     has_areas = bool(options.areas) and len(colours) <= _LEGEND_SYSTEMS
     names = escape(shorten(", ".join(options.display(key) for key in keys if key not in ("system", Y_KEY))))
-    kind = "mean " * isinstance(drawn[0], Average) + options.area_title if has_areas else ""
-    counts = {count_text([curve]) for curve in drawn}
+    kind = "mean " * isinstance(curves[0], Average) + options.area_title if has_areas else ""
+    counts = {count_text([curve]) for curve in curves}
     shared = counts.pop() if len(counts) == 1 else ""
     ax.plot([], [], linestyle="", label=with_numbers(names, kind, shared))[0].set_gid("strokes")
     for group, stroke in strokes.items():
-        members = [curve for curve, look in zip(drawn, looks, strict=True) if look.group == group]
+        members = [curve for curve, look in zip(curves, looks, strict=True) if look.group == group]
         areas = [area_texts(curve, options)[0].rpartition(" = ")[2] for curve in members] if has_areas else []
         areas = ["-" if "undefined" in area else area for area in areas]
         label = with_numbers(f"{group}  {', '.join(areas)}".rstrip(), "" if shared else count_text(members))
@@ -148,20 +146,20 @@ def _explain_looks(
 
 
 def _split_highlighted(
-    drawn: Sequence[DrawnCurve], keys: Sequence[str], options: PlotOptions
+    curves: Sequence[DrawnCurve], keys: Sequence[str], options: PlotOptions
 ) -> tuple[list[DrawnCurve], list[DrawnCurve]]:
     """Return the highlighted curves, in the order of `highlight=` or of their areas, and the other curves."""
     wanted = options.highlight
     if wanted is None:
-        return list(drawn), []
-    names = [unescape(name_of(curve.key, keys)) for curve in drawn]
+        return list(curves), []
+    names = [unescape(name_of(curve.key, keys)) for curve in curves]
     if isinstance(wanted, int):
         if not options.areas:
             raise ValueError(
                 f"highlight={wanted} chooses the best and the worst curves by their area, and on these axes curves "
                 "have no area: give names"
             )
-        areas = [curve.numbers[options.areas[0]] for curve in drawn]
+        areas = [curve.numbers[options.areas[0]] for curve in curves]
         ranked = sorted((i for i, area in enumerate(areas) if area is not None), key=lambda i: -areas[i])
         places = [*ranked[:wanted], *ranked[max(wanted, len(ranked) - wanted) :]]
     else:
@@ -171,10 +169,10 @@ def _split_highlighted(
                 hint = did_you_mean(near) if near else f"there are {', '.join(names)}"[:200]
                 raise ValueError(f"highlight: {shown(name)} is none of the curves; {hint}")
         places = [names.index(name) for name in wanted]
-    others = [curve for i, curve in enumerate(drawn) if i not in places]
+    others = [curve for i, curve in enumerate(curves) if i not in places]
     if others and len(places) > (options.max_groups or IN_AXES):
         raise ValueError(f"highlight= names {len(places)} curves, more than can be told apart ({IN_AXES}): name fewer")
-    return [drawn[i] for i in places], others
+    return [curves[i] for i in places], others
 
 
 def _draw_others(ax: Axes, others: Sequence[DrawnCurve], options: PlotOptions) -> None:
@@ -223,11 +221,11 @@ def show_hidden(ax: Axes) -> None:
             below.set(solid_capstyle="butt", solid_joinstyle="miter")
 
 
-def _write_thresholds(ax: Axes, drawn: Sequence[DrawnCurve], options: PlotOptions) -> None:
+def _write_thresholds(ax: Axes, curves: Sequence[DrawnCurve], options: PlotOptions) -> None:
     """Write thresholds along the curves. A threshold that would overlap another one is left out."""
     boxes: list[Any] = []
-    for curve in drawn:
-        if not options.threshold_labels or not curve.drawn:
+    for curve in curves:
+        if not options.threshold_labels or not curve.has_points:
             continue
         points = spaced_points(curve, options.threshold_labels)
         if not (options.rectangles and curve.blocks.height <= EDGES):  # then all thresholds have points

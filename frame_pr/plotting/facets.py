@@ -86,13 +86,12 @@ def _open_panels(
 
 
 def draw_facets(
-    drawn: Sequence[DrawnCurve], names: Sequence[str], lines: Sequence[str], options: PlotOptions
+    curves: Sequence[DrawnCurve], names: Sequence[str], lines: Sequence[str], options: PlotOptions
 ) -> Figure | SubFigure:
     """Draw the curves in a panel for each group of the keys `names`. Two keys make rows and columns."""
     members: dict[tuple[Any, ...], list[DrawnCurve]] = {}
-    for curve in drawn:
+    for curve in curves:
         members.setdefault(panel_key(curve.key, names), []).append(curve)
-    curves = [curve for of_panel in members.values() for curve in of_panel]
     keys = [of_panel[0].key for of_panel in members.values()]
     cells, scale, shared = _cells(keys, names, options), letter_scale(), {"sharex": True, "sharey": True}
     rows, columns = _shape(cells)
@@ -100,8 +99,8 @@ def draw_facets(
     size: dict[str, Any] = {"figsize": (scale * (width * columns + 0.4), scale * ((width + 0.1) * rows + 0.4))}
     panels = _open_panels(keys, names, cells, options, axis_titles(options), shared, layout="compressed", **size)
     with panels as (figure, axes, titles):
-        set_axes(axes[0], options, drawn)  # once, because matplotlib visits all axes that share the axis
-        looks = looks_of(axes[0], [curve.key for curve in curves], lines, options)
+        set_axes(axes[0], options, curves)  # once, because matplotlib visits all axes that share the axis
+        looks = looks_of(axes[0], [curve.key for of_panel in members.values() for curve in of_panel], lines, options)
         if not members:
             write_reason(axes[0], "no rows")
         of_panels = iter(looks)
@@ -140,11 +139,11 @@ def draw_panels(
     tables: Sequence[pl.DataFrame],
     options: Appearance,
     size: tuple[float, float],
-    draw_one: Callable[[Axes, pl.DataFrame], str | None],
+    draw_panel: Callable[[Axes, pl.DataFrame], str | None],
     titles: tuple[str, str],
     **shared: bool,
 ) -> Figure | SubFigure:
-    """Draw a panel of this size in inches for each group. `draw_one` may return a line below its title."""
+    """Draw a panel of this size in inches for each group. `draw_panel` may return a line below its title."""
     if options.ax is not None:
         raise ValueError(f"ax: {len(keys)} groups need a panel each; leave out ax=, or give figure=")
     options.check_number(len(keys), "panels of by=", PANELS)
@@ -157,7 +156,7 @@ def draw_panels(
     with panels as (figure, axes, panel_names):
         handles: dict[str, Any] = {}
         for ax, place, title in zip(axes, places, panel_names, strict=True):
-            ax.set_title(f"{title}\n{draw_one(ax, tables[place]) or ''}".strip(), fontsize="small")
+            ax.set_title(f"{title}\n{draw_panel(ax, tables[place]) or ''}".strip(), fontsize="small")
             ax.tick_params(labelsize="small")
             entries = zip(*ax.get_legend_handles_labels(), strict=True)
             handles |= {label: handle for handle, label in entries}
@@ -216,8 +215,8 @@ def _panel_names(
     if not _is_grid(keys, panels):
         names = [name_of(key, panels, options.labels) for key in keys]
         return [f"{', '.join(titles)}: {name}" if i == 0 else name for i, name in enumerate(names)]
-    top = {column: min(row for row, other in cells if other == column) for _, column in cells}
-    end = {row: max(column for other, column in cells if other == row) for row, _ in cells}
+    top = {column: row for row, column in sorted(cells, reverse=True)}
+    end = dict(sorted(cells))
     names = []
     for (row, column), key in zip(cells, keys, strict=True):
         if column == end[row]:

@@ -163,7 +163,7 @@ class Mark(NamedTuple):
 
 def marks_of(curve: DrawnCurve, options: PlotOptions) -> list[Mark]:
     """Return the marked points of a curve. Points without a value on both axes are left out."""
-    if not curve.drawn:
+    if not curve.has_points:
         return []
     word = options.display("threshold")
     points: list[tuple[Point | None, str, str]] = [
@@ -197,20 +197,20 @@ def _best_title(name: str, options: PlotOptions) -> str:
 
 
 def explain_marks(
-    drawn: Sequence[DrawnCurve], names: Sequence[str] | None, options: PlotOptions
+    curves: Sequence[DrawnCurve], names: Sequence[str] | None, options: PlotOptions
 ) -> list[list[tuple[Mark, str]]]:
     """Return the marks of each curve with their entries in the legend. All quantities at a threshold share one entry.
 
     `names`: of the curves, if the legend explains colours and line styles separately.
     """
-    marks = [marks_of(curve, options) for curve in drawn]
+    marks = [marks_of(curve, options) for curve in curves]
     if len(options.ys) == 1:
         return [
             [(mark, f"{name}: {mark.label}" if name else mark.label) for mark in of_curve]
-            for of_curve, name in zip(marks, names or [""] * len(drawn), strict=True)
+            for of_curve, name in zip(marks, names or [""] * len(curves), strict=True)
         ]
     heights: dict[tuple[Any, ...], list[str]] = {}
-    keys = [tuple(str(value) for key, value in curve.key.items() if key != Y_KEY) for curve in drawn]
+    keys = [tuple(str(value) for key, value in curve.key.items() if key != Y_KEY) for curve in curves]
     for key, of_curve in zip(keys, marks, strict=True):
         for mark in of_curve:
             heights.setdefault((*key, mark.text), []).extend(filter(None, [mark.height]))
@@ -311,10 +311,10 @@ def _points_of(ax: Axes) -> Any:
     from matplotlib.collections import LineCollection
 
     ax.autoscale_view()  # matplotlib sets the limits only when it draws
-    drawn: list[Any] = [*ax.get_lines(), *ax.patches]
+    artists: list[Any] = [*ax.get_lines(), *ax.patches]
     lines = [
         pixels_along(artist.get_transform().transform_path(artist.get_path()))
-        for artist in drawn
+        for artist in artists
         if artist.get_label() not in (f"_{BASELINE}", GUIDE)
     ]
     for whiskers in ax.collections:

@@ -236,7 +236,7 @@ def options_of(
         raise ValueError(
             "k= marks ranks of the curve without interpolation: leave out interpolated= and points=, or k="
         )
-    iso_f, beta = _levels(get("iso_f")), f_of(get("beta", 1))[1:]
+    iso_f, beta = _f_levels(get("iso_f")), f_of(get("beta", 1))[1:]
     if beta != "1" and not iso_f:
         raise ValueError("beta= is that of the contours: give iso_f=, too; mark='max_f2' marks the best F2")
     _check_line(function, line, [*names, *others])
@@ -247,9 +247,9 @@ def options_of(
         interpolated=bool(flags["interpolated"] or points),
         points=points,
         k=None if k is None else int(Rank.of(k).k),
-        thresholds=tuple(float(Threshold.of(t).threshold) for t in _all("threshold", options)),
-        recalls=tuple(Recall.of(r) for r in _all("recall", options)),
-        best=tuple(_best(name) for name in _all("mark", options)),
+        thresholds=tuple(float(Threshold.of(t).threshold) for t in _listed("threshold", options)),
+        recalls=tuple(Recall.of(r) for r in _listed("recall", options)),
+        best=tuple(_best_point_name(name) for name in _listed("mark", options)),
         backend=one_of("backend", get("backend", "matplotlib"), BACKENDS),
         scales=(one_of("xscale", get("xscale"), (*SCALES, None)), one_of("yscale", get("yscale"), (*SCALES, None))),
         iso_f=iso_f,
@@ -322,11 +322,11 @@ def _names_or_flag(argument: str, value: Any) -> bool | list[Any]:
     return key_names(argument, value, "True, or names of columns of by")
 
 
-def _all(argument: str, options: Mapping[str, Any]) -> list[Any]:
+def _listed(argument: str, options: Mapping[str, Any]) -> list[Any]:
     return [] if options.get(argument) is None else each(argument, options[argument])
 
 
-def _best(name: Any) -> str:
+def _best_point_name(name: Any) -> str:
     """Check the name of a best point."""
     match = re.fullmatch(f"max_f({DECIMAL})", name) if isinstance(name, str) else None
     if match is not None:
@@ -359,7 +359,7 @@ def _highlight(value: Any) -> int | tuple[str, ...] | None:
     return tuple(dict.fromkeys(str(scalar(name)) for name in names))
 
 
-def _levels(iso_f: Any) -> tuple[float, ...]:
+def _f_levels(iso_f: Any) -> tuple[float, ...]:
     if isinstance(scalar(iso_f), bool):
         iso_f = scalar(iso_f)
     if iso_f is None or iso_f is False:

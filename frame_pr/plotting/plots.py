@@ -26,7 +26,7 @@ from frame_pr.plotting.curve_data import (
     rank_curves,
     read_curves,
 )
-from frame_pr.plotting.draw import IN_AXES, draw_in_one
+from frame_pr.plotting.draw import IN_AXES, draw_axes
 from frame_pr.plotting.facets import draw_facets
 from frame_pr.plotting.legends import name_of
 from frame_pr.plotting.options import PlotOptions, keys_of, options_of
@@ -341,43 +341,43 @@ def _refuse_early(frame: Any, request: Request, options: PlotOptions) -> None:
             _refuse_thresholds(options, best.to_series(), ascending=request.ascending)
 
 
-def _draw(curves: Curves, options: PlotOptions) -> Any:
+def _draw(data: Curves, options: PlotOptions) -> Any:
     """Draw the curves into axes, panels or a chart."""
-    if options.k is not None and not curves.table["k"].dtype.is_integer():
+    if options.k is not None and not data.table["k"].dtype.is_integer():
         raise ValueError("k= is a rank, and the rows of this curve are weighted and have no rank: leave out k=")
-    lines, panels, over = _layout_of(curves.keys, options)
-    _refuse_thresholds(options, curves.table["threshold"], ascending=curves.ascending)
-    drawn = averages_of(curves, over, options) if over else drawn_curves(curves, options)
+    lines, panels, over = _layout_of(data.keys, options)
+    _refuse_thresholds(options, data.table["threshold"], ascending=data.ascending)
+    curves = averages_of(data, over, options) if over else drawn_curves(data, options)
     # A key with a single value does not distinguish curves.
-    lines = [key for key in lines if curves.keys[key].n_unique() > 1] or lines
+    lines = [key for key in lines if data.keys[key].n_unique() > 1] or lines
     if len(options.ys) > 1:
         lines.append(Y_KEY)
     # A single score has a name, too.
-    values = [value for curve in drawn for key, value in curve.key.items() if key != Y_KEY]
-    names = {unescape(name_of(curve.key, part)) for curve in drawn for part in (lines, *([key] for key in lines))}
+    values = [value for curve in curves for key, value in curve.key.items() if key != Y_KEY]
+    names = {unescape(name_of(curve.key, part)) for curve in curves for part in (lines, *([key] for key in lines))}
     options.check_names([*values, *({*names, options.score, options.label or ""} - {""})])
-    drawn = _in_order(drawn, options)
-    options = replace(options, decimals=_decimals_of(drawn, options))
+    curves = _order_curves(curves, options)
+    options = replace(options, decimals=_decimals_of(curves, options))
     if options.backend == "altair":
-        return chart_of_curves(drawn, lines, panels, options)
-    return draw_facets(drawn, panels, lines, options) if panels else draw_in_one(drawn, lines, options)
+        return chart_of_curves(curves, lines, panels, options)
+    return draw_facets(curves, panels, lines, options) if panels else draw_axes(curves, lines, options)
 
 
-def _in_order(drawn: Sequence[DrawnCurve], options: PlotOptions) -> list[DrawnCurve]:
+def _order_curves(curves: Sequence[DrawnCurve], options: PlotOptions) -> list[DrawnCurve]:
     """Return the curves in the order of `order=`: by names, or by their areas."""
     if options.order != "value":
-        return [drawn[place] for place in options.places([curve.key for curve in drawn])]
+        return [curves[place] for place in options.places([curve.key for curve in curves])]
     if not options.areas:
         raise ValueError(
             "order='value' sorts by the area under the curves, and on these axes curves have no area: give names"
         )
     name = options.areas[0]
-    return sorted(drawn, key=lambda curve: (curve.numbers[name] is None, -(curve.numbers[name] or 0)))
+    return sorted(curves, key=lambda curve: (curve.numbers[name] is None, -(curve.numbers[name] or 0)))
 
 
-def _decimals_of(drawn: Sequence[DrawnCurve], options: PlotOptions) -> int:
+def _decimals_of(curves: Sequence[DrawnCurve], options: PlotOptions) -> int:
     """Return the number of decimals that all areas have in common."""
-    areas = [curve.numbers.get(name) for curve in drawn for name in options.areas]
+    areas = [curve.numbers.get(name) for curve in curves for name in options.areas]
     # An area near 1 must not be shown as 1, nor a small area as 0.
     needed = [
         1 - math.floor(math.log10(area)) if area < 0.5 else -math.floor(math.log10(1 - area))

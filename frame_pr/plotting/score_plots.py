@@ -154,12 +154,12 @@ def plot_scores(
     title = look.label_of(score) if isinstance(score, str) else "Score"
     if len(keys) > 1:
 
-        def draw_one(ax: Axes, table: pl.DataFrame) -> str:
+        def draw_panel(ax: Axes, table: pl.DataFrame) -> str:
             texts = histograms(ax, table, numbers=False)
             return ", ".join(f"{name} = {text}" for name, text in zip(("P", "N"), texts, strict=False))
 
         share, titles = "system" not in names, (title, "Share of the rows")
-        return draw_panels(keys, names, tables, look, (2.6, 2.0), draw_one, titles, sharex=share)
+        return draw_panels(keys, names, tables, look, (2.6, 2.0), draw_panel, titles, sharex=share)
     with canvas(look, figsize=(6.4, 4.0), layout="constrained") as target:
         set_titles(target, title, "Share of the rows")
         histograms(target, tables[0])
@@ -326,13 +326,13 @@ def plot_gains(
     table, names = read_result(kind, kind.columns.index("share"), needed)
     keys, tables = split_groups(table, names)
     look.check_names([value for key in keys for value in key.values()] or _GAINS, _GAINS)
-    draw_one = partial(_draw_gains, name=name, look=look)
+    draw_panel = partial(_draw_gains, name=name, look=look)
     titles = ("Share of the rows", escape(look.display(name, axis_quantity(name).title)))
     if len(keys) > 1:
-        return draw_panels(keys, names, tables, look, (2.6, 2.0), draw_one, titles, sharex=True, sharey=True)
+        return draw_panels(keys, names, tables, look, (2.6, 2.0), draw_panel, titles, sharex=True, sharey=True)
     with canvas(look, figsize=(6.4, 4.0), layout="constrained") as target:
         set_titles(target, *titles)
-        draw_one(target, tables[0])
+        draw_panel(target, tables[0])
         draw_legend(target, look, above=True)
     return target
 

@@ -152,7 +152,7 @@ def plot_intervals(
     with canvas(look, figsize=(6.4, 1.2 + HEIGHT * len(named)), layout="constrained") as target:
         units = table.unique("place", maintain_order=True)["units"].to_list()
         title = write_names(target, look.names_of(groups), rows, look, units, values.unit)
-        _dots(target, table, systems, look)
+        _draw_dots(target, table, systems, look)
         _draw_overall(target, table["value"].mean(), line, look)
         set_titles(target, values.title, title)
         draw_legend(target, look)
@@ -186,7 +186,7 @@ def _draw_overall(ax: Axes, mean: Any, overall: float | None, look: Appearance) 
     ax.annotate(label, (value, 1), ha="center", va="bottom", color=grey(ax, 0.4), **above)
 
 
-def _dots(ax: Axes, table: pl.DataFrame, systems: list[Any], look: Appearance) -> None:
+def _draw_dots(ax: Axes, table: pl.DataFrame, systems: list[Any], look: Appearance) -> None:
     """Draw a dot with its interval for each row, and lines that join systems without intervals."""
     joined = bool(systems) and table["low"].null_count() == table.height
     if joined:
@@ -320,21 +320,18 @@ def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[
     look.check_number(len(systems), "systems", _MOST_LINES)
     look.check_names(systems or [_PREVALENCE], systems)
     systems = look.in_order(systems)
-    if look.ax is not None:
-        with canvas(look) as target:
+    if len(tables) == 1:
+        with canvas(look, figsize=(6.4, 4.0), layout="constrained") as target:
             _draw_trend(target, tables[0], keys[0], systems, look)
         return target
-    height = 4.0 if len(tables) == 1 else 5.0
-    with open_figure(look.figure, figsize=(6.4, height), layout="constrained") as figure:
-        ratios = [3, 1][: len(tables)]
-        grid = figure.subplots(len(tables), sharex=True, squeeze=False, height_ratios=ratios)[:, 0]
+    with open_figure(look.figure, figsize=(6.4, 5.0), layout="constrained") as figure:
+        grid = figure.subplots(2, sharex=True, height_ratios=[3, 1])
         for ax, table, name in zip(grid, tables, names, strict=True):
             ax.spines[["top", "right"]].set_visible(False)
             ax.set_label(name)
             _draw_trend(ax, table, keys[0], systems, look, is_first=ax is grid[0])
-            if ax is not grid[-1]:
-                ax.set_xlabel("")
-    return figure if len(tables) > 1 else grid[0]
+        grid[0].set_xlabel("")
+    return figure
 
 
 def _draw_trend(
