@@ -213,9 +213,7 @@ def _rows_of_references(
     """Return the rows of the lines of reference in each panel, such as the prevalence."""
     if not options.baseline:
         return []
-    shares = dict.fromkeys(
-        (named.panel, share) for named in curves if (share := named.curve.numbers["prevalence"])
-    )
+    shares = dict.fromkeys((named.panel, share) for named in curves if (share := named.curve.numbers["prevalence"]))
     references: Mapping[str, Any] = axis_quantity(options.ys[0]).references
     lines: list[tuple[str, str, list[dict[str, float]]]] = []
     if references:
