@@ -42,7 +42,7 @@ class Curves(NamedTuple):
     keys: pl.DataFrame
     """A row per group."""
     numbers: pl.DataFrame
-    """A row per group: `positives`, `prevalence`, and the areas of `PlotOptions.areas`."""
+    """A row per group: `positives`, `rows`, `prevalence`, and the areas of `PlotOptions.areas`."""
     table: pl.DataFrame
     """`group` (the row of `keys`), `COLUMNS`, `x`, and `y0`, `y1` and so on; sorted by group and rank.
 
@@ -166,8 +166,6 @@ def _areas(table: pl.DataFrame, groups: int, options: PlotOptions) -> pl.DataFra
     """Compute positives, prevalence and areas of each group, as sums over the rows of its curve."""
     positives, rows, step = pl.col("positives").last(), pl.col("rows").last(), pl.col("recall_step")
     sums: dict[str, pl.Expr] = {
-        "positives": positives,
-        "prevalence": ratio(positives, rows),
         "average_precision": (pl.col("precision") * step).sum(),
         "interpolated_average_precision": (pl.col("interpolated_precision") * step).sum(),
     }
@@ -184,7 +182,7 @@ def _areas(table: pl.DataFrame, groups: int, options: PlotOptions) -> pl.DataFra
         before = (recall + recall.shift(1, fill_value=0)) / 2 * (fpr - fpr.shift(1, fill_value=0))
         last_fpr, last_recall = (rate.max().fill_null(0.0) for rate in (fpr, recall))
         sums["roc_auc"] = before.sum() + pl.when(rows > positives).then((1 - last_fpr) * (1 + last_recall) / 2)
-    expressions = {name: sums[name] for name in ("positives", "prevalence")}
+    expressions = {"positives": positives, "rows": rows, "prevalence": ratio(positives, rows)}
     expressions |= {name: pl.when(positives > 0).then(sums[name]) for name in options.areas}
     if groups == 1 and table.height:
         return table.select(**expressions)
@@ -308,25 +306,23 @@ def _heights_at_ranks(curves: Curves, name: str) -> pl.DataFrame:
     ranks = list(range(1, last + 1))
     if last > _RANKS:
         ranks = sorted({round(last ** (step / _RANKS)) for step in range(_RANKS + 1)})
-    totals = curves.numbers.select(pl.int_range(pl.len()).alias("group"), "positives", "prevalence").with_columns(
-        rows=(pl.col("positives") / pl.col("prevalence")).round().cast(pl.Int64, strict=False)
-    )
-    blocks = table.select("group", "tp", "rows", rank=pl.col("k").cast(pl.Int64)).with_columns(
+    totals = curves.numbers.select("positives", "rows", group=pl.int_range(pl.len()))
+    blocks = table.select("group", "tp", rank=pl.col("k").cast(pl.Int64)).with_columns(
         *(
             (pl.col(column) - pl.when(starts(pl.col("group"))).then(0).otherwise(pl.col(column).shift(1))).alias(step)
             for column, step in (("tp", "hits"), ("rank", "size"))
         ),
         end="rank",
     )
-    of_curve = blocks.group_by("group").agg(pl.col("rows", "tp").last().name.suffix("_last"))
-    every = totals.join(of_curve, on="group", how="left", maintain_order="left").join(
+    last_tp = blocks.group_by("group").agg(last_tp=pl.col("tp").last())
+    every = totals.join(last_tp, on="group", how="left", maintain_order="left").join(
         pl.DataFrame({"rank": ranks}, schema={"rank": pl.Int64}), how="cross", maintain_order="left_right"
     )
-    at_rank = every.join_asof(blocks.drop("rows"), on="rank", by="group", strategy="forward", check_sortedness=False)
+    at_rank = every.join_asof(blocks, on="rank", by="group", strategy="forward", check_sortedness=False)
     # A block that contains the rank counts with its expected hits. After the last block there are only misses.
     within = pl.col("tp") - pl.col("hits") * (pl.col("end") - pl.col("rank")) / pl.col("size")
-    counts = Counts(pl.col("tp"), pl.col("rank"), pl.col("positives"), pl.coalesce("rows_last", "rows"))
-    return at_rank.with_columns(tp=within.fill_null(pl.col("tp_last")).fill_null(0)).select(
+    counts = Counts(pl.col("tp"), pl.col("rank"), pl.col("positives"), pl.col("rows"))
+    return at_rank.with_columns(tp=within.fill_null(pl.col("last_tp")).fill_null(0)).select(
         "group", level="rank", height=axis_quantity(name).of_counts(counts)
     )
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
@@ -18,7 +18,7 @@ from frame_pr.metrics.names import is_metric
 from frame_pr.metrics.numbers import DECIMAL, each, f_of, number
 from frame_pr.metrics.rates import NUMBERED_NAME, RATES, Counts, rate_of, ratio
 from frame_pr.metrics.synonyms import rate_hint
-from frame_pr.plotting.appearance import Appearance, appearance_of, check_label
+from frame_pr.plotting.appearance import Appearance, ColourArguments, appearance_of, check_label
 
 
 class AxisQuantity(NamedTuple):
@@ -130,6 +130,32 @@ SCALES = ("linear", "log", "logit")
 """Scales of an axis."""
 
 
+class CurveArguments(ColourArguments, total=False):
+    """The options of `plot` and `plot_curve`."""
+
+    x: str
+    y: str | Sequence[str]
+    facet: bool | str | Sequence[str]
+    average: bool | str | Sequence[str]
+    rectangles: bool
+    interpolated: bool
+    points: int | None
+    k: int | None
+    threshold: float | Sequence[float] | None
+    recall: float | Sequence[float] | None
+    mark: str | Sequence[str] | None
+    iso_f: bool | Sequence[float]
+    beta: float
+    threshold_labels: int
+    baseline: bool
+    label: str | None
+    spread: Literal["quartiles", "interval", "groups"] | None
+    highlight: int | str | Sequence[Any] | None
+    backend: Literal["matplotlib", "altair"]
+    xscale: Literal["linear", "log", "logit"] | None
+    yscale: Literal["linear", "log", "logit"] | None
+
+
 @dataclass(frozen=True)
 class PlotOptions(Appearance):
     """The options of a plot of curves."""
@@ -217,16 +243,13 @@ class PlotOptions(Appearance):
 
 
 def options_of(
-    function: str,
-    arguments: Mapping[str, Any],
-    names: Sequence[str],
-    others: Sequence[str] = (),
-    positive: object = None,
+    function: str, arguments: Mapping[str, Any], others: Sequence[str] = (), positive: object = None
 ) -> PlotOptions:
-    """Validate the keyword arguments of `plot` or `plot_curve`.
+    """Validate the keyword arguments of `plot` or `plot_curve`. Those that are no options are properties of the lines.
 
-    `names`: those of the options, every other keyword is a property of the lines; `others`: what else `function` takes.
+    `others`: what else `function` takes.
     """
+    names = list(CurveArguments.__annotations__)
     options = {name: value for name, value in arguments.items() if name in names}
     line = {name: value for name, value in arguments.items() if name not in names}
     get = options.get

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import polars as pl
 
@@ -16,7 +16,7 @@ from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import rows_of
 from frame_pr.plotting.altair_charts import chart_of_curves, check_backend
-from frame_pr.plotting.appearance import PANELS, ColourArguments, need_matplotlib, split_policies, unescape
+from frame_pr.plotting.appearance import PANELS, need_matplotlib, split_policies, unescape
 from frame_pr.plotting.curve_data import (
     Y_KEY,
     Curves,
@@ -29,7 +29,7 @@ from frame_pr.plotting.curve_data import (
 from frame_pr.plotting.draw import IN_AXES, draw_axes
 from frame_pr.plotting.facets import draw_facets
 from frame_pr.plotting.legends import name_of
-from frame_pr.plotting.options import PlotOptions, keys_of, options_of
+from frame_pr.plotting.options import CurveArguments, PlotOptions, keys_of, options_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,32 +41,6 @@ _MOST_DECIMALS = 6
 """The most decimals that a small area gives to all areas."""
 
 # `plot` and `plot_curve` return `Axes | Any`: with a union, every typed caller would have to test for a Figure.
-
-
-class CurveArguments(ColourArguments, total=False):
-    """The options of `plot` and `plot_curve`."""
-
-    x: str
-    y: str | Sequence[str]
-    facet: bool | str | Sequence[str]
-    average: bool | str | Sequence[str]
-    rectangles: bool
-    interpolated: bool
-    points: int | None
-    k: int | None
-    threshold: float | Sequence[float] | None
-    recall: float | Sequence[float] | None
-    mark: str | Sequence[str] | None
-    iso_f: bool | Sequence[float]
-    beta: float
-    threshold_labels: int
-    baseline: bool
-    label: str | None
-    spread: Literal["quartiles", "interval", "groups"] | None
-    highlight: int | str | Sequence[Any] | None
-    backend: Literal["matplotlib", "altair"]
-    xscale: Literal["linear", "log", "logit"] | None
-    yscale: Literal["linear", "log", "logit"] | None
 
 
 class LineArguments(TypedDict, total=False):
@@ -315,7 +289,7 @@ def _parse(
     function: str, options: Mapping[str, Any], others: Sequence[str] = (), positive: object = None
 ) -> PlotOptions:
     need_matplotlib()
-    parsed = options_of(function, options, list(CurveArguments.__annotations__), others, positive)
+    parsed = options_of(function, options, others, positive)
     check_backend(parsed.backend, parsed)
     return parsed
 
