@@ -149,7 +149,7 @@ def chart_of_dots(
     alt = _altair()
     names = look.names_of(table.select(map(by_name, keys)))
     of_system = [look.display(value_text(system)) for system in table["system"]] if systems else [""] * len(names)
-    table = table.select("value", "low", "high", "units", name=pl.Series(names), system=pl.Series(of_system))
+    table = table.select(pl.Series("name", names), pl.Series("system", of_system), "value", "low", "high", "units")
     selection = alt.selection_point(fields=["system"], bind="legend", name="legend")
     shown_systems = [look.display(value_text(system)) for system in systems]
     colours = colours_by_name(list(map(value_text, systems)), look)

@@ -309,9 +309,10 @@ def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[
     """
     look = look_of(options)
     metrics = metrics_of(frame)
-    shares = [name for name in metrics if name == _PREVALENCE] if look.ax is None else []
     others = [name for name in metrics if name != _PREVALENCE]
-    names = dict.fromkeys([next(iter(others or metrics), "") if metric is None else metric, *shares])
+    names = [next(iter(others or metrics), "") if metric is None else metric]
+    if look.ax is None and _PREVALENCE in metrics and _PREVALENCE not in names:
+        names.append(_PREVALENCE)
     tables = [read_values(frame, name, look) for name in names]
     keys = [key for key in tables[0].keys if key != "system"]
     if len(keys) != 1:
@@ -322,6 +323,8 @@ def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[
     systems = look.in_order(systems)
     if len(tables) == 1:
         with canvas(look, figsize=(6.4, 4.0), layout="constrained") as target:
+            if look.ax is None:
+                target.set_label(names[0])
             _draw_trend(target, tables[0], keys[0], systems, look)
         return target
     with open_figure(look.figure, figsize=(6.4, 5.0), layout="constrained") as figure:
