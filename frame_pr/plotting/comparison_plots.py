@@ -28,7 +28,7 @@ from frame_pr.plotting.appearance import (
     split_policies,
     text_colour,
 )
-from frame_pr.plotting.legends import SHARED, draw_legend
+from frame_pr.plotting.legends import SHARED, draw_legend, spread_texts
 from frame_pr.plotting.results import pairs_of, read_differences, read_values
 from frame_pr.plotting.statistics_plots import HEIGHT, MOST_ROWS, write_names
 from frame_pr.statistics.comparisons import compare
@@ -418,20 +418,6 @@ def _draw_slopes(ax: Axes, pairs: pl.DataFrame, system: str, look: Appearance) -
     ax.set_xlim(-0.1, 1.05 + 1.2 * longest / max(1, letters_along(ax, box.width) - longest))
     heights = pairs["new"].to_list()
     leader: dict[str, Any] = {"color": grey(ax, 0.7), "linewidth": 0.6, "zorder": 1}
-    for name, height, place in zip(names, heights, _spread_texts(heights, *ax.get_ylim(), lines), strict=True):
+    for name, height, place in zip(names, heights, spread_texts(heights, *ax.get_ylim(), lines), strict=True):
         ax.text(1.05, place, escape(name), va="center", fontsize="small", clip_on=False)
         ax.plot([1.01, 1.045], [height, place], label="_leader", scalex=False, scaley=False, **leader)
-
-
-def _spread_texts(heights: Sequence[float], low: float, high: float, lines: int) -> list[float]:
-    """Return places for texts near these heights, of which `lines` fit between `low` and `high`, without overlap."""
-    step = (high - low) / lines
-    places, floor, ceiling = list(heights), low, high - step / 2
-    upwards = sorted(range(len(heights)), key=heights.__getitem__)
-    for i in upwards:
-        places[i] = max(heights[i], floor)
-        floor = places[i] + step
-    for i in reversed(upwards):
-        places[i] = ceiling = min(places[i], ceiling)
-        ceiling -= step
-    return places

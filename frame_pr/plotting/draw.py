@@ -77,9 +77,9 @@ def draw_axes(curves: Sequence[DrawnCurve], keys: Sequence[str], options: PlotOp
         if options.ax is None and options.is_square:
             ax.set_box_aspect(1)
         # A curve without group and system has the name of its scores.
-        alone = in_legend(options.label_of(options.score))
+        score_name = in_legend(options.label_of(options.score))
         label = options.label and in_legend(shorten(options.label, 2 * 60))
-        names = [label or name_of(curve.key, keys, options.labels) or alone for curve in curves]
+        names = [label or name_of(curve.key, keys, options.labels) or score_name for curve in curves]
         looks = looks_of(ax, [curve.key for curve in curves], keys, options, before)
         set_axes(ax, options, curves)
         ax.set(**dict(zip(("xlabel", "ylabel"), axis_titles(options), strict=True)))
@@ -103,8 +103,8 @@ def looks_of(
     """Return the look of each curve: colours for systems and line styles for groups, or colours for groups."""
     hues = [name for name in ("system", Y_KEY) if name in lines][:1]
     groups = [name for name in lines if name not in hues]
-    both = all(len({name_of(key, names) for key in keys}) > 1 for names in (hues, groups))
-    coloured = hues if both else lines
+    has_strokes = all(len({name_of(key, names) for key in keys}) > 1 for names in (hues, groups))
+    coloured = hues if has_strokes else lines
     hue, group = ([name_of(key, names) for key in keys] for names in (coloured, groups))
     if not lines:
         hue = [options.score or options.label or name for name in hue]
@@ -115,9 +115,9 @@ def looks_of(
         numbers = [first + number for number in numbers_in_order(hue)]
     return [
         Look(
-            style(ax, number, stroke if both else None, options.colors.get(unescape(name)), options.line),
+            style(ax, number, stroke if has_strokes else None, options.colors.get(unescape(name)), options.line),
             name_of(key, coloured, options.labels),
-            name_of(key, groups, options.labels) if both else None,
+            name_of(key, groups, options.labels) if has_strokes else None,
         )
         for key, name, number, stroke in zip(keys, hue, numbers, numbers_in_order(group), strict=True)
     ]

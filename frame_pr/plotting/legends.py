@@ -1,4 +1,4 @@
-"""Write names, numbers, titles of axes, marks and legends, and find a place for a legend."""
+"""Write names, numbers, titles of axes, marks and legends, and find places for legends and texts."""
 
 from __future__ import annotations
 
@@ -343,6 +343,20 @@ def _covered(ax: Axes, legend: Any, points: Any) -> dict[str, int]:
         inside = (points > (x, y)) & (points < (x + box.width + 2 * air, y + box.height + 2 * air))
         covered[place] = int(inside.all(axis=1).sum())
     return covered
+
+
+def spread_texts(heights: Sequence[float], low: float, high: float, lines: int) -> list[float]:
+    """Return places for texts near these heights, of which `lines` fit between `low` and `high`, without overlap."""
+    step = (high - low) / lines
+    places, floor, ceiling = list(heights), low, high - step / 2
+    upwards = sorted(range(len(heights)), key=heights.__getitem__)
+    for i in upwards:
+        places[i] = max(heights[i], floor)
+        floor = places[i] + step
+    for i in reversed(upwards):
+        places[i] = ceiling = min(places[i], ceiling)
+        ceiling -= step
+    return places
 
 
 def pixels_along(path: Any, every: float = 3) -> Any:

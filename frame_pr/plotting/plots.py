@@ -364,8 +364,8 @@ def _decimals_of(curves: Sequence[DrawnCurve], options: PlotOptions) -> int:
 def _layout_of(keys: pl.DataFrame, options: PlotOptions) -> tuple[list[str], list[str], list[str]]:
     """Return the keys of lines, of panels and of averages. Too many curves raise an error."""
     over, panels = keys_of("average", options.average, keys.columns), keys_of("facet", options.facet, keys.columns)
-    if both := [key for key in panels if key in over]:
-        raise ValueError(f"facet= and average= both name {both[0]!r}: a panel shows a group, or its mean")
+    if shared := [key for key in panels if key in over]:
+        raise ValueError(f"facet= and average= both name {shared[0]!r}: a panel shows a group, or its mean")
     lines = [key for key in keys.columns if key not in (*over, *panels)]
     n_lines, n_panels = (keys[names].n_unique() if names else 1 for names in (lines, panels))
     n_lines *= len(options.ys)
