@@ -9,12 +9,19 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from frame_pr.frames.columns import by_name
-from frame_pr.plotting.appearance import COLOURS, Appearance, system_numbers, unescape, value_text
-from frame_pr.plotting.axis_quantities import axis_quantity
+from frame_pr.plotting.appearance import (
+    COLOURS,
+    Appearance,
+    numbers_in_order,
+    system_numbers,
+    unescape,
+    value_text,
+)
 from frame_pr.plotting.curve_data import DrawnCurve
-from frame_pr.plotting.legends import BASELINE, axis_titles
-from frame_pr.plotting.marks import marks_of
-from frame_pr.plotting.options import PlotOptions
+from frame_pr.plotting.draw import scale_of
+from frame_pr.plotting.facets import columns_of
+from frame_pr.plotting.legends import BASELINE, area_texts, axis_titles, marks_of, name_of, with_numbers
+from frame_pr.plotting.options import PlotOptions, axis_quantity
 
 MOST_POINTS = 5000
 """The most points of a curve in a chart."""
@@ -22,7 +29,6 @@ _WIDTH, _PANEL_WIDTH = 380, 200
 """Pixels of the axes of a chart, and of a panel."""
 _TOOLTIP = {"threshold": ".6~g", "k": ",", "precision": ".4~f", "recall": ".4~f"}
 """The columns of a tooltip, with the formats of d3."""
-_INK = "black"
 _FADED = 0.12
 """Opacity of curves that the legend does not select."""
 _MATPLOTLIB_ONLY = (
@@ -66,29 +72,36 @@ class NamedCurve(NamedTuple):
 
 
 def chart_of_curves(
-    drawn: Sequence[NamedCurve],
-    colours: Mapping[str, str],
-    options: PlotOptions,
-    log: Sequence[bool],
-    columns: int | None,
+    curves: Sequence[DrawnCurve], keys: Sequence[str], facets: Sequence[str], options: PlotOptions
 ) -> Any:
-    """Draw curves with their marks and lines of reference.
-
-    `colours`: by name; `log`: whether the axes x and y are logarithmic; `columns`: those of the panels, if there are
-    panels.
-    """
+    """Draw curves with their marks and lines of reference, with the names, colours and scales of matplotlib."""
     alt = _altair()
-    titles, names = axis_titles(options), (options.x, options.ys[0])
-    channels: dict[str, Any] = {
-        field: _axis(alt, field, title, unit_range=axis_quantity(name).unit_range, log=is_log)
-        for field, title, name, is_log in zip("xy", titles, names, log, strict=True)
-    }
+    alone = options.label or options.display(options.score) or "curve"
+    names = [unescape(name_of(curve.key, keys)) for curve in curves]
+    numbers = None if "system" in keys or not keys else numbers_in_order(names)
+    hues = colours_by_name([name or options.label or options.score or alone for name in names], options, numbers)
+    named_curves = []
+    for curve in curves:
+        panel = unescape(name_of(curve.key, facets, options.labels))
+        name = unescape(name_of(curve.key, keys, options.labels)) or alone
+        title = with_numbers(name, *area_texts(curve, options))
+        # The numbers of a name differ from panel to panel.
+        named_curves.append(NamedCurve(panel, name if facets else title, title, curve))
+    colours = dict(zip((curve.name for curve in named_curves), hues, strict=True))
+    log = [scale_of(axis, options, curves) == "log" for axis in ("x", "y")]
+    channels: dict[str, Any] = {}
+    for field, title, name, is_log in zip("xy", axis_titles(options), (options.x, options.ys[0]), log, strict=True):
+        domain: dict[str, Any] = {"domain": [0, 1]} if axis_quantity(name).unit_range else {}
+        scale = alt.Scale(type="log", nice=False) if is_log else alt.Scale(zero=False, **domain)
+        channels[field] = getattr(alt, field.upper())(f"{field}:Q", title=title, scale=scale)
     coloured = channels | {"color": _color(alt, "name", colours, options)}
     selection = alt.selection_point(fields=["name"], bind="legend", name="legend")
     under = alt.selection_point(on="pointerover", empty=False, clear="pointerout", name="under")
     faded = alt.condition(selection, alt.value(1), alt.value(_FADED))
     visible = alt.condition(under & selection, alt.value(1), alt.value(0))
-    tooltip = [alt.Tooltip("title:N", title="curve"), *_tooltips(alt)]
+    values = [alt.Tooltip(f"{name}:Q", format=form) for name, form in _TOOLTIP.items()]
+    tooltip = [alt.Tooltip("title:N", title="curve"), *values]
+    interpolate = "step-before" if options.is_pr else "step-after" if options.x == "threshold" else "linear"
     # The layers share their rows, because panels are a split of one table.
     lines, marks, references = (
         alt.Chart().transform_filter(f"datum.part === '{part}'") for part in ("curve", "mark", "reference")
@@ -97,7 +110,7 @@ def chart_of_curves(
         references.mark_line(strokeDash=[2, 3], strokeWidth=1, clip=True).encode(
             **channels, color=alt.value("gray"), detail="line:N", tooltip="name:N"
         ),
-        lines.mark_line(interpolate=_interpolation(options))
+        lines.mark_line(interpolate=interpolate)
         .encode(**coloured, detail="name:N", order=alt.Order("k:Q"), opacity=faded)
         .add_params(selection),
         lines.mark_point(filled=True, size=70).encode(**coloured, opacity=visible, tooltip=tooltip).add_params(under),
@@ -105,29 +118,27 @@ def chart_of_curves(
             **coloured, opacity=faded, tooltip=[tooltip[0], alt.Tooltip("mark:N"), *tooltip[1:]]
         ),
     ]
-    rows = [row for curve in drawn for row in _rows_of_curve(curve, options, log)]
-    side = _WIDTH if columns is None else _PANEL_WIDTH
-    chart = alt.layer(*layers, data=alt.Data(values=rows + _rows_of_references(drawn, options, log)))
+    rows = [row for curve in named_curves for row in _rows_of_curve(curve, options, log)]
+    side = _PANEL_WIDTH if facets else _WIDTH
+    chart = alt.layer(*layers, data=alt.Data(values=rows + _rows_of_references(named_curves, options, log)))
     chart = chart.properties(width=side, height=side)
-    if columns is None:
+    if not facets:
         return chart
-    panels = list(dict.fromkeys(curve.panel for curve in drawn))
-    return chart.facet(alt.Facet("panel:N", title=None, sort=panels), columns=columns)
+    panels = list(dict.fromkeys(curve.panel for curve in named_curves))
+    return chart.facet(alt.Facet("panel:N", title=None, sort=panels), columns=columns_of(len(panels)))
 
 
 def _rows_of_curve(named: NamedCurve, options: PlotOptions, log: Sequence[bool]) -> list[dict[str, Any]]:
     """Return the rows of a curve: its thresholds, and its marks."""
     curve = named.curve
-    if not curve.drawn:
+    if not curve.has_points:
         return []
     names = {"panel": named.panel, "name": named.name, "title": named.title}
     positive = [pl.col(field) > 0 for field, is_log in zip("xy", log, strict=True) if is_log]
     rows = [{"part": "curve"} | names | row for row in _thin(curve, options).filter(pl.lit(True), *positive).to_dicts()]
+    blocks = curve.blocks.select("x", "y", *_TOOLTIP)
     for mark in marks_of(curve, options):
-        row = curve.blocks.row(mark.point.row, named=True)
-        rows.append(
-            {"part": "mark", "mark": mark.label} | names | {field: row[field] for field in ("x", "y", *_TOOLTIP)}
-        )
+        rows.append({"part": "mark", "mark": mark.label} | names | blocks.row(mark.point.row, named=True))
     return rows
 
 
@@ -138,15 +149,11 @@ def chart_of_dots(
     alt = _altair()
     names = look.names_of(table.select(map(by_name, keys)))
     of_system = [look.display(value_text(system)) for system in table["system"]] if systems else [""] * len(names)
-    fields = ("value", "low", "high", "units")
-    rows: list[dict[str, Any]] = [
-        {"name": name, "system": system, **row}
-        for name, system, row in zip(names, of_system, table.select(fields).to_dicts(), strict=True)
-    ]
+    table = table.select(pl.Series("name", names), pl.Series("system", of_system), "value", "low", "high", "units")
     selection = alt.selection_point(fields=["system"], bind="legend", name="legend")
     shown_systems = [look.display(value_text(system)) for system in systems]
     colours = colours_by_name(list(map(value_text, systems)), look)
-    base = alt.Chart(alt.Data(values=rows)).encode(
+    base = alt.Chart(alt.Data(values=table.to_dicts())).encode(
         y=alt.Y("name:N", sort=list(dict.fromkeys(names)), title=None),
         color=_color(alt, "system", dict(zip(shown_systems, colours, strict=True)), look)
         if systems
@@ -172,45 +179,22 @@ def chart_of_dots(
 
 def _thin(curve: DrawnCurve, options: PlotOptions) -> pl.DataFrame:
     """Return at most `MOST_POINTS` thresholds of a curve, denser at the first ranks. Steps begin at recall 0."""
-    blocks = curve.blocks.filter(pl.col("x").is_not_null() & pl.col("y").is_not_null())
-    columns = [pl.col(name).cast(pl.Float64) for name in ("x", "y", *_TOOLTIP)]
+    blocks = curve.blocks.select(pl.col("x", "y", *_TOOLTIP).cast(pl.Float64)).drop_nulls(["x", "y"])
     last, most = blocks.height - 1, MOST_POINTS - 2
     if blocks.height > most:
         evenly = [round(last * i / (most // 2)) for i in range(most // 2 + 1)]
         densely = [round((last + 1) ** (i / (most // 2 - 1))) - 1 for i in range(most // 2)]
         blocks = blocks[sorted({*evenly, *densely})]
-    blocks = blocks.select(columns)
-    start: dict[str, Any] = {}
-    if options.is_pr:
-        start = {"x": 0.0}
-    elif options.is_roc or options.is_gain:
-        start = {"x": 0.0, "y": 0.0}
-    if start and blocks.height:
-        first = blocks.head(1).with_columns(
-            *(pl.lit(value).alias(name) for name, value in start.items()), k=pl.lit(0.0)
-        )
-        blocks = pl.concat([first, blocks])
-    return blocks
-
-
-def _interpolation(options: PlotOptions) -> Any:
-    """Return how a line joins two thresholds, as matplotlib draws it."""
-    return "step-before" if options.is_pr else "step-after" if options.x == "threshold" else "linear"
-
-
-def _axis(alt: Any, field: str, title: str, *, unit_range: bool, log: bool) -> Any:
-    scale: dict[str, Any] = {"type": "log", "nice": False} if log else {"zero": False}
-    if unit_range and not log:
-        scale["domain"] = [0, 1]
-    channel = alt.X if field == "x" else alt.Y
-    return channel(f"{field}:Q", title=title, scale=alt.Scale(**scale))
+    from_zero = "x" if options.is_pr else "xy" if options.is_roc or options.is_gain else ""
+    first = blocks.head(1 if from_zero else 0).with_columns(**dict.fromkeys([*from_zero, "k"], 0.0))
+    return pl.concat([first, blocks])
 
 
 def colours_by_name(systems: Sequence[str], look: Appearance, numbers: Sequence[int] | None = None) -> list[str]:
     """Return the colours of curves: the caller's, or those of matplotlib. `numbers`: of curves that are no systems."""
     from matplotlib.colors import to_hex
 
-    palette = [*COLOURS, _INK]
+    palette = [*COLOURS, "black"]
     return [
         to_hex(look.colors.get(system, palette[number % len(palette)]))
         for system, number in zip(systems, system_numbers(systems) if numbers is None else numbers, strict=True)
@@ -223,15 +207,13 @@ def _color(alt: Any, field: str, colours: Mapping[str, str], look: Appearance) -
     return alt.Color(f"{field}:N", scale=alt.Scale(domain=list(colours), range=list(colours.values())), legend=legend)
 
 
-def _tooltips(alt: Any) -> list[Any]:
-    return [alt.Tooltip(f"{name}:Q", format=form) for name, form in _TOOLTIP.items()]
-
-
-def _rows_of_references(drawn: Sequence[NamedCurve], options: PlotOptions, log: Sequence[bool]) -> list[dict[str, Any]]:
+def _rows_of_references(
+    curves: Sequence[NamedCurve], options: PlotOptions, log: Sequence[bool]
+) -> list[dict[str, Any]]:
     """Return the rows of the lines of reference in each panel, such as the prevalence."""
     if not options.baseline:
         return []
-    shares = dict.fromkeys((named.panel, share) for named in drawn if (share := named.curve.numbers["prevalence"]))
+    shares = dict.fromkeys((named.panel, share) for named in curves if (share := named.curve.numbers["prevalence"]))
     references: Mapping[str, Any] = axis_quantity(options.ys[0]).references
     lines: list[tuple[str, str, list[dict[str, float]]]] = []
     if references:
@@ -244,7 +226,7 @@ def _rows_of_references(drawn: Sequence[NamedCurve], options: PlotOptions, log: 
     elif options.has_chance_line:
         diagonal = [10 ** (i / 50 - 4) for i in range(201)] if log[0] else [i / 100 for i in range(101)]
         points = [{"x": x, "y": 1 - x if options.is_det else x} for x in diagonal]
-        lines = [(panel, "random ranking", points) for panel in dict.fromkeys(named.panel for named in drawn)]
+        lines = [(panel, "random ranking", points) for panel in dict.fromkeys(named.panel for named in curves)]
     elif options.is_pr:
         lines = [
             (panel, BASELINE, [{"x": 1e-9 if log[0] else 0, "y": share}, {"x": 1, "y": share}])

@@ -45,19 +45,12 @@ def need_matplotlib() -> None:
         raise ImportError('plots need matplotlib: pip install "frame-pr[plot]"') from error
 
 
-def check_axes(ax: Any) -> None:
-    """Check that `ax=` is a matplotlib Axes, or None."""
-    from matplotlib.axes import Axes
-
-    if ax is not None and not isinstance(ax, Axes):
-        raise TypeError(f"ax must be a matplotlib Axes, got {kind_of_value(ax)}")
-
-
-def check_mathematics(argument: str, label: str) -> None:
-    """Check that matplotlib can draw the mathematics in a label."""
+def check_label(argument: str, value: Any) -> str:
+    """Check that a label is text, and that matplotlib can draw its mathematics."""
     from matplotlib.cbook import is_math_text
     from matplotlib.mathtext import MathTextParser
 
+    label = text(argument, value)
     if is_math_text(label):
         try:
             MathTextParser("path").parse(label)
@@ -65,6 +58,7 @@ def check_mathematics(argument: str, label: str) -> None:
             raise ValueError(
                 f"{argument} is no mathematics that matplotlib can draw: {shown(label)}; a dollar is \\$"
             ) from None
+    return label
 
 
 @contextmanager
@@ -128,6 +122,13 @@ def shorten(name: str, length: int = LABEL_LENGTH) -> str:
         return name
     tail = (length - 1) // 2
     return f"{name[: length - 1 - tail]}…{name[-tail:]}"
+
+
+def letter_scale() -> float:
+    """Return the size of letters, as a share of the default size."""
+    from matplotlib import rcParams
+
+    return float(rcParams["font.size"] / 10)
 
 
 def letters_along(ax: Axes, pixels: float) -> int:
@@ -223,11 +224,8 @@ def style(
     cycle = matplotlib.rcParams["axes.prop_cycle"]
     if cycle == matplotlib.rcParamsDefault["axes.prop_cycle"]:
         colours = palette(ax)
-        more = number // len(colours)
-        properties: dict[str, Any] = {
-            "color": colours[number % len(colours)],
-            "linestyle": STROKES[more % len(STROKES)],
-        }
+        more, place = divmod(number, len(colours))
+        properties: dict[str, Any] = {"color": colours[place], "linestyle": STROKES[more % len(STROKES)]}
     else:
         entries = list(cycle)
         properties = {"color": f"C{number}", **entries[number % len(entries)]}
@@ -322,6 +320,14 @@ class Appearance:
         """Return the label of a name."""
         return self.labels.get(name, name if default is None else default)
 
+    def label_of(self, value: Any, length: int = LABEL_LENGTH) -> str:
+        """Return the label of a value, as matplotlib draws it."""
+        return escape(shorten(self.display(value_text(value)), length))
+
+    def title_of(self, metric: str) -> str:
+        """Return the label of a metric, as the title of an axis."""
+        return escape(self.display(metric, metric_title(metric)))
+
     def names_of(self, keys: pl.DataFrame) -> list[str]:
         """Return the labels of groups, from the values of their keys."""
         return [", ".join(self.display(value_text(value)) for value in key) for key in keys.rows()]
@@ -350,6 +356,10 @@ class Appearance:
         rank = {name: place for place, name in enumerate(self.order)}
         return sorted(range(len(keys)), key=lambda i: [rank.get(name, len(rank)) for name in names[i]])
 
+    def in_order(self, names: Sequence[Any]) -> list[Any]:
+        """Return names in the order of `order`."""
+        return [names[place] for place in self.places([{"name": name} for name in names])]
+
 
 def split_policies(options: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
     """Split keyword arguments into those of a plot and the options of the ranking."""
@@ -357,22 +367,40 @@ def split_policies(options: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
     return {name: value for name, value in options.items() if name not in policies}, policies
 
 
-def appearance_of(arguments: Mapping[str, Any], decimals: int = 2, *, has_values: bool = True) -> dict[str, Any]:
+def look_of(arguments: Mapping[str, Any], decimals: int = 2, *, has_values: bool = True) -> Appearance:
     """Validate the shared arguments. `has_values`: whether the plot can be ordered by value."""
-    get = arguments.get
-    check_axes(get("ax"))
-    _check_figure(get("figure"))
-    if get("order") == "value" and not has_values:
+    need_matplotlib()
+    if arguments.get("order") == "value" and not has_values:
         raise ValueError("order='value': these panels have no value; give a list of names")
+    return Appearance(**appearance_of(arguments, decimals))
+
+
+def appearance_of(arguments: Mapping[str, Any], decimals: int = 2) -> dict[str, Any]:
+    """Validate the shared arguments, and return the fields of `Appearance`."""
+    from matplotlib.axes import Axes
+    from matplotlib.colors import is_color_like
+    from matplotlib.figure import Figure, SubFigure
+
+    get = arguments.get
+    for target, kinds, name in (("ax", Axes, "Axes"), ("figure", (Figure, SubFigure), "Figure or SubFigure")):
+        if get(target) is not None and not isinstance(get(target), kinds):
+            raise TypeError(f"{target} must be a matplotlib {name}, got {kind_of_value(get(target))}")
     if get("ax") is not None and get("figure") is not None:
         raise ValueError("ax= and figure= both say where to draw: give one of the two")
+    labels = _mapping("labels", get("labels"), "label, such as {'s1': 'Baseline'}")
+    for label in labels.values():
+        check_label("labels", label)
+    colours = _mapping("colors", get("colors"), "colour, such as {'old': '0.5'}")
+    for name, colour in colours.items():
+        if not is_color_like(colour):
+            raise ValueError(f"colors: {shown(colour)}, of {shown(name)}, is no colour that matplotlib knows")
     return {
-        "labels": _labels(get("labels")),
+        "labels": {value_text(name): label for name, label in labels.items()},
         "order": _order(get("order")),
         "decimals": decimals if get("decimals") is None else whole("decimals", get("decimals"), 0, _MOST_DECIMALS),
         "max_groups": None if get("max_groups") is None else whole("max_groups", get("max_groups"), least=1),
         "ax": get("ax"),
-        "colors": _colors(get("colors")),
+        "colors": {value_text(name): colour for name, colour in colours.items()},
         "legend": flag("legend", get("legend", True)),
         "figure": get("figure"),
     }
@@ -386,32 +414,8 @@ def _order(value: Any) -> str | tuple[str, ...] | None:
     return tuple(dict.fromkeys(value_text(scalar(name)) for name in several("order", value, "names in their order")))
 
 
-def _labels(value: Any) -> dict[str, str]:
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        raise TypeError(f"labels takes a dict of name and label, such as {{'s1': 'Baseline'}}; got {shown(value)}")
-    for label in value.values():
-        check_mathematics("labels", text("labels", label))
-    return {value_text(name): label for name, label in value.items()}
-
-
-def _check_figure(figure: Any) -> None:
-    from matplotlib.figure import Figure, SubFigure
-
-    if figure is not None and not isinstance(figure, (Figure, SubFigure)):
-        raise TypeError(f"figure must be a matplotlib Figure or SubFigure, got {kind_of_value(figure)}")
-
-
-def _colors(value: Any) -> dict[str, Any]:
-    """Validate the colours."""
-    from matplotlib.colors import is_color_like
-
-    if value is None:
-        return {}
-    if not isinstance(value, Mapping):
-        raise TypeError(f"colors takes a dict of name and colour, such as {{'old': '0.5'}}; got {shown(value)}")
-    for name, colour in value.items():
-        if not is_color_like(colour):
-            raise ValueError(f"colors: {shown(colour)}, of {shown(name)}, is no colour that matplotlib knows")
-    return {value_text(name): colour for name, colour in value.items()}
+def _mapping(argument: str, value: Any, example: str) -> Mapping[Any, Any]:
+    """Check that the value of `labels` or `colors` is a dict, or None."""
+    if value is not None and not isinstance(value, Mapping):
+        raise TypeError(f"{argument} takes a dict of name and {example}; got {shown(value)}")
+    return value or {}

@@ -10,7 +10,6 @@ import polars as pl
 from frame_pr.frames.arguments import filling, public, text
 from frame_pr.frames.columns import by_name, listed
 from frame_pr.frames.kinds import Frame, kind_of, read_stream
-from frame_pr.frames.messages import pluralize as count_of
 from frame_pr.frames.messages import shown
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.metrics.completion import MetricName
@@ -18,22 +17,20 @@ from frame_pr.plotting.appearance import (
     LABEL_LENGTH,
     Appearance,
     ColourArguments,
-    appearance_of,
     canvas,
     escape,
     grey,
     letters_along,
-    metric_title,
-    need_matplotlib,
+    look_of,
     palette,
     set_titles,
     shorten,
     split_policies,
     text_colour,
-    value_text,
 )
-from frame_pr.plotting.legends import SHARED, draw_legend
-from frame_pr.plotting.statistics_plots import HEIGHT, MOST_ROWS, one_metric, places_of, read_values, write_names
+from frame_pr.plotting.legends import SHARED, draw_legend, spread_texts
+from frame_pr.plotting.results import pairs_of, read_differences, read_values
+from frame_pr.plotting.statistics_plots import HEIGHT, MOST_ROWS, write_names
 from frame_pr.statistics.comparisons import compare
 from frame_pr.statistics.intervals import share_of
 from frame_pr.statistics.unit_values import unit_values_of
@@ -147,9 +144,8 @@ def plot_comparison(
     >>> ax.get_legend_handles_labels()[1]
     ['mean difference 0.07 (-0.45 to 0.58)', 'b better: 1', 'b worse: 1, tied: 1']
     """
-    need_matplotlib()
     arguments, policies = split_policies(options)
-    look = Appearance(**appearance_of(arguments))
+    look = look_of(arguments)
     name, frame = text("metric", metric), read_stream(frame)
     share_of(confidence)
     if by is None:
@@ -159,46 +155,36 @@ def plot_comparison(
             f"score: plot_comparison draws two systems, got {len(names)}; name two, such as "
             f"score=[{', '.join(map(shown, names[:2]))}]"
         )
-    ranking_arguments: dict[str, Any] = {"positive": positive, "undefined": filling("undefined", undefined), **policies}
+    ranking: dict[str, Any] = {"positive": positive, "undefined": filling("undefined", undefined), **policies}
     if truth is not None and score is not None:
-        ranked = unit_values_of(frame, name, truth, score, by, positive, ranking_arguments["undefined"], policies)
+        ranked = unit_values_of(frame, name, truth, score, by, positive, ranking["undefined"], policies)
         if len(ranked.systems) > 1:
             # The rows are ranked once. The comparison and the plot use this frame of metrics.
             of_groups: Any = ranked.table.collect()
-            frame, truth, score, ranking_arguments = of_groups, None, None, {}
+            frame, truth, score, ranking = of_groups, None, None, {}
             by = [key for key in ranked.keys if key != "system"]
-            baseline = ranked.systems[0] if baseline is None and len(ranked.systems) == 2 else baseline
-    comparison = compare(
-        frame, name, truth, score, by=by, baseline=baseline, confidence=confidence, **ranking_arguments
-    )
+            baseline = ranked.systems[0] if baseline is None else baseline
+    comparison = compare(frame, name, truth, score, by=by, baseline=baseline, confidence=confidence, **ranking)
     (row, *others) = kind_of(comparison).read(list(kind_of(comparison).columns)).collect().iter_rows(named=True)
     if others:
         raise ValueError(
             "plot_comparison draws two systems, and the frame has more: give two, such as score=[...] of two names, or "
             "filter the column system"
         )
-    positive, undefined = (ranking_arguments.pop(argument, None) for argument in ("positive", "undefined"))
-    rest: Any = ranking_arguments
-    metrics = unit_values_of(frame, name, truth, score, by, positive, undefined, rest, system=True)
-    key_names = [key for key in metrics.keys if key != "system"]
-    keys = {f"key {i}": by_name(key) for i, key in enumerate(key_names)}
-    old, new = (
-        metrics.table.filter(pl.col("system") == row[side]).select(**keys, **{side: by_name(name)})
-        for side in ("baseline", "system")
-    )
-    difference = pl.col("system") - pl.col("baseline")
-    pairs = old.join(new, on=list(keys), nulls_equal=True).select(*keys, difference=difference)
-    differences = pairs.drop_nulls("difference").collect()
-    named = places_of(differences, list(keys))
-    look.check_names([value for key in named for value in key.values()], SIDES)
-    look.check_number(differences.height, "groups", None)
+    metrics = unit_values_of(frame, name, None, None, by, None, None, {}, system=True)
+    groups = [key for key in metrics.keys if key != "system"]
+    pairs = pairs_of(metrics.table, groups, name, (row["baseline"], row["system"]))
+    pairs = pairs.with_columns(difference=pl.col("new") - pl.col("old")).drop("old", "new")
+    keys = pairs.drop("difference").rows(named=True)
+    look.check_names([value for key in keys for value in key.values()], SIDES)
+    look.check_number(len(keys), "groups", None)
     if isinstance(look.order, tuple):
-        differences = differences[look.places(named)]
+        pairs = pairs[look.places(keys)]
     elif look.order != "frame":
-        differences = differences.sort("difference", descending=True, maintain_order=True)
-    height = 1.6 + HEIGHT * differences.height if differences.height <= _NAMED else 4.0
+        pairs = pairs.sort("difference", descending=True, maintain_order=True)
+    height = 1.6 + HEIGHT * pairs.height if pairs.height <= _NAMED else 4.0
     with canvas(look, figsize=(6.4, height), layout="constrained") as target:
-        _draw_differences(target, differences, key_names, row, name, look)
+        _draw_differences(target, pairs, groups, row, name, look)
     return target
 
 
@@ -207,24 +193,21 @@ def _draw_differences(
 ) -> None:
     """Draw the differences as bars, named if they are few, and their mean with its interval from a row of `compare`."""
     room = min(LABEL_LENGTH, max(12, letters_along(ax, ax.get_window_extent().height)))
-    system, baseline = (escape(shorten(look.display(str(row[side])), room)) for side in ("system", "baseline"))
-    digits = look.decimals
-    differences, named = pairs["difference"], pairs.height <= _NAMED
-    colours = dict(zip(SIDES, _side_colours(ax, look), strict=True))
-    counts = {"better": row["wins"], "worse": row["losses"]}
-    sides = {"better": differences.clip(lower_bound=0), "worse": differences.clip(upper_bound=0)}
-    for side, colour in colours.items():
-        bar: dict[str, Any] = {"color": colour, "label": f"{system} {look.display(side)}: {counts[side]:,}"}
-        if side == "worse" and row["ties"]:
-            bar["label"] += f", {look.display('tied')}: {row['ties']:,}"
+    system, baseline = (look.label_of(str(row[side]), room) for side in ("system", "baseline"))
+    digits, n = look.decimals, pairs.height
+    differences, named = pairs["difference"], n <= _NAMED
+    tied = f", {look.display('tied')}: {row['ties']:,}" if row["ties"] else ""
+    sides = (differences.clip(lower_bound=0), row["wins"], ""), (differences.clip(upper_bound=0), row["losses"], tied)
+    for side, colour, (heights, count, more) in zip(SIDES, _side_colours(ax, look), sides, strict=True):
+        bar: dict[str, Any] = {"color": colour, "label": f"{system} {look.display(side)}: {count:,}{more}"}
         if named:
-            ax.barh(range(pairs.height - 1, -1, -1), sides[side].to_list(), height=0.7, **bar)
+            ax.barh(range(n - 1, -1, -1), heights.to_list(), height=0.7, **bar)
         else:
             # One outline, because matplotlib would need most of a minute for ten thousand bars.
-            every = -(-differences.len() // _BARS) or 1
-            edges = [*(place + 0.5 for place in range(0, differences.len(), every)), differences.len() + 0.5]
-            ax.stairs(sides[side].gather_every(every), edges, fill=True, **bar)
-    along, span, line = ("x", ax.axvspan, ax.axvline) if named else ("y", ax.axhspan, ax.axhline)
+            every = -(-n // _BARS)
+            edges = [*(place + 0.5 for place in range(0, n, every)), n + 0.5]
+            ax.stairs(heights.gather_every(every), edges, fill=True, **bar)
+    span, line = (ax.axvspan, ax.axvline) if named else (ax.axhspan, ax.axhline)
     if row["difference"] is not None:
         label = f"{look.display('mean difference')} {row['difference']:.{digits}f}"
         if row["low"] is not None:
@@ -232,12 +215,11 @@ def _draw_differences(
             label += f" ({row['low']:.{digits}f} to {row['high']:.{digits}f})"
         line(row["difference"], color=grey(ax, 0.3), linewidth=1.5, linestyle="--", label=label).set_gid(SHARED)
     line(0, color=text_colour(ax), linewidth=0.8)
+    title = f"{look.title_of(metric)}: {system} minus {baseline}"
     if named:
-        y_title = write_names(ax, look.names_of(pairs.drop("difference")), keys, look)
-        ax.margins(y=min(0.1, 0.6 / max(1, pairs.height)))
-    groups = count_of(differences.len(), "group", "groups")
-    title = f"{escape(look.display(metric, metric_title(metric)))}: {system} minus {baseline}"
-    set_titles(ax, *((title, y_title) if along == "x" else (f"{groups}, the largest difference first", title)))
+        set_titles(ax, title, write_names(ax, look.names_of(pairs.drop("difference")), keys, look))
+    else:
+        set_titles(ax, f"{n} groups, the largest difference first", title)
     draw_legend(ax, look, above=True)
 
 
@@ -304,64 +286,29 @@ def plot_differences(frame: Frame, /, *, metric: str | None = None, **options: U
     >>> ax.get_xlabel(), [tick.get_text() for tick in ax.get_yticklabels()]
     ('ROC AUC: difference from 1', ['2'])
     """
-    need_matplotlib()
-    look = Appearance(**appearance_of(options))
-    table, names, title = _read_compared(frame, None if metric is None else text("metric", metric), look)
-    keys = [dict(zip(names, row, strict=True)) for row in table.select(map(by_name, names)).rows()]
+    look = look_of(options)
+    table, names, title = read_differences(frame, metric, look)
+    keys = table.select(map(by_name, names)).rows(named=True)
     look.check_names([value for key in keys for value in key.values()], SIDES)
     look.check_number(len(keys), "rows", MOST_ROWS)
     if look.order in (None, "value"):
-        order = table["difference"].arg_sort(descending=True, nulls_last=True).to_list()
+        table = table.sort("difference", descending=True, nulls_last=True, maintain_order=True)
     else:
-        order = look.places(keys)
-    table, keys = table[order], [keys[place] for place in order]
+        table = table[look.places(keys)]
     with canvas(look, figsize=(6.4, 1.2 + HEIGHT * len(keys)), layout="constrained") as target:
         y_title = write_names(target, look.names_of(table.select(map(by_name, names))), names, look)
-        _draw_intervals_of_differences(target, table, look)
-        target.margins(y=min(0.1, 0.6 / max(1, len(keys))))
+        better, worse = _side_colours(target, look)
+        target.axvline(0, color=text_colour(target), linewidth=0.8, zorder=1)
+        rows = table.select("difference", pl.col("low", "high").fill_null(float("nan"))).rows()
+        for place, (difference, low, high) in zip(reversed(range(len(rows))), rows, strict=True):
+            if difference is not None:
+                colour = better if difference >= 0 else worse
+                target.hlines(place, low, high, color=colour, linewidth=1.5)
+                # The interval of a hollow dot contains 0.
+                face = colour if low > 0 or high < 0 else target.get_facecolor()
+                target.plot([difference], [place], "o", markersize=6, color=colour, markerfacecolor=face)
         set_titles(target, title, y_title)
     return target
-
-
-def _draw_intervals_of_differences(ax: Axes, table: pl.DataFrame, look: Appearance) -> None:
-    """Draw a dot and a whisker for each row, in two colours; the interval of a hollow dot contains 0."""
-    ax.axvline(0, color=text_colour(ax), linewidth=0.8, zorder=1)
-    places = range(table.height - 1, -1, -1)
-    rows = zip(places, *table.select("difference", "low", "high"), strict=True)
-    better, worse = _side_colours(ax, look)
-    for place, difference, low, high in rows:
-        if difference is None:
-            continue
-        colour = better if difference >= 0 else worse
-        bounds = (float("nan"), float("nan")) if low is None else (low, high)
-        ax.hlines(place, *bounds, color=colour, linewidth=1.5)
-        is_clear = low is not None and not low <= 0 <= high
-        face = colour if is_clear else ax.get_facecolor()
-        ax.plot([difference], [place], "o", markersize=6, color=colour, markerfacecolor=face)
-
-
-def _read_compared(frame: Any, metric: str | None, look: Appearance) -> tuple[pl.DataFrame, list[str], str]:
-    """Return the rows of a metric (names and `difference, low, high`), the columns of names, and the title."""
-    kind = kind_of(frame)
-    columns = list(kind.columns)
-    other = next((name for name in ("group", "system") if name in columns and "baseline" in columns), None)
-    if other is None or any(name not in columns for name in ("metric", "difference", "low", "high")):
-        raise ValueError(
-            "plot_differences draws a frame that compare gave, with columns metric, baseline, difference, low, high; "
-            "for metrics of groups, call plot_intervals"
-        )
-    keys = columns[: columns.index("metric")]
-    names = [*map(str, keys), other]
-    needed = ["metric", "baseline", "difference", "low", "high"]
-    table = kind.read([*keys, other, *needed]).select(map(by_name, [*names, *needed])).collect()
-    selected = one_metric(table, metric)
-    table = table.filter(pl.col("metric") == selected)
-    title = escape(look.display(selected, metric_title(selected)))
-    baselines = table["baseline"].unique(maintain_order=True).to_list()
-    if len(baselines) == 1:
-        name = "the rest" if baselines[0] is None else escape(shorten(look.display(value_text(baselines[0]))))
-        return table, names, f"{title}: difference from {name}"
-    return table, [*names, "baseline"], f"{title}: first minus second"
 
 
 @public()
@@ -423,31 +370,23 @@ def plot_slopes(frame: Frame, /, *, metric: str | None = None, **options: Unpack
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['new better: 1', 'new worse: 1']
     """
-    need_matplotlib()
-    look = Appearance(**appearance_of(options))
-    table, keys, title, _ = read_values(frame, None if metric is None else text("metric", metric), look)
+    look = look_of(options)
+    table, keys, title, _ = read_values(frame, metric, look)
     systems = table["system"].unique(maintain_order=True).to_list() if "system" in keys else []
     if len(systems) != 2 or len(keys) < 2:
         raise ValueError(f"plot_slopes draws two systems by groups, and the frame has {len(systems)} systems")
     groups = [key for key in keys if key != "system"]
-    named = places_of(table, groups)
-    look.check_names([*systems, *(value for key in named for value in key.values())], SIDES)
-    old, new = (systems[place] for place in look.places([{"system": system} for system in systems]))
-    pairs = (
-        table.filter(pl.col("system") == old)
-        .join(table.filter(pl.col("system") == new), on=groups, nulls_equal=True, maintain_order="left")
-        .select(*map(by_name, groups), old="value", new="value_right")
-        .drop_nulls(["old", "new"])
-    )
+    names = table.select(map(by_name, groups)).rows()
+    look.check_names([*systems, *(value for row in names for value in row)], SIDES)
+    old, new = look.in_order(systems)
+    pairs = pairs_of(table.lazy(), groups, "value", (old, new))
     look.check_number(pairs.height, "groups", MOST_ROWS)
     with canvas(look, figsize=(4.8, 4.8), layout="constrained") as target:
-        _draw_slopes(target, pairs, groups, look)
-        sides = [escape(shorten(look.display(value_text(system)), 24)) for system in (old, new)]
-        target.set_xticks([0, 1], sides)
+        system = look.label_of(new, 24)
+        _draw_slopes(target, pairs, system, look)
+        target.set_xticks([0, 1], [look.label_of(old, 24), system])
         set_titles(target, "", title)
-        if look.legend:
-            _explain_slopes(target, pairs, sides[1], look)
-            draw_legend(target, look, above=True)
+        draw_legend(target, look, above=True)
     return target
 
 
@@ -455,50 +394,30 @@ def _side_colours(ax: Axes, look: Appearance) -> list[Any]:
     return [look.colors.get(side, colour) for side, colour in zip(SIDES, palette(ax), strict=False)]
 
 
-def _draw_slopes(ax: Axes, pairs: pl.DataFrame, groups: Sequence[str], look: Appearance) -> None:
+def _draw_slopes(ax: Axes, pairs: pl.DataFrame, system: str, look: Appearance) -> None:
+    """Draw a line for each group, and write its name at the right, if there is room. `system`: the second system."""
     better, worse = _side_colours(ax, look)
-    names = look.names_of(pairs.select(map(by_name, groups)))
-    box = ax.get_window_extent()
-    names = [shorten(name, max(4, letters_along(ax, 0.3 * box.width))) for name in names]
+    box, tied = ax.get_window_extent(), grey(ax, 0.5)
+    differences = pairs["new"] - pairs["old"]
     for old, new in pairs.select("old", "new").rows():
-        colour = better if new > old else worse if new < old else grey(ax, 0.5)
+        colour = better if new > old else worse if new < old else tied
         ax.plot([0, 1], [old, new], "o-", markersize=4, linewidth=1.2, color=colour, label="_slope")
+    counts = {"better": (differences > 0).sum(), "worse": (differences < 0).sum()}
+    for (side, number), colour in zip(counts.items(), (better, worse), strict=True):
+        ax.plot([], [], color=colour, label=f"{system} {look.display(side)}: {number:,}")
+    if ties := (differences == 0).sum():
+        ax.plot([], [], color=tied, label=f"{look.display('tied')}: {ties:,}")
     # A line of text is as high as two letters are wide.
     lines = letters_along(ax, box.height) // 2
-    written = pairs.height and pairs.height <= lines
     ax.set_xlim(-0.1, 1.1)
-    if not written:
+    if not 0 < pairs.height <= lines:
         return
+    room = max(4, letters_along(ax, 0.3 * box.width))
+    names = [shorten(name, room) for name in look.names_of(pairs.drop("old", "new"))]
     longest = max(map(len, names))
     ax.set_xlim(-0.1, 1.05 + 1.2 * longest / max(1, letters_along(ax, box.width) - longest))
-    low, high = ax.get_ylim()
-    step, heights = (high - low) / lines, pairs["new"].to_list()
-    place = low
-    places = {}
-    for i in sorted(range(len(heights)), key=heights.__getitem__):
-        place = places[i] = max(heights[i], place)
-        place += step
-    beyond = max(0.0, max(places.values()) + step / 2 - high)
-    ceiling = high - step / 2
-    for i in sorted(places, key=lambda i: -places[i]) if beyond else ():
-        places[i] = ceiling = min(places[i], ceiling)
-        ceiling -= step
-    for name, height, place in zip(names, heights, (places[i] for i in range(len(names))), strict=True):
+    heights = pairs["new"].to_list()
+    leader: dict[str, Any] = {"color": grey(ax, 0.7), "linewidth": 0.6, "zorder": 1}
+    for name, height, place in zip(names, heights, spread_texts(heights, *ax.get_ylim(), lines), strict=True):
         ax.text(1.05, place, escape(name), va="center", fontsize="small", clip_on=False)
-        leader: dict[str, Any] = {
-            "color": grey(ax, 0.7),
-            "linewidth": 0.6,
-            "zorder": 1,
-            "scalex": False,
-            "scaley": False,
-        }
-        ax.plot([1.01, 1.045], [height, place], label="_leader", **leader)
-
-
-def _explain_slopes(ax: Axes, pairs: pl.DataFrame, system: str, look: Appearance) -> None:
-    better, worse = _side_colours(ax, look)
-    difference = pairs.select(pl.col("new") - pl.col("old")).to_series()
-    for side, colour, number in (("better", better, (difference > 0).sum()), ("worse", worse, (difference < 0).sum())):
-        ax.plot([], [], color=colour, label=f"{system} {look.display(side)}: {number:,}")
-    if ties := (difference == 0).sum():
-        ax.plot([], [], color=grey(ax, 0.5), label=f"{look.display('tied')}: {ties:,}")
+        ax.plot([1.01, 1.045], [height, place], label="_leader", scalex=False, scaley=False, **leader)

@@ -10,29 +10,26 @@ from typing import TYPE_CHECKING, Any, Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import public
-from frame_pr.frames.columns import by_name
-from frame_pr.frames.kinds import Frame, kind_of
+from frame_pr.frames.kinds import Frame
 from frame_pr.plotting.appearance import (
     MIDDLE,
     Appearance,
     CommonArguments,
-    appearance_of,
     canvas,
     escape,
     letters_along,
+    look_of,
     luminance,
-    need_matplotlib,
     share_text,
     shorten,
     value_text,
 )
-from frame_pr.plotting.curve_data import number_rows
+from frame_pr.plotting.facets import draw_panels
+from frame_pr.plotting.results import read_cells, split_groups
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_COLUMNS = ("truth", "prediction", "rows", "of_truth")
-_COUNTS = ("tp", "fp", "fn", "tn")
 _NAME_LETTERS = 40
 """The most letters of the name of a class."""
 _PANEL_LETTERS = 12
@@ -97,16 +94,13 @@ def plot_confusion(frame: Frame, /, **options: Unpack[CommonArguments]) -> Axes 
     >>> [text.get_text() for text in ax.texts]
     ['1\n100%', '0\n0%', '1\n50%', '1\n50%']
     """
-    need_matplotlib()
-    look = Appearance(**appearance_of(options, decimals=0, has_values=False))
-    table, names = _cells(frame)
-    groups, number = number_rows(table, names)
-    keys = groups.rows(named=True) if names else [{}]
+    look = look_of(options, decimals=0, has_values=False)
+    table, names = read_cells(frame)
+    keys, tables = split_groups(table, names)
     classes = table["truth"].unique(maintain_order=True).to_list()
     look.check_names([*classes, *(value for key in keys for value in key.values())])
-    order = look.places([{"class": name} for name in classes])
-    classes = [classes[place] for place in order]
-    tables = [_in_class_order(table.filter(number == place), classes) for place in range(len(keys))]
+    classes = look.in_order(classes)
+    tables = [_in_class_order(cells, classes) for cells in tables]
     longest = max((len(look.display(value_text(name))) for name in classes), default=0)
     if len(keys) == 1:
         side = min(max(2.0, 0.62 * len(classes)), 12)
@@ -114,16 +108,14 @@ def plot_confusion(frame: Frame, /, **options: Unpack[CommonArguments]) -> Axes 
         with canvas(look, figsize=(side, side), layout="constrained") as target:
             _draw_cells(target, tables[0], classes, look, in_new_figure=look.in_new_figure)
         return target
-    from frame_pr.plotting.facets import draw_panels
 
-    def draw_one(ax: Axes, place: int) -> str:
-        _draw_cells(ax, tables[place], classes, look, in_new_figure=False, room=letters)
+    def draw_panel(ax: Axes, cells: pl.DataFrame) -> None:
+        _draw_cells(ax, cells, classes, look, in_new_figure=False, room=letters)
         ax.set(xlabel="", ylabel="")
-        return ""
 
     letters = None if look.figure is not None else min(longest, _PANEL_LETTERS)
     panel = min(max(1.9, 0.5 * len(classes) + 0.7), 6) + 0.09 * (letters or 0)
-    return draw_panels(keys, names, look, (panel, panel), draw_one, ("Prediction", "Truth"))
+    return draw_panels(keys, names, tables, look, (panel, panel), draw_panel, ("Prediction", "Truth"))
 
 
 def _in_class_order(table: pl.DataFrame, classes: Sequence[Any]) -> pl.DataFrame:
@@ -206,35 +198,3 @@ def short_count(count: float) -> str:
     while count >= 999.5:
         count, unit = count / 1000, next(units)
     return f"{count:.3g}{unit}"
-
-
-def _cells(frame: Any) -> tuple[pl.DataFrame, list[str]]:
-    """Return a row for each pair of classes, with the key columns and `_COLUMNS`, and the names of the keys."""
-    kind = kind_of(frame)
-    columns = list(kind.columns)
-    if all(name in columns for name in _COLUMNS):
-        keys = columns[: columns.index("truth")]
-        names = list(map(str, keys))
-        return kind.read([*keys, *_COLUMNS]).select(map(by_name, [*names, *_COLUMNS])).collect(), names
-    if any(name not in columns for name in _COUNTS):
-        lacks = next(name for name in _COLUMNS if name not in columns)
-        raise ValueError(
-            "plot_confusion draws a frame that confusion_matrix or confusion gave, and this one has no column "
-            f"{lacks!r} "
-            "(of confusion_matrix), nor all of tp, fp, fn and tn (of confusion); give a matrix as rows, before a pivot"
-        )
-    keys = columns[: min(columns.index(name) for name in (*_COUNTS, "k", "threshold") if name in columns)]
-    names = list(map(str, keys))
-    counts = kind.read([*keys, *_COUNTS]).select(map(by_name, [*names, *_COUNTS])).collect()
-    if counts.select(pl.struct(map(by_name, names)).n_unique() if names else pl.len()).item() != counts.height:
-        raise ValueError("plot_confusion draws one cutoff of each group, and there are several; filter the frame")
-    if not names and counts.height != 1:
-        raise ValueError(f"plot_confusion draws one row of confusion, and there are {counts.height}: filter them")
-    cells = (("tp", "positive", "positive"), ("fn", "positive", "negative"), ("fp", "negative", "positive"))
-    rows = [
-        counts.select(map(by_name, names), truth=pl.lit(truth), prediction=pl.lit(prediction), rows=pl.col(count))
-        for count, truth, prediction in (*cells, ("tn", "negative", "negative"))
-    ]
-    table = pl.concat(rows, how="vertical_relaxed")
-    of_truth = pl.col("rows").sum().over([*map(by_name, names), "truth"])
-    return table.with_columns(of_truth=pl.when(of_truth > 0).then(pl.col("rows") / of_truth)), names

@@ -1,27 +1,28 @@
-"""Draw the artists of a plot of curves: lines, areas, bands, contours, baselines and hidden curves."""
+"""Draw the artists of a plot of curves: lines, areas, bands, contours, baselines and marks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
 from frame_pr.plotting import curve_data
 from frame_pr.plotting.appearance import DASHED, grey
-from frame_pr.plotting.axis_quantities import AxisQuantity, axis_quantity
 from frame_pr.plotting.curve_data import Y_KEY, Average, DrawnCurve
 from frame_pr.plotting.legends import (
     BASELINE,
     CONTOURS,
     GROUPS,
+    GUIDE,
+    MARK,
     SHARED,
+    explain_marks,
     is_baseline,
     number_text,
-    pixels_along,
     with_numbers,
 )
-from frame_pr.plotting.options import SPREADS, PlotOptions
+from frame_pr.plotting.options import SPREADS, AxisQuantity, PlotOptions, axis_quantity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,13 +47,16 @@ _BENDS = 400
 """Points of a curve that bends between few thresholds."""
 _BASELINES = 3
 """The most baselines with lines. More baselines are drawn as a band."""
-_HIDDEN = 7
-"""The most curves whose hidden parts are drawn wider."""
 
 
-def curves_in(ax: Axes) -> int:
-    """Return the number of curves in the axes. The next curve has the next colour."""
-    return len(named_curves(ax))
+class Look(NamedTuple):
+    """The line properties of a curve, and their meaning."""
+
+    line: dict[str, Any]
+    hue: str
+    """The system or group that the colour shows."""
+    group: str | None
+    """The group that the line style shows, if colours show systems."""
 
 
 def named_curves(ax: Axes) -> list[Any]:
@@ -65,10 +69,53 @@ def named_curves(ax: Axes) -> list[Any]:
     ]
 
 
+def draw_content(
+    ax: Axes,
+    curves: Sequence[DrawnCurve],
+    labels: Sequence[str],
+    looks: Sequence[Look],
+    options: PlotOptions,
+    others: Sequence[DrawnCurve] = (),
+    mark_names: Sequence[str] | None = None,
+    label_marks: bool = True,
+) -> None:
+    """Draw curves with their marks, the baseline and contours."""
+    before = named_curves(ax)
+    _draw_iso_f(ax, options)
+    guides: dict[str, tuple[float, Any]] = {}
+    marks = explain_marks(curves, mark_names, options)
+    for curve, label, look, of_curve in zip(curves, labels, looks, marks, strict=True):
+        if isinstance(curve, Average):
+            _draw_average(ax, curve, label, options, look.line, len(curves))
+        else:
+            draw_curve(ax, curve, label, options, look.line)
+        colour = look.line["color"]
+        for mark, text in of_curve:
+            point = mark.point
+            draw_points(ax, [point.x], [point.y], colour, mark.shape, text if label_marks else "_mark").set_gid(MARK)
+            place, other = guides.get(mark.text, (point.x, colour))
+            guides[mark.text] = place, colour if other == colour else grey(ax, 0.6)
+    for place, colour in guides.values() if options.x == "threshold" else ():
+        ax.axvline(place, color=colour, linewidth=0.8, zorder=1, label=GUIDE)
+    if options.baseline:
+        shares = [(curve.numbers["prevalence"], look.line["color"]) for curve, look in zip(curves, looks, strict=True)]
+        if len(options.ys) == 1 and (references := axis_quantity(options.ys[0]).references):
+            _draw_references(ax, shares, references)
+        elif options.has_chance_line:
+            _draw_chance(ax, options, curves)
+        elif options.ys == ("precision",):
+            shares += [(curve.numbers["prevalence"], grey(ax, 0.7)) for curve in others]
+            _draw_baselines(ax, shares, options.decimals if label_marks else None, as_band=bool(others))
+    if not before and not any(curve.has_points for curve in curves):
+        rows = any(curve.blocks.height for curve in curves)
+        positives = any(curve.numbers["positives"] for curve in curves)
+        write_reason(ax, "no positives" if rows and not positives else "nothing retrieved" if positives else "no rows")
+
+
 def draw_curve(ax: Axes, curve: DrawnCurve, label: str, options: PlotOptions, line: dict[str, Any]) -> None:
     """Draw a curve, with its area, envelope and levels."""
     blocks = curve.blocks
-    if not curve.drawn:
+    if not curve.has_points:
         ax.plot([], [], label=label, **line)
         return
     if blocks.height <= (EDGES if options.rectangles and options.points != 101 else _MARKED):
@@ -101,33 +148,31 @@ def add_entry(ax: Axes, label: str, **look: Any) -> None:
         ax.plot([], [], **{"color": grey(ax, 0.5), "linewidth": 1, "label": label, "gid": SHARED, **look})
 
 
-def draw_average(
+def _draw_average(
     ax: Axes, average: Average, label: str, options: PlotOptions, line: dict[str, Any], averages: int
 ) -> None:
     """Draw the mean curve of many groups, and its spread. `averages` is the number of means in the axes."""
-    if not average.drawn:
+    if not average.has_points:
         ax.plot([], [], label=label, **line)
         return
     if not options.is_pr:
         # Values at ranks are points, not steps.
         line = {"drawstyle": "default", **line}
-    if options.spread == "groups":
-        _draw_groups(ax, average, line)
-    elif options.spread is not None:
-        low, high, _ = SPREADS[options.spread]
-        band = average.strips.filter(pl.col(low).is_not_null())
-        if averages > _BANDS:
-            for edge in (low, high):
-                _draw_steps(ax, band, edge, {**line, "marker": "", "linewidth": 0.6, "alpha": 0.6, "label": "_edge"})
-        elif band.height:
-            _fill_steps(ax, band, low, high, line["color"], steps=options.is_pr)
     if options.spread is not None:
-        words, thin = SPREADS[options.spread][2], averages > _BANDS or options.spread == "groups"
-        add_entry(ax, words, **({"linewidth": 0.7} if thin else {"linewidth": 6, "alpha": _FILL}))
-    _draw_steps(ax, average.strips, "precision", {**line, "label": label})
+        low, high, words = SPREADS[options.spread]
+        has_lines = averages > _BANDS or options.spread == "groups"
+        if options.spread == "groups":
+            _draw_groups(ax, average, line)
+        elif (band := average.blocks.drop_nulls([low, high])).height:
+            for edge in (low, high) if has_lines else ():
+                _draw_steps(ax, band, edge, {**line, "marker": "", "linewidth": 0.6, "alpha": 0.6, "label": "_edge"})
+            if not has_lines:
+                _fill_steps(ax, band, low, high, line["color"], steps=options.is_pr)
+        add_entry(ax, words, **({"linewidth": 0.7} if has_lines else {"linewidth": 6, "alpha": _FILL}))
+    _draw_steps(ax, average.blocks, "precision", {**line, "label": label})
 
 
-def draw_baselines(
+def _draw_baselines(
     ax: Axes, shares: Sequence[tuple[float | None, Any]], decimals: int | None, *, as_band: bool
 ) -> None:
     """Draw the prevalences, which are the mean precision of random rankings: as dotted lines, or many as a band.
@@ -165,7 +210,7 @@ def draw_baselines(
         ax.axhline(share, color=colour, linestyle=":", linewidth=1, zorder=1, label=f"_{BASELINE}")
 
 
-def draw_references(
+def _draw_references(
     ax: Axes, shares: Sequence[tuple[float | None, Any]], references: Mapping[str, Callable[[float, Any], Any]]
 ) -> None:
     """Draw the lines of reference of a quantity: of one prevalence in grey, of several in the colours of curves."""
@@ -185,7 +230,7 @@ def draw_references(
             add_entry(ax, name, linestyle=stroke)
 
 
-def draw_chance(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve]) -> None:
+def _draw_chance(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve]) -> None:
     """Draw the line of a random ranking, and for gains that of a perfect ranking."""
     import numpy as np
 
@@ -201,7 +246,7 @@ def draw_chance(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve]) ->
         add_entry(ax, "perfect ranking", linestyle="--")
 
 
-def draw_iso_f(ax: Axes, options: PlotOptions) -> None:
+def _draw_iso_f(ax: Axes, options: PlotOptions) -> None:
     """Draw contours of equal F: precision = F r / ((1 + b^2) r - b^2 F)."""
     from matplotlib.collections import LineCollection
 
@@ -225,40 +270,6 @@ def halo(ax: Axes) -> Any:
     from matplotlib.patheffects import withStroke
 
     return withStroke(linewidth=2, foreground=ax.get_facecolor())
-
-
-def show_hidden(ax: Axes) -> None:
-    """Where a later curve hides an earlier curve along the axis, draw the earlier curve wider, below the later one."""
-    import numpy as np
-
-    ax.autoscale_view()  # matplotlib sets the limits only when it draws
-    for line in [line for line in ax.get_lines() if line.get_label() == "_below"]:
-        line.remove()
-    curves = named_curves(ax)
-    if not 1 < len(curves) <= _HIDDEN:
-        return
-    row, cell = 1 << 20, ax.figure.dpi / 100
-    shortest = 0.08 * ax.get_window_extent().width
-    later = np.empty(0, np.int64)
-    around = np.add.outer([-row, 0, row], [-1, 0, 1]).ravel()
-    for number, line in enumerate(reversed(curves)):
-        points = pixels_along(line.get_transform().transform_path(line.get_path()), every=1)
-        cells = np.floor(points / cell).astype(np.int64) @ [row, 1]
-        above = np.searchsorted(later, cells, side="right") - np.searchsorted(later, cells)
-        later = np.sort(np.concatenate([later, np.unique(np.add.outer(np.unique(cells), around))]))
-        for layers in range(1, int(above.max(initial=0)) + 1):
-            ends = np.flatnonzero(np.diff(above >= layers, prepend=False, append=False))
-            stretches = [points[start:end] for start, end in ends.reshape(-1, 2)]
-            # Only along the axis: at the left edge of most plots, vertical steps hide each other.
-            stretches = [stretch for stretch in stretches if np.ptp(stretch[:, 0]) >= shortest]
-            if not stretches:
-                break
-            # NaN separates the stretches.
-            gap = [[np.nan, np.nan]]
-            parts = [np.vstack([ax.transData.inverted().transform(stretch), gap]) for stretch in stretches]
-            (below,) = ax.plot(*np.concatenate(parts).T, color=line.get_color(), alpha=line.get_alpha(), label="_below")
-            below.set(linewidth=line.get_linewidth() + 2 * layers, zorder=line.get_zorder() - 0.01 * number)
-            below.set(solid_capstyle="butt", solid_joinstyle="miter")
 
 
 def draw_points(ax: Axes, x: Sequence[float], y: Sequence[float], colour: Any, shape: str, label: str) -> Any:
@@ -351,18 +362,14 @@ def _between_thresholds(blocks: pl.DataFrame, quantity: AxisQuantity) -> Any:
 
 
 def _draw_groups(ax: Axes, average: Average, line: dict[str, Any]) -> None:
+    import numpy as np
     from matplotlib.collections import LineCollection
 
-    width = average.strips.height
-    heights = average.members.to_numpy().reshape(-1, width)
-    recall = average.strips["recall"].to_numpy()
-    import numpy as np
-
-    x = np.column_stack([np.concatenate([[0.0], recall[:-1]]), recall]).ravel()
-    if line.get("drawstyle") == "default":
-        steps = [np.column_stack([recall, member]) for member in heights]
-    else:
-        steps = [np.column_stack([x, np.repeat(member, 2)]) for member in heights]
+    recall = average.blocks["recall"].to_numpy()
+    heights = average.members.to_numpy().reshape(-1, len(recall))
+    if line.get("drawstyle") != "default":
+        recall, heights = np.append(0.0, np.repeat(recall, 2))[:-1], np.repeat(heights, 2, axis=1)
+    steps = [np.column_stack([recall, height]) for height in heights]
     ax.add_collection(
         LineCollection(steps, colors=[line["color"]], linewidths=0.6, alpha=0.25, zorder=1, label=GROUPS),
         autolim=False,

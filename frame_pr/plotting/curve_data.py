@@ -1,9 +1,10 @@
-"""Compute the data of a plot of curves: curves with their numbers, steps, levels and averages over groups."""
+"""Compute the data of a plot of curves: their numbers, points and steps, and averages over groups."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -16,9 +17,9 @@ from frame_pr.functions.curves import CURVE_COLUMNS, curve_table
 from frame_pr.inputs.request import Request, Use
 from frame_pr.inputs.rows import rows_of
 from frame_pr.inputs.values import type_of
-from frame_pr.metrics.rates import Counts, ratio
-from frame_pr.plotting.axis_quantities import axis_quantity, formula_of
-from frame_pr.plotting.options import PlotOptions
+from frame_pr.metrics.rates import Counts, rate_of, ratio
+from frame_pr.plotting.options import PlotOptions, axis_quantity
+from frame_pr.plotting.results import number_rows, read_result
 from frame_pr.ranking.sorting import starts
 from frame_pr.statistics.average_curves import averages, heights_of
 
@@ -41,7 +42,7 @@ class Curves(NamedTuple):
     keys: pl.DataFrame
     """A row per group."""
     numbers: pl.DataFrame
-    """A row per group: `positives`, `prevalence`, and the areas of `PlotOptions.areas`."""
+    """A row per group: `positives`, `rows`, `prevalence`, and the areas of `PlotOptions.areas`."""
     table: pl.DataFrame
     """`group` (the row of `keys`), `COLUMNS`, `x`, and `y0`, `y1` and so on; sorted by group and rank.
 
@@ -53,38 +54,32 @@ class Curves(NamedTuple):
 
 @dataclass(frozen=True)
 class DrawnCurve:
-    """The curve of one group."""
+    """The curve of one group, or the mean of the curves of many groups."""
 
     key: dict[str, Any]
     blocks: pl.DataFrame
     """Its thresholds in the order of the ranking, with `x` and `y`."""
     numbers: dict[str, Any]
-    ascending: bool
+    """`positives`, `prevalence`, and the areas of `PlotOptions.areas`."""
+    ascending: bool = False
 
     @property
-    def drawn(self) -> bool:
+    def has_points(self) -> bool:
         """Whether a point has both an x and a y."""
         return bool(self.blocks["x"].is_not_null().any() and self.blocks["y"].is_not_null().any())
 
 
-@dataclass(frozen=True)
-class Average:
-    """The mean of the curves of many groups."""
+@dataclass(frozen=True, kw_only=True)
+class Average(DrawnCurve):
+    """The mean of the curves of many groups.
 
-    key: dict[str, Any]
-    strips: pl.DataFrame
-    """The columns of `average_curve`: `recall` is the right edge of a strip, or a rank."""
+    `blocks` has the columns of `average_curve`: `recall` is the right edge of a strip, or a rank.
+    """
+
     groups: int
     without_positives: int
-    mean: float | None
-    numbers: dict[str, Any]
     members: pl.DataFrame
     """`height` at all levels, group by group."""
-
-    @property
-    def drawn(self) -> bool:
-        """An average always has a curve, if there is a group."""
-        return bool(self.strips.height)
 
 
 def rank_curves(frame: Any, request: Request, options: PlotOptions) -> Curves:
@@ -93,9 +88,9 @@ def rank_curves(frame: Any, request: Request, options: PlotOptions) -> Curves:
     A group has a curve without thresholds if nothing of it was retrieved.
     """
     rows, output = rows_of(frame, request.used_as(Use(ranks=True)), all_groups=True)
-    ranked = curve_table(rows, (*COLUMNS, *_envelope(options), "retrieved"), unretrieved=True)
+    columns = [*COLUMNS, *["interpolated_precision"] * options.interpolated, "retrieved"]
     group = pl.col("group")
-    ranked = ranked.select(group, *COLUMNS, *_envelope(options), "retrieved", **_axes(options, COLUMNS))
+    ranked = curve_table(rows, columns, unretrieved=True).select(group, *columns, **_axes(options, COLUMNS))
     if isinstance(output.kind, InMemory):
         table = output.kind.collect_result(ranked)
         keys = output.restore(table.lazy().select(group.unique(maintain_order=True))).collect()
@@ -120,10 +115,13 @@ def read_curves(frame: Any, options: PlotOptions) -> Curves:
             f"plot_curve draws a frame that curve gave, and this one has no column {missing[0]!r}: "
             "for scored rows, call plot(frame, truth, score)"
         )
-    columns = kind.columns[: kind.columns.index("threshold")]
-    names = [str(column) for column in columns]
-    read = kind.read([*columns, *CURVE_COLUMNS]).select(map(by_name, [*names, *CURVE_COLUMNS])).collect()
-    _check_columns(read)
+    read, names = read_result(kind, kind.columns.index("threshold"), CURVE_COLUMNS)
+    for column in CURVE_COLUMNS:
+        dtype, nulls = read[column].dtype, read[column].null_count()
+        if not dtype.is_numeric() and dtype != pl.Null:
+            raise TypeError(f"column {column!r} is {type_of(dtype)}: plot_curve draws a frame as curve gave it")
+        if nulls and column in ("threshold", "k", "tp", "fp", "fn", "tn"):
+            raise ValueError(f"column {column!r} has {nulls} missing: plot_curve draws a frame as curve gave it")
     keys, group = number_rows(read, names)
     totals = {"positives": pl.col("tp") + pl.col("fn"), "rows": pl.sum_horizontal("tp", "fp", "fn", "tn")}
     table = (
@@ -142,25 +140,13 @@ def read_curves(frame: Any, options: PlotOptions) -> Curves:
     return Curves(keys, _areas(table, keys.height, options), table, ascending)
 
 
-def _envelope(options: PlotOptions) -> list[str]:
-    """Return the column of the interpolated precision, if the plot shows it."""
-    return ["interpolated_precision"] * options.interpolated
-
-
 def _axes(options: PlotOptions, columns: Collection[str]) -> dict[str, pl.Expr]:
     """Return expressions of `x`, `y0`, `y1` and so on. The table has `columns` already."""
     counts = Counts(pl.col("tp"), pl.col("k"), pl.col("positives"), pl.col("rows"))
     axes = {"x": options.x, **{f"y{i}": name for i, name in enumerate(options.ys)}}
-    return {axis: pl.col(name) if name in columns else formula_of(name)(counts) for axis, name in axes.items()}
-
-
-def _check_columns(read: pl.DataFrame) -> None:
-    for column in CURVE_COLUMNS:
-        dtype, nulls = read[column].dtype, read[column].null_count()
-        if not dtype.is_numeric() and dtype != pl.Null:
-            raise TypeError(f"column {column!r} is {type_of(dtype)}: plot_curve draws a frame as curve gave it")
-        if nulls and column in ("threshold", "k", "tp", "fp", "fn", "tn"):
-            raise ValueError(f"column {column!r} has {nulls} missing: plot_curve draws a frame as curve gave it")
+    return {
+        axis: pl.col(name) if name in columns else axis_quantity(name).of_counts(counts) for axis, name in axes.items()
+    }
 
 
 def _check_probabilities(thresholds: pl.Series, ascending: bool, options: PlotOptions) -> None:
@@ -180,8 +166,6 @@ def _areas(table: pl.DataFrame, groups: int, options: PlotOptions) -> pl.DataFra
     """Compute positives, prevalence and areas of each group, as sums over the rows of its curve."""
     positives, rows, step = pl.col("positives").last(), pl.col("rows").last(), pl.col("recall_step")
     sums: dict[str, pl.Expr] = {
-        "positives": positives,
-        "prevalence": ratio(positives, rows),
         "average_precision": (pl.col("precision") * step).sum(),
         "interpolated_average_precision": (pl.col("interpolated_precision") * step).sum(),
     }
@@ -189,16 +173,16 @@ def _areas(table: pl.DataFrame, groups: int, options: PlotOptions) -> pl.DataFra
         levels = level_heights(options.points)
         sums[f"interpolated_average_precision_{options.points}"] = pl.mean_horizontal(levels)
     if options.k is not None:
-        first = _first_ranks(options.k)
-        precision = first.tp / pl.col("k").clip(upper_bound=options.k)
-        hits = precision * (first.tp - first.tp_before)
-        sums[f"average_precision@{options.k}"] = hits.sum() / pl.min_horizontal(positives, pl.lit(options.k))
+        hits, hits_before = _hits_at(options.k)
+        precision = hits / pl.col("k").clip(upper_bound=options.k)
+        total = (precision * (hits - hits_before)).sum()
+        sums[f"average_precision@{options.k}"] = total / pl.min_horizontal(positives, pl.lit(options.k))
     if options.is_roc:
         fpr, recall = pl.col("x"), pl.col("recall")
         before = (recall + recall.shift(1, fill_value=0)) / 2 * (fpr - fpr.shift(1, fill_value=0))
         last_fpr, last_recall = (rate.max().fill_null(0.0) for rate in (fpr, recall))
         sums["roc_auc"] = before.sum() + pl.when(rows > positives).then((1 - last_fpr) * (1 + last_recall) / 2)
-    expressions = {name: sums[name] for name in ("positives", "prevalence")}
+    expressions = {"positives": positives, "rows": rows, "prevalence": ratio(positives, rows)}
     expressions |= {name: pl.when(positives > 0).then(sums[name]) for name in options.areas}
     if groups == 1 and table.height:
         return table.select(**expressions)
@@ -209,62 +193,36 @@ def _areas(table: pl.DataFrame, groups: int, options: PlotOptions) -> pl.DataFra
     return areas.with_columns(pl.col("positives").fill_null(0))
 
 
-def number_rows(
-    table: pl.DataFrame, columns: Sequence[str], values: pl.DataFrame | None = None
-) -> tuple[pl.DataFrame, pl.Series]:
-    """Return the distinct values of these columns (or `values`), and the number of the value of each row."""
-    if not columns:
-        return pl.DataFrame(height=1), pl.repeat(0, table.height, dtype=pl.Int64, eager=True)
-    names = [by_name(column) for column in columns]
-    if values is None:
-        values = table.select(names).unique(maintain_order=True)
-    key = pl.struct(names).alias("key")
-    numbers = values.select(key).with_row_index("number")
-    joined = table.select(key).join(numbers, on="key", how="left", nulls_equal=True, maintain_order="left")
-    return values, joined["number"].cast(pl.Int64)
-
-
 def drawn_curves(curves: Curves, options: PlotOptions) -> list[DrawnCurve]:
     """Return the curve of each group and of each quantity on the y axis."""
     bounds = curves.table["group"].search_sorted(pl.Series(range(curves.keys.height + 1)))
-    groups = [
-        DrawnCurve(key, curves.table[start:end].with_columns(y="y0"), numbers, curves.ascending)
-        for key, numbers, (start, end) in zip(
-            curves.keys.rows(named=True), curves.numbers.rows(named=True), pairwise(bounds), strict=True
-        )
-    ]
-    if len(options.ys) == 1:
-        return groups
+    groups = zip(curves.keys.rows(named=True), curves.numbers.rows(named=True), pairwise(bounds), strict=True)
     return [
-        replace(group, key=group.key | {Y_KEY: name}, blocks=group.blocks.with_columns(y=f"y{i}"))
-        for group in groups
-        for i, name in enumerate(options.ys)
+        DrawnCurve(key | y_key, curves.table[start:end].with_columns(y=f"y{i}"), numbers, curves.ascending)
+        for key, numbers, (start, end) in groups
+        for i, y_key in enumerate(_y_keys(options))
     ]
 
 
-class _FirstRanks(NamedTuple):
-    """Expressions over the blocks of a group that stop at rank k."""
-
-    tp: pl.Expr
-    tp_before: pl.Expr
+def _y_keys(options: PlotOptions) -> list[dict[str, str]]:
+    """Return what the quantities of the y axis add to the key of a curve, if there are several."""
+    return [{Y_KEY: name} for name in options.ys] if len(options.ys) > 1 else [{}]
 
 
-def _first_ranks(k: int) -> _FirstRanks:
-    """Return the hits up to rank k. A block that contains the rank counts with its expected hits."""
+def _hits_at(k: int) -> tuple[pl.Expr, pl.Expr]:
+    """Return the hits up to rank k and the hits before each block. The block of rank k has its expected hits."""
     tp, ranks = pl.col("tp"), pl.col("k")
     tp_before, before = tp.shift(1, fill_value=0), ranks.shift(1, fill_value=0)
     share = ((k - before) / (ranks - before)).clip(0, 1)
-    return _FirstRanks(tp_before + (tp - tp_before) * share, tp_before)
+    return tp_before + (tp - tp_before) * share, tp_before
 
 
 def first_k(blocks: pl.DataFrame, k: int) -> pl.DataFrame:
     """Return `recall` and `precision` of the thresholds up to rank k."""
-    first, ranks = _first_ranks(k), pl.col("k")
-    return blocks.select(
-        recall=first.tp / pl.col("positives"),
-        precision=first.tp / ranks.clip(upper_bound=k),
-        before=ranks.shift(1, fill_value=0),
-    ).filter(pl.col("before") < k)
+    hits, _ = _hits_at(k)
+    ranks = pl.col("k")
+    within = blocks.filter(ranks.shift(1, fill_value=0) < k)
+    return within.select(recall=hits / pl.col("positives"), precision=hits / ranks.clip(upper_bound=k))
 
 
 def steps_of(blocks: pl.DataFrame, *heights: str, most: int) -> pl.DataFrame:
@@ -303,66 +261,43 @@ def averages_of(curves: Curves, over: Sequence[str], options: PlotOptions) -> li
     """Average the curves over these keys, within strips of recall, or at ranks."""
     lines, line = number_rows(curves.keys, [key for key in curves.keys.columns if key not in over])
     groups = curves.numbers.with_columns(line=line, group=pl.int_range(pl.len()))
-    if options.x == "k":
-        return [
-            average
-            for i, name in enumerate(options.ys)
-            for average in _averages(
-                lines,
-                groups,
-                _heights_at_ranks(curves, i, name),
-                2,
-                {Y_KEY: name} if len(options.ys) > 1 else {},
-                metric=None,
-                shares=axis_quantity(name).unit_range,
-            )
-        ]
+    at_ranks = options.x == "k"
     # The area under the mean is the mean of the areas. A group of which nothing was retrieved has precision 0.
-    defined = groups.filter(pl.col(options.areas[-1]).is_not_null())
-    height = pl.col("interpolated_precision" if options.interpolated else "precision")
-    table = curves.table.lazy().with_columns(precision=height)
-    heights = heights_of(table, defined.lazy().select("group"), STRIPS + 1, interpolated=False)
-    return _averages(lines, groups, heights.sort("group", "level").collect(), STRIPS + 1, {}, options.areas[-1])
-
-
-def _averages(
-    lines: pl.DataFrame,
-    groups: pl.DataFrame,
-    heights: pl.DataFrame,
-    points: int,
-    key: dict[str, Any],
-    metric: str | None,
-    *,
-    shares: bool = True,
-) -> list[Average]:
-    """Return an average for each of the `lines`, from the `height` of each `group` at each `level`.
-
-    `shares`: heights lie between 0 and 1.
-    """
-    heights = heights.join(groups.select("group", "line"), on="group", how="left", maintain_order="left")
-    strips = averages(heights.lazy().drop_nulls("height"), ["line"], points, CONFIDENCE, shares=shares)
-    table = strips.sort("line", "recall").collect()
+    defined = groups if at_ranks else groups.drop_nulls(options.areas[-1])
     result = []
-    for number, line_key in enumerate(lines.rows(named=True)):
-        members = groups.filter(line=number)
-        if not members.height:
-            continue
-        defined = members if metric is None else members.filter(pl.col(metric).is_not_null())
-        result.append(
-            Average(
-                key=line_key | key,
-                strips=table.filter(line=number),
-                groups=defined.height,
-                without_positives=members.height - defined.height,
-                mean=None if metric is None else defined[metric].mean(),  # type: ignore[arg-type]
-                numbers={"prevalence": defined["prevalence"].mean(), "positives": defined["positives"].sum()},
+    for name, y_key in zip(options.ys, _y_keys(options), strict=True):
+        heights = _heights_at_ranks(curves, name) if at_ranks else _heights_in_strips(curves, defined, options)
+        heights = heights.join(groups.select("group", "line"), on="group", how="left", maintain_order="left")
+        points, shares = 2 if at_ranks else STRIPS + 1, axis_quantity(name).unit_range
+        strips = averages(heights.lazy().drop_nulls("height"), ["line"], points, CONFIDENCE, shares=shares)
+        blocks = strips.sort("line", "recall").with_columns(x="recall", y="precision").collect()
+        for number, key in enumerate(lines.rows(named=True)):
+            members = defined.filter(line=number)
+            total = groups.filter(line=number).height
+            if not total:
+                continue
+            numbers = {"prevalence": members["prevalence"].mean(), "positives": members["positives"].sum()}
+            average = Average(
+                key=key | y_key,
+                blocks=blocks.filter(line=number),
+                numbers=numbers | ({} if at_ranks else {options.areas[0]: members[options.areas[-1]].mean()}),
+                groups=members.height,
+                without_positives=total - members.height,
                 members=heights.filter(line=number).select("height"),
             )
-        )
+            result.append(average)
     return result
 
 
-def _heights_at_ranks(curves: Curves, i: int, name: str) -> pl.DataFrame:
+def _heights_in_strips(curves: Curves, groups: pl.DataFrame, options: PlotOptions) -> pl.DataFrame:
+    """Return `group`, `level` and `height`, the mean precision of a group in each strip of recall."""
+    height = pl.col("interpolated_precision" if options.interpolated else "precision")
+    table = curves.table.lazy().with_columns(precision=height)
+    heights = heights_of(table, groups.lazy().select("group"), STRIPS + 1, interpolated=False)
+    return heights.sort("group", "level").collect()
+
+
+def _heights_at_ranks(curves: Curves, name: str) -> pl.DataFrame:
     """Return `group`, `level` (a rank) and `height`, the quantity of the first k rows. Missing rows are misses."""
     table = curves.table
     if not table["k"].dtype.is_integer():
@@ -371,24 +306,105 @@ def _heights_at_ranks(curves: Curves, i: int, name: str) -> pl.DataFrame:
     ranks = list(range(1, last + 1))
     if last > _RANKS:
         ranks = sorted({round(last ** (step / _RANKS)) for step in range(_RANKS + 1)})
-    totals = curves.numbers.select(pl.int_range(pl.len()).alias("group"), "positives", "prevalence").with_columns(
-        rows=(pl.col("positives") / pl.col("prevalence")).round().cast(pl.Int64, strict=False)
-    )
-    blocks = table.select("group", "tp", "rows", rank=pl.col("k").cast(pl.Int64)).with_columns(
+    totals = curves.numbers.select("positives", "rows", group=pl.int_range(pl.len()))
+    blocks = table.select("group", "tp", rank=pl.col("k").cast(pl.Int64)).with_columns(
         *(
             (pl.col(column) - pl.when(starts(pl.col("group"))).then(0).otherwise(pl.col(column).shift(1))).alias(step)
             for column, step in (("tp", "hits"), ("rank", "size"))
         ),
         end="rank",
     )
-    of_curve = blocks.group_by("group").agg(pl.col("rows", "tp").last().name.suffix("_last"))
-    every = totals.join(of_curve, on="group", how="left", maintain_order="left").join(
+    last_tp = blocks.group_by("group").agg(last_tp=pl.col("tp").last())
+    every = totals.join(last_tp, on="group", how="left", maintain_order="left").join(
         pl.DataFrame({"rank": ranks}, schema={"rank": pl.Int64}), how="cross", maintain_order="left_right"
     )
-    at_rank = every.join_asof(blocks.drop("rows"), on="rank", by="group", strategy="forward", check_sortedness=False)
+    at_rank = every.join_asof(blocks, on="rank", by="group", strategy="forward", check_sortedness=False)
     # A block that contains the rank counts with its expected hits. After the last block there are only misses.
     within = pl.col("tp") - pl.col("hits") * (pl.col("end") - pl.col("rank")) / pl.col("size")
-    counts = Counts(pl.col("tp"), pl.col("rank"), pl.col("positives"), pl.coalesce("rows_last", "rows"))
-    return at_rank.with_columns(tp=within.fill_null(pl.col("tp_last")).fill_null(0)).select(
-        "group", level="rank", height=formula_of(name)(counts)
+    counts = Counts(pl.col("tp"), pl.col("rank"), pl.col("positives"), pl.col("rows"))
+    return at_rank.with_columns(tp=within.fill_null(pl.col("last_tp")).fill_null(0)).select(
+        "group", level="rank", height=axis_quantity(name).of_counts(counts)
     )
+
+
+class Point(NamedTuple):
+    """A point of a curve."""
+
+    row: int
+    threshold: Any
+    x: float
+    y: float
+
+
+def point_at_threshold(curve: DrawnCurve, threshold: float) -> Point | None:
+    """Return the last point of the curve at or above this threshold."""
+    thresholds = curve.blocks["threshold"]
+    reached = int((thresholds <= threshold if curve.ascending else thresholds >= threshold).sum())
+    return _point(curve.blocks, reached - 1) if reached else None
+
+
+def point_at_recall(curve: DrawnCurve, recall: float) -> Point | None:
+    """Return the first point of the curve with at least this recall."""
+    if not curve.blocks["tp"].dtype.is_integer():
+        recall *= 1 - ROUNDING
+    reached = (curve.blocks["recall"] >= recall).arg_max()
+    if reached is None or not curve.blocks["recall"][reached] >= recall:
+        return None
+    return _point(curve.blocks, reached)
+
+
+def best_point(curve: DrawnCurve, name: str) -> tuple[Point, float] | None:
+    """Return the first point at which a metric such as `max_f1` is best, and its value."""
+    side, _, rate = name.partition("_")
+    positives, rows = pl.col("positives"), pl.col("rows")
+    counts = Counts(pl.col("tp"), pl.col("k"), positives, rows)
+    nothing = Counts(positives * 0, positives * 0, positives, rows)
+    record = rate_of(rate)
+    values, order, of_nothing = (
+        curve.blocks.select(pl.when(positives > 0).then(expression)).to_series()
+        for expression in (
+            record.formula(counts),
+            (record.best_by or record.formula)(counts),
+            (record.best_by or record.formula)(nothing),
+        )
+    )
+    row = order.arg_max() if side == "max" else order.arg_min()
+    # If predicting nothing is best, no threshold is.
+    if row is None or (order[row] < (of_nothing[row] or 0) if side == "max" else order[row] >= of_nothing[row]):
+        return None
+    return _point(curve.blocks, row), values[row]
+
+
+def spaced_points(curve: DrawnCurve, n: int) -> list[Point]:
+    """Return at most n steps, evenly spaced in recall."""
+    steps = curve.blocks.with_row_index("row").filter(pl.col("recall_step") > 0)
+    wanted = pl.Series([(i + 0.5) / n for i in range(n)])
+    places = steps["recall"].search_sorted(wanted, side="left").clip(0, steps.height - 1).unique(maintain_order=True)
+    return [_point(curve.blocks, steps["row"][place]) for place in places]
+
+
+def _point(blocks: pl.DataFrame, row: int) -> Point:
+    return Point(row, *blocks.select("threshold", "x", "y").row(row))
+
+
+def threshold_text(curve: DrawnCurve, point: Point) -> str:
+    """Return the shortest number of at least three digits that selects the same rows as a threshold."""
+    thresholds = curve.blocks["threshold"]
+    later = thresholds[point.row :].filter(thresholds[point.row :] != point.threshold)
+    sign = -1 if curve.ascending else 1
+    exact = point.threshold if isinstance(point.threshold, Decimal) else Decimal(repr(point.threshold))
+    read: Any = Decimal if isinstance(point.threshold, Decimal) else float
+    if thresholds.dtype == pl.Float32:
+        import numpy as np
+
+        read = np.float32  # a threshold is rounded to the type of the scores
+    for digits in range(3, 18):
+        for rounding in (ROUND_HALF_EVEN, ROUND_FLOOR):
+            # Round towards the rows that follow, so that the row of this threshold is selected.
+            number = Context(digits, rounding).plus(sign * exact) * sign
+            text = f"{number:.{digits}g}"
+            typed = read(text)
+            reaches = sign * typed <= sign * point.threshold
+            if reaches and (not len(later) or sign * typed > sign * later[0]):
+                return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
+    return str(point.threshold)

@@ -1,18 +1,16 @@
-"""Draw a plot of curves: the axes with their scales, curves, areas, bands, contours, baselines and marks."""
+"""Draw curves into one axes: their looks, labels and legend, and the scales, limits and ticks of the axes."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from frame_pr.frames.messages import did_you_mean, nearest, shown
-from frame_pr.plotting import curve_data
 from frame_pr.plotting.appearance import (
-    PANELS,
     canvas,
     escape,
     grey,
@@ -22,46 +20,38 @@ from frame_pr.plotting.appearance import (
     shorten,
     style,
     system_numbers,
+    text_colour,
     unescape,
 )
-from frame_pr.plotting.axis_quantities import axis_quantity
 from frame_pr.plotting.curve_artists import (
     CURVE,
+    EDGES,
+    Look,
     add_entry,
-    curves_in,
-    draw_average,
-    draw_baselines,
-    draw_chance,
+    draw_content,
     draw_curve,
-    draw_iso_f,
     draw_points,
-    draw_references,
+    halo,
     named_curves,
-    show_hidden,
-    write_reason,
 )
-from frame_pr.plotting.curve_data import Y_KEY, Average, Curves, DrawnCurve
+from frame_pr.plotting.curve_data import Y_KEY, Average, DrawnCurve, spaced_points, threshold_text
 from frame_pr.plotting.legends import (
-    GUIDE,
-    MARK,
     area_texts,
     axis_titles,
     count_text,
     draw_legend,
     labels_of,
     name_of,
+    pixels_along,
     with_numbers,
 )
-from frame_pr.plotting.marks import explain_marks, write_thresholds
-from frame_pr.plotting.options import PlotOptions, keys_of
+from frame_pr.plotting.options import PlotOptions, axis_quantity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_IN_AXES, _BEHIND, _IN_PANEL = 10, 200, 10
-"""The most curves in one axes, in one axes with `highlight=`, and in a panel."""
-_MOST_DECIMALS = 6
-"""The most decimals that a small area gives to all areas."""
+IN_AXES = 10
+"""The most curves in one axes."""
 _LEGEND_SYSTEMS = 3
 """The most systems whose numbers share a line of the legend."""
 _LOGARITHMIC = 1000
@@ -70,187 +60,41 @@ _RARE, _LOW = 0.01, 0.1
 """Below this prevalence and this average precision, the axis of precision is logarithmic."""
 _SMALL = 1.7
 """Axes smaller than this, in inches, have few ticks."""
+_HIDDEN = 7
+"""The most curves whose hidden parts are drawn wider."""
 
 
-class Look(NamedTuple):
-    """The line properties of a curve, and their meaning."""
-
-    line: dict[str, Any]
-    hue: str
-    """The system or group that the colour shows."""
-    group: str | None
-    """The group that the line style shows, if colours show systems."""
-
-
-def draw(curves: Curves, options: PlotOptions) -> Any:
-    """Draw the curves into axes or panels."""
-    if options.k is not None and not curves.table["k"].dtype.is_integer():
-        raise ValueError("k= is a rank, and the rows of this curve are weighted and have no rank: leave out k=")
-    lines, panels, over = layout_of(curves.keys, options)
-    refuse_thresholds(options, curves.table["threshold"], ascending=curves.ascending)
-    drawn: Sequence[DrawnCurve | Average]
-    drawn = curve_data.averages_of(curves, over, options) if over else curve_data.drawn_curves(curves, options)
-    # A key with a single value does not distinguish curves.
-    lines = [key for key in lines if curves.keys[key].n_unique() > 1] or lines
-    if len(options.ys) > 1:
-        lines.append(Y_KEY)
-    _check_names(drawn, lines, options)
-    drawn = _in_order(drawn, options)
-    options = replace(options, decimals=_decimals_of(drawn, options))
-    if options.backend == "altair":
-        return _draw_altair(drawn, lines, panels, options)
-    if panels:
-        from frame_pr.plotting.facets import draw_facets
-
-        return draw_facets(drawn, panels, lines, options)
-    drawn, others = _split_highlighted(drawn, lines, options)
-    with canvas(options, layout="compressed", **_size_of(options)) as ax:
-        _draw_axes(ax, drawn, others, lines, options)
-    return ax
-
-
-def _check_names(drawn: Sequence[DrawnCurve | Average], keys: Sequence[str], options: PlotOptions) -> None:
-    """Refuse `order` and `colors` without a name of the plot. A single score has a name, too."""
-    values = [value for curve in drawn for key, value in curve.key.items() if key != Y_KEY]
-    names = {unescape(name_of(curve.key, part)) for curve in drawn for part in (keys, *([key] for key in keys))}
-    options.check_names([*values, *({*names, options.score, options.label or ""} - {""})])
-
-
-def _in_order(drawn: Sequence[DrawnCurve | Average], options: PlotOptions) -> list[DrawnCurve | Average]:
-    """Return the curves in the order of `order=`: by names, or by their areas."""
-    if options.order != "value":
-        return [drawn[place] for place in options.places([curve.key for curve in drawn])]
-    if not options.areas:
-        raise ValueError(
-            "order='value' sorts by the area under the curves, and on these axes curves have no area: give names"
-        )
-    name = options.areas[0]
-    areas: list[Any] = [curve.mean if isinstance(curve, Average) else curve.numbers[name] for curve in drawn]
-    return [drawn[i] for i in sorted(range(len(drawn)), key=lambda i: -1.0 if areas[i] is None else -areas[i])]
-
-
-def _decimals_of(drawn: Sequence[DrawnCurve | Average], options: PlotOptions) -> int:
-    """Return the number of decimals that all areas have in common."""
-    areas: list[Any] = [curve.mean for curve in drawn if isinstance(curve, Average)]
-    areas += [curve.numbers[name] for curve in drawn if isinstance(curve, DrawnCurve) for name in options.areas]
-    # An area near 1 must not be shown as 1, nor a small area as 0.
-    needed = [
-        1 - math.floor(math.log10(area)) if area < 0.5 else -math.floor(math.log10(1 - area))
-        for area in areas
-        if area and 1e-9 < area < 1 - 1e-9 and float(f"{area:.{options.decimals}f}") in (0, 1)
-    ]
-    return max(options.decimals, min(max(needed, default=0), _MOST_DECIMALS))
-
-
-def _size_of(options: PlotOptions) -> dict[str, Any]:
-    """Return the size of a new figure, which is no wider than square axes need."""
+def draw_axes(curves: Sequence[DrawnCurve], keys: Sequence[str], options: PlotOptions) -> Axes:
+    """Draw all curves into one axes."""
     from matplotlib import rcParams
 
+    curves, others = _split_highlighted(curves, keys, options)
     width, height = rcParams["figure.figsize"]
-    return {"figsize": (min(width, 1.02 * height) if options.is_square else width, height)}
-
-
-def _draw_altair(
-    drawn: Sequence[DrawnCurve | Average], keys: Sequence[str], facets: Sequence[str], options: PlotOptions
-) -> Any:
-    """Give the curves to altair, with the names, colours and scales that matplotlib would draw."""
-    from frame_pr.plotting.altair_charts import NamedCurve, chart_of_curves, colours_by_name
-    from frame_pr.plotting.facets import columns_of
-
-    curves = [curve for curve in drawn if isinstance(curve, DrawnCurve)]
-    alone = options.label or options.display(options.score) or "curve"
-    names = [unescape(name_of(curve.key, keys)) for curve in curves]
-    numbers = None if "system" in keys or not keys else numbers_in_order(names)
-    colours = colours_by_name([name or options.label or options.score or alone for name in names], options, numbers)
-    named = []
-    for curve in curves:
-        panel = unescape(name_of(curve.key, facets, options.labels))
-        name = unescape(name_of(curve.key, keys, options.labels)) or alone
-        title = with_numbers(name, *area_texts(curve, options))
-        # The numbers of a name differ from panel to panel.
-        named.append(NamedCurve(panel, name if facets else title, title, curve))
-    log = [scale_of(axis, options, curves) == "log" for axis in ("x", "y")]
-    of_names = dict(zip((curve.name for curve in named), colours, strict=True))
-    return chart_of_curves(
-        named, of_names, options, log, columns_of(len({curve.panel for curve in named})) if facets else None
-    )
-
-
-def _draw_axes(
-    ax: Axes,
-    drawn: Sequence[DrawnCurve | Average],
-    others: Sequence[DrawnCurve],
-    keys: Sequence[str],
-    options: PlotOptions,
-) -> None:
-    """Draw all curves into one axes."""
-    before = curves_in(ax)
-    if options.ax is None and options.is_square:
-        ax.set_box_aspect(1)
-    # A curve without group and system has the name of its scores.
-    label = options.label and in_legend(shorten(options.label, 2 * 60))
-    names = [
-        label or name_of(curve.key, keys, options.labels) or in_legend(escape(shorten(options.display(options.score))))
-        for curve in drawn
-    ]
-    looks = looks_of(ax, [curve.key for curve in drawn], keys, options, before)
-    set_axes(ax, options, drawn)
-    ax.set(**dict(zip(("xlabel", "ylabel"), axis_titles(options), strict=True)))
-    labels, title = labels_of(ax, drawn, names, keys, options, shares_axes=bool(before))
-    by_stroke = bool(looks) and looks[0].group is not None
-    if by_stroke:
-        _explain_looks(ax, drawn, looks, keys, options)
-        labels, title = [CURVE] * len(drawn), ""
-    _draw_others(ax, others, options)
-    draw_content(ax, drawn, labels, looks, options, others, names if by_stroke else None)
-    if options.is_unbounded:
+    # A new figure is no wider than square axes need.
+    figsize = (min(width, 1.02 * height) if options.is_square else width, height)
+    with canvas(options, layout="compressed", figsize=figsize) as ax:
+        before = len(named_curves(ax))
+        if options.ax is None and options.is_square:
+            ax.set_box_aspect(1)
+        # A curve without group and system has the name of its scores.
+        score_name = in_legend(options.label_of(options.score))
+        label = options.label and in_legend(shorten(options.label, 2 * 60))
+        names = [label or name_of(curve.key, keys, options.labels) or score_name for curve in curves]
+        looks = looks_of(ax, [curve.key for curve in curves], keys, options, before)
+        set_axes(ax, options, curves)
+        ax.set(**dict(zip(("xlabel", "ylabel"), axis_titles(options), strict=True)))
+        labels, title = labels_of(curves, names, keys, options, shares_axes=bool(before))
+        by_stroke = bool(looks) and looks[0].group is not None
+        if by_stroke:
+            _explain_looks(ax, curves, looks, keys, options)
+            labels, title = [CURVE] * len(curves), ""
+        _draw_others(ax, others, options)
+        draw_content(ax, curves, labels, looks, options, others, names if by_stroke else None)
         fit_heights(ax, options)
-    ax.apply_aspect()
-    show_hidden(ax)
-    write_thresholds(ax, drawn, options)
-    draw_legend(ax, options, title, keep_below=options.rectangles)
-
-
-def layout_of(keys: pl.DataFrame, options: PlotOptions) -> tuple[list[str], list[str], list[str]]:
-    """Return the keys of lines, of panels and of averages. Too many curves raise an error."""
-    over, panels = keys_of("average", options.average, keys.columns), keys_of("facet", options.facet, keys.columns)
-    for key in panels:
-        if key in over:
-            raise ValueError(f"facet= and average= both name {key!r}: a panel shows a group, or its mean")
-    lines = [key for key in keys.columns if key not in (*over, *panels)]
-    n_lines, n_panels = (keys[names].n_unique() if names else 1 for names in (lines, panels))
-    n_lines *= len(options.ys)
-    if options.label is not None and n_lines != 1:
-        raise ValueError(f"label= names one curve, and there are {n_lines}: leave it out")
-    most = options.max_groups or (PANELS if panels else _IN_AXES if options.highlight is None else _BEHIND)
-    ways = "choose groups with a filter"
-    if n_panels > most:
-        raise ValueError(f"facet= gives {n_panels} panels, more than max_groups={most}: {ways}, or raise max_groups=")
-    if panels and n_lines > _IN_PANEL:
-        raise ValueError(
-            f"{n_lines} curves in one panel are more than can be told apart ({_IN_PANEL}): {ways}, or facet by more "
-            "keys"
-        )
-    if not panels and n_lines > most:
-        alternatives = (
-            "facet=True draws small multiples, average=True their mean, highlight=3 names the best and the worst; or "
-        )
-        raise ValueError(
-            f"{n_lines} curves are more than can be told apart in one axes ({most}): "
-            f"{alternatives if keys.columns else ''}{ways}, or raise max_groups="
-        )
-    return lines, panels, over
-
-
-def refuse_thresholds(options: PlotOptions, scores: pl.Series, *, ascending: bool) -> None:
-    """Refuse a threshold that no score reaches."""
-    if not options.thresholds:
-        return
-    best: Any = scores.min() if ascending else scores.max()
-    where = "below every score (the lowest" if ascending else "above every score (the highest"
-    for threshold in options.thresholds:
-        if best is not None and (threshold < best if ascending else threshold > best):
-            raise ValueError(f"threshold={threshold:g} lies {where} is {best:g}): no row is predicted positive there")
+        show_hidden(ax)
+        _write_thresholds(ax, curves, options)
+        draw_legend(ax, options, title, keep_below=options.rectangles)
+    return ax
 
 
 def looks_of(
@@ -259,11 +103,9 @@ def looks_of(
     """Return the look of each curve: colours for systems and line styles for groups, or colours for groups."""
     hues = [name for name in ("system", Y_KEY) if name in lines][:1]
     groups = [name for name in lines if name not in hues]
-    hue, group = ([name_of(key, names) for key in keys] for names in (hues, groups))
-    both = len(set(hue)) > 1 and len(set(group)) > 1
-    shown_keys = hues if both else lines
-    if not both:
-        hue = [name_of(key, lines) for key in keys]
+    has_strokes = all(len({name_of(key, names) for key in keys}) > 1 for names in (hues, groups))
+    coloured = hues if has_strokes else lines
+    hue, group = ([name_of(key, names) for key in keys] for names in (coloured, groups))
     if not lines:
         hue = [options.score or options.label or name for name in hue]
     # A system keeps its colour from plot to plot, also if it is the only one.
@@ -273,16 +115,16 @@ def looks_of(
         numbers = [first + number for number in numbers_in_order(hue)]
     return [
         Look(
-            style(ax, number, stroke if both else None, options.colors.get(unescape(name)), options.line),
-            name_of(key, shown_keys, options.labels),
-            name_of(key, groups, options.labels) if both else None,
+            style(ax, number, stroke if has_strokes else None, options.colors.get(unescape(name)), options.line),
+            name_of(key, coloured, options.labels),
+            name_of(key, groups, options.labels) if has_strokes else None,
         )
         for key, name, number, stroke in zip(keys, hue, numbers, numbers_in_order(group), strict=True)
     ]
 
 
 def _explain_looks(
-    ax: Axes, drawn: Sequence[DrawnCurve | Average], looks: Sequence[Look], keys: Sequence[str], options: PlotOptions
+    ax: Axes, curves: Sequence[DrawnCurve], looks: Sequence[Look], keys: Sequence[str], options: PlotOptions
 ) -> None:
     """Add entries for colours, and entries for line styles with the numbers of each group."""
     colours = {look.hue: look.line["color"] for look in looks}
@@ -291,12 +133,12 @@ def _explain_looks(
         ax.plot([], [], color=colour, label=name)
     has_areas = bool(options.areas) and len(colours) <= _LEGEND_SYSTEMS
     names = escape(shorten(", ".join(options.display(key) for key in keys if key not in ("system", Y_KEY))))
-    kind = "mean " * isinstance(drawn[0], Average) + options.area_title if has_areas else ""
-    counts = {count_text([curve]) for curve in drawn}
+    kind = "mean " * isinstance(curves[0], Average) + options.area_title if has_areas else ""
+    counts = {count_text([curve]) for curve in curves}
     shared = counts.pop() if len(counts) == 1 else ""
     ax.plot([], [], linestyle="", label=with_numbers(names, kind, shared))[0].set_gid("strokes")
     for group, stroke in strokes.items():
-        members = [curve for curve, look in zip(drawn, looks, strict=True) if look.group == group]
+        members = [curve for curve, look in zip(curves, looks, strict=True) if look.group == group]
         areas = [area_texts(curve, options)[0].rpartition(" = ")[2] for curve in members] if has_areas else []
         areas = ["-" if "undefined" in area else area for area in areas]
         label = with_numbers(f"{group}  {', '.join(areas)}".rstrip(), "" if shared else count_text(members))
@@ -304,13 +146,12 @@ def _explain_looks(
 
 
 def _split_highlighted(
-    drawn: Sequence[DrawnCurve | Average], keys: Sequence[str], options: PlotOptions
-) -> tuple[list[DrawnCurve | Average], list[DrawnCurve]]:
+    curves: Sequence[DrawnCurve], keys: Sequence[str], options: PlotOptions
+) -> tuple[list[DrawnCurve], list[DrawnCurve]]:
     """Return the highlighted curves, in the order of `highlight=` or of their areas, and the other curves."""
     wanted = options.highlight
     if wanted is None:
-        return list(drawn), []
-    curves = [curve for curve in drawn if isinstance(curve, DrawnCurve)]
+        return list(curves), []
     names = [unescape(name_of(curve.key, keys)) for curve in curves]
     if isinstance(wanted, int):
         if not options.areas:
@@ -329,8 +170,8 @@ def _split_highlighted(
                 raise ValueError(f"highlight: {shown(name)} is none of the curves; {hint}")
         places = [names.index(name) for name in wanted]
     others = [curve for i, curve in enumerate(curves) if i not in places]
-    if others and len(places) > (options.max_groups or _IN_AXES):
-        raise ValueError(f"highlight= names {len(places)} curves, more than can be told apart ({_IN_AXES}): name fewer")
+    if others and len(places) > (options.max_groups or IN_AXES):
+        raise ValueError(f"highlight= names {len(places)} curves, more than can be told apart ({IN_AXES}): name fewer")
     return [curves[i] for i in places], others
 
 
@@ -345,53 +186,77 @@ def _draw_others(ax: Axes, others: Sequence[DrawnCurve], options: PlotOptions) -
     add_entry(ax, f"{len(others)} {options.display('others' if len(others) > 1 else 'other')}", **look)
 
 
-def draw_content(
-    ax: Axes,
-    drawn: Sequence[DrawnCurve | Average],
-    labels: Sequence[str],
-    looks: Sequence[Look],
-    options: PlotOptions,
-    others: Sequence[DrawnCurve] = (),
-    mark_names: Sequence[str] | None = None,
-    label_marks: bool = True,
-) -> None:
-    """Draw curves with their marks, the baseline and contours."""
-    before = curves_in(ax)
-    curves = [curve for curve in drawn if isinstance(curve, DrawnCurve)]
-    draw_iso_f(ax, options)
-    marks, guides = iter(explain_marks(curves, mark_names, options)), dict[str, tuple[float, Any]]()
-    for curve, label, look in zip(drawn, labels, looks, strict=True):
-        if isinstance(curve, Average):
-            draw_average(ax, curve, label, options, look.line, len(drawn))
+def show_hidden(ax: Axes) -> None:
+    """Where a later curve hides an earlier curve along the axis, draw the earlier curve wider, below the later one."""
+    import numpy as np
+
+    ax.apply_aspect()
+    ax.autoscale_view()  # matplotlib sets the limits only when it draws
+    for line in [line for line in ax.get_lines() if line.get_label() == "_below"]:
+        line.remove()
+    curves = named_curves(ax)
+    if not 1 < len(curves) <= _HIDDEN:
+        return
+    row, cell = 1 << 20, ax.figure.dpi / 100
+    shortest = 0.08 * ax.get_window_extent().width
+    later = np.empty(0, np.int64)
+    around = np.add.outer([-row, 0, row], [-1, 0, 1]).ravel()
+    for number, line in enumerate(reversed(curves)):
+        points = pixels_along(line.get_transform().transform_path(line.get_path()), every=1)
+        cells = np.floor(points / cell).astype(np.int64) @ [row, 1]
+        above = np.searchsorted(later, cells, side="right") - np.searchsorted(later, cells)
+        later = np.sort(np.concatenate([later, np.unique(np.add.outer(np.unique(cells), around))]))
+        for layers in range(1, int(above.max(initial=0)) + 1):
+            ends = np.flatnonzero(np.diff(above >= layers, prepend=False, append=False))
+            stretches = [points[start:end] for start, end in ends.reshape(-1, 2)]
+            # Only along the axis: at the left edge of most plots, vertical steps hide each other.
+            stretches = [stretch for stretch in stretches if np.ptp(stretch[:, 0]) >= shortest]
+            if not stretches:
+                break
+            # NaN separates the stretches.
+            gap = [[np.nan, np.nan]]
+            parts = [np.vstack([ax.transData.inverted().transform(stretch), gap]) for stretch in stretches]
+            (below,) = ax.plot(*np.concatenate(parts).T, color=line.get_color(), alpha=line.get_alpha(), label="_below")
+            below.set(linewidth=line.get_linewidth() + 2 * layers, zorder=line.get_zorder() - 0.01 * number)
+            below.set(solid_capstyle="butt", solid_joinstyle="miter")
+
+
+def _write_thresholds(ax: Axes, curves: Sequence[DrawnCurve], options: PlotOptions) -> None:
+    """Write thresholds along the curves. A threshold that would overlap another one is left out."""
+    boxes: list[Any] = []
+    for curve in curves:
+        if not options.threshold_labels or not curve.has_points:
             continue
-        draw_curve(ax, curve, label, options, look.line)
-        colour = look.line["color"]
-        for mark, text in next(marks):
-            point = mark.point
-            draw_points(ax, [point.x], [point.y], colour, mark.shape, text if label_marks else "_mark").set_gid(MARK)
-            place, other = guides.get(mark.text, (point.x, colour))
-            guides[mark.text] = place, colour if other == colour else grey(ax, 0.6)
-    for place, colour in guides.values() if options.x == "threshold" else ():
-        ax.axvline(place, color=colour, linewidth=0.8, zorder=1, label=GUIDE)
-    references = axis_quantity(options.ys[0]).references if len(options.ys) == 1 else {}
-    if options.baseline and references:
-        shares = [(curve.numbers["prevalence"], look.line["color"]) for curve, look in zip(drawn, looks, strict=True)]
-        draw_references(ax, shares, references)
-    elif options.baseline and options.has_chance_line:
-        draw_chance(ax, options, curves)
-    elif options.baseline and options.ys == ("precision",):
-        shares = [(curve.numbers["prevalence"], look.line["color"]) for curve, look in zip(drawn, looks, strict=True)]
-        shares += [(curve.numbers["prevalence"], grey(ax, 0.7)) for curve in others]
-        draw_baselines(ax, shares, options.decimals if label_marks else None, as_band=bool(others))
-    if not before and not any(curve.drawn for curve in drawn):
-        rows = any(curve.blocks.height for curve in curves)
-        positives = any(curve.numbers["positives"] for curve in drawn)
-        write_reason(ax, "no positives" if rows and not positives else "nothing retrieved" if positives else "no rows")
+        points = spaced_points(curve, options.threshold_labels)
+        if not (options.rectangles and curve.blocks.height <= EDGES):  # then all thresholds have points
+            x, y = ([getattr(point, axis) for point in points] for axis in "xy")
+            draw_points(ax, x, y, text_colour(ax), ".", "_thresholds").set_markersize(5)
+        for point in points:
+            right, up = ax.transAxes.inverted().transform(ax.transData.transform((point.x, point.y)))
+            # At the edges, the text is written towards the middle, because the layout keeps no room for it outside.
+            side, level = -1 if right > 0.85 else 1, -1 if up > 0.9 else 1
+            text = ax.annotate(
+                threshold_text(curve, point),
+                (point.x, point.y),
+                xytext=(4 * side, 4 * level),
+                textcoords="offset points",
+                ha="left" if side > 0 else "right",
+                va="bottom" if level > 0 else "top",
+                fontsize="small",
+                color=text_colour(ax),
+                path_effects=[halo(ax)],
+            )
+            text.set_in_layout(False)
+            box = text.get_window_extent()
+            if any(box.overlaps(other) for other in boxes):
+                text.remove()
+            else:
+                boxes.append(box)
 
 
-def set_axes(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve | Average]) -> None:
+def set_axes(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve]) -> None:
     """Set scales, limits with room for a line along the edges, and ticks."""
-    from matplotlib.ticker import FuncFormatter, LogitLocator, MaxNLocator, NullLocator
+    from matplotlib.ticker import LogitLocator, MaxNLocator, NullLocator
 
     box = ax.get_window_extent()
     few = min(box.width, box.height) / ax.figure.dpi < _SMALL
@@ -405,7 +270,7 @@ def set_axes(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve | Avera
                 # A label has up to six letters, and is as high as two are wide.
                 ticks = letters_along(ax, box.width) // 7 if name == "x" else letters_along(ax, box.height) // 3
                 axis.set_major_locator(LogitLocator(nbins=max(2, ticks)))
-                axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+                axis.set_major_formatter("{x:g}")
                 axis.set_minor_locator(NullLocator())
             continue
         if unit_range:
@@ -413,37 +278,27 @@ def set_axes(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve | Avera
         # A list of ticks would not follow if the caller zooms in.
         axis.set_major_locator(MaxNLocator(3 if few else 6, steps=[1, 2, 5, 10]))
         if few and unit_range:
-            axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+            axis.set_major_formatter("{x:g}")
 
 
-def scale_of(name: str, options: PlotOptions, curves: Sequence[DrawnCurve | Average]) -> str | None:
+def scale_of(name: str, options: PlotOptions, curves: Sequence[DrawnCurve]) -> str | None:
     """Return the scale of an axis: as the caller says, or logarithmic for many ranks and for rare positives."""
     requested = options.scales[name == "y"]
     if requested is not None:
         return requested
     if name == "x" and options.x == "k":
-        last = [(curve.strips["recall"] if isinstance(curve, Average) else curve.blocks["k"]).max() for curve in curves]
-        many = any(isinstance(rank, (int, float)) and rank >= _LOGARITHMIC for rank in last)
-        return "log" if many else None
+        return "log" if any((curve.blocks["x"] >= _LOGARITHMIC).any() for curve in curves) else None
     if name == "y" and options.is_pr and not (options.rectangles or options.interpolated):
-        areas = [curve.mean if isinstance(curve, Average) else curve.numbers[options.areas[0]] for curve in curves]
+        areas = [curve.numbers[options.areas[0]] for curve in curves]
         defined = [area for area in areas if area is not None]
         rare = all((curve.numbers["prevalence"] or 0) < _RARE for curve in curves)
         return "log" if rare and defined and max(defined) < _LOW else None
     return None
 
 
-def _limits(name: str, scales: Mapping[str, str], curves: Sequence[DrawnCurve | Average]) -> tuple[float, float]:
+def _limits(name: str, scales: Mapping[str, str], curves: Sequence[DrawnCurve]) -> tuple[float, float]:
     """Return the range of the points that both scales can show: above 0, and on a logit scale below 1."""
-    points = [
-        (
-            curve.strips.select(x="recall", y="precision")
-            if isinstance(curve, Average)
-            else curve.blocks.select("x", "y")
-        )
-        for curve in curves
-    ]
-    shown_points = pl.concat([table.cast(pl.Float64) for table in points]).filter(
+    shown_points = pl.concat([curve.blocks.select(pl.col("x", "y").cast(pl.Float64)) for curve in curves]).filter(
         pl.lit(True),
         *(pl.col(axis) > 0 for axis, scale in scales.items() if scale != "linear"),
         *(pl.col(axis) < 1 for axis, scale in scales.items() if scale == "logit"),
@@ -458,9 +313,9 @@ def _limits(name: str, scales: Mapping[str, str], curves: Sequence[DrawnCurve | 
 
 def fit_heights(ax: Axes, options: PlotOptions) -> None:
     """Fit the y axis of an unbounded quantity to the curves, and not to the lines of reference."""
-    if options.scales[1] not in (None, "linear"):
+    if not options.is_unbounded or options.scales[1] not in (None, "linear"):
         return
-    tops = [line.get_ydata() for line in named_curves(ax)]
-    top = max((float(y[y == y].max()) for y in tops if len(y) and (y == y).any()), default=1.0) or 1.0
+    heights = [line.get_ydata() for line in named_curves(ax)]
+    top = max((float(y[y == y].max()) for y in heights if (y == y).any()), default=1.0) or 1.0
     below = axis_quantity(options.ys[0]).at is not None
     ax.set_ylim(-0.1 * top if below else 0, 1.05 * top)

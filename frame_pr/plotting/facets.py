@@ -5,27 +5,31 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import accumulate
 from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
 
-import matplotlib
-from matplotlib import rcParams
-from matplotlib.figure import Figure
-from matplotlib.transforms import offset_copy
+import polars as pl
 
-from frame_pr.plotting import draw
-from frame_pr.plotting.appearance import PANELS, Appearance, escape, grey, open_figure, shorten, value_text
-from frame_pr.plotting.curve_artists import show_hidden, write_reason
-from frame_pr.plotting.curve_data import Average, DrawnCurve
-from frame_pr.plotting.draw import fit_heights, set_axes
-from frame_pr.plotting.legends import BASELINE, SHARED, area_texts, axis_titles, count_text, name_of
-from frame_pr.plotting.marks import marks_of
+from frame_pr.plotting.appearance import (
+    PANELS,
+    Appearance,
+    grey,
+    letter_scale,
+    open_figure,
+    shorten,
+    value_text,
+)
+from frame_pr.plotting.curve_artists import Look, draw_content, write_reason
+from frame_pr.plotting.curve_data import DrawnCurve
+from frame_pr.plotting.draw import fit_heights, looks_of, set_axes, show_hidden
+from frame_pr.plotting.legends import BASELINE, SHARED, area_texts, axis_titles, count_text, marks_of, name_of
 from frame_pr.plotting.options import PlotOptions
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import SubFigure
+    from matplotlib.figure import Figure, SubFigure
 
 _LEAST, _MOST, _ROW_OF_PANELS = 1.7, 3.4, 6.0
 """Inches of the narrowest and the widest panel and of a row of panels, with letters of 10 points."""
@@ -43,36 +47,31 @@ _GRID = 48
 """The most cells of a grid of two keys."""
 
 
-class PanelFigure(Figure):
-    """A figure that pyplot closes when a notebook displays it. Otherwise the notebook would display it twice."""
+def _close_in_notebook(figure: Figure) -> None:
+    """Close a figure in pyplot when a notebook displays it. Otherwise the notebook would display it twice."""
+    import matplotlib
+    import matplotlib.pyplot as plt
 
-    def _ipython_display_(self) -> None:
-        if "inline" in matplotlib.get_backend():
-            import matplotlib.pyplot as plt
-
-            plt.close(self)
-        raise NotImplementedError  # IPython goes on and shows the picture
+    if "inline" in matplotlib.get_backend():
+        plt.close(figure)
+    raise NotImplementedError  # IPython goes on and shows the picture
 
 
 @contextmanager
 def _open_panels(
     keys: Sequence[Mapping[str, Any]],
     names: Sequence[str],
+    cells: Sequence[tuple[int, int]],
     options: Appearance,
-    size_of: Callable[[int, int], tuple[float, float]],
     titles: tuple[str, str],
+    shared: Mapping[str, bool],
     **settings: Any,
-) -> Iterator[tuple[Any, list[Axes], list[tuple[int, int]], list[str]]]:
-    """Yield a figure, the axes of each group, their rows and columns, and the names of the panels.
-
-    `size_of` returns the size of a new figure from the numbers of rows and columns.
-    """
-    cells = _cells([panel_key(key, names) for key in keys], options.figure)
-    rows, columns = (max((cell[i] for cell in cells), default=0) + 1 for i in (0, 1))
-    shared = {name: settings.pop(name, False) for name in ("sharex", "sharey")}
-    figsize = size_of(rows, columns)
-    with open_figure(options.figure, FigureClass=PanelFigure, figsize=figsize, **settings) as figure:
-        grid = figure.subplots(rows, columns, squeeze=False, **shared)
+) -> Iterator[tuple[Any, list[Axes], list[str]]]:
+    """Yield a figure, the axes of each group, and the names above them."""
+    with open_figure(options.figure, **settings) as figure:
+        if options.figure is None:
+            figure._ipython_display_ = partial(_close_in_notebook, figure)
+        grid = figure.subplots(*_shape(cells), squeeze=False, **shared)
         for ax in grid.flat:
             ax.set_axis_off()
         panels = [grid[cell] for cell in cells] or [grid[0, 0]]
@@ -81,35 +80,31 @@ def _open_panels(
             ax.spines[["top", "right"]].set_visible(False)
         for ax, key in zip(panels, keys, strict=False):
             ax.set_label(", ".join(panel_key(key, names)))
-        yield figure, panels, cells, _panel_names(keys, cells, grid, names, options)
+        yield figure, panels, _panel_names(keys, cells, grid, names, options)
         figure.supxlabel(titles[0], fontsize="medium")
         figure.supylabel(titles[1], fontsize="medium")
 
 
 def draw_facets(
-    drawn: Sequence[DrawnCurve | Average], names: Sequence[str], lines: Sequence[str], options: PlotOptions
+    curves: Sequence[DrawnCurve], names: Sequence[str], lines: Sequence[str], options: PlotOptions
 ) -> Figure | SubFigure:
     """Draw the curves in a panel for each group of the keys `names`. Two keys make rows and columns."""
-    members: dict[tuple[Any, ...], list[DrawnCurve | Average]] = {}
-    for curve in drawn:
+    members: dict[tuple[Any, ...], list[DrawnCurve]] = {}
+    for curve in curves:
         members.setdefault(panel_key(curve.key, names), []).append(curve)
-    curves = [curve for of_panel in members.values() for curve in of_panel]
     keys = [of_panel[0].key for of_panel in members.values()]
-    scale = rcParams["font.size"] / 10
-
-    def size_of(rows: int, columns: int) -> tuple[float, float]:
-        width = min(_MOST, max(_LEAST, _ROW_OF_PANELS / columns))
-        return scale * (width * columns + 0.4), scale * ((width + 0.1) * rows + 0.4)
-
-    shared = {"sharex": True, "sharey": True, "layout": "compressed"}
-    with _open_panels(keys, names, options, size_of, axis_titles(options), **shared) as (figure, axes, cells, titles):
-        set_axes(axes[0], options, drawn)  # once, because matplotlib visits all axes that share the axis
-        looks = draw.looks_of(axes[0], [curve.key for curve in curves], lines, options)
+    cells, scale, shared = _cells(keys, names, options), letter_scale(), {"sharex": True, "sharey": True}
+    rows, columns = _shape(cells)
+    width = min(_MOST, max(_LEAST, _ROW_OF_PANELS / columns))
+    size: dict[str, Any] = {"figsize": (scale * (width * columns + 0.4), scale * ((width + 0.1) * rows + 0.4))}
+    panels = _open_panels(keys, names, cells, options, axis_titles(options), shared, layout="compressed", **size)
+    with panels as (figure, axes, titles):
+        set_axes(axes[0], options, curves)  # once, because matplotlib visits all axes that share the axis
+        looks = looks_of(axes[0], [curve.key for of_panel in members.values() for curve in of_panel], lines, options)
         if not members:
             write_reason(axes[0], "no rows")
         of_panels = iter(looks)
-        grid: Any = axes[0].get_gridspec()
-        width = (figure.bbox.width / figure.dpi / scale - 0.4) / grid.ncols
+        width = (figure.bbox.width / figure.dpi / scale - 0.4) / columns
         letters = int(_TITLE_LETTERS * width)
         title_lines, number_rows = 1, 0
         for ax, (row, column), name, of_panel in zip(axes, cells, titles, members.values(), strict=False):
@@ -117,7 +112,7 @@ def draw_facets(
             ax.spines[:].set_in_layout(False)
             ax.set_box_aspect(1 if options.is_square else None)
             labels = [_numbers(curve, options) for curve in of_panel]
-            draw.draw_content(ax, of_panel, labels, panel_looks, options, label_marks=False)
+            draw_content(ax, of_panel, labels, panel_looks, options, label_marks=False)
             lowest = (row + 1, column) not in cells
             ax.tick_params(labelsize="small", labelbottom=lowest, bottom=lowest, left=column == 0)
             above = _write_numbers(ax, labels, panel_looks, int(_NUMBER_LETTERS * width))
@@ -127,15 +122,13 @@ def draw_facets(
             # With a fixed height, matplotlib does not look for tick labels in the place of the title, which takes long.
             ax.set_title("\n".join(title), fontsize="small", y=1.0, pad=5 + 72 * _ROW * scale * above)
             title_lines, number_rows = max(title_lines, len(title)), max(number_rows, above)
-        if options.is_unbounded:
-            fit_heights(axes[0], options)
-        height = scale * grid.nrows * ((title_lines - 1) * _LINE + number_rows * _ROW)
+        fit_heights(axes[0], options)
+        height = scale * rows * ((title_lines - 1) * _LINE + number_rows * _ROW)
         if options.legend and (handles := _shared_handles(axes, looks, options)):
             height += _draw_shared_legend(figure, handles).get_window_extent().height / figure.dpi
         if options.figure is None:
             figure.set_figheight(figure.get_figheight() + height)
         for ax in axes:
-            ax.apply_aspect()
             show_hidden(ax)
     return figure  # type: ignore[no-any-return]
 
@@ -143,27 +136,27 @@ def draw_facets(
 def draw_panels(
     keys: Sequence[Mapping[str, Any]],
     names: Sequence[str],
+    tables: Sequence[pl.DataFrame],
     options: Appearance,
     size: tuple[float, float],
-    draw_one: Callable[[Axes, int], str],
+    draw_panel: Callable[[Axes, pl.DataFrame], str | None],
     titles: tuple[str, str],
     **shared: bool,
 ) -> Figure | SubFigure:
-    """Draw a panel of this size in inches for each group. `draw_one` returns the line below its title."""
+    """Draw a panel of this size in inches for each group. `draw_panel` may return a line below its title."""
     if options.ax is not None:
         raise ValueError(f"ax: {len(keys)} groups need a panel each; leave out ax=, or give figure=")
     options.check_number(len(keys), "panels of by=", PANELS)
     places = options.places(keys)
     keys = [keys[place] for place in places]
-
-    def size_of(rows: int, columns: int) -> tuple[float, float]:
-        return size[0] * columns + 0.4, size[1] * rows + 0.4
-
-    settings: dict[str, Any] = {"layout": "constrained", **shared}
-    with _open_panels(keys, names, options, size_of, titles, **settings) as (figure, axes, _, panel_names):
+    cells = _cells(keys, names, options)
+    rows, columns = _shape(cells)
+    figsize = (size[0] * columns + 0.4, size[1] * rows + 0.4)
+    panels = _open_panels(keys, names, cells, options, titles, shared, layout="constrained", figsize=figsize)
+    with panels as (figure, axes, panel_names):
         handles: dict[str, Any] = {}
         for ax, place, title in zip(axes, places, panel_names, strict=True):
-            ax.set_title(f"{title}\n{draw_one(ax, place)}".strip(), fontsize="small")
+            ax.set_title(f"{title}\n{draw_panel(ax, tables[place]) or ''}".strip(), fontsize="small")
             ax.tick_params(labelsize="small")
             entries = zip(*ax.get_legend_handles_labels(), strict=True)
             handles |= {label: handle for handle, label in entries}
@@ -172,21 +165,28 @@ def draw_panels(
     return figure  # type: ignore[no-any-return]
 
 
-def _cells(keys: Sequence[tuple[Any, ...]], target: Figure | SubFigure | None) -> list[tuple[int, int]]:
+def _cells(keys: Sequence[Mapping[str, Any]], names: Sequence[str], options: Appearance) -> list[tuple[int, int]]:
     """Return the row and column of each panel: by the values of two keys, or in reading order."""
-    if _is_grid(keys):
-        down, right = ([*dict.fromkeys(key[i] for key in keys)] for i in (0, 1))
-        return [(down.index(a), right.index(b)) for a, b in keys]
-    columns = columns_of(len(keys), target)
+    if _is_grid(keys, names):
+        of_panels = [panel_key(key, names) for key in keys]
+        down, right = (list(dict.fromkeys(values)) for values in zip(*of_panels, strict=True))
+        return [(down.index(a), right.index(b)) for a, b in of_panels]
+    columns = columns_of(len(keys), options.figure)
     return [divmod(i, columns) for i in range(len(keys))]
 
 
-def _is_grid(keys: Sequence[tuple[Any, ...]]) -> bool:
+def _is_grid(keys: Sequence[Mapping[str, Any]], names: Sequence[str]) -> bool:
     """Return whether two keys, with several values each, leave few cells empty."""
-    if not keys or len(keys[0]) != 2:
+    if len(names) != 2:
         return False
-    down, right = (len({key[i] for key in keys}) for i in (0, 1))
+    down, right = (len({value_text(key[name]) for key in keys}) for name in names)
     return down * right <= max(_GRID, len(keys)) and min(down, right) > 1
+
+
+def _shape(cells: Sequence[tuple[int, int]]) -> tuple[int, int]:
+    """Return the numbers of rows and of columns."""
+    rows, columns = zip((0, 0), *cells, strict=True)
+    return max(rows) + 1, max(columns) + 1
 
 
 def columns_of(panels: int, target: Figure | SubFigure | None = None) -> int:
@@ -211,12 +211,12 @@ def _panel_names(
     options: Appearance,
 ) -> list[str]:
     """Return the names above the panels. In a grid of two keys, write the first key to the right of the rows."""
-    titles = [escape(shorten(options.display(panel))) for panel in panels]
-    if not _is_grid([panel_key(key, panels) for key in keys]):
+    titles = [options.label_of(panel) for panel in panels]
+    if not _is_grid(keys, panels):
         names = [name_of(key, panels, options.labels) for key in keys]
         return [f"{', '.join(titles)}: {name}" if i == 0 else name for i, name in enumerate(names)]
-    top = {column: min(row for row, other in cells if other == column) for _, column in cells}
-    end = {row: max(column for other, column in cells if other == row) for row, _ in cells}
+    top = {column: row for row, column in sorted(cells, reverse=True)}
+    end = dict(sorted(cells))
     names = []
     for (row, column), key in zip(cells, keys, strict=True):
         if column == end[row]:
@@ -229,22 +229,23 @@ def _panel_names(
     return names
 
 
-def _numbers(curve: DrawnCurve | Average, options: PlotOptions) -> str:
+def _numbers(curve: DrawnCurve, options: PlotOptions) -> str:
     """Return the numbers of a curve, with one line for each mark."""
     areas = ", ".join(area_texts(curve, options)).replace(" undefined", " -").replace(" = ", " ")
-    marks = [] if isinstance(curve, Average) else [mark.label for mark in marks_of(curve, options)]
-    marks = [text.removeprefix("max ").replace(" = ", " ") for text in marks]
+    marks = [mark.label.removeprefix("max ").replace(" = ", " ") for mark in marks_of(curve, options)]
     first = ", ".join(text for text in (areas, *marks[:1]) if text)
     return "\n".join([first, *marks[1:]])
 
 
-def _write_numbers(ax: Axes, labels: Sequence[str], looks: Sequence[draw.Look], letters: int) -> int:
+def _write_numbers(ax: Axes, labels: Sequence[str], looks: Sequence[Look], letters: int) -> int:
     """Write the numbers of all curves between the panel and its title; return how many lines they take.
 
     `letters`: how many have room in a line.
 
     Texts and pieces of lines take a third of the time of a legend in each panel.
     """
+    from matplotlib.transforms import offset_copy
+
     if not any(labels):
         return 0
     lines = [label.count("\n") + 1 for label in labels]
@@ -253,7 +254,7 @@ def _write_numbers(ax: Axes, labels: Sequence[str], looks: Sequence[draw.Look], 
     if columns > 1:
         lines = [max(lines)] * len(labels)
     tops = list(accumulate(lines[::columns], initial=0))
-    height = 72 * _ROW * rcParams["font.size"] / 10
+    height = 72 * _ROW * letter_scale()
     figure: Any = ax.figure
     for i, (label, look) in enumerate(zip(labels, looks, strict=True)):
         row, column = divmod(i, columns)
@@ -273,7 +274,7 @@ def _write_numbers(ax: Axes, labels: Sequence[str], looks: Sequence[draw.Look], 
     return tops[-1]
 
 
-def _shared_handles(axes: Sequence[Axes], looks: Sequence[draw.Look], options: PlotOptions) -> list[Any]:
+def _shared_handles(axes: Sequence[Axes], looks: Sequence[Look], options: PlotOptions) -> list[Any]:
     """Return the entries of the shared legend. A baseline alone needs no legend."""
     from matplotlib.lines import Line2D
 

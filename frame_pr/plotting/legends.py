@@ -1,4 +1,4 @@
-"""Write names, numbers, titles of axes and legends, and find a place for a legend."""
+"""Write names, numbers, titles of axes, marks and legends, and find places for legends and texts."""
 
 from __future__ import annotations
 
@@ -6,12 +6,20 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from frame_pr.plotting.appearance import Appearance, escape, in_legend, shorten, value_text
-from frame_pr.plotting.axis_quantities import X_ONLY, axis_quantity
-from frame_pr.plotting.curve_data import Y_KEY, Average, DrawnCurve
-from frame_pr.plotting.options import PlotOptions
+from frame_pr.plotting.appearance import Appearance, escape, in_legend, metric_title, shorten, value_text
+from frame_pr.plotting.curve_data import (
+    Y_KEY,
+    Average,
+    DrawnCurve,
+    Point,
+    best_point,
+    point_at_recall,
+    point_at_threshold,
+    threshold_text,
+)
+from frame_pr.plotting.options import X_ONLY, PlotOptions, axis_quantity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,20 +80,15 @@ def number_text(value: float, decimals: int) -> str:
     return f"{value:.2g}" if value and not float(text) else text
 
 
-def area_texts(curve: DrawnCurve | Average, options: PlotOptions) -> list[str]:
+def area_texts(curve: DrawnCurve, options: PlotOptions) -> list[str]:
     """Return the areas of a curve, such as `AP = 0.78`."""
     if not options.areas:
         return []
+    numbers: list[Any] = [curve.numbers.get(area) for area in options.areas]
+    first, *envelope = numbers
     if isinstance(curve, Average):
-        area = options.display("average_precision", "AP")
-        kind = (
-            f"{options.display('mean')} {options.display('interpolated')}"
-            if options.interpolated
-            else options.display("mean")
-        )
-        title = f"{kind} {area}"
-        return [_equation(title, curve.mean, options)]
-    first, *envelope = (curve.numbers[area] for area in options.areas)
+        kinds = ["mean", *["interpolated"] * options.interpolated]
+        return [_equation(" ".join([*map(options.display, kinds), options.area_title]), first, options)]
     texts = [_equation(options.area_title, first, options)]
     if first is not None and envelope:
         title = options.display("interpolated") if options.points is None else f"{options.points}-point"
@@ -97,16 +100,15 @@ def _equation(title: str, value: float | None, options: PlotOptions) -> str:
     return f"{title} undefined" if value is None else f"{title} = {number_text(value, options.decimals)}"
 
 
-def count_text(curves: Sequence[DrawnCurve | Average]) -> str:
+def count_text(curves: Sequence[DrawnCurve]) -> str:
     """Return the number of positives, such as `P = 120`, or its range, and for averages the number of groups."""
-    averages = [curve for curve in curves if isinstance(curve, Average)]
-    if averages:
-        counts = sorted({average.groups for average in averages})
+    if averages := [curve for curve in curves if isinstance(curve, Average)]:
+        counts = [average.groups for average in averages]
         undefined = max(average.without_positives for average in averages)
-        text = " to ".join(f"{n:,}" for n in dict.fromkeys((counts[0], counts[-1])))
+        text = " to ".join(f"{n:,}" for n in dict.fromkeys((min(counts), max(counts))))
         return f"{text} groups" + (f", {undefined:,} undefined" if undefined else "")
-    positives = sorted({curve.numbers["positives"] for curve in curves})
-    return f"P = {' to '.join(_positives_text(n) for n in dict.fromkeys((positives[0], positives[-1])))}"
+    positives = [curve.numbers["positives"] for curve in curves]
+    return f"P = {' to '.join(_positives_text(n) for n in dict.fromkeys((min(positives), max(positives))))}"
 
 
 def _positives_text(positives: float) -> str:
@@ -127,8 +129,7 @@ def with_numbers(name: str, *numbers: str) -> str:
 
 
 def labels_of(
-    ax: Axes,
-    curves: Sequence[DrawnCurve | Average],
+    curves: Sequence[DrawnCurve],
     names: Sequence[str],
     keys: Sequence[str],
     options: PlotOptions,
@@ -145,6 +146,85 @@ def labels_of(
     return labels, with_numbers(title, counts[0]) if in_title else title
 
 
+class Mark(NamedTuple):
+    """A marked point of a curve, and its text in the legend."""
+
+    point: Point
+    shape: str
+    text: str
+    height: str
+    """The value of y at the point, unless the text or the axis has it."""
+
+    @property
+    def label(self) -> str:
+        """The text, with the value of y."""
+        return f"{self.height}, {self.text}" if self.height else self.text
+
+
+def marks_of(curve: DrawnCurve, options: PlotOptions) -> list[Mark]:
+    """Return the marked points of a curve. Points without a value on both axes are left out."""
+    if not curve.has_points:
+        return []
+    word = options.display("threshold")
+    points: list[tuple[Point | None, str, str]] = [
+        (point_at_threshold(curve, threshold), "o", f"{word} {threshold:g}") for threshold in options.thresholds
+    ]
+    for recall in (float(recall.text) for recall in options.recalls):
+        if (point := point_at_recall(curve, recall)) is not None:
+            text = f"{options.display('recall')} {recall:g} ({word} {threshold_text(curve, point)})"
+            points.append((point, "s", text))
+    for name in options.best:
+        if (best := best_point(curve, name)) is not None:
+            value = number_text(best[1], options.decimals)
+            points.append((best[0], "D", f"{_best_title(name, options)} = {value} at {threshold_text(curve, best[0])}"))
+    y = curve.key.get(Y_KEY, options.ys[0])
+    title = options.display(y, axis_quantity(y).title.partition(",")[0])
+    best_of_y = tuple(f"{_best_title(f'{side}_{y}', options)} " for side in ("max", "min"))
+    marks = []
+    for point, shape, text in points:
+        if point is not None and None not in (point.x, point.y):
+            # On other axes, the text has the value of y, too.
+            has_height = not options.is_pr and not text.startswith(best_of_y)
+            height = f"{title} = {number_text(point.y, options.decimals)}" if has_height else ""
+            marks.append(Mark(point, shape, text, height))
+    return marks
+
+
+def _best_title(name: str, options: PlotOptions) -> str:
+    """Return the name of a best value in the legend, such as `max F1`."""
+    title = metric_title(name)
+    return options.display(name, title[0].lower() + title[1:])
+
+
+def explain_marks(
+    curves: Sequence[DrawnCurve], names: Sequence[str] | None, options: PlotOptions
+) -> list[list[tuple[Mark, str]]]:
+    """Return the marks of each curve with their entries in the legend. All quantities at a threshold share one entry.
+
+    `names`: of the curves, if the legend explains colours and line styles separately.
+    """
+    marks = [marks_of(curve, options) for curve in curves]
+    if len(options.ys) == 1:
+        return [
+            [(mark, f"{name}: {mark.label}" if name else mark.label) for mark in of_curve]
+            for of_curve, name in zip(marks, names or [""] * len(curves), strict=True)
+        ]
+    heights: dict[tuple[Any, ...], list[str]] = {}
+    keys = [tuple(str(value) for key, value in curve.key.items() if key != Y_KEY) for curve in curves]
+    for key, of_curve in zip(keys, marks, strict=True):
+        for mark in of_curve:
+            heights.setdefault((*key, mark.text), []).extend(filter(None, [mark.height]))
+    explained: list[list[tuple[Mark, str]]] = []
+    for key, of_curve in zip(keys, marks, strict=True):
+        entries = []
+        for mark in of_curve:
+            values = heights.pop((*key, mark.text), None)
+            text = "_mark" if values is None else ", ".join([mark.text, *values])
+            entries.append((mark, f"{', '.join(key)}: {text}" if any(key) and values is not None else text))
+        explained.append(entries)
+    return explained
+
+
 def draw_legend(ax: Axes, look: Appearance, title: str = "", *, keep_below: bool = False, above: bool = False) -> None:
     """Draw the legend inside the axes if it fits there, else to the right of the axes.
 
@@ -157,13 +237,12 @@ def draw_legend(ax: Axes, look: Appearance, title: str = "", *, keep_below: bool
     handles, labels = ax.get_legend_handles_labels()
     if not labels or not look.legend:
         return
-    order = sorted(range(len(labels)), key=lambda i: (is_baseline(labels[i]), _is_shared(handles[i])))
-    labels = [
-        _translate(label, look) if _is_shared(handle) else label for handle, label in zip(handles, labels, strict=True)
-    ]
+    # Entries that concern several curves come last. Bars are a container, which has no gid.
+    are_shared = [getattr(handle, "get_gid", lambda: None)() == SHARED for handle in handles]
+    order = sorted(range(len(labels)), key=lambda i: (is_baseline(labels[i]), are_shared[i]))
     settings: dict[str, Any] = {
         "handles": [handles[i] for i in order],
-        "labels": [_fill(labels[i]) for i in order],
+        "labels": [_fill(_translate(labels[i], look) if are_shared[i] else labels[i]) for i in order],
         "title": title or None,
     }
     if rcParams["legend.fontsize"] == rcParamsDefault["legend.fontsize"]:
@@ -208,11 +287,6 @@ def _fill(label: str) -> str:
     return textwrap.fill(label.replace(" = ", "\u00a0=\u00a0"), _LETTERS).replace("\u00a0=\u00a0", " = ")
 
 
-def _is_shared(handle: Any) -> bool:
-    """Return whether an entry concerns several curves. Bars are a container, which has no gid."""
-    return bool(getattr(handle, "get_gid", lambda: None)() == SHARED)
-
-
 def _put_right(ax: Axes, settings: dict[str, Any], look: Appearance) -> None:
     """Put the legend to the right of the axes, in as many columns as its height needs."""
     figure = ax.figure.canvas.figure
@@ -237,10 +311,10 @@ def _points_of(ax: Axes) -> Any:
     from matplotlib.collections import LineCollection
 
     ax.autoscale_view()  # matplotlib sets the limits only when it draws
-    drawn: list[Any] = [*ax.get_lines(), *ax.patches]
+    artists: list[Any] = [*ax.get_lines(), *ax.patches]
     lines = [
         pixels_along(artist.get_transform().transform_path(artist.get_path()))
-        for artist in drawn
+        for artist in artists
         if artist.get_label() not in (f"_{BASELINE}", GUIDE)
     ]
     for whiskers in ax.collections:
@@ -269,6 +343,20 @@ def _covered(ax: Axes, legend: Any, points: Any) -> dict[str, int]:
         inside = (points > (x, y)) & (points < (x + box.width + 2 * air, y + box.height + 2 * air))
         covered[place] = int(inside.all(axis=1).sum())
     return covered
+
+
+def spread_texts(heights: Sequence[float], low: float, high: float, lines: int) -> list[float]:
+    """Return places for texts near these heights, of which `lines` fit between `low` and `high`, without overlap."""
+    step = (high - low) / lines
+    places, floor, ceiling = list(heights), low, high - step / 2
+    upwards = sorted(range(len(heights)), key=heights.__getitem__)
+    for i in upwards:
+        places[i] = max(heights[i], floor)
+        floor = places[i] + step
+    for i in reversed(upwards):
+        places[i] = ceiling = min(places[i], ceiling)
+        ceiling -= step
+    return places
 
 
 def pixels_along(path: Any, every: float = 3) -> Any:

@@ -1,11 +1,14 @@
-"""The options of plots of curves, validated before anything is computed."""
+"""The options of plots of curves, validated before anything is computed, and the quantities of their axes."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple
+
+import polars as pl
 
 from frame_pr.frames.arguments import advice, flag, names_of, one_of, real, scalar, several, text, whole
 from frame_pr.frames.messages import first_line, shown
@@ -13,8 +16,106 @@ from frame_pr.functions.evaluation import key_names, refuse_no_keys
 from frame_pr.metrics.cutoffs import Rank, Recall, Threshold
 from frame_pr.metrics.names import is_metric
 from frame_pr.metrics.numbers import DECIMAL, each, f_of, number
-from frame_pr.plotting.appearance import Appearance, appearance_of, check_mathematics
-from frame_pr.plotting.axis_quantities import Y_ONLY, axis_quantity, check_axis
+from frame_pr.metrics.rates import NUMBERED_NAME, RATES, Counts, rate_of, ratio
+from frame_pr.metrics.synonyms import rate_hint
+from frame_pr.plotting.appearance import Appearance, ColourArguments, appearance_of, check_label
+
+
+class AxisQuantity(NamedTuple):
+    """A quantity that an axis shows."""
+
+    title: str
+    unit_range: bool
+    """Whether the axis goes from 0 to 1."""
+    formula: Callable[[Counts], pl.Expr] | None
+    """None: a column of `curve`."""
+    synonyms: tuple[str, ...]
+    """Its names in other libraries."""
+    references: Mapping[str, Callable[[float, Any], Any]] = MappingProxyType({})
+    """The values of rankings without information, from the prevalence and the thresholds."""
+    at: Callable[[Any, Any, Any, Any, Any], Any] | None = None
+    """The formula of a quantity that depends on the threshold: of tp, fp, positives, rows and the threshold."""
+
+    def of_counts(self, counts: Counts) -> pl.Expr:
+        """Return the quantity at the thresholds of a curve."""
+        if self.at is None:
+            assert self.formula is not None
+            return self.formula(counts)
+        threshold = pl.col("threshold").cast(pl.Float64)
+        value = self.at(counts.tp, counts.k - counts.tp, counts.positives, counts.rows, threshold)
+        return pl.when(threshold < 1, counts.positives > 0).then(value)
+
+
+X_ONLY: Mapping[str, AxisQuantity] = {
+    "threshold": AxisQuantity("Threshold", False, None, ("score", "scores", "cutoff")),
+    "k": AxisQuantity("Rank k", False, None, ("rank", "n")),
+    "share": AxisQuantity(
+        "Share of the rows",
+        True,
+        lambda counts: ratio(counts.k, counts.rows),
+        ("percent", "population", "fraction", "depth"),
+    ),
+}
+"""Quantities of the x axis in addition to rates."""
+_NOTHING: dict[str, Callable[[float, Any], Any]] = {"treat none": lambda prevalence, t: 0 * t}
+Y_ONLY: Mapping[str, AxisQuantity] = {
+    "net_benefit": AxisQuantity(
+        "Net benefit",
+        False,
+        None,
+        ("decision_curve", "dca"),
+        {"treat all": lambda prevalence, t: prevalence - (1 - prevalence) * t / (1 - t), **_NOTHING},
+        lambda tp, fp, positives, rows, t: (tp - fp * t / (1 - t)) / rows,
+    ),
+    "standardized_net_benefit": AxisQuantity(
+        "Standardized net benefit",
+        False,
+        None,
+        ("relative_utility",),
+        {"treat all": lambda prevalence, t: 1 - (1 / prevalence - 1) * t / (1 - t), **_NOTHING},
+        lambda tp, fp, positives, rows, t: (tp - fp * t / (1 - t)) / positives,
+    ),
+}
+"""Quantities of the y axis in addition to rates. The x axis is then the threshold."""
+_RANDOM: dict[str, Callable[[float, Any], Any]] = {"random ranking": lambda prevalence, t: 1 + 0 * t}
+_REFERENCES: Mapping[str, Callable[[str], Mapping[str, Callable[[float, Any], Any]]]] = {
+    "lift": lambda _: _RANDOM,
+    "cost": lambda missed: {
+        "treat all": lambda prevalence, t: 1 - prevalence + 0 * t,
+        "treat none": lambda prevalence, t: float(missed) * prevalence + 0 * t,
+    },
+}
+"""The values of rankings without information, by the name of a rate, from the number at its end."""
+
+
+def axis_quantity(name: str) -> AxisQuantity:
+    """Look up a quantity by its name."""
+    if name in X_ONLY:
+        return X_ONLY[name]
+    if name in Y_ONLY:
+        return Y_ONLY[name]
+    rate, family = rate_of(name), name.rstrip("0123456789.")
+    references = _REFERENCES[family](name.removeprefix(family)) if family in _REFERENCES else {}
+    return AxisQuantity(rate.title, rate.range == "0 to 1", rate.formula, rate.synonyms, references)
+
+
+def check_axis(argument: str, value: object) -> str:
+    """Check the name of a quantity for `x=` or `y=`."""
+    name, along = text(argument, value), argument == "x"
+    ranges = ("0 to 1",) if along else ("0 to 1", "0 up")
+    synonyms = {
+        rate: record.synonyms for rate, record in RATES.items() if record.range in ranges and not record.is_count
+    }
+    synonyms |= {quantity: record.synonyms for quantity, record in (X_ONLY if along else Y_ONLY).items()}
+    if name not in synonyms and not re.fullmatch(NUMBERED_NAME, name):
+        hint = rate_hint(name, synonyms)
+        if name in RATES:
+            hint = "it is a count" if RATES[name].is_count else f"it is a rate from {RATES[name].range}"
+        raise ValueError(f"{argument}: no axis shows {shown(name)}; {hint}")
+    if name not in synonyms:
+        rate_of(name)
+    return name
+
 
 ISO_F = (0.2, 0.4, 0.6, 0.8)
 """Contours that `iso_f=True` draws."""
@@ -27,6 +128,32 @@ SPREADS = {
 BACKENDS = ("matplotlib", "altair")
 SCALES = ("linear", "log", "logit")
 """Scales of an axis."""
+
+
+class CurveArguments(ColourArguments, total=False):
+    """The options of `plot` and `plot_curve`."""
+
+    x: str
+    y: str | Sequence[str]
+    facet: bool | str | Sequence[str]
+    average: bool | str | Sequence[str]
+    rectangles: bool
+    interpolated: bool
+    points: int | None
+    k: int | None
+    threshold: float | Sequence[float] | None
+    recall: float | Sequence[float] | None
+    mark: str | Sequence[str] | None
+    iso_f: bool | Sequence[float]
+    beta: float
+    threshold_labels: int
+    baseline: bool
+    label: str | None
+    spread: Literal["quartiles", "interval", "groups"] | None
+    highlight: int | str | Sequence[Any] | None
+    backend: Literal["matplotlib", "altair"]
+    xscale: Literal["linear", "log", "logit"] | None
+    yscale: Literal["linear", "log", "logit"] | None
 
 
 @dataclass(frozen=True)
@@ -116,16 +243,13 @@ class PlotOptions(Appearance):
 
 
 def options_of(
-    function: str,
-    arguments: Mapping[str, Any],
-    names: Sequence[str],
-    others: Sequence[str] = (),
-    positive: object = None,
+    function: str, arguments: Mapping[str, Any], others: Sequence[str] = (), positive: object = None
 ) -> PlotOptions:
-    """Validate the keyword arguments of `plot` or `plot_curve`.
+    """Validate the keyword arguments of `plot` or `plot_curve`. Those that are no options are properties of the lines.
 
-    `names`: those of the options, every other keyword is a property of the lines; `others`: what else `function` takes.
+    `others`: what else `function` takes.
     """
+    names = list(CurveArguments.__annotations__)
     options = {name: value for name, value in arguments.items() if name in names}
     line = {name: value for name, value in arguments.items() if name not in names}
     get = options.get
@@ -135,7 +259,7 @@ def options_of(
         raise ValueError(
             "k= marks ranks of the curve without interpolation: leave out interpolated= and points=, or k="
         )
-    iso_f, beta = _levels(get("iso_f")), f_of(get("beta", 1))[1:]
+    iso_f, beta = _f_levels(get("iso_f")), f_of(get("beta", 1))[1:]
     if beta != "1" and not iso_f:
         raise ValueError("beta= is that of the contours: give iso_f=, too; mark='max_f2' marks the best F2")
     _check_line(function, line, [*names, *others])
@@ -146,9 +270,9 @@ def options_of(
         interpolated=bool(flags["interpolated"] or points),
         points=points,
         k=None if k is None else int(Rank.of(k).k),
-        thresholds=tuple(float(Threshold.of(t).threshold) for t in _all("threshold", options)),
-        recalls=tuple(Recall.of(r) for r in _all("recall", options)),
-        best=tuple(_best(name) for name in _all("mark", options)),
+        thresholds=tuple(float(Threshold.of(t).threshold) for t in _listed("threshold", options)),
+        recalls=tuple(Recall.of(r) for r in _listed("recall", options)),
+        best=tuple(_best_point_name(name) for name in _listed("mark", options)),
         backend=one_of("backend", get("backend", "matplotlib"), BACKENDS),
         scales=(one_of("xscale", get("xscale"), (*SCALES, None)), one_of("yscale", get("yscale"), (*SCALES, None))),
         iso_f=iso_f,
@@ -161,7 +285,7 @@ def options_of(
         line=line,
         facet=_names_or_flag("facet", get("facet")),
         average=_names_or_flag("average", get("average")),
-        label=_label(get("label")),
+        label=None if get("label") is None else check_label("label", get("label")),
         **appearance_of(options),
     )
     _refuse_conflicts(parsed, options)
@@ -199,15 +323,6 @@ def _refuse_conflicts(options: PlotOptions, arguments: Mapping[str, Any]) -> Non
             )
 
 
-def _label(value: Any) -> str | None:
-    """Check that a label is text, and that matplotlib can draw its mathematics."""
-    if value is None:
-        return None
-    label = text("label", value)
-    check_mathematics("label", label)
-    return label
-
-
 def keys_of(argument: str, value: bool | str | Sequence[str], keys: Sequence[str]) -> list[str]:
     """Return the key columns of `facet` or `average`. True: all but `system`."""
     if value is False or value is None:
@@ -230,11 +345,11 @@ def _names_or_flag(argument: str, value: Any) -> bool | list[Any]:
     return key_names(argument, value, "True, or names of columns of by")
 
 
-def _all(argument: str, options: Mapping[str, Any]) -> list[Any]:
+def _listed(argument: str, options: Mapping[str, Any]) -> list[Any]:
     return [] if options.get(argument) is None else each(argument, options[argument])
 
 
-def _best(name: Any) -> str:
+def _best_point_name(name: Any) -> str:
     """Check the name of a best point."""
     match = re.fullmatch(f"max_f({DECIMAL})", name) if isinstance(name, str) else None
     if match is not None:
@@ -267,7 +382,7 @@ def _highlight(value: Any) -> int | tuple[str, ...] | None:
     return tuple(dict.fromkeys(str(scalar(name)) for name in names))
 
 
-def _levels(iso_f: Any) -> tuple[float, ...]:
+def _f_levels(iso_f: Any) -> tuple[float, ...]:
     if isinstance(scalar(iso_f), bool):
         iso_f = scalar(iso_f)
     if iso_f is None or iso_f is False:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import polars as pl
 
@@ -14,41 +15,32 @@ from frame_pr.frames.kinds import Frame, backend_class, read_stream
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.plotting.appearance import ColourArguments, split_policies
+from frame_pr.plotting.altair_charts import chart_of_curves, check_backend
+from frame_pr.plotting.appearance import PANELS, need_matplotlib, split_policies, unescape
+from frame_pr.plotting.curve_data import (
+    Y_KEY,
+    Curves,
+    DrawnCurve,
+    averages_of,
+    drawn_curves,
+    rank_curves,
+    read_curves,
+)
+from frame_pr.plotting.draw import IN_AXES, draw_axes
+from frame_pr.plotting.facets import draw_facets
+from frame_pr.plotting.legends import name_of
+from frame_pr.plotting.options import CurveArguments, PlotOptions, keys_of, options_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from frame_pr.plotting.options import PlotOptions
+_BEHIND, _IN_PANEL = 200, 10
+"""The most curves in one axes with `highlight=`, and in a panel."""
+_MOST_DECIMALS = 6
+"""The most decimals that a small area gives to all areas."""
 
 # `plot` and `plot_curve` return `Axes | Any`: with a union, every typed caller would have to test for a Figure.
-
-
-class CurveArguments(ColourArguments, total=False):
-    """The options of `plot` and `plot_curve`."""
-
-    x: str
-    y: str | Sequence[str]
-    facet: bool | str | Sequence[str]
-    average: bool | str | Sequence[str]
-    rectangles: bool
-    interpolated: bool
-    points: int | None
-    k: int | None
-    threshold: float | Sequence[float] | None
-    recall: float | Sequence[float] | None
-    mark: str | Sequence[str] | None
-    iso_f: bool | Sequence[float]
-    beta: float
-    threshold_labels: int
-    baseline: bool
-    label: str | None
-    spread: Literal["quartiles", "interval", "groups"] | None
-    highlight: int | str | Sequence[Any] | None
-    backend: Literal["matplotlib", "altair"]
-    xscale: Literal["linear", "log", "logit"] | None
-    yscale: Literal["linear", "log", "logit"] | None
 
 
 class LineArguments(TypedDict, total=False):
@@ -230,10 +222,6 @@ def plot(
     >>> ax.get_legend().get_texts()[0].get_text()
     'score (AP = 0.92, P = 3)'
     """
-    # Imported here because it would take a third of the import time of the package.
-    from frame_pr.plotting.curve_data import rank_curves
-    from frame_pr.plotting.draw import draw
-
     # An Arrow stream can be read once, but the checks and the curve both read it.
     frame = read_stream(frame)
     others, policies = split_policies(options)
@@ -244,7 +232,7 @@ def plot(
         (column,) = request.scores
         name = column.meta.output_name(raise_if_undetermined=False) if isinstance(column, pl.Expr) else column
         parsed = replace(parsed, score=str(name or ""))
-    return draw(rank_curves(frame, request, parsed), parsed)
+    return _draw(rank_curves(frame, request, parsed), parsed)
 
 
 @public(others=True)
@@ -286,12 +274,8 @@ def plot_curve(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, **options: Unp
     >>> ax.get_legend().get_texts()[0].get_text()
     'run 1 (AP = 0.92, P = 3)'
     """
-    # Imported here because it would take a third of the import time of the package.
-    from frame_pr.plotting.curve_data import read_curves
-    from frame_pr.plotting.draw import draw
-
     parsed = _parse("plot_curve", options)
-    return draw(read_curves(frame, parsed), parsed)
+    return _draw(read_curves(frame, parsed), parsed)
 
 
 if plot.__doc__ and plot_curve.__doc__:  # `python -OO` removes docstrings
@@ -304,13 +288,8 @@ if plot.__doc__ and plot_curve.__doc__:  # `python -OO` removes docstrings
 def _parse(
     function: str, options: Mapping[str, Any], others: Sequence[str] = (), positive: object = None
 ) -> PlotOptions:
-    from frame_pr.plotting.appearance import need_matplotlib
-
     need_matplotlib()
-    from frame_pr.plotting.altair_charts import check_backend
-    from frame_pr.plotting.options import options_of
-
-    parsed = options_of(function, options, list(CurveArguments.__annotations__), others, positive)
+    parsed = options_of(function, options, others, positive)
     check_backend(parsed.backend, parsed)
     return parsed
 
@@ -320,22 +299,103 @@ def _refuse_early(frame: Any, request: Request, options: PlotOptions) -> None:
 
     The rows of a LazyFrame are not known yet; of these, only the names of keys are.
     """
-    from frame_pr.plotting.draw import layout_of, refuse_thresholds
-    from frame_pr.plotting.options import keys_of
-
     if all(isinstance(column, str) for column in [*request.keys, *request.scores]):
         keys = [*map(str, request.keys), *(["system"] if request.several else [])]
         for name in ("facet", "average"):
             keys_of(name, getattr(options, name), keys)
-    if (
-        backend_class(frame)
-        or isinstance(frame, pl.LazyFrame)
-        or not (request.keys or request.several or options.thresholds)
-    ):
+    if backend_class(frame) or isinstance(frame, pl.LazyFrame):
         return
-    rows, output = rows_of(frame, request)
-    groups = output.restore(rows.frame.select(pl.col("group").unique())).collect()
-    layout_of(groups.select(output.keys), options)
-    if options.thresholds:
-        scores = rows.frame.select(pl.col("score").min() if request.ascending else pl.col("score").max()).collect()
-        refuse_thresholds(options, scores.to_series(), ascending=request.ascending)
+    if request.keys or request.several or options.thresholds:
+        rows, output = rows_of(frame, request)
+        groups = output.restore(rows.frame.select(pl.col("group").unique())).collect()
+        _layout_of(groups.select(output.keys), options)
+        if options.thresholds:
+            score = pl.col("score")
+            best = rows.frame.select(score.min() if request.ascending else score.max()).collect()
+            _refuse_thresholds(options, best.to_series(), ascending=request.ascending)
+
+
+def _draw(data: Curves, options: PlotOptions) -> Any:
+    """Draw the curves into axes, panels or a chart."""
+    if options.k is not None and not data.table["k"].dtype.is_integer():
+        raise ValueError("k= is a rank, and the rows of this curve are weighted and have no rank: leave out k=")
+    lines, panels, over = _layout_of(data.keys, options)
+    _refuse_thresholds(options, data.table["threshold"], ascending=data.ascending)
+    curves = averages_of(data, over, options) if over else drawn_curves(data, options)
+    # A key with a single value does not distinguish curves.
+    lines = [key for key in lines if data.keys[key].n_unique() > 1] or lines
+    if len(options.ys) > 1:
+        lines.append(Y_KEY)
+    # A single score has a name, too.
+    values = [value for curve in curves for key, value in curve.key.items() if key != Y_KEY]
+    names = {unescape(name_of(curve.key, part)) for curve in curves for part in (lines, *([key] for key in lines))}
+    options.check_names([*values, *({*names, options.score, options.label or ""} - {""})])
+    curves = _order_curves(curves, options)
+    options = replace(options, decimals=_decimals_of(curves, options))
+    if options.backend == "altair":
+        return chart_of_curves(curves, lines, panels, options)
+    return draw_facets(curves, panels, lines, options) if panels else draw_axes(curves, lines, options)
+
+
+def _order_curves(curves: Sequence[DrawnCurve], options: PlotOptions) -> list[DrawnCurve]:
+    """Return the curves in the order of `order=`: by names, or by their areas."""
+    if options.order != "value":
+        return [curves[place] for place in options.places([curve.key for curve in curves])]
+    if not options.areas:
+        raise ValueError(
+            "order='value' sorts by the area under the curves, and on these axes curves have no area: give names"
+        )
+    name = options.areas[0]
+    return sorted(curves, key=lambda curve: (curve.numbers[name] is None, -(curve.numbers[name] or 0)))
+
+
+def _decimals_of(curves: Sequence[DrawnCurve], options: PlotOptions) -> int:
+    """Return the number of decimals that all areas have in common."""
+    areas = [curve.numbers.get(name) for curve in curves for name in options.areas]
+    # An area near 1 must not be shown as 1, nor a small area as 0.
+    needed = [
+        1 - math.floor(math.log10(area)) if area < 0.5 else -math.floor(math.log10(1 - area))
+        for area in areas
+        if area and 1e-9 < area < 1 - 1e-9 and float(f"{area:.{options.decimals}f}") in (0, 1)
+    ]
+    return max(options.decimals, min(max(needed, default=0), _MOST_DECIMALS))
+
+
+def _layout_of(keys: pl.DataFrame, options: PlotOptions) -> tuple[list[str], list[str], list[str]]:
+    """Return the keys of lines, of panels and of averages. Too many curves raise an error."""
+    over, panels = keys_of("average", options.average, keys.columns), keys_of("facet", options.facet, keys.columns)
+    if shared := [key for key in panels if key in over]:
+        raise ValueError(f"facet= and average= both name {shared[0]!r}: a panel shows a group, or its mean")
+    lines = [key for key in keys.columns if key not in (*over, *panels)]
+    n_lines, n_panels = (keys[names].n_unique() if names else 1 for names in (lines, panels))
+    n_lines *= len(options.ys)
+    if options.label is not None and n_lines != 1:
+        raise ValueError(f"label= names one curve, and there are {n_lines}: leave it out")
+    most = options.max_groups or (PANELS if panels else IN_AXES if options.highlight is None else _BEHIND)
+    ways = "choose groups with a filter"
+    if n_panels > most:
+        raise ValueError(f"facet= gives {n_panels} panels, more than max_groups={most}: {ways}, or raise max_groups=")
+    if panels and n_lines > _IN_PANEL:
+        raise ValueError(
+            f"{n_lines} curves in one panel are more than can be told apart ({_IN_PANEL}): {ways}, or facet by more "
+            "keys"
+        )
+    if not panels and n_lines > most:
+        if keys.columns:
+            more = "facet=True draws small multiples, average=True their mean, highlight=3 names the best and the worst"
+            ways = f"{more}; or {ways}"
+        raise ValueError(
+            f"{n_lines} curves are more than can be told apart in one axes ({most}): {ways}, or raise max_groups="
+        )
+    return lines, panels, over
+
+
+def _refuse_thresholds(options: PlotOptions, scores: pl.Series, *, ascending: bool) -> None:
+    """Refuse a threshold that no score reaches."""
+    if not options.thresholds:
+        return
+    best: Any = scores.min() if ascending else scores.max()
+    where = "below every score (the lowest" if ascending else "above every score (the highest"
+    for threshold in options.thresholds:
+        if best is not None and (threshold < best if ascending else threshold > best):
+            raise ValueError(f"threshold={threshold:g} lies {where} is {best:g}): no row is predicted positive there")

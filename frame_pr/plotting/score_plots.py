@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import polars as pl
 
 from frame_pr.frames.arguments import one_of, public, real, whole
-from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.frames.messages import pluralize, warn
 from frame_pr.functions.curves import curve
@@ -17,24 +15,23 @@ from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.plotting.appearance import (
     Appearance,
     ColourArguments,
-    appearance_of,
     canvas,
     escape,
     grey,
     letters_along,
-    need_matplotlib,
+    look_of,
     palette,
     set_titles,
     share_text,
-    shorten,
     split_policies,
     text_colour,
 )
-from frame_pr.plotting.axis_quantities import axis_quantity
 from frame_pr.plotting.curve_artists import write_reason
-from frame_pr.plotting.curve_data import number_rows, read_curves
+from frame_pr.plotting.curve_data import read_curves
+from frame_pr.plotting.facets import draw_panels
 from frame_pr.plotting.legends import draw_legend
-from frame_pr.plotting.options import PlotOptions
+from frame_pr.plotting.options import PlotOptions, axis_quantity
+from frame_pr.plotting.results import read_result, split_groups
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -137,48 +134,41 @@ def plot_scores(
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['positives (3, 67% predicted)', 'negatives (2, 0% predicted)', 'threshold 0.75']
     """
-    need_matplotlib()
     arguments, policies = split_policies(options)
-    look = Appearance(**appearance_of(arguments, decimals=0, has_values=False))
+    look = look_of(arguments, decimals=0, has_values=False)
     n_bins = whole("bins", bins, least=1, most=_MOST_BINS)
     line = None if threshold is None else float(real("threshold", threshold))
     curves = read_curves(curve(frame, truth, score, by=by, positive=positive, **policies), PlotOptions())
     keys, names = curves.keys.rows(named=True), list(curves.keys.columns)
     look.check_names([value for key in keys for value in key.values()] or _HUES, _HUES)
-    tables = [
-        curves.table.filter(group=place).select(
-            pl.col("threshold").cast(pl.Float64),
-            *(
-                count - count.shift(1, fill_value=0)
-                for count in (pl.col("tp"), (pl.col("k") - pl.col("tp")).alias("fp"))
-            ),
-        )
-        for place in range(len(keys))
-    ]
-    tables = [table.filter(pl.col("threshold").is_finite()) for table in tables]
-    _warn_of_threshold(tables, line)
-    histograms = partial(_draw_histograms, n_bins=n_bins, threshold=line, look=look)
+    steps = (
+        (count - count.shift(1, fill_value=0)).over("group")
+        for count in (pl.col("tp"), (pl.col("k") - pl.col("tp")).alias("fp"))
+    )
+    counts = curves.table.select("group", pl.col("threshold").cast(pl.Float64), *steps)
+    counts = counts.filter(pl.col("threshold").is_finite())
+    _warn_of_threshold(counts["threshold"], line)
+    tables = [counts.filter(group=place) for place in range(len(keys))]
     ascending = bool(policies.get("ascending"))
-    title = escape(shorten(look.display(score))) if isinstance(score, str) else "Score"
+    histograms = partial(_draw_histograms, n_bins=n_bins, threshold=line, look=look, ascending=ascending)
+    title = look.label_of(score) if isinstance(score, str) else "Score"
     if len(keys) > 1:
-        from frame_pr.plotting.facets import draw_panels
 
-        def draw_one(ax: Axes, place: int) -> str:
-            counts = histograms(ax, tables[place], ascending=ascending, numbers=False)
-            return ", ".join(f"{name} = {text}" for name, text in zip(("P", "N"), counts, strict=False))
+        def draw_panel(ax: Axes, table: pl.DataFrame) -> str:
+            texts = histograms(ax, table, numbers=False)
+            return ", ".join(f"{name} = {text}" for name, text in zip(("P", "N"), texts, strict=False))
 
-        share = "system" not in names
-        return draw_panels(keys, names, look, (2.6, 2.0), draw_one, (title, "Share of the rows"), sharex=share)
+        share, titles = "system" not in names, (title, "Share of the rows")
+        return draw_panels(keys, names, tables, look, (2.6, 2.0), draw_panel, titles, sharex=share)
     with canvas(look, figsize=(6.4, 4.0), layout="constrained") as target:
         set_titles(target, title, "Share of the rows")
-        histograms(target, tables[0], ascending=ascending)
+        histograms(target, tables[0])
         draw_legend(target, look, above=True)
     return target
 
 
-def _warn_of_threshold(tables: Sequence[pl.DataFrame], threshold: float | None) -> None:
+def _warn_of_threshold(scores: pl.Series, threshold: float | None) -> None:
     """Warn if the threshold has another scale than the scores."""
-    scores = pl.concat([table["threshold"] for table in tables]) if tables else pl.Series([], dtype=pl.Float64)
     low: Any = scores.min()
     high: Any = scores.max()
     if threshold is not None and low is not None and not low <= threshold <= high:
@@ -327,33 +317,22 @@ def plot_gains(
     >>> [f"{bar.get_height():.2f}" for bar in ax.patches]  # 2, 1, 0 and 0 of 3
     ['0.67', '0.33', '0.00', '0.00']
     """
-    need_matplotlib()
-    look = Appearance(**appearance_of(options, has_values=False))
+    look = look_of(options, has_values=False)
     name = one_of("y", y, ("recall", "precision", "lift"))
     kind = kind_of(frame)
-    columns, needed = list(kind.columns), ["share", name, f"bin_{name}", "precision"]
-    if missing := [column for column in ("share", name, f"bin_{name}", "precision") if column not in columns]:
+    needed = list(dict.fromkeys(["share", name, f"bin_{name}", "precision"]))
+    if missing := [column for column in needed if column not in kind.columns]:
         raise ValueError(f"plot_gains draws a frame that gains_table gave, and this one has no column {missing[0]!r}")
-    keys = columns[: columns.index("share")]
-    names = list(map(str, keys))
-    needed = list(dict.fromkeys(needed))
-    table = kind.read([*keys, *needed]).select(map(by_name, [*names, *needed])).collect()
-    groups, number = number_rows(table, names)
-    named = groups.rows(named=True) if names else [{}]
-    look.check_names([value for key in named for value in key.values()] or _GAINS, _GAINS)
-    tables = [table.filter(number == place) for place in range(len(named))]
+    table, names = read_result(kind, kind.columns.index("share"), needed)
+    keys, tables = split_groups(table, names)
+    look.check_names([value for key in keys for value in key.values()] or _GAINS, _GAINS)
+    draw_panel = partial(_draw_gains, name=name, look=look)
     titles = ("Share of the rows", escape(look.display(name, axis_quantity(name).title)))
-    if len(named) > 1:
-        from frame_pr.plotting.facets import draw_panels
-
-        def draw_one(ax: Axes, place: int) -> str:
-            _draw_gains(ax, tables[place], name, look)
-            return ""
-
-        return draw_panels(named, names, look, (2.6, 2.0), draw_one, titles, sharex=True, sharey=True)
+    if len(keys) > 1:
+        return draw_panels(keys, names, tables, look, (2.6, 2.0), draw_panel, titles, sharex=True, sharey=True)
     with canvas(look, figsize=(6.4, 4.0), layout="constrained") as target:
         set_titles(target, *titles)
-        _draw_gains(target, tables[0], name, look)
+        draw_panel(target, tables[0])
         draw_legend(target, look, above=True)
     return target
 
@@ -371,16 +350,11 @@ def _draw_gains(ax: Axes, table: pl.DataFrame, name: str, look: Appearance) -> N
     heights = ax.bar(middles, of_bin, 0.9 * width, color=bars, label=look.display("bin", "rows of the bin"))
     word = look.display("cumulative", "all rows up to there")
     ax.plot(share, cumulative, "o-", markersize=4, color=line, label=word)
-    chance: dict[str, Any] = {
-        "color": grey(ax, 0.5),
-        "linestyle": ":",
-        "linewidth": 1,
-        "label": look.display("random ranking"),
-    }
+    chance: dict[str, Any] = {"color": grey(ax, 0.5), "linewidth": 1, "label": look.display("random ranking")}
     if name == "recall":
-        ax.plot([0, 1], [0, 1], **chance)
+        ax.plot([0, 1], [0, 1], ":", **chance)
     elif table.height:
-        ax.axhline(1 if name == "lift" else table["precision"][-1], **chance)
+        ax.axhline(1 if name == "lift" else table["precision"][-1], linestyle=":", **chance)
     ax.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     ax.set_xlim(0, 1)
     if letters_along(ax, ax.get_window_extent().width * 0.9 * width) >= look.decimals + 3:

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from math import ceil
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import one_of, public, real, text
+from frame_pr.frames.arguments import one_of, public, real
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.kinds import Frame, kind_of
-from frame_pr.frames.messages import did_you_mean, nearest, shown, warn
-from frame_pr.metrics.names import is_metric
+from frame_pr.frames.kinds import Frame
+from frame_pr.frames.messages import warn
 from frame_pr.plotting.altair_charts import chart_of_dots, check_backend
 from frame_pr.plotting.appearance import (
     LABEL_LENGTH,
     Appearance,
     ColourArguments,
-    appearance_of,
     canvas,
     escape,
     grey,
     in_legend,
     letters_along,
-    metric_title,
-    need_matplotlib,
+    look_of,
     open_figure,
     set_titles,
     shorten,
@@ -33,10 +30,9 @@ from frame_pr.plotting.appearance import (
     system_numbers,
     value_text,
 )
-from frame_pr.plotting.curve_data import number_rows
 from frame_pr.plotting.legends import draw_legend
 from frame_pr.plotting.options import BACKENDS
-from frame_pr.statistics.unit_values import COLUMNS
+from frame_pr.plotting.results import Values, metrics_of, number_rows, read_values
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -51,18 +47,6 @@ _NARROW = 30
 """Axes of the caller that are narrower than this number of letters have no title for the names of rows."""
 _OFFSET = 0.25
 """Distance between the intervals of two systems, in lines."""
-
-
-class Values(NamedTuple):
-    """The values of a metric that a plot draws."""
-
-    table: pl.DataFrame
-    """The keys, and `value, low, high, units`."""
-    keys: list[str]
-    title: str
-    """The metric, as a title of an axis."""
-    unit: str
-    """The word for the numbers in `units`."""
 
 
 @public()
@@ -143,37 +127,33 @@ def plot_intervals(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['1  (4)', '2  (4)']
     """
-    need_matplotlib()
-    name = None if metric is None else text("metric", metric)
     line = None if overall is None else float(real("overall", overall))
-    look = Appearance(**appearance_of(options))
+    look = look_of(options)
     check_backend(one_of("backend", backend, BACKENDS), look)
-    values = read_values(frame, name, look)
+    values = read_values(frame, metric, look)
     table, keys = values.table, values.keys
     has_systems = len(keys) > 1 and "system" in keys
     systems = table["system"].unique(maintain_order=True).to_list() if has_systems else []
     rows = [key for key in keys if not systems or key != "system"]
-    table = table.with_columns(mean=pl.col("value").mean().over(number_rows(table, rows)[1]))
     if look.order in (None, "value"):
-        table = table.sort("mean", descending=True, nulls_last=True, maintain_order=True)
-    named = places_of(table, rows)
+        mean = pl.col("value").mean().over(map(by_name, rows))
+        table = table.sort(mean, descending=True, nulls_last=True, maintain_order=True)
+    groups, number = number_rows(table, rows)
+    named = groups.rows(named=True)
     look.check_names([*systems, *(value for key in named for value in key.values())], systems)
-    systems = [systems[place] for place in look.places([{"system": system} for system in systems])]
-    if isinstance(look.order, tuple):
-        order = pl.Series(look.places(named)).arg_sort()
-        table = table.with_columns(rank=order.gather(number_rows(table, rows)[1])).sort("rank", maintain_order=True)
-    places, number = number_rows(table, rows)
-    look.check_number(len(places), "rows", MOST_ROWS)
+    look.check_number(len(named), "rows", MOST_ROWS)
     _warn_of_scale(table, line)
-    table = table.with_columns(place=len(places) - 1 - number)
+    systems, order = look.in_order(systems), pl.Series(look.places(named), dtype=pl.Int64)
+    groups, table = groups[order], table.with_columns(place=len(named) - 1 - order.arg_sort().gather(number))
+    if isinstance(look.order, tuple):
+        table = table.sort("place", descending=True, maintain_order=True)
     if backend == "altair":
         return chart_of_dots(table, rows, systems, values.title, table["value"].mean() if line is None else line, look)
-    with canvas(look, figsize=(6.4, 1.2 + HEIGHT * len(places)), layout="constrained") as target:
+    with canvas(look, figsize=(6.4, 1.2 + HEIGHT * len(named)), layout="constrained") as target:
         units = table.unique("place", maintain_order=True)["units"].to_list()
-        title = write_names(target, look.names_of(places), rows, look, units, values.unit)
-        _dots(target, table, systems, look)
+        title = write_names(target, look.names_of(groups), rows, look, units, values.unit)
+        _draw_dots(target, table, systems, look)
         _draw_overall(target, table["value"].mean(), line, look)
-        target.margins(y=min(0.1, 0.6 / max(1, len(places))))
         set_titles(target, values.title, title)
         draw_legend(target, look)
     return target
@@ -206,35 +186,36 @@ def _draw_overall(ax: Axes, mean: Any, overall: float | None, look: Appearance) 
     ax.annotate(label, (value, 1), ha="center", va="bottom", color=grey(ax, 0.4), **above)
 
 
-def _dots(ax: Axes, table: pl.DataFrame, systems: list[Any], look: Appearance) -> None:
+def _draw_dots(ax: Axes, table: pl.DataFrame, systems: list[Any], look: Appearance) -> None:
     """Draw a dot with its interval for each row, and lines that join systems without intervals."""
-    spans = table.group_by("place").agg(low=pl.col("value").min(), high=pl.col("value").max())
-    spans = spans.drop_nulls().sort("place")
     joined = bool(systems) and table["low"].null_count() == table.height
     if joined:
+        spans = table.group_by("place").agg(low=pl.col("value").min(), high=pl.col("value").max())
+        spans = spans.drop_nulls().sort("place")
         ax.hlines(spans["place"], spans["low"], spans["high"], color=grey(ax, 0.7), linewidth=2, zorder=1)
-    colours = colours_of(ax, systems, look)
-    for number, system in enumerate(systems or [None]):
-        rows = table.filter(pl.col("system").eq_missing(pl.lit(system))) if systems else table
-        rows = rows.select("place", pl.col("value", "low", "high").fill_null(float("nan")))
+    of_systems = _split_systems(table, systems, _colours_of(ax, systems, look), look)
+    for number, (rows, colour, label) in enumerate(of_systems):
         offset = 0.0 if joined or not systems else _OFFSET * ((len(systems) - 1) / 2 - number)
-        places = [place + offset for place in rows["place"]]
-        colour = colours[number]
-        ax.hlines(places, rows["low"].to_list(), rows["high"].to_list(), color=colour, linewidth=1.5)
-        label = in_legend(escape(shorten(look.display(value_text(system))))) if systems else ""
-        ax.plot(rows["value"].to_list(), places, "o", markersize=5, color=colour, label=label)
+        places, value, low, high = rows.select("place", "value", "low", "high").to_numpy().T
+        ax.hlines(places + offset, low, high, color=colour, linewidth=1.5)
+        ax.plot(value, places + offset, "o", markersize=5, color=colour, label=label)
 
 
-def colours_of(ax: Axes, systems: Sequence[Any], look: Appearance) -> list[Any]:
+def _split_systems(
+    table: pl.DataFrame, systems: Sequence[Any], colours: Sequence[Any], look: Appearance
+) -> Iterator[tuple[pl.DataFrame, Any, str]]:
+    """Yield the rows of each system with NaN for missing numbers, its colour and its label."""
+    table = table.with_columns(pl.col("value", "low", "high").fill_null(float("nan")))
+    for system, colour in zip(systems or [None], colours, strict=True):
+        rows = table.filter(pl.col("system").eq_missing(pl.lit(system))) if systems else table
+        yield rows, colour, in_legend(look.label_of(system)) if systems else ""
+
+
+def _colours_of(ax: Axes, systems: Sequence[Any], look: Appearance) -> list[Any]:
     """Return a colour for each system, or the first colour. A system has the colour of other plots."""
     names = [value_text(system) for system in systems]
     numbers = system_numbers(names) if systems else [0]
     return [look.colors.get(name, style(ax, n, None)["color"]) for name, n in zip(names or [""], numbers, strict=True)]
-
-
-def places_of(table: pl.DataFrame, keys: Sequence[str]) -> list[dict[str, Any]]:
-    """Return the keys of the rows of a plot, in the order of the frame."""
-    return number_rows(table, keys)[0].rows(named=True)
 
 
 def write_names(
@@ -258,9 +239,10 @@ def write_names(
     # A line is as high as two letters are wide.
     every = 1 if look.in_new_figure else ceil(2 * len(names) / max(1, letters_along(ax, box.height)))
     ax.set_yticks(range(len(names) - 1, -1, -every), labels[::every])
+    ax.margins(y=min(0.1, 0.6 / max(1, len(names))))
     if not look.in_new_figure and letters_along(ax, box.width) < _NARROW:
         return ""
-    title = escape(", ".join(shorten(look.display(key)) for key in keys))
+    title = ", ".join(map(look.label_of, keys))
     return f"{title} ({unit})" if any(counts) else title
 
 
@@ -325,54 +307,38 @@ def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[
     >>> [ax.get_label() for ax in figure.axes]
     ['average_precision', 'prevalence']
     """
-    need_matplotlib()
-    look = Appearance(**appearance_of(options))
-    metrics = _metrics_of(frame)
-    shares = [name for name in metrics if name == _PREVALENCE] if look.ax is None else []
+    look = look_of(options)
+    metrics = metrics_of(frame)
     others = [name for name in metrics if name != _PREVALENCE]
-    names = [text("metric", metric) if metric is not None else next(iter(others or metrics), ""), *shares]
-    tables = [read_values(frame, name, look) for name in dict.fromkeys(names)]
+    names = [next(iter(others or metrics), "") if metric is None else metric]
+    if look.ax is None and _PREVALENCE in metrics and _PREVALENCE not in names:
+        names.append(_PREVALENCE)
+    tables = [read_values(frame, name, look) for name in names]
     keys = [key for key in tables[0].keys if key != "system"]
     if len(keys) != 1:
         raise ValueError(f"plot_trend draws one key, such as a week, along the axis, and the frame has {len(keys)}")
     systems = tables[0].table["system"].unique(maintain_order=True).to_list() if "system" in tables[0].keys else []
     look.check_number(len(systems), "systems", _MOST_LINES)
     look.check_names(systems or [_PREVALENCE], systems)
-    systems = [systems[place] for place in look.places([{"system": system} for system in systems])]
-    if look.ax is not None:
-        with canvas(look) as target:
+    systems = look.in_order(systems)
+    if len(tables) == 1:
+        with canvas(look, figsize=(6.4, 4.0), layout="constrained") as target:
+            if look.ax is None:
+                target.set_label(names[0])
             _draw_trend(target, tables[0], keys[0], systems, look)
         return target
-    height = 4.0 if len(tables) == 1 else 5.0
-    with open_figure(look.figure, figsize=(6.4, height), layout="constrained") as figure:
-        ratios = [3, 1][: len(tables)]
-        grid = figure.subplots(len(tables), sharex=True, squeeze=False, height_ratios=ratios)[:, 0]
-        for ax, table, name in zip(grid, tables, dict.fromkeys(names), strict=True):
+    with open_figure(look.figure, figsize=(6.4, 5.0), layout="constrained") as figure:
+        grid = figure.subplots(2, sharex=True, height_ratios=[3, 1])
+        for ax, table, name in zip(grid, tables, names, strict=True):
             ax.spines[["top", "right"]].set_visible(False)
             ax.set_label(name)
             _draw_trend(ax, table, keys[0], systems, look, is_first=ax is grid[0])
-            if ax is not grid[-1]:
-                ax.set_xlabel("")
-    return figure if len(tables) > 1 else grid[0]
-
-
-def _metrics_of(frame: Any) -> list[str]:
-    """Return the metrics of a result of `intervals` or `evaluate`."""
-    kind = kind_of(frame)
-    columns = list(map(str, kind.columns))
-    if "metric" not in columns:
-        return [name for name in columns if is_metric(name)]
-    table = kind.read(["metric"]).select(by_name("metric")).collect()
-    return list(map(str, table.to_series().unique(maintain_order=True)))
+        grid[0].set_xlabel("")
+    return figure
 
 
 def _draw_trend(
-    ax: Axes,
-    values: Values,
-    key: str,
-    systems: Sequence[Any],
-    look: Appearance,
-    is_first: bool = True,
+    ax: Axes, values: Values, key: str, systems: Sequence[Any], look: Appearance, is_first: bool = True
 ) -> None:
     """Draw a line for each system, and a band if it has bounds."""
     table = values.table
@@ -383,23 +349,22 @@ def _draw_trend(
     along = table[key].unique(maintain_order=True)
     is_category = not (along.dtype.is_numeric() or along.dtype.is_temporal())
     places = dict(zip(along.to_list(), range(along.len()) if is_category else along.to_list(), strict=True))
-    colours = [grey(ax, 0.4)] if shared else colours_of(ax, systems, look)
-    for system, colour in zip(systems or [None], colours, strict=True):
-        rows = table.filter(pl.col("system").eq_missing(pl.lit(system))) if systems else table
+    colours = [grey(ax, 0.4)] if shared else _colours_of(ax, systems, look)
+    for rows, colour, label in _split_systems(table, systems, colours, look):
         x = [places[value] for value in rows[key]]
-        value, low, high = rows.select(pl.col("value", "low", "high").fill_null(float("nan"))).to_numpy().T
-        label = in_legend(escape(shorten(look.display(value_text(system))))) if systems else ""
+        value, low, high = rows.select("value", "low", "high").to_numpy().T
         ax.plot(x, value, "o-", markersize=4, color=colour, label=label)
         ax.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
+    ticks = letters_along(ax, ax.get_window_extent().width) // 8
     if is_category:
-        every = ceil(along.len() / max(2, letters_along(ax, ax.get_window_extent().width) // 8))
-        names = [shorten(look.display(value_text(name)), 12) for name in along]
-        ax.set_xticks(range(0, len(names), every), [escape(name) for name in names[::every]])
+        every = ceil(along.len() / max(2, ticks))
+        names = [look.label_of(name, 12) for name in along]
+        ax.set_xticks(range(0, len(names), every), names[::every])
     elif along.dtype.is_temporal():
         from matplotlib import dates
 
         date_ticks: Any = dates
-        locator = date_ticks.AutoDateLocator(maxticks=max(3, letters_along(ax, ax.get_window_extent().width) // 8))
+        locator = date_ticks.AutoDateLocator(maxticks=max(3, ticks))
         ax.xaxis.set_major_locator(locator)
         ax.xaxis.set_major_formatter(date_ticks.ConciseDateFormatter(locator))
     else:
@@ -409,53 +374,3 @@ def _draw_trend(
     set_titles(ax, escape(look.display(key)), values.title)
     if is_first:
         draw_legend(ax, look)
-
-
-def read_values(frame: Any, metric: str | None, look: Appearance) -> Values:
-    """Read the rows of a metric from a frame of `intervals` or of metrics."""
-    kind = kind_of(frame)
-    if metric is not None and "metric" not in kind.columns and metric in kind.columns:
-        return _read_metrics(kind, metric, look)
-    missing = [name for name in COLUMNS if name not in kind.columns]
-    if missing:
-        raise ValueError(
-            f"frame: no column {missing[0]!r}; pass a frame that intervals gave, "
-            "or a frame that evaluate gave together with the column to draw, metric=..."
-        )
-    keys = kind.columns[: kind.columns.index("metric")]
-    if not keys:
-        raise ValueError("frame: no key columns, so no groups to draw; call intervals with by= and without mean_over")
-    names = [str(key) for key in keys]
-    table = kind.read([*keys, *COLUMNS]).select(map(by_name, [*names, *COLUMNS])).collect()
-    selected = one_metric(table, metric)
-    title = escape(look.display(selected, metric_title(selected)))
-    return Values(table.filter(pl.col("metric") == selected), names, title, "n")
-
-
-def _read_metrics(kind: Any, metric: str, look: Appearance) -> Values:
-    """Read a frame of metrics. The columns before the first metric are keys, and there are no bounds."""
-    names = list(map(str, kind.columns))
-    keys = names[: next(i for i, name in enumerate(names) if name == metric or is_metric(name))]
-    if not keys:
-        raise ValueError("frame: no key columns, so no groups to draw; call evaluate with by= and without mean_over")
-    units = ["positives"] if "positives" in names else []
-    table = kind.read([*keys, metric, *units]).select(map(by_name, [*keys, metric, *units])).collect()
-    if not table[metric].dtype.is_numeric():
-        raise TypeError(f"metric={shown(metric)} is a column of {table[metric].dtype}: metrics are numbers")
-    none = pl.lit(None, pl.Float64)
-    number = by_name(units[0]) if units else pl.lit(None, pl.Int64)
-    value = by_name(metric).cast(pl.Float64).fill_nan(None)
-    table = table.select(*map(by_name, keys), value=value, low=none, high=none, units=number)
-    return Values(table, keys, escape(look.display(metric, metric_title(metric))), "positives")
-
-
-def one_metric(table: pl.DataFrame, metric: str | None) -> str:
-    """Return the metric to draw: the one that the caller names, or the only one of the frame."""
-    metrics = table["metric"].unique(maintain_order=True).to_list()
-    if metric is None and len(metrics) > 1:
-        raise ValueError(f"the frame has {len(metrics)} metrics: name one, metric={metrics[0]!r}")
-    if metric is not None and metric not in metrics:
-        near = nearest(metric, metrics)
-        hint = did_you_mean(near) if near else f"it has {', '.join(metrics)}"
-        raise ValueError(f"metric={shown(metric)} is not in the frame; {hint}")
-    return metric if metric is not None else metrics[0] if metrics else ""

@@ -9,8 +9,16 @@ from pictures import axes, curves, labels, random_run
 import frame_pr as fp
 from frame_pr.inputs.policies import Policies
 from frame_pr.inputs.request import request_of
-from frame_pr.plotting.curve_data import DrawnCurve, drawn_curves, rank_curves, read_curves, recall_levels
-from frame_pr.plotting.marks import best_point, point_at_recall, threshold_text
+from frame_pr.plotting.curve_data import (
+    DrawnCurve,
+    best_point,
+    drawn_curves,
+    point_at_recall,
+    rank_curves,
+    read_curves,
+    recall_levels,
+    threshold_text,
+)
 from frame_pr.plotting.options import PlotOptions
 
 POLICIES = Policies.__annotations__
@@ -73,7 +81,9 @@ def test_areas_of_a_reordered_curve_are_those_of_evaluate(call: dict[str, Any], 
         assert {each.key["group"] for each in drawn_twice} == set(wanted)
         for each in drawn_twice:
             row = wanted[each.key["group"]]
-            assert each.numbers == {metric: pytest.approx(row[metric], rel=1e-12) for metric in names}
+            assert {metric: each.numbers[metric] for metric in names} == {
+                metric: pytest.approx(row[metric], rel=1e-12) for metric in names
+            }
 
 
 @pytest.mark.parametrize("name", [name for name, options in OPTIONS.items() if options.k is None])

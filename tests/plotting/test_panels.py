@@ -104,6 +104,13 @@ def test_average_of_known_curves() -> None:
     assert (band.min(), band.max()) == (pytest.approx(0.625), pytest.approx(0.875))
 
 
+def test_averages_of_systems_and_groups() -> None:
+    run = random_run(groups=6).with_columns(other=-pl.col("score"), fold=pl.col("query") % 2)
+    ax = fp.plot(run, "relevant", ["score", "other"], by=["query", "fold"], average="query", ax=axes())
+    assert labels(ax)[:3] == ["score", "other", "fold (mean AP, 3 groups)"]
+    assert [label.split()[0] for label in labels(ax)[3:5]] == ["0", "1"]
+
+
 def test_average_where_recall_never_reaches_1() -> None:
     # One of two positives is never retrieved: precision 1 up to recall 1/2, 0 from there on.
     run = pl.DataFrame({"query": [1, 1], "relevant": [1, 1], "score": [0.9, None]})

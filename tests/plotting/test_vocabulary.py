@@ -65,6 +65,8 @@ def test_order_of_systems_and_groups() -> None:
     by_value = fp.plot(RUN, "relevant", "score", by="query", order="value", decimals=6)
     areas = [float(label.partition("AP = ")[2][:8]) for label in labels(by_value)[:3]]
     assert areas == sorted(areas, reverse=True)
+    undefined = RUN.with_columns(relevant=pl.col("relevant") & (pl.col("query") != 0))
+    assert labels(fp.plot(undefined, "relevant", "score", by="query", order="value"))[2].startswith("0 (AP undefined")
     for name in ("facets", "confusion"):
         assert [ax.get_label() for ax in PLOTS[name](order=[2, "0"]).axes if ax.axison] == ["2", "0", "1"]
     matrix = fp.plot_confusion(MATRIX.filter(query=0), order=[1, 0])
