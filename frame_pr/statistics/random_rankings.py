@@ -126,70 +126,57 @@ def _with_moments(patterns: pl.DataFrame) -> pl.DataFrame:
     `least` is the lowest value of AP, `cubes` is the tie correction of Mann and Whitney, and `largest` is the number of
     rows of the largest block. P is the number of positives, and N the number of rows.
 
-    AP = (1/P) sum_i x_i T_i / k_i. Here x_i is 1 if row i is positive and 0 otherwise, k_i is the rank at which the
-    block of row i ends, and T_i is the number of positives up to this rank. The expectation of a product of m distinct
-    x is e_m = P (P-1) ... (P-m+1) / (N (N-1) ... (N-m+1)). So the moments are sums over pairs of blocks. For rows
-    without ties, these sums are harmonic numbers.
+    AP = (1/P) sum_i x_i T_i / k_i over the R ranked rows. Here x_i is 1 if row i is positive and 0 otherwise, k_i is
+    the rank at which the block of row i ends, and T_i is the number of positives up to this rank. The expectation of a
+    product of m distinct x is e_m = P (P-1) ... (P-m+1) / (N (N-1) ... (N-m+1)). Let g_i be the number of rows of the
+    block, S = sum_i 1/k_i, B = sum_i 1/k_i^2, X = sum_i (g_i - 1)/k_i^2 and Y = sum_i (g_i - 1)/k_i. Summing over the
+    rows up to the end of each block, and over the pairs of blocks, gives
+
+    E[P AP] = e_1 S + e_2 (R - S) and
+    E[(P AP)^2] = e_1 B + e_2 (2 S^2 + 3 S - 5 B + 2 X) + e_3 (2 R S - 5 S^2 + 5 R - 9 S + 7 B - 5 X - Y)
+    + e_4 (R^2 - 2 R S + 3 S^2 - 5 R + 6 S - 3 B + 3 X + Y).
+
+    Without ties, S and B are harmonic numbers. A tied block changes them by a difference.
     """
     e: list[pl.Expr] = [pl.lit(1.0)]
     for m in range(4):
         e.append(pl.when(m < _N).then(e[-1] * (_P - m).clip(lower_bound=0.0) / (_N - m)).otherwise(0.0))
     _, e1, e2, e3, e4 = e
-    # A segment is a run of n rows without ties after row a, and a tied block of g rows that ends at k. The last one has
-    # no tied block.
-    table = patterns.lazy().select(
-        "pattern",
-        "rows",
-        "positives",
-        g=pl.concat_list("sizes", pl.lit(0, dtype=pl.Int64)),
-        k=pl.concat_list("ends", pl.col("ranked").cast(pl.Int64)),
-        unranked=pl.col("rows") - pl.col("ranked"),
-        e1=e1,
-        e2=e2,
-        e3=e3,
-        e4=e4,
-    )
-    table = table.explode("g", "k", empty_as_null=False).with_columns(pl.col("g", "k").cast(pl.Float64))
-    follows = pl.col("pattern") == pl.col("pattern").shift(1)
-    table = table.with_columns(a=pl.when(follows).then(pl.col("k").shift(1)).otherwise(0.0))
-    table = table.with_columns(n=pl.col("k") - pl.col("g") - pl.col("a"))
-    g, k, a, n, e1, e2, e3, e4 = (pl.col(name) for name in ("g", "k", "a", "n", "e1", "e2", "e3", "e4"))
-    table = table.with_columns(h=_harmonic(1, a, n), h2=_harmonic(2, a, n))
-    h, h2, part = pl.col("h"), pl.col("h2"), pl.when(g > 0).then(g / k).otherwise(0.0)
-    # The sums of g / k and of g (k - 1) / k over the blocks of the segments above.
-    sums = {"s": h + part, "t": n - h + part * (k - 1)}
-    table = table.with_columns((sum_.cum_sum() - sum_).over("pattern").alias(name) for name, sum_ in sums.items())
-
-    def with_above(s: pl.Expr, t: pl.Expr, inverse: pl.Expr, count: pl.Expr) -> pl.Expr:
-        """Return the sum over pairs of a block of a run (or a tied block) and a block above, given the sums above."""
-        return (s * (2 * e2 - 2 * e3) + t * (3 * e3 - 3 * e4)) * inverse + (s * e3 + t * e4) * count
-
-    pairs = with_above(pl.col("s"), pl.col("t"), h, n) + with_above(pl.col("s") + h, pl.col("t") + n - h, part, g)
-    halves, above = (h**2 - h2) / 2, (a + n) * h - n
-    pairs += (2 * e2 - 2 * e3) * halves + e3 * above
-    pairs += (3 * e3 - 3 * e4) * (n - (1 + a) * h - halves) + e4 * (n * (n - 1) / 2 - above)
-    alone = e1 * h2 + 3 * e2 * (h - h2) + e3 * (n - 3 * h + 2 * h2)
-    tied = part / k * (e1 + 3 * (k - 1) * e2 + (k - 1) * (k - 2) * e3)
-    tied += part * (g - 1) / k * (4 * e2 + 5 * (k - 2) * e3 + (k - 2) * (k - 3) * e4)
-    tied = pl.when(g > 0).then(tied).otherwise(0.0)
-    first, second = e1 * h + e2 * (n - h) + part * (e1 + (k - 1) * e2), 2 * pairs + alone + tied
-    # Expressions over all rows first: inside `agg` polars takes longer for them.
-    table = table.with_columns(first=first, second=second, cubes=g**3 - g)
-    # polars sums one group in another order than many. A running sum has one order.
-    moments = table.group_by("pattern").agg(
-        sum=pl.col("first").cum_sum().last(),
-        square=pl.col("second").cum_sum().last(),
-        cubes=pl.col("cubes").sum(),
-        largest=pl.max_horizontal(g.max(), pl.col("unranked").first()),
-        unranked=pl.col("unranked").first().cast(pl.Float64),
-    )
-    cubes = pl.col("cubes") + pl.col("unranked") ** 3 - pl.col("unranked")
+    tied = patterns.lazy().select("pattern", g="sizes", k="ends").explode("g", "k", empty_as_null=False)
+    g, k = (pl.col(name).cast(pl.Float64) for name in ("g", "k"))
+    of_block = {
+        "s": g / k - _harmonic(1, k - g, g),
+        "b": g / k**2 - _harmonic(2, k - g, g),
+        "x": (g - 1) * g / k**2,
+        "y": (g - 1) * g / k,
+        "cubes": g**3 - g,
+    }
+    # Expressions over all rows first: inside `agg` polars takes longer for them. A list has one order of summation.
+    tied = tied.select(pl.col("pattern").set_sorted(), largest=g, **of_block)
+    sums = [pl.col(name).implode().list.sum() for name in of_block]
+    groups = tied.group_by("pattern", maintain_order=True).agg(*sums, pl.col("largest").implode().list.max())
+    moments = groups.collect(engine="in-memory")
+    table = patterns.join(moments, on="pattern", how="left", maintain_order="left")
+    table = table.with_columns(pl.col(*of_block, "largest").fill_null(0.0), r=pl.col("ranked").cast(pl.Float64))
+    r, zero = pl.col("r"), pl.col("r") * 0
+    table = table.with_columns(s=pl.col("s") + _harmonic(1, zero, r), b=pl.col("b") + _harmonic(2, zero, r))
+    s, b, x, y = map(pl.col, ("s", "b", "x", "y"))
+    second = e1 * b + e2 * (2 * s**2 + 3 * s - 5 * b + 2 * x)
+    second += e3 * (2 * r * s - 5 * s**2 + 5 * r - 9 * s + 7 * b - 5 * x - y)
+    second += e4 * (r**2 - 2 * r * s + 3 * s**2 - 5 * r + 6 * s - 3 * b + 3 * x + y)
+    unranked = _N - r
     # The worst ranking without ties has its ranked positives at the end.
     last = (_P - (_N - pl.col("ranked"))).clip(lower_bound=0.0)
     before = pl.col("ranked") - last
     least = (last - before * harmonic_difference(before, last)) / _P
-    moments = moments.with_columns(cubes=cubes).drop("unranked")
-    return patterns.join(moments.collect(engine="in-memory"), on="pattern", how="left").with_columns(least=least)
+    return table.select(
+        *patterns.columns,
+        sum=e1 * s + e2 * (r - s),
+        square=second,
+        cubes=pl.col("cubes") + unranked**3 - unranked,
+        largest=pl.max_horizontal("largest", unranked),
+        least=least,
+    )
 
 
 @cache

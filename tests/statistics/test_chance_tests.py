@@ -168,6 +168,20 @@ def test_groups_do_not_depend_on_each_other():
         assert against_chance(part, [AP, AUC], by="g", correction=None).equals(together.filter(g=name))
 
 
+def test_a_group_beyond_the_table_of_harmonic_numbers():
+    long, short = ranked(40, 20_000, [1] * 9_000 + [3] * 2_000 + [5_000]), ranked(2, 10)
+    data = pl.concat([frame.with_columns(g=pl.lit(i)) for i, frame in enumerate([short, long, short])])
+    together = against_chance(data, by="g", correction=None).drop("g", "p_adjusted")
+    apart = [against_chance(frame, correction=None).drop("p_adjusted") for frame in (short, long, short)]
+    assert together.equals(pl.concat(apart))
+    # A pair of rows is positive with probability e2, of which the second one counts in the precision of the first.
+    e1, e2 = 40 / 20_000, 40 * 39 / (20_000 * 19_999)
+    ends = np.concatenate(
+        [np.arange(1, 9_001), 9_000 + 3 * np.repeat(np.arange(1, 2_001), 3), np.repeat(20_000, 5_000)]
+    )
+    assert together["expectation"][1] == near(((e1 + e2 * (ends - 1)) / ends).sum() / 40)
+
+
 def test_counts_and_several_scores():
     data = pl.DataFrame({"t": [1, 0, 1, 0], "s": [3, 2, 2, 1], "r": [1, 2, 3, 4], "n": [1, 2, 1, 3]})
     rows = data.select(pl.all().repeat_by("n")).explode(pl.all(), empty_as_null=False)
