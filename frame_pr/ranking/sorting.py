@@ -182,7 +182,7 @@ class _Sort:
             key = key.narrowed(table, numbers)
         ranked = self._ranked(table, key, mass, engine).with_columns(**whole)
         if self.kept.ranks:
-            ranked = self._with_last_within(ranked.collect(engine=engine), key, engine).lazy()
+            ranked = self._with_last_within(ranked.collect(engine=engine), key).lazy()
         totals = self._totals(ranked, key, units, has_counts="count" in table.columns)
         return totals.collect(engine=engine).to_struct("key")
 
@@ -355,15 +355,17 @@ class _Sort:
             end = pl.lit(True) if self.each_row else end | key.ends(of="truth" if not self._by_index else "row")
         return end
 
-    def _with_last_within(self, ranked: pl.DataFrame, key: SortKey, engine: Engine) -> pl.DataFrame:
+    def _with_last_within(self, ranked: pl.DataFrame, key: SortKey) -> pl.DataFrame:
         """Add whether a row is the last one of its group that ends a block within one of the ranks of `kept`."""
         weight = self._weight(key, pl.col("count") if "count" in ranked.columns else None)
-        run = pl.col("place").cast(pl.Int64) + 1 if weight is None else weight.cum_sum()
+        run = {} if weight is None else {"run": weight.cum_sum()}
         end = self._end(key) & key.is_retrieved() if self.unranked else self._end(key)
         rows = ranked.lazy().with_row_index("place").with_columns(bits=key.bits())
-        table = rows.select("place", run=run, last=key.ends(of="group"), end=end).collect(engine=engine)
-        ends = table.filter("end")
-        groups = table.filter("last").select(upto="run", before=pl.col("run").shift(1, fill_value=0))
+        table = rows.select("place", last=key.ends(of="group"), end=end, **run).collect(engine="in-memory")
+        # Without counts, the places of rows count them.
+        row_counts = [pl.col("place").cast(pl.Int64).alias("run") + 1] if weight is None else []
+        ends, groups = (table.filter(condition).with_columns(row_counts) for condition in ("end", "last"))
+        groups = groups.select(upto="run", before=pl.col("run").shift(1, fill_value=0))
         of_group, before = pl.col("upto") - pl.col("before"), pl.col("before")
         places = pl.repeat(False, len(ranked), dtype=pl.Boolean, eager=True)
         for rank in self.kept.ranks:
