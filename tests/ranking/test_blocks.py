@@ -1,5 +1,6 @@
 import math
 from dataclasses import replace
+from functools import partial
 
 import polars as pl
 import pytest
@@ -8,8 +9,11 @@ from samples import SCORE_IDS, SCORES
 
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
+from frame_pr.inputs.sort_keys import SortKey
+from frame_pr.metrics.cutoffs import Rank
 from frame_pr.ranking import sorting
 from frame_pr.ranking.blocks import blocks_of
+from frame_pr.ranking.sorting import Kept
 
 INFINITY = math.inf
 
@@ -104,6 +108,43 @@ def test_rows_that_are_counted_before_they_are_sorted_are_the_same_blocks(monkey
         found = blocks_of(ranked, each_row=each_row).collect()
         assert found.equals(expected)
         assert len(expected) == 300 or not each_row
+
+
+@pytest.mark.parametrize("drops", [False, True])
+@pytest.mark.parametrize("ties", ["threshold", "order"])
+@pytest.mark.parametrize("few", [False, True])
+@pytest.mark.parametrize("scores", [3, 40, 1000])
+def test_the_last_blocks_that_reach_a_threshold_or_are_within_a_rank_are_kept(monkeypatch, scores, few, ties, drops):
+    number = pl.int_range(600)
+    rows = pl.select(number=number).select(
+        group=pl.col("number") % 7,
+        score=pl.when(pl.col("number") % 11 > 0).then(pl.col("number") * 7919 % scores),
+        truth=pl.col("number") % 17 == 0,
+        dropped=pl.col("number") % 5 == 0,
+        tie=pl.col("number"),
+        count=pl.col("number") % 3 + 1,
+    )
+    options = {"ties": ties, "unscored": "unretrieved", **({"count": "count"} if ties == "threshold" else {})}
+    ranked, _ = rows_of(rows, request_of("truth", "score", None, None, options))
+    ranked = replace(ranked, small=False, frame=rows.lazy(), key=replace(ranked.key, drops=drops))
+    monkeypatch.setattr(sorting, "_LOOKED_AT", 100 if few else 2**16)
+    reaches = {f"at least {limit}": partial(SortKey.reaches, code=limit) for limit in (scores // 3, 2 * scores)}
+    ranks = [Rank.parse(rank).of_group for rank in ("1", "20", "30%", "10000")]
+    kept = blocks_of(ranked, steps=True, kept=Kept(reaches, ranks)).collect()
+    blocks, k, n = blocks_of(ranked).collect(), pl.col("k"), pl.col("rows")
+    shares = [pl.lit(1), pl.lit(20), (3 * n + 9) // 10, pl.lit(10_000)]
+    conditions = [
+        *(pl.col("threshold") >= limit for limit in (scores // 3, 2 * scores)),
+        *(k <= most for most in shares),
+    ]
+    is_kept = [k == k.filter(condition & pl.col("retrieved")).max().over("group") for condition in conditions]
+    expected = blocks.filter((pl.col("hits") > 0) | pl.col("last") | pl.any_horizontal(is_kept))
+    assert kept.select("block", "k", "tp", "rows").equals(expected.select("block", "k", "tp", "rows"))
+    assert len(kept) < len(blocks) or scores == 3
+    reached = kept.select(pl.col(f"at least {scores // 3}")).to_series()
+    assert reached.equals(
+        kept.select((pl.col("threshold") >= scores // 3).fill_null(False)).to_series(), check_names=False
+    )
 
 
 @pytest.mark.parametrize("weighted", [False, True])
