@@ -17,8 +17,11 @@ os.environ["PYTHONUTF8"] = "1"
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """The page of all pictures is drawn anew, and compared with its files, by a slow test: `make check` skips both."""
-    if item.path.name == "gallery.md":
+    """The pages whose calls take a second or more: `make check` skips them.
+
+    The page of all pictures is also drawn anew, and compared with its files, by a slow test.
+    """
+    if item.path.name in {"gallery.md", "how_sure.md", "identify.md", "scikit_learn.md"}:
         item.add_marker(pytest.mark.slow)
         item.add_marker(pytest.mark.versions)
 

@@ -434,6 +434,7 @@ except ImportError:
 FIRST_ORDERS = ("frame_pr first", "pandas first")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [*FIRST_ORDERS, *slow(*(order for order in ORDERS if order not in FIRST_ORDERS))])
 def test_pandas_frames_have_the_accessor_in_every_order_of_imports(order):
     run(ORDERS[order], "-W", "error")

@@ -36,6 +36,7 @@ def test_every_argument(door, argument):
     assert [one for one in faults if one] == []
 
 
+@pytest.mark.slow
 def test_right_arguments_are_right():
     # Or the test above would find what it looks for in calls that are wrong by another argument.
     for door in doors():
@@ -54,6 +55,7 @@ def test_what_is_told():
         assert told in fault(door, {"k": "x"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["lazy", "pandas"])
 def test_other_frames(kind):
     door = next(door for door in doors() if door.name == "evaluate")

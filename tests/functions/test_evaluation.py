@@ -87,6 +87,7 @@ def test_names_are_plain_in_yaml(name):
     assert not re.fullmatch(r"[0-9.eE+_-]+", name)
 
 
+@pytest.mark.slow
 def test_names_survive_sql_quoting():
     result = TEN.pr.evaluate(NAMES, "relevant", "score")
     assert not any('"' in name for name in NAMES)
@@ -103,6 +104,7 @@ def test_names_survive_parquet_and_csv(tmp_path):
     assert pl.read_csv(tmp_path / "result.csv").columns == NAMES
 
 
+@pytest.mark.slow
 def test_names_from_another_frame_of_results_ask_again():
     first = TEN.pr.evaluate(NAMES, "relevant", "score")
     assert TEN.pr.evaluate(first.columns, "relevant", "score").equals(first)

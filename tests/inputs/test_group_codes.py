@@ -180,6 +180,7 @@ def test_keys_come_first_and_sorted_for_every_function(kind, function, given):
     assert found == [(None, "b"), (1, None), (1, "a"), (2, "b"), (3, "a")]
 
 
+@pytest.mark.slow
 def test_adding_a_group_changes_no_other():
     keys = pl.Series(["c", "a", None, "d"])
     data, _ = rows_of(keys)

@@ -106,6 +106,7 @@ def test_a_template_keeps_no_rows():
     assert all(cell.data is None for cell in cells)
 
 
+@pytest.mark.slow
 def test_threads_have_rows_of_their_own():
     expected = {seed: usual(rows(seed, 50), NAMES, "y", "s", by="q") for seed in range(8)}
 
@@ -119,6 +120,7 @@ def test_threads_have_rows_of_their_own():
     assert max(copies) <= templates._COPIES
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_bounded():
     frame = rows()
     for k in range(1, templates._MOST + 10):
