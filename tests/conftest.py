@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import hypothesis
 import pytest
 from engines import dask_cluster, engine, spark, spark_connect  # noqa: F401  fixtures
+from example_runs import gallery_plots  # noqa: F401  a fixture
 from kinds import KINDS, Kind
 
 import frame_pr  # noqa: F401  registers .pr, which the tests use on plain frames
