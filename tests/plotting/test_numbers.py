@@ -57,7 +57,7 @@ CALLS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("call", CALLS, ids=str)
+@pytest.mark.parametrize("call", [*CALLS[::2], *slow(*CALLS[1::2])], ids=str)
 @pytest.mark.parametrize("name", OPTIONS)
 def test_areas_of_a_reordered_curve_are_those_of_evaluate(call: dict[str, Any], name: str) -> None:
     options = OPTIONS[name]
