@@ -8,7 +8,7 @@ from fuzz.trying import shown, tried
 # Random data look like mistakes now and then.
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::frame_pr.DataWarning")]
 
-# Few of each, as a run of CI begins with thousands.
+# Few of each: `.ci/run` tries thousands more.
 CASES = dict.fromkeys(("lazy", "streaming", "pandas", "numpy", "beside", "expressions", "partitioned"), 40)
 CASES |= {"polars": 160, "dask": 20}
 
