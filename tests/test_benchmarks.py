@@ -58,6 +58,8 @@ def test_the_exponent_of_a_square_is_two():
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peak memory is read from /proc")
 @pytest.mark.filterwarnings("ignore:.*invalid escape sequence")  # ranx, when it is compiled
 def test_the_whole_run_makes_a_page(tmp_path: Path, monkeypatch):
+    # Of a thousand rows, Python is faster than a compiler. numba reads this when it is first imported.
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     monkeypatch.setattr(run, "GROWING", ("100k x 100",))
     # Each case takes a process; all these calls are in the times, too. One of each table, and the peers.
     kept = [calls.BASE, f"{calls.BASE}, {next(iter(calls.FRAMES))}", next(iter(calls.CALLS)), "polarbearings"]

@@ -10,7 +10,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::frame_pr.Dat
 
 # Few of each: `.ci/run` tries thousands more.
 CASES = dict.fromkeys(("lazy", "streaming", "pandas", "numpy", "beside", "expressions", "partitioned"), 40)
-CASES |= {"polars": 160, "dask": 20}
+CASES |= {"polars": 120, "partitioned": 20, "dask": 10}
 
 
 @pytest.mark.parametrize(("seed", "engine"), list(enumerate(CASES)))
