@@ -16,9 +16,24 @@ os.environ |= {"COLUMNS": "80", "LINES": "24", "POLARS_TABLE_WIDTH": "100"}
 os.environ["PYTHONUTF8"] = "1"
 
 
+# Pages whose calls take about half a second or more.
+SLOW_PAGES = {
+    "better.md",
+    "classifiers.md",
+    "gallery.md",
+    "how_sure.md",
+    "identify.md",
+    "numbers.md",
+    "scikit_learn.md",
+}
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """The page of all pictures is drawn anew, and compared with its files, by a slow test: `make check` skips both."""
-    if item.path.name == "gallery.md":
+    """`make check` skips pages that take long.
+
+    The page of all pictures is also drawn anew, and compared with its files, by a slow test.
+    """
+    if item.path.name in SLOW_PAGES:
         item.add_marker(pytest.mark.slow)
         item.add_marker(pytest.mark.versions)
 

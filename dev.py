@@ -79,7 +79,7 @@ def test() -> None:
     """Run lint and all tests, except those that need the extra `peers`."""
     lint()
     # With loadgroup, the tests that share a JVM or a cluster run in one process.
-    run(install("dev"), "-m", "pytest", "-m", "not peers", "--numprocesses=auto", "--dist=loadgroup")
+    run(install("dev"), "-m", "pytest", "-m", "not peers", "--numprocesses=auto", "--dist=loadgroup", **POLARS_THREADS)
 
 
 @command

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import hypothesis
 import pytest
 from engines import dask_cluster, engine, spark, spark_connect  # noqa: F401  fixtures
+from example_runs import gallery_plots  # noqa: F401  a fixture
 from kinds import KINDS, Kind
 
 import frame_pr  # noqa: F401  registers .pr, which the tests use on plain frames
@@ -14,7 +15,7 @@ import frame_pr  # noqa: F401  registers .pr, which the tests use on plain frame
 # A failing test shows where an error was raised.
 os.environ.setdefault("FRAME_PR_TRACEBACK", "1")
 # The same examples in every run: a failure is a change of the code. `--hypothesis-profile=default` looks further.
-hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=20, database=None)
+hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=12, database=None)
 hypothesis.settings.load_profile("repeatable")
 
 

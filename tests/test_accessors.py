@@ -182,7 +182,7 @@ def test_a_misspelt_argument():
 # lazy in, lazy out --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("by", [None, "q", ["model", "q"]], ids=str)
+@pytest.mark.parametrize("by", [["model", "q"], *slow(None, "q")], ids=str)
 @pytest.mark.parametrize(("function", "given"), CALLS, ids=CALL_IDS)
 def test_a_lazy_frame_is_never_collected(monkeypatch, function, given, by):
     def collected(*_, **__):
@@ -226,18 +226,22 @@ def test_the_rows_of_a_lazy_frame_are_not_looked_at(given):
         result.collect()
 
 
+OTHER_TYPES = (
+    (DATA, None),
+    (DATA.cast({"score": pl.Float32, "q": pl.Int8, "model": pl.Categorical}), "model"),
+    (DATA.cast({"score": pl.Int64, "q": pl.UInt64, "relevant": pl.Int8, "predicted": pl.Float64}), "q"),
+    (DATA.with_columns(pl.col("score").cast(pl.Decimal(12, 4)), q=pl.lit(None, dtype=pl.Date)), ["model", "q"]),
+)
+
+
+@pytest.mark.parametrize("types", [1, *slow(0, 2, 3)])
 @pytest.mark.parametrize(("function", "given"), CALLS, ids=CALL_IDS)
-def test_collect_schema_tells_the_truth(function, given):
-    for data, by in (
-        (DATA, None),
-        (DATA.cast({"score": pl.Float32, "q": pl.Int8, "model": pl.Categorical}), "model"),
-        (DATA.cast({"score": pl.Int64, "q": pl.UInt64, "relevant": pl.Int8, "predicted": pl.Float64}), "q"),
-        (DATA.with_columns(pl.col("score").cast(pl.Decimal(12, 4)), q=pl.lit(None, dtype=pl.Date)), ["model", "q"]),
-    ):
-        result = call(data.lazy(), function, by=by, **given)
-        for engine in ("in-memory", "streaming"):
-            assert result.collect_schema() == result.collect(engine=engine).schema
-        assert result.collect_schema() == call(data, function, by=by, **given).schema
+def test_collect_schema_tells_the_truth(function, given, types):
+    data, by = OTHER_TYPES[types]
+    result = call(data.lazy(), function, by=by, **given)
+    for engine in ("in-memory", "streaming"):
+        assert result.collect_schema() == result.collect(engine=engine).schema
+    assert result.collect_schema() == call(data, function, by=by, **given).schema
 
 
 @pytest.mark.parametrize(
@@ -434,6 +438,7 @@ except ImportError:
 FIRST_ORDERS = ("frame_pr first", "pandas first")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [*FIRST_ORDERS, *slow(*(order for order in ORDERS if order not in FIRST_ORDERS))])
 def test_pandas_frames_have_the_accessor_in_every_order_of_imports(order):
     run(ORDERS[order], "-W", "error")

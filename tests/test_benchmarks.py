@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from benchmarks import calls, contenders, data, memory, page, peers, run
+from benchmarks import calls, contenders, data, databases, memory, page, peers, run, small
 
 pytestmark = pytest.mark.slow
 
@@ -58,11 +58,15 @@ def test_the_exponent_of_a_square_is_two():
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peak memory is read from /proc")
 @pytest.mark.filterwarnings("ignore:.*invalid escape sequence")  # ranx, when it is compiled
 def test_the_whole_run_makes_a_page(tmp_path: Path, monkeypatch):
+    # Of a thousand rows, Python is faster than a compiler. numba reads this when it is first imported.
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     monkeypatch.setattr(run, "GROWING", ("100k x 100",))
     # Each case takes a process; all these calls are in the times, too. One of each table, and the peers.
-    ours = [calls.BASE, *(f"{calls.BASE}, {name}" for name in list(calls.FRAMES)[:1]), *list(calls.CALLS)[:1]]
-    kept = [*ours, "`df.sort(by, score)`", "polarbearings"]
+    kept = [calls.BASE, f"{calls.BASE}, {next(iter(calls.FRAMES))}", next(iter(calls.CALLS)), "polarbearings"]
     monkeypatch.setattr(memory, "CASES", {name: memory.CASES[name] for name in kept})
+    monkeypatch.setattr(databases, "GROUPS", [1, 100_000])
+    in_turns = small.in_turns
+    monkeypatch.setattr(small, "in_turns", lambda runs, _: in_turns(runs, 1))
     found = run.measure(["100k x 100"], 1_000, 1, [100, 1_000], 30, tmp_path, engines=False)
     made = page.page(found, 1_000, 1)
     assert all(measured for section, measured in found.times.items() if section != "suites")
@@ -73,6 +77,6 @@ def test_the_whole_run_makes_a_page(tmp_path: Path, monkeypatch):
         assert f"| {name} |" in made
     assert "| `tally` of them, in 101 bins |" in made
     assert "| 10,000 rows, one group | partitioned, 2GiB | " in made
-    assert {groups: len(ways) for groups, ways in found.stored.items()} == dict.fromkeys([1, 50, 100_000], 4)
+    assert {groups: len(ways) for groups, ways in found.stored.items()} == dict.fromkeys([1, 100_000], 4)
     assert "| 100,000 | rows are sent | " in made
     assert "| AP of 10 rows, ms | <= 1 | best: " in made

@@ -107,6 +107,7 @@ def test_the_way_of_a_call_leads_through_files_that_are_there():
     assert [name for name in named if not (package / name).exists()] == []
 
 
+@pytest.mark.slow
 def test_the_page_of_frames_is_what_the_functions_take():
     pytest.importorskip("matplotlib").use("Agg")
     pytest.importorskip("pyarrow")

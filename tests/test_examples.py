@@ -1,8 +1,6 @@
 """Each example runs as a reader would run it, with warnings as errors, and prints what it promises."""
 
 import re
-import subprocess
-import sys
 from html import escape
 from pathlib import Path
 
@@ -10,6 +8,7 @@ import matplotlib as mpl
 import pandas as pd
 import polars as pl
 import pytest
+from example_runs import output_of
 from polars.testing import assert_frame_equal
 
 import frame_pr
@@ -22,37 +21,6 @@ DIGITS, SEARCH = pytest.mark.xdist_group("digits"), pytest.mark.xdist_group("sea
 README = Path(__file__).parents[1] / "README.md"
 CONSTRAINTS = Path(__file__).parents[1] / "constraints.txt"
 GALLERY = Path(__file__).parents[1] / "docs" / "gallery.md"
-EXAMPLES = Path(__file__).parents[1] / "examples"
-
-
-# Of a script that draws all pictures, a fifth of the time goes into the search for garbage.
-SELDOM_COLLECTED = """
-import gc, runpy, sys
-gc.set_threshold(20_000, 20, 20)
-del sys.argv[0]
-runpy.run_path(sys.argv[0], run_name="__main__")
-"""
-
-
-def output_of(example: str, *arguments: Path, warnings: str = "error", through: str | None = None) -> str:
-    ran = subprocess.run(
-        [
-            sys.executable,
-            "-W",
-            warnings,
-            "-X",
-            "utf8",
-            *(["-c", through] if through else []),
-            EXAMPLES / example,
-            *arguments,
-        ],
-        capture_output=True,
-        encoding="utf-8",
-        timeout=300,
-    )
-    assert ran.returncode == 0, ran.stderr
-    assert ran.stderr == ""
-    return ran.stdout
 
 
 @pytest.fixture(scope="module")
@@ -189,9 +157,8 @@ def test_search_walks_down_one_query(search: str) -> None:
     assert {row[1] for row in rows} == {"true", "false"}
 
 
-def test_gallery_draws_every_picture_that_stands_above_its_lines(tmp_path: Path) -> None:
-    # matplotlib before 3.10.8 calls pyparsing by its old names; all else would be on stderr.
-    output_of("gallery.py", tmp_path, warnings="ignore::DeprecationWarning", through=SELDOM_COLLECTED)
+@pytest.mark.xdist_group("site")  # for which they are drawn, too
+def test_gallery_draws_every_picture_that_stands_above_its_lines(gallery_plots: Path) -> None:
     docs = GALLERY.parent
     texts = {page: page.read_text(encoding="utf-8") for page in docs.rglob("*.md")}
     shown = [
@@ -204,7 +171,7 @@ def test_gallery_draws_every_picture_that_stands_above_its_lines(tmp_path: Path)
     for alt, light in shown:
         assert len(alt) > 30  # what is to be seen
         for path in (light, light.with_stem(f"{light.stem}-dark")):
-            drawn = (tmp_path / path).read_text(encoding="utf-8")
+            drawn = (gallery_plots / path).read_text(encoding="utf-8")
             assert f"<title>{escape(' '.join(alt.split()), quote=False)}</title>" in drawn
             # Only the plot of the README is in the repository. Another matplotlib has other margins.
             if light.stem == "textbook" and f"matplotlib=={mpl.__version__}\n" in CONSTRAINTS.read_text(

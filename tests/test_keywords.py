@@ -209,6 +209,7 @@ def test_more_cutoffs_than_a_call_takes(call, sentence):
         call()
 
 
+@pytest.mark.slow
 def test_as_many_cutoffs_as_people_use():
     assert fp.confusion(RUN, "rel", "s", threshold=[i / 100 for i in range(101)]).height == 101
     assert fp.precision_at_k(RUN, "rel", "s", k=range(1, 101)).width == 100

@@ -33,6 +33,7 @@ def test_the_package_keeps_the_contract(tmp_path):
     assert "Layers KEPT" in checked(tmp_path).stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "line", "said"),
     [

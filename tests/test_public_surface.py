@@ -1,6 +1,7 @@
 """The public surface is that of the checked-in snapshot: a change of it is deliberate."""
 
 import public_surface
+import pytest
 
 import frame_pr
 
@@ -10,6 +11,7 @@ def test_the_public_surface_is_that_of_the_snapshot():
     assert public_surface.text() == snapshot, "if the change is deliberate, run: python tests/public_surface.py"
 
 
+@pytest.mark.slow
 def test_a_removed_name_and_a_renamed_argument_change_the_surface(monkeypatch):
     before = public_surface.text().splitlines()
     monkeypatch.setattr(frame_pr, "__all__", [name for name in frame_pr.__all__ if name != "tally"])

@@ -75,6 +75,7 @@ def test_options_that_exclude_each_other(one, other):
         assert call(**arguments).height == 1
 
 
+@pytest.mark.slow
 def test_frames_in_parts_refuse_the_order_of_rows_besides():
     parts = fp.partitioned(RUN.with_columns(query=1), partitions=2, progress=False)
     arguments = {"truth": "relevant", "score": "score", "by": "query"}

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -40,11 +41,10 @@ def missing_plots() -> list[Path]:
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def site(tmp_path_factory: pytest.TempPathFactory, gallery_plots: Path) -> Path:
     built = tmp_path_factory.mktemp("site")
-    if missing_plots():
-        gallery = [sys.executable, "-W", "ignore::DeprecationWarning", "examples/gallery.py"]
-        subprocess.run(gallery, cwd=ROOT, capture_output=True, check=True, timeout=300)
+    for plot in missing_plots():
+        shutil.copyfile(gallery_plots / plot.resolve().relative_to(ROOT / "docs"), plot)
     build = [sys.executable, "-m", "sphinx", "-q", "-E", "-W", "--keep-going", "docs", built]
     ran = subprocess.run(build, cwd=ROOT, capture_output=True, encoding="utf-8", timeout=300)
     assert ran.returncode == 0, ran.stderr

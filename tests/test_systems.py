@@ -38,6 +38,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.slow
 def test_without_time_zones_in_an_odd_folder_with_spawned_processes(tmp_path):
     folder = tmp_path / "a folder (é, 漢字) [1]"
     folder.mkdir()

@@ -68,7 +68,9 @@ def mypy(paths: list[Path]) -> Faults:
     """Lines with faults, by file."""
     pytest.importorskip("mypy")
     # A page uses the same name for several frames.
-    options = ("--strict", "--output=json", "--allow-redefinition", "--ignore-missing-imports")
+    # In the cache of `make lint`, which has other options, either would make the other begin anew.
+    cache = ROOT / ".mypy_cache" / "tests"
+    options = ("--strict", "--output=json", "--allow-redefinition", "--ignore-missing-imports", f"--cache-dir={cache}")
     done = run("mypy", *options, *map(str, paths))
     faults = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
     assert done.returncode == (1 if faults else 0), done.stdout + done.stderr

@@ -84,6 +84,7 @@ def test_group_by(frame: pl.DataFrame) -> None:
     same(frame.group_by("group").agg(expressions()).sort("group"), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 def test_lazy(frame: pl.DataFrame, engine: pl.EngineType) -> None:
     query = frame.lazy().group_by("group").agg(expressions()).sort("group")
@@ -104,6 +105,7 @@ def test_over(frame: pl.DataFrame) -> None:
     same(result, fp.with_metrics(frame, list(METRICS), "truth", "score", by="group"))
 
 
+@pytest.mark.slow
 def test_group_by_dynamic(frame: pl.DataFrame) -> None:
     windows = frame.group_by_dynamic("time", every="12h").agg(expressions())
     expected = fp.evaluate(frame, list(METRICS), "truth", "score", by=pl.col("time").dt.truncate("12h"))
@@ -115,6 +117,7 @@ def windows_of(frame: pl.DataFrame, hours: int) -> Iterator[pl.DataFrame]:
         yield frame.filter(pl.col("time") <= time, pl.col("time") > time - timedelta(hours=hours))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("overlapping", ["rolling", "dynamic"])
 def test_overlapping_windows(frame: pl.DataFrame, overlapping: str) -> None:
     frame = frame.head(120)
@@ -176,7 +179,7 @@ def test_known_answers() -> None:
     assert cut.row(0) == (0.5, 0.5, 0.25)
 
 
-@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt8, pl.Int128, pl.Float32, pl.Decimal(10, 2)])
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.Decimal(10, 2), *slow(pl.UInt8, pl.Int128, pl.Float32)])
 def test_types_of_score(dtype: pl.DataType) -> None:
     random = np.random.default_rng(0)
     frame = pl.DataFrame({"score": random.integers(0, 20, 100), "truth": random.random(100) < 0.3})

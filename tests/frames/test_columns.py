@@ -122,6 +122,7 @@ def test_runs_and_judgments(kind, name):
         kind.read(fp.join_judgments(kind(run), kind(twice), on=[name, "d"]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["*", *slow(*PATTERNS[1:], "start", "end", "strip"), "_one"])
 def test_plots_of_groups(name):
     pytest.importorskip("matplotlib").use("agg")

@@ -31,6 +31,7 @@ def test_show_versions_has_a_line_for_each_library(capsys, monkeypatch):
     assert lines["no_such_library"] == "not installed"
 
 
+@pytest.mark.slow
 def test_show_versions_imports_no_library():
     script = """
 import sys, frame_pr

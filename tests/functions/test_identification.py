@@ -66,7 +66,10 @@ def test_every_call_gives_its_value():
         # A hit and a miss of one score in this order, then a hit: (1 + 2/3) / 2, where together they have 1/2.
         (pl.DataFrame({"relevant": [1, 0, 1], "score": [2, 2, 1]}), 0.8333, "order of the rows, as VOC", {}),
         # Query a has (1 + 2/3) / 2, b and c have 0: a third of it.
-        (QUERIES, 0.2778, "trec_eval's map), mean over the groups, those without a value as 0", {"by": "q"}),
+        pytest.param(
+            *(QUERIES, 0.2778, "trec_eval's map), mean over the groups, those without a value as 0", {"by": "q"}),
+            marks=pytest.mark.slow,
+        ),
         # Of a and b, which have something to find.
         pytest.param(*(QUERIES, 0.4167, "trec_eval's map), mean over the groups", {"by": "q"}), marks=pytest.mark.slow),
         # Gains 3, 0, 1 with 2 to their power less 1 are 7, 0, 1: (7 + 1/2) / (7 + 1/log2 3) of a, 0 of b.
@@ -75,7 +78,10 @@ def test_every_call_gives_its_value():
             marks=pytest.mark.slow,
         ),
         # Positive from 2 on: in a the first, at rank 1, and b.
-        (QUERIES, "0.5000", "positive from a gain of 2 on, mean over the groups", {"by": "q", "gain": "g"}),
+        pytest.param(
+            *(QUERIES, "0.5000", "positive from a gain of 2 on, mean over the groups", {"by": "q", "gain": "g"}),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_numbers_of_others(data, value, definition, given):
@@ -92,6 +98,7 @@ def test_none_is_said_plainly():
     assert found["difference"].abs()[1:].is_sorted()
 
 
+@pytest.mark.slow
 def test_a_match_of_few_digits_is_likely_by_chance():
     data = pl.concat([TEN.with_columns(q=1), SIX.with_columns(q=2)])
     near, far = (fp.identify(data, text, "relevant", "score", by="q")["chance"][0] for text in ("0.62", "0.6250"))
@@ -106,6 +113,7 @@ def test_what_is_no_number(value):
         fp.identify(TEN, value, "relevant", "score")
 
 
+@pytest.mark.slow
 def test_counts_and_tie_breaks_are_taken():
     data = pl.DataFrame({"y": [1, 0, 1], "s": [2, 2, 1], "d": ["a", "b", "c"], "n": [2, 1, 1]})
     # Descending by d: the miss first: (1/2 + 2/3) / 2.
@@ -117,6 +125,7 @@ def test_counts_and_tie_breaks_are_taken():
         fp.identify(data, 0.5, "y", "s", ties="order")
 
 
+@pytest.mark.slow
 def test_a_float32_has_six_digits():
     run = pl.DataFrame({"hit": [1, 0, 1, 0, 1], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
     # 34/45 = .75555...; the second value is what `.item()` of torch and numpy gives of it.
@@ -129,6 +138,7 @@ def test_a_float32_has_six_digits():
     assert fp.identify(run, 0.75, "hit", "score").filter(pl.col("call") == "")["definition"][0].endswith(" 0.75")
 
 
+@pytest.mark.slow
 def test_a_percentage_is_read_as_one():
     run = pl.DataFrame({"hit": [1, 0, 1, 0, 1], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
     ends = [
@@ -146,6 +156,7 @@ def test_a_percentage_is_read_as_one():
         fp.identify(run, "75.56%%", "hit", "score")
 
 
+@pytest.mark.slow
 def test_an_expression_breaks_ties():
     run = pl.DataFrame({"y": [1, 0, 1], "s": [2, 1, 1], "d": [1, 2, 3]})
     # By the largest d first: hits at ranks 1 and 2, so an average precision of 1; it is 5/6 with positives last.
@@ -162,6 +173,7 @@ def test_a_number_above_1_may_be_a_rank_or_a_percentage():
     assert found.height
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("value", "call"),
     [

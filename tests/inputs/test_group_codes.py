@@ -61,7 +61,7 @@ def with_null(keys: pl.Series) -> pl.Series:
     return pl.concat([pl.Series([None], dtype=keys.dtype), keys])
 
 
-@pytest.mark.parametrize("engine", ["eager", "eager, large", "in-memory", *slow("streaming")])
+@pytest.mark.parametrize("engine", ["eager, large", "in-memory", *slow("eager", "streaming")])
 @pytest.mark.parametrize("keys", [*KEYS, *map(with_null, KEYS)], ids=[*IDS, *(f"{one} and null" for one in IDS)])
 def test_keys_of_every_dtype(keys, engine, monkeypatch):
     data, ap = rows_of(keys)
@@ -180,6 +180,7 @@ def test_keys_come_first_and_sorted_for_every_function(kind, function, given):
     assert found == [(None, "b"), (1, None), (1, "a"), (2, "b"), (3, "a")]
 
 
+@pytest.mark.slow
 def test_adding_a_group_changes_no_other():
     keys = pl.Series(["c", "a", None, "d"])
     data, _ = rows_of(keys)

@@ -95,6 +95,8 @@ CALLS = {
     ),
 }
 IN_MEMORY = ("identify",)
+# The slowest, made of calls that are tried as well.
+SELDOM = ("identify", "above_chance", "partitioned", "compare rows", "of figures")
 OF_POLARS = ("partitioned", "means of parts", "tally of parts")
 OTHERS = {
     "unpivot_classes": (
@@ -138,7 +140,7 @@ def kinds(data, what):
 
 
 @pytest.mark.parametrize("shift", SHIFTS)
-@pytest.mark.parametrize("what", [*CALLS, *OTHERS])
+@pytest.mark.parametrize("what", [*(what for what in CALLS if what not in SELDOM), *OTHERS, *slow(*SELDOM)])
 def test_a_pattern_is_a_name(what, shift):
     data, call = (DATA, CALLS[what]) if what in CALLS else OTHERS[what]
     name = named(shift)

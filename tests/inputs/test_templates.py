@@ -8,6 +8,7 @@ from contextlib import suppress
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from seldom import slow
 
 import frame_pr as fp
 from frame_pr.inputs import templates
@@ -38,7 +39,9 @@ def usual(frame: pl.DataFrame, *arguments, **options) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("by", [None, "q", "text", ["q", "text"]])
-@pytest.mark.parametrize("options", [{}, {"weight": "w"}, {"count": "w"}, {"tie_break": "text"}, {"undefined": 0.5}])
+@pytest.mark.parametrize(
+    "options", [{}, {"weight": "w"}, *slow({"count": "w"}, {"tie_break": "text"}, {"undefined": 0.5})]
+)
 def test_a_second_call_has_the_values_of_its_own_rows(by, options):
     names = NAMES if "weight" not in options else ["average_precision", "threshold@max_f1"]
     for seed in range(4):
@@ -106,6 +109,7 @@ def test_a_template_keeps_no_rows():
     assert all(cell.data is None for cell in cells)
 
 
+@pytest.mark.slow
 def test_threads_have_rows_of_their_own():
     expected = {seed: usual(rows(seed, 50), NAMES, "y", "s", by="q") for seed in range(8)}
 
@@ -119,6 +123,7 @@ def test_threads_have_rows_of_their_own():
     assert max(copies) <= templates._COPIES
 
 
+@pytest.mark.slow
 def test_what_is_kept_is_bounded():
     frame = rows()
     for k in range(1, templates._MOST + 10):

@@ -6,6 +6,7 @@ from compare import assert_same, near
 from names import AT_CUT, COUNTS, FIGURES, NAMES, RATES, call
 from oracle import oracle
 from samples import TEN, alone, groups
+from seldom import slow
 
 import frame_pr as fp
 from frame_pr.metrics import rates
@@ -111,7 +112,10 @@ def test_every_name_has_its_method_but_for_these():
     assert without == {*at_recall, *(name for name in NAMES if re.search(ONLY_BY_NAME, name))}
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if own_method(name)])
+OWN = [name for name in NAMES if own_method(name)]
+
+
+@pytest.mark.parametrize("name", [slow(name)[0] if i % 3 else name for i, name in enumerate(OWN)])
 def test_every_name_through_its_own_method(name):
     data = groups()
     method, given, column = own_method(name)

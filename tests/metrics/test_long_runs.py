@@ -72,7 +72,7 @@ def in_order(size, hits, before, taken, *, reciprocal):
     return float(sum(terms))
 
 
-@pytest.mark.parametrize("reciprocal", [True, False])
+@pytest.mark.parametrize("reciprocal", [False, *slow(True)])
 @pytest.mark.parametrize("hits", [1, 2, *slow(7, 70, 800)])
 def test_first_hits_are_the_sum_over_the_places(hits, reciprocal):
     size = 5000
@@ -82,6 +82,7 @@ def test_first_hits_are_the_sum_over_the_places(hits, reciprocal):
             assert expected(size, hits, before, taken, reciprocal=reciprocal) == near(exact, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [10**6, *slow(10**12, 2**53, 2**55)])
 def test_first_hits_of_huge_ties(size):
     # Without rows above, the expected reciprocal rank of r hits is r / (g - r + 1) times 1/r + ... + 1/g.
@@ -124,6 +125,7 @@ def test_counts_take_no_memory():
     assert found["ndcg"] == near((discount(1, 4) + discount(4, 2**54 + 3) * c / (2**54 - 1)) / discount(0, c + 3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ties", ["threshold", *slow("expected")])
 def test_counts_are_rows(ties):
     """A count gives, to the last bit, what so many rows give: also in groups, lazily and with gains."""

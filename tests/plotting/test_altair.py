@@ -44,6 +44,7 @@ def test_a_chart_has_the_thresholds_of_the_curve(kind: Any) -> None:
     assert points(from_curve) == points(chart)
 
 
+@pytest.mark.slow
 def test_long_curves_are_thinned_to_real_thresholds() -> None:
     run = random_run(rows=60_000, groups=1).with_columns(score=pl.int_range(pl.len()) * 7 % 60_000)
     found = points(fp.plot(run, "relevant", "score", backend="altair"))
@@ -71,6 +72,7 @@ def test_names_colours_marks_and_quantities() -> None:
     assert min(row["x"] for row in points(logarithmic)) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("facet", ["query", "system"])
 def test_panels_share_axes_colours_and_selections(facet: str) -> None:
     options: dict[str, Any] = {"by": "query", "facet": facet, "mark": "max_f1"}

@@ -21,6 +21,7 @@ def dots(ax: Any) -> list[tuple[float, float]]:
     return [(float(x), float(y)) for line in lines for x, y in zip(*line.get_data(), strict=True)]
 
 
+@pytest.mark.slow
 def test_disparity_against_a_reference_group(kind: Any) -> None:
     table = fp.compare(kind(RUN), "roc_auc", "relevant", "score", between="query", baseline=2)
     ax = fp.plot_differences(table, ax=axes())
@@ -34,6 +35,7 @@ def test_disparity_against_a_reference_group(kind: Any) -> None:
     assert hollow == [low <= 0 <= high for low, high in rows.select("low", "high").rows()]
 
 
+@pytest.mark.slow
 def test_differences_of_systems_and_of_the_rest() -> None:
     pairs = fp.compare(RUN, AP, "relevant", SCORES, by="query", sampled="rows")
     ax = fp.plot_differences(pairs, order=[4, 0], labels={"other": "New"}, ax=axes())

@@ -9,13 +9,15 @@ import numpy as np
 import polars as pl
 import pytest
 from pictures import labels, lay_out, numbers, set_sizes
+from seldom import slow
 
 import frame_pr as fp
 from frame_pr.plotting.legends import pixels_along
 
 SIZES = ((3, 2), (3.4, 2.4), (3, 3), (3.5, 2.6), (4, 3))
 LAYOUTS = ("constrained", "compressed", "tight", None)
-CASES = [*product(SIZES, (1, 2, 3, 5), ("max_f1", None))]
+SYSTEMS = (1, 2, 3, 5)
+MARKS = ("max_f1", None)
 STYLES = ("default", "ggplot", "dark_background", "seaborn-v0_8")
 FAST = [((3, 2), 5, "max_f1", "constrained"), ((3.4, 2.4), 3, "max_f1", "constrained"), ((4, 3), 2, None, None)]
 
@@ -76,20 +78,40 @@ def test_axes_of_the_caller_keep_their_size(case: tuple[Any, ...]) -> None:
     assert faults(*case) == []
 
 
-@pytest.mark.parametrize("style", STYLES[1:])
+@pytest.mark.parametrize("style", [STYLES[1], *slow(*STYLES[2:])])
 def test_axes_of_the_caller_keep_their_size_in_other_styles(style: str) -> None:
     assert faults(*FAST[1], style=style, dpi=200) == []
+
+
+def sweep(style: str, dpi: int) -> list[Any]:
+    """Cases for a style and a resolution."""
+    return [
+        (inches, systems, mark, LAYOUTS[(i + 2 * j + k) % 4])
+        for (i, inches), (j, systems), (k, mark) in product(enumerate(SIZES), enumerate(SYSTEMS), enumerate(MARKS))
+        if STYLES[(i + j + dpi // 100) % 4] == style
+    ]
+
+
+def assert_pairwise(cases: list[tuple[Any, ...]]) -> None:
+    """Any two values of two parameters meet in a case."""
+    for one, other in combinations(zip(*cases, strict=True), 2):
+        assert {*zip(one, other, strict=True)} == {*product(one, other)}
+
+
+def test_the_sweep_covers_all_pairs_of_values() -> None:
+    cases = [(*case, style, dpi) for style, dpi in product(STYLES, (100, 200)) for case in sweep(style, dpi)]
+    assert [len({*values}) for values in zip(*cases, strict=True)] == [5, 4, 2, 4, 4, 2]
+    assert_pairwise(cases)
+    assert_pairwise([case[:3] for case in SWEEP])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dpi", [100, 200])
 @pytest.mark.parametrize("style", STYLES)
 def test_axes_of_the_caller_keep_their_size_in_all_layouts(style: str, dpi: int) -> None:
-    # Each case at both resolutions in each style, in one of the four layouts: each case meets every layout twice,
-    # and each style, resolution and layout meet in ten cases.
-    shift = STYLES.index(style) + (2 if dpi == 200 else 0)
-    cases = [(*case, LAYOUTS[(i + i // 8 + shift) % 4]) for i, case in enumerate(CASES)]
-    found = {case: faults(*case, style=style, dpi=dpi) for case in cases}
+    # All sizes, systems and marks at both resolutions, each in one style and one layout. Any two values of two of these
+    # six parameters meet, which the test above checks: all combinations take four times as long.
+    found = {case: faults(*case, style=style, dpi=dpi) for case in sweep(style, dpi)}
     assert {case: names for case, names in found.items() if names} == {}
 
 
@@ -121,38 +143,43 @@ def texts_of(ax: Any) -> list[Any]:
     return [text for text in texts if text.get_text()]
 
 
+# Every plot in every size, each in two of the four styles and in one of the two layouts with each: any two values meet.
+# Without `make test`, each plot in the smallest size.
 INCHES = [(3, 2), (4, 3), None]
-SWEEP = [(name, inches, "default") for name in PLOTS for inches in INCHES]
-SLOW_SWEEP = [(name, inches, style) for name in PLOTS for inches in INCHES for style in STYLES[1:]]
+SWEEP = [
+    (name, inches, STYLES[(i + j + 2 * k) % 4], ("constrained", "tight")[(i + k) % 2] if inches else None)
+    for (i, name), (j, inches), k in product(enumerate(PLOTS), enumerate(INCHES), (0, 1))
+]
+SEEN = [
+    case if case[1] == INCHES[0] and case[3] == "constrained" else pytest.param(*case, marks=pytest.mark.slow)
+    for case in SWEEP
+]
 
 
-@pytest.mark.parametrize(
-    ("name", "inches", "style"), [*SWEEP, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW_SWEEP)]
-)
-def test_no_text_is_cut_or_overlaps_and_axes_keep_their_size(name: str, inches: Any, style: str) -> None:
+@pytest.mark.parametrize(("name", "inches", "style", "layout"), SEEN)
+def test_no_text_is_cut_or_overlaps_and_axes_keep_their_size(name: str, inches: Any, style: str, layout: Any) -> None:
     with plt.style.context(style):
-        _check_texts_and_axes(name, inches)
+        _check_texts_and_axes(name, inches, layout)
 
 
-def _check_texts_and_axes(name: str, inches: Any) -> None:
-    layouts = ("constrained", "tight") if inches else (None,)
-    for layout in layouts:
-        ax = PLOTS[name](plt.subplots(figsize=inches, layout=layout)[1] if inches else None)
-        width, height = size(ax)
-        texts, figure = texts_of(ax), ax.figure.bbox.padded(1)
-        boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
-        assert [text for text, box in boxes if figure.count_contains(box.corners()) < 4] == []
-        assert [(a, b) for (a, box), (b, other) in combinations(boxes, 2) if box.overlaps(other)] == []
-        if inches:
-            empty = plt.subplots(figsize=inches, layout=layout)[1]
-            empty.set(xlabel="x", ylabel="y" * bool(ax.get_ylabel()))
-            empty.set_box_aspect(1 if name == "confusion" else None)
-            wanted = size(empty)
-            assert width > 0.8 * wanted[0]
-            assert height > 0.8 * wanted[1]
+def _check_texts_and_axes(name: str, inches: Any, layout: Any) -> None:
+    ax = PLOTS[name](plt.subplots(figsize=inches, layout=layout)[1] if inches else None)
+    width, height = size(ax)
+    texts, figure = texts_of(ax), ax.figure.bbox.padded(1)
+    boxes = [(text.get_text(), text.get_window_extent()) for text in texts]
+    assert [text for text, box in boxes if figure.count_contains(box.corners()) < 4] == []
+    assert [(a, b) for (a, box), (b, other) in combinations(boxes, 2) if box.overlaps(other)] == []
+    if inches:
+        empty = plt.subplots(figsize=inches, layout=layout)[1]
+        empty.set(xlabel="x", ylabel="y" * bool(ax.get_ylabel()))
+        empty.set_box_aspect(1 if name == "confusion" else None)
+        wanted = size(empty)
+        assert width > 0.8 * wanted[0]
+        assert height > 0.8 * wanted[1]
     plt.close("all")
 
 
+@pytest.mark.slow
 def test_a_grid_of_small_axes_is_not_laid_out_by_each_call(monkeypatch: pytest.MonkeyPatch) -> None:
     figure, grid = plt.subplots(2, 3, figsize=(6, 4), layout="constrained")
     engine = figure.get_layout_engine()
@@ -171,6 +198,7 @@ def test_a_grid_of_small_axes_is_not_laid_out_by_each_call(monkeypatch: pytest.M
         assert len(legend.get_texts()) == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", [10, 40])
 def test_a_long_legend_widens_our_own_figure(groups: int) -> None:
     ax = run(groups, 1).pr.plot("t", "s0", by="g", max_groups=40, mark="max_f1")
@@ -210,6 +238,7 @@ def test_every_line_has_an_entry() -> None:
     plt.close("all")
 
 
+@pytest.mark.slow
 def test_panels_have_their_numbers_in_one_place() -> None:
     for options in ({}, {"mark": "max_f1"}):
         figure = run(6, 3).pr.plot("t", ["s0", "s1", "s2"], by="g", facet=True, **options)
@@ -242,6 +271,7 @@ def test_a_legend_of_the_caller_stays() -> None:
     assert legend in figure.legends
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [2_000, 20_000])
 def test_long_names_are_cut(length: int) -> None:
     keys, names = ["x" * length, "y" * length], {"t": [1, 0, 1, 0] * 2, "s": [0.9, 0.8, 0.7, 0.6] * 2}

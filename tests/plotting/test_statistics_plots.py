@@ -126,6 +126,7 @@ def test_rows_are_ranked_once():
     assert len(read) == 2 * once
 
 
+@pytest.mark.slow
 def test_of_ten_thousand_groups_some_are_drawn():
     n = 10_001
     run = pl.DataFrame(

@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 import pytest
 from pictures import axes, curves, labels, lay_out, random_run
+from seldom import slow
 
 import frame_pr as fp
 
@@ -39,7 +40,7 @@ def words(drawn: Any) -> str:
     return " ".join(text.get_text() for text in figure.findobj(plt.Text) if text.get_visible())
 
 
-@pytest.mark.parametrize("name", PLOTS)
+@pytest.mark.parametrize("name", ["plot", "intervals", *slow("facets", "groups", "scores", "comparison", "confusion")])
 def test_display_names_are_written_in_place_of_names(name: str) -> None:
     written = words(PLOTS[name](labels=NAMES))
     wanted = {"plot": ["Baseline", "New", "Sensitivity"], "confusion": ["region", "North"]}
@@ -148,6 +149,7 @@ def test_words_of_other_libraries_have_an_answer(name: str, word: str) -> None:
         PLOTS[name](**{word: "x"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["facets", "scores", "confusion"])
 def test_panels_in_a_figure_of_the_caller(name: str) -> None:
     mine = plt.figure(figsize=(6, 5), layout="constrained")
@@ -159,6 +161,7 @@ def test_panels_in_a_figure_of_the_caller(name: str) -> None:
     plt.close("all")
 
 
+@pytest.mark.slow
 def test_colours_decimals_and_legend() -> None:
     intervals = PLOTS["intervals"](colors={"other": "red"}, decimals=4)
     assert "red" in [line.get_color() for line in intervals.get_lines()]

@@ -6,6 +6,7 @@ import polars as pl
 import pytest
 from oracle import points
 from samples import SCORE_IDS, SCORES
+from seldom import slow
 
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
@@ -176,7 +177,7 @@ FITTING = [
 
 
 @pytest.mark.parametrize("drops", [False, True])
-@pytest.mark.parametrize("ascending", [False, True])
+@pytest.mark.parametrize("ascending", [False, *slow(True)])
 @pytest.mark.parametrize("scores", FITTING)
 @pytest.mark.parametrize("groups", [[0, 1], [2**60 - 2, 2**60 - 1], [0, 2**60 - 1]])
 def test_keys_of_64_bits_are_the_same_blocks(monkeypatch, groups, scores, ascending, drops):

@@ -110,10 +110,14 @@ def test_bounds_are_bias_corrected_quantiles():
 @pytest.mark.parametrize(
     ("ties", "option"),
     [
-        *((name, {}) for name, rule in TIES.items() if not rule.by_row),
+        *(
+            (name, {}) if name == "threshold" else pytest.param(name, {}, marks=pytest.mark.slow)
+            for name, rule in TIES.items()
+            if not rule.by_row
+        ),
         ("threshold", {"unscored": "unretrieved"}),
-        ("threshold", {"unjudged": "negative"}),
-        ("threshold", {"ascending": True}),
+        pytest.param("threshold", {"unjudged": "negative"}, marks=pytest.mark.slow),
+        pytest.param("threshold", {"ascending": True}, marks=pytest.mark.slow),
     ],
 )
 def test_cells_have_the_metrics_of_the_rows(ties, option):
@@ -141,6 +145,7 @@ def test_cells_have_the_metrics_of_the_rows(ties, option):
                 assert value is None or value == near(float(exact)), name
 
 
+@pytest.mark.slow
 def test_every_kind_of_frame_and_order_of_rows_has_the_same_numbers(kind):
     data = sample()
     names = ["average_precision", "precision@10", "recall@fpr=0.2", "max_f1", "f1@threshold=0.5", "threshold@max_f1"]
@@ -153,6 +158,7 @@ def test_every_kind_of_frame_and_order_of_rows_has_the_same_numbers(kind):
     assert_same(fp.intervals(tally, names, "truth", "score", count="count", **given), expected)
 
 
+@pytest.mark.slow
 def test_an_interval_depends_on_no_other_metric_group_or_chunk(monkeypatch):
     data = sample(100)
     given = {"by": "q", "method": "bootstrap", "repeats": 100}
@@ -191,6 +197,7 @@ def test_standard_errors_are_about_those_of_the_closed_forms():
             assert drawn[name].to_list() == pytest.approx(closed[name].to_list(), rel=0.12)
 
 
+@pytest.mark.slow
 def test_options_without_a_closed_form():
     data = sample(400, groups=1)
     given = {"method": "bootstrap", "repeats": 300}

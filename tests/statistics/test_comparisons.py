@@ -91,6 +91,7 @@ def test_all_flips_are_those_of_an_enumeration(differences):
     assert found == (None if len(set(differences)) == 1 and some else expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [21, *slow(60)])
 def test_drawn_flips_are_near_those_of_scipy(n):
     differences = np.random.default_rng(n).normal(0.15, 0.5, n).round(3)
@@ -239,6 +240,7 @@ def test_values_of_any_magnitude(scale, test):
     assert row["effect_size"] == near(7 / 3 * 3**0.5)
 
 
+@pytest.mark.slow
 @given(
     values=st.lists(st.tuples(*[st.floats(-8, 8)] * 2), min_size=2, max_size=12),
     exponent=st.integers(-900, 900),

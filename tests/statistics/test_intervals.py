@@ -93,6 +93,7 @@ def d_of_rows(data: pl.DataFrame, name: str, **policies) -> list[float]:
 RANKED = st.lists(st.tuples(st.booleans(), st.one_of(st.none(), st.integers(0, 4))), min_size=4, max_size=9)
 
 
+@pytest.mark.slow
 @given(rows=RANKED, name=st.sampled_from(list(FIGURES)))
 def test_d_is_the_derivative_by_the_weight(rows, name):
     rows += [(True, 2), (True, 3), (False, 1), (False, 2)]
@@ -432,6 +433,7 @@ def test_bounds_where_the_logit_overflows():
         assert curve.select("low", "high").row(0) == (near(0.0), 1.0)
 
 
+@pytest.mark.slow
 def test_errors_of_clusters_may_differ_in_their_last_digits_alone():
     # Random rows; docs/stability.md promises the values to 1e-12 for any order of rows, lazy or not.
     rng = np.random.default_rng(5)

@@ -8,6 +8,7 @@ import chance_cases
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from seldom import slow
 from statistics_cases import differences
 
 # Random data look like mistakes now and then.
@@ -24,19 +25,19 @@ def test_random_frames(seed):
 
 @pytest.mark.slow
 @given(seed=st.integers(0, 10**9))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 def test_many_random_frames(seed):
     _, wrong = differences(seed)
     assert not wrong, wrong[0]
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 20))])
+@pytest.mark.parametrize("seed", slow(*range(8)))
 def test_a_bootstrap_has_the_same_bits_on_every_frame_and_for_a_group_alone(seed):
     _, wrong = bootstrap_cases.differences(seed)
     assert not wrong, wrong[0]
 
 
-@pytest.mark.parametrize("seed", [*range(8), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(8, 40))])
+@pytest.mark.parametrize("seed", [*range(8), *slow(*range(8, 20))])
 def test_a_test_against_chance_is_exact(seed):
     _, wrong = chance_cases.differences(seed)
     assert not wrong, wrong[0]

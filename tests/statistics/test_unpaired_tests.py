@@ -94,6 +94,7 @@ def test_a_ranking_is_compared_on_the_scale_of_logits():
     assert row["high"] == near(row["difference"] + np.hypot(b["high"] - b["value"], a["value"] - a["low"]))
 
 
+@pytest.mark.slow
 def test_a_roc_auc_near_1_is_tested_with_the_errors_of_its_intervals():
     # The lower bounds are those of a score interval, further away than those of the logits.
     data = scored(rows=300, groups=2).with_columns(s=pl.col("s") + pl.col("t"))
@@ -170,6 +171,7 @@ def test_several_scores():
     assert both.filter(system="other").drop("system").equals(alone)
 
 
+@pytest.mark.slow
 def test_clusters_in_both_groups():
     # Two systems over the same rows, below each other: groups of the same users, whose errors are paired.
     data = scored(rows=2000).with_columns(other=pl.col("s") + np.random.default_rng(1).normal(size=2000))
@@ -276,6 +278,7 @@ def test_a_frame_of_metrics_has_no_rows():
         fp.compare(values, AP, by=["week", "user"], between="week", sampled="rows")
 
 
+@pytest.mark.slow
 def test_groups_of_a_pandas_categorical_are_in_the_order_of_its_categories():
     data = scored()
     for names in (["young", "mid", "old"], [3, 1, 2]):
