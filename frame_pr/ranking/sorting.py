@@ -366,15 +366,13 @@ class _Sort:
         row_counts = [pl.col("place").cast(pl.Int64).alias("run") + 1] if weight is None else []
         ends, groups = (table.filter(condition).with_columns(row_counts) for condition in ("end", "last"))
         groups = groups.select(upto="run", before=pl.col("run").shift(1, fill_value=0))
-        of_group, before = pl.col("upto") - pl.col("before"), pl.col("before")
+        of_group = pl.col("upto") - pl.col("before")
         places = pl.repeat(False, len(ranked), dtype=pl.Boolean, eager=True)
         for rank in self.kept.ranks:
-            reached = groups.select("before", upto=before + pl.min_horizontal(rank(of_group, of_group), of_group))
-            number = ends["run"].search_sorted(reached["upto"], side="right").cast(pl.Int64)
-            reached = reached.with_columns(number=number).filter(pl.col("number") > 0)
-            end_of = ends[reached["number"] - 1]
-            # If the first block of a group is too large, this is the end of a group before.
-            places = places.scatter(end_of["place"].filter(end_of["run"] > reached["before"]), True)
+            most = groups.select(pl.col("before") + pl.min_horizontal(rank(of_group, of_group), of_group)).to_series()
+            # If the first block of a group is too large, this is a last block of a group before.
+            number = ends["run"].search_sorted(most, side="right").cast(pl.Int64) - 1
+            places = places.scatter(ends["place"].gather(number.filter(number >= 0)), True)
         return ranked.with_columns(last_within=places)
 
     def _needed(self, table: pl.LazyFrame, key: SortKey) -> pl.LazyFrame:
