@@ -220,10 +220,7 @@ def with_curve(
 def _collected_blocks(
     rows: Rows, columns: Sequence[str], collect: Callable[[pl.LazyFrame], pl.DataFrame]
 ) -> tuple[list[pl.Series], Mapping[str, pl.Expr], list[pl.Series]]:
-    """Return columns of the blocks, the formulas of them that give these columns of the curve, and the places of rows.
-
-    Whole counts are as narrow as they are known to be.
-    """
+    """Return columns of the blocks, formulas of them for these columns of the curve, and the places of the rows."""
     ranked, places = placed_rows(rows, collect)
     blocks, formulas = _blocks_and_formulas(rows, columns, ranked.lazy())
     del ranked
@@ -232,12 +229,9 @@ def _collected_blocks(
     # The maximum from the end takes as much memory as all other columns, so it waits until these are narrow.
     last = "interpolated_precision"
     read = {name for formula in formulas.values() for name in formula.meta.root_names()} - {last}
-    few = rows.weights.name is None and not rows.has_counts and not rows.totals
-    blocks = blocks.select("group", *(pl.col(name).cast(pl.UInt32) if few else name for name in sorted(read)))
-    counts = collect(blocks)
+    counts = collect(blocks.select("group", *sorted(read)))
     del blocks
-    running = counts.lazy().select("group", pl.col("tp", "k").cast(pl.Int64))
-    maximum = collect(running.select(running_columns(in_ranges=False)[last].alias(last)))
+    maximum = collect(counts.lazy().select(running_columns(in_ranges=False)[last].alias(last)))
     return [*counts.drop("group"), *maximum], formulas, [places]
 
 

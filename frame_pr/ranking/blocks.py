@@ -174,7 +174,8 @@ def suffix_max(share: pl.Expr) -> pl.Expr:
     """
     group = pl.col("group").cast(pl.Int128) * 2**64
     best = (share.reinterpret(dtype=pl.Int64) - group).cum_max(reverse=True)
-    return (best + group).cast(pl.Int64).reinterpret(dtype=pl.Float64)
+    # The lower 64 bits, without the number of the group.
+    return best.cast(pl.Int64, wrap_numerical=True).reinterpret(dtype=pl.Float64)
 
 
 def suffix_sum(term: pl.Expr) -> pl.Expr:

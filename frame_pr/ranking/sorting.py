@@ -9,7 +9,7 @@ aggregate equal keys first, and how wide the integers are.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -67,9 +67,11 @@ def sorted_blocks(
 def placed_rows(rows: Rows, collect: Callable[[pl.LazyFrame], pl.DataFrame]) -> tuple[pl.DataFrame, pl.Series]:
     """Return the table of `sorted_blocks` with all blocks, and the place of each row in memory, from one sort.
 
-    The place is the number of the block of a row among all retrieved blocks; null if the row is not retrieved.
+    The place is the number of the block of a row among all retrieved blocks; null if the row is not retrieved. Numbers
+    of rows are UInt32.
     """
     sort, frame = _sort_with_places(rows)
+    sort = replace(sort, narrow=not (sort.masses or sort.has_counts))
     return sort.placed(collect(frame.select(sort.inputs)))
 
 
@@ -154,6 +156,8 @@ class _Sort:
     each_row: bool
     places: bool
     """Whether the place of each row is wanted."""
+    narrow: bool = False
+    """Whether totals fit into a UInt32."""
 
     @cached_property
     def _parts(self) -> list[str]:
@@ -188,7 +192,7 @@ class _Sort:
     @cached_property
     def outputs(self) -> dict[str, pl.DataType]:
         """Return the names and dtypes of the output columns."""
-        weight: pl.DataType = pl.Int64()
+        weight: pl.DataType = pl.UInt32() if self.narrow else pl.Int64()
         if "weight" in self.masses and self.masses["weight"].fractional:
             weight = pl.Int128()
         gain = pl.Int128() if "gain" in self.masses and self.masses["gain"].fractional else pl.Int64()
