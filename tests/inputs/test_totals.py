@@ -43,7 +43,7 @@ def test_totals_of_dense_and_of_sparse_groups(monkeypatch, keys, dense, dtype, l
     monkeypatch.setattr(
         weights, "_constants_of_groups", lambda *columns: tables.append(constants(*columns)) or tables[-1]
     )
-    for total, wrong in (("P", False), (pl.col("P") + (pl.col("s") == 5).cast(dtype), True)):
+    for total, wrong in (("P", False), ((pl.col("P") + (pl.col("s") == 5).cast(pl.Int64)).cast(dtype), True)):
         rows = data.with_columns(P=total)
         rows = rows.lazy() if lazy else rows
         if wrong:
