@@ -167,7 +167,7 @@ def check_masses(
     argument: str, name: str, masses: pl.Series, truth: pl.Series, counts: pl.Series | None = None
 ) -> None:
     """Check that weights, or gains, are finite and not negative. A gain may be missing if the label is."""
-    if counts is None and _surely_fit(masses):
+    if _surely_finite(masses) if masses.dtype.is_float() else counts is None and _surely_fit(masses):
         return
     column, lacking = f"{argument} column {shown(name)}", masses.is_null()
     if masses.dtype.is_float():
@@ -202,6 +202,15 @@ def _surely_fit(numbers: pl.Series) -> bool:
     low: Any = numbers.min()
     high: Any = numbers.max()
     return bool(low >= 0 and high * len(numbers) <= _MOST)
+
+
+def _surely_finite(numbers: pl.Series) -> bool:
+    """Return whether the ends of floats show that all lie in `_ENDS`; NaN would be left out of the ends."""
+    if numbers.is_empty() or numbers.null_count() or numbers.is_nan().any():
+        return False
+    low: Any = numbers.min()
+    high: Any = numbers.max()
+    return bool(_ENDS[0] <= low and high <= _ENDS[1])
 
 
 Typed: TypeAlias = Callable[[str, str, pl.Series, pl.DataType], pl.Series]

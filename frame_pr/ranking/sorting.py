@@ -293,21 +293,24 @@ class _Sort:
         same = ["group", *constant] if group.min() == group.max() else constant
         summed = [name for name in table.columns if name not in (*self._parts, "truth", *constant)]
         sums = {name: (pl.col(name).sum(), (pl.col(name) * pl.col("truth")).sum()) for name in summed}
-        sums["rows"] = pl.len().cast(pl.Int64), pl.col("truth").sum().cast(pl.Int64)
+        # Only rows that do not count weigh nothing, so the weights tell of which labels there are rows.
+        weighted = "weight" in self.masses and "ties" not in self.wanted
+        if not weighted:
+            sums["rows"] = pl.len().cast(pl.Int64), pl.col("truth").sum().cast(pl.Int64)
         both = [total.alias(name) for name, (total, _) in sums.items()]
-        of_hits = [total.alias(f"{name} of hits") for name, (_, total) in sums.items()]
+        hits_alone = [total.alias(f"{name} of hits") for name, (_, total) in sums.items()]
         # This has half as many groups, and one key column less, as with the label among the keys.
         distinct = table.lazy().group_by(name for name in self._parts if name not in same)
-        groups = distinct.agg(*both, *of_hits, pl.col(same).first())
-        totals = groups.collect(engine="streaming")
-        named = dict(zip(summed, summed, strict=True)) | ({} if self.has_counts else {"count": "rows"})
+        totals = distinct.agg(*both, *hits_alone, pl.col(same).first()).collect(engine="streaming")
+        named = dict(zip(summed, summed, strict=True)) | ({} if self.has_counts or weighted else {"count": "rows"})
         hits = {name: pl.col(f"{of} of hits") for name, of in named.items()}
         misses = {name: pl.col(of) - pl.col(f"{of} of hits") for name, of in named.items()}
-        keys, rows, rows_of_hits = [*self._parts, *constant], pl.col("rows"), pl.col("rows of hits")
+        keys, size = [*self._parts, *constant], "weight" if weighted else "rows"
+        of_both, of_hits = pl.col(size), pl.col(f"{size} of hits")
         return pl.concat(
             [
-                totals.filter(rows_of_hits > 0).select(*keys, truth=True, **hits),
-                totals.filter(rows > rows_of_hits).select(*keys, truth=False, **misses),
+                totals.filter(of_hits > 0).select(*keys, truth=True, **hits),
+                totals.filter((of_both > of_hits) | (of_both == 0)).select(*keys, truth=False, **misses),
             ]
         )
 
@@ -381,11 +384,10 @@ class _Sort:
         table = table.with_columns(bits=key.bits())
         for name, unit in _UNITS.items():
             if name in self.masses and self.masses[name].fractional and not (name == "weight" and self.has_units):
-                of_frame = unit in units
-                of_row = pl.lit(units[unit]) if of_frame else self._unit_of_groups(name, key, has_counts=has_counts)
-                table = table.with_columns(of_row.alias(unit))
-                if not of_frame:
-                    table = table.with_columns(_times(in_units(pl.col(name), pl.col(unit)), count).alias(name))
+                if unit in units:  # One unit for all groups.
+                    continue
+                table = table.with_columns(self._unit_of_groups(name, key, has_counts=has_counts).alias(unit))
+                table = table.with_columns(_times(in_units(pl.col(name), pl.col(unit)), count).alias(name))
         weight = count
         if "weight" in self.masses:
             weight = pl.col("weight")
@@ -421,7 +423,8 @@ class _Sort:
                     before=pl.when(end.shift(1, fill_value=True)).then(before).otherwise(0).cum_max()
                 )
             table = table.filter((key.truth() == 1) | key.ends(of="group")).with_columns(hits.cum_sum().alias(HITS.run))
-            table = table.filter(end)
+            # These bits are of the remaining rows alone, unless an expression before has read them.
+            table = table.filter(end).with_columns(bits=key.bits())
             size = run - pl.col("before")
         else:
             gain = pl.col("gain")
@@ -433,6 +436,7 @@ class _Sort:
             table = table.with_columns(hits.cum_sum().alias(HITS.run), **runs).filter(end)
             size = run - run.shift(1, fill_value=0)
         made = {"group": key.group(), "bits": key.widened(), ROWS.run: run, "size": size}
+        made |= {name: pl.lit(unit) for name, unit in units.items()}
         if not self.fills_labels:
             made[UNJUDGED.run] = pl.lit(0)
         return table.select(
