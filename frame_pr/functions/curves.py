@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Unpack
 
 import polars as pl
 
 from frame_pr.frames.arguments import is_whole, names_of, public, text, whole
-from frame_pr.frames.columns import stacked
+from frame_pr.frames.columns import refuse_taken, stacked
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import shown
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
@@ -20,8 +20,8 @@ from frame_pr.metrics import rates
 from frame_pr.metrics.aggregation import values
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS, request_for
 from frame_pr.metrics.rates import rate_of, ratio
-from frame_pr.ranking.blocks import blocks_of, place_of_block
-from frame_pr.ranking.sorting import ends, starts
+from frame_pr.ranking.blocks import blocks_of, running_columns
+from frame_pr.ranking.sorting import ends, placed_blocks, placed_rows, starts
 
 CURVE_COLUMNS = (
     "threshold",
@@ -210,10 +210,29 @@ def with_curve(
     columns, put = [*CURVE_COLUMNS[1:], *_others(figures)], text("prefix", prefix)
     request = request_of(truth, score, by, positive, policies)
     rows, output = rows_of(frame, request, carry=True, placed=True)
-    blocks, formulas = _blocks_and_formulas(rows, columns)
+    refuse_taken({put + name: None for name in columns}, output.kind.columns)
+    if output.collect is None:
+        ranked, placed = placed_blocks(rows)
+        return output.gather_lazily(*_blocks_and_formulas(rows, columns, ranked), put, placed)
+    return output.gather_columns(*_collected_blocks(rows, columns, output.collect), put)
+
+
+def _collected_blocks(
+    rows: Rows, columns: Sequence[str], collect: Callable[[pl.LazyFrame], pl.DataFrame]
+) -> tuple[list[pl.Series], Mapping[str, pl.Expr], list[pl.Series]]:
+    """Return columns of the blocks, formulas of them for these columns of the curve, and the places of the rows."""
+    ranked, places = placed_rows(rows, collect)
+    blocks, formulas = _blocks_and_formulas(rows, columns, ranked.lazy())
+    del ranked
     if rows.weights.fractional:  # Counts in fixed point are wider than the values.
-        blocks, formulas = blocks.select(**formulas), {name: pl.col(name) for name in formulas}
-    return output.gather_columns(blocks, formulas, put, place_of_block(rows))
+        return collect(blocks.select(**formulas)).get_columns(), {name: pl.col(name) for name in formulas}, [places]
+    # The maximum from the end takes as much memory as all other columns, so it waits until these are narrow.
+    last = "interpolated_precision"
+    read = {name for formula in formulas.values() for name in formula.meta.root_names()} - {last}
+    counts = collect(blocks.select("group", *sorted(read)))
+    del blocks
+    maximum = collect(counts.lazy().select(running_columns(in_ranges=False)[last].alias(last)))
+    return [*counts.drop("group"), *maximum], formulas, [places]
 
 
 def _others(figures: str | Sequence[str]) -> list[str]:
@@ -256,9 +275,12 @@ def curve_table(
 
 
 def _blocks_and_formulas(
-    rows: Rows, columns: Sequence[str], *, unretrieved: bool = False
+    rows: Rows, columns: Sequence[str], ranked: pl.LazyFrame | None = None, *, unretrieved: bool = False
 ) -> tuple[pl.LazyFrame, dict[str, pl.Expr]]:
-    """Return the blocks, and the formulas of their columns that give these columns of the curve."""
+    """Return the blocks, and the formulas of their columns that give these columns of the curve.
+
+    `ranked`: see `blocks_of`.
+    """
     fractional = rows.weights.fractional
     blocks = FIXED_POINT_COLUMNS if fractional else COLUMNS
     formulas = {
@@ -268,8 +290,8 @@ def _blocks_and_formulas(
         formulas |= {name: formula / UNIT for name, formula in formulas.items() if name in (*rates.COUNTS, *_TOTALS)}
     formulas["recall_step"] = rates.ratio(pl.col("hits"), pl.col("positives"))
     read = {name for formula in formulas.values() for name in formula.meta.root_names()}
-    ranked = blocks_of(rows, read | {"hits", "tp", "positives", "rows", "retrieved"}, each_row=True)
-    table = with_totals(ranked, rows.totals, in_units=fractional)
+    needed = read | {"hits", "tp", "positives", "rows", "retrieved"}
+    table = with_totals(blocks_of(rows, needed, each_row=True, ranked=ranked), rows.totals, in_units=fractional)
     return (table if unretrieved else table.filter("retrieved")), formulas
 
 

@@ -120,34 +120,43 @@ class OutputFrame(NamedTuple, Generic[Frame]):
         joined = self.carried.join(table.select("group", **new), on="group", how="left", maintain_order="left")
         return self.kind.append_columns(joined, list(new))
 
+    @property
+    def collect(self) -> Callable[[pl.LazyFrame], pl.DataFrame] | None:
+        """Return the function that collects the caller's frame; None if only the caller may collect it."""
+        return self.kind.collect_result if isinstance(self.kind, InMemory) else None
+
     def gather_columns(
-        self, table: pl.LazyFrame, formulas: Mapping[str, pl.Expr], prefix: str, place: pl.Expr
+        self, columns: list[pl.Series], formulas: Mapping[str, pl.Expr], places: list[pl.Series], prefix: str
     ) -> Frame:
-        """Return the caller's rows in their order, each with these formulas of the row of the table at `place`."""
+        """Return the caller's rows in their order, each with these formulas of the columns at its place.
+
+        Both lists are emptied, so that a column does not stay in memory after the last time that it is read.
+        """
         new = {prefix + name: formula for name, formula in formulas.items()}
-        refuse_taken(new, self.kind.columns)
-        # A join by the score would take several times as long, and the rows of two plans may have different orders.
-        placed = self.carried.with_columns(place=place)
-        if not isinstance(self.kind, InMemory):
-            table = side_by_side(placed, table.select(**new))
-            table = table.with_columns(by_name(name).gather("place") for name in new)
-        else:
-            read = {name for formula in new.values() for name in formula.meta.root_names()}
-            lines = self.kind.collect_result(table.select(read))
-            dtypes = lines.schema
-            # Compute on whichever side has fewer rows. Gathering takes most of the time, and less for narrow columns.
-            few = 2 * lines.height < self.kind.height
-            if few:
-                lines = lines.select(**new)
-            else:
-                narrow = (column.shrink_dtype() if column.dtype.is_integer() else column for column in lines)
-                lines = pl.DataFrame(narrow)
-            places = self.kind.collect_result(placed.select("place")).to_series()
-            lines = lines.rechunk().select(pl.all().gather(places))
-            if not few:
-                lines = self.kind.collect_result(lines.lazy().cast(dtypes).select(**new))
-            table = lines.lazy()
+        assert self.collect is not None
+        # Compute on whichever side has fewer rows. Gathering takes most of the time, and less for narrow columns.
+        place, gathered = places.pop(), []
+        few = 2 * len(columns[0]) < len(place)
+        if few:
+            columns = self.collect(pl.LazyFrame(columns).cast({cs.integer(): pl.Int64}).select(**new)).get_columns()
+        while columns:
+            column = columns.pop()
+            column = column.shrink_dtype() if column.dtype.is_integer() and not few else column
+            gathered.append(column.rechunk().gather(place))
+        del place, column
+        table = pl.LazyFrame(gathered)
+        del gathered
+        if not few:
+            table = self.collect(table.cast({cs.integer(): pl.Int64}).select(**new)).lazy()
         return self.kind.append_columns(table, list(new))
+
+    def gather_lazily(
+        self, table: pl.LazyFrame, formulas: Mapping[str, pl.Expr], prefix: str, placed: pl.LazyFrame
+    ) -> Frame:
+        """Return the carried rows, each with these formulas of the row of the table at its `place`."""
+        new = {prefix + name: formula for name, formula in formulas.items()}
+        table = side_by_side(placed, table.select(**new))
+        return self.kind.append_columns(table.with_columns(by_name(name).gather("place") for name in new), list(new))
 
 
 def rows_of(
@@ -240,7 +249,7 @@ def rows_of(
         key=SortKey(
             dtype=rows.collect_schema()["score"] if selection.several else schema["0"],
             ascending=request.ascending,
-            places=ordered or carried,
+            places=ordered or carried or placed,
             hits_first=rule.bounds and rule.descending,
             drops=drops,
             score_dtypes=[schema[column] for column in selection.scores],

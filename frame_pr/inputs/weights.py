@@ -167,7 +167,7 @@ def check_masses(
     argument: str, name: str, masses: pl.Series, truth: pl.Series, counts: pl.Series | None = None
 ) -> None:
     """Check that weights, or gains, are finite and not negative. A gain may be missing if the label is."""
-    if counts is None and _surely_fit(masses):
+    if _surely_finite(masses) if masses.dtype.is_float() else counts is None and _surely_fit(masses):
         return
     column, lacking = f"{argument} column {shown(name)}", masses.is_null()
     if masses.dtype.is_float():
@@ -204,6 +204,15 @@ def _surely_fit(numbers: pl.Series) -> bool:
     return bool(low >= 0 and high * len(numbers) <= _MOST)
 
 
+def _surely_finite(numbers: pl.Series) -> bool:
+    """Return whether the ends of floats show that all lie in `_ENDS`; NaN would be left out of the ends."""
+    if numbers.is_empty() or numbers.null_count() or numbers.is_nan().any():
+        return False
+    low: Any = numbers.min()
+    high: Any = numbers.max()
+    return bool(_ENDS[0] <= low and high <= _ENDS[1])
+
+
 Typed: TypeAlias = Callable[[str, str, pl.Series, pl.DataType], pl.Series]
 
 
@@ -225,18 +234,39 @@ def totals_in_rows(
         if groups is not None and table.is_empty():
             # Without rows there is no value, so use one below any total.
             return pl.DataFrame({"group": range(groups), name: -1}, schema={"group": pl.Int64, name: dtype})
-        if bad := table.filter((pl.col("low") != pl.col("high")) | (pl.col("missing") > 0)).height:
-            raise ValueError(
-                f"{name} column {shown(column)} is not one number in each group: "
-                f"{pluralize(bad, 'group has', 'groups have')} several, or null"
-            )
-        return table.select("group", (typed or _typed)(name, column, table["low"], dtype))
+        totals = _constants_of_groups(table["group"], table[name])
+        if totals is None:
+            total = pl.col(name)
+            limits = table.lazy().group_by("group").agg(low=total.min(), high=total.max(), missing=total.null_count())
+            totals = limits.collect(engine="streaming")
+            if bad := totals.filter((pl.col("low") != pl.col("high")) | (pl.col("missing") > 0)).height:
+                raise ValueError(
+                    f"{name} column {shown(column)} is not one number in each group: "
+                    f"{pluralize(bad, 'group has', 'groups have')} several, or null"
+                )
+        return totals.select("group", (typed or _typed)(name, column, totals["low"], dtype))
 
     total = pl.col(name)
     if rows.collect_schema()[name].is_float():
         total = total.fill_nan(None)
-    limits = rows.group_by("group").agg(low=total.min(), high=total.max(), missing=total.null_count())
-    return limits.map_batches(check_constant, schema={"group": pl.Int64, name: dtype})
+    return rows.select("group", total).map_batches(check_constant, schema={"group": pl.Int64, name: dtype})
+
+
+def _constants_of_groups(group: pl.Series, total: pl.Series) -> pl.DataFrame | None:
+    """Return the `group` and the total, `low`, of each group, in order, if totals are constant and numbers are dense.
+
+    Two passes with random access take a fifth of the time of an aggregation by group.
+    """
+    first: Any = group.min()
+    last: Any = group.max()
+    if total.null_count() or not total.dtype.is_numeric() or first is None or last - first >= 2 * len(group):
+        return None
+    place = (group - first).cast(pl.UInt32)
+    totals = pl.repeat(None, last - first + 1, dtype=total.dtype, eager=True).scatter(place, total)
+    if not (totals.gather(place) == total).all():
+        return None
+    groups = pl.int_range(first, last + 1, dtype=pl.Int64, eager=True)
+    return pl.DataFrame({"group": groups, "low": totals}).drop_nulls()
 
 
 class FrameOfTotals(NamedTuple):

@@ -8,9 +8,8 @@ from functools import cache
 import polars as pl
 
 from frame_pr.inputs.rows import Rows
-from frame_pr.inputs.sort_keys import PLACES
 from frame_pr.inputs.weights import GAINS, HITS, MASSES, ROWS, UNJUDGED, how_many
-from frame_pr.ranking.sorting import NOTHING_KEPT, Kept, ends, is_few, sorted_blocks, starts
+from frame_pr.ranking.sorting import NOTHING_KEPT, Kept, ends, sorted_blocks, starts
 
 _RUN = (*MASSES, UNJUDGED)
 START = (*(mass.before for mass in _RUN), *(mass.in_all for mass in _RUN), "later_precision")
@@ -39,6 +38,7 @@ def blocks_of(
     each_row: bool = False,
     kept: Kept = NOTHING_KEPT,
     extra_sums: Sequence[str] = (),
+    ranked: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
     """Return the table of blocks: one row per distinct score of a group, by group and from the best score on.
 
@@ -54,7 +54,8 @@ def blocks_of(
     `columns`: those that are needed; there may be more. `steps`: only blocks with a positive, and the last one of every
     group. `first`: also the first one of every group. `each_row`: if positives come first or last among ties, every row
     is a block. `kept`: blocks that are steps, too; there is a Boolean column for each of its thresholds. `extra_sums`:
-    the needed ones of `EXTRA_SUMS`, of each block alone; a block with such a sum is a step, too.
+    the needed ones of `EXTRA_SUMS`, of each block alone; a block with such a sum is a step, too. `ranked`: the table of
+    `sorted_blocks`, if it exists already.
     """
     key = rows.key
     wanted = {needed for name in columns for needed in (name, *_NEEDS.get(name, ()))}
@@ -71,10 +72,10 @@ def blocks_of(
     retrieved = key.is_retrieved() if rows.has_unranked else pl.lit(True)
     masses = [mass for mass in MASSES if mass.upto in wanted] + [UNJUDGED] * (UNJUDGED.block in extra_sums)
     # Running totals over the whole frame; the numbers of blocks and of groups are differences of them.
-    blocks = sorted_blocks(
-        rows, wanted, extra_sums, kept, steps=steps and "first" not in wanted, each_row=each_row
-    ).with_columns(
-        last=ends(key.group_bits()),
+    if ranked is None:
+        ranked = sorted_blocks(rows, wanted, extra_sums, kept, steps=steps and "first" not in wanted, each_row=each_row)
+    blocks = ranked.with_columns(
+        last=ends(pl.col("group")),
         **({HITS.block: difference(HITS.run)} if HITS.block in wanted else {}),
         **({"retrieved": retrieved} if rows.has_unranked or "retrieved" in wanted else {}),
         **{name: _block_sum(name, rows) for name in extra_sums},
@@ -89,13 +90,11 @@ def blocks_of(
         return pl.col(run) - pl.when(is_first).then(pl.col(run).shift(1, fill_value=0)).forward_fill()
 
     if kept.thresholds:
-        # Codes may depend on the system of the group.
-        blocks = blocks.with_columns(group=key.group())
         blocks = blocks.with_columns(reaches(key).alias(name) for name, reaches in kept.thresholds.items())
     if steps:
         blocks = blocks.filter(is_step(extra_sums, kept, first=first))
     blocks = blocks.with_columns(
-        group=key.group().set_sorted(),
+        pl.col("group").set_sorted(),
         **build_wanted(
             {
                 "block": key.block,
@@ -125,35 +124,6 @@ def is_step(extra_sums: Sequence[str], kept: Kept, *, first: bool) -> pl.Expr:
     """Return whether a block is a step, the last one of its group or, if `first`, the first one; or is kept."""
     has_some = [pl.col(name) > 0 for name in ("hits", *extra_sums)]
     return pl.any_horizontal(*has_some, "last", *(["first"] if first else []), *kept.conditions)
-
-
-def place_of_block(rows: Rows) -> pl.Expr:
-    """Return the number of the block of each row among all retrieved rows; null if the row is not retrieved.
-
-    Blocks are numbered by group and from the best score on.
-    """
-    retrieved = pl.col("score").is_not_null()
-    if rows.key.drops:
-        retrieved &= ~pl.col("dropped")
-    block = rows.key.block_of_row()
-    block = pl.when(retrieved).then(block) if rows.has_unranked else block
-    return block.map_batches(_dense_rank, return_dtype=pl.UInt32)
-
-
-def _dense_rank(blocks: pl.Series) -> pl.Series:
-    """Return the rank of each value among the distinct values, from 0 on; null for null."""
-    frame, block = blocks.to_frame("block"), pl.col("block")
-    table = frame.lazy()
-    if is_few(frame, block):
-        places = table.unique().drop_nulls().sort("block").with_row_index("place").collect(engine="streaming")
-        return table.join(places.lazy(), on="block", how="left", maintain_order="left").collect()["place"]
-    # Sorting integers that contain the row number takes a third of the time of sorting with a second column.
-    table = table.with_row_index("row")
-    table = table.drop_nulls() if blocks.null_count() else table
-    packed = table.select(block * PLACES + pl.col("row")).collect(engine="streaming").to_series().sort()
-    place = starts(block & -PLACES).cast(pl.UInt32).cum_sum() - 1
-    table = packed.to_frame("block").lazy().select((block & (PLACES - 1)).cast(pl.UInt32).alias("row"), place=place)
-    return pl.repeat(None, len(blocks), dtype=pl.UInt32, eager=True).scatter(*table.collect(engine="streaming"))
 
 
 def _block_sum(name: str, rows: Rows) -> pl.Expr:
@@ -203,7 +173,8 @@ def suffix_max(share: pl.Expr) -> pl.Expr:
     """
     group = pl.col("group").cast(pl.Int128) * 2**64
     best = (share.reinterpret(dtype=pl.Int64) - group).cum_max(reverse=True)
-    return (best + group).cast(pl.Int64).reinterpret(dtype=pl.Float64)
+    # The lower 64 bits, without the number of the group.
+    return best.cast(pl.Int64, wrap_numerical=True).reinterpret(dtype=pl.Float64)
 
 
 def suffix_sum(term: pl.Expr) -> pl.Expr:

@@ -9,13 +9,14 @@ aggregate equal keys first, and how wide the integers are.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
+from frame_pr.frames.columns import side_by_side
 from frame_pr.frames.kinds import SMALL
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.sort_keys import SortKey
@@ -69,18 +70,74 @@ def sorted_blocks(
     steps: bool,
     each_row: bool,
 ) -> pl.LazyFrame:
-    """Return one row per block, in order: `bits`, and running totals over all groups up to the end of the block.
+    """Return one row per block, in order: `group`, and running totals over all groups up to the end of the block.
 
-    There is a total for each weighted count and for each of `extra_sums`; `ties_run` and `size` if they are wanted; and
-    the units of fractional columns. `steps`: blocks without a positive may be missing, except the last one of a group
-    and those of `kept`.
+    There is a total for each weighted count and for each of `extra_sums`; `ties_run` and `size` if they are wanted;
+    `bits` of group and score if `reads_bits`; and the units of fractional columns. `steps`: blocks without a positive
+    may be missing, except the last one of a group and those of `kept`.
     """
+    sort = _sort_of(rows, wanted, extra_sums, kept, steps=steps, each_row=each_row)
+    frame = _with_units(rows)
+    if rows.small and not sort.fractional:
+        return sort.planned(frame)
+    sorted_rows = pl.map_batches(sort.inputs, sort, return_dtype=pl.Struct(sort.outputs))
+    return frame.select(key=sorted_rows).unnest("key")
+
+
+def placed_rows(rows: Rows, collect: Callable[[pl.LazyFrame], pl.DataFrame]) -> tuple[pl.DataFrame, pl.Series]:
+    """Return the table of `sorted_blocks` with all blocks, and the place of each row in memory, from one sort.
+
+    The place is the number of the block of a row among all retrieved blocks; null if the row is not retrieved. Numbers
+    of rows are UInt32.
+    """
+    sort, frame = _sort_with_places(rows)
+    sort = replace(sort, narrow=not (sort.masses or sort.has_counts))
+    return sort.placed(collect(frame.select(sort.inputs)))
+
+
+def placed_blocks(rows: Rows) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+    """Return the table of `sorted_blocks` with all blocks, and the rows in their order with a `place`."""
+    sort, frame = _sort_with_places(rows)
+    # The rows of two plans may have different orders, so the places are a column of the rows, next to the blocks.
+    outputs = pl.Struct({**sort.outputs, "place": pl.UInt32()})
+    frame = frame.with_columns(key=pl.map_batches(sort.inputs, sort.side_by_side, return_dtype=outputs))
+    blocks = frame.select("key").unnest("key").filter(pl.col(ROWS.run).is_not_null()).drop("place")
+    return blocks, frame.with_columns(place=pl.col("key").struct.field("place"))
+
+
+def _sort_with_places(rows: Rows) -> tuple[_Sort, pl.LazyFrame]:
+    sort = _sort_of(rows, (), (), NOTHING_KEPT, steps=False, each_row=False, places=True)
+    return sort, _with_units(rows, "left")
+
+
+def reads_bits(rows: Rows, wanted: Collection[str], kept: Kept = NOTHING_KEPT) -> bool:
+    """Whether any of these columns of blocks follows from the score, and not only from counts."""
+    return rows.has_unranked or bool(kept.thresholds) or not {"block", "rank_key"}.isdisjoint(wanted)
+
+
+def _with_units(rows: Rows, order: Literal["none", "left"] = "none") -> pl.LazyFrame:
+    return (
+        rows.frame if rows.units is None else rows.frame.join(rows.units, on="group", how="left", maintain_order=order)
+    )
+
+
+def _sort_of(
+    rows: Rows,
+    wanted: Collection[str],
+    extra_sums: Sequence[str],
+    kept: Kept,
+    *,
+    steps: bool,
+    each_row: bool,
+    places: bool = False,
+) -> _Sort:
     masses = {
         name: weights
         for name, weights in (("weight", rows.weights), ("gain", rows.gains))
         if weights.name is not None and (name == "weight" or not {*GAINS}.isdisjoint(extra_sums))
     }
-    sort = _Sort(
+    bits = {"bits"} if reads_bits(rows, wanted, kept) else set()
+    return _Sort(
         key=rows.key,
         masses=masses,
         ordered=rows.request.ordered,
@@ -91,15 +148,11 @@ def sorted_blocks(
         unranked=rows.has_unranked,
         sums=extra_sums,
         kept=kept,
-        wanted=frozenset(wanted).intersection(("ties", "size")),
+        wanted=frozenset(wanted).intersection(("ties", "size")) | bits,
         steps=steps and not {*extra_sums} - ({UNJUDGED.block} if not rows.request.fills_labels else set()),
         each_row=each_row,
+        places=places,
     )
-    frame = rows.frame if rows.units is None else rows.frame.join(rows.units, on="group", how="left")
-    if rows.small and not sort.fractional:
-        return sort.planned(frame)
-    sorted_rows = pl.map_batches(sort.inputs, sort, return_dtype=pl.Struct(sort.outputs))
-    return frame.select(key=sorted_rows).unnest("key")
 
 
 @dataclass(frozen=True)
@@ -122,6 +175,10 @@ class _Sort:
     wanted: frozenset[str]
     steps: bool
     each_row: bool
+    places: bool
+    """Whether the place of each row is wanted."""
+    narrow: bool = False
+    """Whether totals fit into a UInt32."""
 
     @cached_property
     def _parts(self) -> list[str]:
@@ -156,11 +213,13 @@ class _Sort:
     @cached_property
     def outputs(self) -> dict[str, pl.DataType]:
         """Return the names and dtypes of the output columns."""
-        weight: pl.DataType = pl.Int64()
+        weight: pl.DataType = pl.UInt32() if self.narrow else pl.Int64()
         if "weight" in self.masses and self.masses["weight"].fractional:
             weight = pl.Int128()
         gain = pl.Int128() if "gain" in self.masses and self.masses["gain"].fractional else pl.Int64()
-        outputs: dict[str, pl.DataType] = {"bits": pl.Int128(), HITS.run: weight, ROWS.run: weight}
+        outputs: dict[str, pl.DataType] = {"group": pl.Int64()}
+        outputs |= {"bits": pl.Int128()} if "bits" in self.wanted else {}
+        outputs |= {HITS.run: weight, ROWS.run: weight}
         outputs |= {name: pl.Int64() for name, is_made in (("ties_run", "ties" in self.wanted),) if is_made}
         outputs |= {"size": weight} if "size" in self.wanted else {}
         outputs |= {"last_within": pl.Boolean()} if self.kept.ranks else {}
@@ -170,21 +229,37 @@ class _Sort:
 
     def __call__(self, columns: Sequence[pl.Series]) -> pl.Series:
         """Sort the rows of these columns."""
-        table = pl.DataFrame(columns)
+        blocks, _ = self.placed(pl.DataFrame(columns))
+        return blocks.to_struct("key")
+
+    def side_by_side(self, columns: Sequence[pl.Series]) -> pl.Series:
+        """Sort the rows of these columns. Return the blocks, filled up with nulls, next to the places of the rows."""
+        blocks, places = self.placed(pl.DataFrame(columns))
+        return side_by_side(blocks.lazy(), places.to_frame().lazy()).collect().to_struct("key")
+
+    def placed(self, table: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series]:
+        """Return the blocks of these rows and, if they are wanted, the places of the rows; otherwise no places."""
         whole, units = self._in_exact_units(table)
         floats = any(table.schema[name].is_float() and name not in whole for name in self.masses)
-        if not (floats or (self.each_row and self.by_truth)) and self._few(table):
+        few, rows = not (floats or (self.each_row and self.by_truth)) and self._few(table), table
+        if few:
             table, whole = self._count_equal_keys(table.with_columns(**whole)), {}
         engine: Engine = "streaming" if len(table) >= SMALL else "in-memory"
-        mass, numbers = self._mass_in_key(table, whole)
+        mass, numbers = (None, len(table)) if self.places and not few else self._mass_in_key(table, whole)
         key = self.key
         if len(table) >= _WIDTHS_FROM and not self.ordered:
             key = key.narrowed(table, numbers)
         ranked = self._ranked(table, key, mass, engine).with_columns(**whole)
         if self.kept.ranks:
             ranked = self._with_last_within(ranked.collect(engine=engine), key).lazy()
+        if not self.places:
+            places = pl.Series("place", dtype=pl.UInt32)
+        elif few:
+            places = self._look_up_places(rows, table)
+        else:
+            places = self._scattered_places(ranked, key, len(rows), engine)
         totals = self._totals(ranked, key, units, has_counts="count" in table.columns)
-        return totals.collect(engine=engine).to_struct("key")
+        return totals.collect(engine=engine), places
 
     def planned(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Sort within the plan, for few rows: equal keys are not aggregated first, and keys are wide."""
@@ -241,21 +316,24 @@ class _Sort:
         same = ["group", *constant] if group.min() == group.max() else constant
         summed = [name for name in table.columns if name not in (*self._parts, "truth", *constant)]
         sums = {name: (pl.col(name).sum(), (pl.col(name) * pl.col("truth")).sum()) for name in summed}
-        sums["rows"] = pl.len().cast(pl.Int64), pl.col("truth").sum().cast(pl.Int64)
+        # Only rows that do not count weigh nothing, so the weights tell of which labels there are rows.
+        weighted = "weight" in self.masses and "ties" not in self.wanted
+        if not weighted:
+            sums["rows"] = pl.len().cast(pl.Int64), pl.col("truth").sum().cast(pl.Int64)
         both = [total.alias(name) for name, (total, _) in sums.items()]
-        of_hits = [total.alias(f"{name} of hits") for name, (_, total) in sums.items()]
+        hits_alone = [total.alias(f"{name} of hits") for name, (_, total) in sums.items()]
         # This has half as many groups, and one key column less, as with the label among the keys.
         distinct = table.lazy().group_by(name for name in self._parts if name not in same)
-        groups = distinct.agg(*both, *of_hits, pl.col(same).first())
-        totals = groups.collect(engine="streaming")
-        named = dict(zip(summed, summed, strict=True)) | ({} if self.has_counts else {"count": "rows"})
+        totals = distinct.agg(*both, *hits_alone, pl.col(same).first()).collect(engine="streaming")
+        named = dict(zip(summed, summed, strict=True)) | ({} if self.has_counts or weighted else {"count": "rows"})
         hits = {name: pl.col(f"{of} of hits") for name, of in named.items()}
         misses = {name: pl.col(of) - pl.col(f"{of} of hits") for name, of in named.items()}
-        keys, rows, rows_of_hits = [*self._parts, *constant], pl.col("rows"), pl.col("rows of hits")
+        keys, size = [*self._parts, *constant], "weight" if weighted else "rows"
+        of_both, of_hits = pl.col(size), pl.col(f"{size} of hits")
         return pl.concat(
             [
-                totals.filter(rows_of_hits > 0).select(*keys, truth=True, **hits),
-                totals.filter(rows > rows_of_hits).select(*keys, truth=False, **misses),
+                totals.filter(of_hits > 0).select(*keys, truth=True, **hits),
+                totals.filter((of_both > of_hits) | (of_both == 0)).select(*keys, truth=False, **misses),
             ]
         )
 
@@ -287,6 +365,36 @@ class _Sort:
         # As fast as sorting a frame, with less memory.
         return ranked.hstack(table.select(others).rechunk().select(pl.all().gather(index))).lazy()
 
+    def _scattered_places(self, ranked: pl.LazyFrame, key: SortKey, height: int, engine: Engine) -> pl.Series:
+        """Return the place of each row, whose number is in the sorted keys."""
+        starts_block, row = key.ends(of="block").shift(1, fill_value=True), key.number_of_row().cast(pl.UInt32)
+        if not self.unranked:
+            table = ranked.select(row=row, place=starts_block.cast(pl.UInt32).cum_sum() - 1)
+            places = pl.zeros(height, dtype=pl.UInt32, eager=True)
+        else:
+            table = ranked.select(bits=key.bits(), row=row, starts=starts_block).filter(key.is_retrieved())
+            table = table.select("row", place=pl.col("starts").cast(pl.UInt32).cum_sum() - 1)
+            places = pl.repeat(None, height, dtype=pl.UInt32, eager=True)
+        placed = table.collect(engine=engine)
+        return places.scatter(placed["row"], placed["place"]).alias("place")
+
+    def _look_up_places(self, rows: pl.DataFrame, distinct: pl.DataFrame) -> pl.Series:
+        """Return the place of each row by its key, which is one of few distinct keys."""
+        key = self.key.narrowed(distinct)
+        retrieved = pl.col("score").is_not_null()
+        if key.drops:
+            retrieved &= ~pl.col("dropped")
+        numbered = distinct.lazy().filter(retrieved).select(block=key.block_of_row()).unique().sort("block")
+        places = numbered.with_columns(place=pl.int_range(pl.len(), dtype=pl.UInt32)).collect()
+        block = pl.when(retrieved).then(key.block_of_row()) if self.unranked else key.block_of_row()
+        blocks, largest = rows.lazy().select(block=block), places["block"].max()
+        if isinstance(largest, int) and largest < len(rows):
+            # An array with a place for each code. A join would take five times as long.
+            array = pl.zeros(largest + 1, dtype=pl.UInt32, eager=True).scatter(places["block"], places["place"])
+            return array.gather(blocks.cast(pl.UInt32).collect(engine="streaming").to_series()).alias("place")
+        joined = blocks.join(places.lazy(), on="block", how="left", maintain_order="left")
+        return joined.select("place").collect().to_series()
+
     def _totals(
         self, table: pl.LazyFrame, key: SortKey, units: Mapping[str, float], *, has_counts: bool
     ) -> pl.LazyFrame:
@@ -295,11 +403,10 @@ class _Sort:
         table = table.with_columns(bits=key.bits())
         for name, unit in _UNITS.items():
             if name in self.masses and self.masses[name].fractional and not (name == "weight" and self.has_units):
-                of_frame = unit in units
-                of_row = pl.lit(units[unit]) if of_frame else self._unit_of_groups(name, key, has_counts=has_counts)
-                table = table.with_columns(of_row.alias(unit))
-                if not of_frame:
-                    table = table.with_columns(_times(in_units(pl.col(name), pl.col(unit)), count).alias(name))
+                if unit in units:  # One unit for all groups.
+                    continue
+                table = table.with_columns(self._unit_of_groups(name, key, has_counts=has_counts).alias(unit))
+                table = table.with_columns(_times(in_units(pl.col(name), pl.col(unit)), count).alias(name))
         weight = self._weight(key, count)
         runs: dict[str, pl.Expr] = {}
         if weight is None:
@@ -323,7 +430,9 @@ class _Sort:
                 table = table.with_columns(
                     before=pl.when(end.shift(1, fill_value=True)).then(before).otherwise(0).cum_max()
                 )
-            table = self._needed(table, key).with_columns(hits.cum_sum().alias(HITS.run)).filter(end)
+            table = self._needed(table, key).with_columns(hits.cum_sum().alias(HITS.run))
+            # These bits are of the remaining rows alone, unless an expression before has read them.
+            table = table.filter(end).with_columns(bits=key.bits())
             size = run - pl.col("before")
         else:
             gain = pl.col("gain")
@@ -334,7 +443,8 @@ class _Sort:
             runs |= {f"{name}_run": sums[name] for name in self.sums}
             table = table.with_columns(hits.cum_sum().alias(HITS.run), **runs).filter(end)
             size = run - run.shift(1, fill_value=0)
-        made = {"bits": key.widened(), ROWS.run: run, "size": size}
+        made = {"group": key.group(), "bits": key.widened(), ROWS.run: run, "size": size}
+        made |= {name: pl.lit(unit) for name, unit in units.items()}
         if not self.fills_labels:
             made[UNJUDGED.run] = pl.lit(0)
         return table.select(

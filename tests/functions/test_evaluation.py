@@ -67,8 +67,8 @@ def test_figures_at_a_threshold_need_no_ranking():
         data.pr.confusion("relevant", prediction="predicted"),
         data.pr.f_beta("relevant", "score", threshold=[3, 4]),
     ):
-        assert "bits" not in result.explain()
-    assert "bits" in data.pr.confusion("relevant", "score", k=3).explain()
+        assert "tp_run" not in result.explain()
+    assert "tp_run" in data.pr.confusion("relevant", "score", k=3).explain()
 
 
 # names --------------------------------------------------------------------------------------------------------------

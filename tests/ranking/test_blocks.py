@@ -14,7 +14,7 @@ from frame_pr.inputs.sort_keys import SortKey
 from frame_pr.metrics.cutoffs import Rank
 from frame_pr.ranking import sorting
 from frame_pr.ranking.blocks import blocks_of
-from frame_pr.ranking.sorting import Kept
+from frame_pr.ranking.sorting import Kept, placed_blocks, placed_rows
 
 INFINITY = math.inf
 
@@ -164,6 +164,43 @@ def test_rows_are_counted_first_where_few_keys_are_seen(monkeypatch, keys, few, 
     assert sorted_rows == [2 * min(keys, 500) if few else 1000]
     expected = rows.group_by("score").agg(pl.col("weight").sum() if weighted else pl.len().cast(pl.Int64)).sort("score")
     assert found.sort("threshold").select("threshold", "size").rows() == expected.rows()
+
+
+@pytest.mark.parametrize("unscored", ["drop", "unretrieved"])
+@pytest.mark.parametrize("widths_from", [0, 2**17])
+@pytest.mark.parametrize("scores", [[0.3, 0.1, 0.2], [1e300, -0.0, 5e-324, 0.0], [1, 2**40], [1, None], range(350)])
+def test_places_are_the_numbers_of_the_retrieved_blocks(monkeypatch, scores, widths_from, unscored):
+    number = pl.int_range(700)
+    rows = pl.select(
+        group=number * 7 % 2,
+        score=pl.lit(pl.Series(scores)).gather(number * 11 % len(scores)),
+        truth=number % 3 == 0,
+        dropped=number % 5 == 0,
+    )
+    retrieved = pl.col("score").is_not_null()
+    if unscored == "drop":
+        retrieved &= ~pl.col("dropped")
+    key = pl.struct("group", pl.col("score") * -1 + 0.0)
+    expected = rows.select(pl.when(retrieved).then(pl.when(retrieved).then(key).rank("dense") - 1).alias("place"))
+    ranked, _ = rows_of(rows, request_of("truth", "score", None, None, {"unscored": "unretrieved"}), placed=True)
+    key = replace(ranked.key, drops=unscored == "drop")
+    ranked = replace(ranked, small=False, frame=rows.with_row_index("row").lazy(), key=key)
+    monkeypatch.setattr(sorting, "_WIDTHS_FROM", widths_from)
+    sorts = []
+    pack = sorting._Sort._ranked
+    monkeypatch.setattr(sorting._Sort, "_ranked", lambda *of: sorts.append(len(of[1])) or pack(*of))
+    for looked_at in (100, 2**16):
+        monkeypatch.setattr(sorting, "_LOOKED_AT", looked_at)
+        blocks, places = placed_rows(ranked, pl.LazyFrame.collect)
+        assert places.to_frame().equals(expected.cast(pl.UInt32))
+        if places.null_count() < len(places):
+            assert places.max() < len(blocks)
+        lazy_blocks, placed = placed_blocks(ranked)
+        assert lazy_blocks.collect().equals(blocks)
+        assert placed.select("row", "place").collect().equals(rows.with_row_index("row").select("row").hstack([places]))
+    few = len(scores) < 10
+    assert (sorts[0] < 100) == few
+    assert sorts[-1] == 700
 
 
 FITTING = [
