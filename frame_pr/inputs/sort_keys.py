@@ -300,6 +300,11 @@ class SortKey:
         """Return whether there is a score."""
         return self._rank_bits() < self._unretrieved * self._room
 
+    def first_unretrieved(self) -> pl.Expr:
+        """Return the smallest key of a row without a score in the group of the column `key`."""
+        group = pl.col("key") & -(self.layout.scores * self._room)
+        return group + self._unretrieved * self._room
+
     def counts(self) -> pl.Expr:
         """Return whether the row counts."""
         return self._rank_bits() < self._dropped * self._room

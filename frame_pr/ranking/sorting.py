@@ -467,23 +467,35 @@ class _Sort:
 
     def _with_last_within(self, ranked: pl.DataFrame, key: SortKey) -> pl.DataFrame:
         """Add whether a row is the last one of its group that ends a block within one of the ranks of `kept`."""
-        weight = self._weight(key, pl.col("count") if "count" in ranked.columns else None)
-        run = {} if weight is None else {"run": weight.cum_sum()}
-        end = self._end(key) & key.is_retrieved() if self.unranked else self._end(key)
-        rows = ranked.lazy().with_row_index("place").with_columns(bits=key.bits())
-        table = rows.select("place", last=key.ends(of="group"), end=end, **run).collect(engine="in-memory")
-        # Without counts, the places of rows count them.
-        row_counts = [pl.col("place").cast(pl.Int64).alias("run") + 1] if weight is None else []
-        ends, groups = (table.filter(condition).with_columns(row_counts) for condition in ("end", "last"))
-        groups = groups.select(upto="run", before=pl.col("run").shift(1, fill_value=0))
-        of_group = pl.col("upto") - pl.col("before")
-        places = pl.repeat(False, len(ranked), dtype=pl.Boolean, eager=True)
+        keys, weight = ranked["key"], self._weight(key, pl.col("count") if "count" in ranked.columns else None)
+        rows = ranked.lazy().with_columns(bits=key.bits())
+        last = ranked.select(key.ends(of="group")).to_series().arg_true().cast(pl.Int64)
+        run = None if weight is None else rows.select(weight.cum_sum()).collect(engine="in-memory").to_series()
+        groups = pl.DataFrame({"upto": last + 1 if run is None else run.gather(last), "last": last})
+        if self.unranked:
+            unretrieved = groups.select(key=keys.gather(last)).select(key.first_unretrieved()).to_series()
+            groups = groups.with_columns(last=keys.search_sorted(unretrieved).cast(pl.Int64) - 1)
+        groups = groups.with_columns(before=pl.col("upto").shift(1, fill_value=0))
+        of_group, block = pl.col("upto") - pl.col("before"), pl.col("key") & -2 if self.ordered else key.bits()
+        marks = pl.repeat(False, len(ranked), dtype=pl.Boolean, eager=True)
         for rank in self.kept.ranks:
-            most = groups.select(pl.col("before") + pl.min_horizontal(rank(of_group, of_group), of_group)).to_series()
-            # If the first block of a group is too large, this is a last block of a group before.
-            number = ends["run"].search_sorted(most, side="right").cast(pl.Int64) - 1
-            places = places.scatter(ends["place"].gather(number.filter(number >= 0)), True)
-        return ranked.with_columns(last_within=places)
+            count = groups.select(pl.col("before") + pl.min_horizontal(rank(of_group, of_group), of_group)).to_series()
+            row = (count if run is None else run.search_sorted(count, side="right").cast(pl.Int64)) - 1
+            cuts = (
+                groups.select("last", row=row).select(row=pl.min_horizontal("row", "last")).filter(pl.col("row") >= 0)
+            )
+            here, after = (
+                pl.DataFrame({"key": keys.gather(index)}).select(block).to_series()
+                for index in (cuts["row"], (cuts["row"] + 1).clip(upper_bound=len(ranked) - 1))
+            )
+            # A block that goes on after the cut is too large, so the block before it is the last one. If that is none
+            # of the group, it is the last one of a group before.
+            cuts = cuts.with_columns(
+                goes_on=(here == after) & (cuts["row"] + 1 < len(ranked)), start=keys.search_sorted(here)
+            )
+            row = cuts.select(pl.when("goes_on").then(pl.col("start").cast(pl.Int64) - 1).otherwise("row")).to_series()
+            marks = marks.scatter(row.filter(row >= 0), True)
+        return ranked.with_columns(last_within=marks)
 
     def _needed(self, table: pl.LazyFrame, key: SortKey) -> pl.LazyFrame:
         """Return the positives, the last row of each group, and the last rows of the blocks of `kept`."""
