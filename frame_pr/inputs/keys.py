@@ -115,7 +115,7 @@ def coding(
     position = pl.lit(0, dtype=pl.Int64)
     values: dict[str, pl.Expr] = {}
     for place, digit in enumerate(digits):
-        position = position * digit.base + digit.of_key()
+        position = position * digit.base + digit.of_key() if place else digit.of_key()
         below = prod(digit.base for digit in digits[place + 1 :])
         # A division takes a tenth of the time of a sort.
         upto = pl.col("group") // below if below > 1 else pl.col("group")

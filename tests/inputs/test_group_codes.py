@@ -342,4 +342,4 @@ def test_texts_of_a_single_run_are_numbered_by_their_order(values, distinct, mon
     assert data.pr.average_precision("relevant", "score", by="key").equals(expected)
     result = data.pr.with_metrics("average_precision", "relevant", "score", by="key", positives=totals)
     assert result.equals(appended)
-    assert [order is not None for order in orders] == [distinct, distinct]
+    assert [order is not None for order in orders] == [distinct] * len(orders)
