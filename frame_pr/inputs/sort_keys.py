@@ -116,7 +116,7 @@ _CODES_IN_INT64 = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SortKey:
     """The sort key: an integer of group, score, optionally the place among equal scores, and label.
 

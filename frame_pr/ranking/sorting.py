@@ -134,7 +134,7 @@ def _sort_of(
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Sort:
     """How to sort the rows and which totals to compute; independent of the rows."""
 
