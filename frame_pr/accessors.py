@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable
 from decimal import Decimal
 from functools import wraps
-from html import escape
 from pathlib import Path
 from textwrap import fill
 from types import ModuleType
@@ -165,6 +164,8 @@ class PR(Generic[Frame]):
         """Return the table of methods that a notebook shows."""
         if backend := backend_class(self._frame):
             return f"<p><code>.pr</code> of {self._kind()}, with {backend.functions}</p>"
+        from html import escape  # Takes 2 ms, which only a notebook needs.
+
         rows, subject = [], ""
         for method in methods():
             if method.subject != subject:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -86,6 +85,8 @@ def nearest(name: str, candidates: Iterable[Any], cutoff: float = 0.5) -> list[A
         return []
     other_case = [candidate for candidate in names if candidate.lower() == name.lower()]
     lowered: dict[str, str] = {candidate.lower(): candidate for candidate in reversed(names)}
+    import difflib  # Takes 1 ms, which only an error needs.
+
     near = other_case or [
         lowered[candidate] for candidate in difflib.get_close_matches(name.lower(), lowered, n=3, cutoff=cutoff)
     ]

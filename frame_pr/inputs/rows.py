@@ -32,7 +32,7 @@ from frame_pr.inputs.weights import (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Rows:
     """The rows to rank, and how to rank them.
 

@@ -116,7 +116,7 @@ _CODES_IN_INT64 = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class SortKey:
     """The sort key: an integer of group, score, optionally the place among equal scores, and label.
 
@@ -287,9 +287,9 @@ class SortKey:
         """Return the bits that distinguish groups."""
         return pl.col("bits") & -(self.layout.scores * self._room)
 
-    def group(self) -> pl.Expr:
-        """Return the number of the group."""
-        group = (pl.col("bits") // (self.layout.scores * self._room)).cast(pl.Int64)
+    def group(self, column: str = "bits") -> pl.Expr:
+        """Return the number of the group, from the column `bits` or `key`."""
+        group = (pl.col(column) // (self.layout.scores * self._room)).cast(pl.Int64)
         return group + self.layout.first_group if self.layout.first_group else group
 
     def block(self) -> pl.Expr:

@@ -5,7 +5,6 @@ The synonyms of rates are in their records, in `rates.RATES`.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -224,6 +223,8 @@ def not_offered(head: str) -> str:
 
 def similar_names(name: str, synonyms: Mapping[str, Iterable[str]]) -> list[str]:
     """Return at most two of these names that are spelled like it or have a similar synonym."""
+    import difflib  # Takes 1 ms, which only an error needs.
+
     scores: dict[str, float] = {}
     for target, others in synonyms.items():
         least = _LEAST_OF_SHORT if len(target) == len(name) else _LEAST

@@ -155,7 +155,7 @@ def _sort_of(
     )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class _Sort:
     """How to sort the rows and which totals to compute; independent of the rows."""
 
@@ -443,7 +443,7 @@ class _Sort:
             runs |= {f"{name}_run": sums[name] for name in self.sums}
             table = table.with_columns(hits.cum_sum().alias(HITS.run), **runs).filter(end)
             size = run - run.shift(1, fill_value=0)
-        made = {"group": key.group(), "bits": key.widened(), ROWS.run: run, "size": size}
+        made = {"group": key.group("key"), "bits": key.widened(), ROWS.run: run, "size": size}
         made |= {name: pl.lit(unit) for name, unit in units.items()}
         if not self.fills_labels:
             made[UNJUDGED.run] = pl.lit(0)

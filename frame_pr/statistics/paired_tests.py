@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from statistics import NormalDist
 
 import polars as pl
 
@@ -13,7 +12,7 @@ from frame_pr.frames.kinds import Frame
 from frame_pr.inputs.policies import Column
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.rows import OutputFrame, rows_of
-from frame_pr.statistics.distributions import normal_p_value, p_value, quantile
+from frame_pr.statistics.distributions import normal_p_value, normal_quantile, p_value, quantile
 from frame_pr.statistics.sampled_rows import (
     RowMetric,
     of_rows,
@@ -206,7 +205,7 @@ def _line(
     t = pl.when(error > 0).then(difference / error)
     tail = normal_p_value(t) if normal else p_value(t, df)
     p = pl.when(error.is_not_null()).then(pl.when((difference == 0) & (error == 0)).then(1.0).otherwise(tail))
-    reach = error * (NormalDist().inv_cdf((1 + confidence) / 2) if normal else quantile(confidence, df))
+    reach = error * (normal_quantile((1 + confidence) / 2) if normal else quantile(confidence, df))
     relative = difference / pl.max_horizontal(a.abs(), b.abs())
     return {
         "m": pl.lit(i, dtype=pl.Int32),

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import polars as pl
@@ -16,7 +15,7 @@ from frame_pr.inputs.thresholds import code_reached
 from frame_pr.metrics.aggregation import Plan, aggregate, finalize, plan_for, values
 from frame_pr.metrics.cutoffs import Threshold
 from frame_pr.ranking.sorting import ends, starts
-from frame_pr.statistics.distributions import around, normal_share, quantile
+from frame_pr.statistics.distributions import around, normal_quantile, normal_share, quantile
 from frame_pr.statistics.paired_tests import random_words
 from frame_pr.statistics.sampled_rows import SampledRows, each, lines_by_keys, means
 from frame_pr.statistics.unit_values import row
@@ -323,7 +322,7 @@ def bias_corrected(replicates: pl.DataFrame, df: pl.DataFrame, repeats: int, con
         point.first(), m=pl.len().cast(pl.Int64), error=value.std(), below=below, inside=inside
     )
     halves = 2 * repeats + 2
-    normal = pl.Series([NormalDist().inv_cdf((half + 1) / halves) for half in range(halves - 1)])
+    normal = pl.Series([normal_quantile((half + 1) / halves) for half in range(halves - 1)])
     z0 = pl.lit(normal).gather((pl.col("below") / m * repeats).round().cast(pl.Int64))
     table = table.join(df.select("kept", "df"), on="kept", how="left", maintain_order="left").with_columns(
         z0=pl.when("inside").then(z0).otherwise(0.0), t=quantile(confidence, pl.col("df")), first=m.cum_sum() - m
