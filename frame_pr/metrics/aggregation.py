@@ -20,7 +20,7 @@ from frame_pr.metrics.metric import FACTS, Aggregate, Aggregates, BlocksRead, Me
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS, GRADED_COLUMNS, metric
 from frame_pr.metrics.rates import RATES
 from frame_pr.ranking.blocks import best_blocks, blocks_of, is_step
-from frame_pr.ranking.sorting import Kept, Reached
+from frame_pr.ranking.sorting import Reached
 
 
 class Plan(NamedTuple):
@@ -148,24 +148,29 @@ def _aggregate_ranking(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Thre
     hits_may_lack = bool(rows.request.keeps_unscored or rows.totals or rows.starts is not None)
     blocks_read = {_blocks_read(record, rows) for record in metrics}
     first = "first" in blocks_read or (hits_may_lack and "first without hits" in blocks_read)
-    codes = {cutoff.reached_column: code_reached(cutoff.threshold, rows.key) for cutoff in cutoffs.values()}
-    thresholds: dict[str, Reached] = {name: partial(SortKey.reaches, code=code) for name, code in codes.items()}
+    codes = {name: code_reached(cutoff.threshold, rows.key) for name, cutoff in cutoffs.items()}
+    k_at: dict[str, Reached] = {f"k@{name}": partial(SortKey.reaches, code=code) for name, code in codes.items()}
     if "retrieved_rows" in metric_plan.facts and rows.has_unranked:
-        thresholds["retrieved"] = SortKey.is_retrieved
-    ranks = {record.cut for record in metrics if _blocks_read(record, rows) == "last within rank"}
-    kept = Kept(thresholds, [cut.of_group for cut in ranks if isinstance(cut, Rank)])
+        k_at["retrieved_k"] = SortKey.is_retrieved
+    cuts = {record.cut for record in metrics if _blocks_read(record, rows) == "last within rank"}
+    ranks = [cut.of_group for cut in cuts if isinstance(cut, Rank)]
     columns = metric_plan.columns_of_blocks
+    if "retrieved_k" in columns:
+        columns |= {"k"}
     steps = "all" not in blocks_read
     # Most blocks are no steps, so do not aggregate all of them for metrics that need only the steps.
     apart = not steps and len(blocks_read) > 1 and columns.isdisjoint(("ties", "misses"))
     columns |= {"hits", "first"} if apart else set()
-    table = blocks_of(rows, columns, steps=steps, first=first, kept=kept, extra_sums=metric_plan.extra_sums)
+    sums_read = metric_plan.extra_sums
+    table = blocks_of(rows, columns, steps=steps, first=first, k_at=k_at, ranks=ranks, extra_sums=sums_read)
+    if not rows.has_unranked and "retrieved_k" in columns:
+        table = table.with_columns(retrieved_k="k")
     # Known totals replace the facts where these are first needed: in blocks only if an aggregate names them there.
     in_blocks = not metric_plan.columns.isdisjoint(FACTS)
     if rows.totals and in_blocks:
         table = with_totals(table, rows.totals, in_units=in_units)
     if apart:
-        sums = _aggregate_steps_apart(table, metric_plan, rows, is_step(metric_plan.extra_sums, kept, first=first))
+        sums = _aggregate_steps_apart(table, metric_plan, rows, is_step(sums_read, first=first, ranks=bool(ranks)))
     else:
         sums = aggregate_blocks(table, metric_plan.over_groups, rows.groups, fills_nulls=not rows.small)
     # A group without rows has no block that could carry its totals.

@@ -211,9 +211,9 @@ def _total_cost(name: re.Match[str], blocks: Blocks) -> Metric:
         parts |= cut.aggregates(blocks)
         k = blocks.number(f"k@{cut}").fill_null(0)
         missed = total - blocks.number(f"tp@{cut}").fill_null(0)
-        if blocks.graded and isinstance(cut, Threshold):
+        if blocks.graded:
             # Read the running total: a sum of floats would depend on its order.
-            reached = pl.when(blocks.number(cut.reached_column)).then(blocks.missed_gain)
+            reached = pl.when(blocks.k <= blocks.number(f"k@{cut}")).then(blocks.missed_gain)
             parts[f"missed@{cut}"] = Aggregate(reached, "min")
             missed = blocks.number(f"missed@{cut}").fill_null(total)
     aggregates = by_ties(parts, expected=parts, bounded=False)

@@ -113,16 +113,12 @@ class Threshold(Cutoff):
         return f"threshold={self.text}"
 
     def aggregates(self, blocks: Blocks) -> Aggregates:
-        """Return the counts of the last block that reaches the threshold."""
-        # Read running totals: sums of floats would depend on their order.
-        reached = pl.when(blocks.number(self.reached_column))
-        counts = {"tp": blocks.tp, "k": blocks.k}
-        return {f"{name}@{self}": Aggregate(reached.then(of).otherwise(0), "max") for name, of in counts.items()}
-
-    @property
-    def reached_column(self) -> str:
-        """Return the name of the column of blocks that tells whether they reach the threshold."""
-        return f"reaches {self}"
+        """Return the counts of the last block that reaches the threshold, from the running k of such blocks."""
+        # Read running totals: sums of floats would depend on their order. A block reaches the threshold if its k
+        # counts.
+        k = blocks.number(f"k@{self}")
+        reached = pl.when(k >= blocks.k).then(blocks.tp).otherwise(0)
+        return {f"tp@{self}": Aggregate(reached, "max"), f"k@{self}": Aggregate(k, "max")}
 
     def over_rows(self, truth: pl.Expr, reached: pl.Expr, weight: pl.Expr) -> Aggregates:
         """Sum over unsorted rows, given whether each of them reaches the threshold."""

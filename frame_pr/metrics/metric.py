@@ -226,7 +226,7 @@ class Metric(NamedTuple):
     best: Literal["largest", "smallest", "none"] = "largest"
     """Which value of a share is best. Only a share has a best value."""
     beyond_steps: BlocksRead = "none"
-    """Which blocks without a positive it reads, apart from the last ones that reach a threshold."""
+    """Which blocks without a positive it reads."""
 
 
 def by_ties(
@@ -278,7 +278,7 @@ FACTS: Mapping[str, Fact] = {
     # Only for fractional weights.
     "unit": Fact(Aggregate(pl.col("unit"), "first"), Aggregate(pl.col("unit"), "first")),
     "retrieved_positives": Fact(Aggregate(pl.col("tp"), "max"), Aggregate((_TRUTH & _SCORE.is_not_null()) * _WEIGHT)),
-    "retrieved_rows": Fact(Aggregate(pl.col("k"), "max"), Aggregate(_SCORE.is_not_null() * _WEIGHT)),
+    "retrieved_rows": Fact(Aggregate(pl.col("retrieved_k"), "max"), Aggregate(_SCORE.is_not_null() * _WEIGHT)),
 }
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import cache
+from types import MappingProxyType
 
 import polars as pl
 
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.weights import GAINS, HITS, MASSES, ROWS, UNJUDGED, how_many
-from frame_pr.ranking.sorting import NOTHING_KEPT, Kept, ends, sorted_blocks, starts
+from frame_pr.ranking.sorting import RankOf, Reached, ends, sorted_blocks, starts
 
 _RUN = (*MASSES, UNJUDGED)
 START = (*(mass.before for mass in _RUN), *(mass.in_all for mass in _RUN), "later_precision")
@@ -36,7 +37,8 @@ def blocks_of(
     steps: bool = False,
     first: bool = False,
     each_row: bool = False,
-    kept: Kept = NOTHING_KEPT,
+    k_at: Mapping[str, Reached] = MappingProxyType({}),
+    ranks: Sequence[RankOf] = (),
     extra_sums: Sequence[str] = (),
     ranked: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
@@ -53,9 +55,10 @@ def blocks_of(
 
     `columns`: those that are needed; there may be more. `steps`: only blocks with a positive, and the last one of every
     group. `first`: also the first one of every group. `each_row`: if positives come first or last among ties, every row
-    is a block. `kept`: blocks that are steps, too; there is a Boolean column for each of its thresholds. `extra_sums`:
-    the needed ones of `EXTRA_SUMS`, of each block alone; a block with such a sum is a step, too. `ranked`: the table of
-    `sorted_blocks`, if it exists already.
+    is a block. `k_at`: additional columns. For the blocks that reach a threshold (`SortKey.reaches`), each is the k
+    there up to the block; 0 if no block above reaches it. `ranks`: the last block whose k is at most such a rank is a
+    step, too. `extra_sums`: the needed ones of `EXTRA_SUMS`, of each block alone; a block with such a sum is a step,
+    too. `ranked`: the table of `sorted_blocks`, if it exists already.
     """
     key = rows.key
     wanted = {needed for name in columns for needed in (name, *_NEEDS.get(name, ()))}
@@ -73,7 +76,8 @@ def blocks_of(
     masses = [mass for mass in MASSES if mass.upto in wanted] + [UNJUDGED] * (UNJUDGED.block in extra_sums)
     # Running totals over the whole frame; the numbers of blocks and of groups are differences of them.
     if ranked is None:
-        ranked = sorted_blocks(rows, wanted, extra_sums, kept, steps=steps and "first" not in wanted, each_row=each_row)
+        early = steps and "first" not in wanted
+        ranked = sorted_blocks(rows, wanted, extra_sums, k_at, ranks, steps=early, each_row=each_row)
     blocks = ranked.with_columns(
         last=ends(pl.col("group")),
         **({HITS.block: difference(HITS.run)} if HITS.block in wanted else {}),
@@ -89,10 +93,8 @@ def blocks_of(
         # At the start of a group, the row before holds the running totals up to it.
         return pl.col(run) - pl.when(is_first).then(pl.col(run).shift(1, fill_value=0)).forward_fill()
 
-    if kept.thresholds:
-        blocks = blocks.with_columns(reaches(key).alias(name) for name, reaches in kept.thresholds.items())
     if steps:
-        blocks = blocks.filter(is_step(extra_sums, kept, first=first))
+        blocks = blocks.filter(is_step(extra_sums, first=first, ranks=bool(ranks)))
     blocks = blocks.with_columns(
         pl.col("group").set_sorted(),
         **build_wanted(
@@ -105,6 +107,7 @@ def blocks_of(
             }
         ),
         **{mass.upto: since_start(mass.run) for mass in masses},
+        **{name: since_start(name) for name in k_at},
     )
     of_groups = {mass.total: from_last(pl.col(mass.upto)) for mass in masses if mass.total in wanted}
     blocks = blocks.with_columns(**of_groups, **build_wanted({"threshold": lambda: key.threshold(pl.col("rank_key"))}))
@@ -113,6 +116,7 @@ def blocks_of(
         blocks = blocks.with_columns(
             *((pl.col(mass.upto) + pl.col(mass.before)).alias(mass.upto) for mass in masses),
             *(pl.col(mass.in_all).alias(mass.total) for mass in _RUN),
+            *(pl.when(pl.col(n) > 0).then(pl.col(n) + pl.col(ROWS.before)).otherwise(0).alias(n) for n in k_at),
         )
     if rows.has_unranked:
         blocks = blocks.with_columns(if_retrieved(pl.col(mass.upto)) for mass in masses)
@@ -120,10 +124,13 @@ def blocks_of(
     return blocks.with_columns(**{name: figure for name, figure in figures.items() if name in wanted})
 
 
-def is_step(extra_sums: Sequence[str], kept: Kept, *, first: bool) -> pl.Expr:
-    """Return whether a block is a step, the last one of its group or, if `first`, the first one; or is kept."""
+def is_step(extra_sums: Sequence[str], *, first: bool, ranks: bool) -> pl.Expr:
+    """Return whether a block is a step, the last one of its group or, if `first`, the first one.
+
+    `ranks`: also whether it is the last one within a rank.
+    """
     has_some = [pl.col(name) > 0 for name in ("hits", *extra_sums)]
-    return pl.any_horizontal(*has_some, "last", *(["first"] if first else []), *kept.conditions)
+    return pl.any_horizontal(*has_some, "last", *(["first"] if first else []), *(["last_within"] if ranks else []))
 
 
 def _block_sum(name: str, rows: Rows) -> pl.Expr:

@@ -11,8 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from types import MappingProxyType
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import polars as pl
 
@@ -39,22 +38,8 @@ Reached = Callable[[SortKey], pl.Expr]
 """Whether a row reaches a threshold, of the keys in some layout."""
 
 
-class Kept(NamedTuple):
-    """The blocks that metrics read although they may have no positive: the last ones that meet these conditions."""
-
-    thresholds: Mapping[str, Reached] = MappingProxyType({})
-    """Conditions on the score, by the names of their columns."""
-    ranks: Sequence[Callable[[pl.Expr, pl.Expr], pl.Expr]] = ()
-    """The largest k, as functions of the numbers of positives and of rows of a group; they read only the latter."""
-
-    @property
-    def conditions(self) -> list[pl.Expr]:
-        """Return whether blocks are kept, from the columns of their thresholds and the column `last_within`."""
-        last_of = [is_last_of(pl.col(name)) for name in self.thresholds]
-        return [*last_of, pl.col("last_within")] if self.ranks else last_of
-
-
-NOTHING_KEPT = Kept()
+RankOf = Callable[[pl.Expr, pl.Expr], pl.Expr]
+"""The rank of a cutoff, of the numbers of positives and of rows of a group. Here it reads only the latter."""
 _LOOKED_AT = 2**16
 """The number of keys in the sample that is inspected before the sort."""
 _WIDTHS_FROM = 2**17
@@ -65,18 +50,20 @@ def sorted_blocks(
     rows: Rows,
     wanted: Collection[str],
     extra_sums: Sequence[str],
-    kept: Kept,
+    k_at: Mapping[str, Reached],
+    ranks: Sequence[RankOf],
     *,
     steps: bool,
     each_row: bool,
 ) -> pl.LazyFrame:
     """Return one row per block, in order: `group`, and running totals over all groups up to the end of the block.
 
-    There is a total for each weighted count and for each of `extra_sums`; `ties_run` and `size` if they are wanted;
-    `bits` of group and score if `reads_bits`; and the units of fractional columns. `steps`: blocks without a positive
-    may be missing, except the last one of a group and those of `kept`.
+    There is a total for each weighted count, for each of `extra_sums`, and of the rows for which each column of `k_at`
+    is true; `ties_run` and `size` if they are wanted; `bits` of group and score if `reads_bits`; and the units of
+    fractional columns. `steps`: blocks without a positive may be missing, except the last one of a group and, for each
+    of `ranks`, the last one whose k is at most the rank; `last_within` marks the latter.
     """
-    sort = _sort_of(rows, wanted, extra_sums, kept, steps=steps, each_row=each_row)
+    sort = _sort_of(rows, wanted, extra_sums, k_at, ranks, steps=steps, each_row=each_row)
     frame = _with_units(rows)
     if rows.small and not sort.fractional:
         return sort.planned(frame)
@@ -106,13 +93,13 @@ def placed_blocks(rows: Rows) -> tuple[pl.LazyFrame, pl.LazyFrame]:
 
 
 def _sort_with_places(rows: Rows) -> tuple[_Sort, pl.LazyFrame]:
-    sort = _sort_of(rows, (), (), NOTHING_KEPT, steps=False, each_row=False, places=True)
+    sort = _sort_of(rows, (), (), {}, (), steps=False, each_row=False, places=True)
     return sort, _with_units(rows, "left")
 
 
-def reads_bits(rows: Rows, wanted: Collection[str], kept: Kept = NOTHING_KEPT) -> bool:
+def reads_bits(rows: Rows, wanted: Collection[str]) -> bool:
     """Whether any of these columns of blocks follows from the score, and not only from counts."""
-    return rows.has_unranked or bool(kept.thresholds) or not {"block", "rank_key"}.isdisjoint(wanted)
+    return rows.has_unranked or not {"block", "rank_key"}.isdisjoint(wanted)
 
 
 def _with_units(rows: Rows, order: Literal["none", "left"] = "none") -> pl.LazyFrame:
@@ -125,7 +112,8 @@ def _sort_of(
     rows: Rows,
     wanted: Collection[str],
     extra_sums: Sequence[str],
-    kept: Kept,
+    k_at: Mapping[str, Reached],
+    ranks: Sequence[RankOf],
     *,
     steps: bool,
     each_row: bool,
@@ -136,7 +124,7 @@ def _sort_of(
         for name, weights in (("weight", rows.weights), ("gain", rows.gains))
         if weights.name is not None and (name == "weight" or not {*GAINS}.isdisjoint(extra_sums))
     }
-    bits = {"bits"} if reads_bits(rows, wanted, kept) else set()
+    bits = {"bits"} if reads_bits(rows, wanted) else set()
     return _Sort(
         key=rows.key,
         masses=masses,
@@ -147,7 +135,8 @@ def _sort_of(
         has_units=rows.units is not None,
         unranked=rows.has_unranked,
         sums=extra_sums,
-        kept=kept,
+        k_at=k_at,
+        ranks=ranks,
         wanted=frozenset(wanted).intersection(("ties", "size")) | bits,
         steps=steps and not {*extra_sums} - ({UNJUDGED.block} if not rows.request.fills_labels else set()),
         each_row=each_row,
@@ -171,7 +160,8 @@ class _Sort:
     has_units: bool
     unranked: bool
     sums: Sequence[str]
-    kept: Kept
+    k_at: Mapping[str, Reached]
+    ranks: Sequence[RankOf]
     wanted: frozenset[str]
     steps: bool
     each_row: bool
@@ -222,7 +212,8 @@ class _Sort:
         outputs |= {HITS.run: weight, ROWS.run: weight}
         outputs |= {name: pl.Int64() for name, is_made in (("ties_run", "ties" in self.wanted),) if is_made}
         outputs |= {"size": weight} if "size" in self.wanted else {}
-        outputs |= {"last_within": pl.Boolean()} if self.kept.ranks else {}
+        outputs |= dict.fromkeys(self.k_at, weight)
+        outputs |= {"last_within": pl.Boolean()} if self.ranks else {}
         outputs |= {f"{name}_run": gain if name in GAINS else pl.Int64() for name in self.sums}
         outputs |= {"unit": pl.Float64()} if weight == pl.Int128() else {}
         return outputs | ({"gain_unit": pl.Float64()} if gain == pl.Int128() else {})
@@ -250,7 +241,7 @@ class _Sort:
         if len(table) >= _WIDTHS_FROM and not self.ordered:
             key = key.narrowed(table, numbers)
         ranked = self._ranked(table, key, mass, engine).with_columns(**whole)
-        if self.kept.ranks:
+        if self.ranks:
             ranked = self._with_last_within(ranked.collect(engine=engine), key).lazy()
         if not self.places:
             places = pl.Series("place", dtype=pl.UInt32)
@@ -420,6 +411,11 @@ class _Sort:
             runs["ties_run"] = _times(
                 (tied & key.is_retrieved() if self.unranked else tied).cast(pl.Int64), count
             ).cum_sum()
+        reached = {name: reaches(key) for name, reaches in self.k_at.items()}
+        if any("group" in condition.meta.root_names() for condition in reached.values()):
+            # Codes may depend on the system of the group.
+            table = table.with_columns(group=key.group())
+        runs |= {name: _times(condition.cast(pl.Int64), weight).cum_sum() for name, condition in reached.items()}
         end = self._end(key)
         hits = _times(key.truth(), weight)
         if self._early:
@@ -430,7 +426,8 @@ class _Sort:
                 table = table.with_columns(
                     before=pl.when(end.shift(1, fill_value=True)).then(before).otherwise(0).cum_max()
                 )
-            table = self._needed(table, key).with_columns(hits.cum_sum().alias(HITS.run))
+            needed = [key.truth() == 1, key.ends(of="group"), *(["last_within"] if self.ranks else [])]
+            table = table.filter(pl.any_horizontal(needed)).with_columns(hits.cum_sum().alias(HITS.run))
             # These bits are of the remaining rows alone, unless an expression before has read them.
             table = table.filter(end).with_columns(bits=key.bits())
             size = run - pl.col("before")
@@ -466,7 +463,7 @@ class _Sort:
         return end
 
     def _with_last_within(self, ranked: pl.DataFrame, key: SortKey) -> pl.DataFrame:
-        """Add whether a row is the last one of its group that ends a block within one of the ranks of `kept`."""
+        """Add whether a row is the last one of its group that ends a block within one of the ranks."""
         keys, weight = ranked["key"], self._weight(key, pl.col("count") if "count" in ranked.columns else None)
         rows = ranked.lazy().with_columns(bits=key.bits())
         last = ranked.select(key.ends(of="group")).to_series().arg_true().cast(pl.Int64)
@@ -478,7 +475,7 @@ class _Sort:
         groups = groups.with_columns(before=pl.col("upto").shift(1, fill_value=0))
         of_group, block = pl.col("upto") - pl.col("before"), pl.col("key") & -2 if self.ordered else key.bits()
         marks = pl.repeat(False, len(ranked), dtype=pl.Boolean, eager=True)
-        for rank in self.kept.ranks:
+        for rank in self.ranks:
             count = groups.select(pl.col("before") + pl.min_horizontal(rank(of_group, of_group), of_group)).to_series()
             row = (count if run is None else run.search_sorted(count, side="right").cast(pl.Int64)) - 1
             cuts = (
@@ -496,16 +493,6 @@ class _Sort:
             row = cuts.select(pl.when("goes_on").then(pl.col("start").cast(pl.Int64) - 1).otherwise("row")).to_series()
             marks = marks.scatter(row.filter(row >= 0), True)
         return ranked.with_columns(last_within=marks)
-
-    def _needed(self, table: pl.LazyFrame, key: SortKey) -> pl.LazyFrame:
-        """Return the positives, the last row of each group, and the last rows of the blocks of `kept`."""
-        reached = {name: reaches(key) for name, reaches in self.kept.thresholds.items()}
-        last = key.ends(of="group")
-        if any("group" in condition.meta.root_names() for condition in reached.values()):
-            # Codes may depend on the system of the group.
-            table = table.with_columns(group=key.group())
-        table = table.with_columns(**reached)
-        return table.filter(pl.any_horizontal(key.truth() == 1, last, *self.kept.conditions))
 
     @property
     def _early(self) -> bool:
@@ -556,11 +543,6 @@ def _unit_of_group() -> pl.Expr:
 def starts(column: pl.Expr) -> pl.Expr:
     """Return whether the value differs from that of the row before."""
     return (column != column.shift(1)).fill_null(True)
-
-
-def is_last_of(condition: pl.Expr) -> pl.Expr:
-    """Return whether a condition holds for a row but not for the row after it."""
-    return condition & ~condition.shift(-1, fill_value=False)
 
 
 def ends(column: pl.Expr) -> pl.Expr:

@@ -1,6 +1,5 @@
 import math
 from dataclasses import replace
-from functools import partial
 
 import polars as pl
 import pytest
@@ -10,11 +9,10 @@ from seldom import slow
 
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.inputs.sort_keys import SortKey
 from frame_pr.metrics.cutoffs import Rank
 from frame_pr.ranking import sorting
 from frame_pr.ranking.blocks import blocks_of
-from frame_pr.ranking.sorting import Kept, placed_blocks, placed_rows
+from frame_pr.ranking.sorting import placed_blocks, placed_rows
 
 INFINITY = math.inf
 
@@ -115,7 +113,7 @@ def test_rows_that_are_counted_before_they_are_sorted_are_the_same_blocks(monkey
 @pytest.mark.parametrize("ties", ["threshold", "order"])
 @pytest.mark.parametrize("few", [False, True])
 @pytest.mark.parametrize("scores", [3, 40, 1000])
-def test_the_last_blocks_that_reach_a_threshold_or_are_within_a_rank_are_kept(monkeypatch, scores, few, ties, drops):
+def test_the_last_blocks_within_a_rank_are_steps(monkeypatch, scores, few, ties, drops):
     number = pl.int_range(600)
     rows = pl.select(number=number).select(
         group=pl.col("number") % 7,
@@ -129,23 +127,14 @@ def test_the_last_blocks_that_reach_a_threshold_or_are_within_a_rank_are_kept(mo
     ranked, _ = rows_of(rows, request_of("truth", "score", None, None, options))
     ranked = replace(ranked, small=False, frame=rows.lazy(), key=replace(ranked.key, drops=drops))
     monkeypatch.setattr(sorting, "_LOOKED_AT", 100 if few else 2**16)
-    reaches = {f"at least {limit}": partial(SortKey.reaches, code=limit) for limit in (scores // 3, 2 * scores)}
     ranks = [Rank.parse(rank).of_group for rank in ("1", "20", "30%", "10000")]
-    kept = blocks_of(ranked, steps=True, kept=Kept(reaches, ranks)).collect()
+    steps = blocks_of(ranked, steps=True, ranks=ranks).collect()
     blocks, k, n = blocks_of(ranked).collect(), pl.col("k"), pl.col("rows")
-    shares = [pl.lit(1), pl.lit(20), (3 * n + 9) // 10, pl.lit(10_000)]
-    conditions = [
-        *(pl.col("threshold") >= limit for limit in (scores // 3, 2 * scores)),
-        *(k <= most for most in shares),
-    ]
-    is_kept = [k == k.filter(condition & pl.col("retrieved")).max().over("group") for condition in conditions]
-    expected = blocks.filter((pl.col("hits") > 0) | pl.col("last") | pl.any_horizontal(is_kept))
-    assert kept.select("block", "k", "tp", "rows").equals(expected.select("block", "k", "tp", "rows"))
-    assert len(kept) < len(blocks) or scores == 3
-    reached = kept.select(pl.col(f"at least {scores // 3}")).to_series()
-    assert reached.equals(
-        kept.select((pl.col("threshold") >= scores // 3).fill_null(False)).to_series(), check_names=False
-    )
+    within = [k <= most for most in (1, 20, (3 * n + 9) // 10, 10_000)]
+    is_last = [k == k.filter(condition & pl.col("retrieved")).max().over("group") for condition in within]
+    expected = blocks.filter((pl.col("hits") > 0) | pl.col("last") | pl.any_horizontal(is_last))
+    assert steps.select("block", "k", "tp", "rows").equals(expected.select("block", "k", "tp", "rows"))
+    assert len(steps) < len(blocks) or scores == 3
 
 
 @pytest.mark.parametrize("weighted", [False, True])
