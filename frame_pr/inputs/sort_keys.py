@@ -258,6 +258,10 @@ class SortKey:
         """Return the group and the score of the column `key`."""
         return pl.col("key") & -self._room
 
+    def place_bits(self) -> pl.Expr:
+        """Return the group, the score and the place of the column `key`."""
+        return pl.col("key") & -2
+
     def truth(self) -> pl.Expr:
         """Return the label of the column `key`, as an integer."""
         return self.truth_bit(pl.col("key") & 1).cast(pl.Int64)

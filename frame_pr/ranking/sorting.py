@@ -59,9 +59,9 @@ def sorted_blocks(
     """Return one row per block, in order: `group`, and running totals over all groups up to the end of the block.
 
     There is a total for each weighted count, for each of `extra_sums`, and of the rows for which each column of `k_at`
-    is true; `ties_run` and `size` if they are wanted; `bits` of group and score if `reads_bits`; and the units of
-    fractional columns. `steps`: blocks without a positive may be missing, except the last one of a group and, for each
-    of `ranks`, the last one whose k is at most the rank; `last_within` marks the latter.
+    is true; `ties_run` and `size` if they are wanted; `bits` of group and score if a column reads the score; and the
+    units of fractional columns. `steps`: blocks without a positive may be missing, except the last one of a group and,
+    for each of `ranks`, the last one whose k is at most the rank; `last_within` marks the latter.
     """
     sort = _sort_of(rows, wanted, extra_sums, k_at, ranks, steps=steps, each_row=each_row)
     frame = _with_units(rows)
@@ -97,7 +97,7 @@ def _sort_with_places(rows: Rows) -> tuple[_Sort, pl.LazyFrame]:
     return sort, _with_units(rows, "left")
 
 
-def reads_bits(rows: Rows, wanted: Collection[str]) -> bool:
+def _reads_bits(rows: Rows, wanted: Collection[str]) -> bool:
     """Whether any of these columns of blocks follows from the score, and not only from counts."""
     return rows.has_unranked or not {"block", "rank_key"}.isdisjoint(wanted)
 
@@ -124,7 +124,7 @@ def _sort_of(
         for name, weights in (("weight", rows.weights), ("gain", rows.gains))
         if weights.name is not None and (name == "weight" or not {*GAINS}.isdisjoint(extra_sums))
     }
-    bits = {"bits"} if reads_bits(rows, wanted) else set()
+    bits = {"bits"} if _reads_bits(rows, wanted) else set()
     return _Sort(
         key=rows.key,
         masses=masses,
@@ -166,7 +166,7 @@ class _Sort:
     steps: bool
     each_row: bool
     places: bool
-    """Whether the place of each row is wanted."""
+    """Whether the number of the block of each row is wanted."""
     narrow: bool = False
     """Whether totals fit into a UInt32."""
 
@@ -357,7 +357,7 @@ class _Sort:
         return ranked.hstack(table.select(others).rechunk().select(pl.all().gather(index))).lazy()
 
     def _scattered_places(self, ranked: pl.LazyFrame, key: SortKey, height: int, engine: Engine) -> pl.Series:
-        """Return the place of each row, whose number is in the sorted keys."""
+        """Return the number of the block of each row. The sorted keys hold the numbers of the rows."""
         starts_block, row = key.ends(of="block").shift(1, fill_value=True), key.number_of_row().cast(pl.UInt32)
         if not self.unranked:
             table = ranked.select(row=row, place=starts_block.cast(pl.UInt32).cum_sum() - 1)
@@ -370,7 +370,7 @@ class _Sort:
         return places.scatter(placed["row"], placed["place"]).alias("place")
 
     def _look_up_places(self, rows: pl.DataFrame, distinct: pl.DataFrame) -> pl.Series:
-        """Return the place of each row by its key, which is one of few distinct keys."""
+        """Return the number of the block of each row, from a table of the few distinct keys."""
         key = self.key.narrowed(distinct)
         retrieved = pl.col("score").is_not_null()
         if key.drops:
@@ -465,22 +465,20 @@ class _Sort:
     def _with_last_within(self, ranked: pl.DataFrame, key: SortKey) -> pl.DataFrame:
         """Add whether a row is the last one of its group that ends a block within one of the ranks."""
         keys, weight = ranked["key"], self._weight(key, pl.col("count") if "count" in ranked.columns else None)
-        rows = ranked.lazy().with_columns(bits=key.bits())
         last = ranked.select(key.ends(of="group")).to_series().arg_true().cast(pl.Int64)
+        rows = ranked.lazy().with_columns(bits=key.bits())
         run = None if weight is None else rows.select(weight.cum_sum()).collect(engine="in-memory").to_series()
         groups = pl.DataFrame({"upto": last + 1 if run is None else run.gather(last), "last": last})
         if self.unranked:
             unretrieved = groups.select(key=keys.gather(last)).select(key.first_unretrieved()).to_series()
             groups = groups.with_columns(last=keys.search_sorted(unretrieved).cast(pl.Int64) - 1)
         groups = groups.with_columns(before=pl.col("upto").shift(1, fill_value=0))
-        of_group, block = pl.col("upto") - pl.col("before"), pl.col("key") & -2 if self.ordered else key.bits()
+        of_group, block = pl.col("upto") - pl.col("before"), key.place_bits() if self.ordered else key.bits()
         marks = pl.repeat(False, len(ranked), dtype=pl.Boolean, eager=True)
         for rank in self.ranks:
             count = groups.select(pl.col("before") + pl.min_horizontal(rank(of_group, of_group), of_group)).to_series()
             row = (count if run is None else run.search_sorted(count, side="right").cast(pl.Int64)) - 1
-            cuts = (
-                groups.select("last", row=row).select(row=pl.min_horizontal("row", "last")).filter(pl.col("row") >= 0)
-            )
+            cuts = groups.select(row=pl.min_horizontal(row, "last")).filter(pl.col("row") >= 0)
             here, after = (
                 pl.DataFrame({"key": keys.gather(index)}).select(block).to_series()
                 for index in (cuts["row"], (cuts["row"] + 1).clip(upper_bound=len(ranked) - 1))
