@@ -43,8 +43,8 @@ def missing_plots() -> list[Path]:
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory, gallery_plots: Path) -> Path:
     built = tmp_path_factory.mktemp("site")
-    for plot in missing_plots():
-        shutil.copyfile(gallery_plots / plot.resolve().relative_to(ROOT / "docs"), plot)
+    if missing_plots():  # Each plot has a dark twin, which no page names.
+        shutil.copytree(gallery_plots, ROOT / "docs", dirs_exist_ok=True)
     build = [sys.executable, "-m", "sphinx", "-q", "-E", "-W", "--keep-going", "docs", built]
     ran = subprocess.run(build, cwd=ROOT, capture_output=True, encoding="utf-8", timeout=300)
     assert ran.returncode == 0, ran.stderr
