@@ -112,7 +112,7 @@ CHECKS = (
 
 
 def faults(result: pl.DataFrame) -> Iterator[str]:
-    """What differs from the answers."""
+    """Return what differs from the answers."""
     values = {row["query"]: row for row in result.to_dicts()}
     for metric, answers in ANSWERS.items():
         for group, answer in answers.items():

@@ -45,7 +45,7 @@ class Stream(Protocol):
     """What type checkers need to know of a stream of Arrow."""
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """The stream, as a capsule of Arrow's C interface."""
+        """Return the stream as a capsule of Arrow's C interface."""
 
 
 # The subjects of the methods, in the words of docs/reference.md.
@@ -306,9 +306,9 @@ def partitioned(
     [(1, 1.0), (2, 0.5)]
     """
     if not (isinstance(frame, (pl.LazyFrame, pl.DataFrame)) or is_stream(frame)):
-        way = ": a pandas frame is in memory already" if PandasFrame.matches(frame) else path_advice(frame)
+        advice = ": a pandas frame is in memory already" if PandasFrame.matches(frame) else path_advice(frame)
         what = "a polars LazyFrame or DataFrame, or a stream of Arrow, as its frame"
-        raise TypeError(f"partitioned takes {what}, got {shown(frame)}{way}")
+        raise TypeError(f"partitioned takes {what}, got {shown(frame)}{advice}")
     number = None if partitions is None else whole("partitions", partitions, least=1)
     if number is not None and number > _MOST:
         raise ValueError(f"partitions={number}: each part takes a file and about 20 ms; give at most {_MOST}")

@@ -62,7 +62,7 @@ def test_pages_use_the_words_of_the_field(page):
     assert words_to_avoid(page.read_text(encoding="utf-8"), search=name in SEARCH) == []
 
 
-# Arguments of the public functions have these names; the edges of bins are cut points in errors.
+# Arguments of the public functions have these names.
 NAMES = ("figures?", "truths?", "polic", "cuts?", "engines?", "chance")
 
 

@@ -53,9 +53,9 @@ def validate_rows(score: pl.Expr, truth: pl.Expr, positive: object) -> pl.Expr:
     # Only floats may be NaN, and every number dtype has a sign.
     no_score = typed_score(score).sign().cast(pl.Float64).is_nan().fill_null(True)
     unknown = partial(_unknown, positive=positive)
-    no_truth = pl.map_batches([truth, score], unknown, return_dtype=pl.Boolean, is_elementwise=True)
+    no_label = pl.map_batches([truth, score], unknown, return_dtype=pl.Boolean, is_elementwise=True)
     # Aggregate first, so that polars calls the function once for all groups. A first value has the dtype of its column.
-    facts = [score.first(), truth.first(), score.len(), truth.len(), no_score.sum(), no_truth.sum()]
+    facts = [score.first(), truth.first(), score.len(), truth.len(), no_score.sum(), no_label.sum()]
     check = partial(_check, score=_name(score), truth=_name(truth), positive=positive)
     return pl.map_batches(facts, check, return_dtype=pl.Boolean, is_elementwise=True)
 
@@ -129,17 +129,17 @@ def _check(facts: Sequence[pl.Series], score: str, truth: str, positive: object)
     if positive is not None and (fault := _misfit(truth, truths.dtype, positive)):
         raise ExpressionError(fault)
     if positive is None and not (truths.dtype == pl.Boolean or truths.dtype.is_numeric()):
-        way = "name its positive label, positive=..."
+        advice = "name its positive label, positive=..."
         if truths.dtype.is_nested():
-            way = "it must have one label in a row"
-        raise ExpressionError(f"truth {shown(truth)} is {type_of(truths.dtype)}, neither boolean nor 0/1: {way}")
+            advice = "it must have one label in a row"
+        raise ExpressionError(f"truth {shown(truth)} is {type_of(truths.dtype)}, neither boolean nor 0/1: {advice}")
     groups = max(map(len, counts))
     counts = [series if len(series) == groups else series.new_from_index(0, groups) for series in counts]
-    rows, judged, no_score, no_truth = counts
-    if (rows != judged).any():
-        place = (rows != judged).arg_max() or 0
-        raise ExpressionError(_of_lengths(score, truth, rows[place], judged[place]))
-    for absent, what in ((no_score, "score"), (no_truth, "truth")):
+    rows, labels, no_score, no_label = counts
+    if (rows != labels).any():
+        place = (rows != labels).arg_max() or 0
+        raise ExpressionError(_explain_lengths(score, truth, rows[place], labels[place]))
+    for absent, what in ((no_score, "score"), (no_label, "truth")):
         if (absent > 0).any():
             place = (absent > 0).arg_max() or 0
             column = f"{what} {shown(score if what == 'score' else truth)}"
@@ -152,15 +152,15 @@ def _check(facts: Sequence[pl.Series], score: str, truth: str, positive: object)
     return _nulls("", pl.Boolean(), 0) if not groups else pl.Series([True]).new_from_index(0, groups)
 
 
-def _of_lengths(score: str, truth: str, rows: int, judged: int) -> str:
+def _explain_lengths(score: str, truth: str, rows: int, labels: int) -> str:
     if rows == 1:
-        where = f"score {shown(score)} gives 1 value for {pluralize(judged, 'row', 'rows')}"
+        where = f"score {shown(score)} gives 1 value for {pluralize(labels, 'row', 'rows')}"
         return f"{where}: leave out the aggregation, or end it with .over(...)"
-    if judged == 1:
+    if labels == 1:
         return (
             f"truth {shown(truth)} gives 1 value for {pluralize(rows, 'row', 'rows')}: it must give one for every row"
         )
-    return f"score {shown(score)} gives {rows} values and truth {shown(truth)} {judged}: filter both in the same way"
+    return f"score {shown(score)} gives {rows} values and truth {shown(truth)} {labels}: filter both in the same way"
 
 
 def _name(column: pl.Expr) -> str:

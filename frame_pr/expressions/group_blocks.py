@@ -105,7 +105,7 @@ class GroupBlocks(NamedTuple):
         return _with_fields(blocks, **{name: running[name] for name in running if name in names})
 
     def without_ranking(self, cut: Cutoff | None) -> dict[str, Callable[[], pl.Expr]]:
-        """Numbers at a cutoff, computed without blocks."""
+        """Return how to compute the numbers at a cutoff without blocks."""
         shortcuts: dict[str, Callable[[], pl.Expr]] = {
             "ties": lambda: self.score.is_duplicated().sum().cast(pl.Int64),
             "threshold@equal_error_rate": self._threshold_at_crossing,

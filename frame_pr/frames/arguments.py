@@ -364,14 +364,14 @@ def one_of(argument: str, value: Any, allowed: Sequence[Choice]) -> Choice:
     raise (ValueError if same_type else TypeError)(f"{argument} must be {words}{none}, got {shown(value)}")
 
 
-def refuse_both(function: str, cuts: Mapping[str, Any], *, none: bool = False) -> None:
-    """Require exactly one of the arguments that cut a ranking, or `none` of them."""
-    named = {name: value for name, value in cuts.items() if value is not None}
+def refuse_both(function: str, arguments: Mapping[str, Any], *, none: bool = False) -> None:
+    """Require exactly one of the arguments that state a cutoff, or `none` of them."""
+    named = {name: value for name, value in arguments.items() if value is not None}
     if len(named) == 1 or (none and not named):
         return
     got = " and ".join(f"{name}={shown(value)}" for name, value in named.items()) or "none"
     most = "at most one" if none else "one"
-    raise ValueError(f"{function} takes {most} of {', '.join(f'{name}=' for name in cuts)}; got {got}")
+    raise ValueError(f"{function} takes {most} of {', '.join(f'{name}=' for name in arguments)}; got {got}")
 
 
 def path_of(argument: str, value: Any) -> str:

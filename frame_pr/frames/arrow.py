@@ -387,5 +387,5 @@ _STREAMS: Mapping[str, Stream] = {
 
 
 def stream_of(frame: Any) -> Stream | None:
-    """How a stream gives some of its columns; None if it has to be read whole, and for all other objects."""
+    """Return how to read some columns of a stream; None if it has to be read whole, and for all other objects."""
     return _STREAMS.get(type(frame).__name__) if is_stream(frame) else None

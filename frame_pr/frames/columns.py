@@ -105,14 +105,14 @@ def _refuse_data(argument: str, value: Any, wanted: str) -> None:
     data = hasattr(kind, "dtype") or hasattr(kind, "dtypes") or isinstance(value, Mapping)
     data |= any(base.__name__ == "Grouper" for base in kind.__mro__)
     if data and not isinstance(value, str):
-        way = "add it to the frame and give its name"
+        advice = "add it to the frame and give its name"
         if isinstance(value, Mapping):
-            way = (
+            advice = (
                 "give the name of the column alone"
                 if wanted == _SINGLE_COLUMN
                 else "give the names of the columns as a list"
             )
-        raise TypeError(f"{argument} takes {wanted}; got {kind_of_value(value)}: {way}")
+        raise TypeError(f"{argument} takes {wanted}; got {kind_of_value(value)}: {advice}")
     if value is None or callable(value) or isinstance(value, (bytes, bytearray)) or _way(value):
         raise TypeError(f"{argument} takes {wanted}; got {shown(value)}{_way(value)}")
 
@@ -145,10 +145,10 @@ def refuse_repeats(items: Iterable[tuple[str, Any]]) -> None:
     for name, roles in arguments.items():
         if len(roles) > 1:
             first, second = roles[:2]
-            way = f" in {first}: name it once"
+            advice = f" in {first}: name it once"
             if first != second:
-                way = f", to {first}= and to {second}=: give another column for one of them"
-            raise ValueError(f"column {shown(name)} is given twice{way}")
+                advice = f", to {first}= and to {second}=: give another column for one of them"
+            raise ValueError(f"column {shown(name)} is given twice{advice}")
 
 
 def refuse_clash(keys: Iterable[str], columns: Iterable[str]) -> None:
@@ -157,7 +157,7 @@ def refuse_clash(keys: Iterable[str], columns: Iterable[str]) -> None:
         raise ValueError(f"by column {shown(name)} is named like a result column: rename it before the call")
 
 
-def refuse_taken(new: Iterable[str], columns: Sequence[Any]) -> None:
+def refuse_existing(new: Iterable[str], columns: Sequence[Any]) -> None:
     """Check that no new column has the name of an existing one."""
     for name in new:
         if name in columns:

@@ -283,7 +283,7 @@ def find_kind(frame: Any) -> FrameKind[Any] | None:
 
 
 def is_stream(frame: Any) -> bool:
-    """Whether an object is a stream of Arrow, such as a relation of DuckDB, and no kind of frame."""
+    """Return whether an object is a stream of Arrow, such as a relation of DuckDB, and no kind of frame."""
     kind = type(frame)
     return (
         hasattr(kind, "__arrow_c_stream__")
@@ -337,8 +337,8 @@ def kind_of(frame: Frame) -> FrameKind[Frame]:
 
 def _fault(frame: Any) -> str:
     """Explain why an object is not a supported frame, and what to do."""
-    if way := path_advice(frame):
-        return f"the frame is a path, {shown(str(frame))}{way}"
+    if advice := path_advice(frame):
+        return f"the frame is a path, {shown(str(frame))}{advice}"
     kind = f"{type(frame).__module__}.{type(frame).__qualname__}".removeprefix("builtins.")[-80:]
     if "group" in type(frame).__qualname__.lower():
         return f"got a {kind}: give the frame itself, and the grouping columns as by=[...]"

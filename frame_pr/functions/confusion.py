@@ -26,8 +26,8 @@ from frame_pr.inputs.values import (
     label_value,
     listed_classes,
     refuse_other_types,
-    refuse_strangers,
     refuse_text,
+    refuse_unknown_labels,
 )
 from frame_pr.inputs.weights import check_masses
 from frame_pr.metrics import rates
@@ -163,63 +163,63 @@ def confusion(
     threshold = read_stream(threshold)
     column = threshold if isinstance(threshold, (str, pl.Expr)) else None
     by_group = column is not None or find_kind(threshold) is not None
-    cuts = [Threshold.of(1)] if by_group else _cuts(threshold, k)
+    cutoffs = [Threshold.of(1)] if by_group else _cutoffs(threshold, k)
     scores: Any = score if prediction is None else prediction
     request = request_of(truth, scores, by, positive, policies, predicted=prediction is not None, threshold=column)
-    thresholds = [] if by_group else [float(cut.threshold) for cut in cuts if isinstance(cut, Threshold)]
+    thresholds = [] if by_group else [float(cutoff.threshold) for cutoff in cutoffs if isinstance(cutoff, Threshold)]
     use = Use(ranks=k is not None, thresholds=thresholds, averages=means is not None)
     rows, output = rows_of(frame, request.used_as(use), all_groups=True)
     number = scalar(k if threshold is None else threshold)
     several = not by_group and isinstance(number, Iterable) and not isinstance(number, str)
-    key = [_key(cuts[0])] if several else []
-    figures = {f"{figure}@{cut}": f"{figure}@{cut}" for cut in cuts for figure in rates.CONFUSION}
+    key = [_key(cutoffs[0])] if several else []
+    figures = {f"{figure}@{cutoff}": f"{figure}@{cutoff}" for cutoff in cutoffs for figure in rates.CONFUSION}
     named = figures if means is None else means.columns(figures)
     carried = [name for name in named if name not in figures]
     if by_group:
         rows, defined = predicted_by_group(rows, output, threshold)
-        table = _where_defined(_rows_of_cuts(values(rows, named, filled), cuts, carried, several=False), defined)
+        table = _where_defined(_rows_of_cutoffs(values(rows, named, filled), cutoffs, carried, several=False), defined)
     else:
-        table = _rows_of_cuts(values(rows, named, filled), cuts, carried, several=several)
+        table = _rows_of_cutoffs(values(rows, named, filled), cutoffs, carried, several=several)
     if means is None:
         return output.result(table, list(dict.fromkeys([*(["threshold"] if by_group else key), *rates.CONFUSION])))
     lack = plan_for(rows, list(figures), filled).undefinable()
-    undefinable = [figure for figure in rates.CONFUSION if by_group or f"{figure}@{cuts[0]}" in lack]
+    undefinable = [figure for figure in rates.CONFUSION if by_group or f"{figure}@{cutoffs[0]}" in lack]
     columns = [name for name in (*rates.CONFUSION, *carried) if name not in key]
     return averaged(output, table, columns, undefinable, means, key)
 
 
-def _cuts(threshold: Any, k: Any) -> list[Rank | Threshold]:
-    """Return each number with its cutoff; a Boolean prediction is cut at 1."""
+def _cutoffs(threshold: Any, k: Any) -> list[Rank | Threshold]:
+    """Return each number with its cutoff; a Boolean prediction has the threshold 1."""
     argument, values = ("threshold", 1 if threshold is None else threshold) if k is None else ("k", k)
     read = Threshold.of if k is None else Rank.of_rows_or_share
-    cuts: list[Rank | Threshold] = [read(value) for value in each(argument, values, _MOST)]
-    for cut in cuts:
-        if cuts.count(cut) > 1:
-            raise ValueError(f"{argument} has {cut} twice")
-    if len({_key(cut) for cut in cuts}) > 1:
+    cutoffs: list[Rank | Threshold] = [read(value) for value in each(argument, values, _MOST)]
+    for cutoff in cutoffs:
+        if cutoffs.count(cutoff) > 1:
+            raise ValueError(f"{argument} has {cutoff} twice")
+    if len({_key(cutoff) for cutoff in cutoffs}) > 1:
         raise ValueError(f"k: {shown(k)} has numbers of rows and shares; give one of the two")
-    return cuts
+    return cutoffs
 
 
-def _key(cut: Rank | Threshold) -> str:
-    """The column that tells cuts of this kind apart."""
-    if isinstance(cut, Threshold):
+def _key(cutoff: Rank | Threshold) -> str:
+    """Return the column that tells cutoffs of this kind apart."""
+    if isinstance(cutoff, Threshold):
         return "threshold"
-    return "share" if isinstance(cut.k, Fraction) else "k"
+    return "share" if isinstance(cutoff.k, Fraction) else "k"
 
 
-def _rows_of_cuts(
-    table: pl.LazyFrame, cuts: Sequence[Rank | Threshold], carried: Sequence[str], *, several: bool
+def _rows_of_cutoffs(
+    table: pl.LazyFrame, cutoffs: Sequence[Rank | Threshold], carried: Sequence[str], *, several: bool
 ) -> pl.LazyFrame:
     """Return a row for each group and cutoff, from a table with the rates of all cutoffs side by side."""
-    rows = [{figure: pl.col(f"{figure}@{cut}") for figure in rates.CONFUSION} for cut in cuts]
+    rows = [{figure: pl.col(f"{figure}@{cutoff}") for figure in rates.CONFUSION} for cutoff in cutoffs]
     if not several:
         return table.select("group", *carried, **rows[0])
-    for cut, row in zip(cuts, rows, strict=True):
-        if isinstance(cut, Rank) and isinstance(cut.k, Fraction):
-            row["share"] = pl.lit(float(read_decimal(cut.text.removesuffix("%")) / 100))
-    numbers = [read_number(cut.text) for cut in cuts if isinstance(cut, Threshold)]
-    dtype = pl.Int64 if all(isinstance(cutoff, int) and abs(cutoff) < 2**63 for cutoff in numbers) else pl.Float64
+    for cutoff, row in zip(cutoffs, rows, strict=True):
+        if isinstance(cutoff, Rank) and isinstance(cutoff.k, Fraction):
+            row["share"] = pl.lit(float(read_decimal(cutoff.text.removesuffix("%")) / 100))
+    numbers = [read_number(cutoff.text) for cutoff in cutoffs if isinstance(cutoff, Threshold)]
+    dtype = pl.Int64 if all(isinstance(number, int) and abs(number) < 2**63 for number in numbers) else pl.Float64
     for number, row in zip(numbers, rows, strict=False):  # For a rank, k says how many rows there are.
         row["threshold"] = pl.lit(number, dtype=dtype)
     return stacked(table, [pl.col("group"), *map(by_name, carried)], rows)
@@ -359,14 +359,15 @@ def _validate_labels(
     data: pl.DataFrame, selection: Selection[Frame], classes: pl.Series | None, *, drops: bool
 ) -> pl.DataFrame:
     """Validate the columns: labels are not missing, and each of them is one of the classes."""
-    ways = {"truth": "" if drops else "unjudged='drop' leaves these rows out, or fill them", "prediction": "fill them"}
+    unjudged = "" if drops else "unjudged='drop' leaves these rows out, or fill them"
+    advice = {"truth": unjudged, "prediction": "fill them"}
     for argument, internal in (("truth", "truth"), ("prediction", "0")):
         name, column = selection.others["truth"] if internal == "truth" else selection.scores["0"], data[internal]
-        if (missing := count_missing(column)) and ways[argument]:
+        if (missing := count_missing(column)) and advice[argument]:
             of_all = pluralize(data.height, "value", "values")
-            raise ValueError(f"{argument} column {shown(name)} has {missing} missing of {of_all}: {ways[argument]}")
+            raise ValueError(f"{argument} column {shown(name)} has {missing} missing of {of_all}: {advice[argument]}")
         if classes is not None:
-            refuse_strangers(argument, name, column, classes)
+            refuse_unknown_labels(argument, name, column, classes)
     if classes is None:
         _check_labels_in_common(selection, data)
     if "weight" in selection.others:

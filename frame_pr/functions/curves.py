@@ -9,7 +9,7 @@ from typing import Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import is_whole, names_of, public, text, whole
-from frame_pr.frames.columns import refuse_taken, stacked
+from frame_pr.frames.columns import refuse_existing, stacked
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import shown
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
@@ -210,7 +210,7 @@ def with_curve(
     columns, put = [*CURVE_COLUMNS[1:], *_others(figures)], text("prefix", prefix)
     request = request_of(truth, score, by, positive, policies)
     rows, output = rows_of(frame, request, carry=True, placed=True)
-    refuse_taken({put + name: None for name in columns}, output.kind.columns)
+    refuse_existing({put + name: None for name in columns}, output.kind.columns)
     if output.collect is None:
         ranked, placed = placed_blocks(rows)
         return output.gather_lazily(*_blocks_and_formulas(rows, columns, ranked), put, placed)

@@ -36,7 +36,7 @@ _OTHERS += (*(f"reciprocal_rank@{k}" for k in _RANKS), "r_precision", "bpref", *
 _OTHERS += (*(f"recall@{k}/min" for k in _RANKS), *(f"{rate}@{share}" for rate in _AT_SHARES for share in _SHARES))
 _BEST = ("max_f1", *(f"max_{name}" for name in RATES if RATES[name].best_by is not None), "equal_error_rate")
 _WEIGHTED = ("roc_auc", "average_precision")
-_GAINS = (*_NDCG, *(f"captured_gain@{cut}" for cut in (*_RANKS, *_SHARES)))
+_GAINS = (*_NDCG, *(f"captured_gain@{cutoff}" for cutoff in (*_RANKS, *_SHARES)))
 _LEVELS = ("average_precision", "reciprocal_rank", "r_precision", "precision@10", "bpref")
 _TOOLS = {
     "average_precision": "scikit-learn's average_precision_score, trec_eval's map",
@@ -65,7 +65,7 @@ _LONG = 12
 """The length of a text for a number; a float32 has fewer digits."""
 
 
-class _Way(NamedTuple):
+class _Reduction(NamedTuple):
     """A way to reduce the metrics of groups to one number."""
 
     words: str
@@ -165,18 +165,18 @@ def identify(
     if selection.kind.height is not None:
         rows = rows.collect()
     keys = list(selection.keys.values())
-    ways = [_Way("", by=False, undefined=None)]
+    reductions = [_Reduction("", by=False, undefined=None)]
     if keys:
-        ways = [
-            _Way("mean over the groups", by=True, undefined=None),
-            _Way("mean over the groups, those without a value as 0", by=True, undefined=0.0),
-            _Way("of all rows as one group", by=False, undefined=None),
+        reductions = [
+            _Reduction("mean over the groups", by=True, undefined=None),
+            _Reduction("mean over the groups, those without a value as 0", by=True, undefined=0.0),
+            _Reduction("of all rows as one group", by=False, undefined=None),
             *(
-                _Way(f"mean over the groups {words}", by=True, undefined=None, statistic=statistic, names=_WEIGHTED)
-                for statistic, words in _WEIGHTINGS.items()
+                _Reduction(f"mean over the groups {weights}", True, None, statistic, _WEIGHTED)
+                for statistic, weights in _WEIGHTINGS.items()
             ),
         ]
-    tables = [table for way in ways for table in _tried(rows, request, keys, way)]
+    tables = [table for reduction in reductions for table in _tried(rows, request, keys, reduction)]
     matches = pl.concat(tables).filter(pl.col("value").is_not_null() & pl.col("value").is_not_nan())
     return selection.kind.give(_ranked(matches, wanted, digits), [])
 
@@ -218,20 +218,22 @@ def _was_single(number: float) -> bool:
     return len(repr(number)) > _LONG and abs(number) < 1e38 and unpack("f", pack("f", number))[0] == number
 
 
-def _tried(rows: Any, request: Request, keys: Sequence[str], way: _Way) -> Iterator[pl.LazyFrame]:
+def _tried(rows: Any, request: Request, keys: Sequence[str], reduction: _Reduction) -> Iterator[pl.LazyFrame]:
     """Compute tables of `definition`, `call` and `value`."""
-    grouped = request if way.by else replace(request, keys=[])
+    grouped = request if reduction.by else replace(request, keys=[])
     for named, shown_as, words, every in _requests(grouped):
-        if not (names := [name for name in every if name in way.names] if way.names else every):
+        if not (names := [name for name in every if name in reduction.names] if reduction.names else every):
             continue
-        means = Means(list(keys), [way.statistic], "mean_") if way.by else None
-        values = evaluate_request(rows, named, {name: name for name in names}, means, way.undefined).lazy()
-        columns = {str(i): by_name(f"{way.statistic}_{name}" if way.by else name) for i, name in enumerate(names)}
-        definitions = [", ".join(filter(None, (_tool_of(name), words, way.words))) for name in names]
-        calls = [_call(named, name, way, shown_as) for name in names]
+        means = Means(list(keys), [reduction.statistic], "mean_") if reduction.by else None
+        values = evaluate_request(rows, named, {name: name for name in names}, means, reduction.undefined).lazy()
+        columns = {
+            str(i): by_name(f"{reduction.statistic}_{name}" if reduction.by else name) for i, name in enumerate(names)
+        }
+        definitions = [", ".join(filter(None, (_tool_of(name), words, reduction.words))) for name in names]
+        calls = [_call(named, name, reduction, shown_as) for name in names]
         yield _table(values.select(**columns), definitions, calls)
-    if not way.names:
-        yield _trapezoids(rows, grouped, keys if way.by else [], way)
+    if not reduction.names:
+        yield _trapezoids(rows, grouped, keys if reduction.by else [], reduction)
 
 
 def _requests(request: Request) -> Iterator[tuple[Request, dict[str, str], str, list[str]]]:
@@ -272,13 +274,13 @@ def _tool_of(name: str) -> str:
     return f"{name} ({tool})" if tool else name
 
 
-def _call(request: Request, name: str, way: _Way, shown_as: dict[str, str]) -> str:
+def _call(request: Request, name: str, reduction: _Reduction, shown_as: dict[str, str]) -> str:
     """Write the call of this package."""
     options: dict[str, Any] = {"positive": request.positive, **request.policies}
-    if way.by:
+    if reduction.by:
         by = request.keys[0] if len(request.keys) == 1 else list(request.keys)
-        options |= {"by": by, "mean_over": by, "undefined": way.undefined}
-        options |= {} if way.statistic == "mean" else {"statistics": way.statistic}
+        options |= {"by": by, "mean_over": by, "undefined": reduction.undefined}
+        options |= {} if reduction.statistic == "mean" else {"statistics": reduction.statistic}
     texts = {
         word: str(option) if isinstance(option, pl.Expr) else repr(option)
         for word, option in options.items()
@@ -292,7 +294,7 @@ def _call(request: Request, name: str, way: _Way, shown_as: dict[str, str]) -> s
     return f"evaluate(frame, {name!r}, {truth}, {request.scores[0]!r}{more})"
 
 
-def _trapezoids(rows: Any, request: Request, keys: Sequence[str], way: _Way) -> pl.LazyFrame:
+def _trapezoids(rows: Any, request: Request, keys: Sequence[str], reduction: _Reduction) -> pl.LazyFrame:
     """Compute the trapezoidal area under the points of the curve."""
     options: Any = {
         name: entry for name, entry in request.policies.items() if not name.startswith(("gain", "tie_break"))
@@ -309,10 +311,10 @@ def _trapezoids(rows: Any, request: Request, keys: Sequence[str], way: _Way) -> 
         f"area {name}": pl.when(step.null_count() == 0).then(pl.col(f"area {name}").sum()) for name in starts
     }
     table = table.group_by(group).agg(**area_columns)
-    filled = pl.lit(way.undefined, dtype=pl.Float64)
+    filled = pl.lit(reduction.undefined, dtype=pl.Float64)
     columns = {name: by_name(f"area {name}").fill_null(filled).mean() for name in starts}
     definitions = [f"trapezoids under the precision-recall points, {_TRAPEZOIDS[name]}" for name in starts]
-    definitions = [", ".join(filter(None, (entry, way.words))) for entry in definitions]
+    definitions = [", ".join(filter(None, (entry, reduction.words))) for entry in definitions]
     named = {str(i): column for i, column in enumerate(columns.values())}
     return _table(table.select(**named), definitions, [_REFUSED] * len(named))
 

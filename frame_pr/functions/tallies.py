@@ -59,7 +59,7 @@ def tally(
     by : str, polars expression or selector, or several; optional
         Columns whose values form the groups. Without `by`, the frame is one group.
     bins : int or list of float, optional
-        Maximum number of bins, each with about as many rows of the group; or the edges of the bins (cut points), the
+        Maximum number of bins, each with about as many rows of the group; or the edges of the bins, the
         same for all groups and days. An edge belongs to the better of its two bins. A score that is worse than all
         edges becomes infinite, so scores must then be floats.
     positive : optional
@@ -111,10 +111,10 @@ def tally(
     [('ink', 0.25), ('tea', 0.25)]
     """
     request = request_of(truth, score, by, positive, policies)
-    cuts = _bins(bins)
+    number_or_edges = _bins(bins)
     if backend := backend_of(frame):
-        return backend.tally(request, cuts)
-    return tallied(frame, request, cuts, whole_frame=True)
+        return backend.tally(request, number_or_edges)
+    return tallied(frame, request, number_or_edges, whole_frame=True)
 
 
 def tallied(frame: Frame, request: Request, bins: Bins | None, *, whole_frame: bool = False) -> Frame:
@@ -127,10 +127,10 @@ def tallied(frame: Frame, request: Request, bins: Bins | None, *, whole_frame: b
     rows = rows.with_columns(pl.col(filled).fill_nan(None)) if filled else rows
     if isinstance(bins, list):
         if whole_frame and len(bins) > 1:
-            check = partial(_warn_of_one_bin, names=selection.scores, cuts=bins, ascending=request.ascending)
+            check = partial(_warn_of_one_bin, names=selection.scores, edges=bins, ascending=request.ascending)
             rows = rows.map_batches(check, schema=schema)
         rows = rows.with_columns(
-            _cut(column, name, schema[column], bins, ascending=request.ascending)
+            _edges_reached(column, name, schema[column], bins, ascending=request.ascending)
             for column, name in selection.scores.items()
         )
     in_memory, columns, ascending = selection.kind.height is not None, list(names.values()), request.ascending
@@ -201,34 +201,34 @@ def _binned(table: pl.LazyFrame, score: str, keys: Sequence[str], n: int, *, asc
     return table.with_columns(pl.when(retrieved).then(worst)).drop(made)
 
 
-def cut_labels(dtype: Any, cuts: list[Threshold], *, ascending: bool) -> tuple[pl.Series, pl.Series]:
-    """Return the sorted cut points in the dtype of the scores, and the score of each bin, one more.
+def bin_edges(dtype: Any, edges: list[Threshold], *, ascending: bool) -> tuple[pl.Series, pl.Series]:
+    """Return the sorted edges in the dtype of the scores, and the score of each bin, one more.
 
-    The worst bin begins at no cut point. Its score is infinite, or null if the dtype has no infinity.
+    The worst bin begins at no edge. Its score is infinite, or null if the dtype has no infinity.
     """
-    edges = {worst_reached(cut.threshold, dtype, ascending=ascending) for cut in cuts}
+    numbers = {worst_reached(edge.threshold, dtype, ascending=ascending) for edge in edges}
     if not dtype.is_float():
         low, high = _limits(dtype)
-        # Every score reaches a cut point below the range of the dtype, and no score reaches one above it.
-        edges = {min(max(edge, low), high) for edge in edges if (edge >= low if ascending else edge <= high)}
-    typed_edges = pl.Series([_typed(edge, dtype) for edge in sorted(edges)], dtype=dtype)
-    if not dtype.is_float() and (high if ascending else low) in edges:
-        # Every score reaches this cut point, so the worst bin begins at it.
+        # Every score reaches an edge below the range of the dtype, and no score reaches one above it.
+        numbers = {min(max(edge, low), high) for edge in numbers if (edge >= low if ascending else edge <= high)}
+    typed_edges = pl.Series([_typed(edge, dtype) for edge in sorted(numbers)], dtype=dtype)
+    if not dtype.is_float() and (high if ascending else low) in numbers:
+        # Every score reaches this edge, so the worst bin begins at it.
         return (typed_edges[:-1] if ascending else typed_edges[1:]), typed_edges
     beyond = pl.Series([float("inf" if ascending else "-inf") if dtype.is_float() else None], dtype=dtype)
     return typed_edges, pl.concat([typed_edges, beyond] if ascending else [beyond, typed_edges])
 
 
-def _cut(column: str, name: str, dtype: Any, cuts: list[Threshold], *, ascending: bool) -> pl.Expr:
-    """Of each score the best cut point that it reaches, in the type of the scores."""
-    typed_edges, labels = cut_labels(dtype, cuts, ascending=ascending)
+def _edges_reached(column: str, name: str, dtype: Any, edges: list[Threshold], *, ascending: bool) -> pl.Expr:
+    """Return the best edge that each score reaches, in the dtype of the scores."""
+    typed_edges, labels = bin_edges(dtype, edges, ascending=ascending)
 
     def worst(scores: pl.Series) -> pl.Series:
         edges_reached = labels.gather(typed_edges.search_sorted(scores, side="left" if ascending else "right"))
         if (lost := scores.filter(edges_reached.is_null() & scores.is_not_null())).len():
             raise ValueError(
-                f"score column {shown(name)} holds {lost[0]}, worse than all cut points of bins=, and no {dtype} is "
-                "infinite: add a cut point that all scores reach"
+                f"score column {shown(name)} holds {lost[0]}, worse than all edges of bins=, and no {dtype} is "
+                "infinite: add an edge that all scores reach"
             )
         return edges_reached.zip_with(scores.is_not_null(), scores)
 
@@ -236,20 +236,20 @@ def _cut(column: str, name: str, dtype: Any, cuts: list[Threshold], *, ascending
 
 
 def _warn_of_one_bin(
-    data: pl.DataFrame, names: Mapping[str, str], cuts: Sequence[Threshold], *, ascending: bool
+    data: pl.DataFrame, names: Mapping[str, str], edges: Sequence[Threshold], *, ascending: bool
 ) -> pl.DataFrame:
-    """Warn about cut points that all lie on one side of the scores."""
-    edges = sorted(float(cut.threshold) for cut in cuts)
+    """Warn about edges that all lie on one side of the scores."""
+    numbers = sorted(float(edge.threshold) for edge in edges)
     for column, name in names.items():
         low, high = data[column].min(), data[column].max()
         if low is None or low == high:
             continue
         low, high = float(low), float(high)  # type: ignore[arg-type]
-        parted = any((low <= edge < high) if ascending else (low < edge <= high) for edge in edges)
+        parted = any((low <= edge < high) if ascending else (low < edge <= high) for edge in numbers)
         if not parted and data[column].n_unique() > _FEW:
             warn(
                 f"bins: all scores of column {shown(name)} fall into one bin, they lie between {low:g} and {high:g} "
-                f"and the cut points between {edges[0]:g} and {edges[-1]:g}; give cut points on the scale of the scores"
+                f"and the edges between {numbers[0]:g} and {numbers[-1]:g}; give edges on the scale of the scores"
             )
     return data
 
@@ -272,12 +272,12 @@ def _typed(edge: float | Fraction, dtype: Any) -> Any:
 
 
 def _bins(bins: Any) -> Bins | None:
-    """Validate a number of bins, or cut points."""
+    """Validate a number of bins, or edges."""
     if bins is None:
         return None
-    wanted, value = "a whole number of bins, or a list of cut points", scalar(bins)
+    wanted, value = "a whole number of bins, or a list of edges", scalar(bins)
     if is_whole(value):
         return whole("bins", value, least=1)
     if not isinstance(value, Iterable) or isinstance(value, str):
         raise TypeError(f"bins takes {wanted}; got {shown(bins)}")
-    return [Threshold.parse(number("bins", cut)) for cut in several("bins", value, wanted)]
+    return [Threshold.parse(number("bins", edge)) for edge in several("bins", value, wanted)]

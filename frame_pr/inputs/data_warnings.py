@@ -158,7 +158,7 @@ def may_be_tally(columns: Sequence[Any], request: Request) -> bool:
 
 
 def columns_read(columns: Sequence[str], request: Request) -> list[str] | None:
-    """The columns of a frame that are enough for the call; None if all are needed, or expressions name them."""
+    """Return the columns of a frame that are enough for the call; None if all are needed, or expressions name them."""
     names = [str(name) for name in request.columns() if not isinstance(name, pl.Expr)]
     whole = len(names) < len(request.columns()) or may_be_tally(columns, request) or len({*columns}) < len(columns)
     return None if whole else list(dict.fromkeys(names))

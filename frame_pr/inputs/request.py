@@ -131,7 +131,7 @@ class Request:
         return columns | ({"cluster": self.cluster} if self.cluster is not None else {})
 
     def other_columns(self) -> list[str]:
-        """Names for the scores of the other systems."""
+        """Return names for the scores of the other systems."""
         return [f"other{i}" for i, _ in enumerate(self.other_systems)]
 
     @cached_property
@@ -143,12 +143,12 @@ class Request:
         return named | {name: [column] for name, column in others}
 
     def parts(self) -> list[tuple[str, Column]]:
-        """The columns that must differ, keys, truth and scores, each with its argument."""
+        """Return the columns that must differ: keys, truth and scores, each with its argument."""
         keys_truth_scores = list(self.arguments.items())[:3]
         return [(argument, column) for argument, columns in keys_truth_scores for column in columns]
 
     def columns(self) -> list[Column]:
-        """All columns."""
+        """Return all columns."""
         return [column for columns in self.arguments.values() for column in columns]
 
     def used_as(self, use: Use) -> Request:

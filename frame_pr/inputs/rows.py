@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.columns import by_name, refuse_clash, refuse_taken, side_by_side
+from frame_pr.frames.columns import by_name, refuse_clash, refuse_existing, side_by_side
 from frame_pr.frames.kinds import SMALL, Frame, FrameKind, InMemory, PolarsLazyFrame
 from frame_pr.inputs.keys import Coding, Recode, coding
 from frame_pr.inputs.request import Request
@@ -116,7 +116,7 @@ class OutputFrame(NamedTuple, Generic[Frame]):
     def append_columns(self, table: pl.LazyFrame, columns: Sequence[str], prefix: str) -> Frame:
         """Return the caller's rows in their order, each with these columns of the row of the table with its `group`."""
         new = {prefix + name: by_name(name) for name in columns}
-        refuse_taken(new, self.kind.columns)
+        refuse_existing(new, self.kind.columns)
         joined = self.carried.join(table.select("group", **new), on="group", how="left", maintain_order="left")
         return self.kind.append_columns(joined, list(new))
 

@@ -118,7 +118,7 @@ def selected(frame: Frame, request: Request, *, carry: bool) -> Selection[Frame]
 
 
 def _projected(frame: Frame, request: Request) -> Frame:
-    """Of a stream the columns that the call reads; all other frames as they are."""
+    """Select the columns that the call reads from a stream; return all other frames as they are."""
     if (stream := stream_of(frame)) is None:
         return frame
     columns = list(stream.columns(frame))

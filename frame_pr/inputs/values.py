@@ -287,7 +287,7 @@ def check_common_type(names: Sequence[str], scores: pl.DataFrame) -> None:
 
 
 def _count_rows(which: pl.Series, counts: pl.Series | None) -> int:
-    """How many rows these are, each of which may stand for several; not of counts that sum to none."""
+    """Sum the counts of these rows, or count the rows if there are no counts or their sum is 0."""
     return int(which.sum()) if counts is None else int(counts.filter(which).cast(pl.Int128).sum()) or int(which.sum())
 
 
@@ -341,7 +341,7 @@ def refuse_other_types(truth: str, dtype: pl.DataType, prediction: str, predicte
         )
 
 
-def refuse_strangers(argument: str, name: str, column: pl.Series, classes: pl.Series) -> None:
+def refuse_unknown_labels(argument: str, name: str, column: pl.Series, classes: pl.Series) -> None:
     """Check that every label of a column is one of the classes."""
     labels = column.to_frame().select(label_value(column.name, column.dtype)).to_series().drop_nulls()
     strange = labels.filter(~labels.is_in(list(classes)))

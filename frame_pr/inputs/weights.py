@@ -325,7 +325,10 @@ def totals_frame(frame: Any, name: str, keys: Mapping[str, str], schema: pl.Sche
 def totals_in_frame(
     total: FrameOfTotals, name: str, coder: Coding, systems: int, dtype: pl.DataType, typed: Typed | None = None
 ) -> pl.LazyFrame:
-    """Known totals from a separate frame, one for each group. `systems`: the number of systems that share a total."""
+    """Return known totals from a separate frame, one for each group.
+
+    `systems`: the number of systems that share a total.
+    """
 
     def check_totals(table: pl.DataFrame) -> pl.DataFrame:
         if more := table.height - table["group"].n_unique():

@@ -118,7 +118,7 @@ def _read(name: str, blocks: Blocks) -> Metric:
 
 
 def is_current(name: str) -> bool:
-    """Whether the name of a metric is not deprecated."""
+    """Return whether the name of a metric is not deprecated."""
     return not {name, name.partition("@")[0]} & DEPRECATED.keys()
 
 

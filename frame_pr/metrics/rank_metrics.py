@@ -37,7 +37,7 @@ def _first_hit(name: re.Match[str], b: Blocks) -> Metric:
 
 
 def _expected(*, reciprocal: bool) -> list[dict[str, pl.Expr]]:
-    """The expected value of the first positive of a block over all orders, if it is among the retrieved rows, in steps.
+    """Return the expected value of a block's first positive over all orders, if it is retrieved, in steps.
 
     In most groups the first positive is not tied, or it is certain to be retrieved.
     """

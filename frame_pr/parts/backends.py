@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.columns import refuse_missing, refuse_taken
+from frame_pr.frames.columns import refuse_existing, refuse_missing
 from frame_pr.frames.kinds import Backend, backend_class, find_kind, kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.functions.tallies import Bins
@@ -138,15 +138,15 @@ class Parts(Remote):
         policies: Any = {**request.policies, "count": "count"}
         tallies = replace(call, request=replace(request, positive=None, policies=policies))
         # Cut points are the same in all parts.
-        cuts, number = (bins, None) if isinstance(bins, list) else (None, bins)
+        edges, number = (bins, None) if isinstance(bins, list) else (None, bins)
         return self.tally_parts(
-            call, tallies, partial(call.of_equal_rows, bins=cuts), partial(tallies.of_equal_rows, bins=number)
+            call, tallies, partial(call.of_equal_rows, bins=edges), partial(tallies.of_equal_rows, bins=number)
         )
 
     def with_metrics(self, request: Request, named: Mapping[str, str], prefix: str, undefined: float | None) -> Any:
         """Return every row with the metrics of its group."""
         call = self._call(request, named, undefined)
-        refuse_taken([prefix + name for name in named], self.columns())
+        refuse_existing([prefix + name for name in named], self.columns())
         return self.append_columns(call.columns(), call.by, partial(call.of_rows, prefix=prefix))
 
     def _call(self, request: Request, named: Mapping[str, str], undefined: float | None) -> PartQuery:
@@ -172,7 +172,7 @@ class Shuffled(Parts):
 
     @abstractmethod
     def in_ranges(self, call: PartQuery) -> Callable[[Part], pl.DataFrame]:
-        """Cut the score into ranges, and apply functions to parts of whole ranges."""
+        """Split the score into ranges, and apply functions to parts of whole ranges."""
 
     @abstractmethod
     def together(self, groups: Any, others: pl.DataFrame, keys: Sequence[str]) -> Any:
@@ -186,9 +186,9 @@ class Shuffled(Parts):
         """Compute one row per group. Without groups, the backend runs at once."""
         if call.by:
             return self.by_group(call.columns(), call.by, call.of_groups)
-        readings = Readings()
+        passes = Passes()
         results = [
-            evaluate_ranges(system, self.empty(system.columns()), readings.of(system, self.in_ranges(system)))
+            evaluate_ranges(system, self.empty(system.columns()), passes.of(system, self.in_ranges(system)))
             for system in call.systems()
         ]
         return self.from_result(call.joined(results))
@@ -214,9 +214,9 @@ def sample_rows(part: pl.DataFrame) -> pl.DataFrame:
     return part.sample(min(_SAMPLE, part.height), seed=0)
 
 
-def range_numbers(part: pl.DataFrame, score: str, cuts: pl.Series, ascending: bool) -> pl.DataFrame:
+def range_numbers(part: pl.DataFrame, score: str, edges: pl.Series, ascending: bool) -> pl.DataFrame:
     """Compute the column `RANGE` of a part."""
-    return part.select(range_of(score, cuts, ascending=ascending))
+    return part.select(range_of(score, edges, ascending=ascending))
 
 
 def _frame_groups_first(part: pl.DataFrame, columns: Sequence[str], keys: int) -> pl.DataFrame:
@@ -234,7 +234,7 @@ def _averaged(
     return result.rename(dict(zip(places(keys), keys, strict=True)))
 
 
-class Readings:
+class Passes:
     """Several passes over the ranges of one frame, whose rows must be the same in each pass.
 
     Otherwise a metric would combine the counts of one frame with the sums of another.

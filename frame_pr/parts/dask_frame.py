@@ -100,7 +100,7 @@ class DaskFrame(Shuffled):
         number = partial(
             range_numbers,
             score=call.score,
-            cuts=range_edges(sample["0"], frame.npartitions),
+            edges=range_edges(sample["0"], frame.npartitions),
             ascending=call.request.ascending,
         )
         ranged = _shuffled(frame, frame.shape[1], partial(_hashed_ranges, number))

@@ -30,7 +30,7 @@ from frame_pr.functions.tallies import Bins
 from frame_pr.inputs.data_warnings import columns_read
 from frame_pr.inputs.request import Request
 from frame_pr.metrics.means import Means
-from frame_pr.parts.backends import Parts, Readings
+from frame_pr.parts.backends import Parts, Passes
 from frame_pr.parts.part_query import Part, PartQuery, in_part, in_places, places
 from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_edges, range_of, refuse_gain
 
@@ -215,7 +215,7 @@ def _refuse_label(parts: Sequence[pl.LazyFrame], call: PartQuery) -> None:
 def _by_range(call: PartQuery, frame: pl.LazyFrame, rows: int, most: int, folder: Path) -> pl.DataFrame:
     """Compute one row per group of a frame with a very large group."""
     refuse_gain(call)
-    results, readings, columns = [], Readings(), call.columns()
+    results, passes, columns = [], Passes(), call.columns()
     for query in call.systems():
         part = in_places(frame, [str(columns.index(column)) for column in query.columns()])
         sample = part.with_row_index("row").filter(pl.col("row") % math.ceil(rows / min(rows, most, _SAMPLE)) == 0)
@@ -225,10 +225,10 @@ def _by_range(call: PartQuery, frame: pl.LazyFrame, rows: int, most: int, folder
         if unseen_share * rows <= most and (result := _by_equal_rows(query, part)) is not None:
             results.append(result)
             continue
-        cuts = range_edges(sampled[query.score], math.ceil(1.2 * rows / max(1, most)))
+        edges = range_edges(sampled[query.score], math.ceil(1.2 * rows / max(1, most)))
         with TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as below:
             parts = _written(
-                part.with_columns(range_of(query.score, cuts, ascending=call.request.ascending)),
+                part.with_columns(range_of(query.score, edges, ascending=call.request.ascending)),
                 pl.col(RANGE),
                 Path(below),
             )
@@ -237,7 +237,7 @@ def _by_range(call: PartQuery, frame: pl.LazyFrame, rows: int, most: int, folder
                 return pl.concat(in_part(function, part.collect()) for part in parts)
 
             # The parts do not change on the disk, and another part may have the label.
-            over = over_ranges if call.by else readings.of(query, over_ranges)
+            over = over_ranges if call.by else passes.of(query, over_ranges)
             results.append(evaluate_ranges(query, part.collect_schema().to_frame(), over))
     return call.joined(results)
 
@@ -393,7 +393,7 @@ def _is_waited_for() -> bool:
 
 
 def _wake(*_: object) -> None:
-    """An empty handler: the thread does the work."""
+    """Handle a signal by doing nothing: the thread does the work."""
 
 
 def _watch(read_end: int, numbers: Sequence[int], folder: str, ending: threading.Event) -> None:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, NoReturn, cast
 import polars as pl
 
 from frame_pr.frames.messages import first_line, shown
-from frame_pr.functions.tallies import Bins, cut_labels
+from frame_pr.functions.tallies import Bins, bin_edges
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.values import type_of
 from frame_pr.metrics.cutoffs import Threshold
@@ -137,7 +137,7 @@ class IbisFrame(Remote):
         """Return the number of equal rows as an Ibis table. No statement runs."""
         if isinstance(bins, int):
             raise ValueError(
-                f"bins={bins}: cut points in a database are the same for all groups, bins=[0, 0.1, ...]; for a number "
+                f"bins={bins}: edges in a database are the same for all groups, bins=[0, 0.1, ...]; for a number "
                 "of bins, tally twice: run.pr.tally(...).to_polars(), then tally with bins= and count='count'"
             )
         call = self._call(request, {}, None)
@@ -146,8 +146,10 @@ class IbisFrame(Remote):
         rows = self._placed(call.columns())
         place = {name: str(i) for i, name in enumerate(call.columns())}
         if bins is not None:
-            cut = {place[name]: self._cut(name, rows[place[name]], bins, call.request) for name in call.scores}
-            rows = rows.mutate(**cut)
+            binned = {
+                place[name]: self._edges_reached(name, rows[place[name]], bins, call.request) for name in call.scores
+            }
+            rows = rows.mutate(**binned)
         count = call.request.single.get("count")
         number = rows.count() if count is None else rows[place[str(count)]].sum()
         table = self._count_equal_rows(rows, [place[name] for name in names], number)
@@ -208,14 +210,14 @@ class IbisFrame(Remote):
         total = rows / _SHARE
         return 0 < min(distinct + unseen, total) <= self._database.largest_tally * total
 
-    def _cut(self, name: str, score: Any, bins: list[Threshold], request: Request) -> Any:
-        """Return the best cut point that each score reaches, found by bisection."""
+    def _edges_reached(self, name: str, score: Any, bins: list[Threshold], request: Request) -> Any:
+        """Return the best edge that each score reaches, found by bisection."""
         dtype, ascending = self.empty([name]).dtypes[0], request.ascending
-        cuts, labels = cut_labels(dtype, bins, ascending=ascending)
+        edges, labels = bin_edges(dtype, bins, ascending=ascending)
         if labels.has_nulls():  # Only a float can be infinite.
             raise ValueError(
-                f"bins: score column {shown(name)} is {type_of(dtype)}, and a score worse than all cut points would "
-                f"have no bin; add the cut point {'' if ascending else '-'}math.inf, or cast the scores to float64"
+                f"bins: score column {shown(name)} is {type_of(dtype)}, and a score worse than all edges would "
+                f"have no bin; add the edge {'' if ascending else '-'}math.inf, or cast the scores to float64"
             )
         if score.type().is_decimal() and score.type().scale is None:
             raise TypeError(
@@ -239,7 +241,7 @@ class IbisFrame(Remote):
         missing = score.isnull()
         if self._database.has_nan and dtype.is_float():
             missing |= score.isnan()
-        bins_of_scores = bin_of(list(map(literal, cuts)), list(map(literal, labels)))
+        bins_of_scores = bin_of(list(map(literal, edges)), list(map(literal, labels)))
         return ibis.ifelse(missing, ibis.null(score.type()), bins_of_scores)
 
     def _rows(self, table: Any, columns: Sequence[str]) -> pl.DataFrame:

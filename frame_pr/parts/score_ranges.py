@@ -42,17 +42,17 @@ _SUM = "sum of "  # The prefix of columns next to the keys of a part.
 
 
 def range_edges(sample: pl.Series, ranges: int) -> pl.Series:
-    """Return scores that cut a column like this sample into ranges of about equal size."""
+    """Return scores that split a column like this sample into ranges of about equal size."""
     scores = sample.drop_nulls().sort()
     return scores.gather_every(max(1, len(scores) // ranges)).unique(maintain_order=True)[1:]
 
 
-def range_of(score: str, cuts: pl.Series, *, ascending: bool) -> pl.Expr:
+def range_of(score: str, edges: pl.Series, *, ascending: bool) -> pl.Expr:
     """Return the number of the range, 0 for the best scores; null if the score is missing."""
     below = pl.col(score).map_batches(
-        lambda scores: cuts.search_sorted(scores, side="right"), return_dtype=pl.get_index_type(), is_elementwise=True
+        lambda scores: edges.search_sorted(scores, side="right"), return_dtype=pl.get_index_type(), is_elementwise=True
     )
-    number = below.cast(pl.Int64) if ascending else len(cuts) - below.cast(pl.Int64)
+    number = below.cast(pl.Int64) if ascending else len(edges) - below.cast(pl.Int64)
     # NaN is a missing score, but polars orders it above infinity.
     return pl.when(pl.col(score) <= float("inf")).then(number).alias(RANGE)
 
@@ -61,13 +61,13 @@ def refuse_gain(call: PartQuery) -> None:
     """Refuse metrics of gains: the best order needs the gains of all ranges together."""
     if call.request.policies.get("gain") is not None:
         raise ValueError(
-            "gain= needs all rows of a group together, and one that is too large, or all there is without by=, is cut "
-            "into ranges of its scores: evaluate a frame that fits in memory"
+            "gain= needs all rows of a group together, and one that is too large, or all there is without by=, is "
+            "split into ranges of its scores: evaluate a frame that fits in memory"
         )
 
 
 def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: Callable[[Part], pl.DataFrame]) -> pl.DataFrame:
-    """Compute one row per group. Each group is cut into ranges of its scores, and each range is in one part.
+    """Compute one row per group. Each group is split into ranges of its scores, and each range is in one part.
 
     `empty`: the columns of the call, without rows. `over_ranges`: applies a function to the parts, which have a column
     `RANGE`. It is called twice to four times.

@@ -116,7 +116,7 @@ class SparkFrame(Shuffled):
         sample = _collected(self._select(call.scores), None, scores, sample_rows)
         ranges = int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
         number = partial(
-            range_numbers, score=call.score, cuts=range_edges(sample["0"], ranges), ascending=call.request.ascending
+            range_numbers, score=call.score, edges=range_edges(sample["0"], ranges), ascending=call.request.ascending
         )
         numbers = number(empty)
         fields = [*frame.schema, *_fields(numbers)]

@@ -187,7 +187,7 @@ def _draw_others(ax: Axes, others: Sequence[DrawnCurve], options: PlotOptions) -
 
 
 def show_hidden(ax: Axes) -> None:
-    """Where a later curve hides an earlier curve along the axis, draw the earlier curve wider, below the later one."""
+    """Draw an earlier curve wider, below the later one, where the later one hides it along the axis."""
     import numpy as np
 
     ax.apply_aspect()

@@ -367,8 +367,10 @@ def pixels_along(path: Any, every: float = 3) -> Any:
     corners = path.vertices[path.codes != path.STOP]
     if len(corners) < 2:
         return corners
-    way = np.diff(corners, axis=0)
-    parts = np.ceil(np.abs(way).max(axis=1) / every).clip(1, 5000).astype(np.int64)
+    offsets = np.diff(corners, axis=0)
+    parts = np.ceil(np.abs(offsets).max(axis=1) / every).clip(1, 5000).astype(np.int64)
     part = np.arange(parts.sum()) - np.repeat(parts.cumsum() - parts, parts)
-    between = np.repeat(corners[:-1], parts, axis=0) + np.repeat(way / parts[:, None], parts, axis=0) * part[:, None]
+    between = (
+        np.repeat(corners[:-1], parts, axis=0) + np.repeat(offsets / parts[:, None], parts, axis=0) * part[:, None]
+    )
     return np.concatenate([between, corners[-1:]])

@@ -372,20 +372,20 @@ def _layout_of(keys: pl.DataFrame, options: PlotOptions) -> tuple[list[str], lis
     if options.label is not None and n_lines != 1:
         raise ValueError(f"label= names one curve, and there are {n_lines}: leave it out")
     most = options.max_groups or (PANELS if panels else IN_AXES if options.highlight is None else _BEHIND)
-    ways = "choose groups with a filter"
+    advice = "choose groups with a filter"
     if n_panels > most:
-        raise ValueError(f"facet= gives {n_panels} panels, more than max_groups={most}: {ways}, or raise max_groups=")
+        raise ValueError(f"facet= gives {n_panels} panels, more than max_groups={most}: {advice}, or raise max_groups=")
     if panels and n_lines > _IN_PANEL:
         raise ValueError(
-            f"{n_lines} curves in one panel are more than can be told apart ({_IN_PANEL}): {ways}, or facet by more "
+            f"{n_lines} curves in one panel are more than can be told apart ({_IN_PANEL}): {advice}, or facet by more "
             "keys"
         )
     if not panels and n_lines > most:
         if keys.columns:
             more = "facet=True draws small multiples, average=True their mean, highlight=3 names the best and the worst"
-            ways = f"{more}; or {ways}"
+            advice = f"{more}; or {advice}"
         raise ValueError(
-            f"{n_lines} curves are more than can be told apart in one axes ({most}): {ways}, or raise max_groups="
+            f"{n_lines} curves are more than can be told apart in one axes ({most}): {advice}, or raise max_groups="
         )
     return lines, panels, over
 

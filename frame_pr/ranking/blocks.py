@@ -196,7 +196,7 @@ def suffix_sum(term: pl.Expr) -> pl.Expr:
 
 @cache
 def running_columns(*, in_ranges: bool) -> dict[str, pl.Expr]:
-    """Columns of blocks that follow from `tp` and `k`, and from the blocks above or below.
+    """Return the columns of blocks that follow from `tp` and `k`, and from the blocks above or below.
 
     `interpolated_precision`: the largest precision at this or any later threshold. `later_hits` and `later_misses`: the
     sums over this and later blocks of `hits / k` times the precision, and times 1 minus it; not in ranges.

@@ -208,14 +208,14 @@ def of_means(unit_values: UnitValues[Any], keys: Sequence[str], confidence: floa
     for i, metric in enumerate(unit_values.metrics):
         value, spread, units, undefined = (pl.col(f"{i} {name}") for name in ("value", "spread", "units", "undefined"))
         units, error = units.cast(pl.Int64), spread / units.sqrt()
-        way = share_bounds if metric in unit_values.shares else number_bounds
-        sides = way(value, error, units - 1, confidence)
+        bounds_of = share_bounds if metric in unit_values.shares else number_bounds
+        sides = bounds_of(value, error, units - 1, confidence)
         rows.append(row(metric, value, sides, error, units, undefined))
     return stacked(table.sort(unit_values.in_order(keys)) if keys else table, list(map(by_name, keys)), rows)
 
 
 def _draws(method: Any, repeats: Any, seed: Any, stratified: Any, cluster: Column | None) -> Draws | None:
-    """How rows are drawn; None where an interval has a closed form."""
+    """Return how rows are drawn; None for intervals in closed form."""
     arguments = {"repeats": repeats, "seed": seed, "stratified": flag("stratified", stratified) or None}
     if one_of("method", method, METHODS) == "closed form":
         for name, value in arguments.items():

@@ -58,12 +58,12 @@ def p_values(table: pl.LazyFrame, keys: Sequence[str], *, resamples: int, seed: 
         n=pl.len().cast(pl.Int64).over(keys), i=pl.int_range(pl.len(), dtype=pl.Int64).over(keys)
     )
     in_all = pl.lit(2, dtype=pl.Int64).pow((pl.col("n") - 6).clip(0, _EXACT - 6))
-    ways = nonzero.with_columns(word=pl.int_ranges(0, pl.when(drawn).then(words).otherwise(in_all)))
-    ways = ways.explode("word", empty_as_null=False).with_columns(
+    flips = nonzero.with_columns(word=pl.int_ranges(0, pl.when(drawn).then(words).otherwise(in_all)))
+    flips = flips.explode("word", empty_as_null=False).with_columns(
         signs=pl.when(drawn).then(random_words(pl.col("place") * words + word, seed)).otherwise(_all_signs())
     )
     flipped = (parts * ((pl.col("signs") & (1 << bit)) != 0) for bit in range(_BITS))
-    sums = ways.group_by(*keys, "word").agg(
+    sums = flips.group_by(*keys, "word").agg(
         *(part.sum().alias(f"{bit}") for bit, part in enumerate(flipped)),
         total=parts.sum(),
         n=pl.col("n").first(),
@@ -127,7 +127,7 @@ def compared_rows(
     confidence: float,
     normal: bool,
 ) -> tuple[pl.LazyFrame, OutputFrame[Frame]]:
-    """Comparisons per group, pair and metric, without `p_adjusted`, and the output in the caller's kind of frame.
+    """Return comparisons per group, pair and metric, without `p_adjusted`, and the output in the caller's kind.
 
     `pairs_of`: the places of the two systems of each comparison, of the names of all systems. `normal`: whether
     p-values and bounds are those of the normal distribution. The table also has `a` and `b`, the places of the two

@@ -105,7 +105,7 @@ def compare_groups(
     policies: Policies,
 ) -> GroupComparison[Frame]:
     """Compare the groups of a column inside each group of `by`."""
-    brought = has_unit_values(frame, truth, score)
+    has_units = has_unit_values(frame, truth, score)
     kind = kind_of(frame)
     kind.refuse_missing([column_name("between", between)], "between")
     compared = _Between(between, baseline, kind.categories(str(between)))
@@ -114,7 +114,7 @@ def compare_groups(
     refuse_repeats((role, column) for role, column in roles if column is not None)
     by_keys = [] if by is None else listed("by", by)
     by = [*(key for key in by_keys if isinstance(key, pl.Expr) or key != between), between]
-    if sampling_unit(sampled, cluster, means=brought or mean_over is not None) == "groups":
+    if sampling_unit(sampled, cluster, means=has_units or mean_over is not None) == "groups":
         unit_values = unit_values_of(frame, metrics, truth, score, by, positive, undefined, policies)
         keys, group = _split(unit_values.keys, several=bool(unit_values.systems))
         keys = _keys_averaged(keys, True if mean_over is None else mean_over, group)

@@ -13,7 +13,7 @@ from frame_pr.frames.columns import by_name, column_name, column_names, refuse_c
 from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.frames.messages import examples, shown, warn
 from frame_pr.inputs import values
-from frame_pr.inputs.values import classes_of, label_value, listed_classes, refuse_other_types, refuse_strangers
+from frame_pr.inputs.values import classes_of, label_value, listed_classes, refuse_other_types, refuse_unknown_labels
 
 _FEW = 3
 """Minimum number of rows for the check: few rows may have sums that differ from 1 by accident."""
@@ -210,7 +210,7 @@ def _validate_classes(data: pl.DataFrame, arguments: _Classes, labels: pl.Series
     named = arguments.internal_columns()
     for internal in ("truth", "prediction"):
         if internal in named:
-            refuse_strangers(internal, named[internal][1], data[internal], labels)
+            refuse_unknown_labels(internal, named[internal][1], data[internal], labels)
     for internal, (argument, name) in named.items():
         if argument == "truth" and not arguments.by_label:
             values.check_labels("truth", str(name), data[internal], None, "")

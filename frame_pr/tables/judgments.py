@@ -220,8 +220,10 @@ def _refuse_repeats(which: str, on: dict[str, str]) -> Callable[[pl.DataFrame], 
             few = ", ".join(f"{shown(tuple(key))} {n} times" for *key, n in counts[:_EXAMPLES])
             names = ", ".join(on.values())
             values = pluralize(len(counts), f"value of ({names}) stands", f"values of ({names}) stand")
-            way = ", or of several runs name the column that tells them apart, by=" if which == "run" else ""
-            raise ValueError(f"in the {which}, {values} in more than one row, such as {few}: keep one row of each{way}")
+            advice = ", or of several runs name the column that tells them apart, by=" if which == "run" else ""
+            raise ValueError(
+                f"in the {which}, {values} in more than one row, such as {few}: keep one row of each{advice}"
+            )
         return frame
 
     return check_keys

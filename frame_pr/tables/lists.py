@@ -155,8 +155,8 @@ def _with_lists(source: pl.LazyFrame, lists: _Lists, *, expressions: bool) -> pl
         if argument == "by":
             continue
         if not isinstance(dtype, (pl.List, pl.Array)):
-            way = "; split texts before the call, with str.split" if dtype == pl.String else ""
-            raise TypeError(f"{argument} column {shown(name)} is {type_of(dtype)}: it must hold lists{way}")
+            advice = "; split texts before the call, with str.split" if dtype == pl.String else ""
+            raise TypeError(f"{argument} column {shown(name)} is {type_of(dtype)}: it must hold lists{advice}")
         if isinstance(dtype, pl.Array):
             source = source.with_columns(pl.col(internal).arr.to_list())
         held: Any = dtype.inner
@@ -177,8 +177,8 @@ def _with_lists(source: pl.LazyFrame, lists: _Lists, *, expressions: bool) -> pl
                 raise TypeError(f"{lists_of}: {_LABELS.format(truth=shown(first_list), score=shown(other))}")
             wanted = pl.String() if inner[first] == pl.String else dtype
             name = shown(other if wanted != dtype else first_list)
-            way = f"such as pl.col({name}).cast(pl.List(pl.{wanted}))" if expressions else "by making all items text"
-            raise TypeError(f"{lists_of}: cast one of them, {way}, or no item is ever found")
+            advice = f"such as pl.col({name}).cast(pl.List(pl.{wanted}))" if expressions else "by making all items text"
+            raise TypeError(f"{lists_of}: cast one of them, {advice}, or no item is ever found")
     items = next(iter(inner.values()), pl.String())
     return source.with_columns(pl.col("truth", "^ranked[0-9]+$").cast(pl.List(items)))
 

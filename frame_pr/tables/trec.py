@@ -190,14 +190,14 @@ def _together(files: Sequence[str], tables: Sequence[pl.DataFrame]) -> pl.DataFr
     if repeated.height:
         line = repeated.row(0, named=True)
         before = files[lines.filter(pl.struct(key) == pl.struct(*(pl.lit(line[k]).alias(k) for k in key)))["file"][0]]
-        where, way = "", "keep one line of each"
+        where, advice = "", "keep one line of each"
         if before != files[line["file"]]:
             where = f", first in {before}"
-            way = "give a dict of files by the name of their system" if "tag" in key else way
+            advice = "give a dict of files by the name of their system" if "tag" in key else advice
         more = f" (and {pluralize(repeated.height - 1, 'more line', 'more lines')})" if repeated.height > 1 else ""
         raise ValueError(
             f"{files[line['file']]}, line {line['number']}: query {line['query'][:_SHOWN]!r} has document "
-            f"{line['document'][:_SHOWN]!r} a second time{where}{more}; {way}"
+            f"{line['document'][:_SHOWN]!r} a second time{where}{more}; {advice}"
         )
     return lines
 
@@ -312,9 +312,9 @@ def _not_text(name: str, content: bytes, error: Exception) -> str:
 
 def _decompressed(name: str, content: bytes) -> bytes:
     """Read the text of a file, compressed or not, whatever its name."""
-    ways = [decompress for start, decompress in _COMPRESSED.items() if re.match(start, content, re.DOTALL)]
+    decompressors = [decompress for start, decompress in _COMPRESSED.items() if re.match(start, content, re.DOTALL)]
     try:
-        for decompress in ways:
+        for decompress in decompressors:
             return decompress(content)
     except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, pl.exceptions.PolarsError) as error:
         raise ValueError(f"{name} is compressed, and damaged or truncated: {error}") from None

@@ -97,7 +97,7 @@ def test_every_metric_of_a_tally_is_that_of_the_rows(rows, ties):
         found = pr(tallies).evaluate(names, "y", "s", count="count", **given)
         expected = pr(data).evaluate(names, "y", "s", **given)
         assert_frame_equal(found.lazy().collect(), expected.lazy().collect(), check_exact=True)
-    # A part that is too large may be cut into other ranges, and the sums of these rounded otherwise.
+    # A part that is too large may be split into other ranges, and the sums of these rounded otherwise.
     found, expected = (
         fp.partitioned(frame, partitions=2, progress=False).evaluate(names, "y", "s", **counts, **given)
         for frame, counts in ((tallies, {"count": "count"}), (data, {}))
@@ -256,7 +256,7 @@ def test_bins_of_each_group(kind):
         (pl.Decimal(5, 1), ["0.7", "0.6"], False, [0.7, 0.2]),
     ],
 )
-def test_cut_points(dtype, scores, ascending, labels):
+def test_edges(dtype, scores, ascending, labels):
     data = pl.DataFrame({"s": pl.Series(scores).cast(dtype), "y": 1, "place": range(len(scores))})
     found = fp.tally(data, "y", "s", by="place", bins=[0.7, 0.2], ascending=ascending)
     assert found["s"].dtype == dtype
@@ -264,9 +264,9 @@ def test_cut_points(dtype, scores, ascending, labels):
 
 
 @pytest.mark.parametrize("lazy", [False, True])
-def test_no_whole_number_is_worse_than_all_cut_points(lazy):
+def test_no_whole_number_is_worse_than_all_edges(lazy):
     data = pl.DataFrame({"y": [1, 0], "s": [1, 2]})
-    with pytest.raises(ValueError, match="score column 's' holds 1, worse than all cut points of bins=, and no Int64"):
+    with pytest.raises(ValueError, match="score column 's' holds 1, worse than all edges of bins=, and no Int64"):
         fp.tally(data.lazy() if lazy else data, "y", "s", bins=[2]).lazy().collect()
 
 
@@ -353,7 +353,7 @@ SHARES = pl.DataFrame({"y": [1, 0, 1, 0], "s": [0.9, 0.5, 0.6, 0.1]})
         (SHARES.with_columns((pl.col("s") * 100).cast(pl.Int64)), [0, 1]),
     ],
 )
-def test_cut_points_that_part_no_scores(kind, frame, bins):
+def test_edges_that_part_no_scores(kind, frame, bins):
     with pytest.warns(fp.DataWarning, match="bins: all scores of column 's' fall into one bin") as told:
         kind.read(fp.tally(kind(frame), "y", "s", bins=bins))
     assert len(told) == 1
@@ -372,7 +372,7 @@ def test_cut_points_that_part_no_scores(kind, frame, bins):
         (SHARES.clear(), [0, 50]),
     ],
 )
-def test_cut_points_that_part_scores_or_need_not(kind, frame, bins):
+def test_edges_that_part_scores_or_need_not(kind, frame, bins):
     kind.read(fp.tally(kind(frame), "y", "s", bins=bins, unscored="unretrieved"))
 
 
