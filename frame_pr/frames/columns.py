@@ -283,6 +283,14 @@ def stacked(table: pl.LazyFrame, keys: Sequence[pl.Expr], rows: Sequence[Mapping
     return table.select(*keys, **columns).explode(*columns, empty_as_null=False)
 
 
+def in_category_order(column: pl.Expr, categories: Sequence[Any]) -> pl.Expr:
+    """Return what sorts a column by the order of its pandas categories, or the column itself if it has none."""
+    if not categories or not isinstance(categories[0], (str, int, float)):
+        return column
+    labels = pl.Series(categories)
+    return column.cast(labels.dtype).replace_strict(labels, range(len(labels)), default=None)
+
+
 def side_by_side(left: pl.LazyFrame, right: pl.LazyFrame) -> pl.LazyFrame:
     """Return both side by side, the shorter one filled up with nulls."""
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from itertools import pairwise
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.columns import by_name
+from frame_pr.frames.columns import by_name, in_category_order
 from frame_pr.frames.kinds import InMemory, find_kind, path_advice
 from frame_pr.frames.messages import kind_of_value
 from frame_pr.functions.curves import CURVE_COLUMNS, curve_table
@@ -98,9 +98,22 @@ def rank_curves(frame: Any, request: Request, options: PlotOptions) -> Curves:
         table, keys = pl.collect_all([ranked, output.restore(ranked.select(group.unique(maintain_order=True)))])
     keys = keys.select(map(by_name, output.keys)) if output.keys else pl.DataFrame(height=1)
     table = table.with_columns(group=group.rle_id().cast(pl.Int64) if keys.height > 1 else pl.lit(0, pl.Int64))
+    keys, table = _in_category_order(keys, table, {name: output.kind.categories(name) for name in output.keys})
     _check_probabilities(table["threshold"], request.ascending, options)
     numbers = _areas(table, keys.height, options)
     return Curves(keys, numbers, table.filter("retrieved") if rows.has_unranked else table, request.ascending)
+
+
+def _in_category_order(
+    keys: pl.DataFrame, table: pl.DataFrame, categories: Mapping[str, Sequence[Any]]
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Sort groups by the order of pandas categories, which polars does not know."""
+    if not any(categories.values()):
+        return keys, table
+    places = [in_category_order(by_name(name), labels) for name, labels in categories.items()]
+    order = keys.select(pl.arg_sort_by(places, maintain_order=True)).to_series()
+    number = order.arg_sort().cast(pl.Int64)
+    return keys[order], table.with_columns(group=number.gather(table["group"])).sort("group", maintain_order=True)
 
 
 def read_curves(frame: Any, options: PlotOptions) -> Curves:

@@ -36,7 +36,10 @@ def read_result(kind: FrameKind[Any], n_keys: int, columns: Sequence[Any]) -> tu
     """Read these columns of a result, and its keys, which are its first columns; return the names of the keys, too."""
     keys = kind.columns[:n_keys]
     names = list(map(str, keys))
-    return kind.read([*keys, *columns]).select(map(by_name, [*names, *map(str, columns)])).collect(), names
+    table = kind.read([*keys, *columns]).select(map(by_name, [*names, *map(str, columns)])).collect()
+    # polars sorts an Enum by the order of its categories, as pandas does, and a Categorical by text.
+    categories = {name: kind.categories(name) for name in names if table.schema[name] == pl.Categorical}
+    return table.cast({name: pl.Enum(labels) for name, labels in categories.items() if labels}), names
 
 
 def number_rows(table: pl.DataFrame, columns: Sequence[str]) -> tuple[pl.DataFrame, pl.Series]:

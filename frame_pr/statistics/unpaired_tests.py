@@ -9,7 +9,16 @@ from typing import Any, Generic, NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.columns import by_name, column_name, listed, map_whole, refuse_clash, refuse_repeats, stacked
+from frame_pr.frames.columns import (
+    by_name,
+    column_name,
+    in_category_order,
+    listed,
+    map_whole,
+    refuse_clash,
+    refuse_repeats,
+    stacked,
+)
 from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.frames.messages import examples, shown, warn
 from frame_pr.functions.evaluation import metric_names
@@ -70,10 +79,7 @@ class _Between(NamedTuple):
     @property
     def place(self) -> pl.Expr:
         """Return what the groups are sorted by."""
-        if not self.categories or not isinstance(self.categories[0], (str, int, float)):
-            return pl.col("group")
-        labels = pl.Series(self.categories)
-        return pl.col("group").cast(labels.dtype).replace_strict(labels, range(len(labels)), default=None)
+        return in_category_order(pl.col("group"), self.categories)
 
 
 class GroupComparison(NamedTuple, Generic[Frame]):

@@ -1,10 +1,13 @@
+import random
 import subprocess
 import sys
+from itertools import product
 from typing import Any
 
 import matplotlib
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from matplotlib.figure import Figure
@@ -286,3 +289,20 @@ def test_a_curve_of_few_points_is_not_drawn():
     data = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [5, 4, 3, 2, 1]})
     with pytest.raises(ValueError, match=r"rows of the curve are missing: plot_curve draws all .*, without points="):
         fp.plot_curve(fp.curve(data, "relevant", "score", points=2), ax=Figure().subplots())
+
+
+@pytest.mark.parametrize("categories", [["small", "medium", "large"], [30, 10, 20], [0.5, 0.25, 2.5]], ids=str)
+def test_groups_are_drawn_in_the_order_of_pandas_categories(categories: list[Any]) -> None:
+    rows = random.Random(1).sample([*product(categories, "ba", [0, 1, 1])], 6 * len(categories))
+    run = pd.DataFrame(rows, columns=["size", "half", "y"]).astype({"size": pd.CategoricalDtype(categories)})
+    run["s"], names = np.arange(len(run)) / 10, list(map(str, categories))
+    ax = fp.plot(run, "y", "s", by="size", ax=Figure().subplots())
+    assert [text.get_text().split(" (")[0] for text in ax.get_legend().get_texts()][:3] == names
+    panels = fp.plot(run, "y", "s", by="size", facet="size", figure=Figure()).axes
+    assert [panel.get_label() for panel in panels if panel.get_label()] == names
+    # The second key is in its own order within each category, and values stay with their groups.
+    ax = fp.plot(run, "y", "s", by=["size", "half"], ax=Figure().subplots(), decimals=3)
+    values = fp.average_precision(run, "y", "s", by=["size", "half"])["average_precision"]
+    keys = [f"{size}, {half}" for size in names for half in "ab"]
+    entries = [text.get_text().partition(", P")[0].removesuffix(")") for text in ax.get_legend().get_texts()]
+    assert entries[: len(keys)] == [f"{key} (AP = {value:.3f}" for key, value in zip(keys, values, strict=True)]

@@ -1,6 +1,7 @@
 """Intervals as dots with whiskers, and differences group by group."""
 
 import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 from compare import near
@@ -207,3 +208,12 @@ def test_what_is_no_frame_of_figures(change, error, sentence):
     with pytest.raises(error) as raised:
         fp.plot_intervals(given.pop("frame"), **given, ax=axes())
     assert str(raised.value).startswith(sentence)
+
+
+def test_a_trend_follows_the_order_of_pandas_categories():
+    names = ["small", "medium", "large"]
+    table = pl.DataFrame({"size": ["large", "small", "medium"], "roc_auc": [0.7, 0.9, 0.8]}).to_pandas()
+    table["size"] = table["size"].astype(pd.CategoricalDtype([*names, "huge"]))
+    ax = fp.plot_trend(table, ax=axes())
+    assert [text.get_text() for text in ax.get_xticklabels()] == names
+    assert ax.get_lines()[0].get_ydata().tolist() == [0.9, 0.8, 0.7]
