@@ -28,7 +28,7 @@ def refuse_missing(names: Sequence[Any], available: Sequence[Any], where: str = 
         if isinstance(name, pl.Expr) or (_is_name(name) and name in available):
             continue
         if not isinstance(name, str) and (texts or not _is_name(name)):
-            raise TypeError(f"{argument or 'this'} takes the name of a column; got {shown(name)}{_way(name)}")
+            raise TypeError(f"{argument or 'this'} takes the name of a column; got {shown(name)}{_advice(name)}")
         for column in available:
             if isinstance(column, tuple) and name in column:
                 raise ValueError(f"{_of(argument)}column {shown(column)} is a tuple: rename it before the call")
@@ -113,11 +113,11 @@ def _refuse_data(argument: str, value: Any, wanted: str) -> None:
                 else "give the names of the columns as a list"
             )
         raise TypeError(f"{argument} takes {wanted}; got {kind_of_value(value)}: {advice}")
-    if value is None or callable(value) or isinstance(value, (bytes, bytearray)) or _way(value):
-        raise TypeError(f"{argument} takes {wanted}; got {shown(value)}{_way(value)}")
+    if value is None or callable(value) or isinstance(value, (bytes, bytearray)) or _advice(value):
+        raise TypeError(f"{argument} takes {wanted}; got {shown(value)}{_advice(value)}")
 
 
-def _way(value: Any) -> str:
+def _advice(value: Any) -> str:
     """Return how to make a column of these values."""
     return ": finish it with .then(...).otherwise(...)" if type(value).__name__ in ("When", "ChainedWhen") else ""
 
