@@ -122,13 +122,8 @@ def read_curves(frame: Any, options: PlotOptions) -> Curves:
     if kind is None:
         got = f"{kind_of_value(frame)}{path_advice(frame)}"
         raise TypeError(f"plot_curve draws a polars or pandas frame that curve gave, got {got}")
-    missing = [name for name in CURVE_COLUMNS if name not in kind.columns]
-    if missing:
-        raise ValueError(
-            f"plot_curve draws a frame that curve gave, and this one has no column {missing[0]!r}: "
-            "for scored rows, call plot(frame, truth, score)"
-        )
-    read, names = read_result(kind, kind.columns.index("threshold"), CURVE_COLUMNS)
+    advice = ": for scored rows, call plot(frame, truth, score)"
+    read, names = read_result(kind, "threshold", CURVE_COLUMNS, "plot_curve draws a frame that curve gave", advice)
     for column in CURVE_COLUMNS:
         dtype, nulls = read[column].dtype, read[column].null_count()
         if not dtype.is_numeric() and dtype != pl.Null:

@@ -32,9 +32,16 @@ class Values(NamedTuple):
     """The word for the numbers in `units`."""
 
 
-def read_result(kind: FrameKind[Any], n_keys: int, columns: Sequence[Any]) -> tuple[pl.DataFrame, list[str]]:
-    """Read these columns of a result, and its keys, which are its first columns; return the names of the keys, too."""
-    keys = kind.columns[:n_keys]
+def read_result(
+    kind: FrameKind[Any], first: str, columns: Sequence[str], expectation: str, advice: str = ""
+) -> tuple[pl.DataFrame, list[str]]:
+    """Read these columns of a result, and its keys, the columns before `first`; return the names of the keys, too.
+
+    `expectation` and `advice` are the ends of the error if a column is missing.
+    """
+    if missing := [name for name in columns if name not in kind.columns]:
+        raise ValueError(f"{expectation}, and this one has no column {missing[0]!r}{advice}")
+    keys = kind.columns[: kind.columns.index(first)]
     names = list(map(str, keys))
     table = kind.read([*keys, *columns]).select(map(by_name, [*names, *map(str, columns)])).collect()
     # polars sorts an Enum by the order of its categories, as pandas does, and a Categorical by text.
@@ -75,13 +82,13 @@ def read_values(frame: Any, metric: str | None, look: Appearance) -> Values:
     kind, metric = kind_of(frame), None if metric is None else text("metric", metric)
     if metric is not None and "metric" not in kind.columns and metric in kind.columns:
         return _read_metrics(kind, metric, look)
-    missing = [name for name in COLUMNS if name not in kind.columns]
-    if missing:
-        raise ValueError(
-            f"frame: no column {missing[0]!r}; pass a frame that intervals gave, "
-            "or a frame that evaluate gave together with the column to draw, metric=..."
-        )
-    table, keys = read_result(kind, kind.columns.index("metric"), COLUMNS)
+    table, keys = read_result(
+        kind,
+        "metric",
+        COLUMNS,
+        "this plot draws a frame that intervals gave",
+        "; if evaluate gave it, name the metric to draw, metric=...",
+    )
     if not keys:
         raise ValueError("frame: no key columns, so no groups to draw; call intervals with by= and without mean_over")
     selected = _one_metric(table, metric)
@@ -91,11 +98,11 @@ def read_values(frame: Any, metric: str | None, look: Appearance) -> Values:
 def _read_metrics(kind: Any, metric: str, look: Appearance) -> Values:
     """Read a frame of metrics. The columns before the first metric are keys, and there are no bounds."""
     names = list(map(str, kind.columns))
-    n_keys = next(i for i, name in enumerate(names) if name == metric or is_metric(name))
-    if not n_keys:
+    first = next(name for name in names if name == metric or is_metric(name))
+    if first == names[0]:
         raise ValueError("frame: no key columns, so no groups to draw; call evaluate with by= and without mean_over")
     units = ["positives"] if "positives" in names else []
-    table, keys = read_result(kind, n_keys, [metric, *units])
+    table, keys = read_result(kind, first, [metric, *units], "metric")
     if not table[metric].dtype.is_numeric():
         raise TypeError(f"metric={shown(metric)} is a column of {table[metric].dtype}: metrics are numbers")
     none = pl.lit(None, pl.Float64)
@@ -120,15 +127,14 @@ def _one_metric(table: pl.DataFrame, metric: str | None) -> str:
 def read_differences(frame: Any, metric: str | None, look: Appearance) -> tuple[pl.DataFrame, list[str], str]:
     """Return the rows of a metric (names and `difference, low, high`), the columns of names, and the title."""
     kind, metric = kind_of(frame), None if metric is None else text("metric", metric)
-    columns = kind.columns
-    other = next((name for name in ("group", "system") if name in columns and "baseline" in columns), None)
-    if other is None or any(name not in columns for name in ("metric", "difference", "low", "high")):
-        raise ValueError(
-            "plot_differences draws a frame that compare gave, with columns metric, baseline, difference, low, high; "
-            "for metrics of groups, call plot_intervals"
-        )
-    needed = [other, "metric", "baseline", "difference", "low", "high"]
-    table, keys = read_result(kind, columns.index("metric"), needed)
+    other = "group" if "group" in kind.columns and "baseline" in kind.columns else "system"
+    table, keys = read_result(
+        kind,
+        "metric",
+        ["metric", "baseline", other, "difference", "low", "high"],
+        "plot_differences draws a frame that compare gave",
+        "; for metrics of groups, call plot_intervals",
+    )
     names = [*keys, other]
     selected = _one_metric(table, metric)
     table = table.filter(pl.col("metric") == selected)
@@ -155,17 +161,14 @@ def read_cells(frame: Any) -> tuple[pl.DataFrame, list[str]]:
     """Return a row for each pair of classes, with the key columns and `_CELLS`, and the names of the keys."""
     kind = kind_of(frame)
     columns = kind.columns
-    if all(name in columns for name in _CELLS):
-        return read_result(kind, columns.index("truth"), _CELLS)
-    if any(name not in columns for name in _COUNTS):
-        lacks = next(name for name in _CELLS if name not in columns)
-        raise ValueError(
-            "plot_confusion draws a frame that confusion_matrix or confusion gave, and this one has no column "
-            f"{lacks!r} "
-            "(of confusion_matrix), nor all of tp, fp, fn and tn (of confusion); give a matrix as rows, before a pivot"
+    expectation = "plot_confusion draws a frame that confusion_matrix or confusion gave"
+    if any(name not in columns for name in _COUNTS) or all(name in columns for name in _CELLS):
+        advice = (
+            " (of confusion_matrix), nor all of tp, fp, fn and tn (of confusion); give a matrix as rows, before a pivot"
         )
-    first = min(columns.index(name) for name in (*_COUNTS, "k", "threshold") if name in columns)
-    counts, names = read_result(kind, first, _COUNTS)
+        return read_result(kind, "truth", _CELLS, expectation, advice)
+    first = min((name for name in (*_COUNTS, "k", "threshold") if name in columns), key=columns.index)
+    counts, names = read_result(kind, first, _COUNTS, expectation)
     if counts.select(pl.struct(map(by_name, names)).n_unique() if names else pl.len()).item() != counts.height:
         raise ValueError("plot_confusion draws one cutoff of each group, and there are several; filter the frame")
     if not names and counts.height != 1:

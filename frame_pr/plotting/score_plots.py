@@ -319,11 +319,8 @@ def plot_gains(
     """
     look = look_of(options, has_values=False)
     name = one_of("y", y, ("recall", "precision", "lift"))
-    kind = kind_of(frame)
     needed = list(dict.fromkeys(["share", name, f"bin_{name}", "precision"]))
-    if missing := [column for column in needed if column not in kind.columns]:
-        raise ValueError(f"plot_gains draws a frame that gains_table gave, and this one has no column {missing[0]!r}")
-    table, names = read_result(kind, kind.columns.index("share"), needed)
+    table, names = read_result(kind_of(frame), "share", needed, "plot_gains draws a frame that gains_table gave")
     keys, tables = split_groups(table, names)
     look.check_names([value for key in keys for value in key.values()] or _GAINS, _GAINS)
     draw_panel = partial(_draw_gains, name=name, look=look)

@@ -114,7 +114,7 @@ CALLS: dict[str, tuple[Callable[[], Any], type[Exception], str]] = {
     "metrics without a name": (
         lambda: fp.plot_intervals(fp.evaluate(RUN, [AP, "roc_auc"], "rel", "s", by="q")),
         ValueError,
-        "frame: no column 'metric'; pass a frame that intervals gave, or a frame that evaluate gave together with the ",
+        "this plot draws a frame that intervals gave, and this one has no column 'metric'; if evaluate gave it, ",
     ),
 }
 

@@ -73,7 +73,7 @@ def test_one_metric_of_several():
             "the frame has 2 metrics: name one, metric='average",
         ),
         ({"metric": "roc_acu"}, "metric='roc_acu' is not in the frame"),
-        ({"frame": FIGURES}, "frame: no column 'metric'; pass a frame that intervals gave"),
+        ({"frame": FIGURES}, "this plot draws a frame that intervals gave, and this one has no column 'metric'"),
         ({"frame": found().drop("segment")}, "frame: no key columns, so no groups to draw"),
         ({"max_groups": 2}, "3 rows are more than max_groups=2: filter them, or raise max_groups="),
     ],
@@ -193,7 +193,7 @@ def test_intervals_of_two_systems_stand_side_by_side():
         (
             {"metric": "recall"},
             ValueError,
-            "frame: no column 'metric'; pass a frame that intervals gave",
+            "this plot draws a frame that intervals gave, and this one has no column 'metric'",
         ),
         (
             {"frame": unit_values_of_two().select("average_precision")},
