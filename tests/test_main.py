@@ -1,6 +1,7 @@
 """`python -m frame_pr`, which checks an installation."""
 
 import os
+import runpy
 import shutil
 import subprocess
 import sys
@@ -85,11 +86,25 @@ def test_the_exit_status():
     done = run("-m", "frame_pr")
     assert done.returncode == 0, done.stdout + done.stderr
     assert outcomes(done.stdout)["Spark DataFrame"].startswith("left out")
-    # One answer is changed.
-    code = "import sys, frame_pr.__main__ as check; check.ANSWERS['roc_auc']['tied'] = 1; sys.exit(check.main())"
-    done = run("-c", code)
-    assert done.returncode == 1
-    assert done.stdout.count("WRONG") == done.stdout.count("roc_auc of the group 'tied' is 0.5, not 1.0") > 5
+
+
+@pytest.mark.slow
+def test_the_exit_status_of_wrong_values(capsys, monkeypatch):
+    def evaluate(*_, **__):
+        raise RuntimeError
+
+    monkeypatch.setattr(sys, "argv", ["frame_pr"])
+    monkeypatch.setattr(fp, "evaluate", evaluate)
+    with pytest.raises(SystemExit) as raised:
+        runpy.run_path(check.__file__, run_name="__main__")
+    assert raised.value.code == 1
+    # One answer is changed, of all kinds.
+    monkeypatch.undo()
+    monkeypatch.setitem(check.ANSWERS["roc_auc"], "tied", Fraction(1))
+    assert check.main([]) == 1
+    printed = capsys.readouterr().out
+    assert printed.count("roc_auc of the group 'tied' is 0.5, not 1.0") > 5
+    assert printed.count("WRONG: roc_auc") == printed.count("roc_auc of the group 'tied' is 0.5, not 1.0")
 
 
 @pytest.mark.slow
