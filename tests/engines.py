@@ -58,6 +58,10 @@ class Running:
     read: Callable[[Any], pl.DataFrame]
 
 
+# A session is too short for the second compiler, and its garbage too little for collectors side by side.
+JVM_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
+
 def free_port() -> int:
     """A port that nothing listens to."""
     with socket.socket() as free:
@@ -82,8 +86,7 @@ def spark_session() -> Iterator[Any]:
         # hundred times as long as its rows.
         "spark.sql.shuffle.partitions": 3,
         "spark.sql.adaptive.coalescePartitions.enabled": "false",
-        # The session is too short for the second compiler, and its garbage too little for collectors side by side.
-        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.driver.extraJavaOptions": JVM_OPTIONS,
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
@@ -123,18 +126,12 @@ def spark_connect(spark: Any) -> Iterator[Any]:
 
 def new_cluster(workers: int = 2) -> Any:
     """A Dask cluster of processes on this machine."""
+    import dask
     from dask.distributed import LocalCluster
 
-    return LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50)
-
-
-@contextmanager
-def local_cluster(workers: int = 2) -> Iterator[Any]:
-    """A client of a Dask cluster on this machine."""
-    from dask.distributed import Client
-
-    with new_cluster(workers) as cluster, Client(cluster) as client:
-        yield client
+    # Each worker would look a hundred times a second at what it does.
+    with dask.config.set({"distributed.worker.profile.enabled": False}):
+        return LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50)
 
 
 @contextmanager

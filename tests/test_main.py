@@ -1,14 +1,16 @@
 """`python -m frame_pr`, which checks an installation."""
 
+import os
+import runpy
 import shutil
 import subprocess
 import sys
-import textwrap
 from fractions import Fraction
 from importlib.util import find_spec
 
 import polars as pl
 import pytest
+from engines import JVM_OPTIONS
 
 import frame_pr as fp
 from frame_pr import __main__ as check
@@ -73,8 +75,10 @@ def test_an_error_and_a_library_that_is_not_installed(capsys, monkeypatch):
     }
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, *arguments], capture_output=True, encoding="utf-8")
+def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments], env=os.environ | variables, capture_output=True, encoding="utf-8"
+    )
 
 
 @pytest.mark.slow
@@ -82,11 +86,25 @@ def test_the_exit_status():
     done = run("-m", "frame_pr")
     assert done.returncode == 0, done.stdout + done.stderr
     assert outcomes(done.stdout)["Spark DataFrame"].startswith("left out")
-    # One answer is changed.
-    code = "import sys, frame_pr.__main__ as check; check.ANSWERS['roc_auc']['tied'] = 1; sys.exit(check.main())"
-    done = run("-c", code)
-    assert done.returncode == 1
-    assert done.stdout.count("WRONG") == done.stdout.count("roc_auc of the group 'tied' is 0.5, not 1.0") > 5
+
+
+@pytest.mark.slow
+def test_the_exit_status_of_wrong_values(capsys, monkeypatch):
+    def evaluate(*_, **__):
+        raise RuntimeError
+
+    monkeypatch.setattr(sys, "argv", ["frame_pr"])
+    monkeypatch.setattr(fp, "evaluate", evaluate)
+    with pytest.raises(SystemExit) as raised:
+        runpy.run_path(check.__file__, run_name="__main__")
+    assert raised.value.code == 1
+    # One answer is changed, of all kinds.
+    monkeypatch.undo()
+    monkeypatch.setitem(check.ANSWERS["roc_auc"], "tied", Fraction(1))
+    assert check.main([]) == 1
+    printed = capsys.readouterr().out
+    assert printed.count("roc_auc of the group 'tied' is 0.5, not 1.0") > 5
+    assert printed.count("WRONG: roc_auc") == printed.count("roc_auc of the group 'tied' is 0.5, not 1.0")
 
 
 @pytest.mark.slow
@@ -94,14 +112,9 @@ def test_the_exit_status():
 def test_the_option_for_spark():
     if not (shutil.which("java") and find_spec("pyspark")):
         pytest.skip("Spark needs Java 17 or later")
-    # In one process, as each starts a JVM: with the answers, and with one of them changed.
-    code = """import frame_pr.__main__ as check
-    check.CHECKS = [one for one in check.CHECKS if one.kind == "Spark DataFrame"]
-    print(check.main(["--spark"]))
-    check.ANSWERS["roc_auc"]["tied"] = 1
-    print(check.main(["--spark"]))"""
-    done = run("-c", textwrap.dedent("    " + code))
-    first, second = done.stdout.split("\n0\n")
-    assert outcomes(first)["Spark DataFrame"] == "ok", done.stdout + done.stderr
-    assert outcomes(second)["Spark DataFrame"] == "WRONG: roc_auc of the group 'tied' is 0.5, not 1.0"
-    assert second.endswith("\n1\n")
+    # One answer is changed: the message names this one, so all others are right.
+    code = "import sys, frame_pr.__main__ as check; check.ANSWERS['roc_auc']['tied'] = 1; "
+    code += "check.CHECKS = [one for one in check.CHECKS if one.kind == 'Spark DataFrame']; "
+    done = run("-c", code + "sys.exit(check.main(['--spark']))", JDK_JAVA_OPTIONS=JVM_OPTIONS)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert outcomes(done.stdout)["Spark DataFrame"] == "WRONG: roc_auc of the group 'tied' is 0.5, not 1.0"

@@ -9,8 +9,8 @@ from fuzz.trying import shown, tried
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::frame_pr.DataWarning")]
 
 # Few of each: `.ci/run` tries thousands more.
-CASES = dict.fromkeys(("lazy", "streaming", "pandas", "numpy", "beside", "expressions", "partitioned"), 40)
-CASES |= {"polars": 120, "partitioned": 20, "dask": 10}
+CASES = dict.fromkeys(("lazy", "streaming", "pandas", "numpy", "beside", "expressions", "partitioned"), 20)
+CASES |= {"polars": 80, "dask": 10}
 
 
 @pytest.mark.parametrize(("seed", "engine"), list(enumerate(CASES)))

@@ -1,5 +1,7 @@
 """Columns whose names polars would read as patterns, in every part that a caller's name has, in every function."""
 
+from functools import cache
+
 import matplotlib as mpl
 import polars as pl
 import pytest
@@ -134,19 +136,30 @@ def rows(result):
     return result if isinstance(result, pl.DataFrame) else pl.from_pandas(result)
 
 
-def kinds(data, what):
+def case(what):
+    return (DATA, CALLS[what]) if what in CALLS else OTHERS[what]
+
+
+def kinds(what):
+    data, _ = case(what)
     made = {"polars": data, "lazy": data.lazy()} if what not in IN_MEMORY else {"polars": data}
-    return made if what in OF_POLARS else {**made, "pandas": data.to_pandas()}
+    return made if what in (*OF_POLARS, "explode_lists") else {**made, "pandas": data.to_pandas()}
+
+
+@cache
+def plain_rows(what, kind):
+    """What a call gives where columns are named like roles."""
+    _, call = case(what)
+    return rows(call(kinds(what)[kind], {role: role for role in ROLES}))
 
 
 @pytest.mark.parametrize("shift", SHIFTS)
 @pytest.mark.parametrize("what", [*(what for what in CALLS if what not in SELDOM), *OTHERS, *slow(*SELDOM)])
 def test_a_pattern_is_a_name(what, shift):
-    data, call = (DATA, CALLS[what]) if what in CALLS else OTHERS[what]
+    data, call = case(what)
     name = named(shift)
-    made = {"polars": data, "lazy": data.lazy()} if what == "explode_lists" else kinds(data, what)
-    for kind, frame in made.items():
-        plain = rows(call(frame, {role: role for role in ROLES}))
+    for kind, frame in kinds(what).items():
+        plain = plain_rows(what, kind)
         renamed = {role: name[role] for role in data.columns}
         odd = frame.rename(columns=renamed) if kind == "pandas" else frame.rename(renamed)
         found = rows(call(odd, name))

@@ -30,10 +30,12 @@ def test_every_name_is_what_the_oracle_says():
 
 
 def test_every_name_is_the_same_on_every_kind(kind):
-    data = groups()
-    result = kind.read(kind(data).pr.evaluate(NAMES, "relevant", "score", by="q"))
+    # The usual kinds have all names, and the others each a fourth of them.
+    others = ("lazy", "streaming", "pandas-nullable", "pandas-arrow")
+    data, names = groups(), NAMES[others.index(kind.name) :: len(others)] if kind.name in others else NAMES
+    result = kind.read(kind(data).pr.evaluate(names, "relevant", "score", by="q"))
     # numpy has no integer null.
-    assert_same(result, data.pr.evaluate(NAMES, "relevant", "score", by="q"), dtypes=False)
+    assert_same(result, data.pr.evaluate(names, "relevant", "score", by="q"), dtypes=False)
 
 
 def test_the_names_of_these_tests_reach_every_metric():

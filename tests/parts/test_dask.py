@@ -9,13 +9,14 @@ import pandas as pd
 import polars as pl
 import pytest
 from compare import assert_same
-from engines import DATA, METRICS, local_cluster
+from engines import DATA, METRICS
 from names import NAMES
 
 pytestmark = [pytest.mark.slow, pytest.mark.versions]
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
 pytest.importorskip("frame_pr.dask", exc_type=ImportError)
 
 
@@ -126,12 +127,12 @@ def test_metrics_beside_the_rows_keep_the_index():
 
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no SIGKILL")
 @pytest.mark.xdist_group("dask-cluster")
-def test_a_lost_worker_changes_nothing():
+def test_a_lost_worker_changes_nothing(dask_cluster):
     def slow(part):
         time.sleep(0.1)
         return part
 
-    with local_cluster() as client:
+    with distributed.Client(dask_cluster) as client:
         frame = frame_of(DATA.to_pandas(), 12)
         frame = frame.map_partitions(slow, meta=frame._meta)
         processes = client.run(os.getpid)

@@ -71,7 +71,9 @@ def same(engine, result, expected, *, order):
 
 @one_mode([["query"]], KEYS, ids="-".join)
 def test_every_metric_by_keys_of_every_type(engine, given):
-    check_keys(engine, given, NAMES if given == ["query"] else METRICS)
+    # On Spark, a column costs as much as its values: a third of the names, of every family.
+    names = NAMES[:: 3 if engine.name == "spark" else 1]
+    check_keys(engine, given, names if given == ["query"] else METRICS)
 
 
 @pytest.mark.parametrize("engine", [SPARK, CONNECT, CLUSTER], indirect=True)
