@@ -20,8 +20,9 @@ from frame_pr.metrics import rates
 from frame_pr.metrics.aggregation import values
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS, request_for
 from frame_pr.metrics.rates import rate_of, ratio
+from frame_pr.ranking.block_numbers import numbered_rows, numbered_rows_lazily
 from frame_pr.ranking.blocks import blocks_of, running_columns
-from frame_pr.ranking.sorting import ends, placed_blocks, placed_rows, starts
+from frame_pr.ranking.sorting import ends, starts
 
 CURVE_COLUMNS = (
     "threshold",
@@ -209,30 +210,30 @@ def with_curve(
     """
     columns, put = [*CURVE_COLUMNS[1:], *_others(figures)], text("prefix", prefix)
     request = request_of(truth, score, by, positive, policies)
-    rows, output = rows_of(frame, request, carry=True, placed=True)
+    rows, output = rows_of(frame, request, carry=True, numbered=True)
     refuse_existing({put + name: None for name in columns}, output.kind.columns)
     if output.collect is None:
-        ranked, placed = placed_blocks(rows)
-        return output.gather_lazily(*_blocks_and_formulas(rows, columns, ranked), put, placed)
+        ranked, numbered = numbered_rows_lazily(rows)
+        return output.gather_lazily(*_blocks_and_formulas(rows, columns, ranked), put, numbered)
     return output.gather_columns(*_collected_blocks(rows, columns, output.collect), put)
 
 
 def _collected_blocks(
     rows: Rows, columns: Sequence[str], collect: Callable[[pl.LazyFrame], pl.DataFrame]
 ) -> tuple[list[pl.Series], Mapping[str, pl.Expr], list[pl.Series]]:
-    """Return columns of the blocks, formulas of them for these columns of the curve, and the places of the rows."""
-    ranked, places = placed_rows(rows, collect)
+    """Return columns of the blocks, formulas of them for these columns of the curve, and block numbers of the rows."""
+    ranked, numbers = numbered_rows(rows, collect)
     blocks, formulas = _blocks_and_formulas(rows, columns, ranked.lazy())
     del ranked
     if rows.weights.fractional:  # Counts in fixed point are wider than the values.
-        return collect(blocks.select(**formulas)).get_columns(), {name: pl.col(name) for name in formulas}, [places]
+        return collect(blocks.select(**formulas)).get_columns(), {name: pl.col(name) for name in formulas}, [numbers]
     # The maximum from the end takes as much memory as all other columns, so it waits until these are narrow.
     last = "interpolated_precision"
     read = {name for formula in formulas.values() for name in formula.meta.root_names()} - {last}
     counts = collect(blocks.select("group", *sorted(read)))
     del blocks
     maximum = collect(counts.lazy().select(running_columns(in_ranges=False)[last].alias(last)))
-    return [*counts.drop("group"), *maximum], formulas, [places]
+    return [*counts.drop("group"), *maximum], formulas, [numbers]
 
 
 def _others(figures: str | Sequence[str]) -> list[str]:

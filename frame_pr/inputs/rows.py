@@ -126,24 +126,24 @@ class OutputFrame(NamedTuple, Generic[Frame]):
         return self.kind.collect_result if isinstance(self.kind, InMemory) else None
 
     def gather_columns(
-        self, columns: list[pl.Series], formulas: Mapping[str, pl.Expr], places: list[pl.Series], prefix: str
+        self, columns: list[pl.Series], formulas: Mapping[str, pl.Expr], block_numbers: list[pl.Series], prefix: str
     ) -> Frame:
-        """Return the caller's rows in their order, each with these formulas of the columns at its place.
+        """Return the caller's rows in their order, each with these formulas of the columns at its block number.
 
         Both lists are emptied, so that a column does not stay in memory after the last time that it is read.
         """
         new = {prefix + name: formula for name, formula in formulas.items()}
         assert self.collect is not None
         # Compute on whichever side has fewer rows. Gathering takes most of the time, and less for narrow columns.
-        place, gathered = places.pop(), []
-        few = 2 * len(columns[0]) < len(place)
+        number, gathered = block_numbers.pop(), []
+        few = 2 * len(columns[0]) < len(number)
         if few:
             columns = self.collect(pl.LazyFrame(columns).cast({cs.integer(): pl.Int64}).select(**new)).get_columns()
         while columns:
             column = columns.pop()
             column = column.shrink_dtype() if column.dtype.is_integer() and not few else column
-            gathered.append(column.rechunk().gather(place))
-        del place, column
+            gathered.append(column.rechunk().gather(number))
+        del number, column
         table = pl.LazyFrame(gathered)
         del gathered
         if not few:
@@ -151,12 +151,13 @@ class OutputFrame(NamedTuple, Generic[Frame]):
         return self.kind.append_columns(table, list(new))
 
     def gather_lazily(
-        self, table: pl.LazyFrame, formulas: Mapping[str, pl.Expr], prefix: str, placed: pl.LazyFrame
+        self, table: pl.LazyFrame, formulas: Mapping[str, pl.Expr], prefix: str, numbered: pl.LazyFrame
     ) -> Frame:
-        """Return the carried rows, each with these formulas of the row of the table at its `place`."""
+        """Return the carried rows, each with these formulas of the row of the table at its `block_number`."""
         new = {prefix + name: formula for name, formula in formulas.items()}
-        table = side_by_side(placed, table.select(**new))
-        return self.kind.append_columns(table.with_columns(by_name(name).gather("place") for name in new), list(new))
+        table = side_by_side(numbered, table.select(**new))
+        table = table.with_columns(by_name(name).gather("block_number") for name in new)
+        return self.kind.append_columns(table, list(new))
 
 
 def rows_of(
@@ -164,7 +165,7 @@ def rows_of(
     request: Request,
     *,
     carry: bool = False,
-    placed: bool = False,
+    numbered: bool = False,
     all_groups: bool = False,
     starts: pl.DataFrame | None = None,
     units: pl.DataFrame | None = None,
@@ -173,7 +174,7 @@ def rows_of(
 ) -> tuple[Rows, OutputFrame[Frame]]:
     """Check a frame and bring it into canonical form; several scores become a last key, `system`.
 
-    `carry`: the rows keep their order, and have what their kind carries. `placed`: keys have room for the places of
+    `carry`: the rows keep their order, and have what their kind carries. `numbered`: keys have room for the numbers of
     rows. `all_groups`: the groups of frames that give known totals are there, too. `starts`: a frame of the columns of
     `by` and those of `blocks.START`. `units`: one of the columns of `by` and `unit`, the unit of the larger group.
     `weights_by_class`: one of the columns of `by`, `of_positive` and `of_negative`, instead of the weights that a
@@ -208,7 +209,7 @@ def rows_of(
     )
     if ordered:
         source = _with_places(source, request, number)
-    limit = group_limit(places=ordered or carried or placed)
+    limit = group_limit(places=ordered or carried or numbered)
     coder = number(source, list(selection.keys), limit=limit // len(selection.scores))
     rows, restore = coder.rows.drop(list(selection.keys)), coder.restore
     rows, drops = mark_dropped(rows, request, list(selection.scores), carry=carry)
@@ -249,7 +250,7 @@ def rows_of(
         key=SortKey(
             dtype=rows.collect_schema()["score"] if selection.several else schema["0"],
             ascending=request.ascending,
-            places=ordered or carried or placed,
+            places=ordered or carried or numbered,
             hits_first=rule.bounds and rule.descending,
             drops=drops,
             score_dtypes=[schema[column] for column in selection.scores],

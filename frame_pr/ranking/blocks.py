@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.weights import GAINS, HITS, MASSES, ROWS, UNJUDGED, how_many
-from frame_pr.ranking.sorting import RankOf, Reached, ends, sorted_blocks, starts
+from frame_pr.ranking.sorting import RankOf, Reached, Sort, ends, sorted_blocks, starts
 
 _RUN = (*MASSES, UNJUDGED)
 START = (*(mass.before for mass in _RUN), *(mass.in_all for mass in _RUN), "later_precision")
@@ -77,7 +77,8 @@ def blocks_of(
     # Running totals over the whole frame; the numbers of blocks and of groups are differences of them.
     if ranked is None:
         early = steps and "first" not in wanted
-        ranked = sorted_blocks(rows, wanted, extra_sums, k_at, ranks, steps=early, each_row=each_row)
+        sort = Sort.of(rows, wanted, extra_sums, k_at, ranks, steps=early, each_row=each_row)
+        ranked = sorted_blocks(rows, sort)
     blocks = ranked.with_columns(
         last=ends(pl.col("group")),
         **({HITS.block: difference(HITS.run)} if HITS.block in wanted else {}),

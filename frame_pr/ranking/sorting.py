@@ -9,13 +9,13 @@ aggregate equal keys first, and how wide the integers are.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
+from types import MappingProxyType
+from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
-from frame_pr.frames.columns import side_by_side
 from frame_pr.frames.kinds import SMALL
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.sort_keys import SortKey
@@ -46,106 +46,43 @@ _WIDTHS_FROM = 2**17
 """Rows from which it pays to look whether keys fit into 64 bits."""
 
 
-def sorted_blocks(
-    rows: Rows,
-    wanted: Collection[str],
-    extra_sums: Sequence[str],
-    k_at: Mapping[str, Reached],
-    ranks: Sequence[RankOf],
-    *,
-    steps: bool,
-    each_row: bool,
-) -> pl.LazyFrame:
+def sorted_blocks(rows: Rows, sort: Sort) -> pl.LazyFrame:
     """Return one row per block, in order: `group`, and running totals over all groups up to the end of the block.
 
-    There is a total for each weighted count, for each of `extra_sums`, and of the rows for which each column of `k_at`
-    is true; `ties_run` and `size` if they are wanted; `bits` of group and score if a column reads the score; and the
-    units of fractional columns. `steps`: blocks without a positive may be missing, except the last one of a group and,
-    for each of `ranks`, the last one whose k is at most the rank; `last_within` marks the latter.
+    There is a total for each weighted count, for each of the extra sums, and of the rows for which each column of
+    `k_at` is true; `ties_run` and `size` if they are wanted; `bits` of group and score if a column reads the score; and
+    the units of fractional columns.
     """
-    sort = _sort_of(rows, wanted, extra_sums, k_at, ranks, steps=steps, each_row=each_row)
-    frame = _with_units(rows)
+    frame = with_units(rows)
     if rows.small and not sort.fractional:
         return sort.planned(frame)
     sorted_rows = pl.map_batches(sort.inputs, sort, return_dtype=pl.Struct(sort.outputs))
     return frame.select(key=sorted_rows).unnest("key")
 
 
-def placed_rows(rows: Rows, collect: Callable[[pl.LazyFrame], pl.DataFrame]) -> tuple[pl.DataFrame, pl.Series]:
-    """Return the table of `sorted_blocks` with all blocks, and the place of each row in memory, from one sort.
-
-    The place is the number of the block of a row among all retrieved blocks; null if the row is not retrieved. Numbers
-    of rows are UInt32.
-    """
-    sort, frame = _sort_with_places(rows)
-    sort = replace(sort, narrow=not (sort.masses or sort.has_counts))
-    return sort.placed(collect(frame.select(sort.inputs)))
-
-
-def placed_blocks(rows: Rows) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """Return the table of `sorted_blocks` with all blocks, and the rows in their order with a `place`."""
-    sort, frame = _sort_with_places(rows)
-    # The rows of two plans may have different orders, so the places are a column of the rows, next to the blocks.
-    outputs = pl.Struct({**sort.outputs, "place": pl.UInt32()})
-    frame = frame.with_columns(key=pl.map_batches(sort.inputs, sort.side_by_side, return_dtype=outputs))
-    blocks = frame.select("key").unnest("key").filter(pl.col(ROWS.run).is_not_null()).drop("place")
-    return blocks, frame.with_columns(place=pl.col("key").struct.field("place"))
-
-
-def _sort_with_places(rows: Rows) -> tuple[_Sort, pl.LazyFrame]:
-    sort = _sort_of(rows, (), (), {}, (), steps=False, each_row=False, places=True)
-    return sort, _with_units(rows, "left")
-
-
-def _reads_bits(rows: Rows, wanted: Collection[str]) -> bool:
-    """Whether any of these columns of blocks follows from the score, and not only from counts."""
-    return rows.has_unranked or not {"block", "rank_key"}.isdisjoint(wanted)
-
-
-def _with_units(rows: Rows, order: Literal["none", "left"] = "none") -> pl.LazyFrame:
+def with_units(rows: Rows, order: Literal["none", "left"] = "none") -> pl.LazyFrame:
+    """Return the rows, with the units of their groups if these are known before the sort."""
     return (
         rows.frame if rows.units is None else rows.frame.join(rows.units, on="group", how="left", maintain_order=order)
     )
 
 
-def _sort_of(
-    rows: Rows,
-    wanted: Collection[str],
-    extra_sums: Sequence[str],
-    k_at: Mapping[str, Reached],
-    ranks: Sequence[RankOf],
-    *,
-    steps: bool,
-    each_row: bool,
-    places: bool = False,
-) -> _Sort:
-    masses = {
-        name: weights
-        for name, weights in (("weight", rows.weights), ("gain", rows.gains))
-        if weights.name is not None and (name == "weight" or not {*GAINS}.isdisjoint(extra_sums))
-    }
-    bits = {"bits"} if _reads_bits(rows, wanted) else set()
-    return _Sort(
-        key=rows.key,
-        masses=masses,
-        ordered=rows.request.ordered,
-        by_truth=rows.request.tie_rule.bounds,
-        fills_labels=rows.request.fills_labels,
-        has_counts=rows.has_counts,
-        has_units=rows.units is not None,
-        unranked=rows.has_unranked,
-        sums=extra_sums,
-        k_at=k_at,
-        ranks=ranks,
-        wanted=frozenset(wanted).intersection(("ties", "size")) | bits,
-        steps=steps and not {*extra_sums} - ({UNJUDGED.block} if not rows.request.fills_labels else set()),
-        each_row=each_row,
-        places=places,
-    )
+class SortedRows(NamedTuple):
+    """Sorted rows, or distinct keys if rows with equal keys were aggregated first."""
+
+    table: pl.LazyFrame
+    """The column `key`, in order, and the other columns."""
+    key: SortKey
+    """The layout of the keys."""
+    units: Mapping[str, float]
+    """The units of all groups of fractional columns."""
+    distinct: pl.DataFrame | None
+    """The distinct keys, unsorted, if rows were aggregated."""
+    engine: Engine
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Sort:
+class Sort:
     """How to sort the rows and which totals to compute; independent of the rows."""
 
     key: SortKey
@@ -164,11 +101,53 @@ class _Sort:
     ranks: Sequence[RankOf]
     wanted: frozenset[str]
     steps: bool
+    """Whether blocks without a positive may be missing, except the last one of a group and, for each of `ranks`, the
+    last one whose k is at most the rank; `last_within` marks the latter.
+    """
     each_row: bool
-    places: bool
-    """Whether the number of the block of each row is wanted."""
+    numbers_rows: bool
+    """Whether sorted keys hold the numbers of their rows, unless rows are aggregated."""
     narrow: bool = False
     """Whether totals fit into a UInt32."""
+
+    @classmethod
+    def of(
+        cls,
+        rows: Rows,
+        wanted: Collection[str] = (),
+        extra_sums: Sequence[str] = (),
+        k_at: Mapping[str, Reached] = MappingProxyType({}),
+        ranks: Sequence[RankOf] = (),
+        *,
+        steps: bool = False,
+        each_row: bool = False,
+        numbers_rows: bool = False,
+    ) -> Sort:
+        """Return the sort for these columns of blocks; see `blocks_of`."""
+        masses = {
+            name: weights
+            for name, weights in (("weight", rows.weights), ("gain", rows.gains))
+            if weights.name is not None and (name == "weight" or not {*GAINS}.isdisjoint(extra_sums))
+        }
+        # Some columns follow from the score, and not only from counts.
+        bits = {"bits"} if rows.has_unranked or not {"block", "rank_key"}.isdisjoint(wanted) else set()
+        return cls(
+            key=rows.key,
+            masses=masses,
+            ordered=rows.request.ordered,
+            by_truth=rows.request.tie_rule.bounds,
+            fills_labels=rows.request.fills_labels,
+            has_counts=rows.has_counts,
+            has_units=rows.units is not None,
+            unranked=rows.has_unranked,
+            sums=extra_sums,
+            k_at=k_at,
+            ranks=ranks,
+            wanted=frozenset(wanted).intersection(("ties", "size")) | bits,
+            steps=steps and not {*extra_sums} - ({UNJUDGED.block} if not rows.request.fills_labels else set()),
+            each_row=each_row,
+            numbers_rows=numbers_rows,
+        )
 
     @cached_property
     def _parts(self) -> list[str]:
@@ -219,38 +198,30 @@ class _Sort:
         return outputs | ({"gain_unit": pl.Float64()} if gain == pl.Int128() else {})
 
     def __call__(self, columns: Sequence[pl.Series]) -> pl.Series:
-        """Sort the rows of these columns."""
-        blocks, _ = self.placed(pl.DataFrame(columns))
-        return blocks.to_struct("key")
+        """Return the blocks of the rows of these columns."""
+        return self.totals(self.sorted(pl.DataFrame(columns))).to_struct("key")
 
-    def side_by_side(self, columns: Sequence[pl.Series]) -> pl.Series:
-        """Sort the rows of these columns. Return the blocks, filled up with nulls, next to the places of the rows."""
-        blocks, places = self.placed(pl.DataFrame(columns))
-        return side_by_side(blocks.lazy(), places.to_frame().lazy()).collect().to_struct("key")
-
-    def placed(self, table: pl.DataFrame) -> tuple[pl.DataFrame, pl.Series]:
-        """Return the blocks of these rows and, if they are wanted, the places of the rows; otherwise no places."""
+    def sorted(self, table: pl.DataFrame) -> SortedRows:
+        """Sort these rows, or their distinct keys if these are few."""
         whole, units = self._in_exact_units(table)
         floats = any(table.schema[name].is_float() and name not in whole for name in self.masses)
-        few, rows = not (floats or (self.each_row and self.by_truth)) and self._few(table), table
+        few = not (floats or (self.each_row and self.by_truth)) and self._few(table)
         if few:
             table, whole = self._count_equal_keys(table.with_columns(**whole)), {}
         engine: Engine = "streaming" if len(table) >= SMALL else "in-memory"
-        mass, numbers = (None, len(table)) if self.places and not few else self._mass_in_key(table, whole)
+        mass, numbers = (None, len(table)) if self.numbers_rows and not few else self._mass_in_key(table, whole)
         key = self.key
         if len(table) >= _WIDTHS_FROM and not self.ordered:
             key = key.narrowed(table, numbers)
         ranked = self._ranked(table, key, mass, engine).with_columns(**whole)
         if self.ranks:
             ranked = self._with_last_within(ranked.collect(engine=engine), key).lazy()
-        if not self.places:
-            places = pl.Series("place", dtype=pl.UInt32)
-        elif few:
-            places = self._look_up_places(rows, table)
-        else:
-            places = self._scattered_places(ranked, key, len(rows), engine)
-        totals = self._totals(ranked, key, units, has_counts="count" in table.columns)
-        return totals.collect(engine=engine), places
+        return SortedRows(ranked, key, units, table if few else None, engine)
+
+    def totals(self, rows: SortedRows) -> pl.DataFrame:
+        """Return the blocks of sorted rows."""
+        has_counts = "count" in rows.table.collect_schema()
+        return self._totals(rows.table, rows.key, rows.units, has_counts=has_counts).collect(engine=rows.engine)
 
     def planned(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Sort within the plan, for few rows: equal keys are not aggregated first, and keys are wide."""
@@ -355,36 +326,6 @@ class _Sort:
         index = ranked.lazy().select(key.number_of_row().cast(pl.UInt32)).collect(engine=engine).to_series()
         # As fast as sorting a frame, with less memory.
         return ranked.hstack(table.select(others).rechunk().select(pl.all().gather(index))).lazy()
-
-    def _scattered_places(self, ranked: pl.LazyFrame, key: SortKey, height: int, engine: Engine) -> pl.Series:
-        """Return the number of the block of each row. The sorted keys hold the numbers of the rows."""
-        starts_block, row = key.ends(of="block").shift(1, fill_value=True), key.number_of_row().cast(pl.UInt32)
-        if not self.unranked:
-            table = ranked.select(row=row, place=starts_block.cast(pl.UInt32).cum_sum() - 1)
-            places = pl.zeros(height, dtype=pl.UInt32, eager=True)
-        else:
-            table = ranked.select(bits=key.bits(), row=row, starts=starts_block).filter(key.is_retrieved())
-            table = table.select("row", place=pl.col("starts").cast(pl.UInt32).cum_sum() - 1)
-            places = pl.repeat(None, height, dtype=pl.UInt32, eager=True)
-        placed = table.collect(engine=engine)
-        return places.scatter(placed["row"], placed["place"]).alias("place")
-
-    def _look_up_places(self, rows: pl.DataFrame, distinct: pl.DataFrame) -> pl.Series:
-        """Return the number of the block of each row, from a table of the few distinct keys."""
-        key = self.key.narrowed(distinct)
-        retrieved = pl.col("score").is_not_null()
-        if key.drops:
-            retrieved &= ~pl.col("dropped")
-        numbered = distinct.lazy().filter(retrieved).select(block=key.block_of_row()).unique().sort("block")
-        places = numbered.with_columns(place=pl.int_range(pl.len(), dtype=pl.UInt32)).collect()
-        block = pl.when(retrieved).then(key.block_of_row()) if self.unranked else key.block_of_row()
-        blocks, largest = rows.lazy().select(block=block), places["block"].max()
-        if isinstance(largest, int) and largest < len(rows):
-            # An array with a place for each code. A join would take five times as long.
-            array = pl.zeros(largest + 1, dtype=pl.UInt32, eager=True).scatter(places["block"], places["place"])
-            return array.gather(blocks.cast(pl.UInt32).collect(engine="streaming").to_series()).alias("place")
-        joined = blocks.join(places.lazy(), on="block", how="left", maintain_order="left")
-        return joined.select("place").collect().to_series()
 
     def _totals(
         self, table: pl.LazyFrame, key: SortKey, units: Mapping[str, float], *, has_counts: bool

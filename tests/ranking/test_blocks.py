@@ -11,8 +11,8 @@ from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
 from frame_pr.metrics.cutoffs import Rank
 from frame_pr.ranking import sorting
+from frame_pr.ranking.block_numbers import numbered_rows, numbered_rows_lazily
 from frame_pr.ranking.blocks import blocks_of
-from frame_pr.ranking.sorting import placed_blocks, placed_rows
 
 INFINITY = math.inf
 
@@ -142,8 +142,8 @@ def test_the_last_blocks_within_a_rank_are_steps(monkeypatch, scores, few, ties,
 def test_rows_are_counted_first_where_few_keys_are_seen(monkeypatch, keys, few, weighted):
     monkeypatch.setattr(sorting, "_LOOKED_AT", 100)
     sorted_rows = []
-    rank = sorting._Sort._ranked
-    monkeypatch.setattr(sorting._Sort, "_ranked", lambda *of: sorted_rows.append(len(of[1])) or rank(*of))
+    rank = sorting.Sort._ranked
+    monkeypatch.setattr(sorting.Sort, "_ranked", lambda *of: sorted_rows.append(len(of[1])) or rank(*of))
     number = pl.int_range(1000)
     rows = pl.select(group=0, score=number * 7 % keys, truth=number % 3 == 0, weight=number + 1)
     options = {"weight": "weight"} if weighted else {}
@@ -158,7 +158,7 @@ def test_rows_are_counted_first_where_few_keys_are_seen(monkeypatch, keys, few, 
 @pytest.mark.parametrize("unscored", ["drop", "unretrieved"])
 @pytest.mark.parametrize("widths_from", [0, 2**17])
 @pytest.mark.parametrize("scores", [[0.3, 0.1, 0.2], [1e300, -0.0, 5e-324, 0.0], [1, 2**40], [1, None], range(350)])
-def test_places_are_the_numbers_of_the_retrieved_blocks(monkeypatch, scores, widths_from, unscored):
+def test_rows_have_the_numbers_of_their_retrieved_blocks(monkeypatch, scores, widths_from, unscored):
     number = pl.int_range(700)
     rows = pl.select(
         group=number * 7 % 2,
@@ -170,23 +170,28 @@ def test_places_are_the_numbers_of_the_retrieved_blocks(monkeypatch, scores, wid
     if unscored == "drop":
         retrieved &= ~pl.col("dropped")
     key = pl.struct("group", pl.col("score") * -1 + 0.0)
-    expected = rows.select(pl.when(retrieved).then(pl.when(retrieved).then(key).rank("dense") - 1).alias("place"))
-    ranked, _ = rows_of(rows, request_of("truth", "score", None, None, {"unscored": "unretrieved"}), placed=True)
+    number = pl.when(retrieved).then(pl.when(retrieved).then(key).rank("dense") - 1)
+    expected = rows.select(block_number=number)
+    ranked, _ = rows_of(rows, request_of("truth", "score", None, None, {"unscored": "unretrieved"}), numbered=True)
     key = replace(ranked.key, drops=unscored == "drop")
     ranked = replace(ranked, small=False, frame=rows.with_row_index("row").lazy(), key=key)
     monkeypatch.setattr(sorting, "_WIDTHS_FROM", widths_from)
     sorts = []
-    pack = sorting._Sort._ranked
-    monkeypatch.setattr(sorting._Sort, "_ranked", lambda *of: sorts.append(len(of[1])) or pack(*of))
+    pack = sorting.Sort._ranked
+    monkeypatch.setattr(sorting.Sort, "_ranked", lambda *of: sorts.append(len(of[1])) or pack(*of))
     for looked_at in (100, 2**16):
         monkeypatch.setattr(sorting, "_LOOKED_AT", looked_at)
-        blocks, places = placed_rows(ranked, pl.LazyFrame.collect)
-        assert places.to_frame().equals(expected.cast(pl.UInt32))
-        if places.null_count() < len(places):
-            assert places.max() < len(blocks)
-        lazy_blocks, placed = placed_blocks(ranked)
+        blocks, numbers = numbered_rows(ranked, pl.LazyFrame.collect)
+        assert numbers.to_frame().equals(expected.cast(pl.UInt32))
+        if numbers.null_count() < len(numbers):
+            assert numbers.max() < len(blocks)
+        lazy_blocks, numbered = numbered_rows_lazily(ranked)
         assert lazy_blocks.collect().equals(blocks)
-        assert placed.select("row", "place").collect().equals(rows.with_row_index("row").select("row").hstack([places]))
+        assert (
+            numbered.select("row", "block_number")
+            .collect()
+            .equals(rows.with_row_index("row").select("row").hstack([numbers]))
+        )
     few = len(scores) < 10
     assert (sorts[0] < 100) == few
     assert sorts[-1] == 700
