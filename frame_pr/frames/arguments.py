@@ -1,16 +1,16 @@
-"""The kinds of arguments, each with one check and one sentence; the values in it are those that are used.
+"""Validate the arguments of public functions. Each kind of argument has one function, which returns the value to use.
 
 | kind | function |
 | --- | --- |
-| yes or no | `flag` |
+| Boolean | `flag` |
 | text | `text` |
 | whole number | `whole` |
 | number | `real` |
 | one of a few | `one_of` |
 | path | `path_of` |
-| several of these | `several` |
+| a value or several | `several` |
 | names of columns, expressions | `listed`, `refuse_several` of `columns.py` |
-| keywords and options that a function does not take | `public`, by `refuse_unknown` and `refuse_options` |
+| unknown keywords and refused options | `public`, by `refuse_unknown` and `refuse_options` |
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import cache, wraps
 from inspect import Parameter, signature
-from math import isfinite
 from numbers import Integral, Real
 from struct import pack
 from typing import Any, NamedTuple, TypeVar, cast, get_args
@@ -79,7 +78,7 @@ SYNONYMS: Mapping[str, tuple[str, ...]] = {
     "ax": ("axes", "axis"),
     "unjudged": ("unlabelled", "unlabeled"),
 }
-"""Names that other libraries use for our arguments."""
+"""Names that other libraries use for arguments of frame_pr."""
 _ADVICE = {
     **dict.fromkeys(
         ("lower_is_better", "smaller_is_better", "higher_is_better", "greater_is_better", "reverse"),
@@ -101,6 +100,7 @@ _ADVICE = {
     **dict.fromkeys(("df", "data", "dataframe", "data_frame"), "the frame comes first, without a name, or as frame="),
     **dict.fromkeys(("undefined", "zero_division"), "what has no value stays null here: fill_null(...) fills it"),
 }
+"""What to write instead of a keyword that a function does not take."""
 _PLOT_ADVICE = {
     "figsize": "the size is a property of the figure: pass its axes as ax=, or for panels the figure as figure=",
     "title": "set it afterwards: ax.set_title(...), for panels figure.suptitle(...)",
@@ -114,9 +114,11 @@ _PLOT_ADVICE = {
         ("palette", "cmap", "colours", "color_discrete_map"), "colors={name: colour} sets the colours by name"
     ),
 }
-"""Advice for the functions that draw, which take `ax`."""
+"""The same for functions that draw, which take `ax`."""
 _LONGEST_NUMBER = 100  # characters
-_SUFFIXES = ("_columns", "_column", "_cols", "_col", "_name")
+_SUFFIXES = ("", "_columns", "_column", "_cols", "_col", "_name")
+_FORMATS = {"float16": "e", "float32": "f"}
+"""Formats of `struct` by the names of the short float dtypes."""
 DEFAULTS: Mapping[str, Any] = {
     "ties": "threshold",
     "tie_break_descending": True,
@@ -125,8 +127,6 @@ DEFAULTS: Mapping[str, Any] = {
     "unjudged": "raise",
 }
 """Default values of options. Passing the default is the same as leaving the option out."""
-
-
 _RAISE = dis.opmap["RAISE_VARARGS"]
 _NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 
@@ -168,7 +168,7 @@ def refuse_options(caller: str, arguments: Mapping[str, Any], refusals: Iterable
 def public(refusals: Sequence[Refusal] = (), *, others: bool = False) -> Callable[[Function], Function]:
     """Make a function public: it refuses unknown keywords and the options of the table, before it looks at anything.
 
-    `others`: whether the function hands keywords that it does not know to another library.
+    `others`: whether the function passes unknown keywords on to another library.
 
     The traceback of an error that this package raises ends at the function. The error keeps the whole traceback as
     `full_traceback`, and FRAME_PR_TRACEBACK=1 in the environment shows it.
@@ -226,7 +226,7 @@ def _is_raised_here(error: Exception) -> bool:
 def _explain_misfit(
     function: Callable[..., Any], args: tuple[Any, ...], arguments: Mapping[str, Any], error: Exception
 ) -> Exception:
-    """Return an error that says which arguments a call lacks, or has too many of. Python counts the frame, too."""
+    """Return an error that names missing or surplus arguments, without the frame, which Python's own error counts."""
     parameters = {name: entry for name, entry in signature(function).parameters.items() if entry.kind in _NAMED}
     by_position = [name for name, entry in parameters.items() if entry.kind is not Parameter.KEYWORD_ONLY]
     required = [name for name, entry in parameters.items() if entry.default is Parameter.empty]
@@ -260,9 +260,6 @@ def _refuse_spark_columns(function: Callable[..., Any], args: tuple[Any, ...], a
             raise TypeError(f"{name} takes a value or the name of a column; got a Spark Column") from None
 
 
-_FORMATS = {"float16": "e", "float32": "f"}
-
-
 def scalar(value: Any) -> Any:
     """Convert an array without dimensions to a number. A short float becomes the shortest decimal that rounds to it."""
     dimensions = getattr(value, "ndim", None)  # An attribute of a Spark Column is another Column.
@@ -272,14 +269,13 @@ def scalar(value: Any) -> Any:
     return _shortest(number, _FORMATS[dtype]) if dtype in _FORMATS else number
 
 
-def _shortest(number: float, form: str) -> float:
+def _shortest(number: float, struct_format: str) -> float:
     """Return the decimal with the fewest digits that rounds to this short float."""
-    texts = (f"{number:.{digits}g}" for digits in range(1, 10)) if isfinite(number) else ()
-    packed = pack(form, number)
-    for text in texts:
+    for digits in range(1, 10):
+        decimal = float(f"{number:.{digits}g}")
         with suppress(OverflowError):
-            if pack(form, float(text)) == packed:
-                return float(text)
+            if pack(struct_format, decimal) == pack(struct_format, number):
+                return decimal
     return number
 
 
@@ -437,32 +433,28 @@ def refuse_unknown(
     """Raise for a keyword that the function does not have, and name the argument that it may mean."""
     names, takes_others = arguments_of(function)
     unknown = [word for word in words if word not in names and word != "frame"]
+    if unknown and (takes_others or others):
+        # Other keywords are passed on, so only a synonym of a required argument is unknown.
+        required = [name for name, entry in signature(function).parameters.items() if entry.default is Parameter.empty]
+        unknown = [word for word in unknown if any(word in SYNONYMS.get(name, ()) for name in required)]
     if not unknown:
         return
-    caller = function.__name__
     refused = {entry.option: entry.reason for entry in refusals if not (entry.values or entry.with_option)}
-    if takes_others or others:  # Other keywords are passed on, so only a synonym of a required argument is unknown.
-        needed = [name for name, entry in signature(function).parameters.items() if entry.default is Parameter.empty]
-        unknown = [word for word in unknown if any(word in SYNONYMS.get(name, ()) for name in needed)]
-    for word in unknown[:1]:
-        text = f"unexpected keyword argument {shown(word)}; "
-        if (meant := meaning(word, [*names, *refused])) in refused:
-            raise TypeError(f"{text}{caller} does not take {meant}=: {refused[meant]}")
-        names = tuple(name for name in names if name not in refused)
-        raise TypeError(text + (advice(word, names) or f"{caller} takes {', '.join(names)}"))
+    text, caller = f"unexpected keyword argument {shown(unknown[0])}; ", function.__name__
+    if (argument := meaning(unknown[0], [*names, *refused])) in refused:
+        raise TypeError(f"{text}{caller} does not take {argument}=: {refused[argument]}")
+    names = tuple(name for name in names if name not in refused)
+    raise TypeError(text + (advice(unknown[0], names) or f"{caller} takes {', '.join(names)}"))
 
 
 def meaning(word: str, names: Sequence[str]) -> str | None:
     """Return the argument that a word is a synonym or a misspelling of."""
-    lowered = word.lower()
-    for suffix in ("", *_SUFFIXES):
-        stem = lowered.removesuffix(suffix) if suffix else lowered
-        if stem in names:
-            return stem
-        if f"{stem}s" in names:
-            return f"{stem}s"
-        if synonyms := [name for name, words in SYNONYMS.items() if stem in words and name in names]:
-            return synonyms[0]
+    for suffix in _SUFFIXES:
+        stem = word.lower().removesuffix(suffix)
+        synonyms = [name for name, words in SYNONYMS.items() if stem in words]
+        for name in (stem, f"{stem}s", *synonyms):
+            if name in names:
+                return name
     near = [] if word in _ADVICE else nearest(word, names, cutoff=0.8)
     return near[0] if near else None
 
@@ -471,7 +463,6 @@ def advice(word: str, names: Sequence[str]) -> str:
     """Return what to write instead of an unknown keyword."""
     if "ax" in names and word in _PLOT_ADVICE:
         return _PLOT_ADVICE[word]
-    meant = meaning(word, names)
-    if meant is None and word in SYNONYMS["undefined"]:
-        return _ADVICE["undefined"]
-    return f"did you mean {meant}=?" if meant else _ADVICE.get(word, "")
+    if argument := meaning(word, names):
+        return f"did you mean {argument}=?"
+    return _ADVICE["undefined"] if word in SYNONYMS["undefined"] else _ADVICE.get(word, "")

@@ -21,23 +21,24 @@ def by_name(name: Any) -> pl.Expr:
     return cs.by_name(str(name)).as_expr()
 
 
-def refuse_missing(names: Sequence[Any], available: Sequence[Any], where: str = "frame", argument: str = "") -> None:
-    """Check that every named column exists; otherwise suggest the nearest names."""
-    texts = all(isinstance(column, str) for column in available)
+def refuse_missing(names: Sequence[Any], available: Sequence[Any], frame: str = "frame", argument: str = "") -> None:
+    """Check that every column exists; otherwise suggest the nearest names. `frame`: what messages call the frame."""
+    all_texts = all(isinstance(column, str) for column in available)
+    prefix = f"{argument}: " if argument else ""
     for name in names:
         if isinstance(name, pl.Expr) or (_is_name(name) and name in available):
             continue
-        if not isinstance(name, str) and (texts or not _is_name(name)):
+        if not isinstance(name, str) and (all_texts or not _is_name(name)):
             raise TypeError(f"{argument or 'this'} takes the name of a column; got {shown(name)}{_advice(name)}")
         for column in available:
             if isinstance(column, tuple) and name in column:
-                raise ValueError(f"{_of(argument)}column {shown(column)} is a tuple: rename it before the call")
+                raise ValueError(f"{prefix}column {shown(column)} is a tuple: rename it before the call")
         longer = [column for column in available if str(column).startswith(str(name))] if len(str(name)) > 1 else []
         near = nearest(str(name), available, cutoff=0.6) or longer[:3]
         hint = did_you_mean(near) if near else f"columns: {examples(available) or 'none'}"
         if argument == "threshold" and unquoted(name):
             hint = unquoted(name).removeprefix(": ")
-        raise ValueError(f"{_of(argument)}no column {shown(name)} in the {where}; {hint}")
+        raise ValueError(f"{prefix}no column {shown(name)} in the {frame}; {hint}")
 
 
 def listed(argument: str, value: Any) -> list[Any]:
@@ -97,28 +98,24 @@ def refuse_several(argument: str, value: Any) -> None:
 
 
 def _refuse_data(argument: str, value: Any, wanted: str) -> None:
+    """Refuse an object that is no name, such as the data of a column. `wanted`: what the argument takes."""
     # Inspect the type only: a LazyFrame resolves its plan, and warns, if its attributes are read.
     kind = type(value)
     library, method = _NAMED_WITH.get(kind.__module__.partition(".")[0], ("", ""))
     if library:
         raise TypeError(f"{argument} takes {wanted}; got {library} {kind.__name__}: {method} gives it a name")
-    data = hasattr(kind, "dtype") or hasattr(kind, "dtypes") or isinstance(value, Mapping)
-    data |= any(base.__name__ == "Grouper" for base in kind.__mro__)
-    if data and not isinstance(value, str):
-        advice = "add it to the frame and give its name"
-        if isinstance(value, Mapping):
-            advice = (
-                "give the name of the column alone"
-                if wanted == _SINGLE_COLUMN
-                else "give the names of the columns as a list"
-            )
-        raise TypeError(f"{argument} takes {wanted}; got {kind_of_value(value)}: {advice}")
+    if isinstance(value, Mapping):
+        advice = "the name of the column alone" if wanted == _SINGLE_COLUMN else "the names of the columns as a list"
+        raise TypeError(f"{argument} takes {wanted}; got {kind_of_value(value)}: give {advice}")
+    has_dtype = hasattr(kind, "dtype") or hasattr(kind, "dtypes")  # A text of numpy has a dtype, too.
+    if (has_dtype and not isinstance(value, str)) or any(base.__name__ == "Grouper" for base in kind.__mro__):
+        raise TypeError(f"{argument} takes {wanted}; got {kind_of_value(value)}: add it to the frame and give its name")
     if value is None or callable(value) or isinstance(value, (bytes, bytearray)) or _advice(value):
         raise TypeError(f"{argument} takes {wanted}; got {shown(value)}{_advice(value)}")
 
 
 def _advice(value: Any) -> str:
-    """Return how to make a column of these values."""
+    """Return how to finish an expression that `polars.when` began; empty for all other values."""
     return ": finish it with .then(...).otherwise(...)" if type(value).__name__ in ("When", "ChainedWhen") else ""
 
 
@@ -130,10 +127,6 @@ def _is_name(value: Any) -> bool:
         return value is not None and hash(value) is not None and bool(value == value)
     except (TypeError, ValueError):  # an array, or a missing value of pandas
         return False
-
-
-def _of(argument: str) -> str:
-    return f"{argument}: " if argument else ""
 
 
 def refuse_repeats(items: Iterable[tuple[str, Any]]) -> None:
@@ -167,7 +160,7 @@ def refuse_existing(new: Iterable[str], columns: Sequence[Any]) -> None:
 
 
 def expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict[str, pl.Expr]:
-    """Return names and expressions of columns, with selectors expanded."""
+    """Return the expression of each column by its name, with selectors expanded."""
     columns: dict[str, pl.Expr] = {}
     for item in items:
         if not isinstance(item, pl.Expr):
@@ -194,10 +187,10 @@ def expanded(source: pl.LazyFrame, argument: str, items: Sequence[Any]) -> dict[
             places = [str(place) for place in range(len(names))]
             numbered = pl.struct(item).struct.rename_fields(places)
             expressions = [item] if len(names) == 1 else [numbered.struct.field(place) for place in places]
-        for name, expression in zip(names, expressions, strict=True):
+        for name in names:
             if name in columns:
                 raise ValueError(f"{argument} gives column {shown(name)} twice")
-            columns[name] = expression
+        columns |= zip(names, expressions, strict=True)
     return columns
 
 
@@ -236,8 +229,7 @@ def computed(
 ) -> pl.DataFrame:
     """Collect these columns of a frame, which must have one value for each row.
 
-    `arguments`: the columns that are expressions of the caller, with the names of their arguments. If an expression
-    fails, the error names its argument.
+    `arguments`: the argument of each column that is an expression of the caller, for the error if it fails.
     """
     try:
         result = table.collect(engine="in-memory")
@@ -253,7 +245,7 @@ def computed(
 def refuse_fault(
     source: pl.LazyFrame, columns: Mapping[str, pl.Expr], arguments: Mapping[str, str], height: int
 ) -> None:
-    """Raise for the first expression of the caller that fails or that does not have one value for every row."""
+    """Raise for the first expression of the caller that fails or that does not have one value for each row."""
     for name, argument in arguments.items():
         try:
             height_of_column = source.select(columns[name]).collect(engine="in-memory").height
@@ -284,7 +276,7 @@ def stacked(table: pl.LazyFrame, keys: Sequence[pl.Expr], rows: Sequence[Mapping
 
 
 def in_category_order(column: pl.Expr, categories: Sequence[Any]) -> pl.Expr:
-    """Return what sorts a column by the order of its pandas categories, or the column itself if it has none."""
+    """Return a sort key for the order of a column's pandas categories; the column itself if it has none."""
     if not categories or not isinstance(categories[0], (str, int, float)):
         return column
     labels = pl.Series(categories)
@@ -292,7 +284,7 @@ def in_category_order(column: pl.Expr, categories: Sequence[Any]) -> pl.Expr:
 
 
 def side_by_side(left: pl.LazyFrame, right: pl.LazyFrame) -> pl.LazyFrame:
-    """Return both side by side, the shorter one filled up with nulls."""
+    """Concatenate two tables horizontally, the shorter one filled up with nulls."""
     try:
         return pl.concat([left, right], how="horizontal_extend")
     except ValueError:  # polars before 1.42.1 knows it only by this name.
