@@ -78,8 +78,9 @@ def check() -> None:
 def test() -> None:
     """Run lint and all tests, except those that need the extra `peers`."""
     lint()
-    # With loadgroup, the tests that share a JVM or a cluster run in one process.
-    run(install("dev"), "-m", "pytest", "-m", "not peers", "--numprocesses=auto", "--dist=loadgroup", **POLARS_THREADS)
+    # With loadgroup, the tests that share a JVM or a cluster run in one process. tests/conftest.py puts the longest first.
+    options = ["--numprocesses=auto", "--dist=loadgroup", "--no-loadscope-reorder"]
+    run(install("dev"), "-m", "pytest", "-m", "not peers", *options, **POLARS_THREADS)
 
 
 @command

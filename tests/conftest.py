@@ -71,8 +71,10 @@ def thinned(items: list[Any]) -> list[Any]:
     return repeated
 
 
-# What takes longest. With --dist=loadgroup, it begins first, so that the processes end together.
-LONGEST = ("spark", "site")
+# The tests of these groups and files take longest. `python dev.py test` begins with them, so that the processes end
+# together: all others take less time, the fewer tests a file has.
+LONGEST = ("spark", "site", "pyright", "test_benchmarks.py", "mypy", "test_fuzz.py", "test_metric_expressions.py")
+LONGEST += ("test_properties.py", "test_identification.py", "test_examples.py", "search", "digits")
 
 
 def group_by_file(items: list[Any]) -> list[Any]:
