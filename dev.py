@@ -78,7 +78,8 @@ def check() -> None:
 def test() -> None:
     """Run lint and all tests, except those that need the extra `peers`."""
     lint()
-    # With loadgroup, the tests that share a JVM or a cluster run in one process. tests/conftest.py puts the longest first.
+    # With loadgroup, the tests that share a JVM or a cluster run in one process. tests/conftest.py puts the longest
+    # first.
     options = ["--numprocesses=auto", "--dist=loadgroup", "--no-loadscope-reorder"]
     run(install("dev"), "-m", "pytest", "-m", "not peers", *options, **POLARS_THREADS)
 

@@ -17,7 +17,7 @@ import frame_pr  # noqa: F401  registers .pr, which the tests use on plain frame
 # A failing test shows where an error was raised.
 os.environ.setdefault("FRAME_PR_TRACEBACK", "1")
 # The same examples in every run: a failure is a change of the code. `--hypothesis-profile=default` looks further.
-hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=12, database=None)
+hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=9, database=None)
 hypothesis.settings.load_profile("repeatable")
 
 
@@ -44,7 +44,8 @@ def kind(request: pytest.FixtureRequest) -> Kind:
 
 
 # These test what is computed, whatever the kind of frame. How each kind is read is the subject of the other folders.
-COMPUTED = {"expressions", "functions", "metrics", "peers", "plotting", "ranking", "statistics", "test_accessors.py"}
+COMPUTED = {"expressions", "functions", "inputs", "metrics", "peers", "plotting", "ranking", "statistics"}
+COMPUTED |= {"test_accessors.py"}
 
 
 def thinned(items: list[Any]) -> list[Any]:
