@@ -71,7 +71,7 @@ def demo() -> None:
 def check() -> None:
     """Run lint, the fast tests and the doctests."""
     lint()
-    run(install("dev"), "-m", "pytest", "-m", "not slow", "--numprocesses=2", **POLARS_THREADS)
+    run(install("dev"), "-m", "pytest", "-m", "not slow and not peers", "--numprocesses=2", **POLARS_THREADS)
 
 
 @command
