@@ -71,15 +71,17 @@ def demo() -> None:
 def check() -> None:
     """Run lint, the fast tests and the doctests."""
     lint()
-    run(install("dev"), "-m", "pytest", "-m", "not slow", "--numprocesses=2", **POLARS_THREADS)
+    run(install("dev"), "-m", "pytest", "-m", "not slow and not peers", "--numprocesses=2", **POLARS_THREADS)
 
 
 @command
 def test() -> None:
     """Run lint and all tests, except those that need the extra `peers`."""
     lint()
-    # With loadgroup, the tests that share a JVM or a cluster run in one process.
-    run(install("dev"), "-m", "pytest", "-m", "not peers", "--numprocesses=auto", "--dist=loadgroup", **POLARS_THREADS)
+    # With loadgroup, the tests that share a JVM or a cluster run in one process. tests/conftest.py puts the longest
+    # first.
+    options = ["--numprocesses=auto", "--dist=loadgroup", "--no-loadscope-reorder"]
+    run(install("dev"), "-m", "pytest", "-m", "not peers", *options, **POLARS_THREADS)
 
 
 @command

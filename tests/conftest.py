@@ -17,7 +17,7 @@ import frame_pr  # noqa: F401  registers .pr, which the tests use on plain frame
 # A failing test shows where an error was raised.
 os.environ.setdefault("FRAME_PR_TRACEBACK", "1")
 # The same examples in every run: a failure is a change of the code. `--hypothesis-profile=default` looks further.
-hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=12, database=None)
+hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=9, database=None)
 hypothesis.settings.load_profile("repeatable")
 
 
@@ -44,7 +44,8 @@ def kind(request: pytest.FixtureRequest) -> Kind:
 
 
 # These test what is computed, whatever the kind of frame. How each kind is read is the subject of the other folders.
-COMPUTED = {"expressions", "functions", "metrics", "peers", "plotting", "ranking", "statistics", "test_accessors.py"}
+COMPUTED = {"expressions", "functions", "inputs", "metrics", "peers", "plotting", "ranking", "statistics"}
+COMPUTED |= {"test_accessors.py"}
 
 
 def thinned(items: list[Any]) -> list[Any]:
@@ -71,8 +72,10 @@ def thinned(items: list[Any]) -> list[Any]:
     return repeated
 
 
-# What takes longest. With --dist=loadgroup, it begins first, so that the processes end together.
-LONGEST = ("spark", "site")
+# The tests of these groups and files take longest. `python dev.py test` begins with them, so that the processes end
+# together: all others take less time, the fewer tests a file has.
+LONGEST = ("spark", "site", "pyright", "test_benchmarks.py", "mypy", "test_fuzz.py", "test_metric_expressions.py")
+LONGEST += ("test_properties.py", "test_identification.py", "test_examples.py", "search", "digits")
 
 
 def group_by_file(items: list[Any]) -> list[Any]:

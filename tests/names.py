@@ -1,6 +1,7 @@
 """A name of every metric there is, one call of every public function, and rows that every call takes."""
 
 import polars as pl
+import pytest
 
 from frame_pr.metrics import rates
 
@@ -96,6 +97,11 @@ CALLS = [
     ("above_chance", {"metrics": ["average_precision", "roc_auc"]}),
 ]
 CALL_IDS = [f"{name}({', '.join(f'{key}={value}' for key, value in given.items())})" for name, given in CALLS]
+# As parameters: `make check` has one call of each function.
+CALL_CASES = [
+    pytest.param(*case, id=CALL_IDS[place], marks=[pytest.mark.slow] * (case[0] in dict(CALLS[:place])))
+    for place, case in enumerate(CALLS)
+]
 
 
 def call(frame, function, **given):

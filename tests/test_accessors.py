@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from compare import assert_same
-from names import CALL_IDS, CALLS, call
+from names import CALL_CASES, CALLS, call
 from polars.testing import assert_frame_equal
 from seldom import slow
 
@@ -134,7 +134,7 @@ def test_a_method_is_the_function_with_the_frame_filled_in(frame, function):
     assert shown in (others, [first, *others]) or [one.name for one in shown] == [one.name for one in others]
 
 
-@pytest.mark.parametrize(("function", "given"), CALLS, ids=CALL_IDS)
+@pytest.mark.parametrize(("function", "given"), CALL_CASES)
 def test_methods_and_functions_agree(kind, function, given):
     frame = kind(DATA)
     method = kind.read(call(frame, function, by="q", **given))
@@ -183,7 +183,7 @@ def test_a_misspelt_argument():
 
 
 @pytest.mark.parametrize("by", [["model", "q"], *slow(None, "q")], ids=str)
-@pytest.mark.parametrize(("function", "given"), CALLS, ids=CALL_IDS)
+@pytest.mark.parametrize(("function", "given"), CALL_CASES)
 def test_a_lazy_frame_is_never_collected(monkeypatch, function, given, by):
     def collected(*_, **__):
         raise AssertionError("a LazyFrame was collected")
@@ -235,7 +235,7 @@ OTHER_TYPES = (
 
 
 @pytest.mark.parametrize("types", [1, *slow(0, 2, 3)])
-@pytest.mark.parametrize(("function", "given"), CALLS, ids=CALL_IDS)
+@pytest.mark.parametrize(("function", "given"), CALL_CASES)
 def test_collect_schema_tells_the_truth(function, given, types):
     data, by = OTHER_TYPES[types]
     result = call(data.lazy(), function, by=by, **given)
@@ -257,7 +257,7 @@ def test_collect_schema_of_means_and_systems(function, given):
     assert result.collect_schema() == call(data, function, by=["model", "q"], **metrics, **given).schema
 
 
-@pytest.mark.parametrize(("function", "given"), CALLS, ids=CALL_IDS)
+@pytest.mark.parametrize(("function", "given"), CALL_CASES)
 def test_from_a_scan_into_a_sink(tmp_path, function, given):
     DATA.write_parquet(tmp_path / "run.parquet")
     expected = call(DATA, function, by=["model", "q"], **given)
@@ -284,7 +284,7 @@ def test_a_result_goes_on_in_a_lazy_query():
     assert_frame_equal(result.collect(), expected)
 
 
-@pytest.mark.parametrize(("function", "given"), CALLS, ids=CALL_IDS)
+@pytest.mark.parametrize(("function", "given"), CALL_CASES)
 def test_the_callers_polars_frame_is_unchanged(function, given):
     frame = DATA.clone()
     call(frame, function, by=["q"], **given)

@@ -5,7 +5,7 @@ from datetime import date, datetime, time, timedelta
 import polars as pl
 import pytest
 from compare import assert_same
-from names import CALL_IDS, CALLS
+from names import CALL_CASES
 
 import frame_pr as fp
 from frame_pr.frames import kinds
@@ -40,7 +40,7 @@ KEYS = {
 }
 
 
-@pytest.mark.parametrize(("function", "given"), CALLS, ids=CALL_IDS)
+@pytest.mark.parametrize(("function", "given"), CALL_CASES)
 def test_every_function(function, given):
     given = {"truth": "relevant", "score": "score", "by": "query"} | given
     table = DATA.to_arrow()
@@ -105,7 +105,7 @@ def test_judgments_and_totals():
     assert result.column("query").to_pylist() == ["a", "b", "c"]
 
 
-@pytest.mark.parametrize(("function", "given"), CALLS, ids=CALL_IDS)
+@pytest.mark.parametrize(("function", "given"), CALL_CASES)
 def test_a_stream_gives_what_polars_gives(function, given):
     given = {"truth": "relevant", "score": "score", "by": "query"} | given
     result = getattr(fp, function)(DATA.to_arrow().to_reader(), **given)

@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from compare import assert_same
-from names import CALL_IDS, CALLS, call
+from names import CALL_CASES, call
 
 import frame_pr as fp
 from frame_pr.frames.arrow import from_pandas
@@ -82,7 +82,10 @@ def same_missing(result: pd.DataFrame) -> pd.DataFrame:
 CASES = [*((name, KEYS[name]) for name in KEYS), *((f"{name} and null", with_null(KEYS[name])) for name in HOLDS_NULL)]
 
 
-@pytest.mark.parametrize("keys", [keys for _, keys in CASES], ids=[name for name, _ in CASES])
+# With a null, in `make check`, where the type holds one.
+@pytest.mark.parametrize(
+    "keys", [pytest.param(keys, id=name, marks=[pytest.mark.slow] * (name in HOLDS_NULL)) for name, keys in CASES]
+)
 def test_keys_of_every_dtype_keep_it(keys):
     frame, ap = rows_of(keys)
     expected = pd.DataFrame({"key": keys, "average_precision": ap})
@@ -263,7 +266,7 @@ def strange() -> pd.DataFrame:
     )
 
 
-@pytest.mark.parametrize(("function", "given"), CALLS, ids=CALL_IDS)
+@pytest.mark.parametrize(("function", "given"), CALL_CASES)
 def test_the_callers_frame_is_unchanged(function, given):
     frame = strange()
     frame.attrs["note"] = "kept"
@@ -410,7 +413,7 @@ def test_numbers_in_memory_that_is_not_aligned(dtype):
     assert result["threshold@1"].tolist() == [numbers[0]]
 
 
-@pytest.mark.parametrize(("function", "given"), CALLS, ids=CALL_IDS)
+@pytest.mark.parametrize(("function", "given"), CALL_CASES)
 def test_pandas_is_polars(function, given):
     rng = np.random.default_rng(1)
     data = pl.DataFrame(

@@ -48,7 +48,7 @@ def three_tallies(frame, score, seed, **given):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::frame_pr.DataWarning")  # random thresholds are far from random scores
-@pytest.mark.parametrize("block", range(3))
+@pytest.mark.parametrize("block", range(2))
 def test_tallies_of_parts_are_the_whole_for_random_calls(block):
     tried = 0
     for number in range(20 * block, 20 * (block + 1)):
@@ -291,13 +291,15 @@ def test_the_bounds_of_a_binned_tally_hold(rule, seed):
         names = [name for name in names if "@recall=" not in name or name.startswith("interpolated")]
         names = [name for name in names if not name.startswith(WHOLE_BLOCKS)]
     exact = fp.evaluate(data, names, "y", "s", ties="threshold" if rule == "untied" else rule).row(0, named=True)
-    for bins in (2, 5, [2, 5, 7.5, 30]):
+    for place, bins in enumerate((2, 5, [2, 5, 7.5, 30])):
         tally = fp.tally(data, "y", "s", bins=bins)
+        # Half of the names each: every name has some of the bins.
+        half = names[place % 2 :: 2]
         bounds = [
-            fp.evaluate(tally, names, "y", "s", count="count", ties=ties).row(0, named=True)
+            fp.evaluate(tally, half, "y", "s", count="count", ties=ties).row(0, named=True)
             for ties in ("pessimistic", "optimistic")
         ]
-        for name in names:
+        for name in half:
             values = [one[name] for one in (*bounds, exact)]
             if None in values:
                 assert values == [None] * 3, name

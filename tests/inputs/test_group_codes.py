@@ -5,8 +5,7 @@ from decimal import Decimal
 import polars as pl
 import pytest
 from compare import assert_same, near
-from names import CALL_IDS, CALLS, call
-from seldom import slow
+from names import CALL_CASES, CALLS, call
 
 from frame_pr.inputs import keys as keys_module
 from frame_pr.inputs.keys import coding
@@ -61,8 +60,23 @@ def with_null(keys: pl.Series) -> pl.Series:
     return pl.concat([pl.Series([None], dtype=keys.dtype), keys])
 
 
-@pytest.mark.parametrize("engine", ["eager, large", "in-memory", *slow("eager", "streaming")])
-@pytest.mark.parametrize("keys", [*KEYS, *map(with_null, KEYS)], ids=[*IDS, *(f"{one} and null" for one in IDS)])
+NAMED = list(zip(IDS, KEYS, strict=True))
+WITH_NULL = [(f"{name} and null", with_null(keys)) for name, keys in NAMED]
+
+
+# With null, every key on all engines, and without on two. `make check` has one engine of each.
+CASES = [*((*key, "in-memory") for key in NAMED), *((*key, "eager, large") for key in WITH_NULL)]
+SELDOM = [*((*key, "eager, large") for key in NAMED)]
+SELDOM += [(*key, engine) for key in WITH_NULL for engine in ("in-memory", "eager", "streaming")]
+
+
+@pytest.mark.parametrize(
+    ("keys", "engine"),
+    [
+        *(pytest.param(keys, engine, id=f"{name}-{engine}") for name, keys, engine in CASES),
+        *(pytest.param(keys, engine, id=f"{name}-{engine}", marks=pytest.mark.slow) for name, keys, engine in SELDOM),
+    ],
+)
 def test_keys_of_every_dtype(keys, engine, monkeypatch):
     data, ap = rows_of(keys)
     eager = engine.startswith("eager")
@@ -163,7 +177,7 @@ def test_thousands_of_groups_of_one_row(kind):
     assert result["rows"].to_list() == [1] * 5000
 
 
-@pytest.mark.parametrize(("function", "given"), CALLS, ids=CALL_IDS)
+@pytest.mark.parametrize(("function", "given"), CALL_CASES)
 def test_keys_come_first_and_sorted_for_every_function(kind, function, given):
     keys = [("b", 2), ("b", None), ("a", 1), (None, 1), ("a", 3)]
     data = pl.DataFrame(

@@ -2,11 +2,11 @@
 
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import polars as pl
 import pytest
-from seldom import slow
 
 import frame_pr as fp
 
@@ -30,9 +30,15 @@ THRESHOLDS = {
 
 
 @pytest.mark.filterwarnings("ignore::frame_pr.DataWarning")  # thresholds beyond all scores are meant
-@pytest.mark.parametrize("dtype", list(SCORES))
-@pytest.mark.parametrize("given", [*list(THRESHOLDS)[::2], *slow(*list(THRESHOLDS)[1::2])])
-@pytest.mark.parametrize("ascending", [False, *slow(True)])
+@pytest.mark.parametrize(
+    ("given", "dtype", "ascending"),
+    [
+        # Each type with each, and both directions with each type.
+        pytest.param(given, dtype, (i + j) % 2 == 1, marks=[pytest.mark.slow] * ((i + j) % 3 > 0))
+        for (i, given), (j, dtype) in product(enumerate(THRESHOLDS), enumerate(SCORES))
+    ],
+    ids=str,
+)
 def test_decimals_and_whole_numbers_are_compared_exactly(dtype, given, ascending):
     scores, thresholds = SCORES[dtype], THRESHOLDS[given]
     frame = pl.DataFrame(

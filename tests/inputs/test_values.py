@@ -3,7 +3,7 @@ from decimal import Decimal
 
 import polars as pl
 import pytest
-from names import CALL_IDS, CALLS, GOOD, call
+from names import CALL_CASES, GOOD, call
 
 # seen in the values, so on a LazyFrame at collect -------------------------------------------------------------------
 
@@ -73,7 +73,7 @@ def test_what_the_values_show(data, given, message):
             result.collect(engine=engine)
 
 
-@pytest.mark.parametrize(("function", "given"), CALLS, ids=CALL_IDS)
+@pytest.mark.parametrize(("function", "given"), CALL_CASES)
 def test_every_function_looks_at_the_values(function, given):
     data = GOOD.with_columns(relevant=pl.Series([1, None, 0, 0, 1]))
     with pytest.raises(ValueError, match="truth column 'relevant' has 1 missing of 5 values"):

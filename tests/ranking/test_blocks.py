@@ -210,7 +210,7 @@ FITTING = [
 @pytest.mark.parametrize("drops", [False, True])
 @pytest.mark.parametrize("ascending", [False, *slow(True)])
 @pytest.mark.parametrize("scores", FITTING)
-@pytest.mark.parametrize("groups", [[0, 1], [2**60 - 2, 2**60 - 1], [0, 2**60 - 1]])
+@pytest.mark.parametrize("groups", [[0, 2**60 - 1], *slow([0, 1], [2**60 - 2, 2**60 - 1])])
 def test_keys_of_64_bits_are_the_same_blocks(monkeypatch, groups, scores, ascending, drops):
     number = pl.int_range(len(scores) * 40)
     dtype = pl.Float64 if any(isinstance(score, float) for score in scores) else pl.Int64

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from functools import cache
 from itertools import product
 from statistics import NormalDist
 
@@ -145,17 +146,28 @@ def test_cells_have_the_metrics_of_the_rows(ties, option):
                 assert value is None or value == near(float(exact)), name
 
 
+BOOTSTRAPPED = ["average_precision", "precision@10", "recall@fpr=0.2", "max_f1", "f1@threshold=0.5", "threshold@max_f1"]
+BY_BOOTSTRAP = {"by": "q", "method": "bootstrap", "repeats": 200}
+
+
+@cache
+def bootstrapped():
+    """What every kind of frame, order of rows and tally of them gives."""
+    return fp.intervals(sample(), BOOTSTRAPPED, "truth", "score", **BY_BOOTSTRAP)
+
+
 @pytest.mark.slow
 def test_every_kind_of_frame_and_order_of_rows_has_the_same_numbers(kind):
-    data = sample()
-    names = ["average_precision", "precision@10", "recall@fpr=0.2", "max_f1", "f1@threshold=0.5", "threshold@max_f1"]
-    given = {"by": "q", "method": "bootstrap", "repeats": 200}
-    expected = fp.intervals(data, names, "truth", "score", **given)
-    assert expected["method"].unique().to_list() == ["bootstrap"]
-    shuffled = data.sample(fraction=1, shuffle=True, seed=4)
-    assert_same(kind.read(fp.intervals(kind(shuffled), names, "truth", "score", **given)), expected)
-    tally = fp.tally(data, "truth", "score", by="q")
-    assert_same(fp.intervals(tally, names, "truth", "score", count="count", **given), expected)
+    assert bootstrapped()["method"].unique().to_list() == ["bootstrap"]
+    frame = kind(sample().sample(fraction=1, shuffle=True, seed=4))
+    assert_same(kind.read(fp.intervals(frame, BOOTSTRAPPED, "truth", "score", **BY_BOOTSTRAP)), bootstrapped())
+
+
+@pytest.mark.slow
+def test_a_tally_has_the_numbers_of_its_rows():
+    tally = fp.tally(sample(), "truth", "score", by="q")
+    found = fp.intervals(tally, BOOTSTRAPPED, "truth", "score", count="count", **BY_BOOTSTRAP)
+    assert_same(found, bootstrapped())
 
 
 @pytest.mark.slow
