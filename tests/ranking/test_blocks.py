@@ -158,7 +158,9 @@ def test_rows_are_counted_first_where_few_keys_are_seen(monkeypatch, keys, few, 
 
 @pytest.mark.parametrize("unscored", ["drop", "unretrieved"])
 @pytest.mark.parametrize("widths_from", [0, 2**17])
-@pytest.mark.parametrize("scores", [[0.3, 0.1, 0.2], [1e300, -0.0, 5e-324, 0.0], [1, 2**40], [1, None], range(350)])
+@pytest.mark.parametrize(
+    "scores", [[0.3, 0.1, 0.2], [1e300, -0.0, 5e-324, 0.0], [1, 2**40], [-1, 2**58], [1, None], range(350)]
+)
 def test_rows_have_the_numbers_of_their_retrieved_blocks(monkeypatch, scores, widths_from, unscored):
     number = pl.int_range(700)
     rows = pl.select(
