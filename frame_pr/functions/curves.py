@@ -130,7 +130,7 @@ def curve(
     columns = [*CURVE_COLUMNS, *_others(figures)]
     levels = None if points is None else whole("points", points, least=2)
     request = request_of(truth, score, by, positive, policies).used_as(Use(ranks=True))
-    rows, output = rows_of(frame, request)
+    rows, output = rows_of(frame, request, aggregate=True)
     return output.result(curve_table(rows, columns, levels), columns)
 
 

@@ -277,7 +277,8 @@ def evaluate_request(
 
     `all_groups`: also for groups that only frames of known totals have. `cell`: the cell of a template.
     """
-    rows, output = rows_of(frame, request, all_groups=all_groups, cell=cell)
+    ranks = request.use is not None and request.use.ranks
+    rows, output = rows_of(frame, request, aggregate=ranks, all_groups=all_groups, cell=cell)
     columns, lack = named, list[str]()
     if means is not None:
         lack = plan_for(rows, list(named.values()), undefined).undefinable()

@@ -166,6 +166,7 @@ def rows_of(
     *,
     carry: bool = False,
     numbered: bool = False,
+    aggregate: bool = False,
     all_groups: bool = False,
     starts: pl.DataFrame | None = None,
     units: pl.DataFrame | None = None,
@@ -175,16 +176,16 @@ def rows_of(
     """Check a frame and bring it into canonical form; several scores become a last key, `system`.
 
     `carry`: the rows keep their order, and have what their kind carries. `numbered`: keys have room for the numbers of
-    rows. `all_groups`: the groups of frames that give known totals are there, too. `starts`: a frame of the columns of
-    `by` and those of `blocks.START`. `units`: one of the columns of `by` and `unit`, the unit of the larger group.
-    `weights_by_class`: one of the columns of `by`, `of_positive` and `of_negative`, instead of the weights that a
-    prevalence gives; without columns, rows have none. `cell`: what the plan begins with, in place of the rows of the
-    frame.
+    rows. `aggregate`: the caller reads only blocks, so that equal rows may become one row with a `count`. `all_groups`:
+    the groups of frames that give known totals are there, too. `starts`: a frame of the columns of `by` and those of
+    `blocks.START`. `units`: one of the columns of `by` and `unit`, the unit of the larger group. `weights_by_class`:
+    one of the columns of `by`, `of_positive` and `of_negative`, instead of the weights that a prevalence gives; without
+    columns, rows have none. `cell`: what the plan begins with, in place of the rows of the frame.
     """
     selection: Any = selected(frame, request, carry=carry)
     if cell is not None:
         selection = replace(selection, cell=cell, kind=PolarsLazyFrame(selection.source))
-    source = canonical(selection, request)
+    source = canonical(selection, request, aggregate=aggregate)
     if request.each_row:
         source = source.with_row_index("cluster")
     schema = source.collect_schema()
@@ -198,8 +199,8 @@ def rows_of(
     if all_groups and key_names and total_frames and len(total_frames) == len(request.totals):
         absent = [total.groups.with_columns(absent=pl.lit(True)) for total in total_frames.values()]
         source = pl.concat([source.with_columns(absent=pl.lit(False)), *absent], how="diagonal")
-    has_counts = "count" in selection.others
-    carried = has_counts or request.prevalence is not None or not selection.others.keys().isdisjoint(COLUMNS)
+    has_counts = "count" in schema
+    carried = request.prevalence is not None or not selection.others.keys().isdisjoint(("count", *COLUMNS))
     rule, ordered = request.tie_rule, request.ordered
     if has_counts and not carry:
         # Only a group without rows has no value.

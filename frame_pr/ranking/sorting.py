@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import polars as pl
 
 from frame_pr.frames.kinds import SMALL
+from frame_pr.inputs.equal_rows import aggregate_equal_rows, is_few
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.sort_keys import SortKey
 from frame_pr.inputs.weights import (
@@ -40,8 +41,6 @@ Reached = Callable[[SortKey], pl.Expr]
 
 RankOf = Callable[[pl.Expr, pl.Expr], pl.Expr]
 """The rank of a cutoff, of the numbers of positives and of rows of a group. Here it reads only the latter."""
-_LOOKED_AT = 2**16
-"""The number of keys in the sample that is inspected before the sort."""
 _WIDTHS_FROM = 2**17
 """Rows from which it pays to look whether keys fit into 64 bits."""
 
@@ -273,31 +272,14 @@ class Sort:
     def _count_equal_keys(self, table: pl.DataFrame) -> pl.DataFrame:
         """Aggregate rows with equal keys: distinct keys, their numbers of rows, and sums of their weighted counts."""
         constant = ["unit"] if self.has_units else []
-        group = table.get_column("group")
+        group, summed = pl.col("group"), [name for name in self._other_columns(table) if name not in constant]
+        ends = table.lazy().select(first=group.min(), last=group.max()).collect(engine="streaming")
         # Hashing a second column of one value would take a quarter of the time.
-        same = ["group", *constant] if group.min() == group.max() else constant
-        summed = [name for name in table.columns if name not in (*self._parts, "truth", *constant)]
-        sums = {name: (pl.col(name).sum(), (pl.col(name) * pl.col("truth")).sum()) for name in summed}
+        same = ["group", *constant] if ends["first"].equals(ends["last"]) else constant
+        keys = [name for name in self._parts if name not in same]
         # Only rows that do not count weigh nothing, so the weights tell of which labels there are rows.
         weighted = "weight" in self.masses and "ties" not in self.wanted
-        if not weighted:
-            sums["rows"] = pl.len().cast(pl.Int64), pl.col("truth").sum().cast(pl.Int64)
-        both = [total.alias(name) for name, (total, _) in sums.items()]
-        hits_alone = [total.alias(f"{name} of hits") for name, (_, total) in sums.items()]
-        # This has half as many groups, and one key column less, as with the label among the keys.
-        distinct = table.lazy().group_by(name for name in self._parts if name not in same)
-        totals = distinct.agg(*both, *hits_alone, pl.col(same).first()).collect(engine="streaming")
-        named = dict(zip(summed, summed, strict=True)) | ({} if self.has_counts or weighted else {"count": "rows"})
-        hits = {name: pl.col(f"{of} of hits") for name, of in named.items()}
-        misses = {name: pl.col(of) - pl.col(f"{of} of hits") for name, of in named.items()}
-        keys, size = [*self._parts, *constant], "weight" if weighted else "rows"
-        of_both, of_hits = pl.col(size), pl.col(f"{size} of hits")
-        return pl.concat(
-            [
-                totals.filter(of_hits > 0).select(*keys, truth=True, **hits),
-                totals.filter((of_both > of_hits) | (of_both == 0)).select(*keys, truth=False, **misses),
-            ]
-        )
+        return aggregate_equal_rows(table.lazy(), keys, summed, same, weighted=weighted)
 
     def _other_columns(self, table: pl.DataFrame) -> list[str]:
         return [name for name in table.columns if name not in (*self._parts, "truth")]
@@ -459,14 +441,6 @@ _UNITS = {"weight": "unit", "gain": "gain_unit"}
 def _times(mass: pl.Expr, count: pl.Expr | None) -> pl.Expr:
     """Return a weighted count of the rows that a row stands for."""
     return mass if count is None else mass * count
-
-
-def is_few(table: pl.DataFrame, key: pl.Expr) -> bool:
-    """Whether there are so few distinct keys among many that it pays to look for them before a sort."""
-    if len(table) <= 2 * _LOOKED_AT:
-        return False
-    sample = table.sample(_LOOKED_AT, with_replacement=True, seed=0)
-    return bool(sample.select(key.n_unique()).item() < 0.6 * _LOOKED_AT)
 
 
 def _unit_of_group() -> pl.Expr:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from frame_pr.inputs import equal_rows
 from frame_pr.ranking import sorting
 from fuzz.trying import shown, tried
 
@@ -16,7 +17,7 @@ CASES |= {"polars": 80, "dask": 10}
 @pytest.mark.parametrize(("seed", "engine"), list(enumerate(CASES)))
 def test_every_value_is_the_exact_one(monkeypatch, seed, engine):
     # Rows are counted before they are sorted in small frames, too, where few of a sample differ.
-    monkeypatch.setattr(sorting, "_LOOKED_AT", 4)
+    monkeypatch.setattr(equal_rows, "_SAMPLES", (4,))
     monkeypatch.setattr(sorting, "_WIDTHS_FROM", 8)
     cases = number = 0
     at_once = min(CASES[engine], 20)

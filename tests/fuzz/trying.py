@@ -10,6 +10,7 @@ import comparison_cases
 import statistics_cases
 
 import frame_pr as fp
+from frame_pr.inputs import equal_rows
 from frame_pr.ranking import sorting
 from fuzz import answers, thresholds
 from fuzz.answers import differences, groups_of
@@ -21,7 +22,7 @@ from fuzz.started import started
 
 def prepared() -> None:
     """Warnings are errors, as in the tests; rows are counted before they are sorted in small frames, too."""
-    sorting._LOOKED_AT, sorting._WIDTHS_FROM = 4, 8
+    equal_rows._SAMPLES, sorting._WIDTHS_FROM = (4,), 8
     warnings.simplefilter("error")
     # Random calls are full of values that look like a mistake.
     warnings.simplefilter("ignore", fp.DataWarning)

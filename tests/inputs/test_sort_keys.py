@@ -32,3 +32,21 @@ def test_large_floats_have_no_digits_to_count(largest):
     key = SortKey(pl.Float64(), ascending=False, places=False, hits_first=False, drops=False)
     rows = pl.DataFrame({"group": [0, 0], "score": [largest, 5e-324]}, schema_overrides={"group": pl.Int64})
     assert key.narrowed(rows).layout.digits is None
+
+
+@pytest.mark.parametrize("ascending", [False, True])
+@pytest.mark.parametrize(
+    ("numbers", "integer"), [(2**4, pl.Int64), (2**20, pl.Int128)], ids=["with numbers", "without numbers"]
+)
+def test_groups_and_scores_have_64_bits_if_they_fit_without_the_numbers_of_rows(numbers, integer, ascending):
+    key = SortKey(pl.Int64(), ascending=ascending, places=True, hits_first=False, drops=False)
+    rows = pl.DataFrame({"group": [7, 8, 8, 9], "score": [-5, 2**50, None, 3], "truth": [True, False, True, False]})
+    rows = rows.with_columns(number=pl.int_range(4) + numbers - 4)
+    narrow = key.narrowed(rows, numbers)
+    assert (narrow.layout.integer, narrow.layout.blocks) == (integer, pl.Int64)
+    packed = rows.select("number", "truth", key=narrow.pack(narrow.place_of_row()))
+    assert packed.schema["key"] == integer
+    restored = packed.select(number=narrow.number_of_row(), truth=narrow.truth() == 1)
+    assert restored.equals(rows.select("number", "truth"))
+    wide = rows.select(key=key.pack(key.place_of_row())).select(key.bits())
+    assert packed.select(bits=narrow.bits()).select(key=narrow.widened()).equals(wide)

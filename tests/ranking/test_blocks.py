@@ -7,6 +7,7 @@ from oracle import points
 from samples import SCORE_IDS, SCORES
 from seldom import slow
 
+from frame_pr.inputs import equal_rows
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
 from frame_pr.metrics.cutoffs import Rank
@@ -102,7 +103,7 @@ def test_rows_that_are_counted_before_they_are_sorted_are_the_same_blocks(monkey
     ranked = replace(ranked, small=False, frame=rows.lazy(), key=replace(ranked.key, drops=drops))
     every_row = [False, True] if ties in ("optimistic", "pessimistic") else [False]
     sorted_whole = [blocks_of(ranked, each_row=each_row).collect() for each_row in every_row]
-    monkeypatch.setattr(sorting, "_LOOKED_AT", 100)
+    monkeypatch.setattr(equal_rows, "_SAMPLES", (100,))
     for each_row, expected in zip(every_row, sorted_whole, strict=True):
         found = blocks_of(ranked, each_row=each_row).collect()
         assert found.equals(expected)
@@ -126,7 +127,7 @@ def test_the_last_blocks_within_a_rank_are_steps(monkeypatch, scores, few, ties,
     options = {"ties": ties, "unscored": "unretrieved", **({"count": "count"} if ties == "threshold" else {})}
     ranked, _ = rows_of(rows, request_of("truth", "score", None, None, options))
     ranked = replace(ranked, small=False, frame=rows.lazy(), key=replace(ranked.key, drops=drops))
-    monkeypatch.setattr(sorting, "_LOOKED_AT", 100 if few else 2**16)
+    monkeypatch.setattr(equal_rows, "_SAMPLES", (100 if few else 2**16,))
     ranks = [Rank.parse(rank).of_group for rank in ("1", "20", "30%", "10000")]
     steps = blocks_of(ranked, steps=True, ranks=ranks).collect()
     blocks, k, n = blocks_of(ranked).collect(), pl.col("k"), pl.col("rows")
@@ -140,7 +141,7 @@ def test_the_last_blocks_within_a_rank_are_steps(monkeypatch, scores, few, ties,
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize(("keys", "few"), [(1, True), (10, True), (500, False), (1000, False)])
 def test_rows_are_counted_first_where_few_keys_are_seen(monkeypatch, keys, few, weighted):
-    monkeypatch.setattr(sorting, "_LOOKED_AT", 100)
+    monkeypatch.setattr(equal_rows, "_SAMPLES", (100,))
     sorted_rows = []
     rank = sorting.Sort._ranked
     monkeypatch.setattr(sorting.Sort, "_ranked", lambda *of: sorted_rows.append(len(of[1])) or rank(*of))
@@ -157,7 +158,9 @@ def test_rows_are_counted_first_where_few_keys_are_seen(monkeypatch, keys, few, 
 
 @pytest.mark.parametrize("unscored", ["drop", "unretrieved"])
 @pytest.mark.parametrize("widths_from", [0, 2**17])
-@pytest.mark.parametrize("scores", [[0.3, 0.1, 0.2], [1e300, -0.0, 5e-324, 0.0], [1, 2**40], [1, None], range(350)])
+@pytest.mark.parametrize(
+    "scores", [[0.3, 0.1, 0.2], [1e300, -0.0, 5e-324, 0.0], [1, 2**40], [-1, 2**58], [1, None], range(350)]
+)
 def test_rows_have_the_numbers_of_their_retrieved_blocks(monkeypatch, scores, widths_from, unscored):
     number = pl.int_range(700)
     rows = pl.select(
@@ -180,7 +183,7 @@ def test_rows_have_the_numbers_of_their_retrieved_blocks(monkeypatch, scores, wi
     pack = sorting.Sort._ranked
     monkeypatch.setattr(sorting.Sort, "_ranked", lambda *of: sorts.append(len(of[1])) or pack(*of))
     for looked_at in (100, 2**16):
-        monkeypatch.setattr(sorting, "_LOOKED_AT", looked_at)
+        monkeypatch.setattr(equal_rows, "_SAMPLES", (looked_at,))
         blocks, numbers = numbered_rows(ranked, pl.LazyFrame.collect)
         assert numbers.to_frame().equals(expected.cast(pl.UInt32))
         if numbers.null_count() < len(numbers):
