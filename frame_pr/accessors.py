@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 from decimal import Decimal
 from functools import wraps
+from itertools import groupby
 from pathlib import Path
 from textwrap import fill
 from types import ModuleType
@@ -21,14 +22,7 @@ from frame_pr.frames.environment import when_imported
 from frame_pr.frames.kinds import Backend, Frame, backend_class, is_stream, path_advice, read_stream, register_backend
 from frame_pr.frames.messages import did_you_mean, kind_of_value, nearest, shown
 from frame_pr.functions import confusion as matrices
-from frame_pr.functions import (
-    curves,
-    cutoff_metrics,
-    evaluation,
-    identification,
-    rankings,
-    tallies,
-)
+from frame_pr.functions import curves, cutoff_metrics, evaluation, identification, rankings, tallies
 from frame_pr.metrics.names import is_metric, metric_hint
 from frame_pr.metrics.rates import RATES
 from frame_pr.plotting import comparison_plots, confusion_plots, plots, score_plots, statistics_plots
@@ -63,6 +57,8 @@ _SEARCH = "Search runs and relevance judgments"
 def _method(
     subject: str, function: Callable[Concatenate[Frame, P], Result]
 ) -> Callable[Concatenate[PR[Frame], P], Result]:
+    """Return a method of `PR` that calls a public function with the frame. `subject`: its heading in lists."""
+
     @wraps(function)
     def method(self: PR[Frame], /, *args: P.args, **kwargs: P.kwargs) -> Result:
         __tracebackhide__ = True  # IPython and pytest leave this frame out of tracebacks.
@@ -166,13 +162,12 @@ class PR(Generic[Frame]):
             return f"<p><code>.pr</code> of {self._kind()}, with {backend.functions}</p>"
         from html import escape  # Takes 2 ms, which only a notebook needs.
 
-        rows, subject = [], ""
-        for method in methods():
-            if method.subject != subject:
-                subject = method.subject
-                rows.append(f'<tr><th colspan="2" style="text-align: left">{escape(subject)}</th></tr>')
-            cells = (f"<code>{method.name}</code>", escape(method.sentence).replace("`", ""))
-            rows.append("<tr>" + "".join(f'<td style="text-align: left">{cell}</td>' for cell in cells) + "</tr>")
+        rows = []
+        for subject, group in groupby(methods(), lambda method: method.subject):
+            rows.append(f'<tr><th colspan="2" style="text-align: left">{escape(subject)}</th></tr>')
+            for method in group:
+                cells = (f"<code>{method.name}</code>", escape(method.sentence).replace("`", ""))
+                rows.append("<tr>" + "".join(f'<td style="text-align: left">{cell}</td>' for cell in cells) + "</tr>")
         return f"<p><code>.pr</code> of {self._kind()}</p><table>{''.join(rows)}</table>"
 
     def _kind(self) -> str:
@@ -212,9 +207,8 @@ def methods() -> list[Method]:
 
 def methods_by_subject() -> str:
     """Return the names of the methods of `.pr`, a line for each subject."""
-    subjects = dict.fromkeys(method.subject for method in methods())
-    names = {subject: [method.name for method in methods() if method.subject == subject] for subject in subjects}
-    lines = (f"{subject}: {', '.join(names[subject])}" for subject in subjects)
+    groups = groupby(methods(), lambda method: method.subject)
+    lines = (f"{subject}: {', '.join(method.name for method in group)}" for subject, group in groups)
     return "\n".join(fill(line, 88, initial_indent="  ", subsequent_indent="    ") for line in lines)
 
 
@@ -231,7 +225,7 @@ def register() -> None:
         (pl.LazyFrame, pl.api.register_lazyframe_namespace, PR),
         (pl.Expr, pl.api.register_expr_namespace, ExprPR),
     ):
-        # Not twice, after importlib.reload: polars and pandas warn if an accessor is replaced.
+        # polars and pandas warn if an accessor is replaced, as after importlib.reload.
         if getattr(frame, "pr", None) is not namespace:
             decorator("pr")(namespace)
     when_imported("pandas", _register_pandas)
@@ -307,16 +301,17 @@ def partitioned(
     """
     if not (isinstance(frame, (pl.LazyFrame, pl.DataFrame)) or is_stream(frame)):
         advice = ": a pandas frame is in memory already" if PandasFrame.matches(frame) else path_advice(frame)
-        what = "a polars LazyFrame or DataFrame, or a stream of Arrow, as its frame"
-        raise TypeError(f"partitioned takes {what}, got {shown(frame)}{advice}")
+        raise TypeError(
+            "partitioned takes a polars LazyFrame or DataFrame, or a stream of Arrow, as its frame, got "
+            f"{shown(frame)}{advice}"
+        )
     number = None if partitions is None else whole("partitions", partitions, least=1)
     if number is not None and number > _MOST:
         raise ValueError(f"partitions={number}: each part takes a file and about 20 ms; give at most {_MOST}")
-    where = None if directory is None else Path(path_of("directory", directory)).expanduser()
-    bar = flag("progress", progress)
+    folder = None if directory is None else Path(path_of("directory", directory)).expanduser()
+    options = _parse_bytes(memory_budget), number, folder, flag("progress", progress)
     from frame_pr.parts.disk import DiskFrame, StreamFrame
 
-    options = _bytes(memory_budget), number, where, bar
     if isinstance(frame, (pl.LazyFrame, pl.DataFrame)):
         parts: Any = DiskFrame(frame.lazy(), *options)
     else:
@@ -324,16 +319,17 @@ def partitioned(
     return PR(parts)
 
 
-def _bytes(size: str | int) -> int:
-    written = size if isinstance(size, str) and len(size) < 100 else ""
-    match = re.fullmatch(r"\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*([KMGT]i?B|B)\s*", written, re.IGNORECASE)
+def _parse_bytes(size: str | int) -> int:
+    """Return a size such as "4GiB", or a number of bytes, as a number of bytes."""
+    text = size if isinstance(size, str) and len(size) < 100 else ""
+    match = re.fullmatch(r"\s*([0-9]+\.?[0-9]*|\.[0-9]+)\s*([KMGT]i?B|B)\s*", text, re.IGNORECASE)
     if match:
         number, unit = match.groups()
         power = "BKMGT".index(unit[0].upper())
         bytes_ = int(Decimal(number) * (1024 if "i" in unit.lower() else 1000) ** power)
     else:
-        size_number = scalar(size)
-        bytes_ = int(size_number) if is_whole(size_number) else 0
+        count = scalar(size)
+        bytes_ = int(count) if is_whole(count) else 0
     if not 1 <= bytes_ < 2**62:
         raise ValueError(
             f"memory_budget must be a size such as '4GiB' or '500MB', or a number of bytes, got {shown(size)}"

@@ -17,9 +17,8 @@ from frame_pr.frames.messages import examples, pluralize, shown, warn
 from frame_pr.inputs.request import Request
 
 _SHOWN = 5  # Thresholds in a message.
-_DELIBERATE = 1e6  # Times the largest score.
-_FIRST = 64
-"""If this many rows hold a score other than 0 and 1, the scores are not predicted classes."""
+_DELIBERATE = 1e6  # A threshold this many times as large as all scores selects no row on purpose.
+_FIRST = 64  # Rows that are looked at before the whole column: most scores show there that they are not only 0 and 1.
 
 
 def warn_of_values(
@@ -27,7 +26,8 @@ def warn_of_values(
 ) -> None:
     """Warn about values that look like a mistake, as far as the request says how the call uses the scores.
 
-    `data` has the columns `truth`, the keys and those of `scores`, which the caller calls `truth` and so on.
+    `data` has the columns "truth", `keys` and the keys of `scores`. Messages show the caller's names of these columns:
+    the argument `truth` and the values of `scores`.
     """
     use = request.use
     if use is None or not data.height:
@@ -67,19 +67,12 @@ def _present(values: pl.Series) -> pl.Series:
 
 
 def _warn_of_binary_score(
-    data: pl.DataFrame,
-    request: Request,
-    is_positive: pl.Expr,
-    truth: str,
-    column: str,
-    name: str,
-    keys: Sequence[str],
+    data: pl.DataFrame, request: Request, is_positive: pl.Expr, truth: str, column: str, name: str, keys: Sequence[str]
 ) -> None:
     scored = data.select(*keys, column, "truth").with_columns(cs.float().fill_nan(None)).drop_nulls(column)
     if not scored.select(*keys, column).is_duplicated().any():
-        return  # The first and the second row of each group.
-    equal = scored.select((is_positive == (pl.col(column) == 1)).all() & pl.col("truth").is_not_null().any()).item()
-    if equal:
+        return  # No rows of a group are tied, so these scores rank them.
+    if scored.select((is_positive == (pl.col(column) == 1)).all() & pl.col("truth").is_not_null().any()).item():
         warn(
             f"score: column {shown(name)} equals the label {shown(truth)} in every row, so every metric has its best "
             "value; give the scores of a model"
@@ -95,8 +88,8 @@ def _warn_of_binary_score(
 def _warn_of_scale(name: str, score: pl.Series, thresholds: Sequence[float]) -> None:
     """Warn about thresholds that are all further from the scores than the scores are from each other.
 
-    A negative threshold below all scores, or one that is orders of magnitude larger, is on purpose: it selects all
-    rows, or none.
+    A negative threshold below all scores, or a threshold that is orders of magnitude larger, is deliberate: it selects
+    all rows, or none.
     """
     present = _present(score)
     if not len(present):
@@ -142,14 +135,11 @@ class _Layout(NamedTuple):
     """The columns that the call reads."""
     exact: bool
     """Whether the frame has no other columns but `count`."""
-    keys: list[str] | None
-    """The columns before `truth` and after `count`; None if the columns are not in the order of those of a tally."""
+    keys: list[str]
+    """The columns before `truth` and after `count`."""
     truth: str
-    score: str
-    rest: list[str]
-    """The columns between the first score and `count`."""
-    ascending: bool
-    predicted: bool
+    scores: list[str]
+    """The columns between `truth` and `count`; empty if the columns are not in the order of those of a tally."""
 
 
 def may_be_tally(columns: Sequence[Any], request: Request) -> bool:
@@ -172,93 +162,78 @@ def refuse_tally(kind: FrameKind[Any], source: pl.LazyFrame, request: Request) -
     """
     if not may_be_tally(kind.columns, request):
         return source
-    layout = _layout(kind, source, request)
+    layout = _layout_of(kind, source, request)
     if layout is None:
         return source
-    names = [
-        *(layout.used if layout.keys is None else [*layout.keys, layout.truth, layout.score, *layout.rest]),
-        COUNT_OF_TALLY,
-    ]
-    if kind.height is not None:
-        labels = {str(name): name for name in kind.columns}
-        with suppress(TypeError):  # A pandas column that the call does not use, and that polars cannot read.
-            _check(kind.read([labels[name] for name in names]).select(map(by_name, names)).collect(), layout)
-        return source
-    return map_whole(source, partial(_check, layout=layout), source.collect_schema())
+    check = partial(_refuse_unused_count, layout=layout, request=request)
+    if kind.height is None:
+        return map_whole(source, check, source.collect_schema())
+    with suppress(TypeError):  # A pandas column that the call does not use, and that polars cannot read.
+        check(kind.read(kind.columns).collect())
+    return source
 
 
-def _layout(kind: FrameKind[Any], source: pl.LazyFrame, request: Request) -> _Layout | None:
-    arguments = request.arguments
-    truth, scores = (
-        _names(source, arguments[name]) for name in ("truth", "prediction" if request.predicted else "score")
-    )
-    used = _names(source, request.columns())
-    columns = [str(name) for name in kind.columns]
+def _layout_of(kind: FrameKind[Any], source: pl.LazyFrame, request: Request) -> _Layout | None:
+    """Return the layout of a frame; None if its columns are not those of a tally."""
+    score_argument = "prediction" if request.predicted else "score"
+    truth, scores = (_names(source, request.arguments[name]) for name in ("truth", score_argument))
+    used, columns = _names(source, request.columns()), [str(name) for name in kind.columns]
     if COUNT_OF_TALLY in used or len(truth) != 1 or not scores or len({*columns}) < len(columns):
         return None
     place, end = columns.index(truth[0]), columns.index(COUNT_OF_TALLY)
-    # `by, truth, score, ..., count`; a column that the caller added later comes last and is constant or constant per
+    # `by, truth, score, ..., count`; a column that the caller added later comes last and is constant, at least in a
     # group.
     keys, ranked = [*columns[:place], *columns[end + 1 :]], columns[place + 1 : end]
     exact = {*columns} == {*used, COUNT_OF_TALLY}
     ordered = place < end and {*scores} <= {*ranked} <= {*used}
-    if not exact and not ordered:
-        return None
-    return _Layout(
-        used=used,
-        exact=exact,
-        keys=keys if ordered else None,
-        truth=truth[0],
-        score=ranked[0] if ordered else scores[0],
-        rest=ranked[1:] if ordered else [],
-        ascending=request.ascending,
-        predicted=request.predicted,
-    )
+    return _Layout(used, exact, keys, truth[0], ranked if ordered else []) if exact or ordered else None
 
 
 def _names(source: pl.LazyFrame, items: Sequence[Any]) -> list[str]:
-    """Return the columns of the frame that these items read."""
+    """Return the columns of the frame that these items read, each of them once."""
     named = [str(item) for item in items if not isinstance(item, pl.Expr)]
     return list(dict.fromkeys([*named, *needed(source, [item for item in items if isinstance(item, pl.Expr)])]))
 
 
-def _check(data: pl.DataFrame, layout: _Layout) -> pl.DataFrame:
+def _refuse_unused_count(data: pl.DataFrame, layout: _Layout, request: Request) -> pl.DataFrame:
+    """Return the frame, and raise or warn as `refuse_tally` says."""
     counts = data[COUNT_OF_TALLY]
     # If every count is 1, the values are the same with and without count=.
     if not counts.dtype.is_integer() or counts.null_count() or not (counts >= 1).all() or not (counts > 1).any():
         return data
-    way = 'give count="count"' + (" (in confusion_matrix, weight=)" if layout.predicted else "")
-    way += ", or drop or rename the column if it is something else"
-    if layout.keys is not None and _in_order_of_tally(data, layout):
+    advice = 'give count="count"' + (" (in confusion_matrix, weight=)" if request.predicted else "")
+    advice += ", or drop or rename the column if it is something else"
+    if layout.scores and _in_order_of_tally(data, layout, ascending=request.ascending):
         raise ValueError(
-            f"count: this frame looks like one that tally made, and the call does not use its column 'count'; {way}"
+            f"count: this frame looks like one that tally made, and the call does not use its column 'count'; {advice}"
         )
     if layout.exact and not data.select(map(by_name, layout.used)).is_duplicated().any():
         warn(
             f"count: the call does not use the column 'count', and no two rows are equal in {examples(layout.used)}, "
-            f"as in a frame that tally made; {way}"
+            f"as in a frame that tally made; {advice}"
         )
     return data
 
 
-def _in_order_of_tally(data: pl.DataFrame, layout: _Layout) -> bool:
+def _in_order_of_tally(data: pl.DataFrame, layout: _Layout, *, ascending: bool) -> bool:
     """Return whether the scores of each truth fall within a group, and rise where the truth does.
 
     Rows sorted only by the score never meet the second condition, and rows in another order never meet the first.
     """
-    truth, score = by_name(layout.truth), by_name(layout.score)
-    if data.schema[layout.truth].is_nested() or not data.schema[layout.score].is_numeric():
+    truth, score = by_name(layout.truth), by_name(layout.scores[0])
+    if data.schema[layout.truth].is_nested() or not data.schema[layout.scores[0]].is_numeric():
         return False  # The checks of columns report it.
-    same_group = pl.all_horizontal(pl.lit(True), *map(_as_above, layout.keys or []))
+    same_group = pl.all_horizontal(pl.lit(True), *map(_as_above, layout.keys))
     falls, rises = score < score.shift(), score > score.shift()
-    if layout.ascending:
+    if ascending:
         falls, rises = rises, falls
     falls |= score.is_null() & score.shift().is_not_null()
-    same_rows = pl.all_horizontal(same_group, *map(_as_above, [layout.truth, *layout.rest]))
+    same_rows = pl.all_horizontal(same_group, *map(_as_above, [layout.truth, *layout.scores[1:]]))
     sorted_by_score = (~same_rows | falls).fill_null(True).all()
     starts_anew = (same_group & (truth > truth.shift()) & rises).fill_null(False).any()
     return bool(data.select(sorted_by_score & starts_anew).item())
 
 
 def _as_above(name: str) -> pl.Expr:
+    """Return whether a column has the value of the row above."""
     return by_name(name).eq_missing(by_name(name).shift())

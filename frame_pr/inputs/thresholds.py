@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
-from math import ceil, floor, inf, isinf, nextafter
+from math import ceil, copysign, floor, inf, isinf, nextafter
+from sys import float_info
 from typing import Any
 
 import polars as pl
@@ -18,7 +20,13 @@ from frame_pr.inputs.rows import OutputFrame, Rows, present
 from frame_pr.inputs.sort_keys import SortKey
 from frame_pr.inputs.values import keyed_value
 
-_FORMATS = {pl.Float16: "e", pl.Float32: "f", pl.Float64: "d"}
+_FLOATS: Mapping[Any, tuple[str, float]] = {
+    pl.Float16: ("e", 65504.0),
+    pl.Float32: ("f", 2.0**128 - 2.0**104),
+    pl.Float64: ("d", float_info.max),
+}
+"""The format of `struct` and the largest finite value of each dtype."""
+_GROUP = "group of the rows"  # A column next to keys of any name.
 
 
 def code_reached(threshold: Fraction | float, key: SortKey) -> int | pl.Expr:
@@ -41,8 +49,10 @@ def worst_reached(threshold: Fraction | float, dtype: pl.DataType, *, ascending:
     if isinf(threshold):
         return threshold
     if dtype.is_float():
-        rounded = _nearest(threshold, dtype)
-        return _inwards(rounded, threshold, dtype, ascending=ascending) if isinf(rounded) else rounded
+        struct_format, largest = _FLOATS[dtype.base_type()]
+        nearest = _nearest(threshold, struct_format)
+        # If the threshold is beyond the range of the dtype, the finite values on its inner side end at the largest one.
+        return copysign(largest, nearest) if isinf(nearest) and (nearest > 0) == ascending else nearest
     scaled = Fraction(threshold) * _unit(dtype)
     return Fraction(floor(scaled) if ascending else ceil(scaled), _unit(dtype))
 
@@ -51,8 +61,10 @@ def _code(value: float | Fraction, dtype: pl.DataType, *, ascending: bool) -> in
     """Return the code of this value, or of the nearest better one; a code beyond all others if there is none."""
     lowest, highest = -(2**63) - 1, 2**64
     if dtype.is_float():
-        rounded = _inwards(_nearest(value, pl.Float64()), value, pl.Float64(), ascending=ascending)
-        bits = int(struct.unpack("q", struct.pack("d", rounded + 0.0))[0])  # Replace -0.0 by 0.0.
+        nearest = _nearest(value, "d")
+        if nearest > value if ascending else nearest < value:
+            nearest = nextafter(nearest, -inf if ascending else inf)
+        bits = int(struct.unpack("q", struct.pack("d", nearest + 0.0))[0])  # Replace -0.0 by 0.0.
         return bits if bits >= 0 else -(2**63) + ~bits
     if isinstance(value, float) and isinf(value):
         return highest if value > 0 else lowest
@@ -65,43 +77,19 @@ def _unit(dtype: pl.DataType) -> int:
     return int(10**dtype.scale) if isinstance(dtype, pl.Decimal) else 1
 
 
-def _nearest(value: float | Fraction, dtype: pl.DataType) -> float:
+def _nearest(value: float | Fraction, struct_format: str) -> float:
+    """Return the nearest float of this format; an infinite one if the value is beyond its range."""
     try:
-        packed = struct.pack(_format(dtype), float(value))
+        return float(struct.unpack(struct_format, struct.pack(struct_format, float(value)))[0])
     except OverflowError:
         return inf if value > 0 else -inf
-    nearest: float = struct.unpack(_format(dtype), packed)[0]
-    return nearest
-
-
-def _inwards(rounded: float, value: float | Fraction, dtype: pl.DataType, *, ascending: bool) -> float:
-    """Return the float, or its neighbour if the float itself does not reach the value."""
-    outside = rounded > value if ascending else rounded < value
-    if not outside:
-        return rounded
-    if dtype == pl.Float64:
-        return nextafter(rounded, -inf if ascending else inf)
-    whole = "H" if dtype == pl.Float16 else "I"
-    (bits,) = struct.unpack(whole, struct.pack(_format(dtype), rounded))
-    sign = 1 << (8 * struct.calcsize(whole) - 1)
-    place = (bits if bits < sign else sign - bits) + (-1 if ascending else 1)
-    bits = place if place >= 0 else sign - place
-    neighbour: float = struct.unpack(_format(dtype), struct.pack(whole, bits))[0]
-    return neighbour
-
-
-def _format(dtype: pl.DataType) -> str:
-    return next(code for kind, code in _FORMATS.items() if dtype == kind)
-
-
-_GROUP = "group of the rows"  # Next to keys of any name.
 
 
 def predicted_by_group(rows: Rows, output: OutputFrame[Any], threshold: Any) -> tuple[Rows, pl.LazyFrame]:
-    """Return the rows with score 1 where they reach the threshold of their group, and 0 elsewhere.
+    """Return the rows with score 1 where they reach the threshold of their group and 0 elsewhere, and the thresholds.
 
-    The columns `group` and `threshold` are added. A row without a score, or with a null threshold, has no score.
-    `threshold`: a frame, or the column whose values the rows have as `threshold`.
+    A row without a score, or with a null threshold, has no score. `threshold`: a frame, or the column whose values the
+    rows have as `threshold`.
     """
     if len(set(rows.key.score_dtypes)) > 1:
         raise TypeError("threshold= of groups is compared with scores of one type: cast the scores to one")
@@ -125,43 +113,35 @@ def _in_rows(rows: Rows, column: str) -> pl.LazyFrame:
     dtype = rows.frame.collect_schema()["threshold"]
 
     def check_constant(table: pl.DataFrame) -> pl.DataFrame:
-        several = (pl.col("low") != pl.col("high")) | pl.col("missing").is_between(1, pl.col("rows") - 1)
-        if bad := table.filter(several).height:
+        varies = (pl.col("low") != pl.col("high")) | pl.col("missing").is_between(1, pl.col("rows") - 1)
+        if groups := table.filter(varies).height:
             raise ValueError(
                 f"threshold column {shown(column)} is not one number in each group: "
-                f"{pluralize(bad, 'group has', 'groups have')} several"
+                f"{pluralize(groups, 'group has', 'groups have')} several"
             )
         return table.select("group", threshold="low")
 
     value = pl.col("threshold").fill_nan(None) if dtype.is_float() else pl.col("threshold")
-    limits = (
-        present(rows.frame)
-        .group_by("group")
-        .agg(low=value.min(), high=value.max(), missing=value.null_count(), rows=pl.len())
-    )
+    groups = present(rows.frame).group_by("group")
+    limits = groups.agg(low=value.min(), high=value.max(), missing=value.null_count(), rows=pl.len())
     return limits.map_batches(check_constant, schema={"group": pl.Int64, "threshold": dtype})
 
 
 def _in_frame(rows: Rows, output: OutputFrame[Any], threshold: Any) -> pl.LazyFrame:
-    """Return the thresholds of a frame that has them for some of the keys, or for all groups."""
+    """Return the threshold of each group from a frame with some of the keys, or without keys and with one row."""
     kind = find_kind(threshold)
     assert kind is not None
     threshold_table = kind.read(kind.columns)
     types = threshold_table.collect_schema()
     keys = [key for key in output.keys if key in types]
-    groups = rows.frame.select("group").unique()
-    groups = output.restore(groups.with_columns(pl.col("group").alias(_GROUP)))
+    groups = output.restore(rows.frame.select("group").unique().with_columns(pl.col("group").alias(_GROUP)))
     schema = groups.collect_schema()
     column, typed = keyed_value("threshold", types, {key: schema[key] for key in keys}, "some of those of by")
     places = [f"key{i}" for i in range(len(keys))]
     value = by_name(column).fill_nan(None) if types[column].is_float() else by_name(column)
-    table = threshold_table.select(
-        **dict(zip(places, typed.values(), strict=True)), threshold=value, given=pl.lit(True)
-    )
-    group_keys = groups.select(_GROUP, *(by_name(key).alias(place) for key, place in zip(keys, places, strict=True)))
-    joined = (
-        group_keys.join(table, on=places, how="left", nulls_equal=True) if keys else group_keys.join(table, how="cross")
-    )
+    table = threshold_table.select(**dict(zip(places, typed.values(), strict=True)), threshold=value, has_row=True)
+    groups = groups.select(_GROUP, *(by_name(key).alias(place) for key, place in zip(keys, places, strict=True)))
+    joined = groups.join(table, on=places, how="left", nulls_equal=True) if keys else groups.join(table, how="cross")
     check = partial(_validate_thresholds, places=places, keys=keys)
     return joined.map_batches(check, schema={"group": pl.Int64, "threshold": types[column]})
 
@@ -171,8 +151,8 @@ def _validate_thresholds(table: pl.DataFrame, places: list[str], keys: list[str]
     if (again := table[_GROUP].is_duplicated()).any():
         where = f" of {shown(table.filter(again).select(places).row(0))}" if keys else ""
         raise ValueError(f"threshold frame has several rows{where}: it must have one for each group")
-    if missing := table["given"].null_count():
-        key = table.filter(pl.col("given").is_null()).select(places).row(0)
+    if missing := table["has_row"].null_count():
+        key = table.filter(pl.col("has_row").is_null()).select(places).row(0)
         raise ValueError(
             f"threshold frame has no row for {missing} of {pluralize(table.height, 'group', 'groups')}, such as "
             f"{shown(key if len(key) > 1 else key[0])}: every group of the frame needs one; write null for an "
@@ -182,15 +162,14 @@ def _validate_thresholds(table: pl.DataFrame, places: list[str], keys: list[str]
 
 
 def _reached(dtype: pl.DataType, threshold_dtype: pl.DataType, *, ascending: bool) -> pl.Expr:
-    """Return whether `score` is as good as `threshold`, compared as `thresholds.worst_reached` does."""
+    """Return whether `score` is as good as `threshold`, compared as `worst_reached` does."""
     score, threshold = pl.col("score"), pl.col("threshold")
     if dtype.is_float():
         rounded, exact = threshold.cast(dtype).cast(pl.Float64), threshold.cast(pl.Float64)
         limit = pl.when(rounded.is_infinite()).then(exact).otherwise(rounded)
         score = score.cast(pl.Float64)
     else:
-        digits = dtype.scale if isinstance(dtype, pl.Decimal) else 0
-        unit = 10**digits
+        digits, unit = dtype.scale if isinstance(dtype, pl.Decimal) else 0, _unit(dtype)
         if isinstance(threshold_dtype, pl.Decimal):
             limit = _in_digits(threshold.to_physical(), digits - threshold_dtype.scale, up=not ascending)
         elif threshold_dtype.is_integer():
@@ -205,11 +184,8 @@ def _reached(dtype: pl.DataType, threshold_dtype: pl.DataType, *, ascending: boo
                 places = min(digits + 18, 38)
                 text = number.clip(-(2.0**64) / unit, 2.0**64 / unit).cast(pl.String)
                 exact = text.cast(pl.Decimal(38, places)).to_physical()
-                limit = (
-                    pl.when((number * unit).abs() < 0.5)
-                    .then(limit)
-                    .otherwise(_in_digits(exact, digits - places, up=not ascending))
-                )
+                exact_limit = _in_digits(exact, digits - places, up=not ascending)
+                limit = pl.when((number * unit).abs() < 0.5).then(limit).otherwise(exact_limit)
         score = score.to_physical() if isinstance(dtype, pl.Decimal) else score.cast(pl.Int128)
     return score <= limit if ascending else score >= limit
 

@@ -20,11 +20,12 @@ def kept(values: pl.Expr, dtype: pl.DataType, target: pl.DataType) -> pl.Expr:
     """Cast values, with null where the other dtype cannot hold them: a cast alone changes them to fit."""
     if not comparable(dtype, target):
         return pl.lit(None, dtype=target)
-    text_dtype, straight = (pl.String() if _kind(each) == "text" else each for each in (dtype, target))
-    values = values.cast(text_dtype)
-    there = values.cast(straight, strict=False)
-    there = pl.when(there.cast(text_dtype, strict=False) == values).then(there)
-    return there if straight == target else there.cast(target, strict=False)
+    # Cast texts as String, because a cast from another dtype to an Enum or Categorical is by codes.
+    from_dtype, to_dtype = (pl.String() if _kind(each) == "text" else each for each in (dtype, target))
+    values = values.cast(from_dtype)
+    cast = values.cast(to_dtype, strict=False)
+    cast = pl.when(cast.cast(from_dtype, strict=False) == values).then(cast)
+    return cast if to_dtype == target else cast.cast(target, strict=False)
 
 
 def keyed_value(
@@ -68,7 +69,7 @@ def _kind(dtype: pl.DataType) -> object:
 def label_of(name: str, dtype: pl.DataType, positive: object, dtype_label: str = "") -> pl.Expr:
     """Return the positive label in the dtype of its column; raise if the column cannot hold it.
 
-    `own`: the name of the dtype in the caller's kind of frame, if it differs.
+    `dtype_label`: the name of the dtype in the caller's kind of frame, if it differs.
     """
     try:
         literal = pl.select(label=pl.lit(positive))
@@ -153,15 +154,15 @@ def refuse_text(argument: str, name: str, dtype: pl.DataType, dtype_label: str =
 def refuse_score_type(name: str, dtype: pl.DataType, dtype_label: str = "") -> None:
     """Check that scores are numbers."""
     if not dtype.is_numeric():
-        way = "make numbers of it before the call"
+        advice = "make numbers of it before the call"
         if dtype == pl.Boolean:
-            way = "predicted classes go to confusion(truth, prediction=...)"
+            advice = "predicted classes go to confusion(truth, prediction=...)"
         elif dtype == pl.Null:
-            way = "it has no values, cast it before the call"
+            advice = "it has no values, cast it before the call"
         elif dtype.is_nested():
-            way = "take one number of each value before the call, such as the probability of the positive class"
+            advice = "take one number of each value before the call, such as the probability of the positive class"
         finding = f"score column {shown(name)} is {dtype_label or type_of(dtype)}"
-        raise TypeError(f"{finding}: it must be numeric, higher ranking earlier; {way}")
+        raise TypeError(f"{finding}: it must be numeric, higher ranking earlier; {advice}")
 
 
 def label_of_prediction(dtype: pl.DataType, truth: pl.DataType, positive: object) -> object:
@@ -171,30 +172,26 @@ def label_of_prediction(dtype: pl.DataType, truth: pl.DataType, positive: object
 
 
 def check_labels(
-    argument: str, name: str, labels: pl.Series, positive: object, ways: str, counts: pl.Series | None = None
+    argument: str, name: str, labels: pl.Series, positive: object, advice: str, counts: pl.Series | None = None
 ) -> None:
     """Check that no label is missing, and that there are at most two if no label is named positive.
 
-    `counts`: how many rows each label stands for.
+    `advice`: what to do about missing labels; if empty, they are valid. `counts`: how many rows each label stands for.
     """
-    missing = count_missing(labels)
     if labels.dtype.is_float():
         labels = labels.fill_nan(None)
-    if missing and ways:
+    if advice and labels.null_count():
         missing = _count_rows(labels.is_null(), counts)
         of_all = pluralize(_count_rows(pl.repeat(True, len(labels), eager=True), counts), "value", "values")
-        raise ValueError(f"{argument} column {shown(name)} has {missing} missing of {of_all}: {ways}")
+        raise ValueError(f"{argument} column {shown(name)} has {missing} missing of {of_all}: {advice}")
     if positive is None and labels.dtype != pl.Boolean and ((labels != 0) & (labels != 1)).any():
-        values = labels.unique().sort()
-        way = "name its positive label, positive=..."
+        values, advice = labels.unique().sort(), "name its positive label, positive=..."
         if len(values) > 2:
-            way += ", or make it boolean before the call, by a comparison; " + (
-                "truth comes first, then score"
-                if argument == "truth"
-                else "probabilities are a score, with threshold=..."
-            )
+            misplaced = "probabilities are a score, with threshold=..."
+            misplaced = "truth comes first, then score" if argument == "truth" else misplaced
+            advice += f", or make it boolean before the call, by a comparison; {misplaced}"
         raise ValueError(
-            f"{argument} column {shown(name)} is neither boolean nor 0/1, it holds {examples(values)}: {way}"
+            f"{argument} column {shown(name)} is neither boolean nor 0/1, it holds {examples(values)}: {advice}"
         )
 
 
@@ -217,20 +214,19 @@ def check_shared(
     name: str, predictions: pl.Series, truth: str, truths: pl.Series, categories: dict[str, Sequence[object]]
 ) -> None:
     """Check that predictions are labels of the truth: a misspelt label would never be predicted."""
-    predicted, there = (
-        _possible_labels(*each) for each in ((predictions, categories[name]), (truths, categories[truth]))
-    )
-    both = pl.concat([predicted.to_frame(""), there.to_frame("")], how="vertical_relaxed")
-    shares_values = both.is_duplicated().any() and (_fractional(there) or not _fractional(predicted))
-    if len(predicted) and len(there) and not shares_values:
+    predicted, actual = _possible_labels(predictions, categories[name]), _possible_labels(truths, categories[truth])
+    both = pl.concat([predicted.to_frame(""), actual.to_frame("")], how="vertical_relaxed")
+    shares_values = both.is_duplicated().any() and (_fractional(actual) or not _fractional(predicted))
+    if len(predicted) and len(actual) and not shares_values:
         raise ValueError(
             f"prediction column {shown(name)} shares no label with truth column {shown(truth)}: it holds "
-            f"{examples(predicted.sort())}, and the truth {examples(there.sort())}; probabilities are a score, with "
+            f"{examples(predicted.sort())}, and the truth {examples(actual.sort())}; probabilities are a score, with "
             "threshold=..."
         )
 
 
 def _fractional(labels: pl.Series) -> bool:
+    """Return whether a number is not whole."""
     return labels.dtype.is_float() and bool((labels % 1 != 0).any())
 
 
@@ -246,21 +242,22 @@ def _possible_labels(labels: pl.Series, categories: Sequence[object]) -> pl.Seri
 
 
 def _holds(labels: pl.Series, positive: object) -> bool:
+    """Return whether a value is among the labels."""
     label = label_of(labels.name, labels.dtype, positive)
     return bool(labels.alias("label").to_frame().select((pl.col("label") == label).any()).item())
 
 
-def check_score(name: str, score: pl.Series, ways: str, counts: pl.Series | None = None) -> None:
-    """Check that scores are not missing, unless they may be, and have at most 63 bits.
+def check_score(name: str, score: pl.Series, advice: str, counts: pl.Series | None = None) -> None:
+    """Check that no score is missing, and that scores have at most 63 bits.
 
-    `counts`: how many rows each score stands for.
+    `advice`: what to do about missing scores; if empty, they are valid. `counts`: how many rows each score stands for.
     """
-    if ways and count_missing(score):
+    if advice and count_missing(score):
         null = _count_rows(score.is_null(), counts)
         nan = _count_rows(score.is_nan() & score.is_not_null(), counts) if score.dtype.is_float() else 0
         missing, kinds = null + nan, f" ({null} null, {nan} NaN)" if nan else ""
         values = pluralize(_count_rows(pl.repeat(True, len(score), eager=True), counts), "value", "values")
-        raise ValueError(f"score column {shown(name)} has {missing} missing of {values}{kinds}: {ways}")
+        raise ValueError(f"score column {shown(name)} has {missing} missing of {values}{kinds}: {advice}")
     if score.dtype in (pl.Int128, pl.UInt128, pl.Decimal):
         whole = score.to_physical() if score.dtype == pl.Decimal else score
         least = 0 if score.dtype == pl.UInt128 else 1 - 2**63
@@ -274,21 +271,20 @@ def check_common_type(names: Sequence[str], scores: pl.DataFrame) -> None:
     """Check that scores of several dtypes keep their values in the common dtype of their column."""
     common = scores.clear().unpivot().schema["value"]
     for name, score in zip(names, scores, strict=True):
-        there = score.cast(common, strict=False)
+        cast = score.cast(common, strict=False)
         # A rounded decimal may have one more digit.
         dtype = pl.Decimal(38, score.dtype.scale) if isinstance(score.dtype, pl.Decimal) else score.dtype
-        back = there.cast(dtype, strict=False)
-        if back.ne_missing(score).any():
+        if cast.cast(dtype, strict=False).ne_missing(score).any():
             raise ValueError(
                 f"score column {shown(name)} ({score.dtype}) has values that {common}, the type of all scores "
                 "together, does not hold: cast the scores to one type, or give them one at a time"
             )
-        check_score(name, there, "")
+        check_score(name, cast, "")
 
 
-def _count_rows(which: pl.Series, counts: pl.Series | None) -> int:
-    """Sum the counts of these rows, or count the rows if there are no counts or their sum is 0."""
-    return int(which.sum()) if counts is None else int(counts.filter(which).cast(pl.Int128).sum()) or int(which.sum())
+def _count_rows(mask: pl.Series, counts: pl.Series | None) -> int:
+    """Sum the counts where a mask is true; count these rows if there are no counts or if the sum is 0."""
+    return int(mask.sum()) if counts is None else int(counts.filter(mask).cast(pl.Int128).sum()) or int(mask.sum())
 
 
 def count_missing(values: pl.Series) -> int:
@@ -313,15 +309,12 @@ def listed_classes(argument: str, classes: Any) -> list[Any]:
 
 
 def classes_of(name: str, dtype: pl.DataType, labels: Sequence[Any], *, of_columns: bool = False) -> pl.Series:
-    """Return these labels in the dtype of the truth column of this name.
-
-    `of_columns`: whether they are names of columns.
-    """
+    """Return labels in the dtype of the truth column. `of_columns`: whether the labels are names of columns."""
     column = f"truth column {shown(name)} is {type_of(dtype)}"
     texts = [isinstance(label, str) for label in labels]
     if any(texts) and dtype.is_numeric():
-        way = 'and their columns as a dict, such as scores={0: "p0", 1: "p1"}' if of_columns else "such as [0, 1]"
-        raise TypeError(f"{column}, and the classes are texts: give the labels as the column has them, {way}")
+        example = 'and their columns as a dict, such as scores={0: "p0", 1: "p1"}' if of_columns else "such as [0, 1]"
+        raise TypeError(f"{column}, and the classes are texts: give the labels as the column has them, {example}")
     try:
         if (dtype in TEXTS) != all(texts):
             raise TypeError
@@ -344,9 +337,9 @@ def refuse_other_types(truth: str, dtype: pl.DataType, prediction: str, predicte
 def refuse_unknown_labels(argument: str, name: str, column: pl.Series, classes: pl.Series) -> None:
     """Check that every label of a column is one of the classes."""
     labels = column.to_frame().select(label_value(column.name, column.dtype)).to_series().drop_nulls()
-    strange = labels.filter(~labels.is_in(list(classes)))
-    if len(strange):
-        counts = strange.value_counts(sort=True, name="times").rows()
+    unknown = labels.filter(~labels.is_in(list(classes)))
+    if len(unknown):
+        counts = unknown.value_counts(sort=True, name="times").rows()
         few = ", ".join(f"{shown(label)} {pluralize(times, 'time', 'times')}" for label, times in counts[:3])
         raise ValueError(
             f"{argument} column {shown(name)} has labels that are no class: {few}; name these classes, too, or drop "
@@ -355,6 +348,6 @@ def refuse_unknown_labels(argument: str, name: str, column: pl.Series, classes: 
 
 
 def label_value(column: str, dtype: pl.DataType) -> pl.Expr:
-    """Return labels in the form that compares with Python values."""
+    """Return labels in the form that is compared with Python values."""
     label = pl.col(column)
     return label.cast(pl.String) if dtype in TEXTS else label.fill_nan(None) if dtype.is_float() else label

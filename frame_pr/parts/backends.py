@@ -25,7 +25,7 @@ from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_of, refuse
 OTHER = "of no row of the frame"
 """The column that separates groups of known totals from those of the frame."""
 _SAMPLE = 1000  # Rows of each part in a sample.
-_FIRST = 100_000  # The number of first rows that show whether a frame is a tally.
+_FIRST = 100_000  # Rows at the start of a frame that show whether it is a tally.
 
 
 class Remote(Backend[Any]):
@@ -53,11 +53,11 @@ class Remote(Backend[Any]):
         """Check that every column that an argument names exists."""
         refuse_missing(columns, self.columns(), argument=argument)
 
-    def refuse_tally(self, request: Request, first: Callable[[int], pl.DataFrame]) -> None:
-        """Raise for a tally whose `count` the call does not use. The first rows show whether the frame is a tally."""
+    def refuse_tally(self, request: Request, first_rows: Callable[[int], pl.DataFrame]) -> None:
+        """Raise for a tally whose `count` the call does not use. `first_rows`: reads this many rows of the frame."""
         # A part has only the columns that the call reads, and `count` is not one of them.
         if may_be_tally(self.columns(), request):
-            rows = first(_FIRST)
+            rows = first_rows(_FIRST)
             refuse_tally(kind_of(rows), rows.lazy(), request)
 
     def _call(self, request: Request, named: Mapping[str, str], undefined: float | None) -> PartQuery:
@@ -75,15 +75,14 @@ class Remote(Backend[Any]):
                     )
             self.refuse_missing(items, argument)
         # A total that is a frame goes to every part, and so does a frame of prevalences.
-        frames = {**request.totals, "prevalence": request.prevalence}
-        kinds = {name: find_kind(total) for name, total in frames.items() if total is not None}
-        sent = {name: kind.read(kind.columns).collect() for name, kind in kinds.items() if kind is not None}
-        for name, kind in kinds.items():
-            if kind is None and (backend := backend_class(frames[name])):
+        policies: Any = dict(request.policies)
+        for name, total in {**request.totals, "prevalence": request.prevalence}.items():
+            if kind := find_kind(total):
+                policies[name] = kind.read(kind.columns).collect()
+            elif backend := backend_class(total):
                 raise TypeError(
                     f"{name} takes a frame that is sent to every part, a polars or pandas one: give {backend.in_memory}"
                 )
-        policies: Any = {**request.policies, **sent}
         request = replace(request, policies=policies)
         return PartQuery(request, named, undefined, self.categories(str(request.truth)))
 
@@ -195,9 +194,8 @@ class Shuffled(Parts):
 
     def with_others(self, groups: Any, others: pl.DataFrame, call: PartQuery, keys: Sequence[str]) -> Any:
         """Shuffle again, so that the rows of a group are together."""
-        frame_groups_first = partial(_frame_groups_first, columns=[*keys, OTHER, *call.named], keys=len(keys))
-        both = type(self)(self.together(groups, others, keys))
-        return both.by_group([*keys, OTHER, *call.named], keys, frame_groups_first)
+        columns, both = [*keys, OTHER, *call.named], type(self)(self.together(groups, others, keys))
+        return both.by_group(columns, keys, partial(_frame_groups_first, columns=columns, keys=len(keys)))
 
     def tally_parts(self, call: PartQuery, tallies: PartQuery, first: Part, then: Part) -> Any:
         """Shuffle tallies once."""
@@ -220,6 +218,7 @@ def range_numbers(part: pl.DataFrame, score: str, edges: pl.Series, ascending: b
 
 
 def _frame_groups_first(part: pl.DataFrame, columns: Sequence[str], keys: int) -> pl.DataFrame:
+    """Return one row per group, that of the frame if there is one. The first `keys` columns are the keys."""
     names = places(columns)
     table = part.sort(names[keys]).unique(names[:keys], keep="first", maintain_order=True) if keys else part
     return table.rename(dict(zip(names, columns, strict=True))).drop(OTHER)
@@ -228,6 +227,7 @@ def _frame_groups_first(part: pl.DataFrame, columns: Sequence[str], keys: int) -
 def _averaged(
     part: pl.DataFrame, keys: Sequence[str], names: Sequence[str], undefinable: Sequence[str], means: Means
 ) -> pl.DataFrame:
+    """Return one row for each value of the keys, with the means of these metrics."""
     # Name the metrics, but leave the keys named by their places: a key may be called like a metric.
     metrics = {str(len(keys) + i): name for i, name in enumerate(names)}
     result = means_of(part.rename(metrics).lazy(), places(keys), names, undefinable, means).collect()
@@ -244,10 +244,7 @@ class Passes:
         self._whole: pl.DataFrame | None = None
 
     def of(self, call: PartQuery, over_ranges: Callable[[Part], pl.DataFrame]) -> Callable[[Part], pl.DataFrame]:
-        """Apply a function to the parts, as `over_ranges` does.
-
-        Check that the rows are those of the pass before.
-        """
+        """Return `over_ranges` with a check that the rows are those of the pass before."""
         ranges: list[pl.DataFrame] = []
 
         def over(function: Part) -> pl.DataFrame:
@@ -267,6 +264,7 @@ class Passes:
 
 
 def _read(part: pl.DataFrame, call: PartQuery, function: Part) -> pl.DataFrame:
+    """Return one row of three serialized tables: the result of the function, counts of the rows, and their labels."""
     labelled = call.request.positive is not None
     tables = {
         "result": function(part),
@@ -281,7 +279,7 @@ def _unpacked(tables: pl.Series) -> pl.DataFrame:
 
 
 def _refuse_changed(before: pl.DataFrame, now: pl.DataFrame) -> None:
-    """Compare counts exactly, and sums of floats up to the last bits, which depend on the order of the rows."""
+    """Raise if counts differ, or if sums of floats differ by more than the order of the rows explains."""
     is_same = before.shape == now.shape and all(
         (first.eq_missing(other) | ((first - other).abs() <= 1e-9 * first).fill_null(False)).all()
         for first, other in zip(before, now, strict=True)

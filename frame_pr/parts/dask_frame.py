@@ -60,7 +60,7 @@ class DaskFrame(Shuffled):
                     f"column {column!r} is object in Dask, which does not say what it holds: give it a type, "
                     "such as 'string' or one of Arrow's"
                 )
-        return _part(meta, list(meta.columns))
+        return _to_polars(meta)
 
     def categories(self, column: str) -> list[Any]:
         """Return the categories that Dask knows."""
@@ -72,7 +72,7 @@ class DaskFrame(Shuffled):
     ) -> DataFrame:
         """Apply the function to each part; key columns keep their dtypes."""
         frame, empty = self._select(columns), function(self.empty(columns))
-        types = {name: dtype for name, dtype in _announced(empty).items() if name not in keys}
+        types = {name: dtype for name, dtype in _declared(empty).items() if name not in keys}
         meta = to_pandas(empty, keys, like=frame._meta).astype(types)
         if shuffled:
             frame = _shuffled(frame, len(keys), _hashed)
@@ -83,7 +83,7 @@ class DaskFrame(Shuffled):
     def append_columns(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
         """Return the frame with the columns that the function computes for each part."""
         empty = function(self.empty(columns))
-        new = empty.to_pandas().astype(_announced(empty))
+        new = empty.to_pandas().astype(_declared(empty))
         # The shuffle needs the used columns first. They return to their places after it.
         used = self._labels(columns)
         frame = self.frame[[*used, *(label for label in self.columns() if label not in used)]]
@@ -104,7 +104,7 @@ class DaskFrame(Shuffled):
             ascending=call.request.ascending,
         )
         ranged = _shuffled(frame, frame.shape[1], partial(_hashed_ranges, number))
-        return partial(_collected_ranges, ranged, empty, number)
+        return lambda function: _collected(ranged, empty, partial(_with_ranges, number=number, function=function))
 
     def together(self, groups: DataFrame, others: pl.DataFrame, keys: Sequence[str]) -> DataFrame:
         """Concatenate both."""
@@ -113,7 +113,7 @@ class DaskFrame(Shuffled):
 
     def from_result(self, result: pl.DataFrame) -> DataFrame:
         """Return a small result as a Dask frame."""
-        meta = result.clear().to_pandas().astype(_announced(result))
+        meta = result.clear().to_pandas().astype(_declared(result))
         part = dask.delayed(to_pandas(result, result.columns, like=meta))
         return dd.from_delayed([part], meta=meta, verify_meta=False)
 
@@ -125,11 +125,8 @@ class DaskFrame(Shuffled):
         return [labels[column] for column in columns]
 
 
-def _announced(result: pl.DataFrame) -> dict[str, Any]:
-    """Return the result columns whose dtype pandas would choose from their values.
-
-    Dask must know dtypes before it computes.
-    """
+def _declared(result: pl.DataFrame) -> dict[str, Any]:
+    """Return dtypes of columns whose dtype pandas would take from their values: Dask must know them beforehand."""
     types: dict[str, Any] = {}
     for name, dtype in result.schema.items():
         if dtype == pl.String:
@@ -161,19 +158,19 @@ def _shuffled(frame: DataFrame, keys: int, hashed: Part) -> DataFrame:
 
 
 def _sent(part: pd.DataFrame, meta: pd.DataFrame, keys: int, hashed: Part) -> pd.DataFrame:
+    """Return a part with the names and dtypes of the shuffle, and with the column `hash` if there are keys."""
     part = _typed(_decoded(part, meta), _decoded(meta, meta))
     named = part.set_axis(places(list(part.columns)), axis=1)
-    return named.assign(hash=hashed(_part(part, list(part.columns)[:keys])).to_series().to_numpy()) if keys else named
+    return named.assign(hash=hashed(_to_polars(part.iloc[:, :keys])).to_series().to_numpy()) if keys else named
 
 
 def _received(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
+    """Return a part with its names and dtypes from before the shuffle."""
     part = part[places(list(meta.columns))].set_axis(meta.columns, axis=1)
     return _encoded(_typed(part, _decoded(meta, meta)), meta)
 
 
 def _replaced(frame: pd.DataFrame, columns: dict[Any, Any]) -> pd.DataFrame:
-    if not columns:
-        return frame
     frame = frame.copy(deep=False)
     for column, values in columns.items():
         frame[column] = values
@@ -184,29 +181,26 @@ def _hashed(keys: pl.DataFrame) -> pl.DataFrame:
     """Hash each row so that equal keys have equal hashes, whatever their dtype and the process that holds them."""
     hashes = []
     for key in keys:
-        dtype = key.dtype
-        if dtype.is_numeric() or dtype == pl.Boolean:
+        if key.dtype.is_numeric() or key.dtype == pl.Boolean:
             key = key.cast(pl.Float64)  # More hashes are then equal, which only moves rows to the same part.
-        elif isinstance(dtype, pl.Datetime):
+        elif key.dtype == pl.Datetime:
             key = key.dt.epoch("ms")
-        elif dtype == pl.Duration:
+        elif key.dtype == pl.Duration:
             key = key.dt.total_milliseconds()
         else:
-            key = key.cast(_without_categories(dtype))
+            key = key.cast(_without_categories(key.dtype))
         hashes.append(key.hash().zip_with(key.is_not_null(), pl.Series([0], dtype=pl.UInt64)))
     return pl.DataFrame(hashes).select(hash=pl.struct(pl.all()).hash())
 
 
-def _without_categories(dtype: pl.DataType) -> pl.DataType:
-    # polars would hash their codes, and each process assigns its own codes.
+def _without_categories(dtype: Any) -> Any:
+    """Return a dtype with categories as texts: polars would hash their codes, which each process assigns anew."""
     if isinstance(dtype, (pl.Categorical, pl.Enum)):
         return pl.String()
     if isinstance(dtype, pl.List):
-        return pl.List(_without_categories(pl.Series(dtype=dtype.inner).dtype))
+        return pl.List(_without_categories(dtype.inner))
     if isinstance(dtype, pl.Struct):
-        return pl.Struct(
-            {field.name: _without_categories(pl.Series(dtype=field.dtype).dtype) for field in dtype.fields}
-        )
+        return pl.Struct({field.name: _without_categories(field.dtype) for field in dtype.fields})
     return dtype
 
 
@@ -245,17 +239,17 @@ def _encoded(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
         if isinstance(dtype, pd.CategoricalDtype) and not isinstance(part[column].dtype, pd.CategoricalDtype):
             encoded[column] = _categories(part[column], dtype)
         elif _is_dictionary(dtype) and part[column].dtype != dtype:
-            values, to = pa.array(part[column]), dtype.pyarrow_dtype
+            values, arrow_dtype = pa.array(part[column]), dtype.pyarrow_dtype
             values = values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
-            coded = values.cast(to.value_type).dictionary_encode()
-            arrow = pa.DictionaryArray.from_arrays(
-                coded.indices.cast(to.index_type), coded.dictionary, ordered=to.ordered
-            )
+            coded = values.cast(arrow_dtype.value_type).dictionary_encode()
+            indices = coded.indices.cast(arrow_dtype.index_type)
+            arrow = pa.DictionaryArray.from_arrays(indices, coded.dictionary, ordered=arrow_dtype.ordered)
             encoded[column] = pd.Series(pd.array(arrow, dtype=dtype), index=part.index)
     return _replaced(part, encoded)
 
 
 def _categories(values: pd.Series[Any], dtype: pd.CategoricalDtype) -> pd.Series[Any]:
+    """Return values as categories: those of the dtype, then new ones."""
     if not _has_categories(dtype):
         return values.astype("category")
     codes, uniques = pd.factorize(values)
@@ -298,7 +292,7 @@ def _typed(part: pd.DataFrame, meta: pd.DataFrame) -> pd.DataFrame:
 def _is_same_value(values: pd.Series[Any], typed: pd.Series[Any]) -> np.ndarray[Any, Any]:
     """Return for each value whether another dtype holds it unchanged."""
     before, after = (from_pandas(series.to_frame("values"), ["values"]).to_series() for series in (values, typed))
-    if _nature(before.dtype) not in (_nature(after.dtype), pl.Null):
+    if _family(before.dtype) not in (_family(after.dtype), pl.Null):
         return before.is_null().to_numpy()
     back = after.cast(before.dtype, strict=False)
     if before.dtype.is_float():
@@ -306,7 +300,7 @@ def _is_same_value(values: pd.Series[Any], typed: pd.Series[Any]) -> np.ndarray[
     return before.eq_missing(back).to_numpy()
 
 
-def _nature(dtype: pl.DataType) -> Any:
+def _family(dtype: pl.DataType) -> Any:
     """Return the family of a dtype: numbers of two dtypes may be equal, a number and a text may not."""
     if dtype.is_numeric() or dtype == pl.Boolean:
         return pl.Float64
@@ -316,10 +310,10 @@ def _nature(dtype: pl.DataType) -> Any:
 # functions that run on each part --------------------------------------------------------------------------------------
 
 
-def _part(part: pd.DataFrame, columns: Sequence[Any]) -> pl.DataFrame:
-    """Rename these columns by their places."""
-    frame = from_pandas(part, columns)
-    frame.columns = places(columns)
+def _to_polars(part: pd.DataFrame) -> pl.DataFrame:
+    """Convert a part to polars, with its columns named by their places."""
+    frame = from_pandas(part, list(part.columns))
+    frame.columns = places(frame.columns)
     return frame
 
 
@@ -331,26 +325,22 @@ def _collected(frame: DataFrame, empty: pl.DataFrame, function: Part) -> pl.Data
     return pl.concat([function(empty), *results])
 
 
-def _collected_ranges(frame: DataFrame, empty: pl.DataFrame, number: Part, function: Part) -> pl.DataFrame:
-    return _collected(frame, empty, partial(_with_ranges, number=number, function=function))
-
-
 def _with_ranges(part: pl.DataFrame, number: Part, function: Part) -> pl.DataFrame:
     return function(part.hstack(number(part)))
 
 
 def _in_polars(function: Part, part: pd.DataFrame) -> pl.DataFrame:
-    return in_part(function, _part(part, list(part.columns)))
+    return in_part(function, _to_polars(part))
 
 
 def _by_group(function: Part, meta: pd.DataFrame, part: pd.DataFrame) -> pd.DataFrame:
     like = {column: part[column].head(0) for column, dtype in meta.dtypes.items() if dtype == "category"}
-    result = in_part(function, _part(part, list(part.columns)))
+    result = _in_polars(function, part)
     return to_pandas(result, [str(column) for column in meta.columns], like=_replaced(meta, like))
 
 
 def _append_to_part(
     function: Part, used: list[Any], columns: list[Any], new: pd.DataFrame, part: pd.DataFrame
 ) -> pd.DataFrame:
-    result = to_pandas(in_part(function, _part(part, used)), list(new.columns), like=new)
+    result = to_pandas(_in_polars(function, part[used]), list(new.columns), like=new)
     return pd.concat([part[columns], result.set_axis(part.index)], axis=1)

@@ -34,9 +34,9 @@ from frame_pr.parts.backends import Parts, Passes
 from frame_pr.parts.part_query import Part, PartQuery, in_part, in_places, places
 from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_edges, range_of, refuse_gain
 
-_BYTES_A_ROW = 160  # Peak memory per row, in addition to the rows themselves; benchmarks/scale.py measures it.
+_BYTES_PER_ROW = 160  # Peak memory in addition to the rows themselves; benchmarks/scale.py measures it.
 _SAMPLE = 1_000_000  # The largest number of rows in a sample.
-_FILE = 2**26  # The approximate bytes of a file into which a stream is written.
+_FILE = 2**26  # Approximate bytes of each file into which a stream is written.
 _PART = "part"  # polars drops a column of this name. The columns of a part are named by their places, so it is free.
 
 
@@ -60,50 +60,47 @@ class DiskFrame(Parts):
 
     def evaluate(self, request: Request, named: Mapping[str, str], means: Means | None, undefined: float | None) -> Any:
         """Compute metrics per group. Columns of the request may be expressions."""
-        frame, request, expressions = self._with_named_columns(request)
-        with self._naming_arguments(expressions):
+        frame, request, columns, arguments = self._with_named_columns(request)
+        with self._naming_arguments(columns, arguments):
             return super(DiskFrame, frame).evaluate(request, named, means, undefined)
 
     def tally(self, request: Request, bins: Bins | None) -> Any:
         """Aggregate rows with equal values. Columns of the request may be expressions."""
-        frame, request, expressions = self._with_named_columns(request)
-        with self._naming_arguments(expressions):
+        frame, request, columns, arguments = self._with_named_columns(request)
+        with self._naming_arguments(columns, arguments):
             return super(DiskFrame, frame).tally(request, bins)
 
     @contextmanager
-    def _naming_arguments(self, expressions: Mapping[str, tuple[str, pl.Expr]]) -> Iterator[None]:
-        """Name the argument if one of these expressions fails."""
+    def _naming_arguments(self, columns: Mapping[str, pl.Expr], arguments: Mapping[str, str]) -> Iterator[None]:
+        """Name the argument if one of these columns fails."""
         try:
             yield
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
-            columns = {name: column for name, (_, column) in expressions.items()}
-            arguments = {name: argument for name, (argument, _) in expressions.items()}
             refuse_fault(self.frame, columns, arguments, _height(self.frame))
             raise
 
-    def _with_named_columns(self, request: Request) -> tuple[DiskFrame, Request, dict[str, tuple[str, pl.Expr]]]:
-        """Return the frame with a column for each expression, the request with their names, and the expressions.
+    def _with_named_columns(self, request: Request) -> tuple[DiskFrame, Request, dict[str, pl.Expr], dict[str, str]]:
+        """Return the frame with the columns of the request, the request with their names, the columns, their arguments.
 
-        The expressions have the names of their arguments.
+        The last two are dicts by the names of the columns; empty if the request has no expression.
         """
+        columns: dict[str, pl.Expr] = {}
+        arguments: dict[str, str] = {}
         if not any(isinstance(column, pl.Expr) for column in request.columns()):
-            return self, request, {}
-        made: dict[str, pl.Expr] = {}
-        expressions: dict[str, tuple[str, pl.Expr]] = {}
+            return self, request, columns, arguments
 
         def named(argument: str, items: Sequence[Any], *, several: bool = False) -> list[str]:
             self.refuse_missing([item for item in items if not isinstance(item, pl.Expr)], argument)
-            columns = expanded(self.frame, argument, items) if several else expand_single(self.frame, argument, *items)
+            columns_of = expanded(self.frame, argument, items) if several else None
             names = []
-            for name, column in columns.items() if isinstance(columns, dict) else [columns]:
+            for name, column in columns_of.items() if columns_of else [expand_single(self.frame, argument, *items)]:
                 # Two columns may have one name, such as `relevance` and `pl.col("relevance") >= 1`.
                 unique = name
-                while unique in made and not made[unique].meta.eq(column):
+                while unique in columns and not columns[unique].meta.eq(column):
                     unique = f"{argument} {unique}"
                 if unique != name and several:
                     raise ValueError(f"{argument}: {shown(name)} is also another column of the call; use alias()")
-                made[unique] = column
-                expressions[unique] = argument, column
+                columns[unique], arguments[unique] = column, argument
                 names.append(unique)
             return names
 
@@ -112,10 +109,9 @@ class DiskFrame(Parts):
         scores = named("score", request.scores, several=request.several)
         single = {argument: named(argument, [column])[0] for argument, column in request.single.items()}
         options: Any = {argument: name for argument, name in single.items() if argument in request.policies}
-        policies = request.policies | options
-        request = replace(request, keys=keys, scores=scores, truth=single["truth"], policies=policies)
-        frame = self.frame.with_columns(column.alias(name) for name, column in made.items())
-        return replace(self, frame=frame), request, expressions
+        request = replace(request, keys=keys, scores=scores, truth=single["truth"], policies=request.policies | options)
+        frame = self.frame.with_columns(column.alias(name) for name, column in columns.items())
+        return replace(self, frame=frame), request, columns, arguments
 
     def _call(self, request: Request, named: Mapping[str, str], undefined: float | None) -> PartQuery:
         self.refuse_tally(request, lambda rows: self.frame.head(rows).collect())
@@ -130,7 +126,7 @@ class DiskFrame(Parts):
         frame = in_places(self.frame, call.columns())
         rows, width = _height(frame), sum(map(_width, frame.collect_schema().dtypes()))
         # Parts differ in size.
-        most = math.ceil(1.5 * rows / self.partitions) if self.partitions else self.budget // (_BYTES_A_ROW + width)
+        most = math.ceil(1.5 * rows / self.partitions) if self.partitions else self.budget // (_BYTES_PER_ROW + width)
         partitions = self.partitions or math.ceil(1.2 * rows / max(1, most))
         if partitions <= 1 or not rows:
             whole = frame.collect()
@@ -144,7 +140,7 @@ class DiskFrame(Parts):
                 result = _by_range(call, frame, rows, most, folder)
                 done(rows)
                 return result
-            tables, parts = [], _written(frame, pl.struct(call.keys).hash() % partitions, folder)
+            tables, parts = [], _write_parts(frame, pl.struct(call.keys).hash() % partitions, folder)
             _refuse_label(parts, call)
             for part in parts:
                 height = _height(part)
@@ -166,13 +162,13 @@ class DiskFrame(Parts):
         """Combine the tallies of parts."""
         frame = in_places(self.frame, call.columns())
         schema, rows = frame.collect_schema(), _height(frame)
-        names, width = schema.names(), sum(map(_width, schema.dtypes()))
-        partitions = self.partitions or math.ceil(rows * (_BYTES_A_ROW + width) / self.budget)
+        width = sum(map(_width, schema.dtypes()))
+        partitions = self.partitions or math.ceil(rows * (_BYTES_PER_ROW + width) / self.budget)
         if partitions <= 1 or not rows:
             return _merged(first(frame.collect()), tallies, then)
         with part_folder(self.directory) as folder, _bar(rows, self.progress) as done:
             tables = []
-            for part in _written(frame, pl.struct(names).hash() % partitions, folder):
+            for part in _write_parts(frame, pl.struct(schema.names()).hash() % partitions, folder):
                 tables.append(in_part(first, part.collect()))
                 done(_height(part))
         return _merged(pl.concat(tables), tallies, then)
@@ -201,7 +197,7 @@ def _sorted(result: pl.DataFrame, call: PartQuery, keys: Sequence[str]) -> pl.Da
 
 
 def _refuse_label(parts: Sequence[pl.LazyFrame], call: PartQuery) -> None:
-    """Find the positive label: read only the truth of each part, up to the first part that has the label."""
+    """Raise if no part has the positive label. Read only the truth, up to the first part that has the label."""
     if call.request.positive is None:
         return
     tables: list[pl.DataFrame] = []
@@ -213,7 +209,7 @@ def _refuse_label(parts: Sequence[pl.LazyFrame], call: PartQuery) -> None:
 
 
 def _by_range(call: PartQuery, frame: pl.LazyFrame, rows: int, most: int, folder: Path) -> pl.DataFrame:
-    """Compute one row per group of a frame with a very large group."""
+    """Compute one row per group of a frame whose groups are too large for a part: split each into ranges of scores."""
     refuse_gain(call)
     results, passes, columns = [], Passes(), call.columns()
     for query in call.systems():
@@ -227,11 +223,8 @@ def _by_range(call: PartQuery, frame: pl.LazyFrame, rows: int, most: int, folder
             continue
         edges = range_edges(sampled[query.score], math.ceil(1.2 * rows / max(1, most)))
         with TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as below:
-            parts = _written(
-                part.with_columns(range_of(query.score, edges, ascending=call.request.ascending)),
-                pl.col(RANGE),
-                Path(below),
-            )
+            ranged = part.with_columns(range_of(query.score, edges, ascending=call.request.ascending))
+            parts = _write_parts(ranged, pl.col(RANGE), Path(below))
 
             def over_ranges(function: Part, parts: Sequence[pl.LazyFrame] = parts) -> pl.DataFrame:
                 return pl.concat(in_part(function, part.collect()) for part in parts)
@@ -258,8 +251,8 @@ def _by_equal_rows(call: PartQuery, part: pl.LazyFrame) -> pl.DataFrame | None:
         return None  # Let the errors be about the rows themselves.
 
 
-def _written(frame: pl.LazyFrame, part: pl.Expr, folder: Path) -> list[pl.LazyFrame]:
-    """Write a frame in parts."""
+def _write_parts(frame: pl.LazyFrame, part: pl.Expr, folder: Path) -> list[pl.LazyFrame]:
+    """Write the rows with each value of `part` into a file, and return the frames that read the files."""
     # The only unstable polars API in the package. One file per part, however large, because there are many parts.
     parts = pl.PartitionBy(folder, key={_PART: part}, include_key=False, approximate_bytes_per_file=None)
     sink(frame, parts, folder)
@@ -281,6 +274,7 @@ def sink(frame: pl.LazyFrame, target: Any, folder: Path) -> None:
 
 @contextmanager
 def _bar(rows: int, progress: bool) -> Iterator[Callable[[int], object]]:
+    """Show a progress bar if tqdm is installed, and yield the function that counts rows that are done."""
     try:
         from tqdm import tqdm
     except ImportError:
@@ -293,19 +287,18 @@ def _bar(rows: int, progress: bool) -> Iterator[Callable[[int], object]]:
 
 
 def _height(frame: pl.LazyFrame) -> int:
-    height: int = frame.select(pl.len()).collect(engine="streaming").item()
-    return height
+    return int(frame.select(pl.len()).collect(engine="streaming").item())
 
 
 def _width(dtype: pl.DataType) -> int:
-    """Estimate the bytes of a value."""
+    """Estimate the bytes of a value of this dtype."""
     if dtype.is_numeric() and not dtype.is_decimal():
         return int(pl.Series([0], dtype=dtype).estimated_size())
     return {pl.Boolean: 1, pl.Date: 4, pl.Datetime: 8, pl.Duration: 8, pl.Time: 8}.get(dtype.base_type(), 24)
 
 
 _FATAL = (signal.SIGTERM, signal.SIGHUP) if os.name == "posix" else ()
-_LOOKS = 15  # Pauses of 0.02 s in which no writer recreates the folder.
+_QUIET_PAUSES = 15  # Pauses of 0.02 s in which no writer recreates the folder.
 # Windows reports a full disk as ERROR_HANDLE_DISK_FULL (39) or ERROR_DISK_FULL (112).
 _SYSTEM_CODES = {39: errno.ENOSPC, 112: errno.ENOSPC} if os.name == "nt" else {}
 _WRITE_ERRORS = {
@@ -317,16 +310,16 @@ _WRITE_ERRORS = {
 
 @contextmanager
 def part_folder(directory: str | Path | None) -> Iterator[Path]:
-    """Create a folder in this directory, or in that of the system for temporary files."""
-    place = gettempdir() if directory is None else str(directory)
+    """Create a folder in this directory, or in the system's directory of temporary files, and remove it at the end."""
+    parent = gettempdir() if directory is None else str(directory)
     try:
-        place.encode()
-        temporary = TemporaryDirectory(prefix="frame_pr-", dir=place, ignore_cleanup_errors=True)
+        parent.encode()
+        temporary = TemporaryDirectory(prefix="frame_pr-", dir=parent, ignore_cleanup_errors=True)
     except UnicodeEncodeError:
         reason = "polars writes only to paths in UTF-8; rename the directory, or take another one with directory="
-        raise OSError(errno.EILSEQ, f"no parts can be written to the directory: {reason}", place) from None
+        raise OSError(errno.EILSEQ, f"no parts can be written to the directory: {reason}", parent) from None
     except OSError as error:
-        raise OSError(error.errno, f"no parts can be written to the directory: {error.strerror}", place) from None
+        raise OSError(error.errno, f"no parts can be written to the directory: {error.strerror}", parent) from None
     try:
         with temporary as name, _removed_on_signals(name):
             yield Path(name)
@@ -343,11 +336,11 @@ def _remove(folder: str) -> None:
 
     They would recreate the folder, so a file takes its name until they have finished.
     """
-    looks = 0
-    while looks < _LOOKS:
-        looks += 1
+    pauses = 0
+    while pauses < _QUIET_PAUSES:
+        pauses += 1
         if os.path.isdir(folder):
-            looks = 0
+            pauses = 0
             shutil.rmtree(folder, ignore_errors=True)
         with suppress(OSError):
             os.close(os.open(folder, os.O_CREAT | os.O_EXCL))
@@ -364,7 +357,7 @@ def _removed_on_signals(folder: str) -> Iterator[None]:
     signals in any way, leave that as it is.
     """
     numbers = [number for number in _FATAL if signal.getsignal(number) == signal.SIG_DFL]
-    if not numbers or threading.current_thread() is not threading.main_thread() or _is_waited_for():
+    if not numbers or threading.current_thread() is not threading.main_thread() or _is_woken_by_signals():
         yield
         return
     read_end, write_end = os.pipe()
@@ -385,8 +378,8 @@ def _removed_on_signals(folder: str) -> Iterator[None]:
         os.close(write_end)
 
 
-def _is_waited_for() -> bool:
-    """Return whether other code, such as an event loop, is woken by signals."""
+def _is_woken_by_signals() -> bool:
+    """Return whether signals wake other code, such as an event loop."""
     descriptor = signal.set_wakeup_fd(-1)
     signal.set_wakeup_fd(descriptor)
     return descriptor != -1
@@ -408,7 +401,7 @@ def _watch(read_end: int, numbers: Sequence[int], folder: str, ending: threading
 
 @dataclass(frozen=True)
 class StreamFrame(DiskFrame):
-    """A frame of the columns of a stream, without rows."""
+    """The columns of a stream, as a frame without rows. A call first writes the rows of the stream to files."""
 
     stream: Any
 
@@ -416,7 +409,7 @@ class StreamFrame(DiskFrame):
     def of(
         cls, stream: Any, budget: int, partitions: int | None, directory: Path | None, progress: bool
     ) -> StreamFrame:
-        """Make the frame of a stream."""
+        """Return the frame of a stream."""
         try:
             import pyarrow as pa
         except ImportError:
@@ -427,15 +420,15 @@ class StreamFrame(DiskFrame):
 
     def evaluate(self, request: Request, named: Mapping[str, str], means: Means | None, undefined: float | None) -> Any:
         """Compute metrics per group; wrong names and types are an error before the stream is read."""
-        frame, named_request, _ = self._with_named_columns(request)
+        frame, named_request, *_ = self._with_named_columns(request)
         call = frame._call(named_request, named, undefined)
         call.of_groups(frame.empty(call.columns()), means)
         with self._read(request) as rows:
             return rows.evaluate(request, named, means, undefined)
 
     def tally(self, request: Request, bins: Bins | None) -> Any:
-        """Count rows with equal values."""
-        frame, named_request, _ = self._with_named_columns(request)
+        """Aggregate rows with equal values; wrong names and types are an error before the stream is read."""
+        frame, named_request, *_ = self._with_named_columns(request)
         call = frame._call(named_request, {}, None)
         call.of_equal_rows(frame.empty(call.columns()), bins)
         with self._read(request) as rows:

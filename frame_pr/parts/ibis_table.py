@@ -25,7 +25,7 @@ try:
 except ImportError as error:
     raise ImportError('frame_pr.ibis needs ibis-framework and pyarrow: pip install "frame-pr[ibis]"') from error
 
-_SHARE = 0.01  # The share of the rows in a sample.
+_SHARE = 0.01  # The share of the rows that are in a sample.
 # Two columns next to those of a part, which are named by their places: the number of equal rows, and a text as bytes.
 _NUMBER = "number"
 _BYTES = "bytes"
@@ -110,15 +110,14 @@ class IbisFrame(Remote):
         schema = _sendable(self._placed(columns)).schema()
         for column, dtype in zip(columns, schema.types, strict=True):
             try:
-                if not dtype.is_interval():
-                    ibis.schema({"": dtype}).to_pyarrow()
-                    continue
+                if dtype.is_interval():
+                    raise NotImplementedError
+                ibis.schema({"": dtype}).to_pyarrow()
             except (NotImplementedError, KeyError):
-                pass
-            raise TypeError(
-                f"column {shown(column)} is {dtype}, which Ibis cannot send: cast it before the call, such as "
-                "run.mutate(name=run.name.cast('string'))"
-            )
+                raise TypeError(
+                    f"column {shown(column)} is {dtype}, which Ibis cannot send: cast it before the call, such as "
+                    "run.mutate(name=run.name.cast('string'))"
+                ) from None
         return pl.DataFrame(schema.to_pyarrow().empty_table())
 
     def evaluate(
@@ -146,10 +145,8 @@ class IbisFrame(Remote):
         rows = self._placed(call.columns())
         place = {name: str(i) for i, name in enumerate(call.columns())}
         if bins is not None:
-            binned = {
-                place[name]: self._edges_reached(name, rows[place[name]], bins, call.request) for name in call.scores
-            }
-            rows = rows.mutate(**binned)
+            for name in call.scores:
+                rows = rows.mutate(**{place[name]: self._edges_reached(name, rows[place[name]], bins, call.request)})
         count = call.request.single.get("count")
         number = rows.count() if count is None else rows[place[str(count)]].sum()
         table = self._count_equal_rows(rows, [place[name] for name in names], number)
@@ -175,7 +172,7 @@ class IbisFrame(Remote):
         return frame.select(**{place: frame[column] for place, column in zip(places(columns), columns, strict=True)})
 
     def _fetched(self, call: PartQuery, empty: pl.DataFrame) -> tuple[PartQuery, pl.DataFrame]:
-        """Fetch the rows of the call or their tally. Return the call that fits, and what was fetched."""
+        """Fetch the rows of the call or their tally. Return the call to run on them, and the rows."""
         columns, counting = call.columns(), call.counting()
         rows = self._placed(columns)
         if counting is not None:
@@ -202,9 +199,8 @@ class IbisFrame(Remote):
         tally = self._count_equal_rows(sample, sample.columns, sample.count())
         n = tally[_NUMBER]
         counts = tally.agg(rows=n.sum(), distinct=tally.count(), once=(n == 1).sum(), twice=(n == 2).sum())
-        ((rows, distinct, once, twice),) = (
-            map(int, (x or 0 for x in row.values())) for row in counts.to_pyarrow().to_pylist()
-        )
+        (row,) = counts.to_pyarrow().to_pylist()
+        rows, distinct, once, twice = (int(count or 0) for count in row.values())
         # Chao (1984): a lower bound for the number of distinct rows, from those seen once and twice in the sample.
         unseen = once * once / (2 * twice) if twice else once * (once - 1) / 2
         total = rows / _SHARE

@@ -65,23 +65,19 @@ class PartQuery:
         return str(self.columns().index(self.scores[0]))
 
     def columns(self) -> list[str]:
-        """Return the columns that are used, each of them once.
-
-        They are the columns of a part, the keys first.
-        """
+        """Return the columns that the call reads, which are those of a part: the keys first, each column once."""
         return list(dict.fromkeys(str(column) for column in self.request.columns()))
 
     def systems(self) -> list[PartQuery]:
         """Return the query of each single score."""
         if not self.request.several:
             return [self]
-        others = [[other for other in self.scores if other != score] for score in self.scores]
-        drops = self.request.unscored == "drop"
-        alone = [
-            replace(self.request, scores=[score], several=False, other_systems=names if drops else [])
-            for score, names in zip(self.scores, others, strict=True)
-        ]
-        return [replace(self, request=request) for request in alone]
+        queries, drops = [], self.request.unscored == "drop"
+        for score in self.scores:
+            others = [other for other in self.scores if drops and other != score]
+            request = replace(self.request, scores=[score], several=False, other_systems=others)
+            queries.append(replace(self, request=request))
+        return queries
 
     def counting(self) -> PartQuery | None:
         """Return the query for aggregated rows, whose counts are one more column; None if rows have counts already."""
@@ -100,11 +96,11 @@ class PartQuery:
         return pl.concat(named, how="vertical_relaxed")[[*self.by, "system", *self.named]]
 
     def in_order(self, result: pl.DataFrame, keys: Sequence[str]) -> pl.Series:
-        """Return the order of the rows of a result, sorted by these keys."""
+        """Return the numbers of the rows of a result, sorted by these keys."""
         systems = self.scores if self.request.several else ()
-        named = ["system" if key == "system" and systems else str(place) for place, key in enumerate(keys)]
-        table = pl.DataFrame([result[key].alias(name) for key, name in zip(keys, named, strict=True)])
-        return table.select(pl.arg_sort_by(sorted_by(named, systems))).to_series()
+        names = ["system" if key == "system" and systems else str(place) for place, key in enumerate(keys)]
+        table = pl.DataFrame([result[key].alias(name) for key, name in zip(keys, names, strict=True)])
+        return table.select(pl.arg_sort_by(sorted_by(names, systems))).to_series()
 
     def of_groups(self, part: pl.DataFrame, means: Means | None = None, *, all_groups: bool = False) -> pl.DataFrame:
         """Compute one row per group of the part. `all_groups`: also of those that frames of known totals have."""
@@ -117,7 +113,7 @@ class PartQuery:
         # Use the names of metrics, which no column of a part has.
         metrics = {name: name for name in self.names}
         rows = append_metrics(self._labelled(part), self._placed, metrics, "", self.undefined)
-        return rows.select(pl.col(of).alias(prefix + name) for name, of in self.named.items())
+        return rows.select(pl.col(metric).alias(prefix + name) for name, metric in self.named.items())
 
     def of_equal_rows(self, part: pl.DataFrame, bins: Bins | None) -> pl.DataFrame:
         """Aggregate equal rows of the part. With a positive label, the truth becomes Boolean."""
@@ -142,7 +138,7 @@ class PartQuery:
         return {name: total for name, total in self._placed.totals.items() if isinstance(total, pl.Expr)}
 
     def counts(self, schema: pl.Schema) -> dict[str, pl.Expr]:
-        """Return counts and sums over the rows and over the positives, which fingerprint a part with this schema."""
+        """Return counts and sums by which a part with this schema is recognized when it is read again."""
         truth, summed = self._truth(schema), {"scores": self.score}
         for name in ("weight", "count"):
             if (column := self.request.single.get(name)) is not None:
@@ -169,17 +165,18 @@ class PartQuery:
     @cached_property
     def _placed(self) -> Request:
         """Return the request of a part, whose truth is Boolean."""
-        at: dict[str, Any] = {name: pl.col(str(i)).alias(name) for i, name in enumerate(self.columns())}
         request = self.request
-        columns = request.single.items()
-        others: Any = {name: at[str(column)] for name, column in columns if name in request.policies}
+        placed: dict[str, Any] = {name: pl.col(str(i)).alias(name) for i, name in enumerate(self.columns())}
+        options: Any = {
+            option: placed[str(column)] for option, column in request.single.items() if option in request.policies
+        }
         return replace(
             request,
-            truth=at[str(request.truth)],
-            scores=[at[score] for score in self.scores],
-            other_systems=[at[str(score)] for score in request.other_systems],
-            keys=[at[key] for key in self.by],
-            policies=request.policies | others,
+            truth=placed[str(request.truth)],
+            scores=[placed[score] for score in self.scores],
+            other_systems=[placed[str(score)] for score in request.other_systems],
+            keys=[placed[key] for key in self.by],
+            policies=request.policies | options,
             positive=None,
         )
 
@@ -192,17 +189,17 @@ class PartQuery:
         return is_positive(truth, str(self.request.truth), schema[truth], positive)
 
     def _labelled(self, part: pl.DataFrame) -> pl.DataFrame:
-        # Boolean from here on: a part may have no row with the positive label, which is an error only in a whole frame.
+        """Return a part with Boolean labels: only a whole frame must have the positive label."""
         return part if self.request.positive is None else part.with_columns(self._truth(part.schema))
 
 
 def places(columns: Sequence[object]) -> list[str]:
-    """Return the names of the columns of a part."""
+    """Return the names that these columns have in a part."""
     return [str(place) for place in range(len(columns))]
 
 
 def in_places(frame: pl.LazyFrame, columns: Sequence[str]) -> pl.LazyFrame:
-    """Rename these columns of a frame to those of a part."""
+    """Select these columns and name them by their places."""
     return frame.select(cs.by_name(column).alias(place) for column, place in zip(columns, places(columns), strict=True))
 
 

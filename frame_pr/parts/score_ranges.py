@@ -58,7 +58,7 @@ def range_of(score: str, edges: pl.Series, *, ascending: bool) -> pl.Expr:
 
 
 def refuse_gain(call: PartQuery) -> None:
-    """Refuse metrics of gains: the best order needs the gains of all ranges together."""
+    """Refuse gains: the best order needs the gains of all ranges together."""
     if call.request.policies.get("gain") is not None:
         raise ValueError(
             "gain= needs all rows of a group together, and one that is too large, or all there is without by=, is "
@@ -92,25 +92,20 @@ def count_classes(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     """Count rows and positives of each range in the part, with the prevalence of its group if a column has it."""
     rows, output = call.rows_of(part, [*call.keys, RANGE], {})
     table = class_counts(rows.frame, has_counts=rows.has_counts, drops=rows.key.drops)
-    if isinstance(share := call.request.prevalence, str):
-        shares = totals_in_rows(rows.frame, "prevalence", share, pl.Float64(), typed=shares_of_positives)
-        table = table.join(shares, on="group", how="left")
+    if isinstance(column := call.request.prevalence, str):
+        prevalence = totals_in_rows(rows.frame, "prevalence", column, pl.Float64(), typed=shares_of_positives)
+        table = table.join(prevalence, on="group", how="left")
     return output.restore(table.rename(lambda name: name if name == "group" else _SUM + name)).collect()
 
 
 def weights_of_ranges(counts: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     """Compute the weights of positives and negatives of each range, which are those of its group."""
-    coder = _coding_of(counts, call.keys)
+    coder, prevalence = _coding_of(counts, call.keys), call.request.prevalence
     ranges = coder.rows.rename(lambda column: column.removeprefix(_SUM))
-    share, name, dtype = call.request.prevalence, "prevalence", pl.Float64()
-    if isinstance(share, str):
-        share = totals_in_rows(ranges, name, share, dtype, typed=shares_of_positives)
-    elif not isinstance(share, float):
-        keys = dict(zip(call.by, call.keys, strict=True))
-        table = totals_frame(share, name, keys, counts.schema)
-        share = totals_in_frame(table, name, coder, 1, dtype, shares_of_positives)
+    if not isinstance(prevalence, float):
+        prevalence = _known_total(ranges, coder, call, "prevalence", prevalence, pl.Float64(), shares_of_positives)
     groups = ranges.group_by("group").agg(pl.col("rows", "positives").sum())
-    weights = ranges.join(class_weights(groups, share), on="group")
+    weights = ranges.join(class_weights(groups, prevalence), on="group")
     return weights.select(*call.keys, RANGE, "of_positive", "of_negative").collect()
 
 
@@ -138,9 +133,9 @@ def units_of(sizes: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
 def count_ranges(part: pl.DataFrame, call: PartQuery, units: pl.DataFrame | None) -> pl.DataFrame:
     """Return, for each range in the part, its rows and positives, and known totals that are columns of the rows."""
     rows, output = call.rows_of(part, [*call.keys, RANGE], call.totals_in_rows(), units=units)
-    alone = replace(rows, totals=[])
-    total_columns = {_SUM + name: name for name in TOTAL_POLICIES}
-    table = aggregate(alone, plan_for(alone, TOTAL_POLICIES)).select("group", **total_columns)
+    without_totals = replace(rows, totals=[])
+    counts = aggregate(without_totals, plan_for(without_totals, TOTAL_POLICIES))
+    table = counts.select("group", **{_SUM + name: name for name in TOTAL_POLICIES})
     unjudged = rows.frame.group_by("group").agg(rows.unjudged().sum().alias(_SUM + UNJUDGED.total))
     table = table.join(unjudged, on="group", how="left")
     for total in rows.totals:
@@ -153,31 +148,32 @@ def starts_of(counts: pl.DataFrame, call: PartQuery, units: pl.DataFrame | None)
     if units is not None:
         counts = counts.join(units, on=[*call.keys, RANGE], how="left", nulls_equal=True)
     coder = _coding_of(counts, call.keys)
-    masses = (*MASSES, UNJUDGED)
-    sums, ranked = {mass: pl.col(_SUM + mass.total) for mass in masses}, pl.col(RANGE).is_not_null()
+    sums = {mass: pl.col(_SUM + mass.total) for mass in (*MASSES, UNJUDGED)}
     totals = _known_totals(coder, call, pl.Int64() if units is None else pl.Float64())
     unit = [] if units is None else [pl.col("unit").first()]
     groups = coder.rows.group_by("group").agg(*(total.sum().alias(mass.total) for mass, total in sums.items()), *unit)
     groups = with_totals(groups, totals, in_units=units is not None)
-    groups = groups.select("group", **{mass.in_all: mass.total for mass in masses})
-    before = {
-        mass.before: (number.cum_sum() - number).over("group")
-        for mass, total in sums.items()
-        for number in (pl.when(ranked).then(total).otherwise(0),)
-    }
+    groups = groups.select("group", **{mass.in_all: mass.total for mass in sums})
+    # Rows without a score have no range, and rank nowhere.
+    ranked = {mass: pl.when(pl.col(RANGE).is_not_null()).then(total).otherwise(0) for mass, total in sums.items()}
+    before = {mass.before: (number.cum_sum() - number).over("group") for mass, number in ranked.items()}
     starts = coder.rows.sort("group", RANGE, nulls_last=True).with_columns(**before, later_precision=pl.lit(0.0))
     return starts.join(groups, on="group").select(*call.keys, RANGE, *START).collect()
 
 
 def _known_totals(coder: Coding, call: PartQuery, dtype: pl.DataType) -> list[pl.LazyFrame]:
-    """Return the known totals of groups, of which a table of ranges has those that are columns of the rows."""
-    keys, schema = dict(zip(call.by, call.keys, strict=True)), coder.rows.collect_schema()
-    return [
-        totals_in_rows(coder.rows, name, value, dtype)
-        if isinstance(value, str)
-        else totals_in_frame(totals_frame(value, name, keys, schema), name, coder, 1, dtype)
-        for name, value in call.request.totals.items()
-    ]
+    """Return the known totals of groups. The ranges have those that are columns of the rows."""
+    return [_known_total(coder.rows, coder, call, name, value, dtype) for name, value in call.request.totals.items()]
+
+
+def _known_total(
+    ranges: pl.LazyFrame, coder: Coding, call: PartQuery, name: str, total: Any, dtype: pl.DataType, typed: Any = None
+) -> pl.LazyFrame:
+    """Return a known total of each group, whose value is the name of a column of the ranges or a frame."""
+    if isinstance(total, str):
+        return totals_in_rows(ranges, name, total, dtype, typed=typed)
+    table = totals_frame(total, name, dict(zip(call.by, call.keys, strict=True)), coder.rows.collect_schema())
+    return totals_in_frame(table, name, coder, 1, dtype, typed)
 
 
 def best_precision(

@@ -30,6 +30,7 @@ if not hasattr(DataFrame, "toArrow"):
         "memory, .toPandas()"
     )
 
+Batches = Iterator[pa.RecordBatch]
 _BINARY = "UTF8_BINARY"
 _NOT_SENT = ("CalendarIntervalType", "YearMonthIntervalType")
 
@@ -98,7 +99,7 @@ class SparkFrame(Shuffled):
         self._refuse_equal_names(metrics.columns, keys)
         to_part = partial(_by_group, function, empty, len(keys), metrics.to_arrow().schema.types)
         fields = [*frame.schema.fields[: len(keys)], *_fields(metrics)]
-        return _renamed_or_raised(_mapped(frame, range(len(keys)) if shuffled else None, to_part, fields), fields)
+        return _named_result(frame, range(len(keys)) if shuffled else None, to_part, fields)
 
     def append_columns(self, columns: Sequence[str], keys: Sequence[str], function: Part) -> DataFrame:
         """Return the frame with the columns that the function computes for each part."""
@@ -107,7 +108,7 @@ class SparkFrame(Shuffled):
         used = [self.columns().index(column) for column in columns]
         fields = [*self.frame.schema, *_fields(new)]
         to_part = partial(_append_to_part, function, used, new.to_arrow().schema.types)
-        return _renamed_or_raised(_mapped(self.frame, used[: len(keys)], to_part, fields), fields)
+        return _named_result(self.frame, used[: len(keys)], to_part, fields)
 
     def in_ranges(self, call: PartQuery) -> Callable[[Part], pl.DataFrame]:
         """Shuffle by ranges of scores, and apply each function to the parts."""
@@ -121,7 +122,7 @@ class SparkFrame(Shuffled):
         numbers = number(empty)
         fields = [*frame.schema, *_fields(numbers)]
         to_part = partial(_append_to_part, number, range(empty.width), numbers.to_arrow().schema.types)
-        ranged = _renamed_or_raised(_mapped(frame, None, to_part, fields), fields)
+        ranged = _named_result(frame, None, to_part, fields)
         return partial(_collected, ranged, [empty.width], empty.hstack(numbers))
 
     def together(self, groups: DataFrame, others: pl.DataFrame, keys: Sequence[str]) -> DataFrame:
@@ -178,13 +179,34 @@ def _fields(result: pl.DataFrame) -> list[StructField]:
     return [StructField(field.name, from_arrow_type(field.type)) for field in result.to_arrow().schema]
 
 
-def _mapped(
-    frame: DataFrame,
-    keys: Sequence[int] | None,
-    function: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
-    fields: Sequence[StructField],
+def _named_result(
+    frame: DataFrame, keys: Sequence[int] | None, function: Callable[[Batches], Batches], fields: Sequence[StructField]
 ) -> DataFrame:
-    """Apply the function to each part. The result has columns named by their places, and the column `error`."""
+    """Apply the function to each part, name the columns by these fields, and raise the errors that rows carry.
+
+    Spark raises its own exceptions: they begin with our message and have no stack of a worker.
+    """
+    result = _mapped(frame, keys, function, fields).where("error IS NULL OR CAST(raise_error(error) AS BOOLEAN)")
+    return result.drop("error").toDF(*(field.name for field in fields))
+
+
+def _collected(frame: DataFrame, keys: Sequence[int] | None, empty: pl.DataFrame, function: Part) -> pl.DataFrame:
+    """Apply a function to each part and collect the results, which may have types that Spark lacks."""
+    packed = _mapped(frame, keys, partial(_packed, function, empty.columns), [StructField("part", BinaryType())])
+    rows = packed.collect()
+    for row in rows:
+        if row.error is not None:
+            raise ValueError(row.error)
+    return pl.concat([function(empty), *(pl.DataFrame.deserialize(BytesIO(row.c0)) for row in rows)])
+
+
+def _mapped(
+    frame: DataFrame, keys: Sequence[int] | None, function: Callable[[Batches], Batches], fields: Sequence[StructField]
+) -> DataFrame:
+    """Apply the function to each part. The result has columns named by their places, and the column `error`.
+
+    `keys`: the places of the columns whose equal values are brought into one part; None keeps the parts as they are.
+    """
     for field in frame.schema:
         _refuse_unsent(field)
     names = frame.columns
@@ -205,59 +227,42 @@ def _mapped(
         return rows.mapInArrow(function, StructType([*result_fields, StructField("error", StringType())]))
 
 
-def _renamed_or_raised(frame: DataFrame, fields: Sequence[StructField]) -> DataFrame:
-    """Name the columns by these fields, and raise the errors that rows carry.
-
-    Spark raises its own exceptions: they begin with our message and have no stack of a worker.
-    """
-    frame = frame.where("error IS NULL OR CAST(raise_error(error) AS BOOLEAN)")
-    return frame.drop("error").toDF(*(field.name for field in fields))
+# functions that run on each part --------------------------------------------------------------------------------------
 
 
-def _collected(frame: DataFrame, keys: Sequence[int] | None, empty: pl.DataFrame, function: Part) -> pl.DataFrame:
-    """Apply a function to each part and collect the results, which may have types that Spark lacks."""
-    packed = _mapped(frame, keys, partial(_packed, function, empty.columns), [StructField("part", BinaryType())])
-    rows = packed.collect()
-    for row in rows:
-        if row.error is not None:
-            raise ValueError(row.error)
-    return pl.concat([function(empty), *(pl.DataFrame.deserialize(BytesIO(row.c0)) for row in rows)])
-
-
-def _columns(batches: Iterator[pa.RecordBatch]) -> list[pa.RecordBatch]:
-    return [pa.RecordBatch.from_struct_array(batch.column(0)) for batch in batches]
+def _table(batches: Batches) -> pa.Table | None:
+    """Return the rows of a part, which Spark sends as structs; None if there are none."""
+    rows = [pa.RecordBatch.from_struct_array(batch.column(0)) for batch in batches]
+    return pa.Table.from_batches(rows) if rows else None
 
 
 def _by_group(
-    function: Part, empty: pl.DataFrame, keys: int, metric_types: list[pa.DataType], batches: Iterator[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
-    if rows := _columns(batches):
-        part = pl.DataFrame(pa.Table.from_batches(rows).rename_columns(empty.columns))
+    function: Part, empty: pl.DataFrame, keys: int, metric_types: list[pa.DataType], batches: Batches
+) -> Batches:
+    if (table := _table(batches)) is not None:
+        part = pl.DataFrame(table.rename_columns(empty.columns))
         # Return the keys as Spark sent them, because it does not accept all types that polars would return.
-        types = [*rows[0].schema.types[:keys], *metric_types]
+        types = [*table.schema.types[:keys], *metric_types]
         yield from _or_error(lambda: in_part(function, part).to_arrow().columns, types)
     elif not keys:
         yield from _or_error(lambda: function(empty).to_arrow().columns, metric_types)
 
 
-def _append_to_part(
-    function: Part, used: Sequence[int], new_types: list[pa.DataType], batches: Iterator[pa.RecordBatch]
-) -> Iterator[pa.RecordBatch]:
-    if rows := _columns(batches):
-        table = pa.Table.from_batches(rows)
+def _append_to_part(function: Part, used: Sequence[int], new_types: list[pa.DataType], batches: Batches) -> Batches:
+    if (table := _table(batches)) is not None:
         part = pl.DataFrame(table.select(list(used)).rename_columns(places(used)))
         yield from _or_error(
             lambda: [*table.columns, *in_part(function, part).to_arrow().columns], [*table.schema.types, *new_types]
         )
 
 
-def _packed(function: Part, names: list[str], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    if rows := _columns(batches):
-        part = pl.DataFrame(pa.Table.from_batches(rows).rename_columns(names))
+def _packed(function: Part, names: list[str], batches: Batches) -> Batches:
+    if (table := _table(batches)) is not None:
+        part = pl.DataFrame(table.rename_columns(names))
         yield from _or_error(lambda: [pa.array([in_part(function, part).serialize()], pa.binary())], [pa.binary()])
 
 
-def _or_error(columns: Callable[[], list[Any]], types: Sequence[pa.DataType]) -> Iterator[pa.RecordBatch]:
+def _or_error(columns: Callable[[], list[Any]], types: Sequence[pa.DataType]) -> Batches:
     """Return these columns with these types and an empty `error`, or one row with only an error.
 
     An exception would carry the stack of the worker, and Spark would retry the task.

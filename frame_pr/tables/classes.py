@@ -22,7 +22,7 @@ _ROUNDED = 0.01
 
 
 class _Classes(NamedTuple):
-    """The caller's names of the columns, which are `truth`, or `truth0`, ..., and `score0`, ... in the tables below."""
+    """The caller's names of the columns. The tables below call them `truth`, or `truth0` and so on, and `score0`."""
 
     labels: list[Any]
     truths: list[Any]
@@ -40,10 +40,10 @@ class _Classes(NamedTuple):
         named |= {f"score{i}": ("scores", name) for i, name in enumerate(self.scores)}
         return named | ({} if self.prediction is None else {"prediction": ("prediction", self.prediction)})
 
-    def new(self) -> list[str]:
+    def new_columns(self) -> list[str]:
         """Return the names of the columns that the result adds."""
-        optional = {"score": bool(self.scores), "prediction": self.prediction is not None}
-        return ["class", "truth", *(name for name, is_passed in optional.items() if is_passed)]
+        score = ["score"] if self.scores else []
+        return ["class", "truth", *score, *([] if self.prediction is None else ["prediction"])]
 
 
 @public()
@@ -113,7 +113,7 @@ def unpivot_classes(
         kind.refuse_missing([name], argument)
     refuse_repeats(internal.values())
     carried = [name for name in kind.columns if name not in [used for _, used in internal.values()]]
-    refuse_carried_as(parsed.new(), carried)
+    refuse_carried_as(parsed.new_columns(), carried)
     source = kind.read([name for _, name in internal.values()])
     source = source.select(by_name(name).alias(column) for column, (_, name) in internal.items())
     schema = source.collect_schema()
@@ -128,7 +128,7 @@ def unpivot_classes(
     table = _unpivoted(source.with_row_index("row"), parsed, labels)
     # In memory, the rows are in order already.
     table = table.sort("place", "row") if kind.height is None else table
-    return kind.spread(table, carried, parsed.new())
+    return kind.spread(table, carried, parsed.new_columns())
 
 
 def _parse_arguments(truth: Any, scores: Any, prediction: Any, classes: Any) -> _Classes:
@@ -162,7 +162,7 @@ def _parse_arguments(truth: Any, scores: Any, prediction: Any, classes: Any) -> 
 
 
 def _by_label(argument: str, columns: Any) -> dict[Any, Any]:
-    """Return columns by their label, which is their name unless the caller gave another."""
+    """Return columns by their label, which is the name of the column if there is no dict."""
     if columns is None:
         return {}
     if not isinstance(columns, Mapping):
@@ -172,19 +172,20 @@ def _by_label(argument: str, columns: Any) -> dict[Any, Any]:
         return {name: name for name in column_names(argument, names)}
     column_names(argument, list(columns.values()))
     labels = set(map(str, columns))
-    crossed = [label for label, name in columns.items() if str(name) in labels - {str(label)}]
-    for label in crossed[:1]:
-        warn(
-            f"{argument}: class {shown(label)} has column {shown(columns[label])}, which is named like another class; "
-            "check the order, or rename the columns if it is meant"
-        )
+    for label, name in columns.items():
+        if str(name) in labels - {str(label)}:
+            warn(
+                f"{argument}: class {shown(label)} has column {shown(name)}, which is named like another class; check "
+                "the order, or rename the columns if it is meant"
+            )
+            break
     return dict(columns)
 
 
 def _column_of(name: Any, columns: Sequence[Any]) -> Any:
     """Return the column of a class. Classes that are numbers, as in `classes_` of a model, may have a text as name."""
-    names = [name, str(name), *([str(int(name))] if isinstance(name, float) and name.is_integer() else [])]
-    return next((column for text in names for column in columns if column == text), name)
+    names = [name, str(name), str(int(name)) if isinstance(name, float) and name.is_integer() else name]
+    return next((column for candidate in names for column in columns if column == candidate), name)
 
 
 def _as_integer(label: Any) -> Any:
@@ -206,12 +207,12 @@ def _labels(arguments: _Classes, schema: pl.Schema) -> pl.Series:
 
 
 def _validate_classes(data: pl.DataFrame, arguments: _Classes, labels: pl.Series, *, sums: bool) -> pl.DataFrame:
-    """Validate the labels: each of them is one of the classes. `sums`: whether to look at the sums of the scores."""
-    named = arguments.internal_columns()
+    """Return the rows, and raise for labels that are no class. `sums`: whether to look at the sums of the scores."""
+    columns = arguments.internal_columns()
     for internal in ("truth", "prediction"):
-        if internal in named:
-            refuse_unknown_labels(internal, named[internal][1], data[internal], labels)
-    for internal, (argument, name) in named.items():
+        if internal in columns:
+            refuse_unknown_labels(internal, columns[internal][1], data[internal], labels)
+    for internal, (argument, name) in columns.items():
         if argument == "truth" and not arguments.by_label:
             values.check_labels("truth", str(name), data[internal], None, "")
         if argument == "scores":
@@ -226,13 +227,13 @@ def _validate_classes(data: pl.DataFrame, arguments: _Classes, labels: pl.Series
 
 def _warn_of_sums(scores: pl.DataFrame) -> None:
     """Warn if the columns of a row are not the probabilities of its classes."""
-    columns = scores.fill_nan(None).drop_nulls().get_columns()
-    shares = all(column.is_between(0, 1).all() for column in columns)
-    votes = all(column.is_in([0.0, 1.0]).all() for column in columns)
-    totals = pl.DataFrame(columns).sum_horizontal()
+    present = scores.fill_nan(None).drop_nulls()
+    are_shares = all(column.is_between(0, 1).all() for column in present)
+    are_votes = all(column.is_in([0.0, 1.0]).all() for column in present)
+    totals = present.sum_horizontal()
     # Some tools round probabilities to two digits.
-    far = (totals - 1).abs() > _ROUNDED * max(2, len(columns))
-    if shares and not votes and totals.len() >= _FEW and 2 * far.sum() > totals.len():
+    far = (totals - 1).abs() > _ROUNDED * max(2, present.width)
+    if are_shares and not are_votes and totals.len() >= _FEW and 2 * far.sum() > totals.len():
         low, high = totals.sort().gather([0, -1])
         warn(
             f"scores: the columns of the classes sum up to {low:.3g} to {high:.3g} in a row, and the probabilities of "
@@ -242,26 +243,19 @@ def _warn_of_sums(scores: pl.DataFrame) -> None:
 
 
 def _unpivoted(rows: pl.LazyFrame, arguments: _Classes, labels: pl.Series) -> pl.LazyFrame:
-    """Return `row`, its `place` among the classes, and the new columns."""
+    """Return `row`, the `place` of a class among the classes, and the new columns."""
     schema = rows.collect_schema()
-    scores = [f"score{i}" for i in range(len(arguments.scores))]
-    common = (
-        pl.DataFrame(schema={column: schema[column] for column in scores} or {"none": pl.Null})
-        .unpivot()
-        .schema["value"]
-    )
+    score_dtypes = {column: dtype for column, dtype in schema.items() if column.startswith("score")}
+    common = pl.DataFrame(schema=score_dtypes or {"none": pl.Null}).unpivot().schema["value"]
+    of_labels = [column for column in ("truth", "prediction") if column in schema]
     parts = []
     for place, label in enumerate(labels):
-        new = [
-            (label_value(column, schema[column]) == label).alias(column)
-            for column in ("truth", "prediction")
-            if column in schema
-        ]
+        new = [(label_value(column, schema[column]) == label).alias(column) for column in of_labels]
         if not arguments.by_label:
             truth = f"truth{place}"
             new.append(values.is_positive(truth, str(arguments.truths[place]), schema[truth], None).alias("truth"))
-        if scores:
-            new.append(pl.col(scores[place]).cast(common).alias("score"))
+        if arguments.scores:
+            new.append(pl.col(f"score{place}").cast(common).alias("score"))
         parts.append(pl.struct(new).alias(str(place)))
     table = rows.select("row", *parts).unpivot(index="row", variable_name="place", value_name="new").unnest("new")
     number = pl.col("place").cast(pl.UInt32)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import polars as pl
@@ -106,38 +107,27 @@ def join_judgments(
     if others := [name for name in groups if name not in keys]:
         raise ValueError(f"drop_unjudged: column {shown(others[0])} is not in on; give columns that on= names, too")
     run, judgments = read_stream(run), read_stream(judgments)
-    kinds = find_kind(run), find_kind(judgments)
-    if kinds[0] is None or type(kinds[0]) is not type(kinds[1]):
-        passed = [kind_of_value(frame) for frame in (run, judgments)]
+    left, right = find_kind(run), find_kind(judgments)
+    if left is None or right is None or type(left) is not type(right):
         raise TypeError(
             "run and judgments must both be polars DataFrames, both LazyFrames, both pandas DataFrames or both Tables; "
-            f"got {passed[0]} and {passed[1]}{path_advice(run) or path_advice(judgments)}"
+            f"got {kind_of_value(run)} and {kind_of_value(judgments)}{path_advice(run) or path_advice(judgments)}"
         )
-    refuse_missing(runs, kinds[0].columns, "run", "by")
-    columns = [_others(kinds[0], "run", keys, runs), _others(kinds[1], "judgments", keys)]
-    if there := [name for name in runs if name in columns[1]]:
-        raise ValueError(f"by names columns of the run alone, and the judgments have {shown(there[0])}: name it in on=")
-    if clash := [name for name in columns[0] if name in columns[1]]:
+    refuse_missing(runs, left.columns, "run", "by")
+    refuse_missing(keys, left.columns, "run", "on")
+    refuse_missing(keys, right.columns, "judgments", "on")
+    if both := [name for name in runs if name in right.columns]:
+        raise ValueError(f"by names columns of the run alone, and the judgments have {shown(both[0])}: name it in on=")
+    if both := [name for name in left.columns if name in right.columns and name not in keys]:
         raise ValueError(
-            f"run and judgments both have a column {examples(clash)} that is not in on: "
-            "rename or drop it in one of them"
+            f"run and judgments both have a column {examples(both)} that is not in on: rename or drop it in one of them"
         )
-    joined: Frame = kinds[0].give_joined(kinds[1], _join(kinds[0], kinds[1], keys, runs, groups), keys, runs)
+    joined: Frame = left.give_joined(right, _join(left, right, keys, runs, groups), keys, runs)
     return joined
 
 
-def _others(kind: Any, which: str, keys: list[Any], runs: Sequence[Any] = ()) -> list[Any]:
-    """Return the columns of a frame that are not keys."""
-    refuse_missing(keys, kind.columns, which, "on")
-    return [name for name in kind.columns if name not in keys and name not in runs]
-
-
 def _join(
-    run: FrameKind[Any],
-    judgments: FrameKind[Any],
-    on_names: list[Any],
-    by_names: list[Any],
-    groups: list[Any],
+    run: FrameKind[Any], judgments: FrameKind[Any], on_names: list[Any], by_names: list[Any], groups: list[Any]
 ) -> pl.LazyFrame:
     """Join two frames in full by keys. Kinds that gather rows get row numbers instead of columns.
 
@@ -149,42 +139,37 @@ def _join(
     left, run_columns = _joinable(run, by | on, [*by_names, *on_names], "run")
     right, judgment_columns = _joinable(judgments, on, on_names, "judgment")
     _refuse_types(on, left.collect_schema(), right.collect_schema())
-    left = left.map_batches(_refuse_repeats("run", by | on), schema=left.collect_schema())
-    right = right.map_batches(_refuse_repeats("judgments", on), schema=right.collect_schema())
+    left = left.map_batches(partial(_refuse_repeats, side="run", keys=by | on), schema=left.collect_schema())
+    right = right.map_batches(partial(_refuse_repeats, side="judgments", keys=on), schema=right.collect_schema())
     judged, left, right = right.select(*on), left.with_columns(in_run=True), right.with_columns(in_judgments=True)
     if by:
         left = left.cache()
-        each = left.select(*by).unique(maintain_order=True)
-        right = each.join(right, how="cross", maintain_order="left_right")
+        right = left.select(*by).unique(maintain_order=True).join(right, how="cross", maintain_order="left_right")
     # A full join has no order otherwise, least of all on the streaming engine.
     keys = [*by, *on]
     joined = left.join(right, on=keys, how="full", coalesce=True, nulls_equal=True, maintain_order="left_right")
     if run.joins_rows:
         joined = joined.with_columns(by=pl.col("run").min().over(list(by)) if by else pl.lit(None))
-    joined = map_whole(joined, _warn_of_no_match(on), joined.collect_schema())
+    joined = map_whole(joined, partial(_warn_of_no_match, on=on), joined.collect_schema())
     if groups:
-        named = [key for key, name in on.items() if name in map(str, groups)]
-        joined = joined.join(judged, on=named, how="semi", nulls_equal=True, maintain_order="left")
+        group_keys = [key for key, name in on.items() if name in map(str, groups)]
+        joined = joined.join(judged, on=group_keys, how="semi", nulls_equal=True, maintain_order="left")
     if run.joins_rows:
         return joined.select("run", "judgment", "by")
     return joined.select(*keys, *run_columns, *judgment_columns).rename(by | on | run_columns | judgment_columns)
 
 
-def _warn_of_no_match(on: dict[str, str]) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    """Warn if no row is both in the run and in the judgments, and both have at least two rows."""
-
-    def check_matches(joined: pl.DataFrame) -> pl.DataFrame:
-        in_run, in_judgments = (joined[side].fill_null(False) for side in ("in_run", "in_judgments"))
-        if min(in_run.sum(), in_judgments.sum()) > 1 and not (in_run & in_judgments).any():
-            keys = [joined.filter(side).select(*on).row(0) for side in (in_run, in_judgments)]
-            of_run, judged = (shown(key if len(key) > 1 else key[0]) for key in keys)
-            warn(
-                f"on: run and judgments have no value of ({', '.join(on.values())}) in common, the run has {of_run} "
-                f"and the judgments have {judged}; check that both write them in the same way"
-            )
-        return joined
-
-    return check_matches
+def _warn_of_no_match(joined: pl.DataFrame, on: dict[str, str]) -> pl.DataFrame:
+    """Return the rows. Warn if none is both in the run and in the judgments, and both have at least two rows."""
+    in_run, in_judgments = (joined[side].fill_null(False) for side in ("in_run", "in_judgments"))
+    if min(in_run.sum(), in_judgments.sum()) > 1 and not (in_run & in_judgments).any():
+        keys = [joined.filter(side).select(*on).row(0) for side in (in_run, in_judgments)]
+        of_run, judged = (shown(key if len(key) > 1 else key[0]) for key in keys)
+        warn(
+            f"on: run and judgments have no value of ({', '.join(on.values())}) in common, the run has {of_run} "
+            f"and the judgments have {judged}; check that both write them in the same way"
+        )
+    return joined
 
 
 def _joinable(
@@ -212,18 +197,14 @@ def _refuse_types(on: dict[str, str], run: pl.Schema, judgments: pl.Schema) -> N
             raise TypeError(f"on: column {shown(name)} is Object: make text or numbers of it before the call")
 
 
-def _refuse_repeats(which: str, on: dict[str, str]) -> Callable[[pl.DataFrame], pl.DataFrame]:
-    def check_keys(frame: pl.DataFrame) -> pl.DataFrame:
-        repeated = frame.select(*on).filter(frame.select(*on).is_duplicated())
-        if repeated.height:
-            counts = repeated.group_by(list(on), maintain_order=True).len(name="times").rows()
-            few = ", ".join(f"{shown(tuple(key))} {n} times" for *key, n in counts[:_EXAMPLES])
-            names = ", ".join(on.values())
-            values = pluralize(len(counts), f"value of ({names}) stands", f"values of ({names}) stand")
-            advice = ", or of several runs name the column that tells them apart, by=" if which == "run" else ""
-            raise ValueError(
-                f"in the {which}, {values} in more than one row, such as {few}: keep one row of each{advice}"
-            )
-        return frame
-
-    return check_keys
+def _refuse_repeats(frame: pl.DataFrame, side: str, keys: dict[str, str]) -> pl.DataFrame:
+    """Return the frame, and raise if a key occurs twice in it. `side`: whether it is the run or the judgments."""
+    repeated = frame.select(*keys).filter(frame.select(*keys).is_duplicated())
+    if repeated.height:
+        counts = repeated.group_by(list(keys), maintain_order=True).len(name="times").rows()
+        few = ", ".join(f"{shown(tuple(key))} {n} times" for *key, n in counts[:_EXAMPLES])
+        names = ", ".join(keys.values())
+        values = pluralize(len(counts), f"value of ({names}) stands", f"values of ({names}) stand")
+        advice = ", or of several runs name the column that tells them apart, by=" if side == "run" else ""
+        raise ValueError(f"in the {side}, {values} in more than one row, such as {few}: keep one row of each{advice}")
+    return frame

@@ -15,8 +15,8 @@ from frame_pr.frames.messages import pluralize, shown, warn
 from frame_pr.inputs.values import type_of
 
 _MANY = 10_000
-"""From this many lists on, the streaming engine takes two thirds of the time. With several systems, the lists are
-sorted, and it takes a third more."""
+"""From this many lists on, the streaming engine takes two thirds of the time. With several systems, whose lists are
+sorted, it takes a third more."""
 _LABELS = (
     "explode_lists takes lists of items, the relevant and the ranked ones; for lists of labels and of their scores, "
     "use frame.explode({truth}, {score})"
@@ -25,7 +25,7 @@ _EMPTY = "drop these rows, or fill them with empty lists"
 
 
 class _Lists(NamedTuple):
-    """The caller's names of the columns `truth`, `ranked0`, `scores0`, `by0` and so on."""
+    """The caller's names of the columns. The tables below call them `truth`, `ranked0`, `scores0`, `by0` and so on."""
 
     truth: str
     ranked: list[Any]
@@ -147,9 +147,9 @@ def explode_lists(
 
 
 def _with_lists(source: pl.LazyFrame, lists: _Lists, *, expressions: bool) -> pl.LazyFrame:
-    """Read the columns; arrays become lists, and all items have one dtype."""
+    """Return the rows with all lists as List, those of items with one dtype. `expressions`: for advice in an error."""
     schema = source.collect_schema()
-    inner: dict[str, pl.DataType] = {}
+    items: dict[str, pl.DataType] = {}
     for internal, (argument, name) in lists.internal_columns().items():
         dtype = schema[internal]
         if argument == "by":
@@ -159,41 +159,36 @@ def _with_lists(source: pl.LazyFrame, lists: _Lists, *, expressions: bool) -> pl
             raise TypeError(f"{argument} column {shown(name)} is {type_of(dtype)}: it must hold lists{advice}")
         if isinstance(dtype, pl.Array):
             source = source.with_columns(pl.col(internal).arr.to_list())
-        held: Any = dtype.inner
-        if argument == "scores":
-            if not (held.is_numeric() or held == pl.Null):
-                raise TypeError(f"scores column {shown(name)} holds lists of {type_of(held)}: make numbers of them")
-        elif held != pl.Null:
-            inner[internal] = held
-    # If all lists are empty, the dtype says nothing.
-    for internal, dtype in inner.items():
-        first, *_ = inner
-        if dtype != inner[first]:
-            first_list, other = (lists.internal_columns()[name][1] for name in (first, internal))
-            lists_of = (
-                f"{shown(first_list)} holds lists of {type_of(inner[first])}, and {shown(other)} of {type_of(dtype)}"
-            )
-            if inner[first] == pl.Boolean or dtype.is_float():
-                raise TypeError(f"{lists_of}: {_LABELS.format(truth=shown(first_list), score=shown(other))}")
-            wanted = pl.String() if inner[first] == pl.String else dtype
-            name = shown(other if wanted != dtype else first_list)
-            advice = f"such as pl.col({name}).cast(pl.List(pl.{wanted}))" if expressions else "by making all items text"
+        inner: Any = dtype.inner
+        if argument == "scores" and not (inner.is_numeric() or inner == pl.Null):
+            raise TypeError(f"scores column {shown(name)} holds lists of {type_of(inner)}: make numbers of them")
+        if argument != "scores" and inner != pl.Null:  # Null: all lists are empty, and the dtype says nothing.
+            items[name] = inner
+    first = next(iter(items), "")
+    for name, dtype in items.items():
+        if dtype != items[first]:
+            lists_of = f"{shown(first)} holds lists of {type_of(items[first])}, and {shown(name)} of {type_of(dtype)}"
+            if items[first] == pl.Boolean or dtype.is_float():
+                raise TypeError(f"{lists_of}: {_LABELS.format(truth=shown(first), score=shown(name))}")
+            wanted = pl.String() if items[first] == pl.String else dtype
+            cast = f"pl.col({shown(name if wanted != dtype else first)}).cast(pl.List(pl.{wanted}))"
+            advice = f"such as {cast}" if expressions else "by making all items text"
             raise TypeError(f"{lists_of}: cast one of them, {advice}, or no item is ever found")
-    items = next(iter(inner.values()), pl.String())
-    return source.with_columns(pl.col("truth", "^ranked[0-9]+$").cast(pl.List(items)))
+    item_dtype = items[first] if items else pl.String()
+    return source.with_columns(pl.col("truth", "^ranked[0-9]+$").cast(pl.List(item_dtype)))
 
 
 def _validate_lists(data: pl.DataFrame, lists: _Lists, *, repeats: bool) -> pl.DataFrame:
-    """Validate the columns: no list is missing, and each key occurs once."""
+    """Return the rows, and raise if a list is missing or a key occurs twice. `repeats`: whether items may repeat."""
     for internal, (argument, name) in lists.internal_columns().items():
         if argument == "by":
             continue
         column = f"{argument} column {shown(name)}"
         if missing := data[internal].null_count():
             raise ValueError(f"{column} has {missing} null of {pluralize(data.height, 'list', 'lists')}: {_EMPTY}")
-        if argument != "scores" and (inside := _exploded(data[internal]).null_count()):
+        if argument != "scores" and (nulls := _exploded(data[internal]).null_count()):
             raise ValueError(
-                f"{column} has {pluralize(inside, 'null', 'nulls')} inside its lists: take them out, {_EMPTY}"
+                f"{column} has {pluralize(nulls, 'null', 'nulls')} inside its lists: take them out, {_EMPTY}"
             )
     keys = [f"by{i}" for i in range(len(lists.by))]
     if (again := data.select(keys).is_duplicated()).any():
@@ -242,7 +237,7 @@ def _exploded(lists: pl.Series) -> pl.Series:
 
 
 def _rows_of(rows: pl.LazyFrame, lists: _Lists, duplicates: str) -> pl.LazyFrame:
-    """Return `row` and the new columns. The lists are put in order and joined first, so that the rows need no sort."""
+    """Return `row` and the new columns. Lists are put in order before they are exploded: they are fewer than items."""
     parts = []
     for i in range(len(lists.ranked)):
         scores = [pl.col(f"scores{i}").alias("score")] if lists.scores else []

@@ -104,13 +104,14 @@ def read_trec_run(path: Path | Sequence[Path] | Mapping[str, Path]) -> pl.DataFr
     ...     fp.read_trec_run(file).rows()
     [('bm25', 'q1', 'd7', 1, 9.25), ('bm25', 'q1', 'd2', 2, 8.5)]
     """
-    named = dict(path) if isinstance(path, Mapping) else None
-    files = _files(path if named is None else list(named.values()), patterns=named is None)
-    runs = [_read(name, _RUN) for name in files]
-    if named is not None:
-        runs = [run.with_columns(tag=pl.lit(str(system))) for system, run in zip(named, runs, strict=True)]
-    run = _together(files, runs)
-    return run.select(pl.col("tag").alias("system"), "query", "document", "rank", "score")
+    if isinstance(path, Mapping):
+        files = _files(list(path.values()), patterns=False)
+        tags = [pl.lit(str(system)) for system in path]
+    else:
+        files = _files(path, patterns=True)
+        tags = [pl.col("tag")] * len(files)
+    runs = [_read(name, _RUN).with_columns(tag=tag) for name, tag in zip(files, tags, strict=True)]
+    return _together(files, runs).select(pl.col("tag").alias("system"), "query", "document", "rank", "score")
 
 
 @public()
@@ -182,7 +183,7 @@ def _files(path: Any, *, patterns: bool) -> list[str]:
 
 
 def _together(files: Sequence[str], tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """Return the lines of all files. A document may occur once in the ranking, or in the judgments, of a query."""
+    """Return the lines of all files. Raise if a query has a document twice in a run or in the judgments."""
     lines = pl.concat([table.with_columns(file=pl.lit(place)) for place, table in enumerate(tables)])
     # Lines of several runs differ in their tags, and judgments of several subtopics in their iterations.
     key = [name for name in ("query", "document", "tag", "iteration") if name in lines.columns]
@@ -190,14 +191,14 @@ def _together(files: Sequence[str], tables: Sequence[pl.DataFrame]) -> pl.DataFr
     if repeated.height:
         line = repeated.row(0, named=True)
         before = files[lines.filter(pl.struct(key) == pl.struct(*(pl.lit(line[k]).alias(k) for k in key)))["file"][0]]
-        where, advice = "", "keep one line of each"
+        first, advice = "", "keep one line of each"
         if before != files[line["file"]]:
-            where = f", first in {before}"
+            first = f", first in {before}"
             advice = "give a dict of files by the name of their system" if "tag" in key else advice
         more = f" (and {pluralize(repeated.height - 1, 'more line', 'more lines')})" if repeated.height > 1 else ""
         raise ValueError(
             f"{files[line['file']]}, line {line['number']}: query {line['query'][:_SHOWN]!r} has document "
-            f"{line['document'][:_SHOWN]!r} a second time{where}{more}; {advice}"
+            f"{line['document'][:_SHOWN]!r} a second time{first}{more}; {advice}"
         )
     return lines
 
@@ -223,15 +224,12 @@ def _lines(name: str) -> pl.DataFrame:
 
 def _read(name: str, fields: dict[str, type[pl.DataType]]) -> pl.DataFrame:
     """Return the fields of each line in their dtypes, and its `number`."""
-    lines = _lines(name)
-    first = lines["line"][0] if lines.height else ""
-    if fields is not _QRELS:
-        layout = _Layout(tuple(fields))
-    else:
+    lines, layout = _lines(name), _Layout(tuple(fields))
+    if fields is _QRELS:
+        first = lines["line"][0] if lines.height else ""
         layout = _layout_of_json(name, first) if first.startswith("{") else _layout_of_fields(first)
     rows = layout.read(lines)
-    missing = [pl.lit("0").alias(field) for field in fields if field not in rows.columns]
-    rows = rows.with_columns(missing)
+    rows = rows.with_columns(pl.lit("0").alias(field) for field in fields if field not in rows.columns)
     values = rows.select("number", *(_typed(field, dtype) for field, dtype in fields.items()))
     malformed = rows.filter(values.select(pl.any_horizontal(pl.all().is_null())).to_series())
     if malformed.height:
@@ -245,7 +243,7 @@ class _Layout(NamedTuple):
     fields: tuple[str, ...]
     """The names of the fields of a line, in order."""
     json_names: tuple[str, ...] = ()
-    """The names in a JSON object; None if a line has fields separated by whitespace."""
+    """The names in a JSON object; empty if a line has fields separated by whitespace."""
     header: bool = False
     """Whether the first line is a header. Then more fields may follow those that are read."""
     separators: str = _BLANKS
@@ -264,12 +262,12 @@ class _Layout(NamedTuple):
 
 
 def _layout_of_fields(line: str) -> _Layout:
-    """Return the layout that the first line has, or names."""
+    """Return the layout of lines like the first line; if that is a header, the layout that it names."""
     separators = "\t" if "\t" in line else _BLANKS
     named = _recognized_names(_fields_in(line, separators))
     if {*_ALWAYS} <= {*named}:
-        at = {place: field for field, place in named.items()}
-        fields = tuple(at.get(place, f"field {place}") for place in range(max(at) + 1))
+        field_at = {place: field for field, place in named.items()}
+        fields = tuple(field_at.get(place, f"field {place}") for place in range(max(field_at) + 1))
         return _Layout(fields, header=True, separators=separators)
     return _Layout(_ALWAYS if len(_fields_in(line)) == len(_ALWAYS) else tuple(_QRELS))
 
@@ -301,6 +299,7 @@ def _recognized_names(names: Sequence[str]) -> dict[str, int]:
 
 
 def _not_text(name: str, content: bytes, error: Exception) -> str:
+    """Explain why a file is no text, with the number of the first line that is not UTF-8."""
     for number, line in enumerate(content.splitlines(), 1):
         try:
             line.decode()
@@ -311,7 +310,7 @@ def _not_text(name: str, content: bytes, error: Exception) -> str:
 
 
 def _decompressed(name: str, content: bytes) -> bytes:
-    """Read the text of a file, compressed or not, whatever its name."""
+    """Return the text of a file, compressed or not, whatever its name."""
     decompressors = [decompress for start, decompress in _COMPRESSED.items() if re.match(start, content, re.DOTALL)]
     try:
         for decompress in decompressors:
@@ -343,6 +342,7 @@ def _read_bounded(open_stream: Callable[[BytesIO], Any], content: bytes) -> byte
 
 
 def _zlib_or_text(content: bytes) -> bytes:
+    """Return the decompressed content; the content itself if it is a text, which may begin in the same way."""
     inflater = zlib.decompressobj()
     try:
         text = inflater.decompress(content, _most(content) + 1)
@@ -352,7 +352,7 @@ def _zlib_or_text(content: bytes) -> bytes:
     except zlib.error:
         with suppress(UnicodeDecodeError):
             content.decode()
-            return content  # A query may have this name.
+            return content
         raise
 
 
@@ -368,24 +368,22 @@ _COMPRESSED: dict[bytes, Callable[[bytes], bytes]] = {
     rb"x[\x01\x5e\x9c\xda]": _zlib_or_text,
     rb"\x28\xb5\x2f\xfd": _zstd,
 }
+"""How to decompress a file, by the pattern of its first bytes."""
 
 
 def _typed(field: str, dtype: type[pl.DataType]) -> pl.Expr:
     """Convert a field to its dtype; null if that fails. An integer may be written as 1.0."""
-    number = pl.col(field).cast(dtype, strict=False)
+    if dtype == pl.String:
+        return pl.when(~pl.col(field).str.contains("\0", literal=True)).then(field)
+    number = pl.col(field).cast(pl.Float64, strict=False)
     if dtype == pl.Float64:
         return pl.when(number.is_finite()).then(number)
-    if dtype == pl.String:
-        return pl.when(~number.str.contains("\0", literal=True)).then(number)
-    if dtype == pl.Int64:
-        exact = pl.col(field).cast(pl.Float64, strict=False)
-        return number.fill_null(
-            pl.when(exact == exact.floor(), exact.abs() < 2**53).then(exact.cast(dtype, strict=False))
-        )
-    return number
+    whole = pl.when(number == number.floor(), number.abs() < 2**53).then(number.cast(dtype, strict=False))
+    return pl.col(field).cast(dtype, strict=False).fill_null(whole)
 
 
 def _fault(path: str, malformed: pl.DataFrame, fields: dict[str, type[pl.DataType]], layout: _Layout) -> str:
+    """Explain why the first of these lines is malformed, and count the others."""
     first = malformed.row(0, named=True)
     if layout.json_names and any(first[field] is None for field in layout.fields):
         fault = f"expected a JSON object with {', '.join(layout.json_names)}"

@@ -234,10 +234,10 @@ def test_the_budget_says_how_many_parts(capsys, monkeypatch):
         written.append(len(parts))
         return parts
 
-    real = disk._written
+    real = disk._write_parts
     monkeypatch.setattr(accessors, "_LEAST", 1)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(disk, "_written", spy)
+        patch.setattr(disk, "_write_parts", spy)
         # 600 rows of 160 bytes and a Boolean and a Float64: 3.4 budgets, and a fifth more.
         fp.partitioned(data, memory_budget="30 KB").average_precision("y", "s")
     # 600 rows of 9 bytes are no tenth of a GB.
