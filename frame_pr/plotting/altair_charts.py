@@ -9,14 +9,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from frame_pr.frames.columns import by_name
-from frame_pr.plotting.appearance import (
-    COLOURS,
-    Appearance,
-    numbers_in_order,
-    system_numbers,
-    unescape,
-    value_text,
-)
+from frame_pr.plotting.appearance import COLOURS, Appearance, numbers_in_order, system_numbers, unescape, value_text
 from frame_pr.plotting.curve_data import DrawnCurve
 from frame_pr.plotting.draw import scale_of
 from frame_pr.plotting.facets import columns_of

@@ -371,8 +371,7 @@ def _draw_groups(ax: Axes, average: Average, line: dict[str, Any]) -> None:
         recall, heights = np.append(0.0, np.repeat(recall, 2))[:-1], np.repeat(heights, 2, axis=1)
     steps = [np.column_stack([recall, height]) for height in heights]
     ax.add_collection(
-        LineCollection(steps, colors=[line["color"]], linewidths=0.6, alpha=0.25, zorder=1, label=GROUPS),
-        autolim=False,
+        LineCollection(steps, colors=[line["color"]], linewidths=0.6, alpha=0.25, zorder=1, label=GROUPS), autolim=False
     )
 
 

@@ -12,15 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_pr.plotting.appearance import (
-    PANELS,
-    Appearance,
-    grey,
-    letter_scale,
-    open_figure,
-    shorten,
-    value_text,
-)
+from frame_pr.plotting.appearance import PANELS, Appearance, grey, letter_scale, open_figure, shorten, value_text
 from frame_pr.plotting.curve_artists import Look, draw_content, write_reason
 from frame_pr.plotting.curve_data import DrawnCurve
 from frame_pr.plotting.draw import fit_heights, looks_of, set_axes, show_hidden

@@ -129,11 +129,7 @@ def with_numbers(name: str, *numbers: str) -> str:
 
 
 def labels_of(
-    curves: Sequence[DrawnCurve],
-    names: Sequence[str],
-    keys: Sequence[str],
-    options: PlotOptions,
-    shares_axes: bool,
+    curves: Sequence[DrawnCurve], names: Sequence[str], keys: Sequence[str], options: PlotOptions, shares_axes: bool
 ) -> tuple[list[str], str]:
     """Return the labels of the curves, and the title of the legend with the numbers that all curves share."""
     counts = [count_text([curve]) for curve in curves]

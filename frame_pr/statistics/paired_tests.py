@@ -64,9 +64,7 @@ def p_values(table: pl.LazyFrame, keys: Sequence[str], *, resamples: int, seed: 
     )
     flipped = (parts * ((pl.col("signs") & (1 << bit)) != 0) for bit in range(_BITS))
     sums = flips.group_by(*keys, "word").agg(
-        *(part.sum().alias(f"{bit}") for bit, part in enumerate(flipped)),
-        total=parts.sum(),
-        n=pl.col("n").first(),
+        *(part.sum().alias(f"{bit}") for bit, part in enumerate(flipped)), total=parts.sum(), n=pl.col("n").first()
     )
     # Rounding changes a difference by at most one part, and a tie is below 32 parts, so the tolerance never hides a
     # sign.

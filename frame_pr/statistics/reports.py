@@ -233,11 +233,7 @@ _MOST_DECIMALS = 15
 
 @public()
 def format_table(
-    frame: Frame,
-    markup: Markup = "markdown",
-    *,
-    decimals: int = 3,
-    best: bool | str | Sequence[str] | None = None,
+    frame: Frame, markup: Markup = "markdown", *, decimals: int = 3, best: bool | str | Sequence[str] | None = None
 ) -> str:
     """Write any result as a table in Markdown, LaTeX or HTML, for an issue, a paper or a page.
 

@@ -107,10 +107,7 @@ def _spread(squares: pl.Expr, n: pl.Expr) -> pl.Expr:
     return pl.when(n > 1).then(squares.clip(lower_bound=0.0) * n / (n - 1))
 
 
-ROW_ERRORS: Mapping[str, Callable[[pl.Expr], RowError]] = {
-    "average_precision": _average_precision,
-    "roc_auc": _roc_auc,
-}
+ROW_ERRORS: Mapping[str, Callable[[pl.Expr], RowError]] = {"average_precision": _average_precision, "roc_auc": _roc_auc}
 """The standard errors of metrics of a whole ranking. The df is one less than the smaller number of the two labels."""
 RANKING_BOUNDS: Mapping[str, RankingBounds] = {"roc_auc": auc_bounds}
 """The metrics whose bounds are not those of other shares, from value, error, df, positives and negatives."""

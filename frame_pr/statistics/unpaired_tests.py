@@ -259,11 +259,7 @@ def _rest_of_rows(sampled: SampledRows[Any], keys: Sequence[str], between: str) 
 
 
 def _compare(
-    tables: _Tables,
-    keys: Sequence[str],
-    between: _Between,
-    metrics: Sequence[str],
-    lines: Sequence[dict[str, pl.Expr]],
+    tables: _Tables, keys: Sequence[str], between: _Between, metrics: Sequence[str], lines: Sequence[dict[str, pl.Expr]]
 ) -> pl.LazyFrame:
     """Return a row per key, pair of groups and metric, without `p_adjusted`; also `m`, `a` and `b`, to sort by.
 
