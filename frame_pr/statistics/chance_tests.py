@@ -126,8 +126,8 @@ def above_chance(
     keys = list(output.key_columns.values())
     table = adjust(stacked(table, [pl.col(key) for key in keys], lines), correction)
     table = table.sort(*sorted_by(output.keys, output.systems, keys), "m")
-    named = {key: pl.col(column) for key, column in output.key_columns.items()}
-    return output.give(table.select(**named, **{name: pl.col(name) for name in _COLUMNS}), output.keys)
+    named = (pl.col(column).alias(key) for key, column in output.key_columns.items())
+    return output.give(table.select(*named, *_COLUMNS), output.keys)
 
 
 def _line(i: int, name: str) -> dict[str, pl.Expr]:
@@ -147,7 +147,7 @@ def _line(i: int, name: str) -> dict[str, pl.Expr]:
 
 
 def _groups(rows: Rows, names: Sequence[str]) -> pl.LazyFrame:
-    """Return one row per group, with `group`, these metrics, and the columns of `PATTERN`."""
+    """Return one row per group, with `group`, these metrics, and the columns of `random_rankings.PATTERN`."""
     plan = plan_for(rows, names)
     tied = (B.size > 1) & B.k.is_not_null()
     lists = {"ends": Aggregate(pl.when(tied).then(B.k), "list"), "sizes": Aggregate(pl.when(tied).then(B.size), "list")}

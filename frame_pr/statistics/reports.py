@@ -122,8 +122,8 @@ def report(
     names += [f"{rate}@{rank}" for rate in ("precision", "recall", "average_precision") for rank in ranks]
     names += ["max_f1", "threshold@max_f1"]
     if threshold is not None:
-        cuts = [Threshold.of(cut) for cut in each("threshold", threshold)]
-        names += [f"{rate}@{cut}" for cut in cuts for rate in rates.CONFUSION_AT_CUTOFF]
+        cutoffs = [Threshold.of(value) for value in each("threshold", threshold)]
+        names += [f"{rate}@{cutoff}" for cutoff in cutoffs for rate in rates.CONFUSION_AT_CUTOFF]
     means = means_for(mean_over, statistics)
     if confidence is None:
         return metrics_of(frame, names, truth, score, policies, by, positive, undefined, means)
@@ -135,7 +135,7 @@ def report(
         unit_values = unit_values_of(frame, names, truth, score, by, positive, filled, policies)
         keys = keys_left(unit_values.keys, mean_over)
         table = _side_by_side(of_means(unit_values, keys, share), keys, unit_values)
-        return unit_values.give(table.sort(unit_values.in_order(keys)) if keys else table, keys)
+        return unit_values.give(table.sort(unit_values.sort_columns(keys)) if keys else table, keys)
     request = request_of(truth, score, by, positive, policies)
     targets = [target for name in names if (target := row_metric(name))]
     refuse_policies(request, [target.name for target in targets], clusters=False)
@@ -146,25 +146,23 @@ def report(
         for i, target in enumerate(targets)
         for side, bound in bounds_of(i, target, pl.col(target.name), share).items()
     }
-    columns = [
-        column for name in names for column in (name, f"low_{name}", f"high_{name}") if column in (*names, *bounds)
-    ]
-    return output.result(table.with_columns(**bounds), columns)
+    candidates = (column for name in names for column in (name, f"low_{name}", f"high_{name}"))
+    return output.result(table.with_columns(**bounds), [name for name in candidates if name in (*names, *bounds)])
 
 
 def _side_by_side(table: pl.LazyFrame, keys: Sequence[str], unit_values: UnitValues[Any]) -> pl.LazyFrame:
     """Pivot a row for each metric into the columns that `evaluate` returns for means, with their bounds."""
 
-    def of(name: str, column: str) -> pl.Expr:
+    def value_of(name: str, column: str) -> pl.Expr:
         return pl.col(column).filter(pl.col("metric") == name).first()
 
     first = unit_values.metrics[0]
-    columns = {"groups": of(first, "units") + of(first, "undefined")}
+    columns = {"groups": value_of(first, "units") + value_of(first, "undefined")}
     for name in unit_values.metrics:
-        columns[f"mean_{name}"] = of(name, "value")
+        columns[f"mean_{name}"] = value_of(name, "value")
         if metric(name).kind == "share":
-            columns |= {f"{side}_{name}": of(name, side) for side in ("low", "high")}
-    columns |= {f"undefined_{name}": of(name, "undefined") for name in unit_values.undefinable}
+            columns |= {f"{side}_{name}": value_of(name, side) for side in ("low", "high")}
+    columns |= {f"undefined_{name}": value_of(name, "undefined") for name in unit_values.undefinable}
     refuse_clash(keys, columns)
     return table.group_by(map(by_name, keys)).agg(**columns) if keys else table.select(**columns)
 
@@ -329,10 +327,10 @@ def format_table(
         return str(styled.cols_align("right", right).as_raw_html()) + "\n"
     texts = texts.fill_null(syntax.undefined)
     titles = pl.DataFrame({name: [name] for name in texts.columns}).select(_escaped(pl.all(), syntax))
-    start, between, end = syntax.row
-    starts = [syntax.number if is_number else syntax.text for is_number in numbers.values()]
-    joined = [pl.concat_str(pl.lit(begin), by_name(name)) for begin, name in zip(starts, texts.columns, strict=True)]
-    row = pl.concat_str(pl.lit(start), pl.concat_str(joined, separator=between), pl.lit(end))
+    start, separator, end = syntax.row
+    starts = {name: pl.lit(syntax.number if is_number else syntax.text) for name, is_number in numbers.items()}
+    joined = pl.concat_str((pl.concat_str(begin, by_name(name)) for name, begin in starts.items()), separator=separator)
+    row = pl.concat_str(pl.lit(start), joined, pl.lit(end))
     title, rows = ("\n".join(part.select(row).to_series()) for part in (titles, texts))
     rules = "".join(syntax.rules[is_number] for is_number in numbers.values()).rstrip()
     return syntax.table.format(titles=title, rules=rules, rows=rows)
@@ -351,6 +349,7 @@ def _number(name: str, dtype: pl.DataType, decimals: int) -> pl.Expr:
 
 
 def _escaped(text: pl.Expr, syntax: _Syntax) -> pl.Expr:
+    """Return the text with the characters escaped that the markup would read as its own."""
     return text.str.replace_many(list(syntax.escapes), list(syntax.escapes.values()))
 
 

@@ -25,7 +25,7 @@ from frame_pr.metrics.names import metric
 from frame_pr.metrics.rates import RATES, Counts, RowShare
 from frame_pr.ranking.blocks import blocks_of
 from frame_pr.statistics.distributions import around, auc_bounds, proportion_bounds, share_bounds
-from frame_pr.statistics.unit_values import COLUMNS, row
+from frame_pr.statistics.unit_values import COLUMNS, interval_row
 
 _NEGATIVES = B.rows - B.positives
 RankingBounds: TypeAlias = Callable[[pl.Expr, pl.Expr, pl.Expr, pl.Expr, pl.Expr, float], dict[str, pl.Expr]]
@@ -119,6 +119,7 @@ def proportion(share: RowShare, value: pl.Expr) -> pl.Expr:
 
 
 def _proportion_error(share: RowShare, value: pl.Expr, n: pl.Expr) -> pl.Expr:
+    """Return the standard error of a rate of n rows; see `proportion`."""
     part = proportion(share, value)
     error = (part * (1 - part) / n).sqrt()
     return error * 2 / (1 + part) ** 2 if share.of_jaccard else error
@@ -157,27 +158,30 @@ class SampledRows(NamedTuple, Generic[Frame]):
         groups = values_and_errors(self.rows, self.metrics, self.undefined)
         table, keys = self.output.restored(groups), list(self.keys.values())
         names = [metric.name for metric in self.metrics]
-        table = means(table, keys, names, _errors_of_means(names)) if self.averaged else each(table, names)
-        if self.clustered:
-            errors = _cluster_errors(self.clusters(groups), keys, self.metrics)
-            table = _joined(table, errors, keys, range(len(self.metrics)))
-        return table
+        table = (
+            mean_values(table, keys, names, _errors_of_means(names)) if self.averaged else group_values(table, names)
+        )
+        if not self.clustered:
+            return table
+        errors, places = _cluster_errors(self.clusters(groups), keys, self.metrics), range(len(names))
+        table = table.join(errors, on=keys, how="left", nulls_equal=True) if keys else table.join(errors, how="cross")
+        return table.with_columns(
+            pl.col("clusters").alias("n"),
+            *((pl.col(f"sum {i}") / pl.col(f"groups {i}")).alias(f"error {i}") for i in places),
+            *((pl.col("clusters") - 1).alias(f"df {i}") for i in places),
+        )
 
     def clusters(self, groups: pl.LazyFrame | None = None) -> pl.LazyFrame:
         """Return the keys, `cluster`, the sum of the D of its rows for each metric, and `alone 0`, ...
 
         `groups`: the result of `values_and_errors`. See `_cluster_errors`.
         """
-        if groups is None:
-            groups = values_and_errors(self.rows, self.metrics, self.undefined)
+        groups = values_and_errors(self.rows, self.metrics, self.undefined) if groups is None else groups
         sums = sums_of_clusters(self.rows, self.metrics, groups).with_columns(alone=pl.len().over("group") == 1)
         places = range(len(self.metrics))
         alone = ((pl.col("alone") & pl.col(f"D {i}").is_not_null()).any().alias(f"alone {i}") for i in places)
-        return (
-            self.output.restored(sums)
-            .group_by(*self.keys.values(), "cluster")
-            .agg(*(pl.col(f"D {i}").sum() for i in places), *alone)
-        )
+        by_cluster = self.output.restored(sums).group_by(*self.keys.values(), "cluster")
+        return by_cluster.agg(*(pl.col(f"D {i}").sum() for i in places), *alone)
 
 
 def sampled_rows(
@@ -212,7 +216,12 @@ def sampled_rows(
 
 def intervals_of_rows(sampled: SampledRows[Any], confidence: float) -> pl.LazyFrame:
     """Compute what `intervals` returns for sampled rows."""
-    lines = [_row(i, metric, confidence, simple=sampled.single) for i, metric in enumerate(sampled.metrics)]
+    lines = []
+    for i, target in enumerate(sampled.metrics):
+        value = pl.col(f"value {i}")
+        sides = bounds_of(i, target, value, confidence, simple=sampled.single)
+        error, undefined = pl.col(f"error {i}"), pl.col(f"undefined {i}")
+        lines.append(interval_row(target.name, value, sides, error, pl.col("n"), undefined))
     return lines_by_keys(sampled, sampled.errors(), lines, in_order=sampled.single)
 
 
@@ -313,28 +322,23 @@ def values_and_errors(
     return finalize(aggregate(rows, plan), ["group"], plan)
 
 
-def each(table: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
-    """Return the same columns as for means, for each group separately."""
-    values = {i: pl.col(name) for i, name in enumerate(names)}
-    return table.with_columns(
-        *(value.alias(f"value {i}") for i, value in values.items()),
-        *(value.is_not_null().cast(pl.Int64).alias(f"groups {i}") for i, value in values.items()),
-        *(value.is_null().cast(pl.Int64).alias(f"undefined {i}") for i, value in values.items()),
-    )
+def group_values(table: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
+    """Add the columns of `mean_values`, for each group separately."""
+    columns: dict[str, pl.Expr] = {}
+    for i, value in enumerate(map(pl.col, names)):
+        defined = value.is_not_null().cast(pl.Int64)
+        columns |= {f"value {i}": value, f"groups {i}": defined, f"undefined {i}": 1 - defined}
+    return table.with_columns(**columns)
 
 
-def means(
+def mean_values(
     table: pl.LazyFrame, keys: Sequence[str], names: Sequence[str], others: Sequence[pl.Expr] = ()
 ) -> pl.LazyFrame:
     """Average metrics over the groups that share the keys, and compute other aggregates."""
-    parts = [*others]
+    parts: dict[str, pl.Expr] = {}
     for i, value in enumerate(map(pl.col, names)):
-        parts += [
-            value.mean().alias(f"value {i}"),
-            value.count().alias(f"groups {i}"),
-            value.null_count().alias(f"undefined {i}"),
-        ]
-    return table.group_by(keys).agg(parts) if keys else table.select(parts)
+        parts |= {f"value {i}": value.mean(), f"groups {i}": value.count(), f"undefined {i}": value.null_count()}
+    return table.group_by(keys).agg(*others, **parts) if keys else table.select(*others, **parts)
 
 
 def _errors_of_means(names: Sequence[str]) -> list[pl.Expr]:
@@ -346,13 +350,6 @@ def _errors_of_means(names: Sequence[str]) -> list[pl.Expr]:
         of_all = pl.when(error.is_not_null().sum() == value.count()).then((error**2).sum().sqrt() / value.count())
         parts += [of_all.alias(f"error {i}"), pl.col(f"df {i}").filter(value.is_not_null()).sum().alias(f"df {i}")]
     return parts
-
-
-def _row(i: int, target: RowMetric, confidence: float, *, simple: bool) -> dict[str, pl.Expr]:
-    """Return the columns of the result for one metric."""
-    value, error = pl.col(f"value {i}"), pl.col(f"error {i}")
-    sides = bounds_of(i, target, value, confidence, simple=simple)
-    return row(target.name, value, sides, error, pl.col("n"), pl.col(f"undefined {i}"))
 
 
 def bounds_of(
@@ -422,13 +419,3 @@ def _cluster_errors(clusters: pl.LazyFrame, keys: Sequence[str], targets: Sequen
         squares = pl.when((n > 1) & ~pl.col(f"alone {i}").any()).then((pl.col(f"D {i}") ** 2).sum())
         parts.append((squares * n / (n - 1)).sqrt().alias(f"sum {i}"))
     return clusters.group_by(keys).agg(parts) if keys else clusters.select(parts)
-
-
-def _joined(table: pl.LazyFrame, clusters: pl.LazyFrame, keys: Sequence[str], places: range) -> pl.LazyFrame:
-    """Replace the errors of the means of these metrics by cluster-robust errors."""
-    both = table.join(clusters, on=keys, how="left", nulls_equal=True) if keys else table.join(clusters, how="cross")
-    return both.with_columns(
-        pl.col("clusters").alias("n"),
-        *((pl.col(f"sum {i}") / pl.col(f"groups {i}")).alias(f"error {i}") for i in places),
-        *((pl.col("clusters") - 1).alias(f"df {i}") for i in places),
-    )
