@@ -136,19 +136,19 @@ def _rows_of_curve(named: NamedCurve, options: PlotOptions, log: Sequence[bool])
 
 
 def chart_of_dots(
-    table: pl.DataFrame, keys: Sequence[str], systems: Sequence[Any], title: str, overall: Any, look: Appearance
+    table: pl.DataFrame, keys: Sequence[str], systems: Sequence[Any], title: str, overall: Any, appearance: Appearance
 ) -> Any:
     """Draw a dot and its interval for each row of `intervals`, from top to bottom; `keys`: what names a row."""
     alt = _altair()
-    names = look.names_of(table.select(map(by_name, keys)))
-    of_system = [look.display(value_text(system)) for system in table["system"]] if systems else [""] * len(names)
+    names = appearance.names_of(table.select(map(by_name, keys)))
+    of_system = [appearance.display(value_text(system)) for system in table["system"]] if systems else [""] * len(names)
     table = table.select(pl.Series("name", names), pl.Series("system", of_system), "value", "low", "high", "units")
     selection = alt.selection_point(fields=["system"], bind="legend", name="legend")
-    shown_systems = [look.display(value_text(system)) for system in systems]
-    colours = colours_by_name(list(map(value_text, systems)), look)
+    shown_systems = [appearance.display(value_text(system)) for system in systems]
+    colours = colours_by_name(list(map(value_text, systems)), appearance)
     base = alt.Chart(alt.Data(values=table.to_dicts())).encode(
         y=alt.Y("name:N", sort=list(dict.fromkeys(names)), title=None),
-        color=_color(alt, "system", dict(zip(shown_systems, colours, strict=True)), look)
+        color=_color(alt, "system", dict(zip(shown_systems, colours, strict=True)), appearance)
         if systems
         else alt.value(COLOURS[0]),
         opacity=alt.condition(selection, alt.value(1), alt.value(_FADED)),
@@ -183,20 +183,20 @@ def _thin(curve: DrawnCurve, options: PlotOptions) -> pl.DataFrame:
     return pl.concat([first, blocks])
 
 
-def colours_by_name(systems: Sequence[str], look: Appearance, numbers: Sequence[int] | None = None) -> list[str]:
+def colours_by_name(systems: Sequence[str], appearance: Appearance, numbers: Sequence[int] | None = None) -> list[str]:
     """Return the colours of curves: the caller's, or those of matplotlib. `numbers`: of curves that are no systems."""
     from matplotlib.colors import to_hex
 
     palette = [*COLOURS, "black"]
     return [
-        to_hex(look.colors.get(system, palette[number % len(palette)]))
+        to_hex(appearance.colors.get(system, palette[number % len(palette)]))
         for system, number in zip(systems, system_numbers(systems) if numbers is None else numbers, strict=True)
     ]
 
 
-def _color(alt: Any, field: str, colours: Mapping[str, str], look: Appearance) -> Any:
+def _color(alt: Any, field: str, colours: Mapping[str, str], appearance: Appearance) -> Any:
     """Return the channel of the colours, with the legend."""
-    legend = alt.Legend(title=None, labelLimit=0) if look.legend else None
+    legend = alt.Legend(title=None, labelLimit=0) if appearance.legend else None
     return alt.Color(f"{field}:N", scale=alt.Scale(domain=list(colours), range=list(colours.values())), legend=legend)
 
 

@@ -62,11 +62,11 @@ def check_label(argument: str, value: Any) -> str:
 
 
 @contextmanager
-def canvas(look: Appearance, **figure_options: Any) -> Iterator[Axes]:
+def canvas(appearance: Appearance, **figure_options: Any) -> Iterator[Axes]:
     """Yield the caller's axes, or axes in a figure; an error leaves no artist and no open figure behind."""
-    ax = look.ax
+    ax = appearance.ax
     if ax is None:
-        with open_figure(look.figure, **figure_options) as figure:
+        with open_figure(appearance.figure, **figure_options) as figure:
             axes = figure.subplots()
             axes.spines[["top", "right"]].set_visible(False)
             yield axes
@@ -210,7 +210,7 @@ def palette(ax: Axes) -> list[str]:
     return [*COLOURS, text_colour(ax)]
 
 
-def style(
+def line_properties(
     ax: Axes, number: int, stroke: int | None, colour: Any = None, line: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return the line properties of curve `number`: the style sheet's, replaced by `colour` and `line` of the caller.
@@ -241,7 +241,7 @@ _NUMBERS: dict[str, int] = {}
 
 
 def system_numbers(names: Sequence[str], first: int = 0) -> list[int]:
-    """Return a number for `style` for each system: as in earlier plots, or the next free number from `first` on."""
+    """Return the number of the colour of each system: as in earlier plots, or the next free one from `first` on."""
     numbers: dict[str, int] = {}
     for is_known in (True, False):
         for name in names:
@@ -334,19 +334,18 @@ class Appearance:
 
     def check_names(self, names: Iterable[Any], coloured: Iterable[Any] | None = None) -> None:
         """Refuse `order` and `colors` if the plot has none of their names."""
-        names_there = {value_text(name) for name in names}
-        with_colours = names_there if coloured is None else {value_text(name) for name in coloured}
-        for argument, wanted, there in (("order", self.order, names_there), ("colors", self.colors, with_colours)):
-            if wanted and not isinstance(wanted, str) and names_there and not there.intersection(wanted):
-                raise ValueError(
-                    f"{argument} has no name of this plot: it has {examples(sorted(there)) or 'one colour for all'}"
-                )
+        texts = {value_text(name) for name in names}
+        coloured_texts = texts if coloured is None else {value_text(name) for name in coloured}
+        for argument, wanted, available in (("order", self.order, texts), ("colors", self.colors, coloured_texts)):
+            if wanted and not isinstance(wanted, str) and texts and not available.intersection(wanted):
+                some_names = examples(sorted(available)) or "one colour for all"
+                raise ValueError(f"{argument} has no name of this plot: it has {some_names}")
 
-    def check_number(self, number: int, what: str, most: int | None) -> None:
+    def check_number(self, number: int, noun: str, most: int | None) -> None:
         """Refuse more rows, groups or systems than `max_groups`. `most` is the default."""
         limit = self.max_groups or most
         if limit is not None and number > limit:
-            raise ValueError(f"{number} {what} are more than max_groups={limit}: filter them, or raise max_groups=")
+            raise ValueError(f"{number} {noun} are more than max_groups={limit}: filter them, or raise max_groups=")
 
     def places(self, keys: Sequence[Mapping[str, Any]]) -> list[int]:
         """Return the positions of these groups in the order of `order`. Groups without a name there come last."""
@@ -367,15 +366,15 @@ def split_policies(options: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
     return {name: value for name, value in options.items() if name not in policies}, policies
 
 
-def look_of(arguments: Mapping[str, Any], decimals: int = 2, *, has_values: bool = True) -> Appearance:
+def appearance_of(arguments: Mapping[str, Any], decimals: int = 2, *, has_values: bool = True) -> Appearance:
     """Validate the shared arguments. `has_values`: whether the plot can be ordered by value."""
     need_matplotlib()
     if arguments.get("order") == "value" and not has_values:
         raise ValueError("order='value': these panels have no value; give a list of names")
-    return Appearance(**appearance_of(arguments, decimals))
+    return Appearance(**appearance_fields(arguments, decimals))
 
 
-def appearance_of(arguments: Mapping[str, Any], decimals: int = 2) -> dict[str, Any]:
+def appearance_fields(arguments: Mapping[str, Any], decimals: int = 2) -> dict[str, Any]:
     """Validate the shared arguments, and return the fields of `Appearance`."""
     from matplotlib.axes import Axes
     from matplotlib.colors import is_color_like
