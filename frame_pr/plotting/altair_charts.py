@@ -54,13 +54,11 @@ def _altair() -> Any:
 
 
 class NamedCurve(NamedTuple):
-    """A curve with its names."""
+    """A curve with the names of its panel and of itself in the legend, and its title, the name with numbers."""
 
     panel: str
     name: str
-    """Its name in the legend."""
     title: str
-    """The name with its numbers."""
     curve: DrawnCurve
 
 
@@ -210,9 +208,8 @@ def _rows_of_references(
     references: Mapping[str, Any] = axis_quantity(options.ys[0]).references
     lines: list[tuple[str, str, list[dict[str, float]]]] = []
     if references:
-        steps = [i / 200 for i in range(200)]
         lines = [
-            (panel, name, [{"x": t, "y": height(share, t)} for t in steps])
+            (panel, name, [{"x": i / 200, "y": height(share, i / 200)} for i in range(200)])
             for name, height in references.items()
             for panel, share in shares
         ]

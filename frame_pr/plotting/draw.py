@@ -225,6 +225,7 @@ def show_hidden(ax: Axes) -> None:
 def _write_thresholds(ax: Axes, curves: Sequence[DrawnCurve], options: PlotOptions) -> None:
     """Write thresholds along the curves. A threshold that would overlap another one is left out."""
     boxes: list[Any] = []
+    settings: dict[str, Any] = {"textcoords": "offset points", "fontsize": "small", "path_effects": [halo(ax)]}
     for curve in curves:
         if not options.threshold_labels or not curve.has_points:
             continue
@@ -237,17 +238,10 @@ def _write_thresholds(ax: Axes, curves: Sequence[DrawnCurve], options: PlotOptio
             # At the edges, the text is written towards the middle, because the layout keeps no room for it outside.
             side, level = -1 if right > 0.85 else 1, -1 if up > 0.9 else 1
             text = ax.annotate(
-                threshold_text(curve, point),
-                (point.x, point.y),
-                xytext=(4 * side, 4 * level),
-                textcoords="offset points",
-                ha="left" if side > 0 else "right",
-                va="bottom" if level > 0 else "top",
-                fontsize="small",
-                color=text_colour(ax),
-                path_effects=[halo(ax)],
+                threshold_text(curve, point), (point.x, point.y), xytext=(4 * side, 4 * level), **settings
             )
-            text.set_in_layout(False)
+            text.set(in_layout=False, color=text_colour(ax))
+            text.set(ha="left" if side > 0 else "right", va="bottom" if level > 0 else "top")
             box = text.get_window_extent()
             if any(box.overlaps(other) for other in boxes):
                 text.remove()

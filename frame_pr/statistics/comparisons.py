@@ -26,23 +26,10 @@ from frame_pr.statistics.unpaired_tests import COLUMNS as GROUP_COLUMNS
 from frame_pr.statistics.unpaired_tests import compare_groups
 
 COLUMNS = (
-    "metric",
-    "baseline",
-    "system",
-    "groups",
-    "undefined",
-    "mean_baseline",
-    "mean_system",
-    "difference",
-    "low",
-    "high",
-    "p_value",
-    "p_adjusted",
-    "effect_size",
-    "wins",
-    "ties",
-    "losses",
+    *("metric", "baseline", "system", "groups", "undefined", "mean_baseline", "mean_system", "difference"),
+    *("low", "high", "p_value", "p_adjusted", "effect_size", "wins", "ties", "losses"),
 )
+"""The columns of a paired comparison, after the keys."""
 _REFUSED = {
     "wilcoxon": "tests whether differences are symmetric about 0, so it reports systems whose means are equal",
     "sign": "tests the median difference, so it reports systems whose means are equal",
@@ -370,8 +357,7 @@ def _pairs(unit_values: UnitValues[Any], keys: Sequence[str], units: Sequence[st
     kept = {f"key{i}": by_name(key) for i, key in enumerate(keys)}
     unit = {f"unit{i}": by_name(key) for i, key in enumerate(units)}
     values = {f"m{i}": by_name(name) for i, name in enumerate(unit_values.metrics)}
-    table = unit_values.table.select(pl.col("system"), **kept, **unit, **values)
-    names = {"baseline": "a", "system": "b"}
+    table = unit_values.table.select("system", **kept, **unit, **values)
     if unit_values.systems:
         pairs = _name_pairs(pl.Series(unit_values.systems), baseline).lazy()
     else:
@@ -383,11 +369,9 @@ def _pairs(unit_values: UnitValues[Any], keys: Sequence[str], units: Sequence[st
         )
     unit_keys = [*kept, *unit]
     place = pl.int_range(pl.len(), dtype=pl.Int64)
-    grid = (
-        table.select(unit_keys).unique().sort(unit_keys).with_columns(place=place.over(list(kept)) if kept else place)
-    )
-    grid = grid.join(pairs, how="cross")
-    for name, side in names.items():
+    grid = table.select(unit_keys).unique().sort(unit_keys)
+    grid = grid.with_columns(place=place.over(list(kept)) if kept else place).join(pairs, how="cross")
+    for name, side in (("baseline", "a"), ("system", "b")):
         values_of_system = table.rename({"system": name} | {value: value.replace("m", side) for value in values})
         grid = grid.join(values_of_system, on=[*unit_keys, name], how="left", nulls_equal=True, maintain_order="left")
     return grid.drop(list(unit))

@@ -230,14 +230,9 @@ def _gamma_ratio(a: pl.Series) -> pl.Series:
     """
     steps = 20
     inverse = 1 / (a + steps)
-    series = 1 + inverse * (
-        -1 / 8
-        + inverse
-        * (
-            1 / 128
-            + inverse * (5 / 1024 + inverse * (-21 / 32768 + inverse * (-399 / 262144 + inverse * 869 / 4194304)))
-        )
-    )
+    series = inverse * 0
+    for coefficient in (869 / 4194304, -399 / 262144, -21 / 32768, 5 / 1024, 1 / 128, -1 / 8, 1):
+        series = coefficient + inverse * series
     ratio = series * (a + steps).sqrt()
     for step in range(steps):
         ratio *= (a + step) / (a + step + 0.5)

@@ -175,16 +175,15 @@ class _Syntax(NamedTuple):
 
     escapes: Mapping[str, str]
     bold: tuple[str, str]
-    undefined: str
     table: str
     """Template of the table, with `{titles}`, `{rules}` (one for each column) and `{rows}`."""
     row: tuple[str, str, str]
     """Start of a row, separator of its cells, and end of the row."""
-    text: str
-    """Start of a cell with text, and of a cell with a number."""
-    number: str
-    rules: tuple[str, str]
+    rules: tuple[str, str] = ("", "")
     """Alignment of a column of text, and of a column of numbers."""
+    cells: tuple[str, str] = ("", "")
+    """Start of a cell with text, and of a cell with a number."""
+    undefined: str = "-"
 
 
 _LATEX_SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {"<": "$<$", ">": "$>$", "|": "$|$", "[": "{[}"}
@@ -193,11 +192,8 @@ _SYNTAXES: Mapping[Markup, _Syntax] = {
     "markdown": _Syntax(
         escapes={"|": r"\|", "\n": " "},
         bold=("**", "**"),
-        undefined="-",
         table="{titles}\n| {rules}\n{rows}\n",
         row=("| ", " | ", " |"),
-        text="",
-        number="",
         rules=(":-- | ", "--: | "),
     ),
     "latex": _Syntax(
@@ -206,19 +202,14 @@ _SYNTAXES: Mapping[Markup, _Syntax] = {
         undefined="--",
         table="\\begin{{tabular}}{{{rules}}}\n\\toprule\n{titles}\n\\midrule\n{rows}\n\\bottomrule\n\\end{{tabular}}\n",
         row=("", " & ", r" \\"),
-        text="",
-        number="",
         rules=("l", "r"),
     ),
     "html": _Syntax(
         escapes={"&": "&amp;", "<": "&lt;", ">": "&gt;"},
         bold=("<b>", "</b>"),
-        undefined="-",
         table="<table>\n<thead>\n{titles}\n</thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n",
         row=("<tr>", "</td>", "</td></tr>"),
-        text="<td>",
-        number='<td style="text-align: right">',
-        rules=("", ""),
+        cells=("<td>", '<td style="text-align: right">'),
     ),
 }
 assert get_args(Markup) == tuple(_SYNTAXES), "Markup and _SYNTAXES name different ones"
@@ -328,7 +319,7 @@ def format_table(
     texts = texts.fill_null(syntax.undefined)
     titles = pl.DataFrame({name: [name] for name in texts.columns}).select(_escaped(pl.all(), syntax))
     start, separator, end = syntax.row
-    starts = {name: pl.lit(syntax.number if is_number else syntax.text) for name, is_number in numbers.items()}
+    starts = {name: pl.lit(syntax.cells[is_number]) for name, is_number in numbers.items()}
     joined = pl.concat_str((pl.concat_str(begin, by_name(name)) for name, begin in starts.items()), separator=separator)
     row = pl.concat_str(pl.lit(start), joined, pl.lit(end))
     title, rows = ("\n".join(part.select(row).to_series()) for part in (titles, texts))

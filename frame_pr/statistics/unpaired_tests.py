@@ -33,20 +33,10 @@ from frame_pr.statistics.sampled_rows import RowMetric, SampledRows, bounds_of, 
 from frame_pr.statistics.unit_values import UnitValues, has_unit_values, keys_left, sampling_unit, unit_values_of
 
 COLUMNS = (
-    "metric",
-    "baseline",
-    "group",
-    "units_baseline",
-    "units_group",
-    "value_baseline",
-    "value_group",
-    "difference",
-    "standard_error",
-    "low",
-    "high",
-    "p_value",
-    "p_adjusted",
+    *("metric", "baseline", "group", "units_baseline", "units_group", "value_baseline", "value_group"),
+    *("difference", "standard_error", "low", "high", "p_value", "p_adjusted"),
 )
+"""The columns of an unpaired comparison, after the keys."""
 PREVIOUS, REST = "previous", "rest"
 _SHOWN = 5
 
@@ -304,8 +294,7 @@ def _pairs(groups: pl.DataFrame, shared: Sequence[str], between: _Between) -> pl
         raise ValueError(f"baseline: {words[0]!r} is a group of column {shown(column)}, too; rename that group")
     if groups.is_empty() or between.has_word(REST):
         pairs = groups.with_columns(baseline=pl.lit(None, dtype=values.dtype), a=pl.lit(-1, dtype=pl.Int64))
-        several = pl.len().over(list(shared)) > 1 if shared else pl.len() > 1
-        pairs = pairs.filter(several)
+        pairs = pairs.filter((pl.len().over(list(shared)) if shared else pl.len()) > 1)
     elif between.has_word(PREVIOUS):
         pairs = groups.join(
             groups.select(*shared, baseline="group", a="b", b=pl.col("b") + 1), on=[*shared, "b"], nulls_equal=True
