@@ -119,20 +119,6 @@ def chart_of_curves(
     return chart.facet(alt.Facet("panel:N", title=None, sort=panels), columns=columns_of(len(panels)))
 
 
-def _rows_of_curve(named: NamedCurve, options: PlotOptions, log: Sequence[bool]) -> list[dict[str, Any]]:
-    """Return the rows of a curve: its thresholds, and its marks."""
-    curve = named.curve
-    if not curve.has_points:
-        return []
-    names = {"panel": named.panel, "name": named.name, "title": named.title}
-    positive = [pl.col(field) > 0 for field, is_log in zip("xy", log, strict=True) if is_log]
-    rows = [{"part": "curve"} | names | row for row in _thin(curve, options).filter(pl.lit(True), *positive).to_dicts()]
-    blocks = curve.blocks.select("x", "y", *_TOOLTIP)
-    for mark in marks_of(curve, options):
-        rows.append({"part": "mark", "mark": mark.label} | names | blocks.row(mark.point.row, named=True))
-    return rows
-
-
 def chart_of_dots(
     table: pl.DataFrame, keys: Sequence[str], systems: Sequence[Any], title: str, overall: Any, appearance: Appearance
 ) -> Any:
@@ -168,6 +154,20 @@ def chart_of_dots(
     return alt.layer(*layers).properties(width=_WIDTH)
 
 
+def _rows_of_curve(named: NamedCurve, options: PlotOptions, log: Sequence[bool]) -> list[dict[str, Any]]:
+    """Return the rows of a curve: its thresholds, and its marks."""
+    curve = named.curve
+    if not curve.has_points:
+        return []
+    names = {"panel": named.panel, "name": named.name, "title": named.title}
+    positive = [pl.col(field) > 0 for field, is_log in zip("xy", log, strict=True) if is_log]
+    rows = [{"part": "curve"} | names | row for row in _thin(curve, options).filter(pl.lit(True), *positive).to_dicts()]
+    blocks = curve.blocks.select("x", "y", *_TOOLTIP)
+    for mark in marks_of(curve, options):
+        rows.append({"part": "mark", "mark": mark.label} | names | blocks.row(mark.point.row, named=True))
+    return rows
+
+
 def _thin(curve: DrawnCurve, options: PlotOptions) -> pl.DataFrame:
     """Return at most `MOST_POINTS` thresholds of a curve, denser at the first ranks. Steps begin at recall 0."""
     blocks = curve.blocks.select(pl.col("x", "y", *_TOOLTIP).cast(pl.Float64)).drop_nulls(["x", "y"])
@@ -179,23 +179,6 @@ def _thin(curve: DrawnCurve, options: PlotOptions) -> pl.DataFrame:
     from_zero = "x" if options.is_pr else "xy" if options.is_roc or options.is_gain else ""
     first = blocks.head(1 if from_zero else 0).with_columns(**dict.fromkeys([*from_zero, "k"], 0.0))
     return pl.concat([first, blocks])
-
-
-def colours_by_name(systems: Sequence[str], appearance: Appearance, numbers: Sequence[int] | None = None) -> list[str]:
-    """Return the colours of curves: the caller's, or those of matplotlib. `numbers`: of curves that are no systems."""
-    from matplotlib.colors import to_hex
-
-    palette = [*COLOURS, "black"]
-    return [
-        to_hex(appearance.colors.get(system, palette[number % len(palette)]))
-        for system, number in zip(systems, system_numbers(systems) if numbers is None else numbers, strict=True)
-    ]
-
-
-def _color(alt: Any, field: str, colours: Mapping[str, str], appearance: Appearance) -> Any:
-    """Return the channel of the colours, with the legend."""
-    legend = alt.Legend(title=None, labelLimit=0) if appearance.legend else None
-    return alt.Color(f"{field}:N", scale=alt.Scale(domain=list(colours), range=list(colours.values())), legend=legend)
 
 
 def _rows_of_references(
@@ -227,3 +210,20 @@ def _rows_of_references(
         for i, (panel, name, points) in enumerate(lines)
         for point in points
     ]
+
+
+def colours_by_name(systems: Sequence[str], appearance: Appearance, numbers: Sequence[int] | None = None) -> list[str]:
+    """Return the colours of curves: the caller's, or those of matplotlib. `numbers`: of curves that are no systems."""
+    from matplotlib.colors import to_hex
+
+    palette = [*COLOURS, "black"]
+    return [
+        to_hex(appearance.colors.get(system, palette[number % len(palette)]))
+        for system, number in zip(systems, system_numbers(systems) if numbers is None else numbers, strict=True)
+    ]
+
+
+def _color(alt: Any, field: str, colours: Mapping[str, str], appearance: Appearance) -> Any:
+    """Return the channel of the colours, with the legend."""
+    legend = alt.Legend(title=None, labelLimit=0) if appearance.legend else None
+    return alt.Color(f"{field}:N", scale=alt.Scale(domain=list(colours), range=list(colours.values())), legend=legend)

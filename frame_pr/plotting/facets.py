@@ -22,7 +22,6 @@ from frame_pr.plotting.options import PlotOptions
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
-
 _LEAST, _MOST, _ROW_OF_PANELS = 1.7, 3.4, 6.0
 """Inches of the narrowest and the widest panel and of a row of panels, with letters of 10 points."""
 _TITLE_LETTERS, _NUMBER_LETTERS = 14, 17
@@ -37,44 +36,6 @@ _MARGIN_LETTERS = 18
 """The most letters of the name of a row, in the margin."""
 _GRID = 48
 """The most cells of a grid of two keys."""
-
-
-def _close_in_notebook(figure: Figure) -> None:
-    """Close a figure in pyplot when a notebook displays it. Otherwise the notebook would display it twice."""
-    import matplotlib
-    import matplotlib.pyplot as plt
-
-    if "inline" in matplotlib.get_backend():
-        plt.close(figure)
-    raise NotImplementedError  # IPython goes on and shows the picture
-
-
-@contextmanager
-def _open_panels(
-    keys: Sequence[Mapping[str, Any]],
-    names: Sequence[str],
-    cells: Sequence[tuple[int, int]],
-    options: Appearance,
-    titles: tuple[str, str],
-    shared: Mapping[str, bool],
-    **settings: Any,
-) -> Iterator[tuple[Any, list[Axes], list[str]]]:
-    """Yield a figure, the axes of each group, and the names above them."""
-    with open_figure(options.figure, **settings) as figure:
-        if options.figure is None:
-            figure._ipython_display_ = partial(_close_in_notebook, figure)
-        grid = figure.subplots(*_shape(cells), squeeze=False, **shared)
-        for ax in grid.flat:
-            ax.set_axis_off()
-        panels = [grid[cell] for cell in cells] or [grid[0, 0]]
-        for ax in panels:
-            ax.set_axis_on()
-            ax.spines[["top", "right"]].set_visible(False)
-        for ax, key in zip(panels, keys, strict=False):
-            ax.set_label(", ".join(panel_key(key, names)))
-        yield figure, panels, _panel_names(keys, cells, grid, names, options)
-        figure.supxlabel(titles[0], fontsize="medium")
-        figure.supylabel(titles[1], fontsize="medium")
 
 
 def draw_facets(
@@ -154,6 +115,44 @@ def draw_panels(
         if options.legend and handles:
             _draw_shared_legend(figure, list(handles.values()))
     return figure  # type: ignore[no-any-return]
+
+
+@contextmanager
+def _open_panels(
+    keys: Sequence[Mapping[str, Any]],
+    names: Sequence[str],
+    cells: Sequence[tuple[int, int]],
+    options: Appearance,
+    titles: tuple[str, str],
+    shared: Mapping[str, bool],
+    **settings: Any,
+) -> Iterator[tuple[Any, list[Axes], list[str]]]:
+    """Yield a figure, the axes of each group, and the names above them."""
+    with open_figure(options.figure, **settings) as figure:
+        if options.figure is None:
+            figure._ipython_display_ = partial(_close_in_notebook, figure)
+        grid = figure.subplots(*_shape(cells), squeeze=False, **shared)
+        for ax in grid.flat:
+            ax.set_axis_off()
+        panels = [grid[cell] for cell in cells] or [grid[0, 0]]
+        for ax in panels:
+            ax.set_axis_on()
+            ax.spines[["top", "right"]].set_visible(False)
+        for ax, key in zip(panels, keys, strict=False):
+            ax.set_label(", ".join(panel_key(key, names)))
+        yield figure, panels, _panel_names(keys, cells, grid, names, options)
+        figure.supxlabel(titles[0], fontsize="medium")
+        figure.supylabel(titles[1], fontsize="medium")
+
+
+def _close_in_notebook(figure: Figure) -> None:
+    """Close a figure in pyplot when a notebook displays it. Otherwise the notebook would display it twice."""
+    import matplotlib
+    import matplotlib.pyplot as plt
+
+    if "inline" in matplotlib.get_backend():
+        plt.close(figure)
+    raise NotImplementedError  # IPython goes on and shows the picture
 
 
 def _cells(keys: Sequence[Mapping[str, Any]], names: Sequence[str], options: Appearance) -> list[tuple[int, int]]:

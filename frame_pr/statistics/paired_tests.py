@@ -105,11 +105,6 @@ def refuse_delong(names: Sequence[str], cluster: Column | None) -> None:
             raise ValueError(f"test='delong' compares roc_auc, and not {name}: use test='t'")
 
 
-def _by_class(metric: RowMetric) -> bool:
-    """Return whether the influences of the rows of each label sum to 0."""
-    return metric.of_ranking is not None and metric.of_ranking(pl.col(metric.name)).by_class
-
-
 def compared_rows(
     frame: Frame,
     request: Request,
@@ -207,3 +202,8 @@ def _variance(i: int, metric: RowMetric, *, clusters: bool) -> tuple[pl.Expr, pl
     else:
         variance = squares * (df + 1) / df
     return pl.when(df > 0).then(variance), df
+
+
+def _by_class(metric: RowMetric) -> bool:
+    """Return whether the influences of the rows of each label sum to 0."""
+    return metric.of_ranking is not None and metric.of_ranking(pl.col(metric.name)).by_class
