@@ -21,6 +21,7 @@ from frame_pr.metrics.rates import NUMBERED_NAME, RATES, rate_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
+
 LABEL_LENGTH = 48
 """The most characters of a name in a plot. The middle of a longer name is left out."""
 

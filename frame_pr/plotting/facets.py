@@ -22,6 +22,7 @@ from frame_pr.plotting.options import PlotOptions
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure, SubFigure
+
 _LEAST, _MOST, _ROW_OF_PANELS = 1.7, 3.4, 6.0
 """Inches of the narrowest and the widest panel and of a row of panels, with letters of 10 points."""
 _TITLE_LETTERS, _NUMBER_LETTERS = 14, 17
