@@ -32,7 +32,7 @@ from frame_pr.plotting.legends import SHARED, draw_legend, spread_texts
 from frame_pr.plotting.results import pairs_of, read_differences, read_values
 from frame_pr.plotting.statistics_plots import HEIGHT, MOST_ROWS, write_names
 from frame_pr.statistics.comparisons import compare
-from frame_pr.statistics.intervals import share_of
+from frame_pr.statistics.intervals import validate_confidence
 from frame_pr.statistics.unit_values import unit_values_of
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def plot_comparison(
     arguments, policies = split_policies(options)
     appearance = appearance_of(arguments)
     name, frame = text("metric", metric), read_stream(frame)
-    share_of(confidence)
+    validate_confidence(confidence)
     if by is None:
         raise ValueError("by: plot_comparison draws a difference for each group; name the grouping columns, by=...")
     if score is not None and len(names := listed("score", score)) > 2:

@@ -308,9 +308,9 @@ def _limits(name: str, scales: Mapping[str, str], curves: Sequence[DrawnCurve]) 
 
 def fit_heights(ax: Axes, options: PlotOptions) -> None:
     """Fit the y axis of an unbounded quantity to the curves, and not to the lines of reference."""
-    if not options.is_unbounded or options.scales[1] not in (None, "linear"):
+    quantity = axis_quantity(options.ys[0])
+    if len(options.ys) > 1 or quantity.unit_range or options.scales[1] not in (None, "linear"):
         return
     heights = [line.get_ydata() for line in named_curves(ax)]
     top = max((float(y[y == y].max()) for y in heights if (y == y).any()), default=1.0) or 1.0
-    below = axis_quantity(options.ys[0]).at is not None
-    ax.set_ylim(-0.1 * top if below else 0, 1.05 * top)
+    ax.set_ylim(0 if quantity.at is None else -0.1 * top, 1.05 * top)

@@ -219,11 +219,6 @@ class PlotOptions(Appearance):
         return self.is_roc or self.is_gain or self.is_det
 
     @property
-    def is_unbounded(self) -> bool:
-        """Whether the y axis has no upper end, as the axis of lift."""
-        return len(self.ys) == 1 and not axis_quantity(self.ys[0]).unit_range
-
-    @property
     def area_title(self) -> str:
         """The name of the area in the legend."""
         title = self.display(self.areas[0], "AUC" if self.is_roc else "AP") if self.areas else ""

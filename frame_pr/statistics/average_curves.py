@@ -16,7 +16,7 @@ from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Use, request_of
 from frame_pr.inputs.rows import rows_of
 from frame_pr.statistics.distributions import number_bounds, share_bounds
-from frame_pr.statistics.intervals import share_of
+from frame_pr.statistics.intervals import validate_confidence
 from frame_pr.statistics.unit_values import keys_left, refuse_engine
 
 COLUMNS = ("recall", "precision", "low", "high", "lower_quartile", "upper_quartile", "groups")
@@ -108,7 +108,11 @@ def average_curve(
     │ 1.0    ┆ 0.75      ┆ 1.3167e-7 ┆ 1.0  ┆ 2      │
     └────────┴───────────┴───────────┴──────┴────────┘
     """
-    levels, smooth, share = whole("points", points, 2), flag("interpolated", interpolated), share_of(confidence)
+    levels, smooth, share = (
+        whole("points", points, 2),
+        flag("interpolated", interpolated),
+        validate_confidence(confidence),
+    )
     if levels > MOST_LEVELS:
         raise ValueError(f"points: {levels} levels of recall are more than {MOST_LEVELS}; use fewer, such as 101")
     if by is None:

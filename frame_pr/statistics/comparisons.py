@@ -19,7 +19,7 @@ from frame_pr.inputs.request import request_of
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.names import request_for
 from frame_pr.statistics.distributions import number_bounds, p_value
-from frame_pr.statistics.intervals import share_of
+from frame_pr.statistics.intervals import validate_confidence
 from frame_pr.statistics.paired_tests import TIE, compared_rows, p_values, refuse_delong, signs
 from frame_pr.statistics.unit_values import UnitValues, has_unit_values, keys_left, unit_values_of
 from frame_pr.statistics.unpaired_tests import COLUMNS as GROUP_COLUMNS
@@ -229,7 +229,7 @@ def compare(
         raise ValueError(f"test={test!r} {_REFUSED[test]}; use test='t' or 'permutation'")
     one_of("test", test, ("t", "permutation", "delong"))
     one_of("correction", correction, tuple(CORRECTIONS))
-    share, fill = share_of(confidence), filling("undefined", undefined)
+    share, fill = validate_confidence(confidence), filling("undefined", undefined)
     draws = _validate_draws(test, resamples, seed)
     has_values = has_unit_values(frame, truth, score)
     if between is not None:
@@ -287,25 +287,12 @@ def compare(
     unit_values = unit_values_of(frame, metrics, truth, score, by, positive, fill, policies, system=True)
     if truth is not None and len(unit_values.systems) < 2:
         raise ValueError(_TWO_SCORES)
-    table, keys = _compare_units(unit_values, mean_over, baseline, share, draws)
-    return unit_values.give(_in_order(table, keys, (), correction, COLUMNS), keys)
-
-
-def _compare_units(
-    unit_values: UnitValues[Frame],
-    mean_over: bool | str | Sequence[str] | None,
-    baseline: object,
-    confidence: float,
-    draws: tuple[int, int] | None,
-) -> tuple[pl.LazyFrame, list[str]]:
-    """Compare systems by their values for sampled units, such as queries; also return the keys that are left."""
     units = [key for key in unit_values.keys if key != "system"]
     keys = [] if mean_over is None else keys_left(units, mean_over)
     refuse_clash(keys, COLUMNS)
-    if unit_values.systems:
-        _validate_systems(baseline, unit_values.systems)
     pairs = _pairs(unit_values, keys, [key for key in units if key not in keys], baseline)
-    return _test_pairs(pairs, keys, unit_values.metrics, confidence, draws), keys
+    table = _test_pairs(pairs, keys, unit_values.metrics, share, draws)
+    return unit_values.give(_in_order(table, keys, (), correction, COLUMNS), keys)
 
 
 def _in_order(

@@ -165,7 +165,7 @@ def intervals(
     >>> bounds.select(pl.col("value", "low", "high").round(4), "method").row(0)
     (0.6667, 0.1538, 0.8889, 'bootstrap')
     """
-    share, filled = share_of(confidence), filling("undefined", undefined)
+    share, filled = validate_confidence(confidence), filling("undefined", undefined)
     draws = _validate_draws(method, repeats, seed, stratified, cluster)
     has_values = has_unit_values(frame, truth, score)
     means = has_values or mean_over is not None
@@ -188,10 +188,10 @@ def intervals(
     unit_values = with_valid_shares(unit_values) if has_values else unit_values
     keys = [] if mean_over is None else keys_left(unit_values.keys, mean_over)
     refuse_clash(keys, COLUMNS)
-    return unit_values.give(of_means(unit_values, keys, share), keys)
+    return unit_values.give(intervals_of_means(unit_values, keys, share), keys)
 
 
-def of_means(unit_values: UnitValues[Any], keys: Sequence[str], confidence: float) -> pl.LazyFrame:
+def intervals_of_means(unit_values: UnitValues[Any], keys: Sequence[str], confidence: float) -> pl.LazyFrame:
     """Return `keys` and `COLUMNS`: for each metric, the mean over the groups that share the keys."""
     parts: dict[str, pl.Expr] = {}
     for i, column in enumerate(map(by_name, unit_values.metrics)):
@@ -226,7 +226,7 @@ def _validate_draws(method: Any, repeats: Any, seed: Any, stratified: Any, clust
     )
 
 
-def share_of(confidence: Any) -> float:
+def validate_confidence(confidence: Any) -> float:
     """Validate a confidence level, as a share."""
     value = float(real("confidence", confidence))
     # Half of the rest to 1 must have a quantile.

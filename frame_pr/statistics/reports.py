@@ -21,7 +21,7 @@ from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.means import Statistic
 from frame_pr.metrics.names import is_metric, metric, request_for
 from frame_pr.metrics.numbers import each
-from frame_pr.statistics.intervals import of_means, share_of
+from frame_pr.statistics.intervals import intervals_of_means, validate_confidence
 from frame_pr.statistics.sampled_rows import bounds_of, refuse_policies, row_metric, values_and_errors
 from frame_pr.statistics.unit_values import UnitValues, keys_left, refuse_engine, unit_values_of
 
@@ -129,12 +129,12 @@ def report(
         return metrics_of(frame, names, truth, score, policies, by, positive, undefined, means)
     if means is not None and list(means.statistics) != ["mean"]:
         raise ValueError("confidence= adds bounds of the mean over groups: leave out statistics=, or confidence=")
-    share, filled = share_of(confidence), filling("undefined", undefined)
+    share, filled = validate_confidence(confidence), filling("undefined", undefined)
     refuse_engine(frame)
     if mean_over is not None:
         unit_values = unit_values_of(frame, names, truth, score, by, positive, filled, policies)
         keys = keys_left(unit_values.keys, mean_over)
-        table = _side_by_side(of_means(unit_values, keys, share), keys, unit_values)
+        table = _side_by_side(intervals_of_means(unit_values, keys, share), keys, unit_values)
         return unit_values.give(table.sort(unit_values.sort_columns(keys)) if keys else table, keys)
     request = request_of(truth, score, by, positive, policies)
     targets = [target for name in names if (target := row_metric(name))]

@@ -20,14 +20,14 @@ from frame_pr.inputs.thresholds import code_reached
 from frame_pr.metrics.aggregation import aggregate, finalize, plan_for
 from frame_pr.metrics.cutoffs import Threshold
 from frame_pr.metrics.metric import FACTS, Aggregate, Aggregates, Metric
-from frame_pr.metrics.names import COLUMNS as B
+from frame_pr.metrics.names import COLUMNS as BLOCKS
 from frame_pr.metrics.names import metric
 from frame_pr.metrics.rates import RATES, Counts, RowShare
 from frame_pr.ranking.blocks import blocks_of
 from frame_pr.statistics.distributions import around, auc_bounds, proportion_bounds, share_bounds
 from frame_pr.statistics.unit_values import COLUMNS, interval_row
 
-_NEGATIVES = B.rows - B.positives
+_NEGATIVES = BLOCKS.rows - BLOCKS.positives
 RankingBounds: TypeAlias = Callable[[pl.Expr, pl.Expr, pl.Expr, pl.Expr, pl.Expr, float], dict[str, pl.Expr]]
 
 
@@ -54,22 +54,24 @@ def _average_precision(value: pl.Expr) -> RowError:
     More weight for a positive changes its own term, and the precision at its step and at all later ones; more weight
     for a negative changes only the latter.
     """
-    lacking = B.tp / B.k - 1 + pl.col("later_misses")
-    later_hits, unretrieved = pl.col("later_hits"), B.positives - B.number("retrieved_hits")
+    lacking = BLOCKS.tp / BLOCKS.k - 1 + pl.col("later_misses")
+    later_hits, unretrieved = pl.col("later_hits"), BLOCKS.positives - BLOCKS.number("retrieved_hits")
     # Relative to 1 - A, which for good rankings is as small as the other terms.
     lacks = 1 - value
-    squares = B.number("gain_squares") + 2 * lacks * B.number("gains") + lacks**2 * B.number("retrieved_hits")
-    squares += unretrieved * value**2 + B.number("loss_squares")
+    squares = (
+        BLOCKS.number("gain_squares") + 2 * lacks * BLOCKS.number("gains") + lacks**2 * BLOCKS.number("retrieved_hits")
+    )
+    squares += unretrieved * value**2 + BLOCKS.number("loss_squares")
     return RowError(
         {
-            "gain_squares": Aggregate(B.hits * lacking**2),
-            "gains": Aggregate(B.hits * lacking),
-            "retrieved_hits": Aggregate(pl.when("retrieved").then(B.hits)),
+            "gain_squares": Aggregate(BLOCKS.hits * lacking**2),
+            "gains": Aggregate(BLOCKS.hits * lacking),
+            "retrieved_hits": Aggregate(pl.when("retrieved").then(BLOCKS.hits)),
             "loss_squares": Aggregate(pl.col("misses") * later_hits**2),
         },
-        _spread(squares, pl.min_horizontal(B.positives, _NEGATIVES)).sqrt() / B.positives,
-        (lacking.fill_null(-1.0) + lacks) / B.positives,
-        -later_hits / B.positives,
+        _spread(squares, pl.min_horizontal(BLOCKS.positives, _NEGATIVES)).sqrt() / BLOCKS.positives,
+        (lacking.fill_null(-1.0) + lacks) / BLOCKS.positives,
+        -later_hits / BLOCKS.positives,
     )
 
 
@@ -79,24 +81,24 @@ def _roc_auc(value: pl.Expr) -> RowError:
     Its variance is that of DeLong, DeLong and Clarke-Pearson (1988): of the shares of negatives above each positive,
     and of positives below each negative. Rows that are not retrieved are the last block.
     """
-    tp, k = B.tp.fill_null(B.positives), B.k.fill_null(B.rows)
-    misses, above = B.size - B.hits, tp - B.hits
+    tp, k = BLOCKS.tp.fill_null(BLOCKS.positives), BLOCKS.k.fill_null(BLOCKS.rows)
+    misses, above = BLOCKS.size - BLOCKS.hits, tp - BLOCKS.hits
     of_hit = (k - tp - misses / 2) / _NEGATIVES
-    of_miss, of_earlier = 1 - (above + B.hits / 2) / B.positives, 1 - above / B.positives
+    of_miss, of_earlier = 1 - (above + BLOCKS.hits / 2) / BLOCKS.positives, 1 - above / BLOCKS.positives
     lacks = 1 - value
     earlier = pl.col("misses") - misses
-    of_positives = B.number("negatives_above_squares") - B.positives * lacks**2
-    of_negatives = B.number("positives_below_squares") - _NEGATIVES * lacks**2
+    of_positives = BLOCKS.number("negatives_above_squares") - BLOCKS.positives * lacks**2
+    of_negatives = BLOCKS.number("positives_below_squares") - _NEGATIVES * lacks**2
     # In floats, because Int64 does not hold the square of every count.
-    p, n = B.positives.cast(pl.Float64), _NEGATIVES.cast(pl.Float64)
+    p, n = BLOCKS.positives.cast(pl.Float64), _NEGATIVES.cast(pl.Float64)
     variance = _spread(of_positives, p) / p**2 + _spread(of_negatives, n) / n**2
     return RowError(
         {
-            "negatives_above_squares": Aggregate(B.hits * of_hit**2),
+            "negatives_above_squares": Aggregate(BLOCKS.hits * of_hit**2),
             "positives_below_squares": Aggregate(misses * of_miss**2 + earlier * of_earlier**2),
         },
         variance.sqrt(),
-        (lacks - of_hit) / B.positives,
+        (lacks - of_hit) / BLOCKS.positives,
         (lacks - of_miss) / _NEGATIVES,
         by_class=True,
     )
@@ -301,19 +303,19 @@ def values_and_errors(
         f"{count}@{target.threshold}" for target in targets for count in ("tp", "k") if target.threshold is not None
     ]
     plan = plan_for(rows, list(dict.fromkeys([*(target.name for target in targets), *counts, *names])), undefined)
-    others: dict[str, pl.Expr] = {"n": B.rows}
+    others: dict[str, pl.Expr] = {"n": BLOCKS.rows}
     aggregates = dict(plan.aggregates)
     for i, target in enumerate(targets):
         if target.of_ranking is not None:
             row_error = target.of_ranking(plan.metrics[target.name].value)
             aggregates |= row_error.aggregates
-            fewer = pl.min_horizontal(B.positives, B.rows - B.positives)
+            fewer = pl.min_horizontal(BLOCKS.positives, BLOCKS.rows - BLOCKS.positives)
             others |= {f"error {i}": pl.when(fewer > 1).then(row_error.error), f"df {i}": fewer - 1}
-            others |= {f"positives {i}": B.positives}
+            others |= {f"positives {i}": BLOCKS.positives}
         elif target.row_share is not None:
             at = target.threshold
             tp, k = (pl.lit(0) if at is None else plan.metrics[f"{count}@{at}"].value for count in ("tp", "k"))
-            n = target.row_share.n(Counts(tp, k, B.positives, B.rows))
+            n = target.row_share.n(Counts(tp, k, BLOCKS.positives, BLOCKS.rows))
             error = _proportion_error(target.row_share, plan.metrics[target.name].value, n)
             others |= {f"error {i}": pl.when(n > 0).then(error), f"df {i}": n - 1}
     metrics = {name: Metric("count", value, {DEFAULT_TIES: {}}) for name, value in others.items()}
