@@ -172,24 +172,27 @@ def confusion(
     number = scalar(k if threshold is None else threshold)
     several = not by_group and isinstance(number, Iterable) and not isinstance(number, str)
     key = [_key(cutoffs[0])] if several else []
-    figures = {f"{figure}@{cutoff}": f"{figure}@{cutoff}" for cutoff in cutoffs for figure in rates.CONFUSION}
-    named = figures if means is None else means.columns(figures)
-    carried = [name for name in named if name not in figures]
-    if by_group:
-        rows, defined = predicted_by_group(rows, output, threshold)
-        table = _where_defined(_rows_of_cutoffs(values(rows, named, filled), cutoffs, carried, several=False), defined)
-    else:
-        table = _rows_of_cutoffs(values(rows, named, filled), cutoffs, carried, several=several)
+    names = [f"{metric}@{cutoff}" for cutoff in cutoffs for metric in rates.CONFUSION]
+    metrics = dict(zip(names, names, strict=True))
+    named = metrics if means is None else means.columns(metrics)
+    carried = [name for name in named if name not in metrics]
+    rows, defined = predicted_by_group(rows, output, threshold) if by_group else (rows, None)
+    table = _rows_of_cutoffs(values(rows, named, filled), cutoffs, carried, several=several)
+    if defined is not None:
+        # Where the threshold of a group is null, the counts are null too.
+        table = table.join(defined, on="group", how="left", maintain_order="left")
+        at_threshold = pl.col(rates.CONFUSION_AT_CUTOFF)
+        table = table.with_columns(pl.when(pl.col("threshold").is_not_null()).then(at_threshold))
     if means is None:
         return output.result(table, list(dict.fromkeys([*(["threshold"] if by_group else key), *rates.CONFUSION])))
-    lack = plan_for(rows, list(figures), filled).undefinable()
-    undefinable = [figure for figure in rates.CONFUSION if by_group or f"{figure}@{cutoffs[0]}" in lack]
+    lack = plan_for(rows, names, filled).undefinable()
+    undefinable = [metric for metric in rates.CONFUSION if by_group or f"{metric}@{cutoffs[0]}" in lack]
     columns = [name for name in (*rates.CONFUSION, *carried) if name not in key]
     return averaged(output, table, columns, undefinable, means, key)
 
 
 def _cutoffs(threshold: Any, k: Any) -> list[Rank | Threshold]:
-    """Return each number with its cutoff; a Boolean prediction has the threshold 1."""
+    """Validate thresholds or ranks, each of them once; a Boolean prediction has the threshold 1."""
     argument, values = ("threshold", 1 if threshold is None else threshold) if k is None else ("k", k)
     read = Threshold.of if k is None else Rank.of_rows_or_share
     cutoffs: list[Rank | Threshold] = [read(value) for value in each(argument, values, _MOST)]
@@ -212,7 +215,7 @@ def _rows_of_cutoffs(
     table: pl.LazyFrame, cutoffs: Sequence[Rank | Threshold], carried: Sequence[str], *, several: bool
 ) -> pl.LazyFrame:
     """Return a row for each group and cutoff, from a table with the rates of all cutoffs side by side."""
-    rows = [{figure: pl.col(f"{figure}@{cutoff}") for figure in rates.CONFUSION} for cutoff in cutoffs]
+    rows = [{metric: pl.col(f"{metric}@{cutoff}") for metric in rates.CONFUSION} for cutoff in cutoffs]
     if not several:
         return table.select("group", *carried, **rows[0])
     for cutoff, row in zip(cutoffs, rows, strict=True):
@@ -223,13 +226,6 @@ def _rows_of_cutoffs(
     for number, row in zip(numbers, rows, strict=False):  # For a rank, k says how many rows there are.
         row["threshold"] = pl.lit(number, dtype=dtype)
     return stacked(table, [pl.col("group"), *map(by_name, carried)], rows)
-
-
-def _where_defined(table: pl.LazyFrame, defined: pl.LazyFrame) -> pl.LazyFrame:
-    """Add the threshold of each group. Where it is null, the counts are null too."""
-    table = table.join(defined, on="group", how="left", maintain_order="left")
-    at_threshold = pl.col(rates.CONFUSION_AT_CUTOFF)
-    return table.with_columns(pl.when(pl.col("threshold").is_not_null()).then(at_threshold))
 
 
 _FEW = 3
@@ -358,14 +354,15 @@ def _labels(schema: pl.Schema) -> dict[str, pl.Expr]:
 def _validate_labels(
     data: pl.DataFrame, selection: Selection[Frame], classes: pl.Series | None, *, drops: bool
 ) -> pl.DataFrame:
-    """Validate the columns: labels are not missing, and each of them is one of the classes."""
+    """Return the columns; raise if a label is missing, or is none of the classes."""
     unjudged = "" if drops else "unjudged='drop' leaves these rows out, or fill them"
-    advice = {"truth": unjudged, "prediction": "fill them"}
-    for argument, internal in (("truth", "truth"), ("prediction", "0")):
-        name, column = selection.others["truth"] if internal == "truth" else selection.scores["0"], data[internal]
-        if (missing := count_missing(column)) and advice[argument]:
+    for argument, name, column, advice in (
+        ("truth", selection.others["truth"], data["truth"], unjudged),
+        ("prediction", selection.scores["0"], data["0"], "fill them"),
+    ):
+        if (missing := count_missing(column)) and advice:
             of_all = pluralize(data.height, "value", "values")
-            raise ValueError(f"{argument} column {shown(name)} has {missing} missing of {of_all}: {advice[argument]}")
+            raise ValueError(f"{argument} column {shown(name)} has {missing} missing of {of_all}: {advice}")
         if classes is not None:
             refuse_unknown_labels(argument, name, column, classes)
     if classes is None:
@@ -406,15 +403,13 @@ def _pairs(rows: pl.LazyFrame, keys: list[str], classes: pl.Series | None) -> pl
     """Return all pairs of classes in each group, and the number of rows of each pair."""
     schema = rows.collect_schema()
     if classes is not None:
-        label = pl.LazyFrame({"label": classes.cast(schema["truth"])})
+        labels = pl.LazyFrame({"label": classes.cast(schema["truth"])})
     else:
         sides = [rows.select(label=side).drop_nulls() for side in ("truth", "prediction")]
-        label = pl.concat(sides).unique().sort("label")
-    label = label.with_row_index("place")
-    sides = [
-        label.select(pl.col("label").alias(role), pl.col("place").alias(f"place of {role}")) for role in _COLUMNS[:2]
-    ]
-    pairs = sides[0].join(sides[1], how="cross")
+        labels = pl.concat(sides).unique().sort("label")
+    labels = labels.with_row_index("place")
+    pairs = labels.select(truth="label", truth_place="place")
+    pairs = pairs.join(labels.select(prediction="label", prediction_place="place"), how="cross")
     if keys:
         pairs = rows.select(keys).unique().join(pairs, how="cross")
     mass = pl.len().cast(pl.Int64)
@@ -427,4 +422,4 @@ def _pairs(rows: pl.LazyFrame, keys: list[str], classes: pl.Series | None) -> pl
     return pairs.with_columns(
         of_truth=ratio(number, number.sum().over(*keys, "truth")),
         of_prediction=ratio(number, number.sum().over(*keys, "prediction")),
-    ).sort(*keys, "place of truth", "place of prediction")
+    ).sort(*keys, "truth_place", "prediction_place")

@@ -31,7 +31,7 @@ _AREAS = (
 _CUT = tuple(f"average_precision@{k}{divisor}" for k in _RANKS for divisor in ("", "/positives"))
 _HITS = tuple(f"average_precision@{k}/hits" for k in _RANKS)
 _NDCG = ("ndcg", *(f"ndcg@{k}" for k in _RANKS))
-_OTHERS = (*(f"{figure}@{k}" for figure in ("precision", "recall", "success") for k in _RANKS), "reciprocal_rank")
+_OTHERS = (*(f"{rate}@{k}" for rate in ("precision", "recall", "success") for k in _RANKS), "reciprocal_rank")
 _OTHERS += (*(f"reciprocal_rank@{k}" for k in _RANKS), "r_precision", "bpref", *_NDCG, "first_rank", "mean_rank")
 _OTHERS += (*(f"recall@{k}/min" for k in _RANKS), *(f"{rate}@{share}" for rate in _AT_SHARES for share in _SHARES))
 _BEST = ("max_f1", *(f"max_{name}" for name in RATES if RATES[name].best_by is not None), "equal_error_rate")
@@ -50,8 +50,8 @@ _TOOLS = {
 }
 _TIE_BREAK = "equal scores by tie_break=, as trec_eval has them"
 _TRAPEZOIDS = {
-    "": "from a precision of 1 at a recall of 0: scikit-learn's auc(recall, precision)",
-    "first": "from the first precision at a recall of 0: Spark's areaUnderPR",
+    "from 1": "from a precision of 1 at a recall of 0: scikit-learn's auc(recall, precision)",
+    "from the first": "from the first precision at a recall of 0: Spark's areaUnderPR",
 }
 _REFUSED = "no call, as the line between two points of the curve is no precision"
 _WEIGHTINGS = {
@@ -176,7 +176,7 @@ def identify(
                 for statistic, weights in _WEIGHTINGS.items()
             ),
         ]
-    tables = [table for reduction in reductions for table in _tried(rows, request, keys, reduction)]
+    tables = [table for reduction in reductions for table in _tables_of(rows, request, keys, reduction)]
     matches = pl.concat(tables).filter(pl.col("value").is_not_null() & pl.col("value").is_not_nan())
     return selection.kind.give(_ranked(matches, wanted, digits), [])
 
@@ -218,26 +218,27 @@ def _was_single(number: float) -> bool:
     return len(repr(number)) > _LONG and abs(number) < 1e38 and unpack("f", pack("f", number))[0] == number
 
 
-def _tried(rows: Any, request: Request, keys: Sequence[str], reduction: _Reduction) -> Iterator[pl.LazyFrame]:
-    """Compute tables of `definition`, `call` and `value`."""
+def _tables_of(rows: Any, request: Request, keys: Sequence[str], reduction: _Reduction) -> Iterator[pl.LazyFrame]:
+    """Yield tables of `definition`, `call` and `value`."""
     grouped = request if reduction.by else replace(request, keys=[])
-    for named, shown_as, words, every in _requests(grouped):
-        if not (names := [name for name in every if name in reduction.names] if reduction.names else every):
+    for variant, codes, words, metrics in _requests(grouped):
+        names = [name for name in metrics if not reduction.names or name in reduction.names]
+        if not names:
             continue
         means = Means(list(keys), [reduction.statistic], "mean_") if reduction.by else None
-        values = evaluate_request(rows, named, {name: name for name in names}, means, reduction.undefined).lazy()
+        values = evaluate_request(rows, variant, {name: name for name in names}, means, reduction.undefined).lazy()
         columns = {
             str(i): by_name(f"{reduction.statistic}_{name}" if reduction.by else name) for i, name in enumerate(names)
         }
-        definitions = [", ".join(filter(None, (_tool_of(name), words, reduction.words))) for name in names]
-        calls = [_call(named, name, reduction, shown_as) for name in names]
+        definitions = [", ".join(filter(None, (_with_tool(name), words, reduction.words))) for name in names]
+        calls = [_call(variant, name, reduction, codes) for name in names]
         yield _table(values.select(**columns), definitions, calls)
     if not reduction.names:
         yield _trapezoids(rows, grouped, keys if reduction.by else [], reduction)
 
 
 def _requests(request: Request) -> Iterator[tuple[Request, dict[str, str], str, list[str]]]:
-    """Return variants of the request: a description and its code for each expression, and the names of metrics."""
+    """Yield variants of the request, each with codes for `_call`, a description and the names of metrics."""
     options = request.policies
     without_gain: Any = {
         name: option for name, option in options.items() if name not in ("gain", "tie_break", "tie_break_descending")
@@ -269,13 +270,14 @@ def _requests(request: Request) -> Iterator[tuple[Request, dict[str, str], str, 
             yield graded, {"truth": f"{text} >= {level}"}, f"positive from a gain of {level} on", list(_LEVELS)
 
 
-def _tool_of(name: str) -> str:
+def _with_tool(name: str) -> str:
+    """Return the name of a metric with the tool that computes it."""
     tool = _TOOLS.get(name) or next((word for end, word in _TOOLS.items() if name.endswith(end)), "")
     return f"{name} ({tool})" if tool else name
 
 
-def _call(request: Request, name: str, reduction: _Reduction, shown_as: dict[str, str]) -> str:
-    """Write the call of this package."""
+def _call(request: Request, name: str, reduction: _Reduction, codes: dict[str, str]) -> str:
+    """Write the call of `evaluate`. `codes`: the code of each argument that is an expression."""
     options: dict[str, Any] = {"positive": request.positive, **request.policies}
     if reduction.by:
         by = request.keys[0] if len(request.keys) == 1 else list(request.keys)
@@ -286,11 +288,8 @@ def _call(request: Request, name: str, reduction: _Reduction, shown_as: dict[str
         for word, option in options.items()
         if option is not None
     }
-    texts |= {word: text for word, text in shown_as.items() if word != "truth"}
-    truth, more = (
-        shown_as.get("truth", repr(request.truth)),
-        "".join(f", {word}={text}" for word, text in texts.items()),
-    )
+    texts = {"truth": repr(request.truth)} | texts | codes
+    truth, more = texts.pop("truth"), "".join(f", {word}={text}" for word, text in texts.items())
     return f"evaluate(frame, {name!r}, {truth}, {request.scores[0]!r}{more})"
 
 
@@ -303,20 +302,17 @@ def _trapezoids(rows: Any, request: Request, keys: Sequence[str], reduction: _Re
     table: Any = curve(rows.lazy(), truth, score, by=by, positive=request.positive, **options)
     group: list[Any] = [by_name(key) for key in keys] or [pl.lit(0)]
     before, step, precision = pl.col("precision").shift(1).over(group), pl.col("recall_step"), pl.col("precision")
-    starts = {"": pl.lit(1.0), "first": precision}
+    starts = {"from 1": pl.lit(1.0), "from the first": precision}
     areas = {name: step * (precision + before.fill_null(start)) / 2 for name, start in starts.items()}
-    table = table.with_columns(**{f"area {name}": area for name, area in areas.items()})
+    table = table.with_columns(**areas)
     # A group without positives has no recall.
-    area_columns = {
-        f"area {name}": pl.when(step.null_count() == 0).then(pl.col(f"area {name}").sum()) for name in starts
-    }
-    table = table.group_by(group).agg(**area_columns)
-    filled = pl.lit(reduction.undefined, dtype=pl.Float64)
-    columns = {name: by_name(f"area {name}").fill_null(filled).mean() for name in starts}
-    definitions = [f"trapezoids under the precision-recall points, {_TRAPEZOIDS[name]}" for name in starts]
-    definitions = [", ".join(filter(None, (entry, reduction.words))) for entry in definitions]
-    named = {str(i): column for i, column in enumerate(columns.values())}
-    return _table(table.select(**named), definitions, [_REFUSED] * len(named))
+    table = table.group_by(group).agg(pl.when(step.null_count() == 0).then(pl.col(name).sum()) for name in areas)
+    values = table.select(by_name(name).fill_null(pl.lit(reduction.undefined, pl.Float64)).mean() for name in areas)
+    definitions = [
+        ", ".join(filter(None, (f"trapezoids under the precision-recall points, {_TRAPEZOIDS[name]}", reduction.words)))
+        for name in areas
+    ]
+    return _table(values, definitions, [_REFUSED] * len(areas))
 
 
 def _table(values: pl.LazyFrame, definitions: list[str], calls: list[str]) -> pl.LazyFrame:
@@ -342,16 +338,7 @@ def _ranked(matches: pl.LazyFrame, wanted: float, digits: int) -> pl.LazyFrame:
     matches = matches.with_columns(digits=agree, chance=near / (2 * _NEAR * 10.0**places + 1))
     # In units of what rounding may change.
     matches = matches.with_columns(pl.col("chance").clip(upper_bound=1.0), distance=difference.abs() * 2 * 10.0**places)
-    end = matches.select(
-        definition=pl.lit(f"none, from here on: no other value rounds to {text}{end_text}"),
-        call=pl.lit("", dtype=pl.String),
-        value=pl.lit(None, dtype=pl.Float64),
-        percent=pl.lit(None, dtype=pl.Boolean),
-        difference=pl.lit(None, dtype=pl.Float64),
-        places=pl.lit(None, dtype=pl.Int64),
-        digits=pl.lit(None, dtype=pl.Int64),
-        chance=pl.col("chance").max(),
-        distance=pl.lit(1 + _LAST),
-    )
-    table = pl.concat([matches, end]).sort("distance", maintain_order=True)
+    words = f"none, from here on: no other value rounds to {text}{end_text}"
+    end = pl.LazyFrame({"definition": [words], "call": [""], "distance": [1 + _LAST]})
+    table = pl.concat([matches, end], how="diagonal").sort("distance", maintain_order=True)
     return table.select("definition", "value", "difference", "digits", pl.col("chance").max(), "call")

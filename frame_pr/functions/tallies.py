@@ -145,7 +145,7 @@ def tallied(frame: Frame, request: Request, bins: Bins | None, *, whole_frame: b
 
 
 def _names(selection: Selection[Frame]) -> dict[str, str]:
-    """Return the caller's names of the columns of a tally, with ours. A column with two roles occurs once."""
+    """Return the caller's names of the columns of a tally, and their names in `selection`; each column once."""
     names: dict[str, str] = {}
     arguments = dict.fromkeys(selection.keys, "by") | dict.fromkeys(selection.scores, "score")
     others = {internal: selection.others[internal] for internal in ("weight", "gain") if internal in selection.others}
@@ -195,10 +195,9 @@ def _binned(table: pl.LazyFrame, score: str, keys: Sequence[str], n: int, *, asc
     before = pl.when(starts(pl.col("block"))).then("before").forward_fill() - first
     of_all = pl.when(ends(pl.col("group"))).then("upto").backward_fill() - first
     table = table.with_columns(bin=pl.when(retrieved).then(before.cast(pl.Int128) * n // of_all))
-    last = ends(pl.col("group")) | ends(pl.col("bin"))
-    worst = pl.when(last).then(score).backward_fill()
-    made = ("group", "block", "ranked_rows", "upto", "before", "bin")
-    return table.with_columns(pl.when(retrieved).then(worst)).drop(made)
+    worst = pl.when(ends(pl.col("group")) | ends(pl.col("bin"))).then(score).backward_fill()
+    helpers = ("group", "block", "ranked_rows", "upto", "before", "bin")
+    return table.with_columns(pl.when(retrieved).then(worst)).drop(helpers)
 
 
 def bin_edges(dtype: Any, edges: list[Threshold], *, ascending: bool) -> tuple[pl.Series, pl.Series]:
@@ -223,7 +222,8 @@ def _edges_reached(column: str, name: str, dtype: Any, edges: list[Threshold], *
     """Return the best edge that each score reaches, in the dtype of the scores."""
     typed_edges, labels = bin_edges(dtype, edges, ascending=ascending)
 
-    def worst(scores: pl.Series) -> pl.Series:
+    def worst_scores(scores: pl.Series) -> pl.Series:
+        """Return the worst score of the bin of each score."""
         edges_reached = labels.gather(typed_edges.search_sorted(scores, side="left" if ascending else "right"))
         if (lost := scores.filter(edges_reached.is_null() & scores.is_not_null())).len():
             raise ValueError(
@@ -232,7 +232,7 @@ def _edges_reached(column: str, name: str, dtype: Any, edges: list[Threshold], *
             )
         return edges_reached.zip_with(scores.is_not_null(), scores)
 
-    return pl.col(column).map_batches(worst, return_dtype=dtype, is_elementwise=True)
+    return pl.col(column).map_batches(worst_scores, return_dtype=dtype, is_elementwise=True)
 
 
 def _warn_of_one_bin(
@@ -266,6 +266,7 @@ def _limits(dtype: Any) -> tuple[Fraction, Fraction]:
 
 
 def _typed(edge: float | Fraction, dtype: Any) -> Any:
+    """Return an edge as a value of the dtype."""
     if dtype.is_decimal():
         return Decimal(int(edge * 10**dtype.scale)).scaleb(-dtype.scale)
     return edge if dtype.is_float() else int(edge)

@@ -9,14 +9,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from frame_pr.frames.columns import by_name
-from frame_pr.plotting.appearance import (
-    COLOURS,
-    Appearance,
-    numbers_in_order,
-    system_numbers,
-    unescape,
-    value_text,
-)
+from frame_pr.plotting.appearance import COLOURS, Appearance, numbers_in_order, system_numbers, unescape, value_text
 from frame_pr.plotting.curve_data import DrawnCurve
 from frame_pr.plotting.draw import scale_of
 from frame_pr.plotting.facets import columns_of
@@ -61,13 +54,11 @@ def _altair() -> Any:
 
 
 class NamedCurve(NamedTuple):
-    """A curve with its names."""
+    """A curve with the names of its panel and of itself in the legend, and its title, the name with numbers."""
 
     panel: str
     name: str
-    """Its name in the legend."""
     title: str
-    """The name with its numbers."""
     curve: DrawnCurve
 
 
@@ -128,34 +119,20 @@ def chart_of_curves(
     return chart.facet(alt.Facet("panel:N", title=None, sort=panels), columns=columns_of(len(panels)))
 
 
-def _rows_of_curve(named: NamedCurve, options: PlotOptions, log: Sequence[bool]) -> list[dict[str, Any]]:
-    """Return the rows of a curve: its thresholds, and its marks."""
-    curve = named.curve
-    if not curve.has_points:
-        return []
-    names = {"panel": named.panel, "name": named.name, "title": named.title}
-    positive = [pl.col(field) > 0 for field, is_log in zip("xy", log, strict=True) if is_log]
-    rows = [{"part": "curve"} | names | row for row in _thin(curve, options).filter(pl.lit(True), *positive).to_dicts()]
-    blocks = curve.blocks.select("x", "y", *_TOOLTIP)
-    for mark in marks_of(curve, options):
-        rows.append({"part": "mark", "mark": mark.label} | names | blocks.row(mark.point.row, named=True))
-    return rows
-
-
 def chart_of_dots(
-    table: pl.DataFrame, keys: Sequence[str], systems: Sequence[Any], title: str, overall: Any, look: Appearance
+    table: pl.DataFrame, keys: Sequence[str], systems: Sequence[Any], title: str, overall: Any, appearance: Appearance
 ) -> Any:
     """Draw a dot and its interval for each row of `intervals`, from top to bottom; `keys`: what names a row."""
     alt = _altair()
-    names = look.names_of(table.select(map(by_name, keys)))
-    of_system = [look.display(value_text(system)) for system in table["system"]] if systems else [""] * len(names)
+    names = appearance.names_of(table.select(map(by_name, keys)))
+    of_system = [appearance.display(value_text(system)) for system in table["system"]] if systems else [""] * len(names)
     table = table.select(pl.Series("name", names), pl.Series("system", of_system), "value", "low", "high", "units")
     selection = alt.selection_point(fields=["system"], bind="legend", name="legend")
-    shown_systems = [look.display(value_text(system)) for system in systems]
-    colours = colours_by_name(list(map(value_text, systems)), look)
+    shown_systems = [appearance.display(value_text(system)) for system in systems]
+    colours = colours_by_name(list(map(value_text, systems)), appearance)
     base = alt.Chart(alt.Data(values=table.to_dicts())).encode(
         y=alt.Y("name:N", sort=list(dict.fromkeys(names)), title=None),
-        color=_color(alt, "system", dict(zip(shown_systems, colours, strict=True)), look)
+        color=_color(alt, "system", dict(zip(shown_systems, colours, strict=True)), appearance)
         if systems
         else alt.value(COLOURS[0]),
         opacity=alt.condition(selection, alt.value(1), alt.value(_FADED)),
@@ -177,6 +154,20 @@ def chart_of_dots(
     return alt.layer(*layers).properties(width=_WIDTH)
 
 
+def _rows_of_curve(named: NamedCurve, options: PlotOptions, log: Sequence[bool]) -> list[dict[str, Any]]:
+    """Return the rows of a curve: its thresholds, and its marks."""
+    curve = named.curve
+    if not curve.has_points:
+        return []
+    names = {"panel": named.panel, "name": named.name, "title": named.title}
+    positive = [pl.col(field) > 0 for field, is_log in zip("xy", log, strict=True) if is_log]
+    rows = [{"part": "curve"} | names | row for row in _thin(curve, options).filter(pl.lit(True), *positive).to_dicts()]
+    blocks = curve.blocks.select("x", "y", *_TOOLTIP)
+    for mark in marks_of(curve, options):
+        rows.append({"part": "mark", "mark": mark.label} | names | blocks.row(mark.point.row, named=True))
+    return rows
+
+
 def _thin(curve: DrawnCurve, options: PlotOptions) -> pl.DataFrame:
     """Return at most `MOST_POINTS` thresholds of a curve, denser at the first ranks. Steps begin at recall 0."""
     blocks = curve.blocks.select(pl.col("x", "y", *_TOOLTIP).cast(pl.Float64)).drop_nulls(["x", "y"])
@@ -190,23 +181,6 @@ def _thin(curve: DrawnCurve, options: PlotOptions) -> pl.DataFrame:
     return pl.concat([first, blocks])
 
 
-def colours_by_name(systems: Sequence[str], look: Appearance, numbers: Sequence[int] | None = None) -> list[str]:
-    """Return the colours of curves: the caller's, or those of matplotlib. `numbers`: of curves that are no systems."""
-    from matplotlib.colors import to_hex
-
-    palette = [*COLOURS, "black"]
-    return [
-        to_hex(look.colors.get(system, palette[number % len(palette)]))
-        for system, number in zip(systems, system_numbers(systems) if numbers is None else numbers, strict=True)
-    ]
-
-
-def _color(alt: Any, field: str, colours: Mapping[str, str], look: Appearance) -> Any:
-    """Return the channel of the colours, with the legend."""
-    legend = alt.Legend(title=None, labelLimit=0) if look.legend else None
-    return alt.Color(f"{field}:N", scale=alt.Scale(domain=list(colours), range=list(colours.values())), legend=legend)
-
-
 def _rows_of_references(
     curves: Sequence[NamedCurve], options: PlotOptions, log: Sequence[bool]
 ) -> list[dict[str, Any]]:
@@ -217,9 +191,8 @@ def _rows_of_references(
     references: Mapping[str, Any] = axis_quantity(options.ys[0]).references
     lines: list[tuple[str, str, list[dict[str, float]]]] = []
     if references:
-        steps = [i / 200 for i in range(200)]
         lines = [
-            (panel, name, [{"x": t, "y": height(share, t)} for t in steps])
+            (panel, name, [{"x": i / 200, "y": height(share, i / 200)} for i in range(200)])
             for name, height in references.items()
             for panel, share in shares
         ]
@@ -237,3 +210,20 @@ def _rows_of_references(
         for i, (panel, name, points) in enumerate(lines)
         for point in points
     ]
+
+
+def colours_by_name(systems: Sequence[str], appearance: Appearance, numbers: Sequence[int] | None = None) -> list[str]:
+    """Return the colours of curves: the caller's, or those of matplotlib. `numbers`: of curves that are no systems."""
+    from matplotlib.colors import to_hex
+
+    palette = [*COLOURS, "black"]
+    return [
+        to_hex(appearance.colors.get(system, palette[number % len(palette)]))
+        for system, number in zip(systems, system_numbers(systems) if numbers is None else numbers, strict=True)
+    ]
+
+
+def _color(alt: Any, field: str, colours: Mapping[str, str], appearance: Appearance) -> Any:
+    """Return the channel of the colours, with the legend."""
+    legend = alt.Legend(title=None, labelLimit=0) if appearance.legend else None
+    return alt.Color(f"{field}:N", scale=alt.Scale(domain=list(colours), range=list(colours.values())), legend=legend)

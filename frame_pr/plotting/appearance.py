@@ -35,14 +35,147 @@ DASHED = STROKES[1]
 _ACRONYMS = {"roc": "ROC", "auc": "AUC", "dcg": "DCG", "ndcg": "nDCG", "npv": "NPV", "mcc": "MCC"}
 MIDDLE = 0.18
 """The luminance above which black text is easier to read than white text."""
+PANELS = 48
+"""The most panels of a figure, unless `max_groups` allows more."""
+_MOST_DECIMALS = 20
+_ORDERS = ("frame", "value")
 
 
-def need_matplotlib() -> None:
-    """Raise an error that says how to install matplotlib, before anything is computed."""
-    try:
-        import matplotlib  # noqa: F401
-    except ImportError as error:
-        raise ImportError('plots need matplotlib: pip install "frame-pr[plot]"') from error
+class CommonArguments(TypedDict, total=False):
+    """The arguments of every plot."""
+
+    labels: Mapping[Any, str] | None
+    order: Literal["frame", "value"] | Sequence[Any] | None
+    decimals: int | None
+    max_groups: int | None
+    ax: Axes | None
+    figure: Figure | SubFigure | None
+
+
+class ColourArguments(CommonArguments, total=False):
+    """The arguments of plots with colours and a legend."""
+
+    colors: Mapping[Any, Any] | None
+    legend: bool
+
+
+@dataclass(frozen=True)
+class Appearance:
+    """The values of these arguments."""
+
+    labels: Mapping[str, str] = field(default_factory=dict)
+    """Labels by the name of a system, group, key column or metric."""
+    order: str | tuple[str, ...] | None = None
+    """Names that come first, or "value"."""
+    decimals: int = 2
+    max_groups: int | None = None
+    ax: Axes | None = None
+    figure: Figure | SubFigure | None = None
+    colors: Mapping[str, Any] = field(default_factory=dict)
+    """Colours by the name of a system, or of a group."""
+    legend: bool = True
+
+    @property
+    def in_new_figure(self) -> bool:
+        """Whether the plot makes its figure, and may set the size."""
+        return self.ax is None and self.figure is None
+
+    def display(self, name: str, default: str | None = None) -> str:
+        """Return the label of a name."""
+        return self.labels.get(name, name if default is None else default)
+
+    def label_of(self, value: Any, length: int = LABEL_LENGTH) -> str:
+        """Return the label of a value, as matplotlib draws it."""
+        return escape(shorten(self.display(value_text(value)), length))
+
+    def title_of(self, metric: str) -> str:
+        """Return the label of a metric, as the title of an axis."""
+        return escape(self.display(metric, metric_title(metric)))
+
+    def names_of(self, keys: pl.DataFrame) -> list[str]:
+        """Return the labels of groups, from the values of their keys."""
+        return [", ".join(self.display(value_text(value)) for value in key) for key in keys.rows()]
+
+    def check_names(self, names: Iterable[Any], coloured: Iterable[Any] | None = None) -> None:
+        """Refuse `order` and `colors` if the plot has none of their names."""
+        texts = {value_text(name) for name in names}
+        coloured_texts = texts if coloured is None else {value_text(name) for name in coloured}
+        for argument, wanted, available in (("order", self.order, texts), ("colors", self.colors, coloured_texts)):
+            if wanted and not isinstance(wanted, str) and texts and not available.intersection(wanted):
+                some_names = examples(sorted(available)) or "one colour for all"
+                raise ValueError(f"{argument} has no name of this plot: it has {some_names}")
+
+    def check_number(self, number: int, noun: str, most: int | None) -> None:
+        """Refuse more rows, groups or systems than `max_groups`. `most` is the default."""
+        limit = self.max_groups or most
+        if limit is not None and number > limit:
+            raise ValueError(f"{number} {noun} are more than max_groups={limit}: filter them, or raise max_groups=")
+
+    def places(self, keys: Sequence[Mapping[str, Any]]) -> list[int]:
+        """Return the positions of these groups in the order of `order`. Groups without a name there come last."""
+        if not isinstance(self.order, tuple):
+            return list(range(len(keys)))
+        names = [[value_text(value) for value in key.values()] for key in keys]
+        rank = {name: place for place, name in enumerate(self.order)}
+        return sorted(range(len(keys)), key=lambda i: [rank.get(name, len(rank)) for name in names[i]])
+
+    def in_order(self, names: Sequence[Any]) -> list[Any]:
+        """Return names in the order of `order`."""
+        return [names[place] for place in self.places([{"name": name} for name in names])]
+
+
+def appearance_of(arguments: Mapping[str, Any], decimals: int = 2, *, has_values: bool = True) -> Appearance:
+    """Validate the shared arguments. `has_values`: whether the plot can be ordered by value."""
+    need_matplotlib()
+    if arguments.get("order") == "value" and not has_values:
+        raise ValueError("order='value': these panels have no value; give a list of names")
+    return Appearance(**appearance_fields(arguments, decimals))
+
+
+def appearance_fields(arguments: Mapping[str, Any], decimals: int = 2) -> dict[str, Any]:
+    """Validate the shared arguments, and return the fields of `Appearance`."""
+    from matplotlib.axes import Axes
+    from matplotlib.colors import is_color_like
+    from matplotlib.figure import Figure, SubFigure
+
+    get = arguments.get
+    for target, kinds, name in (("ax", Axes, "Axes"), ("figure", (Figure, SubFigure), "Figure or SubFigure")):
+        if get(target) is not None and not isinstance(get(target), kinds):
+            raise TypeError(f"{target} must be a matplotlib {name}, got {kind_of_value(get(target))}")
+    if get("ax") is not None and get("figure") is not None:
+        raise ValueError("ax= and figure= both say where to draw: give one of the two")
+    labels = _mapping("labels", get("labels"), "label, such as {'s1': 'Baseline'}")
+    for label in labels.values():
+        check_label("labels", label)
+    colours = _mapping("colors", get("colors"), "colour, such as {'old': '0.5'}")
+    for name, colour in colours.items():
+        if not is_color_like(colour):
+            raise ValueError(f"colors: {shown(colour)}, of {shown(name)}, is no colour that matplotlib knows")
+    return {
+        "labels": {value_text(name): label for name, label in labels.items()},
+        "order": _order(get("order")),
+        "decimals": decimals if get("decimals") is None else whole("decimals", get("decimals"), 0, _MOST_DECIMALS),
+        "max_groups": None if get("max_groups") is None else whole("max_groups", get("max_groups"), least=1),
+        "ax": get("ax"),
+        "colors": {value_text(name): colour for name, colour in colours.items()},
+        "legend": flag("legend", get("legend", True)),
+        "figure": get("figure"),
+    }
+
+
+def _order(value: Any) -> str | tuple[str, ...] | None:
+    if value is None or (isinstance(value, str) and value in _ORDERS):
+        return value
+    if isinstance(value, str):
+        raise ValueError(f"order takes 'frame', 'value' or a list of names, got {shown(value)}")
+    return tuple(dict.fromkeys(value_text(scalar(name)) for name in several("order", value, "names in their order")))
+
+
+def _mapping(argument: str, value: Any, example: str) -> Mapping[Any, Any]:
+    """Check that the value of `labels` or `colors` is a dict, or None."""
+    if value is not None and not isinstance(value, Mapping):
+        raise TypeError(f"{argument} takes a dict of name and {example}; got {shown(value)}")
+    return value or {}
 
 
 def check_label(argument: str, value: Any) -> str:
@@ -61,12 +194,26 @@ def check_label(argument: str, value: Any) -> str:
     return label
 
 
+def split_policies(options: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
+    """Split keyword arguments into those of a plot and the options of the ranking."""
+    policies = {name: value for name, value in options.items() if name in Policies.__annotations__}
+    return {name: value for name, value in options.items() if name not in policies}, policies
+
+
+def need_matplotlib() -> None:
+    """Raise an error that says how to install matplotlib, before anything is computed."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError as error:
+        raise ImportError('plots need matplotlib: pip install "frame-pr[plot]"') from error
+
+
 @contextmanager
-def canvas(look: Appearance, **figure_options: Any) -> Iterator[Axes]:
+def canvas(appearance: Appearance, **figure_options: Any) -> Iterator[Axes]:
     """Yield the caller's axes, or axes in a figure; an error leaves no artist and no open figure behind."""
-    ax = look.ax
+    ax = appearance.ax
     if ax is None:
-        with open_figure(look.figure, **figure_options) as figure:
+        with open_figure(appearance.figure, **figure_options) as figure:
             axes = figure.subplots()
             axes.spines[["top", "right"]].set_visible(False)
             yield axes
@@ -210,7 +357,7 @@ def palette(ax: Axes) -> list[str]:
     return [*COLOURS, text_colour(ax)]
 
 
-def style(
+def line_properties(
     ax: Axes, number: int, stroke: int | None, colour: Any = None, line: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """Return the line properties of curve `number`: the style sheet's, replaced by `colour` and `line` of the caller.
@@ -241,7 +388,7 @@ _NUMBERS: dict[str, int] = {}
 
 
 def system_numbers(names: Sequence[str], first: int = 0) -> list[int]:
-    """Return a number for `style` for each system: as in earlier plots, or the next free number from `first` on."""
+    """Return the number of the colour of each system: as in earlier plots, or the next free one from `first` on."""
     numbers: dict[str, int] = {}
     for is_known in (True, False):
         for name in names:
@@ -269,153 +416,3 @@ def _is_light(ax: Axes) -> bool:
         if to_rgba(ground)[3] > 0:
             return luminance(ground) > MIDDLE
     return True
-
-
-PANELS = 48
-"""The most panels of a figure, unless `max_groups` allows more."""
-_MOST_DECIMALS = 20
-_ORDERS = ("frame", "value")
-
-
-class CommonArguments(TypedDict, total=False):
-    """The arguments of every plot."""
-
-    labels: Mapping[Any, str] | None
-    order: Literal["frame", "value"] | Sequence[Any] | None
-    decimals: int | None
-    max_groups: int | None
-    ax: Axes | None
-    figure: Figure | SubFigure | None
-
-
-class ColourArguments(CommonArguments, total=False):
-    """The arguments of plots with colours and a legend."""
-
-    colors: Mapping[Any, Any] | None
-    legend: bool
-
-
-@dataclass(frozen=True)
-class Appearance:
-    """The values of these arguments."""
-
-    labels: Mapping[str, str] = field(default_factory=dict)
-    """Labels by the name of a system, group, key column or metric."""
-    order: str | tuple[str, ...] | None = None
-    """Names that come first, or "value"."""
-    decimals: int = 2
-    max_groups: int | None = None
-    ax: Axes | None = None
-    figure: Figure | SubFigure | None = None
-    colors: Mapping[str, Any] = field(default_factory=dict)
-    """Colours by the name of a system, or of a group."""
-    legend: bool = True
-
-    @property
-    def in_new_figure(self) -> bool:
-        """Whether the plot makes its figure, and may set the size."""
-        return self.ax is None and self.figure is None
-
-    def display(self, name: str, default: str | None = None) -> str:
-        """Return the label of a name."""
-        return self.labels.get(name, name if default is None else default)
-
-    def label_of(self, value: Any, length: int = LABEL_LENGTH) -> str:
-        """Return the label of a value, as matplotlib draws it."""
-        return escape(shorten(self.display(value_text(value)), length))
-
-    def title_of(self, metric: str) -> str:
-        """Return the label of a metric, as the title of an axis."""
-        return escape(self.display(metric, metric_title(metric)))
-
-    def names_of(self, keys: pl.DataFrame) -> list[str]:
-        """Return the labels of groups, from the values of their keys."""
-        return [", ".join(self.display(value_text(value)) for value in key) for key in keys.rows()]
-
-    def check_names(self, names: Iterable[Any], coloured: Iterable[Any] | None = None) -> None:
-        """Refuse `order` and `colors` if the plot has none of their names."""
-        names_there = {value_text(name) for name in names}
-        with_colours = names_there if coloured is None else {value_text(name) for name in coloured}
-        for argument, wanted, there in (("order", self.order, names_there), ("colors", self.colors, with_colours)):
-            if wanted and not isinstance(wanted, str) and names_there and not there.intersection(wanted):
-                raise ValueError(
-                    f"{argument} has no name of this plot: it has {examples(sorted(there)) or 'one colour for all'}"
-                )
-
-    def check_number(self, number: int, what: str, most: int | None) -> None:
-        """Refuse more rows, groups or systems than `max_groups`. `most` is the default."""
-        limit = self.max_groups or most
-        if limit is not None and number > limit:
-            raise ValueError(f"{number} {what} are more than max_groups={limit}: filter them, or raise max_groups=")
-
-    def places(self, keys: Sequence[Mapping[str, Any]]) -> list[int]:
-        """Return the positions of these groups in the order of `order`. Groups without a name there come last."""
-        if not isinstance(self.order, tuple):
-            return list(range(len(keys)))
-        names = [[value_text(value) for value in key.values()] for key in keys]
-        rank = {name: place for place, name in enumerate(self.order)}
-        return sorted(range(len(keys)), key=lambda i: [rank.get(name, len(rank)) for name in names[i]])
-
-    def in_order(self, names: Sequence[Any]) -> list[Any]:
-        """Return names in the order of `order`."""
-        return [names[place] for place in self.places([{"name": name} for name in names])]
-
-
-def split_policies(options: Mapping[str, Any]) -> tuple[dict[str, Any], Any]:
-    """Split keyword arguments into those of a plot and the options of the ranking."""
-    policies = {name: value for name, value in options.items() if name in Policies.__annotations__}
-    return {name: value for name, value in options.items() if name not in policies}, policies
-
-
-def look_of(arguments: Mapping[str, Any], decimals: int = 2, *, has_values: bool = True) -> Appearance:
-    """Validate the shared arguments. `has_values`: whether the plot can be ordered by value."""
-    need_matplotlib()
-    if arguments.get("order") == "value" and not has_values:
-        raise ValueError("order='value': these panels have no value; give a list of names")
-    return Appearance(**appearance_of(arguments, decimals))
-
-
-def appearance_of(arguments: Mapping[str, Any], decimals: int = 2) -> dict[str, Any]:
-    """Validate the shared arguments, and return the fields of `Appearance`."""
-    from matplotlib.axes import Axes
-    from matplotlib.colors import is_color_like
-    from matplotlib.figure import Figure, SubFigure
-
-    get = arguments.get
-    for target, kinds, name in (("ax", Axes, "Axes"), ("figure", (Figure, SubFigure), "Figure or SubFigure")):
-        if get(target) is not None and not isinstance(get(target), kinds):
-            raise TypeError(f"{target} must be a matplotlib {name}, got {kind_of_value(get(target))}")
-    if get("ax") is not None and get("figure") is not None:
-        raise ValueError("ax= and figure= both say where to draw: give one of the two")
-    labels = _mapping("labels", get("labels"), "label, such as {'s1': 'Baseline'}")
-    for label in labels.values():
-        check_label("labels", label)
-    colours = _mapping("colors", get("colors"), "colour, such as {'old': '0.5'}")
-    for name, colour in colours.items():
-        if not is_color_like(colour):
-            raise ValueError(f"colors: {shown(colour)}, of {shown(name)}, is no colour that matplotlib knows")
-    return {
-        "labels": {value_text(name): label for name, label in labels.items()},
-        "order": _order(get("order")),
-        "decimals": decimals if get("decimals") is None else whole("decimals", get("decimals"), 0, _MOST_DECIMALS),
-        "max_groups": None if get("max_groups") is None else whole("max_groups", get("max_groups"), least=1),
-        "ax": get("ax"),
-        "colors": {value_text(name): colour for name, colour in colours.items()},
-        "legend": flag("legend", get("legend", True)),
-        "figure": get("figure"),
-    }
-
-
-def _order(value: Any) -> str | tuple[str, ...] | None:
-    if value is None or (isinstance(value, str) and value in _ORDERS):
-        return value
-    if isinstance(value, str):
-        raise ValueError(f"order takes 'frame', 'value' or a list of names, got {shown(value)}")
-    return tuple(dict.fromkeys(value_text(scalar(name)) for name in several("order", value, "names in their order")))
-
-
-def _mapping(argument: str, value: Any, example: str) -> Mapping[Any, Any]:
-    """Check that the value of `labels` or `colors` is a dict, or None."""
-    if value is not None and not isinstance(value, Mapping):
-        raise TypeError(f"{argument} takes a dict of name and {example}; got {shown(value)}")
-    return value or {}

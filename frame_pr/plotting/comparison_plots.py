@@ -17,11 +17,11 @@ from frame_pr.plotting.appearance import (
     LABEL_LENGTH,
     Appearance,
     ColourArguments,
+    appearance_of,
     canvas,
     escape,
     grey,
     letters_along,
-    look_of,
     palette,
     set_titles,
     shorten,
@@ -32,7 +32,7 @@ from frame_pr.plotting.legends import SHARED, draw_legend, spread_texts
 from frame_pr.plotting.results import pairs_of, read_differences, read_values
 from frame_pr.plotting.statistics_plots import HEIGHT, MOST_ROWS, write_names
 from frame_pr.statistics.comparisons import compare
-from frame_pr.statistics.intervals import share_of
+from frame_pr.statistics.intervals import validate_confidence
 from frame_pr.statistics.unit_values import unit_values_of
 
 if TYPE_CHECKING:
@@ -145,9 +145,9 @@ def plot_comparison(
     ['mean difference 0.07 (-0.45 to 0.58)', 'b better: 1', 'b worse: 1, tied: 1']
     """
     arguments, policies = split_policies(options)
-    look = look_of(arguments)
+    appearance = appearance_of(arguments)
     name, frame = text("metric", metric), read_stream(frame)
-    share_of(confidence)
+    validate_confidence(confidence)
     if by is None:
         raise ValueError("by: plot_comparison draws a difference for each group; name the grouping columns, by=...")
     if score is not None and len(names := listed("score", score)) > 2:
@@ -157,13 +157,13 @@ def plot_comparison(
         )
     ranking: dict[str, Any] = {"positive": positive, "undefined": filling("undefined", undefined), **policies}
     if truth is not None and score is not None:
-        ranked = unit_values_of(frame, name, truth, score, by, positive, ranking["undefined"], policies)
-        if len(ranked.systems) > 1:
+        values = unit_values_of(frame, name, truth, score, by, positive, ranking["undefined"], policies)
+        if len(values.systems) > 1:
             # The rows are ranked once. The comparison and the plot use this frame of metrics.
-            of_groups: Any = ranked.table.collect()
-            frame, truth, score, ranking = of_groups, None, None, {}
-            by = [key for key in ranked.keys if key != "system"]
-            baseline = ranked.systems[0] if baseline is None else baseline
+            values_of_groups: Any = values.table.collect()
+            frame, truth, score, ranking = values_of_groups, None, None, {}
+            by = [key for key in values.keys if key != "system"]
+            baseline = values.systems[0] if baseline is None else baseline
     comparison = compare(frame, name, truth, score, by=by, baseline=baseline, confidence=confidence, **ranking)
     (row, *others) = kind_of(comparison).read(list(kind_of(comparison).columns)).collect().iter_rows(named=True)
     if others:
@@ -176,30 +176,30 @@ def plot_comparison(
     pairs = pairs_of(metrics.table, groups, name, (row["baseline"], row["system"]))
     pairs = pairs.with_columns(difference=pl.col("new") - pl.col("old")).drop("old", "new")
     keys = pairs.drop("difference").rows(named=True)
-    look.check_names([value for key in keys for value in key.values()], SIDES)
-    look.check_number(len(keys), "groups", None)
-    if isinstance(look.order, tuple):
-        pairs = pairs[look.places(keys)]
-    elif look.order != "frame":
+    appearance.check_names([value for key in keys for value in key.values()], SIDES)
+    appearance.check_number(len(keys), "groups", None)
+    if appearance.order in (None, "value"):
         pairs = pairs.sort("difference", descending=True, maintain_order=True)
+    else:
+        pairs = pairs[appearance.places(keys)]
     height = 1.6 + HEIGHT * pairs.height if pairs.height <= _NAMED else 4.0
-    with canvas(look, figsize=(6.4, height), layout="constrained") as target:
-        _draw_differences(target, pairs, groups, row, name, look)
+    with canvas(appearance, figsize=(6.4, height), layout="constrained") as target:
+        _draw_differences(target, pairs, groups, row, name, appearance)
     return target
 
 
 def _draw_differences(
-    ax: Axes, pairs: pl.DataFrame, keys: Sequence[str], row: dict[str, Any], metric: str, look: Appearance
+    ax: Axes, pairs: pl.DataFrame, keys: Sequence[str], row: dict[str, Any], metric: str, appearance: Appearance
 ) -> None:
     """Draw the differences as bars, named if they are few, and their mean with its interval from a row of `compare`."""
     room = min(LABEL_LENGTH, max(12, letters_along(ax, ax.get_window_extent().height)))
-    system, baseline = (look.label_of(str(row[side]), room) for side in ("system", "baseline"))
-    digits, n = look.decimals, pairs.height
+    system, baseline = (appearance.label_of(str(row[side]), room) for side in ("system", "baseline"))
+    digits, n = appearance.decimals, pairs.height
     differences, named = pairs["difference"], n <= _NAMED
-    tied = f", {look.display('tied')}: {row['ties']:,}" if row["ties"] else ""
+    tied = f", {appearance.display('tied')}: {row['ties']:,}" if row["ties"] else ""
     sides = (differences.clip(lower_bound=0), row["wins"], ""), (differences.clip(upper_bound=0), row["losses"], tied)
-    for side, colour, (heights, count, more) in zip(SIDES, _side_colours(ax, look), sides, strict=True):
-        bar: dict[str, Any] = {"color": colour, "label": f"{system} {look.display(side)}: {count:,}{more}"}
+    for side, colour, (heights, count, more) in zip(SIDES, _side_colours(ax, appearance), sides, strict=True):
+        bar: dict[str, Any] = {"color": colour, "label": f"{system} {appearance.display(side)}: {count:,}{more}"}
         if named:
             ax.barh(range(n - 1, -1, -1), heights.to_list(), height=0.7, **bar)
         else:
@@ -209,18 +209,18 @@ def _draw_differences(
             ax.stairs(heights.gather_every(every), edges, fill=True, **bar)
     span, line = (ax.axvspan, ax.axvline) if named else (ax.axhspan, ax.axhline)
     if row["difference"] is not None:
-        label = f"{look.display('mean difference')} {row['difference']:.{digits}f}"
+        label = f"{appearance.display('mean difference')} {row['difference']:.{digits}f}"
         if row["low"] is not None:
             span(row["low"], row["high"], color=grey(ax, 0.5), alpha=0.2, linewidth=0, zorder=0.5)
             label += f" ({row['low']:.{digits}f} to {row['high']:.{digits}f})"
         line(row["difference"], color=grey(ax, 0.3), linewidth=1.5, linestyle="--", label=label).set_gid(SHARED)
     line(0, color=text_colour(ax), linewidth=0.8)
-    title = f"{look.title_of(metric)}: {system} minus {baseline}"
+    title = f"{appearance.title_of(metric)}: {system} minus {baseline}"
     if named:
-        set_titles(ax, title, write_names(ax, look.names_of(pairs.drop("difference")), keys, look))
+        set_titles(ax, title, write_names(ax, appearance.names_of(pairs.drop("difference")), keys, appearance))
     else:
         set_titles(ax, f"{n} groups, the largest difference first", title)
-    draw_legend(ax, look, above=True)
+    draw_legend(ax, appearance, above=True)
 
 
 @public()
@@ -286,18 +286,18 @@ def plot_differences(frame: Frame, /, *, metric: str | None = None, **options: U
     >>> ax.get_xlabel(), [tick.get_text() for tick in ax.get_yticklabels()]
     ('ROC AUC: difference from 1', ['2'])
     """
-    look = look_of(options)
-    table, names, title = read_differences(frame, metric, look)
+    appearance = appearance_of(options)
+    table, names, title = read_differences(frame, metric, appearance)
     keys = table.select(map(by_name, names)).rows(named=True)
-    look.check_names([value for key in keys for value in key.values()], SIDES)
-    look.check_number(len(keys), "rows", MOST_ROWS)
-    if look.order in (None, "value"):
+    appearance.check_names([value for key in keys for value in key.values()], SIDES)
+    appearance.check_number(len(keys), "rows", MOST_ROWS)
+    if appearance.order in (None, "value"):
         table = table.sort("difference", descending=True, nulls_last=True, maintain_order=True)
     else:
-        table = table[look.places(keys)]
-    with canvas(look, figsize=(6.4, 1.2 + HEIGHT * len(keys)), layout="constrained") as target:
-        y_title = write_names(target, look.names_of(table.select(map(by_name, names))), names, look)
-        better, worse = _side_colours(target, look)
+        table = table[appearance.places(keys)]
+    with canvas(appearance, figsize=(6.4, 1.2 + HEIGHT * len(keys)), layout="constrained") as target:
+        y_title = write_names(target, appearance.names_of(table.select(map(by_name, names))), names, appearance)
+        better, worse = _side_colours(target, appearance)
         target.axvline(0, color=text_colour(target), linewidth=0.8, zorder=1)
         rows = table.select("difference", pl.col("low", "high").fill_null(float("nan"))).rows()
         for place, (difference, low, high) in zip(reversed(range(len(rows))), rows, strict=True):
@@ -370,33 +370,34 @@ def plot_slopes(frame: Frame, /, *, metric: str | None = None, **options: Unpack
     >>> [text.get_text() for text in ax.get_legend().get_texts()]
     ['new better: 1', 'new worse: 1']
     """
-    look = look_of(options)
-    table, keys, title, _ = read_values(frame, metric, look)
+    appearance = appearance_of(options)
+    table, keys, title, _ = read_values(frame, metric, appearance)
     systems = table["system"].unique(maintain_order=True).to_list() if "system" in keys else []
     if len(systems) != 2 or len(keys) < 2:
         raise ValueError(f"plot_slopes draws two systems by groups, and the frame has {len(systems)} systems")
     groups = [key for key in keys if key != "system"]
     names = table.select(map(by_name, groups)).rows()
-    look.check_names([*systems, *(value for row in names for value in row)], SIDES)
-    old, new = look.in_order(systems)
+    appearance.check_names([*systems, *(value for row in names for value in row)], SIDES)
+    old, new = appearance.in_order(systems)
     pairs = pairs_of(table.lazy(), groups, "value", (old, new))
-    look.check_number(pairs.height, "groups", MOST_ROWS)
-    with canvas(look, figsize=(4.8, 4.8), layout="constrained") as target:
-        system = look.label_of(new, 24)
-        _draw_slopes(target, pairs, system, look)
-        target.set_xticks([0, 1], [look.label_of(old, 24), system])
+    appearance.check_number(pairs.height, "groups", MOST_ROWS)
+    with canvas(appearance, figsize=(4.8, 4.8), layout="constrained") as target:
+        system = appearance.label_of(new, 24)
+        _draw_slopes(target, pairs, system, appearance)
+        target.set_xticks([0, 1], [appearance.label_of(old, 24), system])
         set_titles(target, "", title)
-        draw_legend(target, look, above=True)
+        draw_legend(target, appearance, above=True)
     return target
 
 
-def _side_colours(ax: Axes, look: Appearance) -> list[Any]:
-    return [look.colors.get(side, colour) for side, colour in zip(SIDES, palette(ax), strict=False)]
+def _side_colours(ax: Axes, appearance: Appearance) -> list[Any]:
+    """Return the colours of better and of worse."""
+    return [appearance.colors.get(side, colour) for side, colour in zip(SIDES, palette(ax), strict=False)]
 
 
-def _draw_slopes(ax: Axes, pairs: pl.DataFrame, system: str, look: Appearance) -> None:
+def _draw_slopes(ax: Axes, pairs: pl.DataFrame, system: str, appearance: Appearance) -> None:
     """Draw a line for each group, and write its name at the right, if there is room. `system`: the second system."""
-    better, worse = _side_colours(ax, look)
+    better, worse = _side_colours(ax, appearance)
     box, tied = ax.get_window_extent(), grey(ax, 0.5)
     differences = pairs["new"] - pairs["old"]
     for old, new in pairs.select("old", "new").rows():
@@ -404,16 +405,16 @@ def _draw_slopes(ax: Axes, pairs: pl.DataFrame, system: str, look: Appearance) -
         ax.plot([0, 1], [old, new], "o-", markersize=4, linewidth=1.2, color=colour, label="_slope")
     counts = {"better": (differences > 0).sum(), "worse": (differences < 0).sum()}
     for (side, number), colour in zip(counts.items(), (better, worse), strict=True):
-        ax.plot([], [], color=colour, label=f"{system} {look.display(side)}: {number:,}")
+        ax.plot([], [], color=colour, label=f"{system} {appearance.display(side)}: {number:,}")
     if ties := (differences == 0).sum():
-        ax.plot([], [], color=tied, label=f"{look.display('tied')}: {ties:,}")
+        ax.plot([], [], color=tied, label=f"{appearance.display('tied')}: {ties:,}")
     # A line of text is as high as two letters are wide.
     lines = letters_along(ax, box.height) // 2
     ax.set_xlim(-0.1, 1.1)
     if not 0 < pairs.height <= lines:
         return
     room = max(4, letters_along(ax, 0.3 * box.width))
-    names = [shorten(name, room) for name in look.names_of(pairs.drop("old", "new"))]
+    names = [shorten(name, room) for name in appearance.names_of(pairs.drop("old", "new"))]
     longest = max(map(len, names))
     ax.set_xlim(-0.1, 1.05 + 1.2 * longest / max(1, letters_along(ax, box.width) - longest))
     heights = pairs["new"].to_list()

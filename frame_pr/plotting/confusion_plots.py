@@ -15,10 +15,10 @@ from frame_pr.plotting.appearance import (
     MIDDLE,
     Appearance,
     CommonArguments,
+    appearance_of,
     canvas,
     escape,
     letters_along,
-    look_of,
     luminance,
     share_text,
     shorten,
@@ -94,28 +94,28 @@ def plot_confusion(frame: Frame, /, **options: Unpack[CommonArguments]) -> Axes 
     >>> [text.get_text() for text in ax.texts]
     ['1\n100%', '0\n0%', '1\n50%', '1\n50%']
     """
-    look = look_of(options, decimals=0, has_values=False)
+    appearance = appearance_of(options, decimals=0, has_values=False)
     table, names = read_cells(frame)
     keys, tables = split_groups(table, names)
     classes = table["truth"].unique(maintain_order=True).to_list()
-    look.check_names([*classes, *(value for key in keys for value in key.values())])
-    classes = look.in_order(classes)
+    appearance.check_names([*classes, *(value for key in keys for value in key.values())])
+    classes = appearance.in_order(classes)
     tables = [_in_class_order(cells, classes) for cells in tables]
-    longest = max((len(look.display(value_text(name))) for name in classes), default=0)
+    longest = max((len(appearance.display(value_text(name))) for name in classes), default=0)
     if len(keys) == 1:
         side = min(max(2.0, 0.62 * len(classes)), 12)
         side += 0.8 + 0.09 * min(longest, _LINE_LETTERS)
-        with canvas(look, figsize=(side, side), layout="constrained") as target:
-            _draw_cells(target, tables[0], classes, look, in_new_figure=look.in_new_figure)
+        with canvas(appearance, figsize=(side, side), layout="constrained") as target:
+            _draw_cells(target, tables[0], classes, appearance, in_new_figure=appearance.in_new_figure)
         return target
 
     def draw_panel(ax: Axes, cells: pl.DataFrame) -> None:
-        _draw_cells(ax, cells, classes, look, in_new_figure=False, room=letters)
+        _draw_cells(ax, cells, classes, appearance, in_new_figure=False, room=letters)
         ax.set(xlabel="", ylabel="")
 
-    letters = None if look.figure is not None else min(longest, _PANEL_LETTERS)
+    letters = None if appearance.figure is not None else min(longest, _PANEL_LETTERS)
     panel = min(max(1.9, 0.5 * len(classes) + 0.7), 6) + 0.09 * (letters or 0)
-    return draw_panels(keys, names, tables, look, (panel, panel), draw_panel, ("Prediction", "Truth"))
+    return draw_panels(keys, names, tables, appearance, (panel, panel), draw_panel, ("Prediction", "Truth"))
 
 
 def _in_class_order(table: pl.DataFrame, classes: Sequence[Any]) -> pl.DataFrame:
@@ -135,11 +135,11 @@ def _draw_cells(
     ax: Axes,
     table: pl.DataFrame,
     classes: Sequence[Any],
-    look: Appearance,
+    appearance: Appearance,
     in_new_figure: bool,
     room: int | None = None,
 ) -> None:
-    names = [look.display(value_text(name)) for name in classes]
+    names = [appearance.display(value_text(name)) for name in classes]
     shares = table["of_truth"].to_numpy().reshape(len(names), -1)
     image = ax.imshow(shares, cmap="Blues", vmin=0, vmax=1)
     ax.set(xlabel="Prediction", ylabel="Truth", xticks=[], yticks=[])
@@ -157,7 +157,7 @@ def _draw_cells(
     if in_new_figure:
         ax.figure.draw_without_rendering()  # type: ignore[union-attr]
         cell = ax.get_window_extent().width / len(names)
-    texts, size = _fitting_texts(ax, table, 0.92 * cell, look.decimals, keep_zeros=len(names) <= 2)
+    texts, size = _fitting_texts(ax, table, 0.92 * cell, appearance.decimals, keep_zeros=len(names) <= 2)
     for i, (share, text) in enumerate(zip(table["of_truth"], texts, strict=True)):
         background = "white" if share is None else image.cmap(share)
         colour = "black" if luminance(background) > MIDDLE else "white"

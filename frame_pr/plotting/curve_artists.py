@@ -49,8 +49,8 @@ _BASELINES = 3
 """The most baselines with lines. More baselines are drawn as a band."""
 
 
-class Look(NamedTuple):
-    """The line properties of a curve, and their meaning."""
+class CurveStyle(NamedTuple):
+    """The line properties of a curve, and what its colour and its line style show."""
 
     line: dict[str, Any]
     hue: str
@@ -73,7 +73,7 @@ def draw_content(
     ax: Axes,
     curves: Sequence[DrawnCurve],
     labels: Sequence[str],
-    looks: Sequence[Look],
+    styles: Sequence[CurveStyle],
     options: PlotOptions,
     others: Sequence[DrawnCurve] = (),
     mark_names: Sequence[str] | None = None,
@@ -83,13 +83,15 @@ def draw_content(
     before = named_curves(ax)
     _draw_iso_f(ax, options)
     guides: dict[str, tuple[float, Any]] = {}
+    shares: list[tuple[float | None, Any]] = []
     marks = explain_marks(curves, mark_names, options)
-    for curve, label, look, of_curve in zip(curves, labels, looks, marks, strict=True):
+    for curve, label, style, of_curve in zip(curves, labels, styles, marks, strict=True):
         if isinstance(curve, Average):
-            _draw_average(ax, curve, label, options, look.line, len(curves))
+            _draw_average(ax, curve, label, options, style.line, len(curves))
         else:
-            draw_curve(ax, curve, label, options, look.line)
-        colour = look.line["color"]
+            draw_curve(ax, curve, label, options, style.line)
+        colour = style.line["color"]
+        shares.append((curve.numbers["prevalence"], colour))
         for mark, text in of_curve:
             point = mark.point
             draw_points(ax, [point.x], [point.y], colour, mark.shape, text if label_marks else "_mark").set_gid(MARK)
@@ -98,7 +100,6 @@ def draw_content(
     for place, colour in guides.values() if options.x == "threshold" else ():
         ax.axvline(place, color=colour, linewidth=0.8, zorder=1, label=GUIDE)
     if options.baseline:
-        shares = [(curve.numbers["prevalence"], look.line["color"]) for curve, look in zip(curves, looks, strict=True)]
         if len(options.ys) == 1 and (references := axis_quantity(options.ys[0]).references):
             _draw_references(ax, shares, references)
         elif options.has_chance_line:
@@ -142,10 +143,10 @@ def draw_curve(ax: Axes, curve: DrawnCurve, label: str, options: PlotOptions, li
     _draw_steps(ax, blocks, "precision", {**line, "label": label})
 
 
-def add_entry(ax: Axes, label: str, **look: Any) -> None:
+def add_entry(ax: Axes, label: str, **properties: Any) -> None:
     """Add an entry to the legend, once, for a line or area that several curves have."""
     if label not in ax.get_legend_handles_labels()[1]:
-        ax.plot([], [], **{"color": grey(ax, 0.5), "linewidth": 1, "label": label, "gid": SHARED, **look})
+        ax.plot([], [], **{"color": grey(ax, 0.5), "linewidth": 1, "label": label, "gid": SHARED, **properties})
 
 
 def _draw_average(
@@ -193,15 +194,15 @@ def _draw_baselines(
     if not every:
         return
     is_band = len(colours) > (1 if as_band else _BASELINES)
-    look: dict[str, Any] = {"color": grey(ax, 0.5), "alpha": 0.2} if is_band else {"linestyle": ":"}
+    properties: dict[str, Any] = {"color": grey(ax, 0.5), "alpha": 0.2} if is_band else {"linestyle": ":"}
     for line in ax.get_lines():
         if line.get_gid() == SHARED and is_baseline(line.get_label()):
             line.remove()
     values = dict.fromkeys(number_text(height, decimals or 0) for height in (min(every), max(every)))
     label = BASELINE if decimals is None else with_numbers(BASELINE, " to ".join(values))
-    add_entry(ax, label, **look | {"linewidth": 6 if is_band else 1})
+    add_entry(ax, label, **properties | {"linewidth": 6 if is_band else 1})
     if is_band:
-        ax.axhspan(min(heights), max(heights), linewidth=0, zorder=0.5, label=f"_{BASELINE}", **look)
+        ax.axhspan(min(heights), max(heights), linewidth=0, zorder=0.5, label=f"_{BASELINE}", **properties)
         return
     for share, colour in colours.values():
         if any(abs(height - share) < 0.005 for height in before):
@@ -220,12 +221,13 @@ def _draw_references(
     t = np.append(np.linspace(0, 0.95, 200), np.linspace(0.951, 0.999, 100))
     for stroke, (name, height) in zip((":", "--"), references.items(), strict=False):
         for share, colour in lines.values():
-            look: dict[str, Any] = {"color": grey(ax, 0.5) if len(lines) == 1 else colour, "label": f"_{BASELINE}"}
+            colour = grey(ax, 0.5) if len(lines) == 1 else colour
+            line: dict[str, Any] = {"color": colour, "linestyle": stroke, "linewidth": 1, "zorder": 1}
             heights = height(share, t)
             if np.ptp(heights) == 0:
-                ax.axhline(heights[0], linestyle=stroke, linewidth=1, zorder=1, **look)
+                ax.axhline(heights[0], label=f"_{BASELINE}", **line)
             else:
-                ax.plot(t, heights, linestyle=stroke, linewidth=1, zorder=1, scalex=False, scaley=False, **look)
+                ax.plot(t, heights, label=f"_{BASELINE}", scalex=False, scaley=False, **line)
         if lines:
             add_entry(ax, name, linestyle=stroke)
 
@@ -234,15 +236,15 @@ def _draw_chance(ax: Axes, options: PlotOptions, curves: Sequence[DrawnCurve]) -
     """Draw the line of a random ranking, and for gains that of a perfect ranking."""
     import numpy as np
 
-    look: dict[str, Any] = {"color": grey(ax, 0.5), "linewidth": 1, "zorder": 1, "label": f"_{BASELINE}"}
-    if all(line.get_label() != look["label"] for line in ax.get_lines()):
+    properties: dict[str, Any] = {"color": grey(ax, 0.5), "linewidth": 1, "zorder": 1, "label": f"_{BASELINE}"}
+    if all(line.get_label() != properties["label"] for line in ax.get_lines()):
         # The line bends unless both scales are linear.
         x = np.array([0, 1]) if {*options.scales} <= {None, "linear"} else np.geomspace(1e-9, 1 - 1e-9, 500)
-        ax.plot(x, 1 - x if options.is_det else x, linestyle=":", **look)
+        ax.plot(x, 1 - x if options.is_det else x, linestyle=":", **properties)
     add_entry(ax, with_numbers("random ranking", "AUC = 0.5" if options.is_roc else ""), linestyle=":")
     if options.is_gain:
         for share in {curve.numbers["prevalence"] for curve in curves if curve.numbers["prevalence"]}:
-            ax.plot([0, share, 1], [0, 1, 1], linestyle="--", **look)
+            ax.plot([0, share, 1], [0, 1, 1], linestyle="--", **properties)
         add_entry(ax, "perfect ranking", linestyle="--")
 
 
@@ -258,8 +260,8 @@ def _draw_iso_f(ax: Axes, options: PlotOptions) -> None:
         recall = [start + (1 - start) * (i / 200) ** 2 for i in range(201)]
         contours.append([(r, f * r / ((1 + square) * r - square * f)) for r in recall])
         text = f"F{options.beta} = {f:g}" if f == max(options.iso_f) else f"{f:g}"
-        look: dict[str, Any] = {"fontsize": "x-small", "color": grey(ax, 0.35), "ha": "right", "va": "center"}
-        ax.text(1.0, contours[-1][-1][1], text, zorder=0.6, path_effects=[halo(ax)], **look).set_gid(CONTOURS)
+        properties: dict[str, Any] = {"fontsize": "x-small", "color": grey(ax, 0.35), "ha": "right", "va": "center"}
+        ax.text(1.0, contours[-1][-1][1], text, zorder=0.6, path_effects=[halo(ax)], **properties).set_gid(CONTOURS)
     ax.add_collection(
         LineCollection(contours, colors=grey(ax, 0.6), linewidths=0.7, zorder=0.5, label=CONTOURS), autolim=False
     )
@@ -288,8 +290,7 @@ def write_reason(ax: Axes, sentence: str) -> None:
 def _draw_steps(ax: Axes, blocks: pl.DataFrame, height: str, line: dict[str, Any]) -> None:
     """Draw the steps of a curve: each precision holds from the previous recall, as in the sum of the area."""
     steps = line.get("drawstyle") != "default"
-    recall, precision = blocks["recall"].to_numpy(), blocks[height].to_numpy()
-    recall, precision = _visible(recall, precision)
+    recall, precision = _visible(blocks["recall"].to_numpy(), blocks[height].to_numpy())
     if steps and blocks.height:
         recall, precision = _from_zero(recall, precision)
     # The left end of the first step is no threshold, so it has no marker.
@@ -362,6 +363,7 @@ def _between_thresholds(blocks: pl.DataFrame, quantity: AxisQuantity) -> Any:
 
 
 def _draw_groups(ax: Axes, average: Average, line: dict[str, Any]) -> None:
+    """Draw the curves of the single groups behind their average."""
     import numpy as np
     from matplotlib.collections import LineCollection
 
@@ -371,8 +373,7 @@ def _draw_groups(ax: Axes, average: Average, line: dict[str, Any]) -> None:
         recall, heights = np.append(0.0, np.repeat(recall, 2))[:-1], np.repeat(heights, 2, axis=1)
     steps = [np.column_stack([recall, height]) for height in heights]
     ax.add_collection(
-        LineCollection(steps, colors=[line["color"]], linewidths=0.6, alpha=0.25, zorder=1, label=GROUPS),
-        autolim=False,
+        LineCollection(steps, colors=[line["color"]], linewidths=0.6, alpha=0.25, zorder=1, label=GROUPS), autolim=False
     )
 
 
@@ -382,8 +383,8 @@ def _fill_steps(ax: Axes, blocks: pl.DataFrame, low: str, high: str, colour: Any
     recall, *heights = (areas[name].to_numpy() for name in ("recall", low, high))
     if steps:
         recall, *heights = _from_zero(recall, *heights)
-    look: dict[str, Any] = {"color": colour, "alpha": _FILL, "linewidth": 0}
-    ax.fill_between(recall, heights[0], heights[1], step="pre" if steps else None, **look)
+    properties: dict[str, Any] = {"color": colour, "alpha": _FILL, "linewidth": 0}
+    ax.fill_between(recall, heights[0], heights[1], step="pre" if steps else None, **properties)
 
 
 def _from_zero(recall: Any, *heights: Any) -> list[Any]:
@@ -394,6 +395,7 @@ def _from_zero(recall: Any, *heights: Any) -> list[Any]:
 
 
 def _draw_rectangles(ax: Axes, steps: pl.DataFrame, colour: Any, edges: bool) -> None:
+    """Fill the area under the steps, with an edge around each step if there are few."""
     import numpy as np
     from matplotlib.collections import PolyCollection
     from matplotlib.colors import to_rgba

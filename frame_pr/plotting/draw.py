@@ -1,4 +1,4 @@
-"""Draw curves into one axes: their looks, labels and legend, and the scales, limits and ticks of the axes."""
+"""Draw curves into one axes: their styles, labels and legend, and the scales, limits and ticks of the axes."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from frame_pr.plotting.appearance import (
     grey,
     in_legend,
     letters_along,
+    line_properties,
     numbers_in_order,
     shorten,
-    style,
     system_numbers,
     text_colour,
     unescape,
@@ -26,7 +26,7 @@ from frame_pr.plotting.appearance import (
 from frame_pr.plotting.curve_artists import (
     CURVE,
     EDGES,
-    Look,
+    CurveStyle,
     add_entry,
     draw_content,
     draw_curve,
@@ -80,16 +80,16 @@ def draw_axes(curves: Sequence[DrawnCurve], keys: Sequence[str], options: PlotOp
         score_name = in_legend(options.label_of(options.score))
         label = options.label and in_legend(shorten(options.label, 2 * 60))
         names = [label or name_of(curve.key, keys, options.labels) or score_name for curve in curves]
-        looks = looks_of(ax, [curve.key for curve in curves], keys, options, before)
+        styles = styles_of(ax, [curve.key for curve in curves], keys, options, before)
         set_axes(ax, options, curves)
         ax.set(**dict(zip(("xlabel", "ylabel"), axis_titles(options), strict=True)))
         labels, title = labels_of(curves, names, keys, options, shares_axes=bool(before))
-        by_stroke = bool(looks) and looks[0].group is not None
+        by_stroke = bool(styles) and styles[0].group is not None
         if by_stroke:
-            _explain_looks(ax, curves, looks, keys, options)
+            _explain_styles(ax, curves, styles, keys, options)
             labels, title = [CURVE] * len(curves), ""
         _draw_others(ax, others, options)
-        draw_content(ax, curves, labels, looks, options, others, names if by_stroke else None)
+        draw_content(ax, curves, labels, styles, options, others, names if by_stroke else None)
         fit_heights(ax, options)
         show_hidden(ax)
         _write_thresholds(ax, curves, options)
@@ -97,10 +97,10 @@ def draw_axes(curves: Sequence[DrawnCurve], keys: Sequence[str], options: PlotOp
     return ax
 
 
-def looks_of(
+def styles_of(
     ax: Axes, keys: Sequence[dict[str, Any]], lines: Sequence[str], options: PlotOptions, first: int = 0
-) -> list[Look]:
-    """Return the look of each curve: colours for systems and line styles for groups, or colours for groups."""
+) -> list[CurveStyle]:
+    """Return the style of each curve: colours for systems and line styles for groups, or colours for groups."""
     hues = [name for name in ("system", Y_KEY) if name in lines][:1]
     groups = [name for name in lines if name not in hues]
     has_strokes = all(len({name_of(key, names) for key in keys}) > 1 for names in (hues, groups))
@@ -113,22 +113,23 @@ def looks_of(
         numbers = system_numbers(hue, first)
     else:
         numbers = [first + number for number in numbers_in_order(hue)]
+    strokes = numbers_in_order(group) if has_strokes else [None] * len(keys)
     return [
-        Look(
-            style(ax, number, stroke if has_strokes else None, options.colors.get(unescape(name)), options.line),
+        CurveStyle(
+            line_properties(ax, number, stroke, options.colors.get(unescape(name)), options.line),
             name_of(key, coloured, options.labels),
             name_of(key, groups, options.labels) if has_strokes else None,
         )
-        for key, name, number, stroke in zip(keys, hue, numbers, numbers_in_order(group), strict=True)
+        for key, name, number, stroke in zip(keys, hue, numbers, strokes, strict=True)
     ]
 
 
-def _explain_looks(
-    ax: Axes, curves: Sequence[DrawnCurve], looks: Sequence[Look], keys: Sequence[str], options: PlotOptions
+def _explain_styles(
+    ax: Axes, curves: Sequence[DrawnCurve], styles: Sequence[CurveStyle], keys: Sequence[str], options: PlotOptions
 ) -> None:
     """Add entries for colours, and entries for line styles with the numbers of each group."""
-    colours = {look.hue: look.line["color"] for look in looks}
-    strokes = {look.group: look.line.get("linestyle") for look in looks}
+    colours = {style.hue: style.line["color"] for style in styles}
+    strokes = {style.group: style.line.get("linestyle") for style in styles}
     for name, colour in colours.items():
         ax.plot([], [], color=colour, label=name)
     has_areas = bool(options.areas) and len(colours) <= _LEGEND_SYSTEMS
@@ -138,7 +139,7 @@ def _explain_looks(
     shared = counts.pop() if len(counts) == 1 else ""
     ax.plot([], [], linestyle="", label=with_numbers(names, kind, shared))[0].set_gid("strokes")
     for group, stroke in strokes.items():
-        members = [curve for curve, look in zip(curves, looks, strict=True) if look.group == group]
+        members = [curve for curve, style in zip(curves, styles, strict=True) if style.group == group]
         areas = [area_texts(curve, options)[0].rpartition(" = ")[2] for curve in members] if has_areas else []
         areas = ["-" if "undefined" in area else area for area in areas]
         label = with_numbers(f"{group}  {', '.join(areas)}".rstrip(), "" if shared else count_text(members))
@@ -180,10 +181,10 @@ def _draw_others(ax: Axes, others: Sequence[DrawnCurve], options: PlotOptions) -
     if not others:
         return
     bare = replace(options, rectangles=False, interpolated=False, points=None, k=None)
-    look = {"color": grey(ax, 0.7), "linewidth": 0.6, "zorder": 1.5}
+    properties = {"color": grey(ax, 0.7), "linewidth": 0.6, "zorder": 1.5}
     for curve in others:
-        draw_curve(ax, curve, "_other", bare, {**look, "marker": ""})
-    add_entry(ax, f"{len(others)} {options.display('others' if len(others) > 1 else 'other')}", **look)
+        draw_curve(ax, curve, "_other", bare, {**properties, "marker": ""})
+    add_entry(ax, f"{len(others)} {options.display('others' if len(others) > 1 else 'other')}", **properties)
 
 
 def show_hidden(ax: Axes) -> None:
@@ -224,6 +225,7 @@ def show_hidden(ax: Axes) -> None:
 def _write_thresholds(ax: Axes, curves: Sequence[DrawnCurve], options: PlotOptions) -> None:
     """Write thresholds along the curves. A threshold that would overlap another one is left out."""
     boxes: list[Any] = []
+    settings: dict[str, Any] = {"textcoords": "offset points", "fontsize": "small", "path_effects": [halo(ax)]}
     for curve in curves:
         if not options.threshold_labels or not curve.has_points:
             continue
@@ -236,17 +238,10 @@ def _write_thresholds(ax: Axes, curves: Sequence[DrawnCurve], options: PlotOptio
             # At the edges, the text is written towards the middle, because the layout keeps no room for it outside.
             side, level = -1 if right > 0.85 else 1, -1 if up > 0.9 else 1
             text = ax.annotate(
-                threshold_text(curve, point),
-                (point.x, point.y),
-                xytext=(4 * side, 4 * level),
-                textcoords="offset points",
-                ha="left" if side > 0 else "right",
-                va="bottom" if level > 0 else "top",
-                fontsize="small",
-                color=text_colour(ax),
-                path_effects=[halo(ax)],
+                threshold_text(curve, point), (point.x, point.y), xytext=(4 * side, 4 * level), **settings
             )
-            text.set_in_layout(False)
+            text.set(in_layout=False, color=text_colour(ax))
+            text.set(ha="left" if side > 0 else "right", va="bottom" if level > 0 else "top")
             box = text.get_window_extent()
             if any(box.overlaps(other) for other in boxes):
                 text.remove()
@@ -313,9 +308,9 @@ def _limits(name: str, scales: Mapping[str, str], curves: Sequence[DrawnCurve]) 
 
 def fit_heights(ax: Axes, options: PlotOptions) -> None:
     """Fit the y axis of an unbounded quantity to the curves, and not to the lines of reference."""
-    if not options.is_unbounded or options.scales[1] not in (None, "linear"):
+    quantity = axis_quantity(options.ys[0])
+    if len(options.ys) > 1 or quantity.unit_range or options.scales[1] not in (None, "linear"):
         return
     heights = [line.get_ydata() for line in named_curves(ax)]
     top = max((float(y[y == y].max()) for y in heights if (y == y).any()), default=1.0) or 1.0
-    below = axis_quantity(options.ys[0]).at is not None
-    ax.set_ylim(-0.1 * top if below else 0, 1.05 * top)
+    ax.set_ylim(0 if quantity.at is None else -0.1 * top, 1.05 * top)

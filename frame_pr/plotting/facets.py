@@ -12,18 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from frame_pr.plotting.appearance import (
-    PANELS,
-    Appearance,
-    grey,
-    letter_scale,
-    open_figure,
-    shorten,
-    value_text,
-)
-from frame_pr.plotting.curve_artists import Look, draw_content, write_reason
+from frame_pr.plotting.appearance import PANELS, Appearance, grey, letter_scale, open_figure, shorten, value_text
+from frame_pr.plotting.curve_artists import CurveStyle, draw_content, write_reason
 from frame_pr.plotting.curve_data import DrawnCurve
-from frame_pr.plotting.draw import fit_heights, looks_of, set_axes, show_hidden
+from frame_pr.plotting.draw import fit_heights, set_axes, show_hidden, styles_of
 from frame_pr.plotting.legends import BASELINE, SHARED, area_texts, axis_titles, count_text, marks_of, name_of
 from frame_pr.plotting.options import PlotOptions
 
@@ -47,44 +39,6 @@ _GRID = 48
 """The most cells of a grid of two keys."""
 
 
-def _close_in_notebook(figure: Figure) -> None:
-    """Close a figure in pyplot when a notebook displays it. Otherwise the notebook would display it twice."""
-    import matplotlib
-    import matplotlib.pyplot as plt
-
-    if "inline" in matplotlib.get_backend():
-        plt.close(figure)
-    raise NotImplementedError  # IPython goes on and shows the picture
-
-
-@contextmanager
-def _open_panels(
-    keys: Sequence[Mapping[str, Any]],
-    names: Sequence[str],
-    cells: Sequence[tuple[int, int]],
-    options: Appearance,
-    titles: tuple[str, str],
-    shared: Mapping[str, bool],
-    **settings: Any,
-) -> Iterator[tuple[Any, list[Axes], list[str]]]:
-    """Yield a figure, the axes of each group, and the names above them."""
-    with open_figure(options.figure, **settings) as figure:
-        if options.figure is None:
-            figure._ipython_display_ = partial(_close_in_notebook, figure)
-        grid = figure.subplots(*_shape(cells), squeeze=False, **shared)
-        for ax in grid.flat:
-            ax.set_axis_off()
-        panels = [grid[cell] for cell in cells] or [grid[0, 0]]
-        for ax in panels:
-            ax.set_axis_on()
-            ax.spines[["top", "right"]].set_visible(False)
-        for ax, key in zip(panels, keys, strict=False):
-            ax.set_label(", ".join(panel_key(key, names)))
-        yield figure, panels, _panel_names(keys, cells, grid, names, options)
-        figure.supxlabel(titles[0], fontsize="medium")
-        figure.supylabel(titles[1], fontsize="medium")
-
-
 def draw_facets(
     curves: Sequence[DrawnCurve], names: Sequence[str], lines: Sequence[str], options: PlotOptions
 ) -> Figure | SubFigure:
@@ -100,22 +54,22 @@ def draw_facets(
     panels = _open_panels(keys, names, cells, options, axis_titles(options), shared, layout="compressed", **size)
     with panels as (figure, axes, titles):
         set_axes(axes[0], options, curves)  # once, because matplotlib visits all axes that share the axis
-        looks = looks_of(axes[0], [curve.key for of_panel in members.values() for curve in of_panel], lines, options)
+        styles = styles_of(axes[0], [curve.key for of_panel in members.values() for curve in of_panel], lines, options)
         if not members:
             write_reason(axes[0], "no rows")
-        of_panels = iter(looks)
+        of_panels = iter(styles)
         width = (figure.bbox.width / figure.dpi / scale - 0.4) / columns
         letters = int(_TITLE_LETTERS * width)
         title_lines, number_rows = 1, 0
         for ax, (row, column), name, of_panel in zip(axes, cells, titles, members.values(), strict=False):
-            panel_looks = [next(of_panels) for _ in of_panel]
+            panel_styles = [next(of_panels) for _ in of_panel]
             ax.spines[:].set_in_layout(False)
             ax.set_box_aspect(1 if options.is_square else None)
             labels = [_numbers(curve, options) for curve in of_panel]
-            draw_content(ax, of_panel, labels, panel_looks, options, label_marks=False)
+            draw_content(ax, of_panel, labels, panel_styles, options, label_marks=False)
             lowest = (row + 1, column) not in cells
             ax.tick_params(labelsize="small", labelbottom=lowest, bottom=lowest, left=column == 0)
-            above = _write_numbers(ax, labels, panel_looks, int(_NUMBER_LETTERS * width))
+            above = _write_numbers(ax, labels, panel_styles, int(_NUMBER_LETTERS * width))
             title = [*textwrap.wrap(name, max(8, letters))[:2], count_text(of_panel)]
             if len(" ".join(title)) + 2 <= letters:
                 title = [f"{title[0]} ({title[1]})" if len(title) > 1 else title[0]]
@@ -124,7 +78,7 @@ def draw_facets(
             title_lines, number_rows = max(title_lines, len(title)), max(number_rows, above)
         fit_heights(axes[0], options)
         height = scale * rows * ((title_lines - 1) * _LINE + number_rows * _ROW)
-        if options.legend and (handles := _shared_handles(axes, looks, options)):
+        if options.legend and (handles := _shared_handles(axes, styles, options)):
             height += _draw_shared_legend(figure, handles).get_window_extent().height / figure.dpi
         if options.figure is None:
             figure.set_figheight(figure.get_figheight() + height)
@@ -158,11 +112,48 @@ def draw_panels(
         for ax, place, title in zip(axes, places, panel_names, strict=True):
             ax.set_title(f"{title}\n{draw_panel(ax, tables[place]) or ''}".strip(), fontsize="small")
             ax.tick_params(labelsize="small")
-            entries = zip(*ax.get_legend_handles_labels(), strict=True)
-            handles |= {label: handle for handle, label in entries}
+            handles |= {label: handle for handle, label in zip(*ax.get_legend_handles_labels(), strict=True)}
         if options.legend and handles:
             _draw_shared_legend(figure, list(handles.values()))
     return figure  # type: ignore[no-any-return]
+
+
+@contextmanager
+def _open_panels(
+    keys: Sequence[Mapping[str, Any]],
+    names: Sequence[str],
+    cells: Sequence[tuple[int, int]],
+    options: Appearance,
+    titles: tuple[str, str],
+    shared: Mapping[str, bool],
+    **settings: Any,
+) -> Iterator[tuple[Any, list[Axes], list[str]]]:
+    """Yield a figure, the axes of each group, and the names above them."""
+    with open_figure(options.figure, **settings) as figure:
+        if options.figure is None:
+            figure._ipython_display_ = partial(_close_in_notebook, figure)
+        grid = figure.subplots(*_shape(cells), squeeze=False, **shared)
+        for ax in grid.flat:
+            ax.set_axis_off()
+        panels = [grid[cell] for cell in cells] or [grid[0, 0]]
+        for ax in panels:
+            ax.set_axis_on()
+            ax.spines[["top", "right"]].set_visible(False)
+        for ax, key in zip(panels, keys, strict=False):
+            ax.set_label(", ".join(panel_key(key, names)))
+        yield figure, panels, _panel_names(keys, cells, grid, names, options)
+        figure.supxlabel(titles[0], fontsize="medium")
+        figure.supylabel(titles[1], fontsize="medium")
+
+
+def _close_in_notebook(figure: Figure) -> None:
+    """Close a figure in pyplot when a notebook displays it. Otherwise the notebook would display it twice."""
+    import matplotlib
+    import matplotlib.pyplot as plt
+
+    if "inline" in matplotlib.get_backend():
+        plt.close(figure)
+    raise NotImplementedError  # IPython goes on and shows the picture
 
 
 def _cells(keys: Sequence[Mapping[str, Any]], names: Sequence[str], options: Appearance) -> list[tuple[int, int]]:
@@ -222,8 +213,8 @@ def _panel_names(
         if column == end[row]:
             name = shorten(name_of(key, panels[:1], options.labels), _MARGIN_LETTERS)
             name = f"{titles[0]}: " * (row == 0) + name
-            look: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "fontsize": "small"}
-            grid[row, column].annotate(name, (1, 0.5), xytext=(4, 0), rotation=270, va="center", **look)
+            settings: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points", "fontsize": "small"}
+            grid[row, column].annotate(name, (1, 0.5), xytext=(4, 0), rotation=270, va="center", **settings)
         name = f"{titles[1]}: " * (column == min(top)) + name_of(key, panels[1:], options.labels)
         names.append(name * (row == top[column]))
     return names
@@ -237,12 +228,10 @@ def _numbers(curve: DrawnCurve, options: PlotOptions) -> str:
     return "\n".join([first, *marks[1:]])
 
 
-def _write_numbers(ax: Axes, labels: Sequence[str], looks: Sequence[Look], letters: int) -> int:
-    """Write the numbers of all curves between the panel and its title; return how many lines they take.
+def _write_numbers(ax: Axes, labels: Sequence[str], styles: Sequence[CurveStyle], letters: int) -> int:
+    """Write the numbers of all curves between the panel and its title; return how many lines they need.
 
-    `letters`: how many have room in a line.
-
-    Texts and pieces of lines take a third of the time of a legend in each panel.
+    `letters`: how many letters fit in a line. Texts and pieces of lines need a third of the time of a legend.
     """
     from matplotlib.transforms import offset_copy
 
@@ -254,32 +243,26 @@ def _write_numbers(ax: Axes, labels: Sequence[str], looks: Sequence[Look], lette
     if columns > 1:
         lines = [max(lines)] * len(labels)
     tops = list(accumulate(lines[::columns], initial=0))
-    height = 72 * _ROW * letter_scale()
+    height, size = 72 * _ROW * letter_scale(), "x-small" if longest < letters else "xx-small"
     figure: Any = ax.figure
-    for i, (label, look) in enumerate(zip(labels, looks, strict=True)):
+    for i, (label, style) in enumerate(zip(labels, styles, strict=True)):
         row, column = divmod(i, columns)
         left, top = column / columns, height * (tops[-1] - tops[row])
         place = offset_copy(ax.transAxes, figure, 0, top - 0.42 * height, "points")
-        line = {**look.line, "marker": "", "clip_on": False, "label": "_key", "transform": place}
+        line = {**style.line, "marker": "", "clip_on": False, "label": "_key", "transform": place}
         ax.plot([left, left + _KEY], [1, 1], scalex=False, scaley=False, **line)
-        text = ax.text(
-            left + 1.3 * _KEY,
-            1,
-            label,
-            transform=offset_copy(ax.transAxes, figure, 0, top, "points"),
-            va="top",
-            fontsize="x-small" if longest < letters else "xx-small",
-        )
+        above = offset_copy(ax.transAxes, figure, 0, top, "points")
+        text = ax.text(left + 1.3 * _KEY, 1, label, transform=above, va="top", fontsize=size)
         text.set(in_layout=False, gid=NUMBERS)
     return tops[-1]
 
 
-def _shared_handles(axes: Sequence[Axes], looks: Sequence[Look], options: PlotOptions) -> list[Any]:
+def _shared_handles(axes: Sequence[Axes], styles: Sequence[CurveStyle], options: PlotOptions) -> list[Any]:
     """Return the entries of the shared legend. A baseline alone needs no legend."""
     from matplotlib.lines import Line2D
 
-    hues = {look.hue: look.line for look in looks}
-    groups = {look.group: look.line.get("linestyle") for look in looks if look.group is not None}
+    hues = {style.hue: style.line for style in styles}
+    groups = {style.group: style.line.get("linestyle") for style in styles if style.group is not None}
     if groups:
         handles = [Line2D([], [], color=line["color"], label=hue) for hue, line in hues.items()]
         colour = grey(axes[0], 0.4)
@@ -298,15 +281,9 @@ def _shared_handles(axes: Sequence[Axes], looks: Sequence[Look], options: PlotOp
 def _draw_shared_legend(figure: Figure | SubFigure, handles: Sequence[Any]) -> Any:
     """Draw the legend above all panels, in as many columns as fit."""
     columns = len(handles)
+    settings: dict[str, Any] = {"fontsize": "small", "frameon": False, "columnspacing": 1.2}
     while True:
-        legend = figure.legend(
-            handles=handles,
-            loc="outside upper center",
-            fontsize="small",
-            frameon=False,
-            columnspacing=1.2,
-            ncols=columns,
-        )
+        legend = figure.legend(handles=handles, loc="outside upper center", ncols=columns, **settings)
         share = legend.get_window_extent().width / figure.bbox.width
         if columns == 1 or share <= 0.97:
             return legend

@@ -97,6 +97,7 @@ def area_texts(curve: DrawnCurve, options: PlotOptions) -> list[str]:
 
 
 def _equation(title: str, value: float | None, options: PlotOptions) -> str:
+    """Return an area with its title."""
     return f"{title} undefined" if value is None else f"{title} = {number_text(value, options.decimals)}"
 
 
@@ -112,6 +113,7 @@ def count_text(curves: Sequence[DrawnCurve]) -> str:
 
 
 def _positives_text(positives: float) -> str:
+    """Format a number of positives, which may be a sum of weights."""
     if positives == math.floor(positives):
         return f"{positives:,.0f}"
     return f"{positives:,.1f}" if positives >= 1 else f"{positives:.2g}"
@@ -129,11 +131,7 @@ def with_numbers(name: str, *numbers: str) -> str:
 
 
 def labels_of(
-    curves: Sequence[DrawnCurve],
-    names: Sequence[str],
-    keys: Sequence[str],
-    options: PlotOptions,
-    shares_axes: bool,
+    curves: Sequence[DrawnCurve], names: Sequence[str], keys: Sequence[str], options: PlotOptions, shares_axes: bool
 ) -> tuple[list[str], str]:
     """Return the labels of the curves, and the title of the legend with the numbers that all curves share."""
     counts = [count_text([curve]) for curve in curves]
@@ -225,7 +223,9 @@ def explain_marks(
     return explained
 
 
-def draw_legend(ax: Axes, look: Appearance, title: str = "", *, keep_below: bool = False, above: bool = False) -> None:
+def draw_legend(
+    ax: Axes, appearance: Appearance, title: str = "", *, keep_below: bool = False, above: bool = False
+) -> None:
     """Draw the legend inside the axes if it fits there, else to the right of the axes.
 
     A new figure becomes wider for it. The caller's axes keep their size: there the legend stays inside as long as it is
@@ -235,19 +235,19 @@ def draw_legend(ax: Axes, look: Appearance, title: str = "", *, keep_below: bool
     from matplotlib import rcParams, rcParamsDefault
 
     handles, labels = ax.get_legend_handles_labels()
-    if not labels or not look.legend:
+    if not labels or not appearance.legend:
         return
     # Entries that concern several curves come last. Bars are a container, which has no gid.
     are_shared = [getattr(handle, "get_gid", lambda: None)() == SHARED for handle in handles]
     order = sorted(range(len(labels)), key=lambda i: (is_baseline(labels[i]), are_shared[i]))
     settings: dict[str, Any] = {
         "handles": [handles[i] for i in order],
-        "labels": [_fill(_translate(labels[i], look) if are_shared[i] else labels[i]) for i in order],
+        "labels": [_fill(_translate(labels[i], appearance) if are_shared[i] else labels[i]) for i in order],
         "title": title or None,
     }
     if rcParams["legend.fontsize"] == rcParamsDefault["legend.fontsize"]:
         settings |= {"fontsize": "small", "title_fontsize": "small", "handlelength": 1.7}
-    if above and look.in_new_figure:
+    if above and appearance.in_new_figure:
         settings |= {"loc": "lower left", "bbox_to_anchor": (0, 1), "frameon": False}
     if rcParams["legend.loc"] != "best" or "loc" in settings:
         ax.legend(**settings)
@@ -256,7 +256,8 @@ def draw_legend(ax: Axes, look: Appearance, title: str = "", *, keep_below: bool
     small = settings | tight | {"fontsize": "x-small", "title_fontsize": "x-small"}
     tiny = small | {"fontsize": "xx-small", "title_fontsize": "xx-small", "borderaxespad": 0.1}
     tiny |= {"labelspacing": 0.1, "borderpad": 0.2}
-    sizes = [settings] if look.in_new_figure else [settings, small, tiny, tiny | {"ncols": 2, "columnspacing": 0.8}]
+    sizes = [settings, small, tiny, tiny | {"ncols": 2, "columnspacing": 0.8}]
+    sizes = sizes[:1] if appearance.in_new_figure else sizes
     points = _points_of(ax)
     fitting: tuple[dict[str, Any], Any, int] | None = None
     for size in sizes:
@@ -269,17 +270,17 @@ def draw_legend(ax: Axes, look: Appearance, title: str = "", *, keep_below: bool
             fitting = (size, place, covered[place])
         if not covered[place]:
             break
-    if fitting is not None and not (look.in_new_figure and fitting[2]):
+    if fitting is not None and not (appearance.in_new_figure and fitting[2]):
         legend = ax.legend(loc=fitting[1], **fitting[0])
         legend.set_in_layout(False)
         return
-    _put_right(ax, sizes[-1], look)
+    _put_right(ax, sizes[-1], appearance)
 
 
-def _translate(label: str, look: Appearance) -> str:
+def _translate(label: str, appearance: Appearance) -> str:
     """Replace the words before the numbers by the label that the caller gives them."""
     word, bracket, numbers = label.partition(" (")
-    return look.display(word) + bracket + numbers
+    return appearance.display(word) + bracket + numbers
 
 
 def _fill(label: str) -> str:
@@ -287,7 +288,7 @@ def _fill(label: str) -> str:
     return textwrap.fill(label.replace(" = ", "\u00a0=\u00a0"), _LETTERS).replace("\u00a0=\u00a0", " = ")
 
 
-def _put_right(ax: Axes, settings: dict[str, Any], look: Appearance) -> None:
+def _put_right(ax: Axes, settings: dict[str, Any], appearance: Appearance) -> None:
     """Put the legend to the right of the axes, in as many columns as its height needs."""
     figure = ax.figure.canvas.figure
     place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1), "borderaxespad": 0, "columnspacing": 1}
@@ -296,7 +297,7 @@ def _put_right(ax: Axes, settings: dict[str, Any], look: Appearance) -> None:
     columns = math.ceil(legend.get_window_extent().height / room)
     if columns > 1:
         legend = ax.legend(**settings | place | {"ncols": columns})
-    if look.in_new_figure:
+    if appearance.in_new_figure:
         width = legend.get_window_extent().width / figure.dpi
         height = ax.get_window_extent().height / figure.dpi
         figure.set_figwidth(max(figure.get_figwidth(), (height if ax.get_box_aspect() else 0.8 * 6.4) + width + 1.2))
@@ -370,7 +371,5 @@ def pixels_along(path: Any, every: float = 3) -> Any:
     offsets = np.diff(corners, axis=0)
     parts = np.ceil(np.abs(offsets).max(axis=1) / every).clip(1, 5000).astype(np.int64)
     part = np.arange(parts.sum()) - np.repeat(parts.cumsum() - parts, parts)
-    between = (
-        np.repeat(corners[:-1], parts, axis=0) + np.repeat(offsets / parts[:, None], parts, axis=0) * part[:, None]
-    )
-    return np.concatenate([between, corners[-1:]])
+    between = np.repeat(offsets / parts[:, None], parts, axis=0) * part[:, None]
+    return np.concatenate([np.repeat(corners[:-1], parts, axis=0) + between, corners[-1:]])

@@ -18,7 +18,7 @@ from frame_pr.metrics.names import is_metric
 from frame_pr.metrics.numbers import DECIMAL, each, f_of, number
 from frame_pr.metrics.rates import NUMBERED_NAME, RATES, Counts, rate_of, ratio
 from frame_pr.metrics.synonyms import rate_hint
-from frame_pr.plotting.appearance import Appearance, ColourArguments, appearance_of, check_label
+from frame_pr.plotting.appearance import Appearance, ColourArguments, appearance_fields, check_label
 
 
 class AxisQuantity(NamedTuple):
@@ -89,7 +89,7 @@ _REFERENCES: Mapping[str, Callable[[str], Mapping[str, Callable[[float, Any], An
 
 
 def axis_quantity(name: str) -> AxisQuantity:
-    """Look up a quantity by its name."""
+    """CurveStyle up a quantity by its name."""
     if name in X_ONLY:
         return X_ONLY[name]
     if name in Y_ONLY:
@@ -219,11 +219,6 @@ class PlotOptions(Appearance):
         return self.is_roc or self.is_gain or self.is_det
 
     @property
-    def is_unbounded(self) -> bool:
-        """Whether the y axis has no upper end, as the axis of lift."""
-        return len(self.ys) == 1 and not axis_quantity(self.ys[0]).unit_range
-
-    @property
     def area_title(self) -> str:
         """The name of the area in the legend."""
         title = self.display(self.areas[0], "AUC" if self.is_roc else "AP") if self.areas else ""
@@ -286,7 +281,7 @@ def options_of(
         facet=_names_or_flag("facet", get("facet")),
         average=_names_or_flag("average", get("average")),
         label=None if get("label") is None else check_label("label", get("label")),
-        **appearance_of(options),
+        **appearance_fields(options),
     )
     _refuse_conflicts(parsed, options)
     return parsed

@@ -17,15 +17,7 @@ from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import rows_of
 from frame_pr.plotting.altair_charts import chart_of_curves, check_backend
 from frame_pr.plotting.appearance import PANELS, need_matplotlib, split_policies, unescape
-from frame_pr.plotting.curve_data import (
-    Y_KEY,
-    Curves,
-    DrawnCurve,
-    averages_of,
-    drawn_curves,
-    rank_curves,
-    read_curves,
-)
+from frame_pr.plotting.curve_data import Y_KEY, Curves, DrawnCurve, averages_of, drawn_curves, rank_curves, read_curves
 from frame_pr.plotting.draw import IN_AXES, draw_axes
 from frame_pr.plotting.facets import draw_facets
 from frame_pr.plotting.legends import name_of

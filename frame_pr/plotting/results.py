@@ -77,11 +77,11 @@ def metrics_of(frame: Any) -> list[str]:
     return list(map(str, table.to_series().unique(maintain_order=True)))
 
 
-def read_values(frame: Any, metric: str | None, look: Appearance) -> Values:
+def read_values(frame: Any, metric: str | None, appearance: Appearance) -> Values:
     """Read the rows of a metric from a frame of `intervals` or of metrics."""
     kind, metric = kind_of(frame), None if metric is None else text("metric", metric)
     if metric is not None and "metric" not in kind.columns and metric in kind.columns:
-        return _read_metrics(kind, metric, look)
+        return _read_metrics(kind, metric, appearance)
     table, keys = read_result(
         kind,
         "metric",
@@ -92,10 +92,10 @@ def read_values(frame: Any, metric: str | None, look: Appearance) -> Values:
     if not keys:
         raise ValueError("frame: no key columns, so no groups to draw; call intervals with by= and without mean_over")
     selected = _one_metric(table, metric)
-    return Values(table.filter(pl.col("metric") == selected), keys, look.title_of(selected), "n")
+    return Values(table.filter(pl.col("metric") == selected), keys, appearance.title_of(selected), "n")
 
 
-def _read_metrics(kind: Any, metric: str, look: Appearance) -> Values:
+def _read_metrics(kind: Any, metric: str, appearance: Appearance) -> Values:
     """Read a frame of metrics. The columns before the first metric are keys, and there are no bounds."""
     names = list(map(str, kind.columns))
     first = next(name for name in names if name == metric or is_metric(name))
@@ -109,7 +109,7 @@ def _read_metrics(kind: Any, metric: str, look: Appearance) -> Values:
     number = by_name(units[0]) if units else pl.lit(None, pl.Int64)
     value = by_name(metric).cast(pl.Float64).fill_nan(None)
     table = table.select(*map(by_name, keys), value=value, low=none, high=none, units=number)
-    return Values(table, keys, look.title_of(metric), "positives")
+    return Values(table, keys, appearance.title_of(metric), "positives")
 
 
 def _one_metric(table: pl.DataFrame, metric: str | None) -> str:
@@ -124,7 +124,7 @@ def _one_metric(table: pl.DataFrame, metric: str | None) -> str:
     return metric or next(iter(metrics), "")
 
 
-def read_differences(frame: Any, metric: str | None, look: Appearance) -> tuple[pl.DataFrame, list[str], str]:
+def read_differences(frame: Any, metric: str | None, appearance: Appearance) -> tuple[pl.DataFrame, list[str], str]:
     """Return the rows of a metric (names and `difference, low, high`), the columns of names, and the title."""
     kind, metric = kind_of(frame), None if metric is None else text("metric", metric)
     other = "group" if "group" in kind.columns and "baseline" in kind.columns else "system"
@@ -138,10 +138,10 @@ def read_differences(frame: Any, metric: str | None, look: Appearance) -> tuple[
     names = [*keys, other]
     selected = _one_metric(table, metric)
     table = table.filter(pl.col("metric") == selected)
-    title = look.title_of(selected)
+    title = appearance.title_of(selected)
     baselines = table["baseline"].unique(maintain_order=True).to_list()
     if len(baselines) == 1:
-        name = "the rest" if baselines[0] is None else look.label_of(baselines[0])
+        name = "the rest" if baselines[0] is None else appearance.label_of(baselines[0])
         return table, names, f"{title}: difference from {name}"
     return table, [*names, "baseline"], f"{title}: first minus second"
 

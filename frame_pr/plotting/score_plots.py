@@ -15,11 +15,11 @@ from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.plotting.appearance import (
     Appearance,
     ColourArguments,
+    appearance_of,
     canvas,
     escape,
     grey,
     letters_along,
-    look_of,
     palette,
     set_titles,
     share_text,
@@ -135,12 +135,12 @@ def plot_scores(
     ['positives (3, 67% predicted)', 'negatives (2, 0% predicted)', 'threshold 0.75']
     """
     arguments, policies = split_policies(options)
-    look = look_of(arguments, decimals=0, has_values=False)
+    appearance = appearance_of(arguments, decimals=0, has_values=False)
     n_bins = whole("bins", bins, least=1, most=_MOST_BINS)
     line = None if threshold is None else float(real("threshold", threshold))
     curves = read_curves(curve(frame, truth, score, by=by, positive=positive, **policies), PlotOptions())
     keys, names = curves.keys.rows(named=True), list(curves.keys.columns)
-    look.check_names([value for key in keys for value in key.values()] or _HUES, _HUES)
+    appearance.check_names([value for key in keys for value in key.values()] or _HUES, _HUES)
     steps = (
         (count - count.shift(1, fill_value=0)).over("group")
         for count in (pl.col("tp"), (pl.col("k") - pl.col("tp")).alias("fp"))
@@ -150,8 +150,8 @@ def plot_scores(
     _warn_of_threshold(counts["threshold"], line)
     tables = [counts.filter(group=place) for place in range(len(keys))]
     ascending = bool(policies.get("ascending"))
-    histograms = partial(_draw_histograms, n_bins=n_bins, threshold=line, look=look, ascending=ascending)
-    title = look.label_of(score) if isinstance(score, str) else "Score"
+    histograms = partial(_draw_histograms, n_bins=n_bins, threshold=line, appearance=appearance, ascending=ascending)
+    title = appearance.label_of(score) if isinstance(score, str) else "Score"
     if len(keys) > 1:
 
         def draw_panel(ax: Axes, table: pl.DataFrame) -> str:
@@ -159,11 +159,11 @@ def plot_scores(
             return ", ".join(f"{name} = {text}" for name, text in zip(("P", "N"), texts, strict=False))
 
         share, titles = "system" not in names, (title, "Share of the rows")
-        return draw_panels(keys, names, tables, look, (2.6, 2.0), draw_panel, titles, sharex=share)
-    with canvas(look, figsize=(6.4, 4.0), layout="constrained") as target:
+        return draw_panels(keys, names, tables, appearance, (2.6, 2.0), draw_panel, titles, sharex=share)
+    with canvas(appearance, figsize=(6.4, 4.0), layout="constrained") as target:
         set_titles(target, title, "Share of the rows")
         histograms(target, tables[0])
-        draw_legend(target, look, above=True)
+        draw_legend(target, appearance, above=True)
     return target
 
 
@@ -183,7 +183,7 @@ def _draw_histograms(
     table: pl.DataFrame,
     n_bins: int,
     threshold: float | None,
-    look: Appearance,
+    appearance: Appearance,
     *,
     ascending: bool,
     numbers: bool = True,
@@ -198,16 +198,16 @@ def _draw_histograms(
     low, high, beyond = _range_of(table, float(scores.min()), float(scores.max()))
     edges, texts = _edges(low, high, n_bins), []
     for (name, number), column in zip(_HUES.items(), ("tp", "fp"), strict=True):
-        colour = look.colors.get(name, palette(ax)[number])
+        colour = appearance.colors.get(name, palette(ax)[number])
         counts = table[column].to_numpy()
         total = counts.sum()
         text = f"{total:,.0f}"
         if threshold is not None and total:
             reached = scores <= threshold if ascending else scores >= threshold
-            share = share_text(counts[reached].sum() / total, look.decimals)
+            share = share_text(counts[reached].sum() / total, appearance.decimals)
             text += f", {share} predicted" if numbers else f" ({share})"
         texts.append(text)
-        label = f"{look.display(name)} ({text})" if numbers else look.display(name)
+        label = f"{appearance.display(name)} ({text})" if numbers else appearance.display(name)
         if not total:
             ax.plot([], [], color=colour, label=f"{label}: none" if numbers else label)
             continue
@@ -216,11 +216,11 @@ def _draw_histograms(
         ax.stairs(heights, edges, color=colour, linewidth=1.5, label=label, zorder=zorder)
         ax.stairs(heights, edges, color=colour, alpha=0.25, fill=True, linewidth=0, zorder=zorder)
     if threshold is not None:
-        ax.axvline(threshold, color=grey(ax, 0.3), linewidth=1, label=f"{look.display('threshold')} {threshold:g}")
+        label = f"{appearance.display('threshold')} {threshold:g}"
+        ax.axvline(threshold, color=grey(ax, 0.3), linewidth=1, label=label)
     if beyond and numbers:
-        ax.plot(
-            [], [], linestyle="", label=f"{look.display('beyond the axis')}: {pluralize(round(beyond), 'row', 'rows')}"
-        )
+        count = pluralize(round(beyond), "row", "rows")
+        ax.plot([], [], linestyle="", label=f"{appearance.display('beyond the axis')}: {count}")
     ax.set_ylim(bottom=0)
     return texts
 
@@ -317,24 +317,24 @@ def plot_gains(
     >>> [f"{bar.get_height():.2f}" for bar in ax.patches]  # 2, 1, 0 and 0 of 3
     ['0.67', '0.33', '0.00', '0.00']
     """
-    look = look_of(options, has_values=False)
+    appearance = appearance_of(options, has_values=False)
     name = one_of("y", y, ("recall", "precision", "lift"))
     needed = list(dict.fromkeys(["share", name, f"bin_{name}", "precision"]))
     table, names = read_result(kind_of(frame), "share", needed, "plot_gains draws a frame that gains_table gave")
     keys, tables = split_groups(table, names)
-    look.check_names([value for key in keys for value in key.values()] or _GAINS, _GAINS)
-    draw_panel = partial(_draw_gains, name=name, look=look)
-    titles = ("Share of the rows", escape(look.display(name, axis_quantity(name).title)))
+    appearance.check_names([value for key in keys for value in key.values()] or _GAINS, _GAINS)
+    draw_panel = partial(_draw_gains, name=name, appearance=appearance)
+    titles = ("Share of the rows", escape(appearance.display(name, axis_quantity(name).title)))
     if len(keys) > 1:
-        return draw_panels(keys, names, tables, look, (2.6, 2.0), draw_panel, titles, sharex=True, sharey=True)
-    with canvas(look, figsize=(6.4, 4.0), layout="constrained") as target:
+        return draw_panels(keys, names, tables, appearance, (2.6, 2.0), draw_panel, titles, sharex=True, sharey=True)
+    with canvas(appearance, figsize=(6.4, 4.0), layout="constrained") as target:
         set_titles(target, *titles)
         draw_panel(target, tables[0])
-        draw_legend(target, look, above=True)
+        draw_legend(target, appearance, above=True)
     return target
 
 
-def _draw_gains(ax: Axes, table: pl.DataFrame, name: str, look: Appearance) -> None:
+def _draw_gains(ax: Axes, table: pl.DataFrame, name: str, appearance: Appearance) -> None:
     """Draw the bars of the bins, the cumulative line, and a random ranking."""
     from matplotlib.ticker import PercentFormatter
 
@@ -342,18 +342,18 @@ def _draw_gains(ax: Axes, table: pl.DataFrame, name: str, look: Appearance) -> N
         table[column].fill_null(float("nan")).to_list() for column in ("share", name, f"bin_{name}")
     )
     width = share[0] if share else 1.0
-    bars, line = (look.colors.get(part, palette(ax)[number]) for part, number in zip(_GAINS, (5, 0), strict=True))
+    bars, line = (appearance.colors.get(part, palette(ax)[number]) for part, number in zip(_GAINS, (5, 0), strict=True))
     middles = [end - width / 2 for end in share]
-    heights = ax.bar(middles, of_bin, 0.9 * width, color=bars, label=look.display("bin", "rows of the bin"))
-    word = look.display("cumulative", "all rows up to there")
+    heights = ax.bar(middles, of_bin, 0.9 * width, color=bars, label=appearance.display("bin", "rows of the bin"))
+    word = appearance.display("cumulative", "all rows up to there")
     ax.plot(share, cumulative, "o-", markersize=4, color=line, label=word)
-    chance: dict[str, Any] = {"color": grey(ax, 0.5), "linewidth": 1, "label": look.display("random ranking")}
+    chance: dict[str, Any] = {"color": grey(ax, 0.5), "linewidth": 1, "label": appearance.display("random ranking")}
     if name == "recall":
         ax.plot([0, 1], [0, 1], ":", **chance)
     elif table.height:
         ax.axhline(1 if name == "lift" else table["precision"][-1], linestyle=":", **chance)
     ax.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
     ax.set_xlim(0, 1)
-    if letters_along(ax, ax.get_window_extent().width * 0.9 * width) >= look.decimals + 3:
-        texts = ["" if height != height else f"{height:.{look.decimals}f}" for height in of_bin]
+    if letters_along(ax, ax.get_window_extent().width * 0.9 * width) >= appearance.decimals + 3:
+        texts = ["" if height != height else f"{height:.{appearance.decimals}f}" for height in of_bin]
         ax.bar_label(heights, texts, fontsize="small", padding=1, color=text_colour(ax))

@@ -17,16 +17,16 @@ from frame_pr.plotting.appearance import (
     LABEL_LENGTH,
     Appearance,
     ColourArguments,
+    appearance_of,
     canvas,
     escape,
     grey,
     in_legend,
     letters_along,
-    look_of,
+    line_properties,
     open_figure,
     set_titles,
     shorten,
-    style,
     system_numbers,
     value_text,
 )
@@ -128,34 +128,35 @@ def plot_intervals(
     ['1  (4)', '2  (4)']
     """
     line = None if overall is None else float(real("overall", overall))
-    look = look_of(options)
-    check_backend(one_of("backend", backend, BACKENDS), look)
-    values = read_values(frame, metric, look)
+    appearance = appearance_of(options)
+    check_backend(one_of("backend", backend, BACKENDS), appearance)
+    values = read_values(frame, metric, appearance)
     table, keys = values.table, values.keys
     has_systems = len(keys) > 1 and "system" in keys
     systems = table["system"].unique(maintain_order=True).to_list() if has_systems else []
     rows = [key for key in keys if not systems or key != "system"]
-    if look.order in (None, "value"):
+    if appearance.order in (None, "value"):
         mean = pl.col("value").mean().over(map(by_name, rows))
         table = table.sort(mean, descending=True, nulls_last=True, maintain_order=True)
     groups, number = number_rows(table, rows)
     named = groups.rows(named=True)
-    look.check_names([*systems, *(value for key in named for value in key.values())], systems)
-    look.check_number(len(named), "rows", MOST_ROWS)
+    appearance.check_names([*systems, *(value for key in named for value in key.values())], systems)
+    appearance.check_number(len(named), "rows", MOST_ROWS)
     _warn_of_scale(table, line)
-    systems, order = look.in_order(systems), pl.Series(look.places(named), dtype=pl.Int64)
+    systems, order = appearance.in_order(systems), pl.Series(appearance.places(named), dtype=pl.Int64)
     groups, table = groups[order], table.with_columns(place=len(named) - 1 - order.arg_sort().gather(number))
-    if isinstance(look.order, tuple):
+    if isinstance(appearance.order, tuple):
         table = table.sort("place", descending=True, maintain_order=True)
+    value = table["value"].mean() if line is None else line
     if backend == "altair":
-        return chart_of_dots(table, rows, systems, values.title, table["value"].mean() if line is None else line, look)
-    with canvas(look, figsize=(6.4, 1.2 + HEIGHT * len(named)), layout="constrained") as target:
+        return chart_of_dots(table, rows, systems, values.title, value, appearance)
+    with canvas(appearance, figsize=(6.4, 1.2 + HEIGHT * len(named)), layout="constrained") as target:
         units = table.unique("place", maintain_order=True)["units"].to_list()
-        title = write_names(target, look.names_of(groups), rows, look, units, values.unit)
-        _draw_dots(target, table, systems, look)
-        _draw_overall(target, table["value"].mean(), line, look)
+        title = write_names(target, appearance.names_of(groups), rows, appearance, units, values.unit)
+        _draw_dots(target, table, systems, appearance)
+        _draw_overall(target, value, "mean" if line is None else "overall", appearance)
         set_titles(target, values.title, title)
-        draw_legend(target, look)
+        draw_legend(target, appearance)
     return target
 
 
@@ -176,24 +177,24 @@ def _warn_of_scale(table: pl.DataFrame, overall: float | None) -> None:
         )
 
 
-def _draw_overall(ax: Axes, mean: Any, overall: float | None, look: Appearance) -> None:
-    value = mean if overall is None else overall
+def _draw_overall(ax: Axes, value: Any, name: str, appearance: Appearance) -> None:
+    """Draw a line at the value of all groups, with its name above the axes."""
     if not isinstance(value, float):
         return
     ax.axvline(value, color=grey(ax, 0.4), linestyle=":", linewidth=1, zorder=1)
-    label = f"{look.display('mean' if overall is None else 'overall')} {value:.{look.decimals}f}"
+    label = f"{appearance.display(name)} {value:.{appearance.decimals}f}"
     above: dict[str, Any] = {"xycoords": ("data", "axes fraction"), "xytext": (0, 3), "textcoords": "offset points"}
     ax.annotate(label, (value, 1), ha="center", va="bottom", color=grey(ax, 0.4), **above)
 
 
-def _draw_dots(ax: Axes, table: pl.DataFrame, systems: list[Any], look: Appearance) -> None:
+def _draw_dots(ax: Axes, table: pl.DataFrame, systems: list[Any], appearance: Appearance) -> None:
     """Draw a dot with its interval for each row, and lines that join systems without intervals."""
     joined = bool(systems) and table["low"].null_count() == table.height
     if joined:
         spans = table.group_by("place").agg(low=pl.col("value").min(), high=pl.col("value").max())
         spans = spans.drop_nulls().sort("place")
         ax.hlines(spans["place"], spans["low"], spans["high"], color=grey(ax, 0.7), linewidth=2, zorder=1)
-    of_systems = _split_systems(table, systems, _colours_of(ax, systems, look), look)
+    of_systems = _split_systems(table, systems, _colours_of(ax, systems, appearance), appearance)
     for number, (rows, colour, label) in enumerate(of_systems):
         offset = 0.0 if joined or not systems else _OFFSET * ((len(systems) - 1) / 2 - number)
         places, value, low, high = rows.select("place", "value", "low", "high").to_numpy().T
@@ -202,27 +203,27 @@ def _draw_dots(ax: Axes, table: pl.DataFrame, systems: list[Any], look: Appearan
 
 
 def _split_systems(
-    table: pl.DataFrame, systems: Sequence[Any], colours: Sequence[Any], look: Appearance
+    table: pl.DataFrame, systems: Sequence[Any], colours: Sequence[Any], appearance: Appearance
 ) -> Iterator[tuple[pl.DataFrame, Any, str]]:
     """Yield the rows of each system with NaN for missing numbers, its colour and its label."""
     table = table.with_columns(pl.col("value", "low", "high").fill_null(float("nan")))
     for system, colour in zip(systems or [None], colours, strict=True):
         rows = table.filter(pl.col("system").eq_missing(pl.lit(system))) if systems else table
-        yield rows, colour, in_legend(look.label_of(system)) if systems else ""
+        yield rows, colour, in_legend(appearance.label_of(system)) if systems else ""
 
 
-def _colours_of(ax: Axes, systems: Sequence[Any], look: Appearance) -> list[Any]:
+def _colours_of(ax: Axes, systems: Sequence[Any], appearance: Appearance) -> list[Any]:
     """Return a colour for each system, or the first colour. A system has the colour of other plots."""
     names = [value_text(system) for system in systems]
-    numbers = system_numbers(names) if systems else [0]
-    return [look.colors.get(name, style(ax, n, None)["color"]) for name, n in zip(names or [""], numbers, strict=True)]
+    colours = [line_properties(ax, number, None)["color"] for number in (system_numbers(names) if systems else [0])]
+    return [appearance.colors.get(name, colour) for name, colour in zip(names or [""], colours, strict=True)]
 
 
 def write_names(
     ax: Axes,
     names: Sequence[str],
     keys: Sequence[str],
-    look: Appearance,
+    appearance: Appearance,
     units: Sequence[int | None] = (),
     unit: str = "",
 ) -> str:
@@ -231,18 +232,19 @@ def write_names(
     `unit`: what `units` are the numbers of.
     """
     box = ax.get_window_extent()
-    room = LABEL_LENGTH if look.in_new_figure else max(6, letters_along(ax, 0.35 * box.width))
+    room = LABEL_LENGTH if appearance.in_new_figure else max(6, letters_along(ax, 0.35 * box.width))
     counts = ["" if n is None else f"  ({n:,})" for n in units or [None] * len(names)]
-    if max(len(name + count) for name, count in zip(names, counts, strict=True)) > room and not look.in_new_figure:
+    longest = max(len(name + count) for name, count in zip(names, counts, strict=True))
+    if longest > room and not appearance.in_new_figure:
         counts = [""] * len(names)
     labels = [escape(shorten(name, room)) + count for name, count in zip(names, counts, strict=True)]
     # A line is as high as two letters are wide.
-    every = 1 if look.in_new_figure else ceil(2 * len(names) / max(1, letters_along(ax, box.height)))
+    every = 1 if appearance.in_new_figure else ceil(2 * len(names) / max(1, letters_along(ax, box.height)))
     ax.set_yticks(range(len(names) - 1, -1, -every), labels[::every])
     ax.margins(y=min(0.1, 0.6 / max(1, len(names))))
-    if not look.in_new_figure and letters_along(ax, box.width) < _NARROW:
+    if not appearance.in_new_figure and letters_along(ax, box.width) < _NARROW:
         return ""
-    title = ", ".join(map(look.label_of, keys))
+    title = ", ".join(map(appearance.label_of, keys))
     return f"{title} ({unit})" if any(counts) else title
 
 
@@ -307,38 +309,38 @@ def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[
     >>> [ax.get_label() for ax in figure.axes]
     ['average_precision', 'prevalence']
     """
-    look = look_of(options)
+    appearance = appearance_of(options)
     metrics = metrics_of(frame)
     others = [name for name in metrics if name != _PREVALENCE]
     names = [next(iter(others or metrics), "") if metric is None else metric]
-    if look.ax is None and _PREVALENCE in metrics and _PREVALENCE not in names:
+    if appearance.ax is None and _PREVALENCE in metrics and _PREVALENCE not in names:
         names.append(_PREVALENCE)
-    tables = [read_values(frame, name, look) for name in names]
+    tables = [read_values(frame, name, appearance) for name in names]
     keys = [key for key in tables[0].keys if key != "system"]
     if len(keys) != 1:
         raise ValueError(f"plot_trend draws one key, such as a week, along the axis, and the frame has {len(keys)}")
     systems = tables[0].table["system"].unique(maintain_order=True).to_list() if "system" in tables[0].keys else []
-    look.check_number(len(systems), "systems", _MOST_LINES)
-    look.check_names(systems or [_PREVALENCE], systems)
-    systems = look.in_order(systems)
+    appearance.check_number(len(systems), "systems", _MOST_LINES)
+    appearance.check_names(systems or [_PREVALENCE], systems)
+    systems = appearance.in_order(systems)
     if len(tables) == 1:
-        with canvas(look, figsize=(6.4, 4.0), layout="constrained") as target:
-            if look.ax is None:
+        with canvas(appearance, figsize=(6.4, 4.0), layout="constrained") as target:
+            if appearance.ax is None:
                 target.set_label(names[0])
-            _draw_trend(target, tables[0], keys[0], systems, look)
+            _draw_trend(target, tables[0], keys[0], systems, appearance)
         return target
-    with open_figure(look.figure, figsize=(6.4, 5.0), layout="constrained") as figure:
+    with open_figure(appearance.figure, figsize=(6.4, 5.0), layout="constrained") as figure:
         grid = figure.subplots(2, sharex=True, height_ratios=[3, 1])
         for ax, table, name in zip(grid, tables, names, strict=True):
             ax.spines[["top", "right"]].set_visible(False)
             ax.set_label(name)
-            _draw_trend(ax, table, keys[0], systems, look, is_first=ax is grid[0])
+            _draw_trend(ax, table, keys[0], systems, appearance, is_first=ax is grid[0])
         grid[0].set_xlabel("")
     return figure
 
 
 def _draw_trend(
-    ax: Axes, values: Values, key: str, systems: Sequence[Any], look: Appearance, is_first: bool = True
+    ax: Axes, values: Values, key: str, systems: Sequence[Any], appearance: Appearance, is_first: bool = True
 ) -> None:
     """Draw a line for each system, and a band if it has bounds."""
     table = values.table
@@ -349,8 +351,8 @@ def _draw_trend(
     along = table[key].unique(maintain_order=True)
     is_category = not (along.dtype.is_numeric() or along.dtype.is_temporal())
     places = dict(zip(along.to_list(), range(along.len()) if is_category else along.to_list(), strict=True))
-    colours = [grey(ax, 0.4)] if shared else _colours_of(ax, systems, look)
-    for rows, colour, label in _split_systems(table, systems, colours, look):
+    colours = [grey(ax, 0.4)] if shared else _colours_of(ax, systems, appearance)
+    for rows, colour, label in _split_systems(table, systems, colours, appearance):
         x = [places[value] for value in rows[key]]
         value, low, high = rows.select("value", "low", "high").to_numpy().T
         ax.plot(x, value, "o-", markersize=4, color=colour, label=label)
@@ -358,7 +360,7 @@ def _draw_trend(
     ticks = letters_along(ax, ax.get_window_extent().width) // 8
     if is_category:
         every = ceil(along.len() / max(2, ticks))
-        names = [look.label_of(name, 12) for name in along]
+        names = [appearance.label_of(name, 12) for name in along]
         ax.set_xticks(range(0, len(names), every), names[::every])
     elif along.dtype.is_temporal():
         from matplotlib import dates
@@ -371,6 +373,6 @@ def _draw_trend(
         from matplotlib.ticker import MaxNLocator
 
         ax.xaxis.set_major_locator(MaxNLocator("auto", integer=along.dtype.is_integer()))
-    set_titles(ax, escape(look.display(key)), values.title)
+    set_titles(ax, escape(appearance.display(key)), values.title)
     if is_first:
-        draw_legend(ax, look)
+        draw_legend(ax, appearance)

@@ -16,7 +16,7 @@ from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Use, request_of
 from frame_pr.inputs.rows import rows_of
 from frame_pr.statistics.distributions import number_bounds, share_bounds
-from frame_pr.statistics.intervals import share_of
+from frame_pr.statistics.intervals import validate_confidence
 from frame_pr.statistics.unit_values import keys_left, refuse_engine
 
 COLUMNS = ("recall", "precision", "low", "high", "lower_quartile", "upper_quartile", "groups")
@@ -108,7 +108,11 @@ def average_curve(
     │ 1.0    ┆ 0.75      ┆ 1.3167e-7 ┆ 1.0  ┆ 2      │
     └────────┴───────────┴───────────┴──────┴────────┘
     """
-    levels, smooth, share = whole("points", points, 2), flag("interpolated", interpolated), share_of(confidence)
+    levels, smooth, share = (
+        whole("points", points, 2),
+        flag("interpolated", interpolated),
+        validate_confidence(confidence),
+    )
     if levels > MOST_LEVELS:
         raise ValueError(f"points: {levels} levels of recall are more than {MOST_LEVELS}; use fewer, such as 101")
     if by is None:
@@ -155,24 +159,20 @@ def heights_of(table: pl.LazyFrame, groups: pl.LazyFrame, points: int, *, interp
         start, end = pl.col("start"), pl.col("end")
         steps = steps.with_columns(start=pl.when(same_group).then(end.shift(1)).otherwise(0))
         first = (start // pl.col("positives")).cast(pl.Int64).clip(0, last - 1)
-        behind = (end - 1) // pl.col("positives") + 1 if whole_numbers else (end / pl.col("positives")).ceil()
-        behind = behind.cast(pl.Int64).clip(first + 1, last)
-        pieces = steps.select(
-            "group", "precision", "start", "end", "positives", pl.int_ranges(first, behind).alias("level")
-        )
-        pieces = pieces.explode("level", empty_as_null=False)
+        after_last = (end - 1) // pl.col("positives") + 1 if whole_numbers else (end / pl.col("positives")).ceil()
+        after_last = after_last.cast(pl.Int64).clip(first + 1, last)
+        pieces = steps.with_columns(level=pl.int_ranges(first, after_last)).explode("level", empty_as_null=False)
         # In units in which a level is as wide as the number of positives, so that widths are integers.
         upper, lower = (pl.col("positives") * (level + edge) for edge in (1, 0))
         width = pl.min_horizontal("end", upper) - pl.max_horizontal("start", lower)
         share = pl.col("precision") * width.cast(pl.Float64) / pl.col("positives").cast(pl.Float64)
-        heights = (
-            pieces.select("group", level=level + 1, height=share).group_by("group", "level").agg(pl.col("height").sum())
-        )
+        heights = pieces.select("group", level=level + 1, height=share)
+        heights = heights.group_by("group", "level").agg(pl.col("height").sum())
     levels = pl.LazyFrame({"level": range(0 if interpolated else 1, points)}, schema={"level": pl.Int64})
-    every = groups.join(levels, how="cross", maintain_order="left_right")
-    every = every.join(heights, on=["group", "level"], how="left", maintain_order="left")
+    grid = groups.join(levels, how="cross", maintain_order="left_right")
+    grid = grid.join(heights, on=["group", "level"], how="left", maintain_order="left")
     # A level that is not reached has precision 0, and a sum may exceed 1 by the last bit.
-    return every.with_columns(pl.col("height").fill_null(0.0).clip(upper_bound=1.0))
+    return grid.with_columns(pl.col("height").fill_null(0.0).clip(upper_bound=1.0))
 
 
 def averages(

@@ -19,7 +19,7 @@ from frame_pr.inputs.rows import Rows, rows_of
 from frame_pr.metrics.aggregation import aggregate, finalize, plan_for
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.metric import FACTS, Aggregate, Metric, by_ties
-from frame_pr.metrics.names import COLUMNS as B
+from frame_pr.metrics.names import COLUMNS as BLOCKS
 from frame_pr.metrics.names import request_for
 from frame_pr.statistics.comparisons import CORRECTIONS, adjust
 from frame_pr.statistics.random_rankings import NULLS, test_columns, with_tests
@@ -126,8 +126,8 @@ def above_chance(
     keys = list(output.key_columns.values())
     table = adjust(stacked(table, [pl.col(key) for key in keys], lines), correction)
     table = table.sort(*sorted_by(output.keys, output.systems, keys), "m")
-    named = {key: pl.col(column) for key, column in output.key_columns.items()}
-    return output.give(table.select(**named, **{name: pl.col(name) for name in _COLUMNS}), output.keys)
+    named = (pl.col(column).alias(key) for key, column in output.key_columns.items())
+    return output.give(table.select(*named, *_COLUMNS), output.keys)
 
 
 def _line(i: int, name: str) -> dict[str, pl.Expr]:
@@ -147,12 +147,19 @@ def _line(i: int, name: str) -> dict[str, pl.Expr]:
 
 
 def _groups(rows: Rows, names: Sequence[str]) -> pl.LazyFrame:
-    """Return one row per group, with `group`, these metrics, and the columns of `PATTERN`."""
+    """Return one row per group, with `group`, these metrics, and the columns of `random_rankings.PATTERN`."""
     plan = plan_for(rows, names)
-    tied = (B.size > 1) & B.k.is_not_null()
-    lists = {"ends": Aggregate(pl.when(tied).then(B.k), "list"), "sizes": Aggregate(pl.when(tied).then(B.size), "list")}
+    tied = (BLOCKS.size > 1) & BLOCKS.k.is_not_null()
+    lists = {
+        "ends": Aggregate(pl.when(tied).then(BLOCKS.k), "list"),
+        "sizes": Aggregate(pl.when(tied).then(BLOCKS.size), "list"),
+    }
     numbers = {name: pl.col(name).list.drop_nulls() for name in lists}
-    numbers |= {"positives": B.positives, "rows": B.rows, "ranked": B.number("retrieved_rows").fill_null(0)}
+    numbers |= {
+        "positives": BLOCKS.positives,
+        "rows": BLOCKS.rows,
+        "ranked": BLOCKS.number("retrieved_rows").fill_null(0),
+    }
     metrics = {name: Metric("count", number, by_ties({}), beyond_steps="all") for name, number in numbers.items()}
     facts = [fact for fact in FACTS if fact in plan.facts or fact in ("positives", "rows", "retrieved_rows")]
     plan = plan._replace(metrics={**plan.metrics, **metrics}, aggregates={**plan.aggregates, **lists}, facts=facts)

@@ -15,35 +15,21 @@ from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.frames.messages import did_you_mean, nearest, shown, warn
 from frame_pr.functions.evaluation import metric_names, sorted_by
 from frame_pr.inputs.policies import Column, Columns, Policies
-from frame_pr.inputs.request import Request, request_of
-from frame_pr.inputs.rows import OutputFrame
+from frame_pr.inputs.request import request_of
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.names import request_for
 from frame_pr.statistics.distributions import number_bounds, p_value
-from frame_pr.statistics.intervals import share_of
-from frame_pr.statistics.paired_tests import TIE, compared_rows, p_values, parts_of, refuse_delong, signs
+from frame_pr.statistics.intervals import validate_confidence
+from frame_pr.statistics.paired_tests import TIE, compared_rows, p_values, refuse_delong, signs
 from frame_pr.statistics.unit_values import UnitValues, has_unit_values, keys_left, unit_values_of
 from frame_pr.statistics.unpaired_tests import COLUMNS as GROUP_COLUMNS
 from frame_pr.statistics.unpaired_tests import compare_groups
 
 COLUMNS = (
-    "metric",
-    "baseline",
-    "system",
-    "groups",
-    "undefined",
-    "mean_baseline",
-    "mean_system",
-    "difference",
-    "low",
-    "high",
-    "p_value",
-    "p_adjusted",
-    "effect_size",
-    "wins",
-    "ties",
-    "losses",
+    *("metric", "baseline", "system", "groups", "undefined", "mean_baseline", "mean_system", "difference"),
+    *("low", "high", "p_value", "p_adjusted", "effect_size", "wins", "ties", "losses"),
 )
+"""The columns of a paired comparison, after the keys."""
 _REFUSED = {
     "wilcoxon": "tests whether differences are symmetric about 0, so it reports systems whose means are equal",
     "sign": "tests the median difference, so it reports systems whose means are equal",
@@ -243,7 +229,7 @@ def compare(
         raise ValueError(f"test={test!r} {_REFUSED[test]}; use test='t' or 'permutation'")
     one_of("test", test, ("t", "permutation", "delong"))
     one_of("correction", correction, tuple(CORRECTIONS))
-    share, fill = share_of(confidence), filling("undefined", undefined)
+    share, fill = validate_confidence(confidence), filling("undefined", undefined)
     draws = _validate_draws(test, resamples, seed)
     has_values = has_unit_values(frame, truth, score)
     if between is not None:
@@ -277,8 +263,16 @@ def compare(
                 raise ValueError(f"{name}= is about groups that were drawn: with sampled='rows' leave it out")
         names = metric_names(metrics, truth, score)
         request = request_for(names, request_of(truth, score, by, positive, policies))
-        table, output = _compare_rows(frame, request, names, fill, baseline, cluster, share, test)
+        if test == "delong":
+            refuse_delong(names, cluster)
+        if not request.several:
+            raise ValueError(_TWO_SCORES)
+        pairs_of = partial(_pair_places, baseline=baseline)
+        table, output = compared_rows(
+            frame, request, names, fill, pairs_of, cluster, confidence=share, normal=test == "delong"
+        )
         keys = [key for key in output.keys if key != "system"]
+        refuse_clash(keys, COLUMNS)
         return output.give(_in_order(table, keys, (), correction, COLUMNS), keys)
     if unit == "rows" or cluster is not None:
         raise ValueError(
@@ -293,48 +287,12 @@ def compare(
     unit_values = unit_values_of(frame, metrics, truth, score, by, positive, fill, policies, system=True)
     if truth is not None and len(unit_values.systems) < 2:
         raise ValueError(_TWO_SCORES)
-    table, keys = _compare_units(unit_values, mean_over, baseline, share, draws)
-    return unit_values.give(_in_order(table, keys, (), correction, COLUMNS), keys)
-
-
-def _compare_rows(
-    frame: Frame,
-    request: Request,
-    names: Sequence[str],
-    undefined: float | None,
-    baseline: object,
-    cluster: Column | None,
-    confidence: float,
-    test: str,
-) -> tuple[pl.LazyFrame, OutputFrame[Frame]]:
-    """Compare systems within each group, where rows or clusters of rows were sampled."""
-    if test == "delong":
-        refuse_delong(names, cluster)
-    if not request.several:
-        raise ValueError(_TWO_SCORES)
-    pairs_of = partial(_pair_places, baseline=baseline)
-    table, output = compared_rows(
-        frame, request, names, undefined, pairs_of, cluster, confidence=confidence, normal=test == "delong"
-    )
-    refuse_clash([key for key in output.keys if key != "system"], COLUMNS)
-    return table, output
-
-
-def _compare_units(
-    unit_values: UnitValues[Frame],
-    mean_over: bool | str | Sequence[str] | None,
-    baseline: object,
-    confidence: float,
-    draws: tuple[int, int] | None,
-) -> tuple[pl.LazyFrame, list[str]]:
-    """Compare systems by their values for sampled units, such as queries; also return the keys that are left."""
     units = [key for key in unit_values.keys if key != "system"]
     keys = [] if mean_over is None else keys_left(units, mean_over)
     refuse_clash(keys, COLUMNS)
-    if unit_values.systems:
-        _validate_systems(baseline, unit_values.systems)
     pairs = _pairs(unit_values, keys, [key for key in units if key not in keys], baseline)
-    return _test_pairs(pairs, keys, unit_values.metrics, confidence, draws), keys
+    table = _test_pairs(pairs, keys, unit_values.metrics, share, draws)
+    return unit_values.give(_in_order(table, keys, (), correction, COLUMNS), keys)
 
 
 def _in_order(
@@ -363,6 +321,7 @@ def _validate_draws(test: str, resamples: Any, seed: Any) -> tuple[int, int] | N
 
 
 def _validate_systems(baseline: Any, systems: Sequence[Any]) -> None:
+    """Check that there are two systems or more, and that the baseline is one of them."""
     if len(systems) < 2:
         raise ValueError(f"compare takes two systems or more, and there is {shown(systems[0])} only")
     if baseline is not None and baseline not in systems:
@@ -385,8 +344,7 @@ def _pairs(unit_values: UnitValues[Any], keys: Sequence[str], units: Sequence[st
     kept = {f"key{i}": by_name(key) for i, key in enumerate(keys)}
     unit = {f"unit{i}": by_name(key) for i, key in enumerate(units)}
     values = {f"m{i}": by_name(name) for i, name in enumerate(unit_values.metrics)}
-    table = unit_values.table.select(pl.col("system"), **kept, **unit, **values)
-    names = {"baseline": "a", "system": "b"}
+    table = unit_values.table.select("system", **kept, **unit, **values)
     if unit_values.systems:
         pairs = _name_pairs(pl.Series(unit_values.systems), baseline).lazy()
     else:
@@ -398,13 +356,11 @@ def _pairs(unit_values: UnitValues[Any], keys: Sequence[str], units: Sequence[st
         )
     unit_keys = [*kept, *unit]
     place = pl.int_range(pl.len(), dtype=pl.Int64)
-    grid = (
-        table.select(unit_keys).unique().sort(unit_keys).with_columns(place=place.over(list(kept)) if kept else place)
-    )
-    grid = grid.join(pairs, how="cross")
-    for name, side in names.items():
-        of_side = table.rename({"system": name} | {value: value.replace("m", side) for value in values})
-        grid = grid.join(of_side, on=[*unit_keys, name], how="left", nulls_equal=True, maintain_order="left")
+    grid = table.select(unit_keys).unique().sort(unit_keys)
+    grid = grid.with_columns(place=place.over(list(kept)) if kept else place).join(pairs, how="cross")
+    for name, side in (("baseline", "a"), ("system", "b")):
+        values_of_system = table.rename({"system": name} | {value: value.replace("m", side) for value in values})
+        grid = grid.join(values_of_system, on=[*unit_keys, name], how="left", nulls_equal=True, maintain_order="left")
     return grid.drop(list(unit))
 
 
@@ -447,14 +403,10 @@ def _test_pairs(
     scales = pairs.group_by(pair).agg(_scale(i).alias(f"scale{i}") for i in places)
     table = pairs.join(scales, on=pair, nulls_equal=True)
     table = table.with_columns(pl.col(f"{side}{i}") / pl.col(f"scale{i}") for i in places for side in "ab")
-    table = table.with_columns((pl.col(f"b{i}") - pl.col(f"a{i}")).alias(f"d{i}") for i in places)
+    differences = {f"d{i}": pl.col(f"b{i}") - pl.col(f"a{i}") for i in places}
     table = table.with_columns(
-        expression.alias(f"{name}{i}")
-        for i in places
-        for name, expression in {
-            "d": pl.when(pl.col(f"d{i}").abs() < TIE).then(0.0).otherwise(f"d{i}"),
-            "parts": parts_of(pl.col(f"d{i}")),
-        }.items()
+        pl.when(difference.abs() < TIE).then(0.0).otherwise(difference).alias(name)
+        for name, difference in differences.items()
     )
     summaries = [_summary(i) for i in places]
     sums = table.group_by(pair).agg(
@@ -473,23 +425,20 @@ def _test_pairs(
         tests = tests.with_columns(p_value=p_value(pl.when(spread > 0).then(difference / error), groups - 1))
     else:
         # By numbers and not by names: two metrics may have the same name.
-        parts = table.unpivot(
-            [f"parts{i}" for i in places], index=[*pair, "place"], variable_name="m", value_name="parts"
-        )
-        parts = parts.with_columns(pl.col("m").str.slice(5).cast(pl.Int32))
-        flips = p_values(parts, [*pair, "m"], resamples=draws[0], seed=draws[1])
+        long = table.unpivot([*differences], index=[*pair, "place"], variable_name="m", value_name="difference")
+        long = long.with_columns(pl.col("m").str.slice(1).cast(pl.Int32))
+        flips = p_values(long, [*pair, "m"], resamples=draws[0], seed=draws[1])
         tests = tests.join(flips, on=[*pair, "m"], how="left", nulls_equal=True)
     interval = number_bounds(difference, error, groups - 1, confidence)
     # Differences without spread would give p = 0, however few groups there are.
     p = pl.when(pl.col("wins") + pl.col("losses") == 0).then(1.0).when(spread > 0).then("p_value")
     several = groups > 1
-    tests = tests.with_columns(
+    return tests.with_columns(
         pl.col("mean_baseline", "mean_system", "difference") * scale,
         p_value=pl.when(several).then(p),
         effect_size=pl.when(spread > 0).then(difference / spread),
         **{name: pl.when(several).then(bound * scale) for name, bound in interval.items()},
     )
-    return tests
 
 
 def _scale(i: int) -> pl.Expr:

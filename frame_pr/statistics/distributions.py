@@ -48,7 +48,7 @@ def normal_p_value(z: pl.Expr) -> pl.Expr:
 
     NIST Handbook, 7.6.2 and 7.9.1.
     """
-    return pl.map_batches([z], lambda columns: _normal_tails(columns[0]), return_dtype=pl.Float64, is_elementwise=True)
+    return z.map_batches(_normal_tails, return_dtype=pl.Float64, is_elementwise=True)
 
 
 def normal_share(z: pl.Expr) -> pl.Expr:
@@ -75,8 +75,8 @@ def share_bounds(value: pl.Expr, error: pl.Expr, df: pl.Expr, confidence: float)
     low, high = value * shrink / (value * shrink + 1 - value), value / (value + (1 - value) * shrink)
     low = pl.when(all_1).then(least).when(all_0).then(0.0).otherwise(low)
     high = pl.when(all_1).then(1.0).when(all_0).then(1 - least).otherwise(high)
-    sides = around(value, low, high)
-    return {name: pl.when(error.is_not_null() & (df > 0)).then(side) for name, side in sides.items()}
+    has_bounds = error.is_not_null() & (df > 0)
+    return {name: pl.when(has_bounds).then(side) for name, side in around(value, low, high).items()}
 
 
 def auc_bounds(
@@ -89,9 +89,10 @@ def auc_bounds(
     variance of the exponential model (Hanley and McNeil 1982) at theta.
     """
     sides, t = share_bounds(value, error, df, confidence), quantile(confidence, df)
+    solved_bound = partial(pl.map_batches, function=_score_bound, return_dtype=pl.Float64, is_elementwise=True)
     # The value of the swapped classes is 1 - value.
-    low = _score_bound(value, t, error, df, positives, negatives)
-    high = 1 - _score_bound(1 - value, t, error, df, negatives, positives)
+    low = solved_bound([value, t, error, df, positives, negatives])
+    high = 1 - solved_bound([1 - value, t, error, df, negatives, positives])
     inside = (value > ROUNDING) & (value < 1 - ROUNDING) & sides["low"].is_not_null()
     return {
         "low": pl.when(inside & (value > 0.5)).then(pl.min_horizontal(sides["low"], low)).otherwise(sides["low"]),
@@ -99,19 +100,16 @@ def auc_bounds(
     }
 
 
-def _score_bound(*columns: pl.Expr) -> pl.Expr:
-    return pl.map_batches(columns, _bisected, return_dtype=pl.Float64, is_elementwise=True)
-
-
-def _bisected(columns: Sequence[pl.Series]) -> pl.Series:
+def _score_bound(columns: Sequence[pl.Series]) -> pl.Series:
+    """Solve for the lower score bound by bisection, from value, t, error, df and the numbers of both labels."""
     value, t, error, df, positives, negatives = (column.cast(pl.Float64) for column in columns)
     weight = df / (df + _FURTHER)
     low, high = value * 0, value
     for _ in range(_HALVINGS):
         theta = (low + high) / 2
-        placed = theta * theta * (1 - theta) / (1 + theta) / positives
-        placed += theta * (1 - theta) * (1 - theta) / (2 - theta) / negatives
-        too_far = (value - theta) > t * (weight * error * error + (1 - weight) * placed).sqrt()
+        variance = theta * theta * (1 - theta) / (1 + theta) / positives
+        variance += theta * (1 - theta) * (1 - theta) / (2 - theta) / negatives
+        too_far = (value - theta) > t * (weight * error * error + (1 - weight) * variance).sqrt()
         low, high = theta.zip_with(too_far, low), high.zip_with(too_far, theta)
     return low
 
@@ -171,6 +169,7 @@ def _quantiles(df: pl.Series, confidence: float) -> pl.Series:
 
 
 def _tails(t: pl.Series, df: pl.Series) -> pl.Series:
+    """Return the probability of a |t| at least as large; see `p_value`."""
     df, square = df.cast(pl.Float64), t * t
     x, a = df / (df + square), df / 2
     # The continued fraction converges fast on one side of the mean, and its mirror image on the other side.
@@ -186,6 +185,7 @@ def _tails(t: pl.Series, df: pl.Series) -> pl.Series:
 
 
 def _normal_tails(z: pl.Series) -> pl.Series:
+    """Return the probability of a |z| at least as large; see `normal_p_value`."""
     size = z.abs()
     density = (-size * size / 2).exp() * (2 / pi) ** 0.5
     series = term = size.clip(upper_bound=3.0)
@@ -230,14 +230,9 @@ def _gamma_ratio(a: pl.Series) -> pl.Series:
     """
     steps = 20
     inverse = 1 / (a + steps)
-    series = 1 + inverse * (
-        -1 / 8
-        + inverse
-        * (
-            1 / 128
-            + inverse * (5 / 1024 + inverse * (-21 / 32768 + inverse * (-399 / 262144 + inverse * 869 / 4194304)))
-        )
-    )
+    series = inverse * 0
+    for coefficient in (869 / 4194304, -399 / 262144, -21 / 32768, 5 / 1024, 1 / 128, -1 / 8, 1):
+        series = coefficient + inverse * series
     ratio = series * (a + steps).sqrt()
     for step in range(steps):
         ratio *= (a + step) / (a + step + 0.5)

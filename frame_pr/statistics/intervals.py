@@ -26,11 +26,11 @@ from frame_pr.statistics.unit_values import (
     Method,
     UnitValues,
     has_unit_values,
+    interval_row,
     keys_left,
-    only_shares,
-    row,
     sampling_unit,
     unit_values_of,
+    with_valid_shares,
 )
 
 
@@ -165,8 +165,8 @@ def intervals(
     >>> bounds.select(pl.col("value", "low", "high").round(4), "method").row(0)
     (0.6667, 0.1538, 0.8889, 'bootstrap')
     """
-    share, filled = share_of(confidence), filling("undefined", undefined)
-    draws = _draws(method, repeats, seed, stratified, cluster)
+    share, filled = validate_confidence(confidence), filling("undefined", undefined)
+    draws = _validate_draws(method, repeats, seed, stratified, cluster)
     has_values = has_unit_values(frame, truth, score)
     means = has_values or mean_over is not None
     unit = sampling_unit(sampled, cluster, means=means)
@@ -178,43 +178,38 @@ def intervals(
     if unit == "rows":
         if truth is None or score is None:
             raise ValueError("a frame of metrics has groups only: cluster= and sampled='rows' need the rows")
-        names, request = metric_names(metrics, truth, score), request_of(truth, score, by, positive, policies)
-        request = request_for(names, request)
+        names = metric_names(metrics, truth, score)
+        request = request_for(names, request_of(truth, score, by, positive, policies))
         left = None if mean_over is None else partial(keys_left, mean_over=mean_over)
         rows = sampled_rows(frame, request, names, filled, left, cluster, draws_again=draws is not None)
         table = intervals_of_rows(rows, share) if draws is None else intervals_of_draws(rows, draws, share)
         return rows.output.give(table, list(rows.keys))
     unit_values = unit_values_of(frame, metrics, truth, score, by, positive, filled, policies)
-    unit_values = only_shares(unit_values) if has_values else unit_values
+    unit_values = with_valid_shares(unit_values) if has_values else unit_values
     keys = [] if mean_over is None else keys_left(unit_values.keys, mean_over)
     refuse_clash(keys, COLUMNS)
-    return unit_values.give(of_means(unit_values, keys, share), keys)
+    return unit_values.give(intervals_of_means(unit_values, keys, share), keys)
 
 
-def of_means(unit_values: UnitValues[Any], keys: Sequence[str], confidence: float) -> pl.LazyFrame:
+def intervals_of_means(unit_values: UnitValues[Any], keys: Sequence[str], confidence: float) -> pl.LazyFrame:
     """Return `keys` and `COLUMNS`: for each metric, the mean over the groups that share the keys."""
-    parts = [
-        part.alias(f"{i} {name}")
-        for i, metric in enumerate(unit_values.metrics)
-        for name, part in {
-            "value": by_name(metric).mean(),
-            "spread": by_name(metric).std(),
-            "units": by_name(metric).count(),
-            "undefined": by_name(metric).null_count(),
-        }.items()
-    ]
-    table = unit_values.table.group_by(map(by_name, keys)).agg(parts) if keys else unit_values.table.select(parts)
+    parts: dict[str, pl.Expr] = {}
+    for i, column in enumerate(map(by_name, unit_values.metrics)):
+        parts |= {f"{i} value": column.mean(), f"{i} spread": column.std()}
+        parts |= {f"{i} units": column.count(), f"{i} undefined": column.null_count()}
+    groups = unit_values.table
+    table = groups.group_by(map(by_name, keys)).agg(**parts) if keys else groups.select(**parts)
     rows = []
     for i, metric in enumerate(unit_values.metrics):
         value, spread, units, undefined = (pl.col(f"{i} {name}") for name in ("value", "spread", "units", "undefined"))
         units, error = units.cast(pl.Int64), spread / units.sqrt()
         bounds_of = share_bounds if metric in unit_values.shares else number_bounds
         sides = bounds_of(value, error, units - 1, confidence)
-        rows.append(row(metric, value, sides, error, units, undefined))
-    return stacked(table.sort(unit_values.in_order(keys)) if keys else table, list(map(by_name, keys)), rows)
+        rows.append(interval_row(metric, value, sides, error, units, undefined))
+    return stacked(table.sort(unit_values.sort_columns(keys)) if keys else table, list(map(by_name, keys)), rows)
 
 
-def _draws(method: Any, repeats: Any, seed: Any, stratified: Any, cluster: Column | None) -> Draws | None:
+def _validate_draws(method: Any, repeats: Any, seed: Any, stratified: Any, cluster: Column | None) -> Draws | None:
     """Return how rows are drawn; None for intervals in closed form."""
     arguments = {"repeats": repeats, "seed": seed, "stratified": flag("stratified", stratified) or None}
     if one_of("method", method, METHODS) == "closed form":
@@ -231,7 +226,7 @@ def _draws(method: Any, repeats: Any, seed: Any, stratified: Any, cluster: Colum
     )
 
 
-def share_of(confidence: Any) -> float:
+def validate_confidence(confidence: Any) -> float:
     """Validate a confidence level, as a share."""
     value = float(real("confidence", confidence))
     # Half of the rest to 1 must have a quantile.

@@ -39,14 +39,8 @@ def signs(difference: pl.Expr) -> dict[str, pl.Expr]:
     return {"wins": difference >= TIE, "ties": difference.abs() < TIE, "losses": difference <= -TIE}
 
 
-def parts_of(difference: pl.Expr) -> pl.Expr:
-    """Round a difference to an integer number of parts, 0 for a tie."""
-    parts = (difference * _PARTS).round().cast(pl.Int128)
-    return pl.when(difference.abs() < TIE).then(0).otherwise(parts)
-
-
 def p_values(table: pl.LazyFrame, keys: Sequence[str], *, resamples: int, seed: int) -> pl.LazyFrame:
-    """Return `keys` and `p_value`, from `keys`, `place` (a number for each difference) and `parts` (of `parts_of`).
+    """Return `keys` and `p_value`, from `keys`, `difference` (0 for a tie) and `place` (its number).
 
     With n nonzero differences, it is the share of the 2^n sign flips whose |sum| is at least that of the data. If n
     exceeds 20, it is `(1 + c) / (1 + resamples)` with the number c of such flips among those drawn. These depend only
@@ -54,19 +48,18 @@ def p_values(table: pl.LazyFrame, keys: Sequence[str], *, resamples: int, seed: 
     """
     parts, word, drawn = pl.col("parts"), pl.col("word"), pl.col("n") > _EXACT
     words = -(-resamples // _BITS)
+    table = table.with_columns(parts=(pl.col("difference") * _PARTS).round().cast(pl.Int128))
     nonzero = table.filter(parts != 0).with_columns(
         n=pl.len().cast(pl.Int64).over(keys), i=pl.int_range(pl.len(), dtype=pl.Int64).over(keys)
     )
-    in_all = pl.lit(2, dtype=pl.Int64).pow((pl.col("n") - 6).clip(0, _EXACT - 6))
-    flips = nonzero.with_columns(word=pl.int_ranges(0, pl.when(drawn).then(words).otherwise(in_all)))
+    all_words = pl.lit(2, dtype=pl.Int64).pow((pl.col("n") - 6).clip(0, _EXACT - 6))
+    flips = nonzero.with_columns(word=pl.int_ranges(0, pl.when(drawn).then(words).otherwise(all_words)))
     flips = flips.explode("word", empty_as_null=False).with_columns(
         signs=pl.when(drawn).then(random_words(pl.col("place") * words + word, seed)).otherwise(_all_signs())
     )
     flipped = (parts * ((pl.col("signs") & (1 << bit)) != 0) for bit in range(_BITS))
     sums = flips.group_by(*keys, "word").agg(
-        *(part.sum().alias(f"{bit}") for bit, part in enumerate(flipped)),
-        total=parts.sum(),
-        n=pl.col("n").first(),
+        *(part.sum().alias(f"{bit}") for bit, part in enumerate(flipped)), total=parts.sum(), n=pl.col("n").first()
     )
     # Rounding changes a difference by at most one part, and a tie is below 32 parts, so the tolerance never hides a
     # sign.
@@ -112,10 +105,6 @@ def refuse_delong(names: Sequence[str], cluster: Column | None) -> None:
             raise ValueError(f"test='delong' compares roc_auc, and not {name}: use test='t'")
 
 
-def _by_class(metric: RowMetric) -> bool:
-    return metric.of_ranking is not None and metric.of_ranking(pl.col(metric.name)).by_class
-
-
 def compared_rows(
     frame: Frame,
     request: Request,
@@ -141,60 +130,39 @@ def compared_rows(
         refuse_cluster(cluster, request)
     # Without clusters each row is its own cluster, so that its two D meet.
     rows, output = rows_of(frame, replace(request, cluster=cluster, each_row=cluster is None))
-    systems, places = len(output.systems), range(len(names))
-    values = values_and_errors(rows, metrics, undefined)
+    systems, values = len(output.systems), values_and_errors(rows, metrics, undefined)
+    pairs = pl.LazyFrame(pairs_of(output.systems), schema={"a": pl.Int64, "b": pl.Int64}, orient="row")
 
-    def sides(table: pl.LazyFrame, on: list[str]) -> pl.LazyFrame:
+    def both_systems(table: pl.LazyFrame, on: list[str]) -> pl.LazyFrame:
         """Return, for each pair, the columns of both systems, those of the second with the prefix `other`."""
         table = table.with_columns(key=pl.col("group") // systems, place=pl.col("group") % systems).drop("group")
-        both = pl.LazyFrame(pairs_of(output.systems), schema={"a": pl.Int64, "b": pl.Int64}, orient="row")
-        both = both.join(table, left_on="a", right_on="place")
         others = {name: f"other {name}" for name in table.collect_schema().names() if name not in (*on, "place")}
-        return both.join(table.rename(others), left_on=["b", *on], right_on=["place", *on])
+        first = pairs.join(table, left_on="a", right_on="place")
+        return first.join(table.rename(others), left_on=["b", *on], right_on=["place", *on])
 
     pair, positive = ["key", "a", "b"], pl.col("positive")
-    parts: dict[str, pl.Expr] = {}
-    for i in places:
+    squares: dict[str, pl.Expr] = {}
+    for i in range(len(names)):
         square = (pl.col(f"other D {i}") - pl.col(f"D {i}")) ** 2
-        parts |= {f"squares {i}": square.sum(), f"positive squares {i}": square.filter(positive).sum()}
-    sums = (
-        sides(sums_of_clusters(rows, metrics, values), ["key", "cluster"])
-        .group_by(pair)
-        .agg(units=pl.len().cast(pl.Int64), positives=positive.sum().cast(pl.Int64), **parts)
+        squares |= {f"squares {i}": square.sum(), f"positive squares {i}": square.filter(positive).sum()}
+    clusters = both_systems(sums_of_clusters(rows, metrics, values), ["key", "cluster"])
+    sums = clusters.group_by(pair).agg(
+        units=pl.len().cast(pl.Int64), positives=positive.sum().cast(pl.Int64), **squares
     )
-    table = sides(values, ["key"]).join(sums, on=pair, how="left").sort(pair)
-    lines = [
-        _line(i, metric, _variance(i, metric, clusters=cluster is not None), confidence, normal=normal)
-        for i, metric in enumerate(metrics)
-    ]
+    table = both_systems(values, ["key"]).join(sums, on=pair, how="left").sort(pair)
     table = table.with_columns(group=pl.col("key") * systems + pl.col("a"))
+    lines = [
+        _line(i, metric, confidence, clusters=cluster is not None, normal=normal) for i, metric in enumerate(metrics)
+    ]
     table = output.restored(stacked(table, [pl.col(name) for name in ("group", "a", "b")], lines))
-    return (
-        table.rename({output.key_columns["system"]: "baseline"}).with_columns(
-            system=pl.lit(pl.Series(output.systems)).gather("b")
-        ),
-        output,
-    )
+    table = table.rename({output.key_columns["system"]: "baseline"})
+    return table.with_columns(system=pl.lit(pl.Series(output.systems)).gather("b")), output
 
 
-def _variance(i: int, metric: RowMetric, *, clusters: bool) -> tuple[pl.Expr, pl.Expr]:
-    """Return the variance of the difference of the i-th metric, and its degrees of freedom."""
-    squares, of_positives, units = pl.col(f"squares {i}"), pl.col(f"positive squares {i}"), pl.col("units")
-    df = units - 1 if clusters else pl.min_horizontal(f"df {i}", f"other df {i}")
-    if not clusters and _by_class(metric):
-        # The D of the positives sum to 0, and so do those of the negatives: each label is a sample of its own.
-        positives, negatives = pl.col("positives"), units - pl.col("positives")
-        variance = of_positives * positives / (positives - 1) + (squares - of_positives) * negatives / (negatives - 1)
-    else:
-        variance = squares * (df + 1) / df
-    return pl.when(df > 0).then(variance), df
-
-
-def _line(
-    i: int, metric: RowMetric, variance_df: tuple[pl.Expr, pl.Expr], confidence: float, *, normal: bool
-) -> dict[str, pl.Expr]:
-    """Return the columns of the i-th metric."""
-    a, b, (variance, df) = pl.col(metric.name), pl.col(f"other {metric.name}"), variance_df
+def _line(i: int, metric: RowMetric, confidence: float, *, clusters: bool, normal: bool) -> dict[str, pl.Expr]:
+    """Return the columns of the result for the i-th metric."""
+    a, b = pl.col(metric.name), pl.col(f"other {metric.name}")
+    variance, df = _variance(i, metric, clusters=clusters)
     both, grain = (a + b).is_not_null(), TIE * pl.max_horizontal(a.abs(), b.abs())
 
     def without_noise(number: pl.Expr) -> pl.Expr:
@@ -221,3 +189,21 @@ def _line(
         "high": difference + reach,
         **{name: sign.cast(pl.Int64).fill_null(0) for name, sign in signs(relative.fill_nan(0.0)).items()},
     }
+
+
+def _variance(i: int, metric: RowMetric, *, clusters: bool) -> tuple[pl.Expr, pl.Expr]:
+    """Return the variance of the difference of the i-th metric, and its degrees of freedom."""
+    squares, of_positives, units = pl.col(f"squares {i}"), pl.col(f"positive squares {i}"), pl.col("units")
+    df = units - 1 if clusters else pl.min_horizontal(f"df {i}", f"other df {i}")
+    if not clusters and _by_class(metric):
+        # The D of the positives sum to 0, and so do those of the negatives: each label is a sample of its own.
+        positives, negatives = pl.col("positives"), units - pl.col("positives")
+        variance = of_positives * positives / (positives - 1) + (squares - of_positives) * negatives / (negatives - 1)
+    else:
+        variance = squares * (df + 1) / df
+    return pl.when(df > 0).then(variance), df
+
+
+def _by_class(metric: RowMetric) -> bool:
+    """Return whether the influences of the rows of each label sum to 0."""
+    return metric.of_ranking is not None and metric.of_ranking(pl.col(metric.name)).by_class

@@ -101,21 +101,20 @@ def with_tests(groups: pl.DataFrame, nulls: Sequence[Null]) -> pl.DataFrame:
     result = groups.join(patterns.select(*PATTERN, *facts), on=PATTERN, how="left", maintain_order="left")
     outcomes = _outcomes(patterns.filter("enumerated"))
     # A single positive in the block that ends at k has an average precision of 1 / k, and k of N places are as good.
-    with_one_positive = (
-        pl.when(pl.col("average_precision") > 0).then(1 / (_N * pl.col("average_precision"))).otherwise(1.0)
-    )
+    precision, is_single = pl.col("average_precision"), pl.col("positives") == 1
+    with_one_positive = pl.when(precision > 0).then(1 / (_N * precision)).otherwise(1.0)
+    constant = (pl.col("largest") >= pl.col("rows")) | (pl.col("positives") >= pl.col("rows"))
     for i, null in enumerate(nulls):
-        constant = (pl.col("largest") >= pl.col("rows")) | (pl.col("positives") >= pl.col("rows"))
         value, mean = pl.col(null.metric), pl.col(f"mean {i}")
         deviation = pl.when(constant).then(0.0).otherwise(null.variance.clip(lower_bound=0.0).sqrt())
         result = result.with_columns(null.mean.alias(f"mean {i}"), deviation.alias(f"deviation {i}"))
         result = result.with_columns(z=null.normal(value, mean, pl.col(f"deviation {i}")))
         result = _with_shares(result.with_columns(tails=normal_p_value(pl.col("z"))), outcomes, null)
         tail = pl.when(pl.col("z") > 0).then(pl.col("tails") / 2).otherwise(1 - pl.col("tails") / 2).fill_null(1.0)
-        close = pl.when(constant).then(1.0).when(pl.col("positives") == 1).then(with_one_positive).otherwise(tail)
+        close = pl.when(constant).then(1.0).when(is_single).then(with_one_positive).otherwise(tail)
         result = result.with_columns(
             pl.when("enumerated").then("share").otherwise(close).alias(f"p {i}"),
-            (pl.col("enumerated") | constant | (pl.col("positives") == 1)).alias(f"exact {i}"),
+            (pl.col("enumerated") | constant | is_single).alias(f"exact {i}"),
         )
     return result.select("group", *metrics, *test_columns(len(nulls)))
 
@@ -218,20 +217,19 @@ def _choices() -> pl.DataFrame:
 
 
 def _outcomes(patterns: pl.DataFrame) -> pl.DataFrame:
-    """Enumerate all orders: `pattern`, `positives`, `rows`, `precisions`, `negatives_above`, `ways`."""
+    """Enumerate all orders; return `pattern`, `positives`, `rows`, `precisions`, `negatives_above` and `ways`."""
     part = pl.col("orders").cum_sum() // _AT_ONCE
     parts = patterns.with_columns(part=part).partition_by("part", maintain_order=True) if len(patterns) else [patterns]
     return pl.concat([_outcomes_of(part_of_patterns) for part_of_patterns in parts])
 
 
 def _outcomes_of(patterns: pl.DataFrame) -> pl.DataFrame:
-    """Enumerate all orders of patterns that fit in memory together."""
-    facts = patterns.select("pattern", "positives", "rows")
+    """Return the same table for patterns whose orders fit in memory together."""
     blocks = _blocks_of(patterns)
     ways = _choices().rename({"positives": "h", "rows": "g", "orders": "choices"})
-    zero = {"block": -1, "tp": 0, "precisions": 0.0, "negatives_above": 0, "ways": 1}
-    state = facts.with_columns(**{name: pl.lit(value) for name, value in zero.items()})
-    state = state.with_columns(pl.col("block", "tp", "negatives_above", "ways").cast(pl.Int64))
+    integers = {"block": -1, "tp": 0, "negatives_above": 0, "ways": 1}
+    state = patterns.select("pattern", "positives", "rows", precisions=pl.lit(0.0))
+    state = state.with_columns(pl.lit(value, dtype=pl.Int64).alias(name) for name, value in integers.items())
     missing, g, k, h, tp = pl.col("positives") - pl.col("tp"), pl.col("g"), pl.col("k"), pl.col("h"), pl.col("tp")
     above = k - g - tp
     precision = pl.when("ranked").then(h * (tp + h) / k).otherwise(0.0)
@@ -276,16 +274,12 @@ def _with_shares(groups: pl.DataFrame, outcomes: pl.DataFrame, null: Null) -> pl
     at_least = (ways.sum() - ways.cum_sum()).over("pattern") + ways
     table = table.select("pattern", "value", at_least=at_least).sort("value")
     # Of equal outcomes, the first one has the count of all of them.
-    wanted = groups.with_row_index("row").select("row", "pattern", "orders", least=pl.col(null.metric) - _SAME)
-    wanted = wanted.drop_nulls().sort("least")
-    shares = wanted.join_asof(
+    values = groups.with_row_index("row").select("row", "pattern", "orders", least=pl.col(null.metric) - _SAME)
+    values = values.drop_nulls().sort("least")
+    shares = values.join_asof(
         table, left_on="least", right_on="value", by="pattern", strategy="forward", check_sortedness=False
     )
     # Divide here, by a column: polars before 2 multiplies by the reciprocal of what `over` gives for a single pattern.
     shares = shares.select("row", share=pl.col("at_least") / pl.col("orders"))
-    return (
-        groups.drop("share", strict=False)
-        .with_row_index("row")
-        .join(shares, on="row", how="left", maintain_order="left")
-        .drop("row")
-    )
+    groups = groups.drop("share", strict=False).with_row_index("row")
+    return groups.join(shares, on="row", how="left", maintain_order="left").drop("row")

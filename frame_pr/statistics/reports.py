@@ -21,7 +21,7 @@ from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.means import Statistic
 from frame_pr.metrics.names import is_metric, metric, request_for
 from frame_pr.metrics.numbers import each
-from frame_pr.statistics.intervals import of_means, share_of
+from frame_pr.statistics.intervals import intervals_of_means, validate_confidence
 from frame_pr.statistics.sampled_rows import bounds_of, refuse_policies, row_metric, values_and_errors
 from frame_pr.statistics.unit_values import UnitValues, keys_left, refuse_engine, unit_values_of
 
@@ -122,20 +122,20 @@ def report(
     names += [f"{rate}@{rank}" for rate in ("precision", "recall", "average_precision") for rank in ranks]
     names += ["max_f1", "threshold@max_f1"]
     if threshold is not None:
-        cuts = [Threshold.of(cut) for cut in each("threshold", threshold)]
-        names += [f"{rate}@{cut}" for cut in cuts for rate in rates.CONFUSION_AT_CUTOFF]
+        cutoffs = [Threshold.of(value) for value in each("threshold", threshold)]
+        names += [f"{rate}@{cutoff}" for cutoff in cutoffs for rate in rates.CONFUSION_AT_CUTOFF]
     means = means_for(mean_over, statistics)
     if confidence is None:
         return metrics_of(frame, names, truth, score, policies, by, positive, undefined, means)
     if means is not None and list(means.statistics) != ["mean"]:
         raise ValueError("confidence= adds bounds of the mean over groups: leave out statistics=, or confidence=")
-    share, filled = share_of(confidence), filling("undefined", undefined)
+    share, filled = validate_confidence(confidence), filling("undefined", undefined)
     refuse_engine(frame)
     if mean_over is not None:
         unit_values = unit_values_of(frame, names, truth, score, by, positive, filled, policies)
         keys = keys_left(unit_values.keys, mean_over)
-        table = _side_by_side(of_means(unit_values, keys, share), keys, unit_values)
-        return unit_values.give(table.sort(unit_values.in_order(keys)) if keys else table, keys)
+        table = _side_by_side(intervals_of_means(unit_values, keys, share), keys, unit_values)
+        return unit_values.give(table.sort(unit_values.sort_columns(keys)) if keys else table, keys)
     request = request_of(truth, score, by, positive, policies)
     targets = [target for name in names if (target := row_metric(name))]
     refuse_policies(request, [target.name for target in targets], clusters=False)
@@ -146,25 +146,23 @@ def report(
         for i, target in enumerate(targets)
         for side, bound in bounds_of(i, target, pl.col(target.name), share).items()
     }
-    columns = [
-        column for name in names for column in (name, f"low_{name}", f"high_{name}") if column in (*names, *bounds)
-    ]
-    return output.result(table.with_columns(**bounds), columns)
+    candidates = (column for name in names for column in (name, f"low_{name}", f"high_{name}"))
+    return output.result(table.with_columns(**bounds), [name for name in candidates if name in (*names, *bounds)])
 
 
 def _side_by_side(table: pl.LazyFrame, keys: Sequence[str], unit_values: UnitValues[Any]) -> pl.LazyFrame:
     """Pivot a row for each metric into the columns that `evaluate` returns for means, with their bounds."""
 
-    def of(name: str, column: str) -> pl.Expr:
+    def value_of(name: str, column: str) -> pl.Expr:
         return pl.col(column).filter(pl.col("metric") == name).first()
 
     first = unit_values.metrics[0]
-    columns = {"groups": of(first, "units") + of(first, "undefined")}
+    columns = {"groups": value_of(first, "units") + value_of(first, "undefined")}
     for name in unit_values.metrics:
-        columns[f"mean_{name}"] = of(name, "value")
+        columns[f"mean_{name}"] = value_of(name, "value")
         if metric(name).kind == "share":
-            columns |= {f"{side}_{name}": of(name, side) for side in ("low", "high")}
-    columns |= {f"undefined_{name}": of(name, "undefined") for name in unit_values.undefinable}
+            columns |= {f"{side}_{name}": value_of(name, side) for side in ("low", "high")}
+    columns |= {f"undefined_{name}": value_of(name, "undefined") for name in unit_values.undefinable}
     refuse_clash(keys, columns)
     return table.group_by(map(by_name, keys)).agg(**columns) if keys else table.select(**columns)
 
@@ -177,16 +175,15 @@ class _Syntax(NamedTuple):
 
     escapes: Mapping[str, str]
     bold: tuple[str, str]
-    undefined: str
     table: str
     """Template of the table, with `{titles}`, `{rules}` (one for each column) and `{rows}`."""
     row: tuple[str, str, str]
     """Start of a row, separator of its cells, and end of the row."""
-    text: str
-    """Start of a cell with text, and of a cell with a number."""
-    number: str
-    rules: tuple[str, str]
+    rules: tuple[str, str] = ("", "")
     """Alignment of a column of text, and of a column of numbers."""
+    cells: tuple[str, str] = ("", "")
+    """Start of a cell with text, and of a cell with a number."""
+    undefined: str = "-"
 
 
 _LATEX_SIGNS = {sign: f"\\{sign}" for sign in "&%$#_{}"} | {"<": "$<$", ">": "$>$", "|": "$|$", "[": "{[}"}
@@ -195,11 +192,8 @@ _SYNTAXES: Mapping[Markup, _Syntax] = {
     "markdown": _Syntax(
         escapes={"|": r"\|", "\n": " "},
         bold=("**", "**"),
-        undefined="-",
         table="{titles}\n| {rules}\n{rows}\n",
         row=("| ", " | ", " |"),
-        text="",
-        number="",
         rules=(":-- | ", "--: | "),
     ),
     "latex": _Syntax(
@@ -208,19 +202,14 @@ _SYNTAXES: Mapping[Markup, _Syntax] = {
         undefined="--",
         table="\\begin{{tabular}}{{{rules}}}\n\\toprule\n{titles}\n\\midrule\n{rows}\n\\bottomrule\n\\end{{tabular}}\n",
         row=("", " & ", r" \\"),
-        text="",
-        number="",
         rules=("l", "r"),
     ),
     "html": _Syntax(
         escapes={"&": "&amp;", "<": "&lt;", ">": "&gt;"},
         bold=("<b>", "</b>"),
-        undefined="-",
         table="<table>\n<thead>\n{titles}\n</thead>\n<tbody>\n{rows}\n</tbody>\n</table>\n",
         row=("<tr>", "</td>", "</td></tr>"),
-        text="<td>",
-        number='<td style="text-align: right">',
-        rules=("", ""),
+        cells=("<td>", '<td style="text-align: right">'),
     ),
 }
 assert get_args(Markup) == tuple(_SYNTAXES), "Markup and _SYNTAXES name different ones"
@@ -233,11 +222,7 @@ _MOST_DECIMALS = 15
 
 @public()
 def format_table(
-    frame: Frame,
-    markup: Markup = "markdown",
-    *,
-    decimals: int = 3,
-    best: bool | str | Sequence[str] | None = None,
+    frame: Frame, markup: Markup = "markdown", *, decimals: int = 3, best: bool | str | Sequence[str] | None = None
 ) -> str:
     """Write any result as a table in Markdown, LaTeX or HTML, for an issue, a paper or a page.
 
@@ -333,10 +318,10 @@ def format_table(
         return str(styled.cols_align("right", right).as_raw_html()) + "\n"
     texts = texts.fill_null(syntax.undefined)
     titles = pl.DataFrame({name: [name] for name in texts.columns}).select(_escaped(pl.all(), syntax))
-    start, between, end = syntax.row
-    starts = [syntax.number if is_number else syntax.text for is_number in numbers.values()]
-    joined = [pl.concat_str(pl.lit(begin), by_name(name)) for begin, name in zip(starts, texts.columns, strict=True)]
-    row = pl.concat_str(pl.lit(start), pl.concat_str(joined, separator=between), pl.lit(end))
+    start, separator, end = syntax.row
+    starts = {name: pl.lit(syntax.cells[is_number]) for name, is_number in numbers.items()}
+    joined = pl.concat_str((pl.concat_str(begin, by_name(name)) for name, begin in starts.items()), separator=separator)
+    row = pl.concat_str(pl.lit(start), joined, pl.lit(end))
     title, rows = ("\n".join(part.select(row).to_series()) for part in (titles, texts))
     rules = "".join(syntax.rules[is_number] for is_number in numbers.values()).rstrip()
     return syntax.table.format(titles=title, rules=rules, rows=rows)
@@ -355,6 +340,7 @@ def _number(name: str, dtype: pl.DataType, decimals: int) -> pl.Expr:
 
 
 def _escaped(text: pl.Expr, syntax: _Syntax) -> pl.Expr:
+    """Return the text with the characters escaped that the markup would read as its own."""
     return text.str.replace_many(list(syntax.escapes), list(syntax.escapes.values()))
 
 

@@ -20,14 +20,14 @@ from frame_pr.inputs.thresholds import code_reached
 from frame_pr.metrics.aggregation import aggregate, finalize, plan_for
 from frame_pr.metrics.cutoffs import Threshold
 from frame_pr.metrics.metric import FACTS, Aggregate, Aggregates, Metric
-from frame_pr.metrics.names import COLUMNS as B
+from frame_pr.metrics.names import COLUMNS as BLOCKS
 from frame_pr.metrics.names import metric
 from frame_pr.metrics.rates import RATES, Counts, RowShare
 from frame_pr.ranking.blocks import blocks_of
 from frame_pr.statistics.distributions import around, auc_bounds, proportion_bounds, share_bounds
-from frame_pr.statistics.unit_values import COLUMNS, row
+from frame_pr.statistics.unit_values import COLUMNS, interval_row
 
-_NEGATIVES = B.rows - B.positives
+_NEGATIVES = BLOCKS.rows - BLOCKS.positives
 RankingBounds: TypeAlias = Callable[[pl.Expr, pl.Expr, pl.Expr, pl.Expr, pl.Expr, float], dict[str, pl.Expr]]
 
 
@@ -54,22 +54,24 @@ def _average_precision(value: pl.Expr) -> RowError:
     More weight for a positive changes its own term, and the precision at its step and at all later ones; more weight
     for a negative changes only the latter.
     """
-    lacking = B.tp / B.k - 1 + pl.col("later_misses")
-    later_hits, unretrieved = pl.col("later_hits"), B.positives - B.number("retrieved_hits")
+    lacking = BLOCKS.tp / BLOCKS.k - 1 + pl.col("later_misses")
+    later_hits, unretrieved = pl.col("later_hits"), BLOCKS.positives - BLOCKS.number("retrieved_hits")
     # Relative to 1 - A, which for good rankings is as small as the other terms.
     lacks = 1 - value
-    squares = B.number("gain_squares") + 2 * lacks * B.number("gains") + lacks**2 * B.number("retrieved_hits")
-    squares += unretrieved * value**2 + B.number("loss_squares")
+    squares = (
+        BLOCKS.number("gain_squares") + 2 * lacks * BLOCKS.number("gains") + lacks**2 * BLOCKS.number("retrieved_hits")
+    )
+    squares += unretrieved * value**2 + BLOCKS.number("loss_squares")
     return RowError(
         {
-            "gain_squares": Aggregate(B.hits * lacking**2),
-            "gains": Aggregate(B.hits * lacking),
-            "retrieved_hits": Aggregate(pl.when("retrieved").then(B.hits)),
+            "gain_squares": Aggregate(BLOCKS.hits * lacking**2),
+            "gains": Aggregate(BLOCKS.hits * lacking),
+            "retrieved_hits": Aggregate(pl.when("retrieved").then(BLOCKS.hits)),
             "loss_squares": Aggregate(pl.col("misses") * later_hits**2),
         },
-        _spread(squares, pl.min_horizontal(B.positives, _NEGATIVES)).sqrt() / B.positives,
-        (lacking.fill_null(-1.0) + lacks) / B.positives,
-        -later_hits / B.positives,
+        _spread(squares, pl.min_horizontal(BLOCKS.positives, _NEGATIVES)).sqrt() / BLOCKS.positives,
+        (lacking.fill_null(-1.0) + lacks) / BLOCKS.positives,
+        -later_hits / BLOCKS.positives,
     )
 
 
@@ -79,24 +81,24 @@ def _roc_auc(value: pl.Expr) -> RowError:
     Its variance is that of DeLong, DeLong and Clarke-Pearson (1988): of the shares of negatives above each positive,
     and of positives below each negative. Rows that are not retrieved are the last block.
     """
-    tp, k = B.tp.fill_null(B.positives), B.k.fill_null(B.rows)
-    misses, above = B.size - B.hits, tp - B.hits
+    tp, k = BLOCKS.tp.fill_null(BLOCKS.positives), BLOCKS.k.fill_null(BLOCKS.rows)
+    misses, above = BLOCKS.size - BLOCKS.hits, tp - BLOCKS.hits
     of_hit = (k - tp - misses / 2) / _NEGATIVES
-    of_miss, of_earlier = 1 - (above + B.hits / 2) / B.positives, 1 - above / B.positives
+    of_miss, of_earlier = 1 - (above + BLOCKS.hits / 2) / BLOCKS.positives, 1 - above / BLOCKS.positives
     lacks = 1 - value
     earlier = pl.col("misses") - misses
-    of_positives = B.number("negatives_above_squares") - B.positives * lacks**2
-    of_negatives = B.number("positives_below_squares") - _NEGATIVES * lacks**2
+    of_positives = BLOCKS.number("negatives_above_squares") - BLOCKS.positives * lacks**2
+    of_negatives = BLOCKS.number("positives_below_squares") - _NEGATIVES * lacks**2
     # In floats, because Int64 does not hold the square of every count.
-    p, n = B.positives.cast(pl.Float64), _NEGATIVES.cast(pl.Float64)
+    p, n = BLOCKS.positives.cast(pl.Float64), _NEGATIVES.cast(pl.Float64)
     variance = _spread(of_positives, p) / p**2 + _spread(of_negatives, n) / n**2
     return RowError(
         {
-            "negatives_above_squares": Aggregate(B.hits * of_hit**2),
+            "negatives_above_squares": Aggregate(BLOCKS.hits * of_hit**2),
             "positives_below_squares": Aggregate(misses * of_miss**2 + earlier * of_earlier**2),
         },
         variance.sqrt(),
-        (lacks - of_hit) / B.positives,
+        (lacks - of_hit) / BLOCKS.positives,
         (lacks - of_miss) / _NEGATIVES,
         by_class=True,
     )
@@ -107,10 +109,7 @@ def _spread(squares: pl.Expr, n: pl.Expr) -> pl.Expr:
     return pl.when(n > 1).then(squares.clip(lower_bound=0.0) * n / (n - 1))
 
 
-ROW_ERRORS: Mapping[str, Callable[[pl.Expr], RowError]] = {
-    "average_precision": _average_precision,
-    "roc_auc": _roc_auc,
-}
+ROW_ERRORS: Mapping[str, Callable[[pl.Expr], RowError]] = {"average_precision": _average_precision, "roc_auc": _roc_auc}
 """The standard errors of metrics of a whole ranking. The df is one less than the smaller number of the two labels."""
 RANKING_BOUNDS: Mapping[str, RankingBounds] = {"roc_auc": auc_bounds}
 """The metrics whose bounds are not those of other shares, from value, error, df, positives and negatives."""
@@ -122,6 +121,7 @@ def proportion(share: RowShare, value: pl.Expr) -> pl.Expr:
 
 
 def _proportion_error(share: RowShare, value: pl.Expr, n: pl.Expr) -> pl.Expr:
+    """Return the standard error of a rate of n rows; see `proportion`."""
     part = proportion(share, value)
     error = (part * (1 - part) / n).sqrt()
     return error * 2 / (1 + part) ** 2 if share.of_jaccard else error
@@ -160,27 +160,30 @@ class SampledRows(NamedTuple, Generic[Frame]):
         groups = values_and_errors(self.rows, self.metrics, self.undefined)
         table, keys = self.output.restored(groups), list(self.keys.values())
         names = [metric.name for metric in self.metrics]
-        table = means(table, keys, names, _errors_of_means(names)) if self.averaged else each(table, names)
-        if self.clustered:
-            errors = _cluster_errors(self.clusters(groups), keys, self.metrics)
-            table = _joined(table, errors, keys, range(len(self.metrics)))
-        return table
+        table = (
+            mean_values(table, keys, names, _errors_of_means(names)) if self.averaged else group_values(table, names)
+        )
+        if not self.clustered:
+            return table
+        errors, places = _cluster_errors(self.clusters(groups), keys, self.metrics), range(len(names))
+        table = table.join(errors, on=keys, how="left", nulls_equal=True) if keys else table.join(errors, how="cross")
+        return table.with_columns(
+            pl.col("clusters").alias("n"),
+            *((pl.col(f"sum {i}") / pl.col(f"groups {i}")).alias(f"error {i}") for i in places),
+            *((pl.col("clusters") - 1).alias(f"df {i}") for i in places),
+        )
 
     def clusters(self, groups: pl.LazyFrame | None = None) -> pl.LazyFrame:
         """Return the keys, `cluster`, the sum of the D of its rows for each metric, and `alone 0`, ...
 
         `groups`: the result of `values_and_errors`. See `_cluster_errors`.
         """
-        if groups is None:
-            groups = values_and_errors(self.rows, self.metrics, self.undefined)
+        groups = values_and_errors(self.rows, self.metrics, self.undefined) if groups is None else groups
         sums = sums_of_clusters(self.rows, self.metrics, groups).with_columns(alone=pl.len().over("group") == 1)
         places = range(len(self.metrics))
         alone = ((pl.col("alone") & pl.col(f"D {i}").is_not_null()).any().alias(f"alone {i}") for i in places)
-        return (
-            self.output.restored(sums)
-            .group_by(*self.keys.values(), "cluster")
-            .agg(*(pl.col(f"D {i}").sum() for i in places), *alone)
-        )
+        by_cluster = self.output.restored(sums).group_by(*self.keys.values(), "cluster")
+        return by_cluster.agg(*(pl.col(f"D {i}").sum() for i in places), *alone)
 
 
 def sampled_rows(
@@ -215,7 +218,12 @@ def sampled_rows(
 
 def intervals_of_rows(sampled: SampledRows[Any], confidence: float) -> pl.LazyFrame:
     """Compute what `intervals` returns for sampled rows."""
-    lines = [_row(i, metric, confidence, simple=sampled.single) for i, metric in enumerate(sampled.metrics)]
+    lines = []
+    for i, target in enumerate(sampled.metrics):
+        value = pl.col(f"value {i}")
+        sides = bounds_of(i, target, value, confidence, simple=sampled.single)
+        error, undefined = pl.col(f"error {i}"), pl.col(f"undefined {i}")
+        lines.append(interval_row(target.name, value, sides, error, pl.col("n"), undefined))
     return lines_by_keys(sampled, sampled.errors(), lines, in_order=sampled.single)
 
 
@@ -295,19 +303,19 @@ def values_and_errors(
         f"{count}@{target.threshold}" for target in targets for count in ("tp", "k") if target.threshold is not None
     ]
     plan = plan_for(rows, list(dict.fromkeys([*(target.name for target in targets), *counts, *names])), undefined)
-    others: dict[str, pl.Expr] = {"n": B.rows}
+    others: dict[str, pl.Expr] = {"n": BLOCKS.rows}
     aggregates = dict(plan.aggregates)
     for i, target in enumerate(targets):
         if target.of_ranking is not None:
             row_error = target.of_ranking(plan.metrics[target.name].value)
             aggregates |= row_error.aggregates
-            fewer = pl.min_horizontal(B.positives, B.rows - B.positives)
+            fewer = pl.min_horizontal(BLOCKS.positives, BLOCKS.rows - BLOCKS.positives)
             others |= {f"error {i}": pl.when(fewer > 1).then(row_error.error), f"df {i}": fewer - 1}
-            others |= {f"positives {i}": B.positives}
+            others |= {f"positives {i}": BLOCKS.positives}
         elif target.row_share is not None:
             at = target.threshold
             tp, k = (pl.lit(0) if at is None else plan.metrics[f"{count}@{at}"].value for count in ("tp", "k"))
-            n = target.row_share.n(Counts(tp, k, B.positives, B.rows))
+            n = target.row_share.n(Counts(tp, k, BLOCKS.positives, BLOCKS.rows))
             error = _proportion_error(target.row_share, plan.metrics[target.name].value, n)
             others |= {f"error {i}": pl.when(n > 0).then(error), f"df {i}": n - 1}
     metrics = {name: Metric("count", value, {DEFAULT_TIES: {}}) for name, value in others.items()}
@@ -316,28 +324,23 @@ def values_and_errors(
     return finalize(aggregate(rows, plan), ["group"], plan)
 
 
-def each(table: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
-    """Return the same columns as for means, for each group separately."""
-    values = {i: pl.col(name) for i, name in enumerate(names)}
-    return table.with_columns(
-        *(value.alias(f"value {i}") for i, value in values.items()),
-        *(value.is_not_null().cast(pl.Int64).alias(f"groups {i}") for i, value in values.items()),
-        *(value.is_null().cast(pl.Int64).alias(f"undefined {i}") for i, value in values.items()),
-    )
+def group_values(table: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
+    """Add the columns of `mean_values`, for each group separately."""
+    columns: dict[str, pl.Expr] = {}
+    for i, value in enumerate(map(pl.col, names)):
+        defined = value.is_not_null().cast(pl.Int64)
+        columns |= {f"value {i}": value, f"groups {i}": defined, f"undefined {i}": 1 - defined}
+    return table.with_columns(**columns)
 
 
-def means(
+def mean_values(
     table: pl.LazyFrame, keys: Sequence[str], names: Sequence[str], others: Sequence[pl.Expr] = ()
 ) -> pl.LazyFrame:
     """Average metrics over the groups that share the keys, and compute other aggregates."""
-    parts = [*others]
+    parts: dict[str, pl.Expr] = {}
     for i, value in enumerate(map(pl.col, names)):
-        parts += [
-            value.mean().alias(f"value {i}"),
-            value.count().alias(f"groups {i}"),
-            value.null_count().alias(f"undefined {i}"),
-        ]
-    return table.group_by(keys).agg(parts) if keys else table.select(parts)
+        parts |= {f"value {i}": value.mean(), f"groups {i}": value.count(), f"undefined {i}": value.null_count()}
+    return table.group_by(keys).agg(*others, **parts) if keys else table.select(*others, **parts)
 
 
 def _errors_of_means(names: Sequence[str]) -> list[pl.Expr]:
@@ -349,13 +352,6 @@ def _errors_of_means(names: Sequence[str]) -> list[pl.Expr]:
         of_all = pl.when(error.is_not_null().sum() == value.count()).then((error**2).sum().sqrt() / value.count())
         parts += [of_all.alias(f"error {i}"), pl.col(f"df {i}").filter(value.is_not_null()).sum().alias(f"df {i}")]
     return parts
-
-
-def _row(i: int, target: RowMetric, confidence: float, *, simple: bool) -> dict[str, pl.Expr]:
-    """Return the columns of the result for one metric."""
-    value, error = pl.col(f"value {i}"), pl.col(f"error {i}")
-    sides = bounds_of(i, target, value, confidence, simple=simple)
-    return row(target.name, value, sides, error, pl.col("n"), pl.col(f"undefined {i}"))
 
 
 def bounds_of(
@@ -425,13 +421,3 @@ def _cluster_errors(clusters: pl.LazyFrame, keys: Sequence[str], targets: Sequen
         squares = pl.when((n > 1) & ~pl.col(f"alone {i}").any()).then((pl.col(f"D {i}") ** 2).sum())
         parts.append((squares * n / (n - 1)).sqrt().alias(f"sum {i}"))
     return clusters.group_by(keys).agg(parts) if keys else clusters.select(parts)
-
-
-def _joined(table: pl.LazyFrame, clusters: pl.LazyFrame, keys: Sequence[str], places: range) -> pl.LazyFrame:
-    """Replace the errors of the means of these metrics by cluster-robust errors."""
-    both = table.join(clusters, on=keys, how="left", nulls_equal=True) if keys else table.join(clusters, how="cross")
-    return both.with_columns(
-        pl.col("clusters").alias("n"),
-        *((pl.col(f"sum {i}") / pl.col(f"groups {i}")).alias(f"error {i}") for i in places),
-        *((pl.col("clusters") - 1).alias(f"df {i}") for i in places),
-    )

@@ -44,7 +44,7 @@ class UnitValues(NamedTuple, Generic[Frame]):
     give: Callable[[pl.LazyFrame, Sequence[str]], Frame]
     """Return a result with these keys as a frame of the caller's kind."""
 
-    def in_order(self, keys: Sequence[str]) -> list[pl.Expr]:
+    def sort_columns(self, keys: Sequence[str]) -> list[pl.Expr]:
         """Return the columns to sort results by."""
         return sorted_by(keys, self.systems)
 
@@ -66,21 +66,16 @@ def unit_values_of(
     `system`: whether a frame of metrics must have a column that names the system.
     """
     if truth is None or score is None:
-        return _brought(frame, metrics, by, {"positive": positive, "undefined": undefined, **policies}, system=system)
+        return _read_metrics(
+            frame, metrics, by, {"positive": positive, "undefined": undefined, **policies}, system=system
+        )
     names = metric_names(metrics, truth, score)
     request = request_for(names, request_of(truth, score, by, positive, policies), averages=True)
     rows, output = rows_of(frame, request, all_groups=True)
     undefinable = plan_for(rows, names, undefined).undefinable()
     table = values(rows, {name: name for name in names}, undefined).with_columns(pl.col(names).cast(pl.Float64))
-    return UnitValues(
-        output.restore(table),
-        output.keys,
-        names,
-        output.systems,
-        [name for name in names if _is_share(name)],
-        undefinable,
-        output.give,
-    )
+    table, shares = output.restore(table), [name for name in names if _is_share(name)]
+    return UnitValues(table, output.keys, names, output.systems, shares, undefinable, output.give)
 
 
 def refuse_engine(frame: Any) -> None:
@@ -103,9 +98,8 @@ def has_unit_values(frame: Any, truth: Any, score: Any) -> bool:
 
 def sampling_unit(sampled: Any, cluster: Column | None, *, means: bool) -> str:
     """Return the sampling unit, "groups" or "rows". `means`: whether the call is about means over groups."""
-    unit: str = one_of("sampled", sampled, ("groups", "rows", None)) or (
-        "groups" if means and cluster is None else "rows"
-    )
+    default = "groups" if means and cluster is None else "rows"
+    unit: str = one_of("sampled", sampled, ("groups", "rows", None)) or default
     if unit == "groups":
         if cluster is not None:
             raise ValueError("cluster= is about rows that were drawn together: with sampled='groups' leave it out")
@@ -114,9 +108,10 @@ def sampling_unit(sampled: Any, cluster: Column | None, *, means: bool) -> str:
     return unit
 
 
-def _brought(
+def _read_metrics(
     frame: Frame, metrics: Any, by: Columns | None, others: dict[str, Any], *, system: bool
 ) -> UnitValues[Frame]:
+    """Read a frame of metrics. `others`: arguments about rows, which must be None."""
     for word, value in others.items():
         if value is not None:
             raise TypeError(f"{word}= is about rows, and without truth and score a frame has none: leave it out")
@@ -147,14 +142,14 @@ def _brought(
 
 
 def _refuse_repeated(data: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str]) -> pl.DataFrame:
+    """Return the data; raise if a value is infinite or two rows have the same keys."""
     for name in metrics:
         if (infinite := data[name].filter(data[name].is_infinite())).len():
             raise ValueError(f"column {shown(name)} holds {infinite[0]}: metrics are finite")
-    twice = data.select(pl.struct(map(by_name, keys)).is_duplicated().alias("twice"))["twice"]
-    if twice.any():
-        first = data.filter(twice).select(map(by_name, keys)).row(0, named=True)
-        where = ", ".join(f"{key}={value!r}" for key, value in first.items())
-        raise ValueError(f"a frame of metrics has one row for each of its keys, and more of {where}: add a key to by")
+    repeated = data.select(map(by_name, keys)).filter(pl.struct(map(by_name, keys)).is_duplicated())
+    if repeated.height:
+        first = ", ".join(f"{key}={value!r}" for key, value in repeated.row(0, named=True).items())
+        raise ValueError(f"a frame of metrics has one row for each of its keys, and more of {first}: add a key to by")
     return data
 
 
@@ -167,16 +162,16 @@ def _is_share(name: str) -> bool:
     return parsed.kind == "share" and parsed.from_0_to_1
 
 
-def only_shares(unit_values: UnitValues[Frame]) -> UnitValues[Frame]:
-    """Refuse values below 0 or above 1 in columns that are named like shares."""
-    check = partial(_refuse_no_shares, metrics=unit_values.shares)
+def with_valid_shares(unit_values: UnitValues[Frame]) -> UnitValues[Frame]:
+    """Return the unit values; refuse values below 0 or above 1 in columns that are named like shares."""
+    check = partial(_validate_shares, metrics=unit_values.shares)
     return unit_values._replace(table=unit_values.table.map_batches(check, validate_output_schema=False))
 
 
-def _refuse_no_shares(data: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
+def _validate_shares(data: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
+    """Return the data; raise if a metric has a value below 0 or above 1."""
     for name in metrics:
-        values = data[name]
-        outside = values.filter((values < -_SLACK) | (values > 1 + _SLACK))
+        outside = data[name].filter(~data[name].is_between(-_SLACK, 1 + _SLACK))
         if outside.len():
             raise ValueError(
                 f"metrics: column {shown(name)} holds {outside[0]}, and {name} lies between 0 and 1; divide "
@@ -194,7 +189,7 @@ def keys_left(keys: Sequence[str], mean_over: Any) -> list[str]:
     return means.left(keys)
 
 
-def row(
+def interval_row(
     metric: str,
     value: pl.Expr,
     sides: Mapping[str, pl.Expr],

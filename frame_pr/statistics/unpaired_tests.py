@@ -33,35 +33,12 @@ from frame_pr.statistics.sampled_rows import RowMetric, SampledRows, bounds_of, 
 from frame_pr.statistics.unit_values import UnitValues, has_unit_values, keys_left, sampling_unit, unit_values_of
 
 COLUMNS = (
-    "metric",
-    "baseline",
-    "group",
-    "units_baseline",
-    "units_group",
-    "value_baseline",
-    "value_group",
-    "difference",
-    "standard_error",
-    "low",
-    "high",
-    "p_value",
-    "p_adjusted",
+    *("metric", "baseline", "group", "units_baseline", "units_group", "value_baseline", "value_group"),
+    *("difference", "standard_error", "low", "high", "p_value", "p_adjusted"),
 )
+"""The columns of an unpaired comparison, after the keys."""
 PREVIOUS, REST = "previous", "rest"
 _SHOWN = 5
-
-
-class _Tables(NamedTuple):
-    """The samples that are compared.
-
-    For each group: `key0`, ..., `group`, and `units 0`, `value 0`, `error 0`, `df 0`, ...
-    """
-
-    groups: pl.LazyFrame
-    rest: pl.LazyFrame
-    """The same columns for the rest of each group: all other groups together."""
-    clusters: tuple[pl.LazyFrame, pl.LazyFrame] | None
-    """`cluster` and `D 0`, ... of the groups, and of their rests, if clusters are the sample."""
 
 
 class _Between(NamedTuple):
@@ -169,13 +146,14 @@ def _compare_rows(sampled: SampledRows[Any], keys: Sequence[str], between: _Betw
     table, rest_table = (_errors_and_bounds(side, names, confidence) for side in (sampled, rest))
     clusters = None
     if sampled.clustered:
-        of_groups, of_rest = (
-            side.clusters().select(pl.col("cluster", "^D [0-9]+$"), **names) for side in (sampled, rest)
-        )
-        clusters = of_groups, of_rest
+        influences = pl.col("cluster", "^D [0-9]+$")
+        clusters = sampled.clusters().select(influences, **names), rest.clusters().select(influences, **names)
     metrics = [metric.name for metric in sampled.metrics]
-    lines = [_line_of_rows(i, metric, single=sampled.single) for i, metric in enumerate(sampled.metrics)]
-    return _compare(_Tables(table, rest_table, clusters), keys, between, metrics, lines)
+    lines = [
+        _line_of_rows(i, metric, single=sampled.single, clustered=sampled.clustered)
+        for i, metric in enumerate(sampled.metrics)
+    ]
+    return _compare(table, rest_table, clusters, keys, between, metrics, lines)
 
 
 def _compare_units(
@@ -200,9 +178,9 @@ def _compare_units(
             "df": value.count().cast(pl.Int64) - 1,
         }.items()
     }
-    table, rest = (side.group_by(*names).agg(**parts) for side in (units, rest))
+    table, rest_table = (side.group_by(*names).agg(**parts) for side in (units, rest))
     lines = [_line_of_means(i, confidence) for i in range(len(values))]
-    return _compare(_Tables(table, rest, None), keys, between, unit_values.metrics, lines)
+    return _compare(table, rest_table, None, keys, between, unit_values.metrics, lines)
 
 
 def _renamed(keys: Sequence[str], between: str) -> dict[str, pl.Expr]:
@@ -211,6 +189,7 @@ def _renamed(keys: Sequence[str], between: str) -> dict[str, pl.Expr]:
 
 
 def _errors_and_bounds(sampled: SampledRows[Any], names: Mapping[str, pl.Expr], confidence: float) -> pl.LazyFrame:
+    """Return the value, error, bounds and units of each metric for each group, as `_compare` reads them."""
     columns: dict[str, pl.Expr] = {}
     for i, metric in enumerate(sampled.metrics):
         bounds = bounds_of(i, metric, pl.col(f"value {i}"), confidence, simple=sampled.single)
@@ -259,7 +238,9 @@ def _rest_of_rows(sampled: SampledRows[Any], keys: Sequence[str], between: str) 
 
 
 def _compare(
-    tables: _Tables,
+    table: pl.LazyFrame,
+    rest: pl.LazyFrame,
+    clusters: tuple[pl.LazyFrame, pl.LazyFrame] | None,
     keys: Sequence[str],
     between: _Between,
     metrics: Sequence[str],
@@ -267,12 +248,15 @@ def _compare(
 ) -> pl.LazyFrame:
     """Return a row per key, pair of groups and metric, without `p_adjusted`; also `m`, `a` and `b`, to sort by.
 
+    `table`: for each group `key0`, ..., `group`, and `units 0`, `value 0`, `error 0`, `df 0`, ... `rest`: the same
+    columns for all other groups together. `clusters`: `cluster` and `D 0`, ... of both, if clusters are the sample.
+
     The variance of a difference is the sum of both variances, less twice the covariance of clusters in both groups. The
     degrees of freedom are those of Welch (1947) and Satterthwaite (1946).
     """
     refuse_clash(keys, COLUMNS)
     shared = [f"key{i}" for i in range(len(keys))]
-    groups = tables.groups.select(*shared, "group")
+    groups = table.select(*shared, "group")
     dtypes = dict(groups.collect_schema())
     pairs = map_whole(
         groups,
@@ -285,22 +269,19 @@ def _compare(
         values = pl.exclude("cluster", "group", *shared).name.prefix("base ")
         return groups.select(pl.col("^cluster$"), *shared, pl.col("group").alias(on), values)
 
-    table = pairs.join(of_base(tables.rest), on=[*shared, on], how="left", nulls_equal=True)
-    table = table.join(tables.groups, on=[*shared, "group"], how="left", nulls_equal=True)
-    if tables.clusters is not None:
-        of_groups, of_rest = tables.clusters
+    both = pairs.join(of_base(rest), on=[*shared, on], how="left", nulls_equal=True)
+    both = both.join(table, on=[*shared, "group"], how="left", nulls_equal=True)
+    if clusters is not None:
+        of_groups, of_rest = clusters
         products = _covariances(pairs, of_base(of_rest), of_groups, shared, on, len(metrics))
-        table = table.join(products, on=[*shared, "baseline", "group"], how="left", nulls_equal=True)
-    table = table.with_columns(
-        (pl.lit(0.0) if tables.clusters is None else _covariance(i)).alias(f"covariance {i}")
-        for i in range(len(metrics))
-    )
+        both = both.join(products, on=[*shared, "baseline", "group"], how="left", nulls_equal=True)
+        both = both.with_columns(_covariance(i).alias(f"covariance {i}") for i in range(len(metrics)))
     kept = [*(pl.col(key) for key in shared), *(pl.col(name) for name in ("baseline", "group", "a", "b"))]
     rows = [
         {"m": pl.lit(i, dtype=pl.Int32), "metric": pl.lit(name), **line}
         for i, (name, line) in enumerate(zip(metrics, lines, strict=True))
     ]
-    return stacked(table, kept, rows)
+    return stacked(both, kept, rows)
 
 
 def _pairs(groups: pl.DataFrame, shared: Sequence[str], between: _Between) -> pl.DataFrame:
@@ -313,8 +294,7 @@ def _pairs(groups: pl.DataFrame, shared: Sequence[str], between: _Between) -> pl
         raise ValueError(f"baseline: {words[0]!r} is a group of column {shown(column)}, too; rename that group")
     if groups.is_empty() or between.has_word(REST):
         pairs = groups.with_columns(baseline=pl.lit(None, dtype=values.dtype), a=pl.lit(-1, dtype=pl.Int64))
-        several = pl.len().over(list(shared)) > 1 if shared else pl.len() > 1
-        pairs = pairs.filter(several)
+        pairs = pairs.filter((pl.len().over(list(shared)) if shared else pl.len()) > 1)
     elif between.has_word(PREVIOUS):
         pairs = groups.join(
             groups.select(*shared, baseline="group", a="b", b=pl.col("b") + 1), on=[*shared, "b"], nulls_equal=True
@@ -374,6 +354,7 @@ def _covariance(i: int) -> pl.Expr:
 
 
 def _line(i: int, error: pl.Expr, low: pl.Expr, high: pl.Expr, p: pl.Expr) -> dict[str, pl.Expr]:
+    """Return the columns of the result for the i-th metric, without its name and `p_adjusted`."""
     return {
         "units_baseline": pl.col(f"base units {i}").fill_null(0),
         "units_group": pl.col(f"units {i}").fill_null(0),
@@ -415,7 +396,7 @@ def _line_of_means(i: int, confidence: float) -> dict[str, pl.Expr]:
     return _line(i, error, _difference(i) - reach, _difference(i) + reach, p)
 
 
-def _line_of_rows(i: int, metric: RowMetric, *, single: bool) -> dict[str, pl.Expr]:
+def _line_of_rows(i: int, metric: RowMetric, *, single: bool, clustered: bool) -> dict[str, pl.Expr]:
     """Combine the intervals of both values into that of the difference: Newcombe (1998), Zou and Donner (2008).
 
     The test is the score test of two proportions, or Welch's t-test of logits, because the errors of shares differ on
@@ -425,7 +406,7 @@ def _line_of_rows(i: int, metric: RowMetric, *, single: bool) -> dict[str, pl.Ex
         [pl.col(f"{prefix}{name} {i}") for name in ("value", "low", "high", "error")] for prefix in ("base ", "")
     )
     dfs = pl.col(f"base df {i}"), pl.col(f"df {i}")
-    difference, covariance = _difference(i), pl.col(f"covariance {i}")
+    difference, covariance = _difference(i), pl.col(f"covariance {i}") if clustered else pl.lit(0.0)
     error, _, _ = _welch(difference, (error_a, error_b), covariance, dfs)
     spread = error_a * error_b
     correlation = pl.when(spread > 0).then((covariance / spread).clip(-1.0, 1.0)).otherwise(0.0)
