@@ -177,10 +177,7 @@ class PandasFrame(InMemory["pd.DataFrame"]):
         rows = self.collect_result(table)
         others = [[name for name in frame.columns if name not in (*on, *by)] for frame in (self, other)]
         unmatched = rows.filter(pl.col("run").is_null())
-        keys = [
-            _gather(self.frame, on, rows["run"].drop_nulls()),
-            _gather(other.frame, on, unmatched["judgment"]),
-        ]
+        keys = [_gather(self.frame, on, rows["run"].drop_nulls()), _gather(other.frame, on, unmatched["judgment"])]
         # An empty frame may have other dtypes, and pandas would warn about them.
         keys = [part for part in keys if len(part)] or keys[:1]
         parts = [pd.concat(keys, ignore_index=True)]
