@@ -27,7 +27,6 @@ from frame_pr.metrics.rates import Counts, ratio
 _LARGEST_FLOAT32 = 3.4028234663852886e38
 RANK_UNIT = 2**32
 """The factor of the upper count if two counts are packed into one Int64."""
-_FIELD = pl.field
 
 
 class GroupBlocks(NamedTuple):
@@ -72,8 +71,8 @@ class GroupBlocks(NamedTuple):
         """Return the threshold that an aggregate is, or that has its largest value."""
         blocks = _with_fields(self._blocks({*names, "threshold"}), over=record.over)
         extreme = record.kind.extreme
-        best = pl.lit(True) if extreme is None else getattr(_FIELD("over"), extreme)()
-        value = pl.when(_FIELD("over") == best).then(_FIELD("threshold"))
+        best = pl.lit(True) if extreme is None else getattr(pl.field("over"), extreme)()
+        value = pl.when(pl.field("over") == best).then(pl.field("threshold"))
         thresholds = _with_fields(blocks, at_best=value).struct.field("at_best")
         return self._loosest(thresholds) if record.kind.aggregation == "min" else self._strictest(thresholds)
 
@@ -86,11 +85,11 @@ class GroupBlocks(NamedTuple):
         if "threshold" in names:
             scores = _unsigned_zero(self.score).filter(self.truth).sort(descending=not self.ascending)
             scores = scores.unique(maintain_order=True)
-            fields = {name: _FIELD("steps").struct.field(name) for name in ("len", "value")}
+            fields = {name: pl.field("steps").struct.field(name) for name in ("len", "value")}
             steps = _with_fields(pl.struct(steps=steps, threshold=scores), **fields)
-        hits, ranks = _FIELD("len").cast(pl.Int64), _FIELD("value").cast(pl.Int64)
+        hits, ranks = pl.field("len").cast(pl.Int64), pl.field("value").cast(pl.Int64)
         k = ranks // RANK_UNIT if "size" in names else ranks
-        tp = _FIELD("tp")
+        tp = pl.field("tp")
         columns = {"hits": hits, "tp": hits.cum_sum(), "k": k, "size": k - ranks % RANK_UNIT + 1}
         running = {
             "positives": tp.cum_max(reverse=True),  # Broadcasting the last value takes many times as long.
