@@ -99,11 +99,7 @@ CHECKS = (
     Check("polars LazyFrame", (), lambda: fp.evaluate(ROWS.lazy(), **COLUMNS).collect()),
     Check("polars expressions", (), _expressions),
     Check("partitioned", (), lambda: fp.partitioned(ROWS, partitions=2, progress=False).evaluate(**COLUMNS)),
-    Check(
-        "pandas DataFrame",
-        ("pandas", "pyarrow"),
-        lambda: pl.from_pandas(fp.evaluate(ROWS.to_pandas(), **COLUMNS)),
-    ),
+    Check("pandas DataFrame", ("pandas", "pyarrow"), lambda: pl.from_pandas(fp.evaluate(ROWS.to_pandas(), **COLUMNS))),
     Check("pyarrow Table", ("pyarrow",), lambda: pl.DataFrame(fp.evaluate(ROWS.to_arrow(), **COLUMNS))),
     Check("Dask DataFrame", ("dask", "pandas", "pyarrow"), _dask),
     Check("Spark DataFrame", ("pyspark", "pandas", "pyarrow"), _spark, option="spark"),

@@ -7,9 +7,8 @@ be computed. Then no other error comes first, and `validate_rows` reports what i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
-from typing import Any
 
 import polars as pl
 
@@ -35,7 +34,9 @@ class ExpressionError(ValueError):
 
 def single(column: pl.Expr) -> pl.Expr:
     """Return the column that a selector selects, or a struct of several, which `validate_rows` refuses."""
-    return pl.struct(column).map_batches(_alone, is_elementwise=True) if column.meta.has_multiple_outputs() else column
+    if not column.meta.has_multiple_outputs():
+        return column
+    return pl.struct(column).map_batches(_single_field, is_elementwise=True)
 
 
 def typed_score(score: pl.Expr) -> pl.Expr:
@@ -55,12 +56,12 @@ def validate_rows(score: pl.Expr, truth: pl.Expr, positive: object) -> pl.Expr:
     unknown = partial(_unknown, positive=positive)
     no_label = pl.map_batches([truth, score], unknown, return_dtype=pl.Boolean, is_elementwise=True)
     # Aggregate first, so that polars calls the function once for all groups. A first value has the dtype of its column.
-    facts = [score.first(), truth.first(), score.len(), truth.len(), no_score.sum(), no_label.sum()]
-    check = partial(_check, score=_name(score), truth=_name(truth), positive=positive)
-    return pl.map_batches(facts, check, return_dtype=pl.Boolean, is_elementwise=True)
+    aggregates = [score.first(), truth.first(), score.len(), truth.len(), no_score.sum(), no_label.sum()]
+    check = partial(_check_groups, score=_name(score), truth=_name(truth), positive=positive)
+    return pl.map_batches(aggregates, check, return_dtype=pl.Boolean, is_elementwise=True)
 
 
-def _alone(columns: pl.Series) -> pl.Series:
+def _single_field(columns: pl.Series) -> pl.Series:
     fields = columns.struct.unnest()
     return columns if fields.width > 1 else fields.to_series()
 
@@ -80,12 +81,13 @@ def _unknown(columns: Sequence[pl.Series], positive: object) -> pl.Series:
 
 
 def _label(columns: Sequence[pl.Series], positive: object) -> pl.Series:
+    """Return the labels; nulls if their dtype is wrong, or if they are not as many as the scores."""
     truth, score = columns[0], columns[-1]
     dtype = truth.dtype
-    fits = dtype == pl.Boolean or dtype.is_numeric() if positive is None else _misfit("", dtype, positive) is None
-    if fits and len(truth) == len(score):
+    is_valid = dtype == pl.Boolean or dtype.is_numeric() if positive is None else _misfit("", dtype, positive) is None
+    if is_valid and len(truth) == len(score):
         return truth.fill_nan(None) if positive is not None and dtype.is_float() else truth
-    if not fits:  # null of the dtype of the label
+    if not is_valid:
         dtype = pl.Boolean() if positive is None else pl.select(label=pl.lit(positive)).schema["label"]
     return _nulls(truth.name, dtype, len(score))
 
@@ -97,8 +99,7 @@ def _nulls(name: str, dtype: pl.DataType, length: int) -> pl.Series:
 def _misfit(name: str, dtype: pl.DataType, positive: object) -> str | None:
     """Explain why a value cannot be the positive label of a column."""
     try:
-        misfit: str | None = _cached_misfit(name, dtype, positive)
-        return misfit
+        return _cached_misfit(name, dtype, positive)
     except TypeError:  # The value has no hash.
         return _compute_misfit(name, dtype, positive)
 
@@ -112,15 +113,16 @@ def _compute_misfit(name: str, dtype: pl.DataType, positive: object) -> str | No
 
 
 # polars evaluates this several times per query, so cache it. The type is part of the key because True equals 1.
-_cached_misfit: Any = lru_cache(maxsize=256, typed=True)(_compute_misfit)
+_cached_misfit: Callable[[str, pl.DataType, object], str | None] = lru_cache(maxsize=256, typed=True)(_compute_misfit)
 
 
-def _check(facts: Sequence[pl.Series], score: str, truth: str, positive: object) -> pl.Series:
-    scores, truths, *counts = facts
-    for what, first, name in (("score", scores, score), ("truth", truths, truth)):
+def _check_groups(aggregates: Sequence[pl.Series], score: str, truth: str, positive: object) -> pl.Series:
+    """Return true for each group; raise if the aggregates of `validate_rows` show invalid scores or labels."""
+    scores, truths, *counts = aggregates
+    for argument, first, name in (("score", scores, score), ("truth", truths, truth)):
         if isinstance(first.dtype, pl.Struct) and not name:
             raise ExpressionError(
-                f"{what} gives several columns: an expression takes one, evaluate takes a list of scores"
+                f"{argument} gives several columns: an expression takes one, evaluate takes a list of scores"
             )
     try:
         refuse_score_type(score, scores.dtype)
@@ -129,9 +131,8 @@ def _check(facts: Sequence[pl.Series], score: str, truth: str, positive: object)
     if positive is not None and (fault := _misfit(truth, truths.dtype, positive)):
         raise ExpressionError(fault)
     if positive is None and not (truths.dtype == pl.Boolean or truths.dtype.is_numeric()):
-        advice = "name its positive label, positive=..."
-        if truths.dtype.is_nested():
-            advice = "it must have one label in a row"
+        is_nested = truths.dtype.is_nested()
+        advice = "it must have one label in a row" if is_nested else "name its positive label, positive=..."
         raise ExpressionError(f"truth {shown(truth)} is {type_of(truths.dtype)}, neither boolean nor 0/1: {advice}")
     groups = max(map(len, counts))
     counts = [series if len(series) == groups else series.new_from_index(0, groups) for series in counts]
@@ -139,27 +140,25 @@ def _check(facts: Sequence[pl.Series], score: str, truth: str, positive: object)
     if (rows != labels).any():
         place = (rows != labels).arg_max() or 0
         raise ExpressionError(_explain_lengths(score, truth, rows[place], labels[place]))
-    for absent, what in ((no_score, "score"), (no_label, "truth")):
-        if (absent > 0).any():
-            place = (absent > 0).arg_max() or 0
-            column = f"{what} {shown(score if what == 'score' else truth)}"
-            where = "" if groups == 1 else " of a group"
-            of_all = pluralize(rows[place], "value", "values") + where
-            finding = f"{column} has {absent[place]} missing of {of_all} (null or NaN)"
-            if what == "truth" and positive is None:
-                finding = f"{column} has {absent[place]} of {of_all} missing, or neither true, false, 0 nor 1"
+    for argument, name, missing in (("score", score, no_score), ("truth", truth, no_label)):
+        if (missing > 0).any():
+            place = (missing > 0).arg_max() or 0
+            column = f"{argument} {shown(name)}"
+            of_all = pluralize(rows[place], "value", "values") + ("" if groups == 1 else " of a group")
+            finding = f"{column} has {missing[place]} missing of {of_all} (null or NaN)"
+            if argument == "truth" and positive is None:
+                finding = f"{column} has {missing[place]} of {of_all} missing, or neither true, false, 0 nor 1"
             raise ExpressionError(f"{finding}; {_ADVICE}")
-    return _nulls("", pl.Boolean(), 0) if not groups else pl.Series([True]).new_from_index(0, groups)
+    return pl.Series([True]).new_from_index(0, groups)
 
 
 def _explain_lengths(score: str, truth: str, rows: int, labels: int) -> str:
     if rows == 1:
-        where = f"score {shown(score)} gives 1 value for {pluralize(labels, 'row', 'rows')}"
-        return f"{where}: leave out the aggregation, or end it with .over(...)"
+        finding = f"score {shown(score)} gives 1 value for {pluralize(labels, 'row', 'rows')}"
+        return f"{finding}: leave out the aggregation, or end it with .over(...)"
     if labels == 1:
-        return (
-            f"truth {shown(truth)} gives 1 value for {pluralize(rows, 'row', 'rows')}: it must give one for every row"
-        )
+        finding = f"truth {shown(truth)} gives 1 value for {pluralize(rows, 'row', 'rows')}"
+        return f"{finding}: it must give one for every row"
     return f"score {shown(score)} gives {rows} values and truth {shown(truth)} {labels}: filter both in the same way"
 
 

@@ -27,7 +27,6 @@ from frame_pr.metrics.rates import Counts, ratio
 _LARGEST_FLOAT32 = 3.4028234663852886e38
 RANK_UNIT = 2**32
 """The factor of the upper count if two counts are packed into one Int64."""
-_FIELD = pl.field
 
 
 class GroupBlocks(NamedTuple):
@@ -72,8 +71,8 @@ class GroupBlocks(NamedTuple):
         """Return the threshold that an aggregate is, or that has its largest value."""
         blocks = _with_fields(self._blocks({*names, "threshold"}), over=record.over)
         extreme = record.kind.extreme
-        best = pl.lit(True) if extreme is None else getattr(_FIELD("over"), extreme)()
-        value = pl.when(_FIELD("over") == best).then(_FIELD("threshold"))
+        best = pl.lit(True) if extreme is None else getattr(pl.field("over"), extreme)()
+        value = pl.when(pl.field("over") == best).then(pl.field("threshold"))
         thresholds = _with_fields(blocks, at_best=value).struct.field("at_best")
         return self._loosest(thresholds) if record.kind.aggregation == "min" else self._strictest(thresholds)
 
@@ -86,14 +85,11 @@ class GroupBlocks(NamedTuple):
         if "threshold" in names:
             scores = _unsigned_zero(self.score).filter(self.truth).sort(descending=not self.ascending)
             scores = scores.unique(maintain_order=True)
-            steps = _with_fields(
-                pl.struct(steps=steps, threshold=scores),
-                len=_FIELD("steps").struct.field("len"),
-                value=_FIELD("steps").struct.field("value"),
-            )
-        hits, ranks = _FIELD("len").cast(pl.Int64), _FIELD("value").cast(pl.Int64)
+            fields = {name: pl.field("steps").struct.field(name) for name in ("len", "value")}
+            steps = _with_fields(pl.struct(steps=steps, threshold=scores), **fields)
+        hits, ranks = pl.field("len").cast(pl.Int64), pl.field("value").cast(pl.Int64)
         k = ranks // RANK_UNIT if "size" in names else ranks
-        tp = _FIELD("tp")
+        tp = pl.field("tp")
         columns = {"hits": hits, "tp": hits.cum_sum(), "k": k, "size": k - ranks % RANK_UNIT + 1}
         running = {
             "positives": tp.cum_max(reverse=True),  # Broadcasting the last value takes many times as long.
@@ -114,28 +110,28 @@ class GroupBlocks(NamedTuple):
             k = pl.lit(cut.k, dtype=pl.Int64) if isinstance(cut.k, int) else cut.of_group(self.positives, self.rows)
             shortcuts[f"tp@{cut}"] = lambda: self._tp_at(k)
             shortcuts[f"judged@{cut}"] = lambda: pl.min_horizontal(k, self.rows)
-            shortcuts[f"threshold@{cut}"] = lambda: self._threshold_within(k)
+            shortcuts[f"threshold@{cut}"] = lambda: self._threshold_at_rank(k)
         elif isinstance(cut, Threshold):
             unit = pl.lit(1, dtype=pl.Int64)
             for name, count in cut.over_rows(self.truth, self._reaches(cut.threshold), unit).items():
                 shortcuts[name] = count.over.sum
         elif isinstance(cut, Recall):
-            shortcuts[f"threshold@{cut}"] = lambda: self._threshold_at(cut.recall)
-            shortcuts[f"tp@{cut}"] = lambda: self._where_recall(cut.recall, self.truth)
-            shortcuts[f"k@{cut}"] = lambda: self._where_recall(cut.recall, pl.lit(True))
+            shortcuts[f"threshold@{cut}"] = lambda: self._threshold_at_recall(cut.recall)
+            shortcuts[f"tp@{cut}"] = lambda: self._count_at_recall(cut.recall, self.truth)
+            shortcuts[f"k@{cut}"] = lambda: self._count_at_recall(cut.recall, pl.lit(True))
         elif isinstance(cut, Npv):
             shortcuts[f"threshold@{cut}"] = lambda: _unsigned_zero(self._score_at_npv(cut))
-            shortcuts[f"tp@{cut}"] = lambda: self._where_npv(cut, self.truth)
-            shortcuts[f"k@{cut}"] = lambda: self._where_npv(cut, pl.lit(True))
+            shortcuts[f"tp@{cut}"] = lambda: self._count_at_npv(cut, self.truth)
+            shortcuts[f"k@{cut}"] = lambda: self._count_at_npv(cut, pl.lit(True))
         return shortcuts
 
     def _tp_at(self, k: pl.Expr) -> pl.Expr:
         """Return the number of positives among the first k rows."""
         last = self._last_of_best(self.score, k)
         above = self.score < last if self.ascending else self.score > last
-        return bound(_shared_tp, above=self._both_counts(above), reached=self._both_counts(self._as_good(last)), k=k)
+        return bound(_expected_tp, above=self._both_counts(above), reached=self._both_counts(self._as_good(last)), k=k)
 
-    def _threshold_at(self, recall: Fraction) -> pl.Expr:
+    def _threshold_at_recall(self, recall: Fraction) -> pl.Expr:
         """Return the highest threshold at which recall is at least this value."""
         return bound(
             lambda threshold, positives: pl.when(positives > 0).then(_unsigned_zero(threshold)),
@@ -143,7 +139,7 @@ class GroupBlocks(NamedTuple):
             positives=self.positives,
         )
 
-    def _threshold_within(self, k: pl.Expr) -> pl.Expr:
+    def _threshold_at_rank(self, k: pl.Expr) -> pl.Expr:
         """Return the lowest threshold that selects at most k rows."""
         ranks = self.score.rank("max", descending=not self.ascending)
         return _unsigned_zero(self._loosest(self.score.filter(ranks <= k)))
@@ -167,21 +163,21 @@ class GroupBlocks(NamedTuple):
         counts = Counts(tp, k, hits.cast(pl.Int64).sum(), hits.len().cast(pl.Int64))
         return self._strictest(score.filter(cut.reached_by(counts)))
 
-    def _where_npv(self, cut: Npv, mass: pl.Expr) -> pl.Expr:
-        """Return how many of these rows score at least as much; null if no score reaches the value."""
+    def _count_at_npv(self, cut: Npv, mask: pl.Expr) -> pl.Expr:
+        """Return how many of these rows reach the threshold; null if no score reaches the value."""
         threshold = self._score_at_npv(cut)
-        count = (self._as_good(threshold) & mass).sum().cast(pl.Int64)
+        count = (self._as_good(threshold) & mask).sum().cast(pl.Int64)
         return bound(
             lambda count, threshold: pl.when(threshold.is_not_null()).then(count), count=count, threshold=threshold
         )
 
-    def _where_recall(self, recall: Fraction, mass: pl.Expr) -> pl.Expr:
-        """Return how many of these rows score at least as much as the threshold."""
-        count = (self._as_good(self._score_at(recall)) & mass).sum().cast(pl.Int64)
+    def _count_at_recall(self, recall: Fraction, mask: pl.Expr) -> pl.Expr:
+        """Return how many of these rows reach the threshold; null without positives."""
+        count = (self._as_good(self._score_at(recall)) & mask).sum().cast(pl.Int64)
         return bound(lambda count, positives: pl.when(positives > 0).then(count), count=count, positives=self.positives)
 
     def _score_at(self, recall: Fraction) -> pl.Expr:
-        # Take the score of the positive number ceil(recall * P).
+        """Return the highest score at which recall is at least this value: that of positive number ceil(recall * P)."""
         needed = (self.positives.cast(pl.Int128) * recall.numerator + recall.denominator - 1) // recall.denominator
         if recall == 0:
             return self._strictest(self.score)
@@ -203,6 +199,7 @@ class GroupBlocks(NamedTuple):
         return self._as_good(limit)
 
     def _as_good(self, limit: pl.Expr) -> pl.Expr:
+        """Return whether a score is as good as a limit."""
         return self.score <= limit if self.ascending else self.score >= limit
 
     def _strictest(self, thresholds: pl.Expr) -> pl.Expr:
@@ -212,11 +209,12 @@ class GroupBlocks(NamedTuple):
         return thresholds.max() if self.ascending else thresholds.min()
 
     def _last_of_best(self, scores: pl.Expr, k: pl.Expr) -> pl.Expr:
+        """Return the worst of the best k scores."""
         k = k.clip(0, RANK_UNIT - 1)  # It exceeds the largest number of rows that polars can hold.
         return scores.bottom_k(k).max() if self.ascending else scores.top_k(k).min()
 
     def _both_counts(self, condition: pl.Expr) -> pl.Expr:
-        # Count rows and, in the upper 32 bits, positives that meet a condition, which is then evaluated once.
+        """Count rows and, in the upper 32 bits, positives that meet a condition, which is then evaluated once."""
         return (condition * (1 + self.truth.cast(pl.Int64) * RANK_UNIT)).sum()
 
 
@@ -232,36 +230,36 @@ def _with_fields(blocks: pl.Expr, **fields: pl.Expr) -> pl.Expr:
     return blocks.slice(0).struct.with_fields(**fields)
 
 
-def _shared_tp(above: pl.Expr, reached: pl.Expr, k: pl.Expr) -> pl.Expr:
-    # Add the expected share of the positives of the block that contains the cutoff.
+def _expected_tp(above: pl.Expr, reached: pl.Expr, k: pl.Expr) -> pl.Expr:
+    """Return the positives above the block that contains the cutoff, and the expected number of those in it."""
     block = reached - above
     share = (k - above % RANK_UNIT).clip(0, block % RANK_UNIT)
     return above // RANK_UNIT + ratio((block // RANK_UNIT) * share, block % RANK_UNIT).fill_null(0.0)
 
 
 def _unsigned_zero(score: pl.Expr) -> pl.Expr:
-    # -0.0 equals 0.0, and `evaluate` returns 0.0. Adding 0 would widen a Decimal.
+    """Replace -0.0 by 0.0, which `evaluate` returns. Adding 0 would widen a Decimal."""
     return pl.when(score == 0).then(score.abs()).otherwise(score)
 
 
 def group_blocks(score: pl.Expr, truth: Column, positive: object, *, ascending: bool) -> GroupBlocks:
     """Return the group of a score expression and of its labels, by name or expression."""
-    _refuse_no_label(positive)
+    _check_is_label(positive)
     label = typed_label(expression_of(truth), score, positive)
     is_positive = label.cast(pl.Boolean) if positive is None else label == pl.lit(positive)
     return GroupBlocks(typed_score(score), is_positive, ascending)
 
 
-def _refuse_no_label(positive: object) -> None:
-    """Raise if a value is not a possible label of any dtype."""
-    if positive is None or isinstance(positive, (str, bool)):
+def _check_is_label(positive: object) -> None:
+    """Raise if a value cannot be the positive label of any dtype."""
+    if positive is None or isinstance(positive, (str, bool, bytes)):
         return
     try:
-        label = pl.select(label=pl.lit(positive)).schema["label"]
-        fits = not (isinstance(positive, pl.Expr) or hasattr(positive, "__len__") or label.is_nested())
+        dtype = pl.select(label=pl.lit(positive)).schema["label"]
+        is_label = not (isinstance(positive, pl.Expr) or hasattr(positive, "__len__") or dtype.is_nested())
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError):
-        fits = False
-    if not fits and not isinstance(positive, bytes):
+        is_label = False
+    if not is_label:
         raise TypeError(f"positive takes one label, got {shown(positive)}")
 
 

@@ -212,12 +212,10 @@ def _is_raised_here(error: Exception) -> bool:
     if hasattr(error, "full_traceback"):
         return True
     traceback = error.__traceback__
-    if traceback is None:
-        return False
-    if traceback.tb_next is None:  # No frame below the wrapper: the arguments do not fit the signature.
-        return True
-    while traceback.tb_next is not None:
+    while traceback is not None and traceback.tb_next is not None:
         traceback = traceback.tb_next
+    if traceback is None or traceback is error.__traceback__:
+        return True  # No frame below the wrapper: the arguments do not fit the signature.
     frame = traceback.tb_frame
     package = frame.f_globals.get("__name__", "").partition(".")[0]
     return package == __name__.partition(".")[0] and frame.f_code.co_code[traceback.tb_lasti] == _RAISE

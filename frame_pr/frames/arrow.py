@@ -177,10 +177,7 @@ class PandasFrame(InMemory["pd.DataFrame"]):
         rows = self.collect_result(table)
         others = [[name for name in frame.columns if name not in (*on, *by)] for frame in (self, other)]
         unmatched = rows.filter(pl.col("run").is_null())
-        keys = [
-            _gather(self.frame, on, rows["run"].drop_nulls()),
-            _gather(other.frame, on, unmatched["judgment"]),
-        ]
+        keys = [_gather(self.frame, on, rows["run"].drop_nulls()), _gather(other.frame, on, unmatched["judgment"])]
         # An empty frame may have other dtypes, and pandas would warn about them.
         keys = [part for part in keys if len(part)] or keys[:1]
         parts = [pd.concat(keys, ignore_index=True)]
@@ -342,8 +339,8 @@ def _dictionary(column: pl.Series, dtype: Any) -> Any:
 # streams --------------------------------------------------------------------------------------------------------------
 
 
-class Stream(NamedTuple):
-    """How the objects of a library give a stream of Arrow: all of it, or some of its columns."""
+class StreamAccess(NamedTuple):
+    """How to read some columns of the objects of a library that have a stream of Arrow."""
 
     columns: Callable[[Any], Sequence[str]]
     project: Callable[[Any, Sequence[str]], Any]
@@ -369,23 +366,23 @@ def _batches(stream: Any) -> Any:
     return pa.RecordBatchReader.from_stream(stream)
 
 
-_STREAMS: Mapping[str, Stream] = {
-    "DuckDBPyRelation": Stream(
+_STREAMS: Mapping[str, StreamAccess] = {
+    "DuckDBPyRelation": StreamAccess(
         lambda relation: relation.columns, _project_relation, lambda relation: relation.limit(0), _batches
     ),
-    "RecordBatchReader": Stream(
+    "RecordBatchReader": StreamAccess(
         lambda reader: reader.schema.names, _project_batches, lambda reader: reader.schema.empty_table(), iter
     ),
-    "Table": Stream(  # of Ibis
+    "Table": StreamAccess(  # of Ibis
         lambda table: table.columns,
         lambda table, names: table.select(*names),
         lambda table: table.schema().to_pyarrow().empty_table(),
         lambda table: table.to_pyarrow_batches(),
     ),
 }
-"""By the name of the class."""
+"""The streams by the name of their class."""
 
 
-def stream_of(frame: Any) -> Stream | None:
+def stream_of(frame: Any) -> StreamAccess | None:
     """Return how to read some columns of a stream; None if it has to be read whole, and for all other objects."""
     return _STREAMS.get(type(frame).__name__) if is_stream(frame) else None

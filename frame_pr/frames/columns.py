@@ -221,11 +221,7 @@ def needed(source: pl.LazyFrame, columns: Iterable[pl.Expr]) -> list[str]:
 
 
 def computed(
-    table: pl.LazyFrame,
-    source: pl.LazyFrame,
-    columns: Mapping[str, pl.Expr],
-    arguments: Mapping[str, str],
-    height: int,
+    table: pl.LazyFrame, source: pl.LazyFrame, columns: Mapping[str, pl.Expr], arguments: Mapping[str, str], height: int
 ) -> pl.DataFrame:
     """Collect these columns of a frame, which must have one value for each row.
 

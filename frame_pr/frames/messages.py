@@ -47,7 +47,8 @@ def shown(value: Any) -> str:
     if isinstance(value, (date, time, timedelta)):
         return str(value)
     if isinstance(value, _SHOWN_AS_IS) or _is_scalar(value):
-        return _cut(str(value) if isinstance(value, (Decimal, Fraction)) and _is_long(value) else repr(value))
+        is_long = isinstance(value, Fraction) and max(abs(value.numerator), value.denominator) >= 10**_DIGITS
+        return _cut(str(value) if is_long else repr(value))
     if type(value) in (list, tuple, set, frozenset):
         items = [shown(item) for item in list(value)[:_EXAMPLES]]
         more = ", ..." if len(value) > _EXAMPLES else ""
@@ -79,18 +80,16 @@ def examples(values: Iterable[Any], most: int = _EXAMPLES) -> str:
 
 
 def nearest(name: str, candidates: Iterable[Any], cutoff: float = 0.5) -> list[Any]:
-    """Return the nearest known names, ignoring case."""
-    names = {str(candidate): candidate for candidate in candidates}
+    """Return the candidates nearest to a name, at most three unless several differ from it only by case."""
     if len(name) > _LONGEST:
         return []
+    names = {str(candidate): candidate for candidate in candidates}
     other_case = [candidate for candidate in names if candidate.lower() == name.lower()]
     lowered: dict[str, str] = {candidate.lower(): candidate for candidate in reversed(names)}
     import difflib  # Takes 1 ms, which only an error needs.
 
-    near = other_case or [
-        lowered[candidate] for candidate in difflib.get_close_matches(name.lower(), lowered, n=3, cutoff=cutoff)
-    ]
-    return [names[candidate] for candidate in near]
+    near = difflib.get_close_matches(name.lower(), lowered, n=3, cutoff=cutoff)
+    return [names[candidate] for candidate in other_case or map(lowered.__getitem__, near)]
 
 
 def did_you_mean(near: Sequence[Any]) -> str:
@@ -115,10 +114,6 @@ def _cut(text: str, most: int = _LONGEST) -> str:
 def _is_scalar(value: Any) -> bool:
     """Return whether a value is a numpy number or an array without dimensions."""
     return getattr(value, "ndim", None) == 0 and type(value).__module__.partition(".")[0] == "numpy"
-
-
-def _is_long(value: Decimal | Fraction) -> bool:
-    return isinstance(value, Fraction) and max(abs(value.numerator), value.denominator) >= 10**_DIGITS
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -59,7 +59,7 @@ def _is_binary(score: pl.Series) -> bool:
     if any(value not in (0, 1, None) and value == value for value in score.head(_FIRST).to_list()):
         return False
     present = _present(score)
-    return bool(len(present)) and present.min() == 0 and present.max() == 1 and ((present == 0) | (present == 1)).all()
+    return present.min() == 0 and present.max() == 1 and ((present == 0) | (present == 1)).all()
 
 
 def _present(values: pl.Series) -> pl.Series:

@@ -20,7 +20,7 @@ from frame_pr.inputs.data_warnings import may_be_tally, refuse_tally
 from frame_pr.inputs.request import Request
 from frame_pr.metrics.means import Means, means_of
 from frame_pr.parts.part_query import Part, PartQuery, places
-from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_of, refuse_gain
+from frame_pr.parts.score_ranges import RANGE, evaluate_ranges, range_edges, range_of, refuse_gain
 
 OTHER = "of no row of the frame"
 """The column that separates groups of known totals from those of the frame."""
@@ -212,8 +212,13 @@ def sample_rows(part: pl.DataFrame) -> pl.DataFrame:
     return part.sample(min(_SAMPLE, part.height), seed=0)
 
 
-def range_numbers(part: pl.DataFrame, score: str, edges: pl.Series, ascending: bool) -> pl.DataFrame:
-    """Compute the column `RANGE` of a part."""
+def range_numbering(call: PartQuery, sample: pl.DataFrame, ranges: int) -> Part:
+    """Return a function that computes the column `RANGE` of a part, for this number of ranges. `sample`: of scores."""
+    edges = range_edges(sample.to_series(), ranges)
+    return partial(_range_numbers, score=call.score, edges=edges, ascending=call.request.ascending)
+
+
+def _range_numbers(part: pl.DataFrame, score: str, edges: pl.Series, ascending: bool) -> pl.DataFrame:
     return part.select(range_of(score, edges, ascending=ascending))
 
 

@@ -10,9 +10,8 @@ import polars as pl
 
 from frame_pr.frames.arrow import from_pandas, to_pandas
 from frame_pr.frames.messages import shown
-from frame_pr.parts.backends import OTHER, Shuffled, range_numbers, sample_rows
+from frame_pr.parts.backends import OTHER, Shuffled, range_numbering, sample_rows
 from frame_pr.parts.part_query import Part, PartQuery, in_part, places
-from frame_pr.parts.score_ranges import range_edges
 
 try:
     import dask
@@ -97,12 +96,7 @@ class DaskFrame(Shuffled):
         scores = self._select(call.scores)
         typed = scores.map_partitions(partial(_typed, meta=scores._meta), meta=scores._meta)
         sample = _collected(typed, empty.select(pl.col(call.score).alias("0")), sample_rows)
-        number = partial(
-            range_numbers,
-            score=call.score,
-            edges=range_edges(sample["0"], frame.npartitions),
-            ascending=call.request.ascending,
-        )
+        number = range_numbering(call, sample, frame.npartitions)
         ranged = _shuffled(frame, frame.shape[1], partial(_hashed_ranges, number))
         return lambda function: _collected(ranged, empty, partial(_with_ranges, number=number, function=function))
 

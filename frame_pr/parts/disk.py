@@ -183,6 +183,77 @@ class DiskFrame(Parts):
         raise TypeError("with_metrics keeps the order of the rows, and parts do not: join evaluate(...) to the rows")
 
 
+@dataclass(frozen=True)
+class StreamFrame(DiskFrame):
+    """The columns of a stream, as a frame without rows. A call first writes the rows of the stream to files."""
+
+    stream: Any
+
+    @classmethod
+    def of(
+        cls, stream: Any, budget: int, partitions: int | None, directory: Path | None, progress: bool
+    ) -> StreamFrame:
+        """Return the frame of a stream."""
+        try:
+            import pyarrow as pa
+        except ImportError:
+            raise ImportError('partitioned needs pyarrow for a stream: pip install "frame-pr[pandas]"') from None
+        if (access := stream_of(stream)) is None:
+            return cls.of(pa.RecordBatchReader.from_stream(stream), budget, partitions, directory, progress)
+        return cls(pl.DataFrame(access.empty(stream)).lazy(), budget, partitions, directory, progress, stream)
+
+    def evaluate(self, request: Request, named: Mapping[str, str], means: Means | None, undefined: float | None) -> Any:
+        """Compute metrics per group; wrong names and types are an error before the stream is read."""
+        frame, named_request, *_ = self._with_named_columns(request)
+        call = frame._call(named_request, named, undefined)
+        call.of_groups(frame.empty(call.columns()), means)
+        with self._read(request) as rows:
+            return rows.evaluate(request, named, means, undefined)
+
+    def tally(self, request: Request, bins: Bins | None) -> Any:
+        """Aggregate rows with equal values; wrong names and types are an error before the stream is read."""
+        frame, named_request, *_ = self._with_named_columns(request)
+        call = frame._call(named_request, {}, None)
+        call.of_equal_rows(frame.empty(call.columns()), bins)
+        with self._read(request) as rows:
+            return rows.tally(request, bins)
+
+    @contextmanager
+    def _read(self, request: Request) -> Iterator[DiskFrame]:
+        """Write the rows to files, and yield the frame that reads them."""
+        stream, access, names = self.stream, stream_of(self.stream), columns_read(self.columns(), request)
+        assert access is not None
+        schema = self.frame.collect_schema()
+        if names is not None:
+            stream, schema = access.project(stream, names), pl.Schema({name: schema[name] for name in names})
+        with part_folder(self.directory) as folder:
+            files, batches = list[Path](), partial(access.batches, stream)
+            for table in _tables(batches, schema, min(_FILE, self.budget // 8), type(self.stream).__name__):
+                files.append(folder / f"rows-{len(files):06}.arrow")
+                sink(table.lazy(), files[-1], folder)
+            if not files:
+                refuse_no_rows(self.stream)
+            frame = pl.scan_ipc(files) if files else pl.LazyFrame(schema=schema)
+            yield DiskFrame(frame, self.budget, self.partitions, folder, self.progress)
+
+
+def _tables(batches: Callable[[], Any], schema: pl.Schema, size: int, kind: str) -> Iterator[pl.DataFrame]:
+    """Combine the batches of a stream of this kind into tables of about this size in bytes."""
+    # The caller's thread reads them: a connection of SQLite belongs to one thread.
+    tables, bytes_read = list[pl.DataFrame](), 0.0
+    try:
+        for batch in batches():
+            tables.append(pl.DataFrame(batch).cast(schema))
+            bytes_read += tables[-1].estimated_size()
+            if bytes_read >= size:
+                yield pl.concat(tables)
+                tables, bytes_read = [], 0.0
+    except Exception as error:
+        raise TypeError(f"the stream of a {kind} cannot be read: {first_line(error)}") from None
+    if bytes_read:
+        yield pl.concat(tables)
+
+
 def _merged(tables: pl.DataFrame, tallies: PartQuery, then: Part) -> pl.DataFrame:
     return then(in_places(tables.lazy(), tallies.columns()).collect())
 
@@ -397,74 +468,3 @@ def _watch(read_end: int, numbers: Sequence[int], folder: str, ending: threading
                 ending.set()
                 _remove(folder)
                 os._exit(128 + number[0])
-
-
-@dataclass(frozen=True)
-class StreamFrame(DiskFrame):
-    """The columns of a stream, as a frame without rows. A call first writes the rows of the stream to files."""
-
-    stream: Any
-
-    @classmethod
-    def of(
-        cls, stream: Any, budget: int, partitions: int | None, directory: Path | None, progress: bool
-    ) -> StreamFrame:
-        """Return the frame of a stream."""
-        try:
-            import pyarrow as pa
-        except ImportError:
-            raise ImportError('partitioned needs pyarrow for a stream: pip install "frame-pr[pandas]"') from None
-        if (access := stream_of(stream)) is None:
-            return cls.of(pa.RecordBatchReader.from_stream(stream), budget, partitions, directory, progress)
-        return cls(pl.DataFrame(access.empty(stream)).lazy(), budget, partitions, directory, progress, stream)
-
-    def evaluate(self, request: Request, named: Mapping[str, str], means: Means | None, undefined: float | None) -> Any:
-        """Compute metrics per group; wrong names and types are an error before the stream is read."""
-        frame, named_request, *_ = self._with_named_columns(request)
-        call = frame._call(named_request, named, undefined)
-        call.of_groups(frame.empty(call.columns()), means)
-        with self._read(request) as rows:
-            return rows.evaluate(request, named, means, undefined)
-
-    def tally(self, request: Request, bins: Bins | None) -> Any:
-        """Aggregate rows with equal values; wrong names and types are an error before the stream is read."""
-        frame, named_request, *_ = self._with_named_columns(request)
-        call = frame._call(named_request, {}, None)
-        call.of_equal_rows(frame.empty(call.columns()), bins)
-        with self._read(request) as rows:
-            return rows.tally(request, bins)
-
-    @contextmanager
-    def _read(self, request: Request) -> Iterator[DiskFrame]:
-        """Write the rows to files, and yield the frame that reads them."""
-        stream, access, names = self.stream, stream_of(self.stream), columns_read(self.columns(), request)
-        assert access is not None
-        schema = self.frame.collect_schema()
-        if names is not None:
-            stream, schema = access.project(stream, names), pl.Schema({name: schema[name] for name in names})
-        with part_folder(self.directory) as folder:
-            files, batches = list[Path](), partial(access.batches, stream)
-            for table in _tables(batches, schema, min(_FILE, self.budget // 8), type(self.stream).__name__):
-                files.append(folder / f"rows-{len(files):06}.arrow")
-                sink(table.lazy(), files[-1], folder)
-            if not files:
-                refuse_no_rows(self.stream)
-            frame = pl.scan_ipc(files) if files else pl.LazyFrame(schema=schema)
-            yield DiskFrame(frame, self.budget, self.partitions, folder, self.progress)
-
-
-def _tables(batches: Callable[[], Any], schema: pl.Schema, size: int, kind: str) -> Iterator[pl.DataFrame]:
-    """Combine the batches of a stream of this kind into tables of about this size in bytes."""
-    # The caller's thread reads them: a connection of SQLite belongs to one thread.
-    tables, bytes_read = list[pl.DataFrame](), 0.0
-    try:
-        for batch in batches():
-            tables.append(pl.DataFrame(batch).cast(schema))
-            bytes_read += tables[-1].estimated_size()
-            if bytes_read >= size:
-                yield pl.concat(tables)
-                tables, bytes_read = [], 0.0
-    except Exception as error:
-        raise TypeError(f"the stream of a {kind} cannot be read: {first_line(error)}") from None
-    if bytes_read:
-        yield pl.concat(tables)

@@ -12,9 +12,8 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.messages import shown
-from frame_pr.parts.backends import OTHER, Shuffled, range_numbers, sample_rows
+from frame_pr.parts.backends import OTHER, Shuffled, range_numbering, sample_rows
 from frame_pr.parts.part_query import Part, PartQuery, in_part, places
-from frame_pr.parts.score_ranges import range_edges
 
 try:
     import pyarrow as pa
@@ -115,10 +114,7 @@ class SparkFrame(Shuffled):
         frame, empty = self._select(call.columns()), self.empty(call.columns())
         scores = empty.select(pl.col(call.score).alias("0"))
         sample = _collected(self._select(call.scores), None, scores, sample_rows)
-        ranges = int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1)
-        number = partial(
-            range_numbers, score=call.score, edges=range_edges(sample["0"], ranges), ascending=call.request.ascending
-        )
+        number = range_numbering(call, sample, int(frame.sparkSession.conf.get("spark.sql.shuffle.partitions") or 1))
         numbers = number(empty)
         fields = [*frame.schema, *_fields(numbers)]
         to_part = partial(_append_to_part, number, range(empty.width), numbers.to_arrow().schema.types)
