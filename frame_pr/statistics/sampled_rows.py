@@ -221,9 +221,9 @@ def intervals_of_rows(sampled: SampledRows[Any], confidence: float) -> pl.LazyFr
     lines = []
     for i, target in enumerate(sampled.metrics):
         value = pl.col(f"value {i}")
-        sides = bounds_of(i, target, value, confidence, simple=sampled.single)
+        bounds = bounds_of(i, target, value, confidence, simple=sampled.single)
         error, undefined = pl.col(f"error {i}"), pl.col(f"undefined {i}")
-        lines.append(interval_row(target.name, value, sides, error, pl.col("n"), undefined))
+        lines.append(interval_row(target.name, value, bounds, error, pl.col("n"), undefined))
     return lines_by_keys(sampled, sampled.errors(), lines, in_order=sampled.single)
 
 
@@ -360,17 +360,17 @@ def bounds_of(
     """Return `low` and `high` of a metric, from its value, error and df. `simple`: one group without clusters."""
     error, df = pl.col(f"error {i}"), pl.col(f"df {i}")
     if simple and target.row_share is not None:
-        sides = proportion_bounds(proportion(target.row_share, value), df + 1, confidence)
+        bounds = proportion_bounds(proportion(target.row_share, value), df + 1, confidence)
         if target.row_share.of_jaccard:
-            sides = {name: 2 * side / (1 + side) for name, side in sides.items()}
-        sides = around(value, **sides)
+            bounds = {name: 2 * bound / (1 + bound) for name, bound in bounds.items()}
+        bounds = around(value, **bounds)
     elif simple and target.ranking_bounds is not None:
         positives = pl.col(f"positives {i}")
-        sides = target.ranking_bounds(value, error, df, positives, pl.col("n") - positives, confidence)
+        bounds = target.ranking_bounds(value, error, df, positives, pl.col("n") - positives, confidence)
     else:
-        sides = share_bounds(value, error, df, confidence)
+        bounds = share_bounds(value, error, df, confidence)
     defined = value.is_not_null() & (pl.col("n") > 1)
-    return {name: pl.when(defined).then(side) for name, side in sides.items()}
+    return {name: pl.when(defined).then(bound) for name, bound in bounds.items()}
 
 
 def sums_of_clusters(rows: Rows, targets: Sequence[RowMetric], groups: pl.LazyFrame) -> pl.LazyFrame:
