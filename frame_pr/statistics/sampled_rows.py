@@ -55,12 +55,11 @@ def _average_precision(value: pl.Expr) -> RowError:
     for a negative changes only the latter.
     """
     lacking = BLOCKS.tp / BLOCKS.k - 1 + pl.col("later_misses")
-    later_hits, unretrieved = pl.col("later_hits"), BLOCKS.positives - BLOCKS.number("retrieved_hits")
+    later_hits, retrieved_hits = pl.col("later_hits"), BLOCKS.number("retrieved_hits")
+    unretrieved = BLOCKS.positives - retrieved_hits
     # Relative to 1 - A, which for good rankings is as small as the other terms.
     lacks = 1 - value
-    squares = (
-        BLOCKS.number("gain_squares") + 2 * lacks * BLOCKS.number("gains") + lacks**2 * BLOCKS.number("retrieved_hits")
-    )
+    squares = BLOCKS.number("gain_squares") + 2 * lacks * BLOCKS.number("gains") + lacks**2 * retrieved_hits
     squares += unretrieved * value**2 + BLOCKS.number("loss_squares")
     return RowError(
         {
