@@ -159,7 +159,7 @@ def confusion(
         )
     if prediction is not None:
         refuse_several("prediction", prediction)
-    filled, means = filling("undefined", undefined), means_for(mean_over, statistics)
+    undefined, means = filling("undefined", undefined), means_for(mean_over, statistics)
     threshold = read_stream(threshold)
     column = threshold if isinstance(threshold, (str, pl.Expr)) else None
     by_group = column is not None or find_kind(threshold) is not None
@@ -175,9 +175,9 @@ def confusion(
     names = [f"{metric}@{cutoff}" for cutoff in cutoffs for metric in rates.CONFUSION]
     metrics = dict(zip(names, names, strict=True))
     named = metrics if means is None else means.columns(metrics)
-    carried = [name for name in named if name not in metrics]
+    totals = [name for name in named if name not in metrics]
     rows, defined = predicted_by_group(rows, output, threshold) if by_group else (rows, None)
-    table = _rows_of_cutoffs(values(rows, named, filled), cutoffs, carried, several=several)
+    table = _rows_of_cutoffs(values(rows, named, undefined), cutoffs, totals, several=several)
     if defined is not None:
         # Where the threshold of a group is null, the counts are null too.
         table = table.join(defined, on="group", how="left", maintain_order="left")
@@ -185,9 +185,9 @@ def confusion(
         table = table.with_columns(pl.when(pl.col("threshold").is_not_null()).then(at_threshold))
     if means is None:
         return output.result(table, list(dict.fromkeys([*(["threshold"] if by_group else key), *rates.CONFUSION])))
-    lack = plan_for(rows, names, filled).undefinable()
-    undefinable = [metric for metric in rates.CONFUSION if by_group or f"{metric}@{cutoffs[0]}" in lack]
-    columns = [name for name in (*rates.CONFUSION, *carried) if name not in key]
+    nullable = plan_for(rows, names, undefined).undefinable()
+    undefinable = [metric for metric in rates.CONFUSION if by_group or f"{metric}@{cutoffs[0]}" in nullable]
+    columns = [name for name in (*rates.CONFUSION, *totals) if name not in key]
     return averaged(output, table, columns, undefinable, means, key)
 
 
@@ -212,12 +212,15 @@ def _key(cutoff: Rank | Threshold) -> str:
 
 
 def _rows_of_cutoffs(
-    table: pl.LazyFrame, cutoffs: Sequence[Rank | Threshold], carried: Sequence[str], *, several: bool
+    table: pl.LazyFrame, cutoffs: Sequence[Rank | Threshold], totals: Sequence[str], *, several: bool
 ) -> pl.LazyFrame:
-    """Return a row for each group and cutoff, from a table with the rates of all cutoffs side by side."""
+    """Return a row for each group and cutoff, from a table with the rates of all cutoffs side by side.
+
+    `totals`: further columns, which weight the groups.
+    """
     rows = [{metric: pl.col(f"{metric}@{cutoff}") for metric in rates.CONFUSION} for cutoff in cutoffs]
     if not several:
-        return table.select("group", *carried, **rows[0])
+        return table.select("group", *totals, **rows[0])
     for cutoff, row in zip(cutoffs, rows, strict=True):
         if isinstance(cutoff, Rank) and isinstance(cutoff.k, Fraction):
             row["share"] = pl.lit(float(read_decimal(cutoff.text.removesuffix("%")) / 100))
@@ -225,7 +228,7 @@ def _rows_of_cutoffs(
     dtype = pl.Int64 if all(isinstance(number, int) and abs(number) < 2**63 for number in numbers) else pl.Float64
     for number, row in zip(numbers, rows, strict=False):  # For a rank, k says how many rows there are.
         row["threshold"] = pl.lit(number, dtype=dtype)
-    return stacked(table, [pl.col("group"), *map(by_name, carried)], rows)
+    return stacked(table, [pl.col("group"), *map(by_name, totals)], rows)
 
 
 _FEW = 3

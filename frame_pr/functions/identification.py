@@ -155,7 +155,7 @@ def identify(
         raise TypeError(
             f"a {backend.name} has no identify: call this function on {backend.tally_in_memory} with count='count'"
         )
-    wanted, digits = _printed(value)
+    reported, digits = _printed(value)
     request = request_of(truth, score, by, positive, policies)
     selection = selected(frame, request, carry=False)
     if selection.several:
@@ -178,7 +178,7 @@ def identify(
         ]
     tables = [table for reduction in reductions for table in _tables_of(rows, request, keys, reduction)]
     matches = pl.concat(tables).filter(pl.col("value").is_not_null() & pl.col("value").is_not_nan())
-    return selection.kind.give(_ranked(matches, wanted, digits), [])
+    return selection.kind.give(_ranked(matches, reported, digits), [])
 
 
 def _in_text(request: Request) -> Request:
@@ -201,9 +201,9 @@ def _printed(value: Any) -> tuple[float, int]:
             number = Decimal(text.removesuffix("%")).scaleb(-2 if text.endswith("%") else 0)
         else:
             single = getattr(value, "dtype", None) == "float32" and getattr(value, "ndim", None) == 0
-            wanted = float(real("value", value))
+            exact = float(real("value", value))
             # A float32 has six significant digits; the further digits of its float64 text carry no information.
-            number = Decimal(f"{wanted:.6g}" if single or _was_single(wanted) else repr(wanted))
+            number = Decimal(f"{exact:.6g}" if single or _was_single(exact) else repr(exact))
     except (InvalidOperation, OverflowError):
         number = Decimal("nan")
     if not number.is_finite():
@@ -322,13 +322,13 @@ def _table(values: pl.LazyFrame, definitions: list[str], calls: list[str]) -> pl
     return floats.unpivot(variable_name="place").select(**texts, value="value")
 
 
-def _ranked(matches: pl.LazyFrame, wanted: float, digits: int) -> pl.LazyFrame:
+def _ranked(matches: pl.LazyFrame, reported: float, digits: int) -> pl.LazyFrame:
     """Sort by distance, and mark the matches. Compare a share with a number above 1 as with a percentage."""
-    text = f"{wanted:.{digits}f}"
-    percent = pl.lit(1 < wanted <= 100) & pl.col("value").is_between(0, 1)
-    end_text = f" or, as a percentage, to {wanted / 100:.{digits + 2}f}" if 1 < wanted <= 100 else ""
+    text = f"{reported:.{digits}f}"
+    percent = pl.lit(1 < reported <= 100) & pl.col("value").is_between(0, 1)
+    end_text = f" or, as a percentage, to {reported / 100:.{digits + 2}f}" if 1 < reported <= 100 else ""
     matches = matches.with_columns(percent=percent).with_columns(
-        difference=pl.col("value") - pl.when("percent").then(wanted / 100).otherwise(wanted),
+        difference=pl.col("value") - pl.when("percent").then(reported / 100).otherwise(reported),
         places=digits + 2 * pl.col("percent").cast(pl.Int64),
     )
     difference, places = pl.col("difference"), pl.col("places")

@@ -164,6 +164,7 @@ def appearance_fields(arguments: Mapping[str, Any], decimals: int = 2) -> dict[s
 
 
 def _order(value: Any) -> str | tuple[str, ...] | None:
+    """Validate `order`: a word, or names as texts."""
     if value is None or (isinstance(value, str) and value in _ORDERS):
         return value
     if isinstance(value, str):
@@ -410,6 +411,7 @@ def numbers_in_order(values: Sequence[Any]) -> list[int]:
 
 
 def _is_light(ax: Axes) -> bool:
+    """Return whether the background of the axes is light."""
     from matplotlib.colors import to_rgba
 
     for ground in (ax.get_facecolor(), ax.figure.get_facecolor()):

@@ -139,6 +139,7 @@ def _draw_cells(
     in_new_figure: bool,
     room: int | None = None,
 ) -> None:
+    """Draw the cells of a group, row by row. `room`: the most letters of the name of a class; None: as many as fit."""
     names = [appearance.display(value_text(name)) for name in classes]
     shares = table["of_truth"].to_numpy().reshape(len(names), -1)
     image = ax.imshow(shares, cmap="Blues", vmin=0, vmax=1)

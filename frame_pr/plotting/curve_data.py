@@ -158,6 +158,7 @@ def _axes(options: PlotOptions, columns: Collection[str]) -> dict[str, pl.Expr]:
 
 
 def _check_probabilities(thresholds: pl.Series, ascending: bool, options: PlotOptions) -> None:
+    """Check that scores are probabilities, if a quantity such as the net benefit needs them."""
     needs = [name for name in options.ys if axis_quantity(name).at is not None]
     if not needs:
         return
@@ -392,6 +393,7 @@ def spaced_points(curve: DrawnCurve, n: int) -> list[Point]:
 
 
 def _point(blocks: pl.DataFrame, row: int) -> Point:
+    """Return the point of a row of the blocks."""
     return Point(row, *blocks.select("threshold", "x", "y").row(row))
 
 

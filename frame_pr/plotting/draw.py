@@ -150,26 +150,26 @@ def _split_highlighted(
     curves: Sequence[DrawnCurve], keys: Sequence[str], options: PlotOptions
 ) -> tuple[list[DrawnCurve], list[DrawnCurve]]:
     """Return the highlighted curves, in the order of `highlight=` or of their areas, and the other curves."""
-    wanted = options.highlight
-    if wanted is None:
+    highlight = options.highlight
+    if highlight is None:
         return list(curves), []
     names = [unescape(name_of(curve.key, keys)) for curve in curves]
-    if isinstance(wanted, int):
+    if isinstance(highlight, int):
         if not options.areas:
             raise ValueError(
-                f"highlight={wanted} chooses the best and the worst curves by their area, and on these axes curves "
+                f"highlight={highlight} chooses the best and the worst curves by their area, and on these axes curves "
                 "have no area: give names"
             )
         areas = [curve.numbers[options.areas[0]] for curve in curves]
         ranked = sorted((i for i, area in enumerate(areas) if area is not None), key=lambda i: -areas[i])
-        places = [*ranked[:wanted], *ranked[max(wanted, len(ranked) - wanted) :]]
+        places = [*ranked[:highlight], *ranked[max(highlight, len(ranked) - highlight) :]]
     else:
-        for name in wanted:
+        for name in highlight:
             if name not in names:
                 near = nearest(name, names)
                 hint = did_you_mean(near) if near else f"there are {', '.join(names)}"[:200]
                 raise ValueError(f"highlight: {shown(name)} is none of the curves; {hint}")
-        places = [names.index(name) for name in wanted]
+        places = [names.index(name) for name in highlight]
     others = [curve for i, curve in enumerate(curves) if i not in places]
     if others and len(places) > (options.max_groups or IN_AXES):
         raise ValueError(f"highlight= names {len(places)} curves, more than can be told apart ({IN_AXES}): name fewer")

@@ -341,6 +341,7 @@ def _names_or_flag(argument: str, value: Any) -> bool | list[Any]:
 
 
 def _listed(argument: str, options: Mapping[str, Any]) -> list[Any]:
+    """Return the values of an option as a list; an empty list without it."""
     return [] if options.get(argument) is None else each(argument, options[argument])
 
 
@@ -378,6 +379,7 @@ def _highlight(value: Any) -> int | tuple[str, ...] | None:
 
 
 def _f_levels(iso_f: Any) -> tuple[float, ...]:
+    """Validate `iso_f`, and return the values of F of the contours."""
     if isinstance(scalar(iso_f), bool):
         iso_f = scalar(iso_f)
     if iso_f is None or iso_f is False:

@@ -280,6 +280,7 @@ if plot.__doc__ and plot_curve.__doc__:  # `python -OO` removes docstrings
 def _parse(
     function: str, options: Mapping[str, Any], others: Sequence[str] = (), positive: object = None
 ) -> PlotOptions:
+    """Validate the keyword arguments of `plot` or `plot_curve`, and the packages that they need."""
     need_matplotlib()
     parsed = options_of(function, options, others, positive)
     check_backend(parsed.backend, parsed)

@@ -108,13 +108,10 @@ def average_curve(
     │ 1.0    ┆ 0.75      ┆ 1.3167e-7 ┆ 1.0  ┆ 2      │
     └────────┴───────────┴───────────┴──────┴────────┘
     """
-    levels, smooth, share = (
-        whole("points", points, 2),
-        flag("interpolated", interpolated),
-        validate_confidence(confidence),
-    )
-    if levels > MOST_LEVELS:
-        raise ValueError(f"points: {levels} levels of recall are more than {MOST_LEVELS}; use fewer, such as 101")
+    points, interpolated = whole("points", points, 2), flag("interpolated", interpolated)
+    confidence = validate_confidence(confidence)
+    if points > MOST_LEVELS:
+        raise ValueError(f"points: {points} levels of recall are more than {MOST_LEVELS}; use fewer, such as 101")
     if by is None:
         raise ValueError("average_curve needs groups, whose curves are averaged: name the grouping columns, by=...")
     refuse_engine(frame)
@@ -126,12 +123,12 @@ def average_curve(
     refuse_clash(output.keys, COLUMNS)
     # If weights are whole, counts of a curve are integers; otherwise they are floats.
     blocks = curve_table(rows, ("precision", "interpolated_precision"), unretrieved=True)
-    if rows.weights.fractional and levels > MOST_EXACT_LEVELS:
+    if rows.weights.fractional and points > MOST_EXACT_LEVELS:
         blocks = blocks.with_columns(pl.col("tp", "positives").cast(pl.Float64))
     groups = blocks.filter(pl.col("positives") > 0).select(pl.col("group").unique().sort())
-    heights = output.restored(heights_of(blocks.filter("retrieved"), groups, levels, interpolated=smooth))
+    heights = output.restored(heights_of(blocks.filter("retrieved"), groups, points, interpolated=interpolated))
     columns = [output.key_columns[key] for key in keys]
-    averaged = averages(heights, columns, levels, share).sort(*sorted_by(keys, output.systems, columns), "recall")
+    averaged = averages(heights, columns, points, confidence).sort(*sorted_by(keys, output.systems, columns), "recall")
     return output.give(averaged.rename(dict(zip(columns, keys, strict=True))), keys)
 
 

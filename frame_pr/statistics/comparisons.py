@@ -229,7 +229,7 @@ def compare(
         raise ValueError(f"test={test!r} {_REFUSED[test]}; use test='t' or 'permutation'")
     one_of("test", test, ("t", "permutation", "delong"))
     one_of("correction", correction, tuple(CORRECTIONS))
-    share, fill = validate_confidence(confidence), filling("undefined", undefined)
+    confidence, undefined = validate_confidence(confidence), filling("undefined", undefined)
     draws = _validate_draws(test, resamples, seed)
     has_values = has_unit_values(frame, truth, score)
     if between is not None:
@@ -247,8 +247,8 @@ def compare(
             sampled=sampled,
             cluster=cluster,
             positive=positive,
-            undefined=fill,
-            confidence=share,
+            undefined=undefined,
+            confidence=confidence,
             policies=policies,
         )
         keys = list(unpaired.keys)
@@ -269,7 +269,7 @@ def compare(
             raise ValueError(_TWO_SCORES)
         pairs_of = partial(_pair_places, baseline=baseline)
         table, output = compared_rows(
-            frame, request, names, fill, pairs_of, cluster, confidence=share, normal=test == "delong"
+            frame, request, names, undefined, pairs_of, cluster, confidence=confidence, normal=test == "delong"
         )
         keys = [key for key in output.keys if key != "system"]
         refuse_clash(keys, COLUMNS)
@@ -284,14 +284,14 @@ def compare(
         raise ValueError("compare needs groups, whose values are paired: name the grouping columns, by=...")
     if has_values and "system" not in kind_of(frame).columns:
         raise ValueError(_NO_SYSTEM)
-    unit_values = unit_values_of(frame, metrics, truth, score, by, positive, fill, policies, system=True)
+    unit_values = unit_values_of(frame, metrics, truth, score, by, positive, undefined, policies, system=True)
     if truth is not None and len(unit_values.systems) < 2:
         raise ValueError(_TWO_SCORES)
     units = [key for key in unit_values.keys if key != "system"]
     keys = [] if mean_over is None else keys_left(units, mean_over)
     refuse_clash(keys, COLUMNS)
     pairs = _pairs(unit_values, keys, [key for key in units if key not in keys], baseline)
-    table = _test_pairs(pairs, keys, unit_values.metrics, share, draws)
+    table = _test_pairs(pairs, keys, unit_values.metrics, confidence, draws)
     return unit_values.give(_in_order(table, keys, (), correction, COLUMNS), keys)
 
 

@@ -88,15 +88,15 @@ def auc_bounds(
     with `(value - theta)^2 = t^2 V(theta)`, where V is the squared error as if 10 further rows of each class had the
     variance of the exponential model (Hanley and McNeil 1982) at theta.
     """
-    sides, t = share_bounds(value, error, df, confidence), quantile(confidence, df)
+    bounds, t = share_bounds(value, error, df, confidence), quantile(confidence, df)
     solved_bound = partial(pl.map_batches, function=_score_bound, return_dtype=pl.Float64, is_elementwise=True)
     # The value of the swapped classes is 1 - value.
     low = solved_bound([value, t, error, df, positives, negatives])
     high = 1 - solved_bound([1 - value, t, error, df, negatives, positives])
-    inside = (value > ROUNDING) & (value < 1 - ROUNDING) & sides["low"].is_not_null()
+    inside = (value > ROUNDING) & (value < 1 - ROUNDING) & bounds["low"].is_not_null()
     return {
-        "low": pl.when(inside & (value > 0.5)).then(pl.min_horizontal(sides["low"], low)).otherwise(sides["low"]),
-        "high": pl.when(inside & (value < 0.5)).then(pl.max_horizontal(sides["high"], high)).otherwise(sides["high"]),
+        "low": pl.when(inside & (value > 0.5)).then(pl.min_horizontal(bounds["low"], low)).otherwise(bounds["low"]),
+        "high": pl.when(inside & (value < 0.5)).then(pl.max_horizontal(bounds["high"], high)).otherwise(bounds["high"]),
     }
 
 

@@ -165,7 +165,7 @@ def intervals(
     >>> bounds.select(pl.col("value", "low", "high").round(4), "method").row(0)
     (0.6667, 0.1538, 0.8889, 'bootstrap')
     """
-    share, filled = validate_confidence(confidence), filling("undefined", undefined)
+    confidence, undefined = validate_confidence(confidence), filling("undefined", undefined)
     draws = _validate_draws(method, repeats, seed, stratified, cluster)
     has_values = has_unit_values(frame, truth, score)
     means = has_values or mean_over is not None
@@ -181,14 +181,14 @@ def intervals(
         names = metric_names(metrics, truth, score)
         request = request_for(names, request_of(truth, score, by, positive, policies))
         left = None if mean_over is None else partial(keys_left, mean_over=mean_over)
-        rows = sampled_rows(frame, request, names, filled, left, cluster, draws_again=draws is not None)
-        table = intervals_of_rows(rows, share) if draws is None else intervals_of_draws(rows, draws, share)
+        rows = sampled_rows(frame, request, names, undefined, left, cluster, draws_again=draws is not None)
+        table = intervals_of_rows(rows, confidence) if draws is None else intervals_of_draws(rows, draws, confidence)
         return rows.output.give(table, list(rows.keys))
-    unit_values = unit_values_of(frame, metrics, truth, score, by, positive, filled, policies)
+    unit_values = unit_values_of(frame, metrics, truth, score, by, positive, undefined, policies)
     unit_values = with_valid_shares(unit_values) if has_values else unit_values
     keys = [] if mean_over is None else keys_left(unit_values.keys, mean_over)
     refuse_clash(keys, COLUMNS)
-    return unit_values.give(intervals_of_means(unit_values, keys, share), keys)
+    return unit_values.give(intervals_of_means(unit_values, keys, confidence), keys)
 
 
 def intervals_of_means(unit_values: UnitValues[Any], keys: Sequence[str], confidence: float) -> pl.LazyFrame:
@@ -204,8 +204,8 @@ def intervals_of_means(unit_values: UnitValues[Any], keys: Sequence[str], confid
         value, spread, units, undefined = (pl.col(f"{i} {name}") for name in ("value", "spread", "units", "undefined"))
         units, error = units.cast(pl.Int64), spread / units.sqrt()
         bounds_of = share_bounds if metric in unit_values.shares else number_bounds
-        sides = bounds_of(value, error, units - 1, confidence)
-        rows.append(interval_row(metric, value, sides, error, units, undefined))
+        bounds = bounds_of(value, error, units - 1, confidence)
+        rows.append(interval_row(metric, value, bounds, error, units, undefined))
     return stacked(table.sort(unit_values.sort_columns(keys)) if keys else table, list(map(by_name, keys)), rows)
 
 

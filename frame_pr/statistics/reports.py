@@ -129,22 +129,22 @@ def report(
         return metrics_of(frame, names, truth, score, policies, by, positive, undefined, means)
     if means is not None and list(means.statistics) != ["mean"]:
         raise ValueError("confidence= adds bounds of the mean over groups: leave out statistics=, or confidence=")
-    share, filled = validate_confidence(confidence), filling("undefined", undefined)
+    confidence, undefined = validate_confidence(confidence), filling("undefined", undefined)
     refuse_engine(frame)
     if mean_over is not None:
-        unit_values = unit_values_of(frame, names, truth, score, by, positive, filled, policies)
+        unit_values = unit_values_of(frame, names, truth, score, by, positive, undefined, policies)
         keys = keys_left(unit_values.keys, mean_over)
-        table = _side_by_side(intervals_of_means(unit_values, keys, share), keys, unit_values)
+        table = _side_by_side(intervals_of_means(unit_values, keys, confidence), keys, unit_values)
         return unit_values.give(table.sort(unit_values.sort_columns(keys)) if keys else table, keys)
     request = request_of(truth, score, by, positive, policies)
     targets = [target for name in names if (target := row_metric(name))]
     refuse_policies(request, [target.name for target in targets], clusters=False)
     rows, output = rows_of(frame, request_for(names, request))
-    table = values_and_errors(rows, targets, filled, names)
+    table = values_and_errors(rows, targets, undefined, names)
     bounds = {
         f"{side}_{target.name}": bound
         for i, target in enumerate(targets)
-        for side, bound in bounds_of(i, target, pl.col(target.name), share).items()
+        for side, bound in bounds_of(i, target, pl.col(target.name), confidence).items()
     }
     candidates = (column for name in names for column in (name, f"low_{name}", f"high_{name}"))
     return output.result(table.with_columns(**bounds), [name for name in candidates if name in (*names, *bounds)])
@@ -154,6 +154,7 @@ def _side_by_side(table: pl.LazyFrame, keys: Sequence[str], unit_values: UnitVal
     """Pivot a row for each metric into the columns that `evaluate` returns for means, with their bounds."""
 
     def value_of(name: str, column: str) -> pl.Expr:
+        """Return the value of a column in the row of a metric."""
         return pl.col(column).filter(pl.col("metric") == name).first()
 
     first = unit_values.metrics[0]

@@ -55,12 +55,11 @@ def _average_precision(value: pl.Expr) -> RowError:
     for a negative changes only the latter.
     """
     lacking = BLOCKS.tp / BLOCKS.k - 1 + pl.col("later_misses")
-    later_hits, unretrieved = pl.col("later_hits"), BLOCKS.positives - BLOCKS.number("retrieved_hits")
+    later_hits, retrieved_hits = pl.col("later_hits"), BLOCKS.number("retrieved_hits")
+    unretrieved = BLOCKS.positives - retrieved_hits
     # Relative to 1 - A, which for good rankings is as small as the other terms.
     lacks = 1 - value
-    squares = (
-        BLOCKS.number("gain_squares") + 2 * lacks * BLOCKS.number("gains") + lacks**2 * BLOCKS.number("retrieved_hits")
-    )
+    squares = BLOCKS.number("gain_squares") + 2 * lacks * BLOCKS.number("gains") + lacks**2 * retrieved_hits
     squares += unretrieved * value**2 + BLOCKS.number("loss_squares")
     return RowError(
         {
@@ -221,9 +220,9 @@ def intervals_of_rows(sampled: SampledRows[Any], confidence: float) -> pl.LazyFr
     lines = []
     for i, target in enumerate(sampled.metrics):
         value = pl.col(f"value {i}")
-        sides = bounds_of(i, target, value, confidence, simple=sampled.single)
+        bounds = bounds_of(i, target, value, confidence, simple=sampled.single)
         error, undefined = pl.col(f"error {i}"), pl.col(f"undefined {i}")
-        lines.append(interval_row(target.name, value, sides, error, pl.col("n"), undefined))
+        lines.append(interval_row(target.name, value, bounds, error, pl.col("n"), undefined))
     return lines_by_keys(sampled, sampled.errors(), lines, in_order=sampled.single)
 
 
@@ -360,17 +359,17 @@ def bounds_of(
     """Return `low` and `high` of a metric, from its value, error and df. `simple`: one group without clusters."""
     error, df = pl.col(f"error {i}"), pl.col(f"df {i}")
     if simple and target.row_share is not None:
-        sides = proportion_bounds(proportion(target.row_share, value), df + 1, confidence)
+        bounds = proportion_bounds(proportion(target.row_share, value), df + 1, confidence)
         if target.row_share.of_jaccard:
-            sides = {name: 2 * side / (1 + side) for name, side in sides.items()}
-        sides = around(value, **sides)
+            bounds = {name: 2 * bound / (1 + bound) for name, bound in bounds.items()}
+        bounds = around(value, **bounds)
     elif simple and target.ranking_bounds is not None:
         positives = pl.col(f"positives {i}")
-        sides = target.ranking_bounds(value, error, df, positives, pl.col("n") - positives, confidence)
+        bounds = target.ranking_bounds(value, error, df, positives, pl.col("n") - positives, confidence)
     else:
-        sides = share_bounds(value, error, df, confidence)
+        bounds = share_bounds(value, error, df, confidence)
     defined = value.is_not_null() & (pl.col("n") > 1)
-    return {name: pl.when(defined).then(side) for name, side in sides.items()}
+    return {name: pl.when(defined).then(bound) for name, bound in bounds.items()}
 
 
 def sums_of_clusters(rows: Rows, targets: Sequence[RowMetric], groups: pl.LazyFrame) -> pl.LazyFrame:

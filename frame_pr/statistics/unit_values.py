@@ -192,7 +192,7 @@ def keys_left(keys: Sequence[str], mean_over: Any) -> list[str]:
 def interval_row(
     metric: str,
     value: pl.Expr,
-    sides: Mapping[str, pl.Expr],
+    bounds: Mapping[str, pl.Expr],
     error: pl.Expr,
     units: pl.Expr,
     undefined: pl.Expr,
@@ -202,8 +202,8 @@ def interval_row(
     return {
         "metric": pl.lit(metric),
         "value": value,
-        "low": sides["low"],
-        "high": sides["high"],
+        "low": bounds["low"],
+        "high": bounds["high"],
         "standard_error": pl.when(value.is_not_null()).then(error),
         "units": units.cast(pl.Int64),
         "undefined": undefined.cast(pl.Int64),

@@ -108,11 +108,12 @@ def compare_groups(
     names = metric_names(metrics, truth, score)
     request = request_for(names, request_of(truth, score, by, positive, policies))
 
-    def kept(all_keys: Sequence[str]) -> list[str]:
+    def keys_of_result(all_keys: Sequence[str]) -> list[str]:
+        """Return the keys that are not averaged over, with that of `between` last."""
         keys, group = _split(all_keys, several=request.several)
         return [*_keys_averaged(keys, mean_over, group), group]
 
-    rows = sampled_rows(frame, request, names, undefined, None if mean_over is None else kept, cluster)
+    rows = sampled_rows(frame, request, names, undefined, None if mean_over is None else keys_of_result, cluster)
     _, group = _split(rows.output.keys, several=request.several)
     keys = [key for key in rows.keys if key != group]
     table = _compare_rows(rows, keys, compared._replace(column=group), confidence)
@@ -230,6 +231,7 @@ def _rest_of_rows(sampled: SampledRows[Any], keys: Sequence[str], between: str) 
     pairs = pairs.join(codes, left_on=[*shared, "other"], right_on=[*names], nulls_equal=True).select("rest", "code")
 
     def regrouped(table: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the rows of each group, once for each group of whose rest they are a part."""
         table = table.join(pairs, left_on="group", right_on="code", how="inner")
         return table.with_columns(group="rest").drop("rest")
 
@@ -265,15 +267,16 @@ def _compare(
     )
     on = "group" if between.has_word(REST) else "baseline"
 
-    def of_base(groups: pl.LazyFrame) -> pl.LazyFrame:
+    def as_baseline(groups: pl.LazyFrame) -> pl.LazyFrame:
+        """Return the columns of groups with the prefix `base`, under the column that names the baseline."""
         values = pl.exclude("cluster", "group", *shared).name.prefix("base ")
         return groups.select(pl.col("^cluster$"), *shared, pl.col("group").alias(on), values)
 
-    both = pairs.join(of_base(rest), on=[*shared, on], how="left", nulls_equal=True)
+    both = pairs.join(as_baseline(rest), on=[*shared, on], how="left", nulls_equal=True)
     both = both.join(table, on=[*shared, "group"], how="left", nulls_equal=True)
     if clusters is not None:
         of_groups, of_rest = clusters
-        products = _covariances(pairs, of_base(of_rest), of_groups, shared, on, len(metrics))
+        products = _covariances(pairs, as_baseline(of_rest), of_groups, shared, on, len(metrics))
         both = both.join(products, on=[*shared, "baseline", "group"], how="left", nulls_equal=True)
         both = both.with_columns(_covariance(i).alias(f"covariance {i}") for i in range(len(metrics)))
     kept = [*(pl.col(key) for key in shared), *(pl.col(name) for name in ("baseline", "group", "a", "b"))]
