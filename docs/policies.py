@@ -200,7 +200,7 @@ def refused_by_metric(name: str) -> frozenset[str]:
     """The trials that a metric refuses, as its record states."""
     record = metric(name, GRADED_COLUMNS)
     refused = {f'ties="{ties}"' for ties in TIES if ties not in record.aggregates} & {*TRIALS}
-    if isinstance(record.cut, Rank) or record.counts_ranks:
+    if isinstance(record.cutoff, Rank) or record.counts_ranks:
         refused |= {"weight=", "prevalence="}
     if not any({*GAINS} & {*part.over.meta.root_names()} for part in record.aggregates["threshold"].values()):
         refused.add("gain=")

@@ -51,7 +51,7 @@ def some_names(draw: random.Random, options: dict[str, object]) -> list[str]:
     weighted, gained = "weight" in options, "gain" in options
 
     def is_allowed(plan: Metric) -> bool:
-        return ties in plan.aggregates and not (weighted and (isinstance(plan.cut, Rank) or plan.counts_ranks))
+        return ties in plan.aggregates and not (weighted and (isinstance(plan.cutoff, Rank) or plan.counts_ranks))
 
     pool = [name for name in NAMES if is_allowed(metric(name))]
     if gained:

@@ -100,29 +100,33 @@ class GroupBlocks(NamedTuple):
         blocks = _with_fields(steps, **{name: columns[name] for name in columns if name == "tp" or name in names})
         return _with_fields(blocks, **{name: running[name] for name in running if name in names})
 
-    def without_ranking(self, cut: Cutoff | None) -> dict[str, Callable[[], pl.Expr]]:
+    def without_ranking(self, cutoff: Cutoff | None) -> dict[str, Callable[[], pl.Expr]]:
         """Return how to compute the numbers at a cutoff without blocks."""
         shortcuts: dict[str, Callable[[], pl.Expr]] = {
             "ties": lambda: self.score.is_duplicated().sum().cast(pl.Int64),
             "threshold@equal_error_rate": self._threshold_at_crossing,
         }
-        if isinstance(cut, Rank):
-            k = pl.lit(cut.k, dtype=pl.Int64) if isinstance(cut.k, int) else cut.of_group(self.positives, self.rows)
-            shortcuts[f"tp@{cut}"] = lambda: self._tp_at(k)
-            shortcuts[f"judged@{cut}"] = lambda: pl.min_horizontal(k, self.rows)
-            shortcuts[f"threshold@{cut}"] = lambda: self._threshold_at_rank(k)
-        elif isinstance(cut, Threshold):
+        if isinstance(cutoff, Rank):
+            k = (
+                pl.lit(cutoff.k, dtype=pl.Int64)
+                if isinstance(cutoff.k, int)
+                else cutoff.of_group(self.positives, self.rows)
+            )
+            shortcuts[f"tp@{cutoff}"] = lambda: self._tp_at(k)
+            shortcuts[f"judged@{cutoff}"] = lambda: pl.min_horizontal(k, self.rows)
+            shortcuts[f"threshold@{cutoff}"] = lambda: self._threshold_at_rank(k)
+        elif isinstance(cutoff, Threshold):
             unit = pl.lit(1, dtype=pl.Int64)
-            for name, count in cut.over_rows(self.truth, self._reaches(cut.threshold), unit).items():
+            for name, count in cutoff.over_rows(self.truth, self._reaches(cutoff.threshold), unit).items():
                 shortcuts[name] = count.over.sum
-        elif isinstance(cut, Recall):
-            shortcuts[f"threshold@{cut}"] = lambda: self._threshold_at_recall(cut.recall)
-            shortcuts[f"tp@{cut}"] = lambda: self._count_at_recall(cut.recall, self.truth)
-            shortcuts[f"k@{cut}"] = lambda: self._count_at_recall(cut.recall, pl.lit(True))
-        elif isinstance(cut, Npv):
-            shortcuts[f"threshold@{cut}"] = lambda: _unsigned_zero(self._score_at_npv(cut))
-            shortcuts[f"tp@{cut}"] = lambda: self._count_at_npv(cut, self.truth)
-            shortcuts[f"k@{cut}"] = lambda: self._count_at_npv(cut, pl.lit(True))
+        elif isinstance(cutoff, Recall):
+            shortcuts[f"threshold@{cutoff}"] = lambda: self._threshold_at_recall(cutoff.recall)
+            shortcuts[f"tp@{cutoff}"] = lambda: self._count_at_recall(cutoff.recall, self.truth)
+            shortcuts[f"k@{cutoff}"] = lambda: self._count_at_recall(cutoff.recall, pl.lit(True))
+        elif isinstance(cutoff, Npv):
+            shortcuts[f"threshold@{cutoff}"] = lambda: _unsigned_zero(self._score_at_npv(cutoff))
+            shortcuts[f"tp@{cutoff}"] = lambda: self._count_at_npv(cutoff, self.truth)
+            shortcuts[f"k@{cutoff}"] = lambda: self._count_at_npv(cutoff, pl.lit(True))
         return shortcuts
 
     def _tp_at(self, k: pl.Expr) -> pl.Expr:
@@ -155,17 +159,17 @@ class GroupBlocks(NamedTuple):
         both = (positives > 0) & (positives < rows)
         return _unsigned_zero(self._strictest(score.filter(crossed & both)))
 
-    def _score_at_npv(self, cut: Npv) -> pl.Expr:
+    def _score_at_npv(self, cutoff: Npv) -> pl.Expr:
         """Return the highest score at which the negative predictive value is at least this value."""
         hits, score = (column.sort_by(self.score, descending=not self.ascending) for column in (self.truth, self.score))
         k = score.rank("max", descending=not self.ascending).cast(pl.Int64)
         tp = hits.cast(pl.Int64).cum_sum().gather(k - 1)
         counts = Counts(tp, k, hits.cast(pl.Int64).sum(), hits.len().cast(pl.Int64))
-        return self._strictest(score.filter(cut.reached_by(counts)))
+        return self._strictest(score.filter(cutoff.reached_by(counts)))
 
-    def _count_at_npv(self, cut: Npv, mask: pl.Expr) -> pl.Expr:
+    def _count_at_npv(self, cutoff: Npv, mask: pl.Expr) -> pl.Expr:
         """Return how many of these rows reach the threshold; null if no score reaches the value."""
-        threshold = self._score_at_npv(cut)
+        threshold = self._score_at_npv(cutoff)
         count = (self._as_good(threshold) & mask).sum().cast(pl.Int64)
         return bound(
             lambda count, threshold: pl.when(threshold.is_not_null()).then(count), count=count, threshold=threshold

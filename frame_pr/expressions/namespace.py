@@ -123,7 +123,7 @@ class ExprPR:
         # Rewrite the metric with columns: only for those does polars tell which names a formula reads.
         stated, named = metric(name, _FIELDS), metric(name)
         group = group_blocks(self._score, truth, positive, ascending=lowest_first)
-        without_ranking = group.without_ranking(stated.cut)
+        without_ranking = group.without_ranking(stated.cutoff)
         parts = {name: fact for name, fact in group.facts().items() if name in named.value.meta.root_names()}
         parts["validated"] = validate_rows(self._score, expression_of(truth), positive)
         for part, record in stated.aggregates[DEFAULT_TIES].items():

@@ -29,7 +29,7 @@ from frame_pr.inputs.values import (
     refuse_text,
     refuse_unknown_labels,
 )
-from frame_pr.inputs.weights import check_masses
+from frame_pr.inputs.weights import check_weights
 from frame_pr.metrics import rates
 from frame_pr.metrics.aggregation import plan_for, values
 from frame_pr.metrics.cutoffs import Rank, Threshold
@@ -371,7 +371,7 @@ def _validate_labels(
     if classes is None:
         _check_labels_in_common(selection, data)
     if "weight" in selection.others:
-        check_masses("weight", selection.others["weight"], data["weight"], data["truth"])
+        check_weights("weight", selection.others["weight"], data["weight"], data["truth"])
     return data
 
 
@@ -415,10 +415,10 @@ def _pairs(rows: pl.LazyFrame, keys: list[str], classes: pl.Series | None) -> pl
     pairs = pairs.join(labels.select(prediction="label", prediction_place="place"), how="cross")
     if keys:
         pairs = rows.select(keys).unique().join(pairs, how="cross")
-    mass = pl.len().cast(pl.Int64)
+    total = pl.len().cast(pl.Int64)
     if "weight" in schema:
-        mass = pl.col("weight").sum().cast(pl.Int64 if schema["weight"].is_integer() else pl.Float64)
-    counts = rows.drop_nulls("truth").group_by(*keys, "truth", "prediction").agg(rows=mass)
+        total = pl.col("weight").sum().cast(pl.Int64 if schema["weight"].is_integer() else pl.Float64)
+    counts = rows.drop_nulls("truth").group_by(*keys, "truth", "prediction").agg(rows=total)
     pairs = pairs.join(counts, on=[*keys, "truth", "prediction"], how="left", nulls_equal=True)
     pairs = pairs.with_columns(pl.col("rows").fill_null(0))
     number = pl.col("rows")

@@ -208,14 +208,14 @@ def with_curve(
     │ tea   ┆ 1        ┆ 1     ┆ 3   ┆ 0.666667  ┆ 1.0    │
     └───────┴──────────┴───────┴─────┴───────────┴────────┘
     """
-    columns, put = [*CURVE_COLUMNS[1:], *_others(figures)], text("prefix", prefix)
+    columns, new_prefix = [*CURVE_COLUMNS[1:], *_others(figures)], text("prefix", prefix)
     request = request_of(truth, score, by, positive, policies)
     rows, output = rows_of(frame, request, carry=True, numbered=True)
-    refuse_existing({put + name: None for name in columns}, output.kind.columns)
+    refuse_existing({new_prefix + name: None for name in columns}, output.kind.columns)
     if output.collect is None:
         ranked, numbered = numbered_rows_lazily(rows)
-        return output.gather_lazily(*_blocks_and_formulas(rows, columns, ranked), put, numbered)
-    return output.gather_columns(*_collected_blocks(rows, columns, output.collect), put)
+        return output.gather_lazily(*_blocks_and_formulas(rows, columns, ranked), new_prefix, numbered)
+    return output.gather_columns(*_collected_blocks(rows, columns, output.collect), new_prefix)
 
 
 def _collected_blocks(
@@ -376,10 +376,10 @@ def gains_table(
     """
     if not is_whole(bins) or bins not in _BINS:
         raise ValueError(f"bins must be one of {', '.join(map(str, _BINS))}; got {shown(bins)}")
-    cuts = [f"{100 * i / bins:g}%" for i in range(1, bins + 1)]
-    names = ["prevalence", *(f"{metric}@{cut}" for cut in cuts for metric in _CUMULATIVE)]
+    cutoffs = [f"{100 * i / bins:g}%" for i in range(1, bins + 1)]
+    names = ["prevalence", *(f"{metric}@{cutoff}" for cutoff in cutoffs for metric in _CUMULATIVE)]
     rows, output = rows_of(frame, request_for(names, request_of(truth, score, by, positive, policies)), all_groups=True)
-    upper = [{metric: pl.col(f"{metric}@{cut}") for metric in _CUMULATIVE} for cut in cuts]
+    upper = [{metric: pl.col(f"{metric}@{cutoff}") for metric in _CUMULATIVE} for cutoff in cutoffs]
     begin = dict.fromkeys(_CUMULATIVE, pl.lit(0))
     lines = [
         {"share": pl.lit(i / bins), **end, **_of_bin(start, end)}

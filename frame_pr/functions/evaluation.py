@@ -256,11 +256,11 @@ def with_metrics(
     └───────┴──────────┴───────┴───────────────────┘
     """
     named, request = metrics_named(metrics, truth, score), request_of(truth, score, by, positive, policies)
-    put, filled = text("prefix", prefix), filling("undefined", undefined)
+    new_prefix, filled = text("prefix", prefix), filling("undefined", undefined)
     request = request_for(named.values(), request)
     if backend := backend_of(frame):
-        return backend.with_metrics(request.in_parts(), named, put, filled)
-    return append_metrics(frame, request, named, put, filled)
+        return backend.with_metrics(request.in_parts(), named, new_prefix, filled)
+    return append_metrics(frame, request, named, new_prefix, filled)
 
 
 def evaluate_request(

@@ -68,9 +68,9 @@ class Rows:
         """Return whether some rows may have no place in the ranking."""
         return self.request.keeps_unscored or self.key.drops
 
-    def times(self, mass: pl.Expr) -> pl.Expr:
+    def times(self, number: pl.Expr) -> pl.Expr:
         """Return a weighted count of the rows that a row stands for."""
-        return mass * pl.col("count") if self.has_counts else mass
+        return number * pl.col("count") if self.has_counts else number
 
     def unjudged(self) -> pl.Expr:
         """Count the rows that a row stands for whose label is missing and filled as negative."""
@@ -344,8 +344,8 @@ def mark_dropped(rows: pl.LazyFrame, request: Request, scores: list[str], *, car
         return rows, False
     # Keep them with weight 0, so that their group remains.
     rows = rows.with_columns(pl.col("truth").fill_null(False), dropped=pl.any_horizontal(drops))
-    masses = [name for name, present in (("weight", weighted), ("gain", graded)) if present]
-    return rows.with_columns(pl.when("dropped").then(0).otherwise(name).alias(name) for name in masses), True
+    weight_columns = [name for name, present in (("weight", weighted), ("gain", graded)) if present]
+    return rows.with_columns(pl.when("dropped").then(0).otherwise(name).alias(name) for name in weight_columns), True
 
 
 def _stacked(rows: pl.LazyFrame, scores: list[str]) -> pl.LazyFrame:

@@ -284,7 +284,7 @@ class SortKey:
         return (pl.col("key").xor(pl.col("key").shift(-1)) >= below).fill_null(True)
 
     def place_of_row(self) -> pl.Expr:
-        """Return a place that holds a number of the row: its index, for gathering other columns, or its mass."""
+        """Return a place that holds a number of the row: its index, for gathering other columns, or its weight."""
         return self.truth_bit(pl.col("truth")) * (self.layout.places // 2) + pl.col("number")
 
     def number_of_row(self) -> pl.Expr:

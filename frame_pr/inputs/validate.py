@@ -226,7 +226,7 @@ def validate(selection: Selection[Frame], request: Request) -> tuple[pl.LazyFram
             )
         for name in weights.COLUMNS:
             if name in selection.others:
-                weights.check_masses(name, selection.others[name], data[name], data["truth"], counts)
+                weights.check_weights(name, selection.others[name], data[name], data["truth"], counts)
         if not request.predicted:
             warn_of_values(data, request, canonical[0], truth, selection.scores, list(selection.keys))
         return data

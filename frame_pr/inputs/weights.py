@@ -25,7 +25,7 @@ _ENDS = 1e-100, 1e100
 """The range of weights, in addition to 0."""
 
 
-class Mass(NamedTuple):
+class CumulativeCount(NamedTuple):
     """The names of the columns with a count of positives or rows, or with the sum of their weights."""
 
     block: str
@@ -53,10 +53,10 @@ EXTRA_SUMS = (*GAINS, "judged", "unjudged")
 """The sums over the rows of a block. Only `unjudged` is cumulative down the ranking, too."""
 
 
-HITS = Mass("hits", "tp", "positives", run="tp_run", before="tp_before", in_all="positives_in_all")
-ROWS = Mass("size", "k", "rows", run="k_run", before="k_before", in_all="rows_in_all")
-MASSES = (HITS, ROWS)
-UNJUDGED = Mass(
+HITS = CumulativeCount("hits", "tp", "positives", run="tp_run", before="tp_before", in_all="positives_in_all")
+ROWS = CumulativeCount("size", "k", "rows", run="k_run", before="k_before", in_all="rows_in_all")
+CUMULATIVE_COUNTS = (HITS, ROWS)
+UNJUDGED = CumulativeCount(
     "unjudged",
     "unjudged_k",
     "unjudged_rows",
@@ -96,16 +96,16 @@ class Weights(NamedTuple):
         return pl.Float64() if self.fractional else pl.Int64()
 
 
-def in_units(mass: pl.Expr, unit: pl.Expr) -> pl.Expr:
+def in_units(number: pl.Expr, unit: pl.Expr) -> pl.Expr:
     """Return weights, or gains, as whole numbers."""
-    return (mass * unit).cast(pl.Int128)
+    return (number * unit).cast(pl.Int128)
 
 
 def refuse_lost(columns: Sequence[pl.Series], argument: str, name: str) -> pl.Series:
     """Return the units of weights, or gains. Raise if the smallest of them would keep too few bits."""
-    masses, units = columns
-    if (lost := (masses > 0) & (masses * units < 2**_PRECISION)).any():
-        value = masses.filter(lost)[0]
+    weights, units = columns
+    if (lost := (weights > 0) & (weights * units < 2**_PRECISION)).any():
+        value = weights.filter(lost)[0]
         raise ValueError(
             f"{argument} column {shown(name)} has a value of {value!r} in a group of {argument}s, or of a known "
             "total, so much larger that sums would not be exact: drop the smallest, or take them apart"
@@ -113,9 +113,9 @@ def refuse_lost(columns: Sequence[pl.Series], argument: str, name: str) -> pl.Se
     return units
 
 
-def exact_unit(masses: pl.Series, rows: int) -> float | None:
+def exact_unit(weights: pl.Series, rows: int) -> float | None:
     """Return the unit in which all of these and their sum fit without loss of a bit; None if there is none."""
-    ends = [frexp(end)[1] for end in (masses.filter(masses > 0).min(), masses.max()) if isinstance(end, float)]
+    ends = [frexp(end)[1] for end in (weights.filter(weights > 0).min(), weights.max()) if isinstance(end, float)]
     bits = max(ends, default=0) + ceil(log2(max(rows, 1)))
     return 2.0 ** (_BITS - bits) if bits - min(ends, default=bits) + _DIGITS <= _BITS else None
 
@@ -163,32 +163,34 @@ def check_counts(name: str, counts: pl.Series) -> None:
         raise ValueError(f"{column} sums up to more than 2**56 rows: evaluate the frame in parts")
 
 
-def check_masses(
-    argument: str, name: str, masses: pl.Series, truth: pl.Series, counts: pl.Series | None = None
+def check_weights(
+    argument: str, name: str, weights: pl.Series, truth: pl.Series, counts: pl.Series | None = None
 ) -> None:
     """Check that weights, or gains, are finite and not negative. A gain may be missing if the label is."""
-    if _surely_finite(masses) if masses.dtype.is_float() else counts is None and _surely_fit(masses):
+    if _surely_finite(weights) if weights.dtype.is_float() else counts is None and _surely_fit(weights):
         return
-    column, lacking = f"{argument} column {shown(name)}", masses.is_null()
-    if masses.dtype.is_float():
-        lacking |= masses.is_nan()
+    column, lacking = f"{argument} column {shown(name)}", weights.is_null()
+    if weights.dtype.is_float():
+        lacking |= weights.is_nan()
     if argument == "gain":
         lacking &= truth.is_not_null() & (truth.is_not_nan() if truth.dtype.is_float() else True)
     if missing := lacking.sum():
         way = "fill them, 0 leaves out" if argument == "weight" else "fill them, 0 is worth nothing"
         where = "" if argument == "weight" else ", in rows that have a truth"
-        raise ValueError(f"{column} has {missing} missing of {pluralize(len(masses), 'value', 'values')}{where}: {way}")
-    floats = masses.cast(pl.Float64).fill_nan(None)
-    if (bad := masses.filter((floats < 0) | floats.is_infinite())).len():
+        raise ValueError(
+            f"{column} has {missing} missing of {pluralize(len(weights), 'value', 'values')}{where}: {way}"
+        )
+    floats = weights.cast(pl.Float64).fill_nan(None)
+    if (bad := weights.filter((floats < 0) | floats.is_infinite())).len():
         raise ValueError(f"{column} has values below 0 or infinite, such as {shown(bad[0])}: {argument}s are >= 0")
-    if masses.dtype.is_integer():
+    if weights.dtype.is_integer():
         # Exact, or in floats for sums that an Int128 does not hold.
-        each, about = masses.cast(pl.Int128, strict=False), floats
+        each, about = weights.cast(pl.Int128, strict=False), floats
         if counts is not None:
             each, about = each * counts.cast(pl.Int128), about * counts.cast(pl.Float64)
         if about.sum() > 2 * _MOST or each.sum() > _MOST:
             raise ValueError(f"{column} sums up to more than 2**56: cast it to Float64")
-    elif (odd := masses.filter((floats > 0) & ~floats.is_between(*_ENDS))).len():
+    elif (odd := weights.filter((floats > 0) & ~floats.is_between(*_ENDS))).len():
         raise ValueError(
             f"{column} has values such as {odd[0]!r}: multiply it by a constant, so that all lie "
             "between 1e-100 and 1e100, which changes no share"
@@ -369,8 +371,8 @@ def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame], *, in_units: bo
         check = partial(_larger, name=name)
         validated = pl.map_batches(["group", "total", number.alias("in_rows")], check, return_dtype=dtype)
         table = table.with_columns(total=validated)
-        mass = (pl.col("total") * UNIT).cast(pl.Int128) if in_units else pl.col("total")
-        table = table.with_columns(total=pl.when(pl.col("total").is_not_null()).then(mass).otherwise(name))
+        number = (pl.col("total") * UNIT).cast(pl.Int128) if in_units else pl.col("total")
+        table = table.with_columns(total=pl.when(pl.col("total").is_not_null()).then(number).otherwise(name))
         if name == "positives":
             # Positives that are not in the frame are rows that are not in the frame.
             table = table.with_columns(rows=pl.col("rows") - positives_in_rows + pl.col("total"))

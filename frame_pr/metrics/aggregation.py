@@ -88,7 +88,7 @@ def plan_for(rows: Rows, names: Sequence[str], undefined: float | None = None, *
     needed = columns | _columns_read(record.value for record in metrics.values())
     facts = [name for name in FACTS if name in needed or (name == "unit" and not blocks.whole)]
     for name, record in metrics.items():
-        if (isinstance(record.cut, Rank) or record.counts_ranks) and not rows.weights.ranks:
+        if (isinstance(record.cutoff, Rank) or record.counts_ranks) and not rows.weights.ranks:
             way = f"leave out {rows.weights.option}="
             if name.partition("@")[0] in RATES:
                 way = f"use a threshold or a recall instead, or {way}"
@@ -120,9 +120,9 @@ def renamed(named: Mapping[str, str]) -> dict[str, pl.Expr]:
 def aggregate(rows: Rows, metric_plan: Plan) -> pl.LazyFrame:
     """Return one row per group, sorted: `group`, and the facts and aggregates that the formulas name."""
     metrics, ties = metric_plan.metrics.values(), rows.request.ties
-    cutoffs = {str(record.cut): record.cut for record in metrics if isinstance(record.cut, Threshold)}
+    cutoffs = {str(record.cutoff): record.cutoff for record in metrics if isinstance(record.cutoff, Threshold)}
     # Metrics at thresholds and facts need no ranking, unless they add up gains.
-    needs_no_ranking = all(isinstance(record.cut, Threshold) or not record.aggregates[ties] for record in metrics)
+    needs_no_ranking = all(isinstance(record.cutoff, Threshold) or not record.aggregates[ties] for record in metrics)
     if needs_no_ranking and not metric_plan.extra_sums and rows.starts is None and not rows.weights.fractional:
         return _aggregate_rows(rows, metric_plan, cutoffs)
     return _aggregate_ranking(rows, metric_plan, cutoffs)
@@ -152,8 +152,8 @@ def _aggregate_ranking(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Thre
     k_at: dict[str, Reached] = {f"k@{name}": partial(SortKey.reaches, code=code) for name, code in codes.items()}
     if "retrieved_rows" in metric_plan.facts and rows.has_unranked:
         k_at["retrieved_k"] = SortKey.is_retrieved
-    cuts = {record.cut for record in metrics if _blocks_read(record, rows) == "last within rank"}
-    ranks = [cut.of_group for cut in cuts if isinstance(cut, Rank)]
+    rank_cutoffs = {record.cutoff for record in metrics if _blocks_read(record, rows) == "last within rank"}
+    ranks = [cutoff.of_group for cutoff in rank_cutoffs if isinstance(cutoff, Rank)]
     columns = metric_plan.columns_of_blocks
     if "retrieved_k" in columns:
         columns |= {"k"}
@@ -228,7 +228,7 @@ def finalize(sums: pl.LazyFrame, keys: Sequence[str], metric_plan: Plan) -> pl.L
     values = {}
     for name, record in metric_plan.metrics.items():
         value = record.value.fill_null(metric_plan.undefined) if metric_plan.fills(name) else record.value
-        values[name] = value / UNIT if record.kind == "mass" and not metric_plan.whole else value
+        values[name] = value / UNIT if record.kind == "weighted count" and not metric_plan.whole else value
     return sums.with_columns(**made).select(*keys, **values)
 
 

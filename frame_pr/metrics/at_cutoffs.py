@@ -17,41 +17,43 @@ from frame_pr.metrics.rates import NUMBERED_NAME, RATES, Counts, f_beta, rate_of
 
 
 def _rate_at(name: re.Match[str], blocks: Blocks) -> Metric:
-    cut, rate = READERS[name["cut"]](name["number"]), rate_of(name["rate"])
-    counts, aggregates = cut.counts(blocks), cut.aggregates(blocks)
+    cutoff, rate = READERS[name["cutoff"]](name["number"]), rate_of(name["rate"])
+    counts, aggregates = cutoff.counts(blocks), cutoff.aggregates(blocks)
     if rate.group_rows:
         counts = counts._replace(rows=blocks.rows)
     # At a rank, k is at least 1.
-    rate_needs = [fact for fact in rate.needs if not (isinstance(cut, Rank) and fact == "k")]
+    rate_needs = [fact for fact in rate.needs if not (isinstance(cutoff, Rank) and fact == "k")]
     return Metric(
-        "mass" if rate.is_count else "share",
+        "weighted count" if rate.is_count else "share",
         rate.formula(counts),
         by_ties(
             aggregates,
-            expected=aggregates if cut.has_expectation else None,
-            in_order=cut.aggregates_in_order(blocks) if isinstance(cut, Recall) and blocks.whole else None,
-            bounded=cut.kind in rate.bounded_at,
+            expected=aggregates if cutoff.has_expectation else None,
+            in_order=cutoff.aggregates_in_order(blocks) if isinstance(cutoff, Recall) and blocks.whole else None,
+            bounded=cutoff.kind in rate.bounded_at,
         ),
-        cut=cut,
-        needs=tuple(dict.fromkeys([*cut.needs, *rate_needs])),
+        cutoff=cutoff,
+        needs=tuple(dict.fromkeys([*cutoff.needs, *rate_needs])),
         from_0_to_1=rate.range == "0 to 1",
         best="smallest" if rate.smallest_is_best else "none" if rate.of_group else "largest",
-        beyond_steps="first" if cut.reads_first else "none",
+        beyond_steps="first" if cutoff.reads_first else "none",
     )
 
 
 def _capped_recall(name: re.Match[str], blocks: Blocks) -> Metric:
-    cut = Rank.parse(name["k"])
-    aggregates, counts = cut.aggregates(blocks), cut.counts(blocks)
+    cutoff = Rank.parse(name["k"])
+    aggregates, counts = cutoff.aggregates(blocks), cutoff.counts(blocks)
     value = ratio(counts.tp, pl.min_horizontal(counts.k, blocks.positives))
-    return Metric("share", value, by_ties(aggregates, expected=aggregates), cut=cut)
+    return Metric("share", value, by_ties(aggregates, expected=aggregates), cutoff=cutoff)
 
 
 def _net_benefit(name: re.Match[str], blocks: Blocks) -> Metric:
-    cut = Threshold.parse(name["number"])
-    if not isinstance(cut.threshold, Fraction) or not 0 <= cut.threshold < 1:
-        raise ValueError(f"net_benefit needs a threshold that is a probability, at least 0 and below 1, got {cut.text}")
-    counts, odds = cut.counts(blocks), cut.threshold / (1 - cut.threshold)
+    cutoff = Threshold.parse(name["number"])
+    if not isinstance(cutoff.threshold, Fraction) or not 0 <= cutoff.threshold < 1:
+        raise ValueError(
+            f"net_benefit needs a threshold that is a probability, at least 0 and below 1, got {cutoff.text}"
+        )
+    counts, odds = cutoff.counts(blocks), cutoff.threshold / (1 - cutoff.threshold)
     total = blocks.rows if name["standardized"] is None else blocks.positives
     false, true = odds.as_integer_ratio()
     if counts.whole and false + true < 2**60:
@@ -59,27 +61,29 @@ def _net_benefit(name: re.Match[str], blocks: Blocks) -> Metric:
         value = ratio(unit * counts.tp * true - unit * rates.fp(counts) * false, unit * total * true)
     else:
         value = ratio(counts.tp.cast(pl.Float64) - rates.fp(counts).cast(pl.Float64) * float(odds), total)
-    aggregates = cut.aggregates(blocks)
+    aggregates = cutoff.aggregates(blocks)
     needs = ("rows",) if name["standardized"] is None else ("positives",)
-    return Metric("share", value, by_ties(aggregates, expected=aggregates), cut=cut, needs=needs, from_0_to_1=False)
+    return Metric(
+        "share", value, by_ties(aggregates, expected=aggregates), cutoff=cutoff, needs=needs, from_0_to_1=False
+    )
 
 
 def _threshold_that_reaches(name: re.Match[str], blocks: Blocks) -> Metric:
-    cut = READERS[name["cut"]](name["number"])
-    assert isinstance(cut, (Recall, Npv))
-    aggregate = Aggregate(cut.reached(blocks), "strictest")
+    cutoff = READERS[name["cutoff"]](name["number"])
+    assert isinstance(cutoff, (Recall, Npv))
+    aggregate = Aggregate(cutoff.reached(blocks), "strictest")
     return Metric(
         "threshold",
-        blocks.number(f"threshold@{cut}"),
-        by_ties({f"threshold@{cut}": aggregate}, bounded=isinstance(cut, Recall)),
-        cut=cut,
-        needs=cut.needs,
-        beyond_steps="first" if cut.reads_first else "none",
+        blocks.number(f"threshold@{cutoff}"),
+        by_ties({f"threshold@{cutoff}": aggregate}, bounded=isinstance(cutoff, Recall)),
+        cutoff=cutoff,
+        needs=cutoff.needs,
+        beyond_steps="first" if cutoff.reads_first else "none",
     )
 
 
 def _threshold_at_limit(name: re.Match[str], blocks: Blocks) -> Metric:
-    limit = READERS[name["cut"]](name["number"])
+    limit = READERS[name["cutoff"]](name["number"])
     assert isinstance(limit, Limit)
     aggregates = {f"threshold@{limit}": Aggregate(limit.within(blocks), "loosest")}
     return Metric(
@@ -88,13 +92,13 @@ def _threshold_at_limit(name: re.Match[str], blocks: Blocks) -> Metric:
 
 
 def _threshold_at_rank(name: re.Match[str], blocks: Blocks) -> Metric:
-    cut = Rank.parse(name["k"])
-    within = blocks.k <= cut.of_group(blocks.positives, blocks.rows)
+    cutoff = Rank.parse(name["k"])
+    within = blocks.k <= cutoff.of_group(blocks.positives, blocks.rows)
     return Metric(
         "threshold",
-        blocks.number(f"threshold@{cut}"),
-        by_ties({f"threshold@{cut}": Aggregate(within, "loosest")}, bounded=False),
-        cut=cut,
+        blocks.number(f"threshold@{cutoff}"),
+        by_ties({f"threshold@{cutoff}": Aggregate(within, "loosest")}, bounded=False),
+        cutoff=cutoff,
         needs=("a threshold",),
         beyond_steps="last within rank",
     )
@@ -108,16 +112,16 @@ def _interpolated_precision_at_recall(name: re.Match[str], blocks: Blocks) -> Me
         "share",
         blocks.number(best),
         by_ties({best: aggregate}),
-        cut=recall,
+        cutoff=recall,
         beyond_steps="first" if recall.reads_first else "none",
     )
 
 
 def _r_precision(_: re.Match[str], blocks: Blocks) -> Metric:
-    cut = Rank("positives")
-    aggregates = cut.aggregates(blocks)
-    value = rates.precision(cut.counts(blocks))
-    return Metric("share", value, by_ties(aggregates, expected=aggregates), cut=cut)
+    cutoff = Rank("positives")
+    aggregates = cutoff.aggregates(blocks)
+    value = rates.precision(cutoff.counts(blocks))
+    return Metric("share", value, by_ties(aggregates, expected=aggregates), cutoff=cutoff)
 
 
 def _nothing(blocks: Blocks) -> Counts:
@@ -198,26 +202,26 @@ def _money(blocks: Blocks, text: str) -> tuple[Callable[[pl.Expr, pl.Expr], pl.E
 
 def _total_cost(name: re.Match[str], blocks: Blocks) -> Metric:
     money, parts, total = _money(blocks, name["cost"])
-    cut = READERS[name["cut"]](name["number"])
-    if isinstance(cut, Rank):
+    cutoff = READERS[name["cutoff"]](name["number"])
+    if isinstance(cutoff, Rank):
         # Only rows of the group are alerts, and a rank may be larger.
-        k = pl.min_horizontal(cut.of_group(blocks.positives, blocks.rows), blocks.rows)
-        captured = blocks.mass_among(blocks.hit_gain, k).fill_null(0)
+        k = pl.min_horizontal(cutoff.of_group(blocks.positives, blocks.rows), blocks.rows)
+        captured = blocks.sum_among(blocks.hit_gain, k).fill_null(0)
         # Of large gains a difference of sums would lose the small ones; of counts, it knows those that are not here.
         of_blocks = blocks.hit_gain - captured if blocks.graded else captured
-        parts[f"gain@{cut}"] = Aggregate(of_blocks)
-        missed = blocks.number(f"gain@{cut}") if blocks.graded else total - blocks.number(f"gain@{cut}")
+        parts[f"gain@{cutoff}"] = Aggregate(of_blocks)
+        missed = blocks.number(f"gain@{cutoff}") if blocks.graded else total - blocks.number(f"gain@{cutoff}")
     else:
-        parts |= cut.aggregates(blocks)
-        k = blocks.number(f"k@{cut}").fill_null(0)
-        missed = total - blocks.number(f"tp@{cut}").fill_null(0)
+        parts |= cutoff.aggregates(blocks)
+        k = blocks.number(f"k@{cutoff}").fill_null(0)
+        missed = total - blocks.number(f"tp@{cutoff}").fill_null(0)
         if blocks.graded:
             # Read the running total: a sum of floats would depend on its order.
-            reached = pl.when(blocks.k <= blocks.number(f"k@{cut}")).then(blocks.missed_gain)
-            parts[f"missed@{cut}"] = Aggregate(reached, "min")
-            missed = blocks.number(f"missed@{cut}").fill_null(total)
+            reached = pl.when(blocks.k <= blocks.number(f"k@{cutoff}")).then(blocks.missed_gain)
+            parts[f"missed@{cutoff}"] = Aggregate(reached, "min")
+            missed = blocks.number(f"missed@{cutoff}").fill_null(total)
     aggregates = by_ties(parts, expected=parts, bounded=False)
-    return Metric("share", money(k, missed), aggregates, cut, (), True, from_0_to_1=False, best="smallest")
+    return Metric("share", money(k, missed), aggregates, cutoff, (), True, from_0_to_1=False, best="smallest")
 
 
 def _min_total_cost(name: re.Match[str], blocks: Blocks) -> Metric:
@@ -243,7 +247,7 @@ FAMILIES = (
         "R, V: the rows at the highest threshold with at least this recall, or negative predictive value (NPV). Q, X, "
         "S: the rows at the largest recall with at least this precision, at most this false positive rate, or at least "
         "this specificity. `costR` is (fp + R fn) / N",
-        rf"(?P<rate>{'|'.join(RATES)}|{NUMBERED_NAME})@(?P<cut>{'|'.join(READERS)})"
+        rf"(?P<rate>{'|'.join(RATES)}|{NUMBERED_NAME})@(?P<cutoff>{'|'.join(READERS)})"
         rf"(?P<number>{NUMBER}|(?<=@){DECIMAL}%)",
         _rate_at,
     ),
@@ -263,14 +267,14 @@ FAMILIES = (
     Family(
         "threshold@recall=R, threshold@npv=V",
         "the highest threshold with a recall of at least R, or an NPV of at least V",
-        rf"threshold@(?P<cut>recall=|npv=)(?P<number>{NUMBER})",
+        rf"threshold@(?P<cutoff>recall=|npv=)(?P<number>{NUMBER})",
         _threshold_that_reaches,
     ),
     Family(
         "threshold@precision=Q, threshold@fpr=X, threshold@specificity=S",
         "the threshold of the largest recall with a precision of at least Q, a false positive rate of at most X, or a "
         "specificity of at least S",
-        rf"threshold@(?P<cut>{'|'.join(f'{rate}=' for rate in LIMITED)})(?P<number>{NUMBER})",
+        rf"threshold@(?P<cutoff>{'|'.join(f'{rate}=' for rate in LIMITED)})(?P<number>{NUMBER})",
         _threshold_at_limit,
     ),
     Family(
@@ -310,7 +314,7 @@ FAMILIES = (
         "total_costC@K, total_costC@threshold=T",
         "the `gain=` of the missed positives plus C for each alert, in the unit of the gain, such as money. The alerts "
         "are the first K rows, or the rows with a score of at least T. Without `gain=`, the gain of a positive is 1",
-        rf"total_cost(?P<cost>{DECIMAL})@(?P<cut>threshold=|)(?P<number>(?<==){NUMBER}|(?<=@){RANK})",
+        rf"total_cost(?P<cost>{DECIMAL})@(?P<cutoff>threshold=|)(?P<number>(?<==){NUMBER}|(?<=@){RANK})",
         _total_cost,
     ),
     Family(

@@ -25,19 +25,19 @@ def _ap(b: Blocks) -> Aggregate:
 
 def _ap_to_rank(b: Blocks, k: pl.Expr) -> Aggregate:
     """Sum, over the positives up to rank k, the precision. The last block ends at k."""
-    hits = b.mass_among(b.hits, k)
+    hits = b.sum_among(b.hits, k)
     return Aggregate(hits * (b.tp - b.hits + hits) / b.k.clip(upper_bound=k))
 
 
 def _expected_ap(b: Blocks, k: pl.Expr | None = None) -> Aggregate:
     """Sum, over the positives, the precision expected over all orders of equal scores."""
-    taken = b.size if k is None else b.share(k)
-    tied = _expected_sum(b.hits, b.size, taken, hits_before=b.tp - b.hits, before=b.k - b.size)
+    selected = b.size if k is None else b.share(k)
+    tied = _expected_sum(b.hits, b.size, selected, hits_before=b.tp - b.hits, before=b.k - b.size)
     # An untied row has one order: no slope, no logarithms, and no rounding error from them.
-    return Aggregate(pl.when(b.size > 1).then(tied).otherwise(b.hits * taken * b.tp / b.k))
+    return Aggregate(pl.when(b.size > 1).then(tied).otherwise(b.hits * selected * b.tp / b.k))
 
 
-def _expected_sum(hits: pl.Expr, size: pl.Expr, taken: pl.Expr, hits_before: pl.Expr, before: pl.Expr) -> pl.Expr:
+def _expected_sum(hits: pl.Expr, size: pl.Expr, selected: pl.Expr, hits_before: pl.Expr, before: pl.Expr) -> pl.Expr:
     """Return the expected sum of precisions over the positives among the first rows of a block, over all their orders.
 
     Row j of the block's g rows is positive with probability r/g. The precision there counts this positive, the tp0
@@ -45,8 +45,8 @@ def _expected_sum(hits: pl.Expr, size: pl.Expr, taken: pl.Expr, hits_before: pl.
     slope plus a multiple of 1/(n0 + j).
     """
     slope = (hits - 1) / (size - 1)
-    harmonic = (hits_before + 1 - slope * (before + 1)) * harmonic_difference(before, taken)
-    return hits / size * (harmonic + slope * taken)
+    harmonic = (hits_before + 1 - slope * (before + 1)) * harmonic_difference(before, selected)
+    return hits / size * (harmonic + slope * selected)
 
 
 def _average_precision(_: re.Match[str], b: Blocks) -> Metric:
@@ -60,16 +60,16 @@ def _average_precision_lift(_: re.Match[str], b: Blocks) -> Metric:
 
 
 def _average_precision_at_k(name: re.Match[str], b: Blocks) -> Metric:
-    cut = Rank.parse(name["k"])
-    k = cut.of_group(b.positives, b.rows)
-    ap, tp = f"ap@{cut}", f"tp@{cut}"
+    cutoff = Rank.parse(name["k"])
+    k = cutoff.of_group(b.positives, b.rows)
+    ap, tp = f"ap@{cutoff}", f"tp@{cutoff}"
     if name["divisor"] == "hits":
         mean = pl.when(b.number(tp) > 0).then(b.number(ap) / b.number(tp)).otherwise(0.0)
         aggregates = by_ties({ap: _ap_to_rank(b, k), tp: hits_among(b, k)}, bounded=False)
-        return Metric("share", pl.when(b.positives > 0).then(mean), aggregates, cut=cut)
+        return Metric("share", pl.when(b.positives > 0).then(mean), aggregates, cutoff=cutoff)
     over = b.positives if name["divisor"] == "positives" else pl.min_horizontal(b.positives, k)
     aggregates = by_ties({ap: _ap_to_rank(b, k)}, expected={ap: _expected_ap(b, k)})
-    return Metric("share", ratio(b.number(ap), over), aggregates, cut=cut)
+    return Metric("share", ratio(b.number(ap), over), aggregates, cutoff=cutoff)
 
 
 def _interpolated_average_precision(name: re.Match[str], b: Blocks) -> Metric:

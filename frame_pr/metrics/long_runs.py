@@ -40,10 +40,10 @@ def later_first_hits(size: pl.Expr, hits: pl.Expr, before: pl.Expr, places: pl.E
     return _where_long(long, _later_first_hits, size=size, hits=hits, before=before, places=places)
 
 
-def chance_of_a_hit(size: pl.Expr, hits: pl.Expr, taken: pl.Expr) -> pl.Expr:
+def chance_of_a_hit(size: pl.Expr, hits: pl.Expr, selected: pl.Expr) -> pl.Expr:
     """Return the probability that a retrieved row of a block is positive; 0 for up to `FIRST_HITS` retrieved rows."""
-    long = (taken > FIRST_HITS) & (hits > 0) & (taken <= size - hits)
-    return _where_long(long, _chance_of_a_hit, size=size, hits=hits, taken=taken)
+    long = (selected > FIRST_HITS) & (hits > 0) & (selected <= size - hits)
+    return _where_long(long, _chance_of_a_hit, size=size, hits=hits, selected=selected)
 
 
 def value_where(condition: pl.Expr, value: Callable[[pl.DataFrame], pl.Series], **numbers: pl.Expr) -> pl.Expr:
@@ -130,7 +130,7 @@ def _later_first_hits(runs: pl.DataFrame) -> pl.Series:
     runs = runs.with_columns(width=((pl.min_horizontal(last, far) - low) / pl.col("start")).log1p())
 
     def chance(table: pl.DataFrame, place: pl.Expr) -> pl.Series:
-        table = table.with_columns(taken=place)
+        table = table.with_columns(selected=place)
         return table["share"] * _log_chance_of_none(table).exp()
 
     def term(place: pl.Expr) -> pl.Series:
@@ -160,7 +160,7 @@ def _log_chance_of_none(runs: pl.DataFrame) -> pl.Series:
     """
     few, many, left = pl.col("few"), pl.col("many"), pl.col("left")
     # Build columns step by step: polars would compute a repeated subexpression each time.
-    table = runs.select("size", few=pl.min_horizontal("hits", "taken"), many=pl.max_horizontal("hits", "taken"))
+    table = runs.select("size", few=pl.min_horizontal("hits", "selected"), many=pl.max_horizontal("hits", "selected"))
     table = table.with_columns(left=(pl.col("size") - few - many + 1).clip(lower_bound=0.0))
     low, high = left - 0.5, left + few - 0.5
     integral = few * sum(w * (-many / (low + many + few * t)).log1p() for t, w in _nodes(5))

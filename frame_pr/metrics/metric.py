@@ -73,12 +73,12 @@ class Blocks:
         """Return how many rows of the block are among the first k."""
         return (k - self.k + self.size).clip(0, self.size)
 
-    def mass_among(self, mass: pl.Expr, k: int | pl.Expr) -> pl.Expr:
+    def sum_among(self, column: pl.Expr, k: int | pl.Expr) -> pl.Expr:
         """Return the part of a weighted count of the block that belongs to the first k rows."""
         share = self.share(k)
         # In floats, as Int64 does not hold every product of two counts. A whole block keeps its exact value.
-        part = mass.cast(pl.Float64) * share / self.size
-        return pl.when(share == self.size).then(mass.cast(pl.Float64)).otherwise(part)
+        part = column.cast(pl.Float64) * share / self.size
+        return pl.when(share == self.size).then(column.cast(pl.Float64)).otherwise(part)
 
 
 class AggregateKind(NamedTuple):
@@ -159,7 +159,7 @@ Aggregates: TypeAlias = Mapping[str, Aggregate]
 
 def hits_among(blocks: Blocks, k: int | pl.Expr) -> Aggregate:
     """Return the aggregate that counts the positives among the first k rows."""
-    return Aggregate(blocks.mass_among(blocks.hits, k))
+    return Aggregate(blocks.sum_among(blocks.hits, k))
 
 
 class Cutoff(ABC):
@@ -173,7 +173,7 @@ class Cutoff(ABC):
 
     @property
     def reads_first(self) -> bool:
-        """Whether the first block of a group may be where it cuts, be there a hit in it or not."""
+        """Whether the first block of a group may be where the cutoff is, whether it has a hit or not."""
         return False
 
     @property
@@ -209,13 +209,13 @@ ranked), the last one within a rank, or all.
 class Metric(NamedTuple):
     """A metric as a record of its parts."""
 
-    kind: Literal["share", "count", "mass", "threshold"]
-    """The kind of its value; a mass is a count or a sum of weights. `undefined=` fills nulls only of a share."""
+    kind: Literal["share", "count", "weighted count", "threshold"]
+    """The kind of its value: a weighted count is a sum of weights. `undefined=` fills nulls only of a share."""
     value: pl.Expr
     """The formula, of the facts of the group and of the aggregates."""
     aggregates: Mapping[Ties, Aggregates]
     """The aggregates over blocks, for each tie rule under which the metric has a value."""
-    cut: Cutoff | None = None
+    cutoff: Cutoff | None = None
     """The cutoff of the ranking."""
     needs: tuple[str, ...] = ("positives",)
     """The facts that must be above 0; a metric that needs none has a value in every group."""
@@ -283,7 +283,7 @@ FACTS: Mapping[str, Fact] = {
 
 
 def _total(name: re.Match[str], blocks: Blocks) -> Metric:
-    return Metric("mass", blocks.number(name[0]), by_ties({}, expected={}), needs=())
+    return Metric("weighted count", blocks.number(name[0]), by_ties({}, expected={}), needs=())
 
 
 def _rate_of_group(name: re.Match[str], blocks: Blocks) -> Metric:

@@ -106,11 +106,11 @@ def _read(name: str, blocks: Blocks) -> Metric:
     refuse_long("metric", name)
     for family in FAMILIES:
         if match := re.fullmatch(family.pattern, name):
-            head, _, cut = name.partition("@")
-            if re.fullmatch(_FRACTION, cut):
-                hint = " or ".join(_with_cutoff(head, cut)) or "leave it out"
+            head, _, cutoff = name.partition("@")
+            if re.fullmatch(_FRACTION, cutoff):
+                hint = " or ".join(_with_cutoff(head, cutoff)) or "leave it out"
                 raise ValueError(
-                    f"k must be a whole number of at least 1, got {cut}: at a score or a rate it is {hint}"
+                    f"k must be a whole number of at least 1, got {cutoff}: at a score or a rate it is {hint}"
                 )
             return family.build(match, blocks)
     examples = "names look like average_precision, precision@10, f1@threshold=0.5, k@recall=0.8"
@@ -130,8 +130,8 @@ def is_metric(name: object) -> bool:
 def request_for(names: Iterable[str], request: Request, *, averages: bool = False) -> Request:
     """Return the request, adapted to what these metrics read. Warn about options that no metric uses."""
     metrics = [metric(name) for name in names]
-    thresholds = [float(record.cut.threshold) for record in metrics if isinstance(record.cut, Threshold)]
-    ranks = any(any(record.aggregates.values()) and not isinstance(record.cut, Threshold) for record in metrics)
+    thresholds = [float(record.cutoff.threshold) for record in metrics if isinstance(record.cutoff, Threshold)]
+    ranks = any(any(record.aggregates.values()) and not isinstance(record.cutoff, Threshold) for record in metrics)
     totals = frozenset(TOTAL_POLICIES)
     if request.totals:
         read = (_columns_of(record, request.ties) for record in metrics)
@@ -146,8 +146,8 @@ def _columns_of(record: Metric, ties: Ties) -> set[str]:
 
 
 def _is_name(name: str) -> bool:
-    cut = name.partition("@")[2]
-    return not re.fullmatch(_FRACTION, cut) and any(re.fullmatch(family.pattern, name) for family in FAMILIES)
+    cutoff = name.partition("@")[2]
+    return not re.fullmatch(_FRACTION, cutoff) and any(re.fullmatch(family.pattern, name) for family in FAMILIES)
 
 
 def metric_hint(name: str) -> str:

@@ -27,13 +27,13 @@ def _first_block_with_a_hit(b: Blocks) -> tuple[Aggregates, list[pl.Expr]]:
 
 
 def _first_hit(name: re.Match[str], b: Blocks) -> Metric:
-    cut = None if name["k"] is None else Rank.parse(name["k"])
+    cutoff = None if name["k"] is None else Rank.parse(name["k"])
     parts, (size, hits, k) = _first_block_with_a_hit(b)
-    taken = size if cut is None else (cut.of_group(b.positives, b.rows) - k + size).clip(0, size)
+    selected = size if cutoff is None else (cutoff.of_group(b.positives, b.rows) - k + size).clip(0, size)
     steps = _expected(reciprocal=name["figure"] == "reciprocal_rank")
-    value = b.of_columns(steps, size=size, hits=hits, k=k, taken=taken)
+    value = b.of_columns(steps, size=size, hits=hits, k=k, selected=selected)
     expectation = pl.when(b.positives > 0).then(value)
-    return Metric("share", expectation, by_ties(parts, expected=parts), cut=cut, counts_ranks=True)
+    return Metric("share", expectation, by_ties(parts, expected=parts), cutoff=cutoff, counts_ranks=True)
 
 
 def _expected(*, reciprocal: bool) -> list[dict[str, pl.Expr]]:
@@ -41,15 +41,15 @@ def _expected(*, reciprocal: bool) -> list[dict[str, pl.Expr]]:
 
     In most groups the first positive is not tied, or it is certain to be retrieved.
     """
-    size, hits, taken, before, misses, certain, possible = map(
-        pl.col, ("size", "hits", "taken", "before", "misses", "certain", "possible")
+    size, hits, selected, before, misses, certain, possible = map(
+        pl.col, ("size", "hits", "selected", "before", "misses", "certain", "possible")
     )
     numbers = {"size": size, "hits": hits, "before": before, "misses": misses, "possible": possible}
     of_tie = value_where(possible > 0, partial(_expected_in_tie, reciprocal=reciprocal), **numbers)
     return [
         {"before": pl.col("k") - size, "misses": size - hits},
-        {"certain": (misses == 0) & (taken > 0) if reciprocal else taken > misses},
-        {"possible": taken.clip(upper_bound=misses + 1) * (~certain & (misses > 0))},
+        {"certain": (misses == 0) & (selected > 0) if reciprocal else selected > misses},
+        {"possible": selected.clip(upper_bound=misses + 1) * (~certain & (misses > 0))},
         {"value": (certain / (before + 1) if reciprocal else certain) + of_tie},
     ]
 
@@ -131,11 +131,11 @@ def _bpref(_: re.Match[str], b: Blocks) -> Metric:
 
 
 def _judged(name: re.Match[str], b: Blocks) -> Metric:
-    cut = Rank.parse(name["k"])
-    k = cut.of_group(b.positives, b.rows)
-    parts = {f"judged@{cut}": Aggregate(b.mass_among(b.judged, k))}
-    value = ratio(b.number(f"judged@{cut}"), k)
-    return Metric("share", value, by_ties(parts, expected=parts, bounded=False), cut=cut, needs=())
+    cutoff = Rank.parse(name["k"])
+    k = cutoff.of_group(b.positives, b.rows)
+    parts = {f"judged@{cutoff}": Aggregate(b.sum_among(b.judged, k))}
+    value = ratio(b.number(f"judged@{cutoff}"), k)
+    return Metric("share", value, by_ties(parts, expected=parts, bounded=False), cutoff=cutoff, needs=())
 
 
 def discounts(before: pl.Expr, upto: pl.Expr) -> pl.Expr:
@@ -162,12 +162,12 @@ def _first(rank: pl.Expr, k: pl.Expr | None) -> pl.Expr:
 
 
 def _gain(name: re.Match[str], b: Blocks) -> Metric:
-    cut = None if name["k"] is None else Rank.parse(name["k"])
-    k, at = (None, "") if cut is None else (cut.of_group(b.positives, b.rows), f"@{cut}")
+    cutoff = None if name["k"] is None else Rank.parse(name["k"])
+    k, at = (None, "") if cutoff is None else (cutoff.of_group(b.positives, b.rows), f"@{cutoff}")
     parts, dcg = {f"dcg{at}": _dcg(b, k)}, b.number(f"dcg{at}")
     if name["ideal"] is None:
         aggregates = by_ties(parts, expected=parts)
-        return Metric("share", dcg, aggregates, cut=cut, needs=(), counts_ranks=True, from_0_to_1=False)
+        return Metric("share", dcg, aggregates, cutoff=cutoff, needs=(), counts_ranks=True, from_0_to_1=False)
     ideal = b.number(f"ideal{at}")
     if b.graded:
         parts[f"ideal{at}"] = _dcg(b, k)._replace(how="ideal")
@@ -180,18 +180,18 @@ def _gain(name: re.Match[str], b: Blocks) -> Metric:
             ideal = ideal + _discounts_among(b, retrieved, b.positives, k)
     # The same sum in two orders may differ in the last bit.
     value = ratio(dcg, ideal).clip(upper_bound=1.0)
-    return Metric("share", value, by_ties(parts, expected=parts), cut=cut, counts_ranks=True)
+    return Metric("share", value, by_ties(parts, expected=parts), cutoff=cutoff, counts_ranks=True)
 
 
 def _captured_gain(name: re.Match[str], b: Blocks) -> Metric:
-    cut = Rank.parse(name["k"])
-    parts, captured, total = cut.aggregates(b), f"tp@{cut}", b.positives
+    cutoff = Rank.parse(name["k"])
+    parts, captured, total = cutoff.aggregates(b), f"tp@{cutoff}", b.positives
     if b.graded:
-        captured, total = f"captured_gain@{cut}", b.number("hit_gains")
-        gain = b.mass_among(b.hit_gain, cut.of_group(b.positives, b.rows))
+        captured, total = f"captured_gain@{cutoff}", b.number("hit_gains")
+        gain = b.sum_among(b.hit_gain, cutoff.of_group(b.positives, b.rows))
         parts = {captured: Aggregate(gain), "hit_gains": Aggregate(b.hit_gain)}
     value = ratio(b.number(captured), total).clip(upper_bound=1.0)
-    return Metric("share", value, by_ties(parts, expected=parts, bounded=False), cut=cut)
+    return Metric("share", value, by_ties(parts, expected=parts, bounded=False), cutoff=cutoff)
 
 
 def _rank_biased_precision(name: re.Match[str], b: Blocks) -> Metric:

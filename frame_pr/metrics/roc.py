@@ -27,8 +27,8 @@ def _roc_auc(_: re.Match[str], b: Blocks) -> Metric:
 
 
 def _partial_roc_auc(name: re.Match[str], b: Blocks) -> Metric:
-    cut = Limit.parse("fpr", name["number"])
-    most = float(cut.limit)
+    cutoff = Limit.parse("fpr", name["number"])
+    most = float(cutoff.limit)
     if not most:
         raise ValueError("roc_auc@fpr=0 has no width, and so no area: the recall there is recall@fpr=0")
     if most == 1:
@@ -40,7 +40,7 @@ def _partial_roc_auc(name: re.Match[str], b: Blocks) -> Metric:
     reached, behind = (width - fp + misses).clip(0, misses), b.hits * (width - fp).clip(lower_bound=0)
     steps = reached.floor()
     in_order = b.hits / (misses + 1) * (steps * (steps + 1) / 2 + (reached - steps) * (steps + 1))
-    part = f"area@{cut}"
+    part = f"area@{cutoff}"
     retrieved, ranked = (b.number(fact).fill_null(0) for fact in ("retrieved_positives", "retrieved_rows"))
     last = negatives - (ranked - retrieved)
     tied = _slope(b.positives - retrieved, last, (width - negatives + last).clip(lower_bound=0))

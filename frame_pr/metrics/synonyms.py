@@ -241,9 +241,9 @@ def similar_names(name: str, synonyms: Mapping[str, Iterable[str]]) -> list[str]
 def rate_hint(name: str, synonyms: Mapping[str, Sequence[str]]) -> str:
     """Return what to write instead of an unknown rate. `synonyms`: those of the possible rates."""
     head, at, _ = normalize(name).partition("@")
-    meant = [target for target, others in synonyms.items() if head in (target.lower(), *others)]
-    if meant:
-        return f"it is {shown(meant[0])} here" + (", without a cutoff" if at else "")
+    targets = [target for target, others in synonyms.items() if head in (target.lower(), *others)]
+    if targets:
+        return f"it is {shown(targets[0])} here" + (", without a cutoff" if at else "")
     if reason := not_offered(head):
         return reason
     if any(head in (*offered.split(", "), *others) for offered, others in METRIC_SYNONYMS.items()):

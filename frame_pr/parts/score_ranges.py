@@ -18,7 +18,7 @@ from frame_pr.inputs.keys import Coding, coding
 from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.sort_keys import group_limit
 from frame_pr.inputs.weights import (
-    MASSES,
+    CUMULATIVE_COUNTS,
     UNJUDGED,
     bits_of_sum,
     bits_with_totals,
@@ -148,15 +148,15 @@ def starts_of(counts: pl.DataFrame, call: PartQuery, units: pl.DataFrame | None)
     if units is not None:
         counts = counts.join(units, on=[*call.keys, RANGE], how="left", nulls_equal=True)
     coder = _coding_of(counts, call.keys)
-    sums = {mass: pl.col(_SUM + mass.total) for mass in (*MASSES, UNJUDGED)}
+    sums = {count: pl.col(_SUM + count.total) for count in (*CUMULATIVE_COUNTS, UNJUDGED)}
     totals = _known_totals(coder, call, pl.Int64() if units is None else pl.Float64())
     unit = [] if units is None else [pl.col("unit").first()]
-    groups = coder.rows.group_by("group").agg(*(total.sum().alias(mass.total) for mass, total in sums.items()), *unit)
+    groups = coder.rows.group_by("group").agg(*(total.sum().alias(count.total) for count, total in sums.items()), *unit)
     groups = with_totals(groups, totals, in_units=units is not None)
-    groups = groups.select("group", **{mass.in_all: mass.total for mass in sums})
+    groups = groups.select("group", **{count.in_all: count.total for count in sums})
     # Rows without a score have no range, and rank nowhere.
-    ranked = {mass: pl.when(pl.col(RANGE).is_not_null()).then(total).otherwise(0) for mass, total in sums.items()}
-    before = {mass.before: (number.cum_sum() - number).over("group") for mass, number in ranked.items()}
+    ranked = {count: pl.when(pl.col(RANGE).is_not_null()).then(total).otherwise(0) for count, total in sums.items()}
+    before = {count.before: (number.cum_sum() - number).over("group") for count, number in ranked.items()}
     starts = coder.rows.sort("group", RANGE, nulls_last=True).with_columns(**before, later_precision=pl.lit(0.0))
     return starts.join(groups, on="group").select(*call.keys, RANGE, *START).collect()
 

@@ -20,7 +20,7 @@ def numbered_rows(rows: Rows, collect: Callable[[pl.LazyFrame], pl.DataFrame]) -
     of rows are UInt32.
     """
     sort = Sort.of(rows, numbers_rows=True)
-    sort = replace(sort, narrow=not (sort.masses or sort.has_counts))
+    sort = replace(sort, narrow=not (sort.weights or sort.has_counts))
     return _blocks_and_numbers(sort, collect(with_units(rows, "left").select(sort.inputs)))
 
 

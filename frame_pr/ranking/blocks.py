@@ -9,11 +9,11 @@ from types import MappingProxyType
 import polars as pl
 
 from frame_pr.inputs.rows import Rows
-from frame_pr.inputs.weights import GAINS, HITS, MASSES, ROWS, UNJUDGED, how_many
+from frame_pr.inputs.weights import CUMULATIVE_COUNTS, GAINS, HITS, ROWS, UNJUDGED, how_many
 from frame_pr.ranking.sorting import RankOf, Reached, Sort, ends, sorted_blocks, starts
 
-_RUN = (*MASSES, UNJUDGED)
-START = (*(mass.before for mass in _RUN), *(mass.in_all for mass in _RUN), "later_precision")
+_RUN = (*CUMULATIVE_COUNTS, UNJUDGED)
+START = (*(count.before for count in _RUN), *(count.in_all for count in _RUN), "later_precision")
 """The columns of a group that is one range of the scores of a larger group: counts at the better scores, above the
 range, the totals of the larger group, and the largest precision at any threshold below the range.
 """
@@ -73,7 +73,9 @@ def blocks_of(
 
     wanted |= ({HITS.block} if steps else set()) | ({"first"} if first else set())
     retrieved = key.is_retrieved() if rows.has_unranked else pl.lit(True)
-    masses = [mass for mass in MASSES if mass.upto in wanted] + [UNJUDGED] * (UNJUDGED.block in extra_sums)
+    counts = [count for count in CUMULATIVE_COUNTS if count.upto in wanted] + [UNJUDGED] * (
+        UNJUDGED.block in extra_sums
+    )
     # Running totals over the whole frame; the numbers of blocks and of groups are differences of them.
     if ranked is None:
         early = steps and "first" not in wanted
@@ -107,20 +109,20 @@ def blocks_of(
                 "missed_gain": lambda: _in_gains(from_last(pl.col("hit_gain_run")) - pl.col("hit_gain_run"), rows),
             }
         ),
-        **{mass.upto: since_start(mass.run) for mass in masses},
+        **{count.upto: since_start(count.run) for count in counts},
         **{name: since_start(name) for name in k_at},
     )
-    of_groups = {mass.total: from_last(pl.col(mass.upto)) for mass in masses if mass.total in wanted}
+    of_groups = {count.total: from_last(pl.col(count.upto)) for count in counts if count.total in wanted}
     blocks = blocks.with_columns(**of_groups, **build_wanted({"threshold": lambda: key.threshold(pl.col("rank_key"))}))
     if rows.starts is not None:
         blocks = blocks.join(rows.starts.select("group", *START), on="group", how="left", maintain_order="left")
         blocks = blocks.with_columns(
-            *((pl.col(mass.upto) + pl.col(mass.before)).alias(mass.upto) for mass in masses),
-            *(pl.col(mass.in_all).alias(mass.total) for mass in _RUN),
+            *((pl.col(count.upto) + pl.col(count.before)).alias(count.upto) for count in counts),
+            *(pl.col(count.in_all).alias(count.total) for count in _RUN),
             *(pl.when(pl.col(n) > 0).then(pl.col(n) + pl.col(ROWS.before)).otherwise(0).alias(n) for n in k_at),
         )
     if rows.has_unranked:
-        blocks = blocks.with_columns(if_retrieved(pl.col(mass.upto)) for mass in masses)
+        blocks = blocks.with_columns(if_retrieved(pl.col(count.upto)) for count in counts)
     figures = running_columns(in_ranges=rows.starts is not None)
     return blocks.with_columns(**{name: figure for name, figure in figures.items() if name in wanted})
 
@@ -140,9 +142,9 @@ def _block_sum(name: str, rows: Rows) -> pl.Expr:
     return _in_gains(block_sum, rows) if name in GAINS else block_sum
 
 
-def _in_gains(mass: pl.Expr, rows: Rows) -> pl.Expr:
+def _in_gains(gain: pl.Expr, rows: Rows) -> pl.Expr:
     """Return a sum of gains, which are in fixed point where they are fractional, in the caller's unit."""
-    return mass / pl.col("gain_unit") if rows.gains.fractional else mass
+    return gain / pl.col("gain_unit") if rows.gains.fractional else gain
 
 
 def best_blocks(rows: Rows) -> pl.LazyFrame:

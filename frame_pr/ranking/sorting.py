@@ -85,7 +85,7 @@ class Sort:
     """How to sort the rows and which totals to compute; independent of the rows."""
 
     key: SortKey
-    masses: Mapping[str, Weights]
+    weights: Mapping[str, Weights]
     """The weighted columns of the rows: `weight`, `gain`."""
     ordered: bool
     """Whether rows of equal score have a place among them, `tie`."""
@@ -123,7 +123,7 @@ class Sort:
         numbers_rows: bool = False,
     ) -> Sort:
         """Return the sort for these columns of blocks; see `blocks_of`."""
-        masses = {
+        weights = {
             name: weights
             for name, weights in (("weight", rows.weights), ("gain", rows.gains))
             if weights.name is not None and (name == "weight" or not {*GAINS}.isdisjoint(extra_sums))
@@ -132,7 +132,7 @@ class Sort:
         bits = {"bits"} if rows.has_unranked or not {"block", "rank_key"}.isdisjoint(wanted) else set()
         return cls(
             key=rows.key,
-            masses=masses,
+            weights=weights,
             ordered=rows.request.ordered,
             by_truth=rows.request.tie_rule.bounds,
             fills_labels=rows.request.fills_labels,
@@ -155,13 +155,13 @@ class Sort:
 
     @cached_property
     def _by_index(self) -> bool:
-        """Whether a key holds the number of its row, by which masses are fetched: a sort of a frame takes as long."""
+        """Whether a key holds the number of its row, by which weights are fetched: a sort of a frame takes as long."""
         return self.key.places and not self.ordered
 
     @property
     def fractional(self) -> bool:
-        """Whether any masses are floats."""
-        return any(weights.fractional for weights in self.masses.values())
+        """Whether any weights are floats."""
+        return any(weights.fractional for weights in self.weights.values())
 
     @property
     def _judges(self) -> bool:
@@ -172,7 +172,7 @@ class Sort:
         """Return the expressions of the input columns."""
         judged = pl.col("judged") & ~pl.col("dropped") if self.key.drops else pl.col("judged")
         return [
-            *map(pl.col, [*self._parts, "truth", *self.masses]),
+            *map(pl.col, [*self._parts, "truth", *self.weights]),
             *([pl.col("unit")] if self.has_units else []),
             *([judged.cast(pl.Int64)] if self._judges else []),
             *([pl.col("count")] if self.has_counts else []),
@@ -182,9 +182,9 @@ class Sort:
     def outputs(self) -> dict[str, pl.DataType]:
         """Return the names and dtypes of the output columns."""
         weight: pl.DataType = pl.UInt32() if self.narrow else pl.Int64()
-        if "weight" in self.masses and self.masses["weight"].fractional:
+        if "weight" in self.weights and self.weights["weight"].fractional:
             weight = pl.Int128()
-        gain = pl.Int128() if "gain" in self.masses and self.masses["gain"].fractional else pl.Int64()
+        gain = pl.Int128() if "gain" in self.weights and self.weights["gain"].fractional else pl.Int64()
         outputs: dict[str, pl.DataType] = {"group": pl.Int64()}
         outputs |= {"bits": pl.Int128()} if "bits" in self.wanted else {}
         outputs |= {HITS.run: weight, ROWS.run: weight}
@@ -203,16 +203,16 @@ class Sort:
     def sorted(self, table: pl.DataFrame) -> SortedRows:
         """Sort these rows, or their distinct keys if these are few."""
         whole, units = self._in_exact_units(table)
-        floats = any(table.schema[name].is_float() and name not in whole for name in self.masses)
+        floats = any(table.schema[name].is_float() and name not in whole for name in self.weights)
         few = not (floats or (self.each_row and self.by_truth)) and self._few(table)
         if few:
             table, whole = self._count_equal_keys(table.with_columns(**whole)), {}
         engine: Engine = "streaming" if len(table) >= SMALL else "in-memory"
-        mass, numbers = (None, len(table)) if self.numbers_rows and not few else self._mass_in_key(table, whole)
+        column, numbers = (None, len(table)) if self.numbers_rows and not few else self._column_in_key(table, whole)
         key = self.key
         if len(table) >= _WIDTHS_FROM and not self.ordered:
             key = key.narrowed(table, numbers)
-        ranked = self._ranked(table, key, mass, engine).with_columns(**whole)
+        ranked = self._ranked(table, key, column, engine).with_columns(**whole)
         if self.ranks:
             ranked = self._with_last_within(ranked.collect(engine=engine), key).lazy()
         return SortedRows(ranked, key, units, table if few else None, engine)
@@ -224,11 +224,13 @@ class Sort:
 
     def planned(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Sort within the plan, for few rows: equal keys are not aggregated first, and keys are wide."""
-        masses = {name: _times(pl.col(name), pl.col("count") if self.has_counts else None) for name in self.masses}
+        weights = {name: _times(pl.col(name), pl.col("count") if self.has_counts else None) for name in self.weights}
         if self._judges:
             judged = pl.col("judged") & ~pl.col("dropped") if self.key.drops else pl.col("judged")
-            masses["judged"] = _times(judged.cast(pl.Int64), pl.col("count") if self.has_counts else None)
-        others = [mass.alias(name) for name, mass in masses.items()] + ([pl.col("count")] if self.has_counts else [])
+            weights["judged"] = _times(judged.cast(pl.Int64), pl.col("count") if self.has_counts else None)
+        others = [column.alias(name) for name, column in weights.items()] + (
+            [pl.col("count")] if self.has_counts else []
+        )
         rows = rows.with_row_index("number") if self._by_index else rows
         keys = rows.select(*others, key=self.key.pack(self._place(self.key)))
         keys = keys.sort("key") if others else keys.select(pl.col("key").sort())
@@ -245,21 +247,21 @@ class Sort:
         """
         counts = pl.col("count") if self.has_counts else None
         whole, units = {}, {}
-        for name, weights in self.masses.items():
-            mass = pl.col(name)
+        for name, weights in self.weights.items():
+            column = pl.col(name)
             if name == "weight" and self.has_units:
                 refuse_lost([table.get_column(name), table.get_column("unit")], name, str(weights.name))
-                mass = in_units(mass, pl.col("unit"))
+                column = in_units(column, pl.col("unit"))
             elif weights.fractional:
                 rows = int(table.get_column("count").sum()) if self.has_counts else len(table)
                 exact = exact_unit(table.get_column(name), rows)
                 if exact is None:
                     continue
                 units[_UNITS[name]] = exact
-                mass = in_units(mass, pl.lit(exact))
+                column = in_units(column, pl.lit(exact))
             elif counts is None:
                 continue
-            whole[name] = _times(mass, counts)
+            whole[name] = _times(column, counts)
         if self._judges and counts is not None:
             whole["judged"] = pl.col("judged") * counts
         return whole, units
@@ -278,14 +280,14 @@ class Sort:
         same = ["group", *constant] if ends["first"].equals(ends["last"]) else constant
         keys = [name for name in self._parts if name not in same]
         # Only rows that do not count weigh nothing, so the weights tell of which labels there are rows.
-        weighted = "weight" in self.masses and "ties" not in self.wanted
+        weighted = "weight" in self.weights and "ties" not in self.wanted
         return aggregate_equal_rows(table.lazy(), keys, summed, same, weighted=weighted)
 
     def _other_columns(self, table: pl.DataFrame) -> list[str]:
         return [name for name in table.columns if name not in (*self._parts, "truth")]
 
-    def _mass_in_key(self, table: pl.DataFrame, whole: Collection[str]) -> tuple[str | None, int]:
-        """Return the mass that a key holds in place of the number of the row, if any, and the largest such number."""
+    def _column_in_key(self, table: pl.DataFrame, whole: Collection[str]) -> tuple[str | None, int]:
+        """Return the column that a key holds in place of the number of the row, if any, and the largest such number."""
         others = self._other_columns(table)
         if len(others) == 1 and table.schema[others[0]].is_integer() and not (whole or self.each_row):
             largest = table.get_column(others[0]).max()
@@ -293,16 +295,16 @@ class Sort:
                 return others[0], largest
         return None, len(table)
 
-    def _ranked(self, table: pl.DataFrame, key: SortKey, mass: str | None, engine: Engine) -> pl.LazyFrame:
-        """Return the keys in order, with the other columns. `mass`: the column that keys hold."""
+    def _ranked(self, table: pl.DataFrame, key: SortKey, column: str | None, engine: Engine) -> pl.LazyFrame:
+        """Return the keys in order, with the other columns. `weight`: the column that keys hold."""
         others, rows = self._other_columns(table), table.lazy()
         if others and not self._by_index:
             return rows.select(*others, key=key.pack(self._place(key))).collect(engine=engine).sort("key").lazy()
         if self._by_index:
-            rows = rows.with_row_index("number") if mass is None else rows.rename({mass: "number"})
+            rows = rows.with_row_index("number") if column is None else rows.rename({column: "number"})
         ranked = rows.select(key=key.pack(self._place(key))).collect(engine=engine).to_series().sort().to_frame()
-        if mass is not None:
-            return ranked.lazy().with_columns(key.number_of_row().cast(table.schema[mass]).alias(mass))
+        if column is not None:
+            return ranked.lazy().with_columns(key.number_of_row().cast(table.schema[column]).alias(column))
         if not others:
             return ranked.lazy()
         index = ranked.lazy().select(key.number_of_row().cast(pl.UInt32)).collect(engine=engine).to_series()
@@ -316,7 +318,7 @@ class Sort:
         count = pl.col("count") if has_counts else None
         table = table.with_columns(bits=key.bits())
         for name, unit in _UNITS.items():
-            if name in self.masses and self.masses[name].fractional and not (name == "weight" and self.has_units):
+            if name in self.weights and self.weights[name].fractional and not (name == "weight" and self.has_units):
                 if unit in units:  # One unit for all groups.
                     continue
                 table = table.with_columns(self._unit_of_groups(name, key, has_counts=has_counts).alias(unit))
@@ -373,7 +375,7 @@ class Sort:
 
     def _weight(self, key: SortKey, count: pl.Expr | None) -> pl.Expr | None:
         """Return what a row counts; None if every row counts once."""
-        if "weight" in self.masses:
+        if "weight" in self.weights:
             return pl.col("weight")
         return _times(key.counts().cast(pl.Int64), count) if key.drops else count
 
@@ -401,17 +403,19 @@ class Sort:
         for rank in self.ranks:
             count = groups.select(pl.col("before") + pl.min_horizontal(rank(of_group, of_group), of_group)).to_series()
             row = (count if run is None else run.search_sorted(count, side="right").cast(pl.Int64)) - 1
-            cuts = groups.select(row=pl.min_horizontal(row, "last")).filter(pl.col("row") >= 0)
+            last_rows = groups.select(row=pl.min_horizontal(row, "last")).filter(pl.col("row") >= 0)
             here, after = (
                 pl.DataFrame({"key": keys.gather(index)}).select(block).to_series()
-                for index in (cuts["row"], (cuts["row"] + 1).clip(upper_bound=len(ranked) - 1))
+                for index in (last_rows["row"], (last_rows["row"] + 1).clip(upper_bound=len(ranked) - 1))
             )
             # A block that goes on after the cut is too large, so the block before it is the last one. If that is none
             # of the group, it is the last one of a group before.
-            cuts = cuts.with_columns(
-                goes_on=(here == after) & (cuts["row"] + 1 < len(ranked)), start=keys.search_sorted(here)
+            last_rows = last_rows.with_columns(
+                goes_on=(here == after) & (last_rows["row"] + 1 < len(ranked)), start=keys.search_sorted(here)
             )
-            row = cuts.select(pl.when("goes_on").then(pl.col("start").cast(pl.Int64) - 1).otherwise("row")).to_series()
+            row = last_rows.select(
+                pl.when("goes_on").then(pl.col("start").cast(pl.Int64) - 1).otherwise("row")
+            ).to_series()
             marks = marks.scatter(row.filter(row >= 0), True)
         return ranked.with_columns(last_within=marks)
 
@@ -424,10 +428,12 @@ class Sort:
         """Return the unit of each row, which is that of its group."""
 
         def units(columns: Sequence[pl.Series]) -> pl.Series:
-            masses, groups, *counts = columns
-            table = pl.DataFrame({"mass": masses, "group": groups})
+            weights, groups, *counts = columns
+            table = pl.DataFrame({"weight": weights, "group": groups})
             table = table.with_columns(group_rows=counts[0] if counts else pl.lit(1, dtype=pl.Int64))
-            return refuse_lost([masses, table.select(_unit_of_group()).to_series()], name, str(self.masses[name].name))
+            return refuse_lost(
+                [weights, table.select(_unit_of_group()).to_series()], name, str(self.weights[name].name)
+            )
 
         return pl.map_batches(
             [name, key.group_bits(), *(["count"] if has_counts else [])], units, return_dtype=pl.Float64
@@ -438,17 +444,17 @@ _UNITS = {"weight": "unit", "gain": "gain_unit"}
 """The names of the columns with units."""
 
 
-def _times(mass: pl.Expr, count: pl.Expr | None) -> pl.Expr:
+def _times(column: pl.Expr, count: pl.Expr | None) -> pl.Expr:
     """Return a weighted count of the rows that a row stands for."""
-    return mass if count is None else mass * count
+    return column if count is None else column * count
 
 
 def _unit_of_group() -> pl.Expr:
-    """Return the unit of each `group`, from the largest `mass` and from the number of rows, the sum of `group_rows`."""
+    """Return the unit of each `group`, from its largest `weight` and its number of rows, the sum of `group_rows`."""
     end, start, upto = ends(pl.col("group")), starts(pl.col("group")), pl.col("group_rows").cum_sum()
     # A running maximum that restarts at every group, because the number of the group outweighs all exponents.
     group = start.cast(pl.Int64).cum_sum() * 2**12
-    largest = pl.when(end).then((group + exponent(pl.col("mass"))).cum_max()).backward_fill() - group
+    largest = pl.when(end).then((group + exponent(pl.col("weight"))).cum_max()).backward_fill() - group
     size = pl.when(end).then(upto).backward_fill() - pl.when(start).then(upto - pl.col("group_rows")).forward_fill()
     return unit_of(bits_of_sum(largest, size))
 

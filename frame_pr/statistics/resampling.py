@@ -142,12 +142,12 @@ def _classes(rows: Rows, names: Sequence[str]) -> list[MetricClass]:
     for name in names:
         plan = plan_for(rows, [name], needs_gain=False)
         record, reached = plan.metrics[name], None
-        if isinstance(record.cut, Threshold):
-            reached = rows.key.score_reaches(code_reached(record.cut.threshold, rows.key)).fill_null(False)
+        if isinstance(record.cutoff, Threshold):
+            reached = rows.key.score_reaches(code_reached(record.cutoff.threshold, rows.key)).fill_null(False)
         elif not plan.aggregates:
             reached = pl.lit(True)
         merges = record.beyond_steps == "none" and not plan.extra_sums and "ties" not in plan.columns
-        key = str(merges) if reached is None else f"{record.cut}"
+        key = str(merges) if reached is None else f"{record.cutoff}"
         classes.setdefault(key, MetricClass([], merges, reached)).names.append(name)
     return list(classes.values())
 

@@ -239,10 +239,10 @@ def lines_by_keys(
 
 def row_metric(name: str) -> RowMetric | None:
     """Return the metric of this name; None if it has no standard error over rows."""
-    head, cut = name.partition("@")[0], metric(name).cut
+    head, cutoff = name.partition("@")[0], metric(name).cutoff
     row_share = RATES[head].row_share if head in RATES else None
-    if row_share is not None and (cut is None or isinstance(cut, Threshold)):
-        return RowMetric(name, None, row_share, cut)
+    if row_share is not None and (cutoff is None or isinstance(cutoff, Threshold)):
+        return RowMetric(name, None, row_share, cutoff)
     if name not in ROW_ERRORS:
         return None
     return RowMetric(name, ROW_ERRORS[name], ranking_bounds=RANKING_BOUNDS.get(name))

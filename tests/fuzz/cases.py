@@ -147,7 +147,7 @@ def some_names(draw: random.Random, call: Call) -> list[str]:
         if "gain" in call.options and draw.random() < 0.5:
             name = draw.choice(GAINED)
         plan = metric(name)
-        if ties not in plan.aggregates or (weighted and (isinstance(plan.cut, Rank) or plan.counts_ranks)):
+        if ties not in plan.aggregates or (weighted and (isinstance(plan.cutoff, Rank) or plan.counts_ranks)):
             continue
         if call.fractional and "mean_over" in call.options and name.removeprefix("threshold@") in BEST_RATES:
             continue  # see `answers.equal`

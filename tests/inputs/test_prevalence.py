@@ -52,7 +52,7 @@ def test_the_share_that_is_there_changes_nothing():
     assert_frame_equal(same, fp.evaluate(RUN, names, "truth", "score"))
 
 
-NOT_AT_RANKS = [name for name in NAMES if not (metric(name).counts_ranks or isinstance(metric(name).cut, Rank))]
+NOT_AT_RANKS = [name for name in NAMES if not (metric(name).counts_ranks or isinstance(metric(name).cutoff, Rank))]
 
 
 @pytest.mark.parametrize("given", ["number", "column", "expression", pytest.param("frame", marks=pytest.mark.slow)])

@@ -20,9 +20,9 @@ def discount(before, upto):
     return pl.select(discounts(pl.lit(before, dtype=pl.Int64), pl.lit(upto, dtype=pl.Int64))).item()
 
 
-def expected(size, hits, before, taken, *, reciprocal):
-    numbers = [pl.lit(number, dtype=pl.Int64) for number in (size, hits, before + size, taken)]
-    table = pl.select(**dict(zip(("size", "hits", "k", "taken"), numbers, strict=True)))
+def expected(size, hits, before, selected, *, reciprocal):
+    numbers = [pl.lit(number, dtype=pl.Int64) for number in (size, hits, before + size, selected)]
+    table = pl.select(**dict(zip(("size", "hits", "k", "selected"), numbers, strict=True)))
     for step in _expected(reciprocal=reciprocal):
         table = table.with_columns(**step)
     return table["value"].item()
@@ -62,10 +62,10 @@ def test_discounts_add_up(cut):
     assert whole == near(log(2) * 2.0**56 / x * fsum(terms), rel=1e-12)
 
 
-def in_order(size, hits, before, taken, *, reciprocal):
+def in_order(size, hits, before, selected, *, reciprocal):
     """Place by place, in decimals of 28 digits."""
     misses, chance, terms = size - hits, Decimal(hits) / size, []
-    for place in range(min(taken, misses + 1)):
+    for place in range(min(selected, misses + 1)):
         terms.append(chance / (before + place + 1 if reciprocal else 1))
         if place < misses:
             chance = chance * (misses - place) / (size - 1 - place)
@@ -77,9 +77,9 @@ def in_order(size, hits, before, taken, *, reciprocal):
 def test_first_hits_are_the_sum_over_the_places(hits, reciprocal):
     size = 5000
     for before in (0, 1, 300, 10**6):
-        for taken in (FIRST_HITS, FIRST_HITS + 1, 700, 3000, size):
-            exact = in_order(size, hits, before, taken, reciprocal=reciprocal)
-            assert expected(size, hits, before, taken, reciprocal=reciprocal) == near(exact, rel=1e-12)
+        for selected in (FIRST_HITS, FIRST_HITS + 1, 700, 3000, size):
+            exact = in_order(size, hits, before, selected, reciprocal=reciprocal)
+            assert expected(size, hits, before, selected, reciprocal=reciprocal) == near(exact, rel=1e-12)
 
 
 @pytest.mark.slow
@@ -90,24 +90,26 @@ def test_first_hits_of_huge_ties(size):
         exact = hits / (size - hits + 1) * harmonic(hits - 1, size - hits + 1)
         assert expected(size, hits, 0, size, reciprocal=True) == near(exact, rel=1e-12)
     # One hit is at every place alike; of the places behind `before` rows.
-    for before, taken in ((0, 1000), (5, size // 2), (10**6, size), (size // 3, size)):
-        assert expected(size, 1, before, taken, reciprocal=True) == near(harmonic(before, taken) / size, rel=1e-12)
-        assert expected(size, 1, before, taken, reciprocal=False) == near(taken / size, rel=1e-12)
-    # None of two hits is among the rows taken, with (g - k)(g - k - 1) of g (g - 1).
-    for taken in (1000, size // 10, size - 20_000, size - 5):
-        left = size - taken
+    for before, selected in ((0, 1000), (5, size // 2), (10**6, size), (size // 3, size)):
+        assert expected(size, 1, before, selected, reciprocal=True) == near(
+            harmonic(before, selected) / size, rel=1e-12
+        )
+        assert expected(size, 1, before, selected, reciprocal=False) == near(selected / size, rel=1e-12)
+    # None of two hits is among the rows selected, with (g - k)(g - k - 1) of g (g - 1).
+    for selected in (1000, size // 10, size - 20_000, size - 5):
+        left = size - selected
         chance = 1 - Fraction(left * (left - 1), size * (size - 1))
-        assert expected(size, 2, 0, taken, reciprocal=False) == near(float(chance), rel=1e-12)
+        assert expected(size, 2, 0, selected, reciprocal=False) == near(float(chance), rel=1e-12)
 
 
 def test_many_hits_of_a_huge_tie():
     # Of 2**50 rows and 2**30 hits each row is one with 2**-20, but for terms of 2**-30 and smaller.
-    size, hits, taken = 2**50, 2**30, 2**20
-    exact = 1 - exp(taken * log(1 - hits / size))
-    assert expected(size, hits, 0, taken, reciprocal=False) == near(exact, rel=1e-9)
-    size, hits, taken = 10**5, 900, 700
-    none = lgamma(size - hits + 1) + lgamma(size - taken + 1) - lgamma(size - hits - taken + 1) - lgamma(size + 1)
-    assert expected(size, hits, 0, taken, reciprocal=False) == near(1 - exp(none), rel=1e-9)
+    size, hits, selected = 2**50, 2**30, 2**20
+    exact = 1 - exp(selected * log(1 - hits / size))
+    assert expected(size, hits, 0, selected, reciprocal=False) == near(exact, rel=1e-9)
+    size, hits, selected = 10**5, 900, 700
+    none = lgamma(size - hits + 1) + lgamma(size - selected + 1) - lgamma(size - hits - selected + 1) - lgamma(size + 1)
+    assert expected(size, hits, 0, selected, reciprocal=False) == near(1 - exp(none), rel=1e-9)
 
 
 NAMES = ["ndcg", "dcg", "reciprocal_rank", "ndcg@50%", "reciprocal_rank@50%", "success@10%", "success@10"]
