@@ -91,9 +91,9 @@ class DiskFrame(Parts):
 
         def named(argument: str, items: Sequence[Any], *, several: bool = False) -> list[str]:
             self.refuse_missing([item for item in items if not isinstance(item, pl.Expr)], argument)
-            columns_of = expanded(self.frame, argument, items) if several else None
+            pairs = expanded(self.frame, argument, items).items() if several else None
             names = []
-            for name, column in columns_of.items() if columns_of else [expand_single(self.frame, argument, *items)]:
+            for name, column in [expand_single(self.frame, argument, *items)] if pairs is None else pairs:
                 # Two columns may have one name, such as `relevance` and `pl.col("relevance") >= 1`.
                 unique = name
                 while unique in columns and not columns[unique].meta.eq(column):

@@ -422,7 +422,7 @@ def test_sizes_that_are_none(size):
 
 def test_sizes():
     sizes = {"4GiB": 2**32, "1.5 GB": 1_500_000_000, "3 MIB": 3 * 2**20, "2TB": 2 * 10**12, "7000000B": 7_000_000}
-    assert {size: accessors._bytes(size) for size in (*sizes, 2**20)} == sizes | {2**20: 2**20}
+    assert {size: accessors._parse_bytes(size) for size in (*sizes, 2**20)} == sizes | {2**20: 2**20}
 
 
 def test_what_parts_cannot_do():
