@@ -41,6 +41,11 @@ def refuse_missing(names: Sequence[Any], available: Sequence[Any], frame: str = 
         raise ValueError(f"{prefix}no column {shown(name)} in the {frame}; {hint}")
 
 
+def has_keys(by: Any) -> bool:
+    """Return whether the argument `by` has any key."""
+    return not (by is None or (isinstance(by, (list, tuple)) and not by))
+
+
 def listed(argument: str, value: Any) -> list[Any]:
     """Return one column or several as a list."""
     if type(value) is str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import filling, public, text
-from frame_pr.frames.columns import by_name, listed
+from frame_pr.frames.columns import by_name, has_keys, listed
 from frame_pr.frames.kinds import Frame, kind_of, read_stream
 from frame_pr.frames.messages import shown
 from frame_pr.inputs.policies import Column, Columns, Policies
@@ -148,7 +148,7 @@ def plot_comparison(
     appearance = appearance_of(arguments)
     name, frame = text("metric", metric), read_stream(frame)
     validate_confidence(confidence)
-    if by is None:
+    if not has_keys(by):
         raise ValueError("by: plot_comparison draws a difference for each group; name the grouping columns, by=...")
     if score is not None and len(names := listed("score", score)) > 2:
         raise ValueError(

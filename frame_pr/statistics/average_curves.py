@@ -8,7 +8,7 @@ from typing import Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import flag, public, whole
-from frame_pr.frames.columns import by_name, refuse_clash
+from frame_pr.frames.columns import by_name, has_keys, refuse_clash
 from frame_pr.frames.kinds import Frame
 from frame_pr.functions.curves import MOST_EXACT_LEVELS, curve_table
 from frame_pr.functions.evaluation import sorted_by
@@ -112,7 +112,7 @@ def average_curve(
     confidence = validate_confidence(confidence)
     if points > MOST_LEVELS:
         raise ValueError(f"points: {points} levels of recall are more than {MOST_LEVELS}; use fewer, such as 101")
-    if by is None:
+    if not has_keys(by):
         raise ValueError("average_curve needs groups, whose curves are averaged: name the grouping columns, by=...")
     refuse_engine(frame)
     request = request_of(truth, score, by, positive, policies)

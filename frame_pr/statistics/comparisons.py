@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import filling, is_whole, one_of, public, whole
-from frame_pr.frames.columns import by_name, map_whole, refuse_clash, stacked
+from frame_pr.frames.columns import by_name, has_keys, map_whole, refuse_clash, stacked
 from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.frames.messages import did_you_mean, nearest, shown, warn
 from frame_pr.functions.evaluation import metric_names, sorted_by
@@ -21,7 +21,7 @@ from frame_pr.metrics.names import request_for
 from frame_pr.statistics.distributions import number_bounds, p_value
 from frame_pr.statistics.intervals import validate_confidence
 from frame_pr.statistics.paired_tests import TIE, compared_rows, p_values, refuse_delong, signs
-from frame_pr.statistics.unit_values import UnitValues, has_unit_values, keys_left, unit_values_of
+from frame_pr.statistics.unit_values import CLUSTERS_OF_ROWS, UnitValues, has_unit_values, keys_left, unit_values_of
 from frame_pr.statistics.unpaired_tests import COLUMNS as GROUP_COLUMNS
 from frame_pr.statistics.unpaired_tests import compare_groups
 
@@ -255,7 +255,7 @@ def compare(
         return unpaired.give(_in_order(unpaired.table, keys, unpaired.systems, correction, GROUP_COLUMNS), keys)
     if baseline is not None and not (isinstance(baseline, str) or is_whole(baseline)):
         raise TypeError(f"baseline takes the name of a system; got {shown(baseline)}")
-    by_groups = has_values or (by is not None and cluster is None and test != "delong")
+    by_groups = has_values or (has_keys(by) and cluster is None and test != "delong")
     unit = one_of("sampled", sampled, ("groups", "rows", None)) or ("groups" if by_groups else "rows")
     if truth is not None and score is not None and unit == "rows":
         for name, value in (("mean_over", mean_over), ("test", "permutation" if test == "permutation" else None)):
@@ -274,13 +274,15 @@ def compare(
         keys = [key for key in output.keys if key != "system"]
         refuse_clash(keys, COLUMNS)
         return output.give(_in_order(table, keys, (), correction, COLUMNS), keys)
+    if truth is not None and cluster is not None:
+        raise ValueError(CLUSTERS_OF_ROWS)
     if unit == "rows" or cluster is not None:
         raise ValueError(
             "cluster= and sampled='rows' are about rows that were drawn: a frame of metrics has groups only"
         )
     if test == "delong":
         raise ValueError("test='delong' compares the rows of one test set: give truth and a list of scores")
-    if by is None:
+    if not has_keys(by):
         raise ValueError("compare needs groups, whose values are paired: name the grouping columns, by=...")
     if has_values and "system" not in kind_of(frame).columns:
         raise ValueError(_NO_SYSTEM)

@@ -9,7 +9,7 @@ from typing import Any, Generic, Literal, NamedTuple, TypeAlias, get_args
 import polars as pl
 
 from frame_pr.frames.arguments import names_of, one_of
-from frame_pr.frames.columns import by_name, listed, map_whole
+from frame_pr.frames.columns import by_name, has_keys, listed, map_whole
 from frame_pr.frames.kinds import Frame, backend_class, kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import means_for, metric_names, refuse_no_keys, sorted_by
@@ -19,6 +19,7 @@ from frame_pr.inputs.rows import rows_of
 from frame_pr.metrics.aggregation import plan_for, values
 from frame_pr.metrics.names import metric, request_for
 
+CLUSTERS_OF_ROWS = "cluster= is about rows that were drawn together: with sampled='groups' leave it out"
 _SLACK = 1e-6
 """How far a share may lie below 0 or above 1, because other tools round floats, some to 32 bits."""
 Method: TypeAlias = Literal["closed form", "bootstrap"]
@@ -102,7 +103,7 @@ def sampling_unit(sampled: Any, cluster: Column | None, *, means: bool) -> str:
     unit: str = one_of("sampled", sampled, ("groups", "rows", None)) or default
     if unit == "groups":
         if cluster is not None:
-            raise ValueError("cluster= is about rows that were drawn together: with sampled='groups' leave it out")
+            raise ValueError(CLUSTERS_OF_ROWS)
         if not means:
             raise ValueError("sampled='groups' needs mean_over=, the keys of the groups that were drawn")
     return unit
@@ -115,7 +116,7 @@ def _read_metrics(
     for word, value in others.items():
         if value is not None:
             raise TypeError(f"{word}= is about rows, and without truth and score a frame has none: leave it out")
-    if by is None:
+    if not has_keys(by):
         raise TypeError("by names the columns that tell the rows of a frame of metrics apart, such as by='query'")
     names, keys = names_of("metrics", metrics, "names of columns"), listed("by", by)
     for key in keys:

@@ -358,7 +358,7 @@ def _zlib_or_text(content: bytes) -> bytes:
 
 def _zstd(content: bytes) -> bytes:
     text: str = pl.read_lines(content)["line"].str.join("\n").item()
-    return text.encode()
+    return _refuse_large(text.encode(), content)
 
 
 _COMPRESSED: dict[bytes, Callable[[bytes], bytes]] = {

@@ -418,7 +418,7 @@ REFUSED = [
     ({"by": None, "metrics": "precision@3"}, ValueError, "precision@3 has no closed form where rows are sampled"),
     ({"by": None, "test": "permutation"}, ValueError, "test= is about groups that were drawn: with sampled='rows'"),
     ({"cluster": "segment", "mean_over": "q"}, ValueError, "mean_over= is about groups that were drawn"),
-    ({"cluster": "segment", "sampled": "groups"}, ValueError, "cluster= and sampled='rows' are about rows"),
+    ({"cluster": "segment", "sampled": "groups"}, ValueError, "cluster= is about rows that were drawn together"),
     ({"by": None, "score": "a"}, ValueError, "score: compare takes two scores or more"),
     ({"by": None, "baseline": "x"}, ValueError, "baseline='x' is none of the systems"),
     ({"test": "wilcoxon"}, ValueError, "test='wilcoxon' tests whether differences are symmetric"),
@@ -443,6 +443,7 @@ REFUSED = [
     ({"score": ["a"]}, ValueError, "score: compare takes two scores or more"),
     ({"baseline": "aa"}, ValueError, "baseline='aa' is none of the systems; did you mean"),
     ({"by": None, "sampled": "groups"}, ValueError, "compare needs groups, whose values are paired"),
+    ({"by": [], "sampled": "groups"}, ValueError, "compare needs groups, whose values are paired"),
     ({"mean_over": "t"}, ValueError, "mean_over names 't', which is not one of the keys"),
 ]
 
@@ -471,3 +472,10 @@ def test_tables_of_figures_that_are_none(kind):
     infinite = table.with_columns(m=pl.when(pl.col("query") == 0).then(float("inf")).otherwise(0.0))
     with pytest.raises(ValueError, match="column 'm' holds inf: metrics are finite"):
         kind.read(fp.compare(kind(infinite), "m", by="query"))
+
+
+def test_no_keys_in_by_are_no_groups():
+    run = pl.DataFrame({"t": [1, 0, 1, 0, 1, 0], "a": [5, 4, 3, 2, 1, 0], "b": [0, 3, 1, 2, 5, 4]})
+    assert_same(
+        fp.compare(run, "roc_auc", "t", ["a", "b"], by=[]), fp.compare(run, "roc_auc", "t", ["a", "b"], sampled="rows")
+    )

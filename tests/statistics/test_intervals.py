@@ -311,6 +311,11 @@ REFUSED = [
     ({"cluster": "c"}, ValueError, "cluster column 'c' has 10 missing of 30: give each row its cluster"),
     ({"truth": None}, TypeError, "score without truth: rows need both, and a frame of metrics neither"),
     ({"truth": None, "score": None}, TypeError, "by names the columns that tell the rows of a frame of metrics apart"),
+    (
+        {"truth": None, "score": None, "by": []},
+        TypeError,
+        "by names the columns that tell the rows of a frame of metrics apart",
+    ),
     ({"truth": None, "score": None, "by": "q", "ties": "order"}, TypeError, "ties= is about rows, and without truth"),
     ({"truth": None, "score": None, "by": "q", "sampled": "rows"}, ValueError, "a frame of metrics has groups only"),
 ]

@@ -2,6 +2,7 @@ import bz2
 import gzip
 import lzma
 import re
+import tempfile
 import zlib
 from pathlib import Path
 
@@ -271,7 +272,14 @@ def test_a_document_of_two_runs_or_two_subtopics(file):
     assert fp.read_trec_qrels(file("q1 1 d1 1\nq1 2 d1 0\n")).height == 2
 
 
-@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress, zlib.compress])
+def zstd(text):
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "lines"
+        pl.LazyFrame({"line": text.decode().splitlines()}).sink_csv(file, include_header=False, compression="zstd")
+        return file.read_bytes()
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, bz2.compress, lzma.compress, zlib.compress, zstd])
 def test_a_small_file_of_much_text_is_refused(tmp_path, monkeypatch, compress):
     path = tmp_path / "run"
     path.write_bytes(compress(b"q1 Q0 d1 1 0.5 tag\n" + b" " * 100_000))
