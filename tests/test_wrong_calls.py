@@ -102,7 +102,7 @@ def test_engines_have_these_functions(engine):
 @pytest.mark.slow
 def test_frames_in_parts(monkeypatch):
     # Nothing is left in the folders of failed calls, but for this they are looked at for 0.3 s each.
-    monkeypatch.setattr(disk, "_LOOKS", 1)
+    monkeypatch.setattr(disk, "_QUIET_PAUSES", 1)
     parts = fp.partitioned(RUN, partitions=2, progress=False)
     door = next(door for door in doors() if door.name == "evaluate")
     in_parts = door._replace(function=lambda frame, *args, **given: parts.evaluate(*args, **given))
