@@ -79,7 +79,7 @@ def _digits_of(scores: pl.Series) -> int | None:
 
 
 def group_limit(*, places: bool) -> int:
-    """The number of groups that a key can distinguish."""
+    """Return the number of groups that a key can distinguish."""
     return _GROUPS_WITH_PLACES if places else _GROUPS
 
 
@@ -274,7 +274,7 @@ class SortKey:
         return self.truth_bit(pl.col("key") & 1).cast(pl.Int64)
 
     def ends(self, *, of: Literal["group", "block", "place", "row", "truth"]) -> pl.Expr:
-        """Whether the next one of the sorted column `key` is of another group, or block, and so on.
+        """Return whether the next one of the sorted column `key` is of another group, or block, and so on.
 
         "row": of another truth, in keys that hold the number of their row.
         """

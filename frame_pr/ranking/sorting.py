@@ -267,7 +267,7 @@ class Sort:
         return whole, units
 
     def _few(self, table: pl.DataFrame) -> bool:
-        """Whether there are so few distinct keys among many that it pays to count them before a sort."""
+        """Return whether there are so few distinct keys among many that it pays to count them before a sort."""
         place = pl.col("tie") if self.ordered else pl.lit(0) if self.key.places else None
         return is_few(table[[*self._parts, "truth"]], self.key.pack(place))
 
