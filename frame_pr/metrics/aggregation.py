@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.columns import side_by_side
+from frame_pr.frames.columns import map_whole, side_by_side
 from frame_pr.inputs.policies import BOUNDS, TIES
 from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.rows import Rows
@@ -19,8 +20,12 @@ from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.metric import FACTS, Aggregate, Aggregates, BlocksRead, Metric
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS, GRADED_COLUMNS, metric
 from frame_pr.metrics.rates import RATES
-from frame_pr.ranking.blocks import best_blocks, blocks_of, is_step
+from frame_pr.ranking.blocks import best_blocks, blocks_of, is_step, ranking_of
+from frame_pr.ranking.equal_groups import EqualGroups
 from frame_pr.ranking.sorting import Reached
+
+_LOOKS_FROM = 6
+"""The number of aggregates from which it pays to look for groups with equal counts."""
 
 
 class Plan(NamedTuple):
@@ -37,6 +42,12 @@ class Plan(NamedTuple):
     whole: bool
     """Whether weighted counts are whole numbers; otherwise they are multiples of `unit`."""
     undefined: float | None
+
+    @property
+    def thresholds(self) -> dict[str, Threshold]:
+        """Return the thresholds of metrics at a threshold, by name."""
+        cutoffs = (record.cutoff for record in self.metrics.values())
+        return {str(cutoff): cutoff for cutoff in cutoffs if isinstance(cutoff, Threshold)}
 
     @property
     def extra_sums(self) -> list[str]:
@@ -109,7 +120,35 @@ def plan_for(rows: Rows, names: Sequence[str], undefined: float | None = None, *
 def values(rows: Rows, named: Mapping[str, str], undefined: float | None = None) -> pl.LazyFrame:
     """Return one row per group: `group` and the metrics under these column names."""
     metric_plan = plan_for(rows, list(named.values()), undefined)
-    return finalize(aggregate(rows, metric_plan), ["group"], metric_plan).select("group", **renamed(named))
+    table = finalize(aggregate(rows, metric_plan), ["group"], metric_plan)
+    if _has_counts_alone(rows, metric_plan):
+        table = _once_for_equal_groups(rows, metric_plan, table.collect_schema())
+    return table.select("group", **renamed(named))
+
+
+def _has_counts_alone(rows: Rows, metric_plan: Plan) -> bool:
+    """Return whether values follow from whole counts of blocks, and it may pay to look for groups with equal counts."""
+    if rows.small or rows.groups is not None or len(metric_plan.over_groups) < _LOOKS_FROM:
+        return False
+    others = rows.weights.fractional or rows.gains.name or rows.totals or rows.has_unranked or rows.starts is not None
+    return not others and _needs_ranking(rows, metric_plan)
+
+
+def _once_for_equal_groups(rows: Rows, metric_plan: Plan, schema: pl.Schema) -> pl.LazyFrame:
+    """Return what `finalize` returns, computed once for all groups with equal counts."""
+    thresholds = [name for name, record in metric_plan.metrics.items() if record.kind == "threshold"]
+
+    def values_of(ranked: pl.DataFrame) -> pl.DataFrame:
+        equal = EqualGroups.of(ranked, rows.key)
+        if equal is None:
+            sums = _aggregate_ranking(rows, metric_plan, ranked.lazy())
+            return finalize(sums, ["group"], metric_plan).collect(engine="streaming")
+        sums = _aggregate_ranking(replace(rows, key=equal.key), metric_plan, equal.blocks)
+        distinct = finalize(sums, [], metric_plan._replace(key=equal.key)).collect(engine="in-memory")
+        return equal.gather(distinct, thresholds)
+
+    arguments, _ = _blocks_needed(rows, metric_plan)
+    return map_whole(ranking_of(rows, **arguments), values_of, schema)
 
 
 def renamed(named: Mapping[str, str]) -> dict[str, pl.Expr]:
@@ -119,36 +158,40 @@ def renamed(named: Mapping[str, str]) -> dict[str, pl.Expr]:
 
 def aggregate(rows: Rows, metric_plan: Plan) -> pl.LazyFrame:
     """Return one row per group, sorted: `group`, and the facts and aggregates that the formulas name."""
+    if _needs_ranking(rows, metric_plan):
+        return _aggregate_ranking(rows, metric_plan)
+    return _aggregate_rows(rows, metric_plan)
+
+
+def _needs_ranking(rows: Rows, metric_plan: Plan) -> bool:
+    """Return whether the rows have to be sorted."""
     metrics, ties = metric_plan.metrics.values(), rows.request.ties
-    cutoffs = {str(record.cutoff): record.cutoff for record in metrics if isinstance(record.cutoff, Threshold)}
     # Metrics at thresholds and facts need no ranking, unless they add up gains.
-    needs_no_ranking = all(isinstance(record.cutoff, Threshold) or not record.aggregates[ties] for record in metrics)
-    if needs_no_ranking and not metric_plan.extra_sums and rows.starts is None and not rows.weights.fractional:
-        return _aggregate_rows(rows, metric_plan, cutoffs)
-    return _aggregate_ranking(rows, metric_plan, cutoffs)
+    of_rows = all(isinstance(record.cutoff, Threshold) or not record.aggregates[ties] for record in metrics)
+    return not of_rows or bool(metric_plan.extra_sums) or rows.starts is not None or rows.weights.fractional
 
 
-def _aggregate_rows(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Threshold]) -> pl.LazyFrame:
+def _aggregate_rows(rows: Rows, metric_plan: Plan) -> pl.LazyFrame:
     """Aggregate over unsorted rows, which is enough for facts and thresholds."""
     weight = pl.col("weight")
     if rows.weights.name is None:
         weight = (~pl.col("dropped")).cast(pl.Int64) if rows.key.drops else pl.lit(1, dtype=pl.Int64)
     table = rows.frame.with_columns(weight=rows.times(weight))
     aggregates = {name: FACTS[name].over_rows for name in metric_plan.facts}
-    for cutoff in cutoffs.values():
+    for cutoff in metric_plan.thresholds.values():
         reached = rows.key.score_reaches(code_reached(cutoff.threshold, rows.key))
         aggregates |= cutoff.over_rows(pl.col("truth"), reached, pl.col("weight"))
     sums = aggregate_blocks(table, aggregates, rows.groups, in_order=False).sort("group")
     return with_totals(sums, rows.totals, in_units=False)
 
 
-def _aggregate_ranking(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Threshold]) -> pl.LazyFrame:
-    """Aggregate over the blocks of the ranking."""
-    in_units, metrics = rows.weights.fractional, metric_plan.metrics.values()
+def _blocks_needed(rows: Rows, metric_plan: Plan) -> tuple[dict[str, Any], bool]:
+    """Return the arguments of `blocks_of`, and whether to aggregate the steps apart from all blocks."""
+    metrics = metric_plan.metrics.values()
     hits_may_lack = bool(rows.request.keeps_unscored or rows.totals or rows.starts is not None)
     blocks_read = {_blocks_read(record, rows) for record in metrics}
     first = "first" in blocks_read or (hits_may_lack and "first without hits" in blocks_read)
-    codes = {name: code_reached(cutoff.threshold, rows.key) for name, cutoff in cutoffs.items()}
+    codes = {name: code_reached(cutoff.threshold, rows.key) for name, cutoff in metric_plan.thresholds.items()}
     k_at: dict[str, Reached] = {f"k@{name}": partial(SortKey.reaches, code=code) for name, code in codes.items()}
     if "retrieved_rows" in metric_plan.facts and rows.has_unranked:
         k_at["retrieved_k"] = SortKey.is_retrieved
@@ -162,15 +205,24 @@ def _aggregate_ranking(rows: Rows, metric_plan: Plan, cutoffs: Mapping[str, Thre
     apart = not steps and len(blocks_read) > 1 and columns.isdisjoint(("ties", "misses"))
     columns |= {"hits", "first"} if apart else set()
     sums_read = metric_plan.extra_sums
-    table = blocks_of(rows, columns, steps=steps, first=first, k_at=k_at, ranks=ranks, extra_sums=sums_read)
-    if not rows.has_unranked and "retrieved_k" in columns:
+    arguments = {"columns": columns, "steps": steps, "first": first, "k_at": k_at, "ranks": ranks}
+    return {**arguments, "extra_sums": sums_read}, apart
+
+
+def _aggregate_ranking(rows: Rows, metric_plan: Plan, ranked: pl.LazyFrame | None = None) -> pl.LazyFrame:
+    """Aggregate over the blocks of the ranking. `ranked`: the table of `sorted_blocks`, if it exists already."""
+    in_units = rows.weights.fractional
+    arguments, apart = _blocks_needed(rows, metric_plan)
+    table = blocks_of(rows, **arguments, ranked=ranked)
+    if not rows.has_unranked and "retrieved_k" in arguments["columns"]:
         table = table.with_columns(retrieved_k="k")
     # Known totals replace the facts where these are first needed: in blocks only if an aggregate names them there.
     in_blocks = not metric_plan.columns.isdisjoint(FACTS)
     if rows.totals and in_blocks:
         table = with_totals(table, rows.totals, in_units=in_units)
     if apart:
-        sums = _aggregate_steps_apart(table, metric_plan, rows, is_step(sums_read, first=first, ranks=bool(ranks)))
+        steps = is_step(arguments["extra_sums"], first=arguments["first"], ranks=bool(arguments["ranks"]))
+        sums = _aggregate_steps_apart(table, metric_plan, rows, steps)
     else:
         sums = aggregate_blocks(table, metric_plan.over_groups, rows.groups, fills_nulls=not rows.small)
     # A group without rows has no block that could carry its totals.

@@ -60,8 +60,7 @@ def blocks_of(
     step, too. `extra_sums`: the needed ones of `EXTRA_SUMS`, of each block alone; a block with such a sum is a step,
     too. `ranked`: the table of `sorted_blocks`, if it exists already.
     """
-    key = rows.key
-    wanted = {needed for name in columns for needed in (name, *_NEEDS.get(name, ()))}
+    key, wanted = rows.key, _wanted(columns, steps=steps, first=first)
 
     def if_retrieved(value: pl.Expr) -> pl.Expr:
         # Most frames have no other rows, and testing every block takes time.
@@ -71,16 +70,15 @@ def blocks_of(
         # Do not even plan a column that is not needed: for few rows, the plan takes longer than the rows.
         return {name: expression() for name, expression in expressions.items() if name in wanted}
 
-    wanted |= ({HITS.block} if steps else set()) | ({"first"} if first else set())
     retrieved = key.is_retrieved() if rows.has_unranked else pl.lit(True)
     counts = [count for count in CUMULATIVE_COUNTS if count.upto in wanted] + [UNJUDGED] * (
         UNJUDGED.block in extra_sums
     )
     # Running totals over the whole frame; the numbers of blocks and of groups are differences of them.
     if ranked is None:
-        early = steps and "first" not in wanted
-        sort = Sort.of(rows, wanted, extra_sums, k_at, ranks, steps=early, each_row=each_row)
-        ranked = sorted_blocks(rows, sort)
+        ranked = ranking_of(
+            rows, columns, steps=steps, first=first, each_row=each_row, k_at=k_at, ranks=ranks, extra_sums=extra_sums
+        )
     blocks = ranked.with_columns(
         last=ends(pl.col("group")),
         **({HITS.block: difference(HITS.run)} if HITS.block in wanted else {}),
@@ -125,6 +123,29 @@ def blocks_of(
         blocks = blocks.with_columns(if_retrieved(pl.col(count.upto)) for count in counts)
     figures = running_columns(in_ranges=rows.starts is not None)
     return blocks.with_columns(**{name: figure for name, figure in figures.items() if name in wanted})
+
+
+def ranking_of(
+    rows: Rows,
+    columns: Collection[str],
+    *,
+    steps: bool,
+    first: bool,
+    k_at: Mapping[str, Reached],
+    ranks: Sequence[RankOf],
+    extra_sums: Sequence[str],
+    each_row: bool = False,
+) -> pl.LazyFrame:
+    """Return the table of `sorted_blocks` from which `blocks_of` computes these columns."""
+    wanted = _wanted(columns, steps=steps, first=first)
+    early = steps and "first" not in wanted
+    return sorted_blocks(rows, Sort.of(rows, wanted, extra_sums, k_at, ranks, steps=early, each_row=each_row))
+
+
+def _wanted(columns: Collection[str], *, steps: bool, first: bool) -> set[str]:
+    """Return these columns of blocks and those from which they are computed."""
+    wanted = {needed for name in columns for needed in (name, *_NEEDS.get(name, ()))}
+    return wanted | ({HITS.block} if steps else set()) | ({"first"} if first else set())
 
 
 def is_step(extra_sums: Sequence[str], *, first: bool, ranks: bool) -> pl.Expr:
