@@ -234,17 +234,21 @@ class SortKey:
         if self.layout == WIDE:
             return pl.col("bits")
         wide = replace(self, layout=WIDE)
-        rank = (pl.col("bits") & (self.layout.scores * self._room - 1)) // self._room
-        steps = rank * self.layout.step
-        code = self._best + steps if self.ascending else self._best - steps
-        if self.layout.digits is not None:
-            number = code.cast(pl.Float64)
-            code = score_code(number / (number * 0 + 10**self.layout.digits), pl.Float64(), pl.Int64)
-        code = pl.when(rank < self._unretrieved).then(code).cast(pl.Int128)
+        rank = self._rank_bits() // self._room
+        code = pl.when(rank < self._unretrieved).then(self._code_of(rank)).cast(pl.Int128)
         wide_rank = wide._rank(code).fill_null(pl.lit(wide._unretrieved, dtype=pl.Int128))
         if self.drops:
             wide_rank = pl.when(rank == self._dropped).then(pl.lit(wide._dropped, dtype=pl.Int128)).otherwise(wide_rank)
         return (self.group().cast(pl.Int128) * _SCORES + wide_rank) * wide._room
+
+    def _code_of(self, rank: pl.Expr) -> pl.Expr:
+        """Return the code in `WIDE` of a rank in this layout."""
+        steps = rank * self.layout.step
+        code = self._best + steps if self.ascending else self._best - steps
+        if self.layout.digits is None:
+            return code
+        number = code.cast(pl.Float64)
+        return score_code(number / (number * 0 + 10**self.layout.digits), pl.Float64(), pl.Int64)
 
     def score_reaches(self, code: int | pl.Expr) -> pl.Expr:
         """Return whether the score of a row is at least as good as this code; null if the score is missing."""
@@ -324,6 +328,10 @@ class SortKey:
     def rank_key(self) -> pl.Expr:
         """Return an integer that is larger for a better score."""
         return _HIGHEST - self._rank_bits() // self._room
+
+    def score(self) -> pl.Expr:
+        """Return the score of a retrieved row."""
+        return score_of(self._code_of(self._rank_bits() // self._room), self.dtype)
 
     def threshold(self, rank_key: pl.Expr) -> pl.Expr:
         """Return the score of this rank_key."""

@@ -20,7 +20,7 @@ from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.metric import FACTS, Aggregate, Aggregates, BlocksRead, Metric
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS, GRADED_COLUMNS, metric
 from frame_pr.metrics.rates import RATES
-from frame_pr.ranking.blocks import best_blocks, blocks_of, is_step, ranking_of
+from frame_pr.ranking.blocks import best_blocks, blocks_of, is_step, sort_for
 from frame_pr.ranking.equal_groups import EqualGroups
 from frame_pr.ranking.sorting import Reached
 
@@ -121,34 +121,36 @@ def values(rows: Rows, named: Mapping[str, str], undefined: float | None = None)
     """Return one row per group: `group` and the metrics under these column names."""
     metric_plan = plan_for(rows, list(named.values()), undefined)
     table = finalize(aggregate(rows, metric_plan), ["group"], metric_plan)
-    if _has_counts_alone(rows, metric_plan):
+    if _may_have_equal_groups(rows, metric_plan):
         table = _once_for_equal_groups(rows, metric_plan, table.collect_schema())
     return table.select("group", **renamed(named))
 
 
-def _has_counts_alone(rows: Rows, metric_plan: Plan) -> bool:
-    """Return whether values follow from whole counts of blocks, and it may pay to look for groups with equal counts."""
-    if rows.small or rows.groups is not None or len(metric_plan.over_groups) < _LOOKS_FROM:
-        return False
-    others = rows.weights.fractional or rows.gains.name or rows.totals or rows.has_unranked or rows.starts is not None
-    return not others and _needs_ranking(rows, metric_plan)
+def _may_have_equal_groups(rows: Rows, metric_plan: Plan) -> bool:
+    """Return whether values follow from counts of the rows of a group alone, and it may pay to look for equal groups."""
+    others = rows.gains.name or rows.totals or rows.has_unranked or rows.starts is not None or rows.groups is not None
+    large = not rows.small and len(metric_plan.over_groups) >= _LOOKS_FROM
+    return large and not others and _needs_ranking(rows, metric_plan)
 
 
 def _once_for_equal_groups(rows: Rows, metric_plan: Plan, schema: pl.Schema) -> pl.LazyFrame:
-    """Return what `finalize` returns, computed once for all groups with equal counts."""
+    """Return what `finalize` returns, computed once for groups with equal counts."""
     thresholds = [name for name, record in metric_plan.metrics.items() if record.kind == "threshold"]
-
-    def values_of(ranked: pl.DataFrame) -> pl.DataFrame:
-        equal = EqualGroups.of(ranked, rows.key)
-        if equal is None:
-            sums = _aggregate_ranking(rows, metric_plan, ranked.lazy())
-            return finalize(sums, ["group"], metric_plan).collect(engine="streaming")
-        sums = _aggregate_ranking(replace(rows, key=equal.key), metric_plan, equal.blocks)
-        distinct = finalize(sums, [], metric_plan._replace(key=equal.key)).collect(engine="in-memory")
-        return equal.gather(distinct, thresholds)
-
     arguments, _ = _blocks_needed(rows, metric_plan)
-    return map_whole(ranking_of(rows, **arguments), values_of, schema)
+    sort = sort_for(rows, **arguments)
+
+    def values_of(table: pl.DataFrame) -> pl.DataFrame:
+        sorted_rows = sort.sorted(table)
+        equal = EqualGroups.of(sort, sorted_rows)
+        if equal is None:
+            sums = _aggregate_ranking(rows, metric_plan, sort.totals(sorted_rows).lazy())
+            return finalize(sums, ["group"], metric_plan).collect(engine="streaming")
+        blocks, key = equal.blocks(sort, rows.key)
+        sums = _aggregate_ranking(replace(rows, key=key), metric_plan, blocks)
+        values = finalize(sums, [], metric_plan._replace(key=key)).collect(engine="in-memory")
+        return equal.gather(values, thresholds, rows.key)
+
+    return map_whole(rows.frame.select(sort.inputs), values_of, schema)
 
 
 def renamed(named: Mapping[str, str]) -> dict[str, pl.Expr]:

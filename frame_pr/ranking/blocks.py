@@ -76,9 +76,10 @@ def blocks_of(
     )
     # Running totals over the whole frame; the numbers of blocks and of groups are differences of them.
     if ranked is None:
-        ranked = ranking_of(
+        sort = sort_for(
             rows, columns, steps=steps, first=first, each_row=each_row, k_at=k_at, ranks=ranks, extra_sums=extra_sums
         )
+        ranked = sorted_blocks(rows, sort)
     blocks = ranked.with_columns(
         last=ends(pl.col("group")),
         **({HITS.block: difference(HITS.run)} if HITS.block in wanted else {}),
@@ -125,7 +126,7 @@ def blocks_of(
     return blocks.with_columns(**{name: figure for name, figure in figures.items() if name in wanted})
 
 
-def ranking_of(
+def sort_for(
     rows: Rows,
     columns: Collection[str],
     *,
@@ -135,11 +136,11 @@ def ranking_of(
     ranks: Sequence[RankOf],
     extra_sums: Sequence[str],
     each_row: bool = False,
-) -> pl.LazyFrame:
-    """Return the table of `sorted_blocks` from which `blocks_of` computes these columns."""
+) -> Sort:
+    """Return the sort that gives `blocks_of` what it needs for these columns."""
     wanted = _wanted(columns, steps=steps, first=first)
     early = steps and "first" not in wanted
-    return sorted_blocks(rows, Sort.of(rows, wanted, extra_sums, k_at, ranks, steps=early, each_row=each_row))
+    return Sort.of(rows, wanted, extra_sums, k_at, ranks, steps=early, each_row=each_row)
 
 
 def _wanted(columns: Collection[str], *, steps: bool, first: bool) -> set[str]:

@@ -1,15 +1,13 @@
-"""Groups with equal counts in the table of sorted blocks, so that metrics are computed once for all of them.
+"""Groups with equal counts among sorted rows, so that metrics are computed once for all of them.
 
-Small groups repeat: there are few ways in which five rows may be ranked. Metrics read only the counts of blocks, and a
-threshold is the score of a block. So metrics are computed with the number of the block in place of its score, and the
-scores are gathered at the end.
+Small groups repeat: there are few ways to rank five rows. Metrics read counts of blocks, and a threshold is the score
+of a block. So metrics are computed for one group of each kind, with k in place of the score, and then gathered.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from itertools import count
 from typing import NamedTuple
 
 import polars as pl
@@ -17,97 +15,106 @@ import polars as pl
 from frame_pr.inputs.sort_keys import SortKey
 from frame_pr.inputs.weights import ROWS
 from frame_pr.ranking.blocks import difference
-from frame_pr.ranking.sorting import ends, starts
+from frame_pr.ranking.sorting import Sort, SortedRows
 
-_MOST_ROWS = 15
-"""The number of rows up to which a group may have equal groups."""
-_SAMPLE = 2**15
-"""The number of blocks in the sample, from the middle of the table."""
-_OF_BLOCK = ("size", "last_within")
-"""The columns of `sorted_blocks` that count in a block alone; the other counts are running totals."""
+_MOST_ROWS = 8, 16
+"""The numbers of rows up to which groups are compared."""
+_MOST_DIFFERENT = 0.5
+"""The largest share of different groups at which equal groups are used."""
+_BITS = 58
+"""The largest number of bits of a group."""
+_SAMPLES = 16, 2**11
+"""The number of samples, and of rows in each of them."""
 
 
 class EqualGroups(NamedTuple):
-    """The groups of a table of `sorted_blocks`. One of each set of equal groups represents the others."""
+    """Groups of sorted rows. One of each set of equal groups represents the others."""
 
-    blocks: pl.LazyFrame
-    """The table of `sorted_blocks` of the representatives. Their scores are the numbers of blocks in their group."""
-    key: SortKey
-    """The key of these blocks."""
+    rows: SortedRows
+    keys: pl.Series
+    """All rows, and their keys."""
+    representatives: pl.DataFrame
+    """The rows of the representatives."""
     groups: pl.DataFrame
-    """For each group: `group`, the row of its `first` block, and the number of its `representative`."""
-    ranked: pl.DataFrame
-    score_key: SortKey
-    """The blocks of all groups, and their key."""
+    """For each group, in order: `group`, its `first` row, and the number of its `representative`."""
 
     @classmethod
-    def of(cls, ranked: pl.DataFrame, key: SortKey) -> EqualGroups | None:
-        """Find the equal groups of a table of `sorted_blocks`. None if most blocks are in groups without an equal."""
-        if ranked.height > 4 * _SAMPLE and _represented(ranked.slice(ranked.height // 2, _SAMPLE)) is None:
+    def of(cls, sort: Sort, rows: SortedRows) -> EqualGroups | None:
+        """Find equal groups. None if rows do not count once each, or if samples show that most groups differ."""
+        table, (samples, size) = rows.table.collect(engine="in-memory"), _SAMPLES
+        if not {*table.columns} <= {"key", "last_within"}:
             return None
-        represented = _represented(ranked)
-        if represented is None:
+        sample = pl.concat(table.slice(i * table.height // samples, size) for i in range(samples))
+        most = next((most for most in _MOST_ROWS if _represented(sort, sample, rows, most)), None)
+        if most is None or (represented := _represented(sort, table, rows, most)) is None:
             return None
         groups, representatives = represented
-        rows = representatives.select("first", row=pl.int_ranges("first", pl.col("last") + 1)).explode("row")
-        row = rows["row"]
-        blocks = ranked.lazy().select(
-            *(pl.col(name).gather(row) for name in ("group", *_OF_BLOCK) if name in ranked.columns),
-            *(
-                (pl.col(run).gather(row) - pl.col(run).shift(1, fill_value=0).gather(row)).cum_sum()
-                for run in _running_totals(ranked)
-            ),
-        )
-        number_key = replace(key, dtype=pl.Int64(), ascending=True)
-        if "bits" in ranked.columns:
-            score = row - rows["first"]
-            blocks = blocks.with_columns(score.alias("score"), truth=False).with_columns(bits=number_key.pack())
-        return cls(blocks, number_key, groups, ranked, key)
+        row = representatives.select(pl.int_ranges("first", pl.col("last") + 1).explode()).to_series()
+        return cls(rows, table["key"], table[row], groups)
 
-    def gather(self, values: pl.DataFrame, thresholds: Collection[str]) -> pl.DataFrame:
+    def blocks(self, sort: Sort, key: SortKey) -> tuple[pl.LazyFrame, SortKey]:
+        """Return the table of `sorted_blocks` of the representatives, and its key. Scores are the k of blocks.
+
+        `key`: that of the scores.
+        """
+        blocks = sort.totals(self.rows._replace(table=self.representatives.lazy())).lazy()
+        key = replace(key, dtype=pl.Int64(), ascending=True, places=False)
+        if "bits" in sort.outputs:
+            blocks = blocks.with_columns(score=difference(ROWS.run), truth=False)
+            blocks = blocks.with_columns(pl.col("score").cum_sum().over("group")).with_columns(bits=key.pack())
+        return blocks, key
+
+    def gather(self, values: pl.DataFrame, thresholds: Collection[str], key: SortKey) -> pl.DataFrame:
         """Return `group` and the values of all groups, from those of the representatives.
 
-        `thresholds`: the names of the values that are numbers of blocks.
+        `thresholds`: the values that are the k of a block. `key`: that of the scores.
         """
-        table = self.groups.select("group").hstack(values[self.groups["representative"]])
-        score = self.score_key.threshold(self.score_key.rank_key())
+        index = self.groups["representative"]
+        table = values.lazy().select(_gathered(column, index) for column in values)
+        table = self.groups.select("group").hstack(table.collect(engine="in-memory"))
         for name in thresholds:
-            block = self.groups["first"] + table[name]
-            table = table.with_columns(self.ranked.select(pl.col("bits").gather(block)).select(score.alias(name)))
+            last_row = (self.groups["first"] + table[name] - 1).alias("row")
+            scores = pl.DataFrame({"key": self.keys}).lazy().select(pl.col("key").gather(last_row))
+            scores = scores.select(bits=self.rows.key.bits()).select(self.rows.key.score().alias(name))
+            table = table.with_columns(scores.collect(engine="in-memory"))
         return table
 
 
-def _running_totals(ranked: pl.DataFrame) -> list[str]:
-    return [name for name in ranked.columns if name not in ("group", "bits", *_OF_BLOCK)]
+def _gathered(column: pl.Series, index: pl.Series) -> pl.Expr:
+    """Return the values of a column at an index."""
+    value = pl.col(column.name)
+    if not column.null_count():
+        return value.gather(index)
+    # In half the time that a column with nulls takes.
+    return pl.when(value.is_not_null().cast(pl.UInt8).gather(index) == 1).then(value.fill_null(0).gather(index))
 
 
-def _represented(ranked: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame] | None:
-    """Return all groups with the numbers of their representatives, and the representatives; None if it does not pay."""
-    groups = ranked.with_row_index("last").filter(ends(pl.col("group")))
-    groups = groups.select("group", pl.col("last").cast(pl.Int64), rows=difference(ROWS.run))
-    groups = groups.with_columns(first=pl.col("last").shift(1, fill_value=-1) + 1)
-    blocks = pl.col("last") + 1 - pl.col("first")
-
-    # The counts of a block are the digits of a number. Such numbers are in turn the digits of the number of a group.
-    counts = [difference(run) for run in _running_totals(ranked)]
-    counts += [pl.col(name).cast(pl.Int64) for name in _OF_BLOCK if name in ranked.columns]
-    largest = ranked.select(counted.clip(upper_bound=_MOST_ROWS).max().alias(str(i)) for i, counted in enumerate(counts))
-    digit, base = pl.lit(0, dtype=pl.Int64), 1
-    for counted, most in zip(counts, largest.row(0), strict=True):
-        digit, base = digit + counted * base, base * (most + 1)
-    places = next(digits for digits in count() if base ** (digits + 1) > 2**63)
-    if places == 0:
+def _represented(
+    sort: Sort, table: pl.DataFrame, rows: SortedRows, most_rows: int
+) -> tuple[pl.DataFrame, pl.DataFrame] | None:
+    """Return all groups and the representatives, of groups up to a number of rows. None if most groups differ."""
+    marked, marks = sort.marks(table.lazy(), rows.key)
+    # The marks of a row are the bits of a digit. The digits of the last rows up to a row are those of its number.
+    bits, dtype = len(marks), pl.UInt32 if len(marks) * most_rows <= 32 else pl.UInt64
+    if bits * most_rows > _BITS:
         return None
-    number = pl.col("digit")
-    for _ in range(1, min(places, groups.select(blocks.max()).item())):
-        number = pl.col("digit") + pl.when("start").then(0).otherwise(number.shift(1) * base)
-    numbers = ranked.select(digit=digit, start=starts(pl.col("group"))).select(number).to_series()
-
-    is_exact = (pl.col("rows") <= _MOST_ROWS) & (blocks <= places)
-    number = pl.when(is_exact).then(numbers.gather(groups["last"])).otherwise(-pl.col("last"))
-    groups = groups.with_columns(number=number)
-    representatives = groups.unique("number", keep="any").sort("last").with_row_index("representative")
-    if 2 * representatives.select(blocks.sum()).item() > ranked.height:
+    digit = pl.sum_horizontal(mark.cast(dtype) * 2**i for i, mark in enumerate(marks))
+    numbered = marked.select("key", number=digit, is_last=rows.key.ends(of="group"))
+    numbered = numbered.with_columns(is_first=pl.col("is_last").shift(1, fill_value=True))
+    for size in (1, 2, 4, 8)[:most_rows.bit_length()-1]:
+        before = pl.col("number").shift(size) * pl.lit(2**(size * bits), dtype=dtype)
+        numbered = numbered.with_columns(
+            number=pl.col("number") + pl.when("is_first").then(pl.lit(0, dtype=dtype)).otherwise(before),
+            is_first=pl.col("is_first") | pl.col("is_first").shift(size, fill_value=True),
+        )
+    lasts = numbered.with_row_index("last").filter("is_last").with_columns(pl.col("last", "number").cast(pl.Int64))
+    first, size = pl.col("last").shift(1, fill_value=-1) + 1, pl.col("last") - pl.col("last").shift(1, fill_value=-1)
+    number = pl.when(size <= most_rows).then(pl.col("number") * 2**5 + size).otherwise(-pl.col("last"))
+    groups = lasts.select("last", first=first, number=number, group=rows.key.group("key")).collect(engine=rows.engine)
+    representatives = groups.lazy().unique("number", keep="any").sort("last").with_row_index("representative")
+    represented = representatives.collect(engine="in-memory")
+    if represented.height > _MOST_DIFFERENT * groups.height:
         return None
-    numbered = representatives.select("number", "representative")
-    return groups.join(numbered, on="number", how="left", maintain_order="left"), representatives
+    numbers = represented.lazy().select("number", "representative")
+    joined = groups.lazy().join(numbers, on="number", how="left", maintain_order="left")
+    return joined.select("group", "first", "representative").collect(engine="in-memory"), represented

@@ -336,10 +336,7 @@ class Sort:
             runs["ties_run"] = _times(
                 (tied & key.is_retrieved() if self.unranked else tied).cast(pl.Int64), count
             ).cum_sum()
-        reached = {name: reaches(key) for name, reaches in self.k_at.items()}
-        if any("group" in condition.meta.root_names() for condition in reached.values()):
-            # Codes may depend on the system of the group.
-            table = table.with_columns(group=key.group())
+        table, reached = self._reached(table, key)
         runs |= {name: _times(condition.cast(pl.Int64), weight).cum_sum() for name, condition in reached.items()}
         end = self._end(key)
         hits = _times(key.truth(), weight)
@@ -372,6 +369,20 @@ class Sort:
         return table.select(
             made.get(name, pl.col(name)).cast(dtype).alias(name) for name, dtype in self.outputs.items()
         )
+
+    def marks(self, table: pl.LazyFrame, key: SortKey) -> tuple[pl.LazyFrame, list[pl.Expr]]:
+        """Return sorted rows, and what all counts of a group follow from if each row counts once and is retrieved."""
+        table, reached = self._reached(table.with_columns(bits=key.bits()), key)
+        ends = [self._end(key), *([key.ends(of="block")] if self.ordered or self.by_truth else [])]
+        return table, [key.truth() == 1, *ends, *reached.values()]
+
+    def _reached(self, table: pl.LazyFrame, key: SortKey) -> tuple[pl.LazyFrame, dict[str, pl.Expr]]:
+        """Return whether rows count for each of `k_at`, and the table with the columns that this reads."""
+        reached = {name: reaches(key) for name, reaches in self.k_at.items()}
+        if any("group" in condition.meta.root_names() for condition in reached.values()):
+            # Codes may depend on the system of the group.
+            table = table.with_columns(group=key.group())
+        return table, reached
 
     def _weight(self, key: SortKey, count: pl.Expr | None) -> pl.Expr | None:
         """Return what a row counts; None if every row counts once."""
