@@ -127,7 +127,7 @@ def values(rows: Rows, named: Mapping[str, str], undefined: float | None = None)
 
 
 def _may_have_equal_groups(rows: Rows, metric_plan: Plan) -> bool:
-    """Return whether values follow from counts of the rows of a group alone, and it may pay to look for equal groups."""
+    """Return whether values follow from the sorted rows of a group, and it may pay to look for equal groups."""
     others = rows.gains.name or rows.totals or rows.has_unranked or rows.starts is not None or rows.groups is not None
     large = not rows.small and len(metric_plan.over_groups) >= _LOOKS_FROM
     return large and not others and _needs_ranking(rows, metric_plan)
@@ -144,11 +144,11 @@ def _once_for_equal_groups(rows: Rows, metric_plan: Plan, schema: pl.Schema) -> 
         equal = EqualGroups.of(sort, sorted_rows)
         if equal is None:
             sums = _aggregate_ranking(rows, metric_plan, sort.totals(sorted_rows).lazy())
-            return finalize(sums, ["group"], metric_plan).collect(engine="streaming")
+            return finalize(sums, ["group"], metric_plan).collect(engine="in-memory")
         blocks, key = equal.blocks(sort, rows.key)
         sums = _aggregate_ranking(replace(rows, key=key), metric_plan, blocks)
         values = finalize(sums, [], metric_plan._replace(key=key)).collect(engine="in-memory")
-        return equal.gather(values, thresholds, rows.key)
+        return equal.gather(values, thresholds)
 
     return map_whole(rows.frame.select(sort.inputs), values_of, schema)
 
