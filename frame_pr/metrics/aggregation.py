@@ -24,7 +24,7 @@ from frame_pr.ranking.blocks import best_blocks, blocks_of, is_step, sort_for
 from frame_pr.ranking.equal_groups import EqualGroups
 from frame_pr.ranking.sorting import Reached
 
-_LOOKS_FROM = 6
+_LOOKS_FROM = 5
 """The number of aggregates from which it pays to look for groups with equal counts."""
 
 
