@@ -44,7 +44,7 @@ class EqualGroups(NamedTuple):
     def of(cls, sort: Sort, rows: SortedRows) -> EqualGroups | None:
         """Find equal groups. None if rows are weighted or samples show too few equal groups."""
         table, (samples, size) = rows.table.collect(engine="in-memory"), _SAMPLES
-        if not {*table.columns} <= {"key", "last_within"}:
+        if table.is_empty() or not {*table.columns} <= {"key", "last_within"}:
             return None
         sample = pl.concat(table.slice(i * table.height // samples, size) for i in range(samples))
         groups_per_row = sample.select(rows.key.ends(of="group").mean()).item()
