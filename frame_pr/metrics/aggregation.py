@@ -25,7 +25,7 @@ from frame_pr.ranking.equal_groups import EqualGroups
 from frame_pr.ranking.sorting import Reached
 
 _LOOKS_FROM = 5
-"""The number of aggregates from which it pays to look for groups with equal counts."""
+"""The number of aggregates from which it pays to look for groups with equal rankings."""
 
 
 class Plan(NamedTuple):
@@ -134,7 +134,7 @@ def _may_have_equal_groups(rows: Rows, metric_plan: Plan) -> bool:
 
 
 def _once_for_equal_groups(rows: Rows, metric_plan: Plan, schema: pl.Schema) -> pl.LazyFrame:
-    """Return what `finalize` returns, computed once for groups with equal counts."""
+    """Return what `finalize` returns, computed once for groups with equal rankings."""
     thresholds = [name for name, record in metric_plan.metrics.items() if record.kind == "threshold"]
     arguments, _ = _blocks_needed(rows, metric_plan)
     sort = sort_for(rows, **arguments)
