@@ -74,7 +74,10 @@ class Template:
 
     def _new_copy(self) -> None:
         cell = Cell()
-        self._free.append((cell, self._build(self._empty, cell=cell)))
+        plan = self._build(self._empty, cell=cell)
+        # polars keeps the plan that it resolved for the schema, and each later collect starts from there.
+        plan.collect_schema()
+        self._free.append((cell, plan))
         self.columns = cell.columns
 
     def run(self, columns: list[pl.Series]) -> pl.DataFrame | None:
