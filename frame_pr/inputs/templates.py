@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import polars as pl
 
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.kinds import SMALL, collected
+from frame_pr.frames.kinds import SMALL, collected, in_pool
 from frame_pr.inputs.data_warnings import COUNT_OF_TALLY
 from frame_pr.inputs.keys import Digit
 
@@ -74,7 +74,7 @@ class Template:
 
     def _new_copy(self) -> None:
         cell = Cell()
-        plan = self._build(self._empty, cell=cell)
+        plan = in_pool(self._build(self._empty, cell=cell))
         # polars keeps the plan that it resolved for the schema, and each later collect starts from there.
         plan.collect_schema()
         self._free.append((cell, plan))
