@@ -218,18 +218,18 @@ def _with_ideals(sums: pl.LazyFrame, best: pl.LazyFrame, aggregates: Aggregates)
 
 def finalize(sums: pl.LazyFrame, keys: Sequence[str], metric_plan: Plan) -> pl.LazyFrame:
     """Compute the metrics from the facts and aggregates."""
-    made: dict[str, pl.Expr] = {}
+    unpacked: dict[str, pl.Expr] = {}
+    rank_keys = [name for name, part in metric_plan.aggregates.items() if part.kind.is_threshold]
     for name, part in metric_plan.aggregates.items():
         if part.kind.extreme is not None:
-            made[name], rank_key = parts_of_largest(pl.col(name))
-            made[f"threshold@{name}"] = metric_plan.key.threshold(rank_key)
-        elif part.kind.is_threshold:
-            made[name] = metric_plan.key.threshold(pl.col(name))
+            unpacked[name], unpacked[f"threshold@{name}"] = parts_of_largest(pl.col(name))
+            rank_keys.append(f"threshold@{name}")
+    thresholds = {name: metric_plan.key.threshold(pl.col(name)) for name in rank_keys}
     values = {}
     for name, record in metric_plan.metrics.items():
         value = record.value.fill_null(metric_plan.undefined) if metric_plan.fills(name) else record.value
         values[name] = value / UNIT if record.kind == "weighted count" and not metric_plan.whole else value
-    return sums.with_columns(**made).select(*keys, **values)
+    return sums.with_columns(**unpacked).with_columns(**thresholds).select(*keys, **values)
 
 
 def aggregate_blocks(
