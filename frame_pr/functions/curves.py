@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -137,12 +137,15 @@ def curve(
     levels = None if points is None else whole("points", points, least=2)
     request = request_of(truth, score, by, positive, policies).used_as(Use(ranks=True))
 
-    def build(frame: Frame, cell: Cell | None = None) -> Frame:
+    def build(frame: Any, cell: Cell | None = None) -> Any:
         rows, output = rows_of(frame, request, aggregate=True, cell=cell)
         return output.result(curve_table(rows, columns, levels), columns)
 
-    result = None if templates is None else templates.add(frame, request.columns(), build)
-    return build(frame) if result is None else result
+    if templates is not None:
+        result = templates.add(frame, request.columns(), build)
+    if result is None:
+        result = build(frame)
+    return result
 
 
 @public(REFUSED["with_curve"])
