@@ -304,3 +304,15 @@ def join_in_order(left: pl.LazyFrame, right: pl.LazyFrame, key: str) -> pl.LazyF
         for table in (left, right)
     )
     return left.join(right, on=key, how="left", maintain_order="left")
+
+
+_PART = 2**16
+"""The smallest number of rows for which a thread is worth its start."""
+
+
+def gather_rows(table: pl.DataFrame, rows: pl.Series) -> pl.DataFrame:
+    """Return the rows of these numbers: a part on each thread, as polars gathers a column on one thread."""
+    size = max(-(-len(rows) // pl.thread_pool_size()), _PART)
+    starts = range(0, max(len(rows), 1), size)
+    parts = [table.lazy().select(pl.all().gather(rows[start : start + size])) for start in starts]
+    return pl.concat(pl.collect_all(parts, engine="in-memory"), rechunk=False)
