@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.columns import side_by_side
+from frame_pr.frames.columns import join_in_order, side_by_side
 from frame_pr.inputs.policies import BOUNDS, TIES
 from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.rows import Rows
@@ -209,11 +209,9 @@ def _with_ideals(sums: pl.LazyFrame, best: pl.LazyFrame, aggregates: Aggregates)
     """Join the aggregates over blocks of equal gain."""
     columns = _columns_read(record.over for record in aggregates.values())
     if facts := [fact for fact in FACTS if fact in columns]:
-        best = best.join(sums.select("group", *facts), on="group", how="left", maintain_order="left")
+        best = join_in_order(best, sums.select("group", *facts), "group")
     ideals = aggregate_blocks(best, aggregates)
-    return sums.join(ideals, on="group", how="left", maintain_order="left").with_columns(
-        pl.col(aggregates).fill_null(0.0)
-    )
+    return join_in_order(sums, ideals, "group").with_columns(pl.col(aggregates).fill_null(0.0))
 
 
 def finalize(sums: pl.LazyFrame, keys: Sequence[str], metric_plan: Plan) -> pl.LazyFrame:
