@@ -107,11 +107,7 @@ class GroupBlocks(NamedTuple):
             "threshold@equal_error_rate": self._threshold_at_crossing,
         }
         if isinstance(cutoff, Rank):
-            k = (
-                pl.lit(cutoff.k, dtype=pl.Int64)
-                if isinstance(cutoff.k, int)
-                else cutoff.of_group(self.positives, self.rows)
-            )
+            k = cutoff.of_group(self.positives, self.rows)
             shortcuts[f"tp@{cutoff}"] = lambda: self._tp_at(k)
             shortcuts[f"judged@{cutoff}"] = lambda: pl.min_horizontal(k, self.rows)
             shortcuts[f"threshold@{cutoff}"] = lambda: self._threshold_at_rank(k)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import Unpack
+from typing import Any, Unpack
 
 import polars as pl
 
@@ -15,6 +15,7 @@ from frame_pr.frames.messages import shown
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Use, request_of
 from frame_pr.inputs.rows import Rows, rows_of
+from frame_pr.inputs.templates import Cell, templates_of
 from frame_pr.inputs.weights import UNIT, with_totals
 from frame_pr.metrics import rates
 from frame_pr.metrics.aggregation import values
@@ -127,11 +128,24 @@ def curve(
     │ tea   ┆ 1         ┆ 3   ┆ 2   ┆ 0.666667  ┆ 1.0    │
     └───────┴───────────┴─────┴─────┴───────────┴────────┘
     """
+    options = dict(policies)
+    templates = templates_of(frame, "curve", truth, score, by, positive, figures, points, options=options)
+    result: Frame | None = None if templates is None else templates.run(frame)
+    if result is not None:
+        return result
     columns = [*CURVE_COLUMNS, *_others(figures)]
     levels = None if points is None else whole("points", points, least=2)
     request = request_of(truth, score, by, positive, policies).used_as(Use(ranks=True))
-    rows, output = rows_of(frame, request, aggregate=True)
-    return output.result(curve_table(rows, columns, levels), columns)
+
+    def build(frame: Any, cell: Cell | None = None) -> Any:
+        rows, output = rows_of(frame, request, aggregate=True, cell=cell)
+        return output.result(curve_table(rows, columns, levels), columns)
+
+    if templates is not None:
+        result = templates.add(frame, request.columns(), build)
+    if result is None:
+        result = build(frame)
+    return result
 
 
 @public(REFUSED["with_curve"])

@@ -174,8 +174,7 @@ def metrics_of(
         return backend.evaluate(request.in_parts(), named, means, filled)
     if templates is not None and all(map(is_current, named.values())):
         build = partial(evaluate_request, request=request, named=named, means=means, undefined=filled)
-        columns = list(dict.fromkeys(request.columns()))
-        result = templates.add(frame, columns, build)
+        result = templates.add(frame, request.columns(), build)
     return evaluate_request(frame, request, named, means, filled) if result is None else result
 
 

@@ -91,10 +91,11 @@ def _warn_of_scale(name: str, score: pl.Series, thresholds: Sequence[float]) -> 
     A negative threshold below all scores, or a threshold that is orders of magnitude larger, is deliberate: it selects
     all rows, or none.
     """
-    present = _present(score)
-    if not len(present):
+    # Both ignore null, and NaN unless all scores are NaN. Without these scores, the column would be queried twice.
+    lowest, highest = score.min(), score.max()
+    if lowest is None or highest is None:
         return
-    low, high = float(present.min()), float(present.max())  # type: ignore[arg-type]
+    low, high = float(lowest), float(highest)  # type: ignore[arg-type]
     if not low < high or not all(map(isfinite, (low, high, *thresholds))):
         return
     spread, largest, shares = high - low, max(abs(low), abs(high)), low >= 0 and high <= 1

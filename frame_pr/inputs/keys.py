@@ -144,8 +144,11 @@ def coding(
     if assumed is not None:
         groups = groups.cache()  # This plan is not optimized.
     extra_columns, matched = nan, on
-    if height is not None and height >= SMALL and by_key is None:
-        groups = groups.collect(engine="streaming").lazy()
+    distinct = None
+    if height is not None and height >= SMALL:
+        distinct = groups.collect(engine="streaming").rechunk()
+        groups = distinct.lazy()
+    if distinct is not None and by_key is None:
         key_hash = pl.struct(keys).hash()
         if groups.select(key_hash.is_unique().all()).collect().item():
             # Joining integers takes a fraction of the time of joining texts.
@@ -161,6 +164,10 @@ def coding(
         )
 
     def restore(table: pl.LazyFrame) -> pl.LazyFrame:
+        if distinct is not None:
+            return table.with_columns(pl.lit(distinct[key]).gather(pl.col("group")).alias(key) for key in keys).drop(
+                "group"
+            )
         numbered = groups.with_columns(numbered=True)
         table = table.join(numbered, left_on="group", right_on="number", how="left", maintain_order="left")
         table = table.with_columns(pl.when("numbered").then(key).otherwise(value) for key, value in values.items())
@@ -175,10 +182,13 @@ def coding(
     else:
         if by_key is None:
             of_heads = number(heads.lazy()).select("group").collect().to_series()
+            group = of_heads.gather(runs)
+        elif by_key.is_sorted():  # The runs are numbered in the order of their keys.
+            group = runs
         else:
             numbers = pl.int_range(len(by_key), dtype=pl.Int64, eager=True)
-            of_heads = pl.zeros(len(by_key), dtype=pl.Int64, eager=True).scatter(by_key, numbers)
-        coded = side_by_side(frame, of_heads.gather(runs).alias("group").to_frame().lazy())
+            group = pl.zeros(len(by_key), dtype=pl.Int64, eager=True).scatter(by_key, numbers).gather(runs)
+        coded = side_by_side(frame, group.cast(pl.Int64).alias("group").to_frame().lazy())
     return Coding(coded, lambda rows: number(present(rows)), restore)
 
 

@@ -14,7 +14,7 @@ from frame_pr.frames.arguments import Refusal
 Ties: TypeAlias = Literal["threshold", "expected", "optimistic", "pessimistic", "order"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class TieRule:
     """A meaning of equal scores. Fields have no defaults, so an incomplete record fails at import."""
 

@@ -42,7 +42,7 @@ class Use(NamedTuple):
     """The numbers of a group that it depends on, among those that the caller may pass."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Request:
     """The columns and options of a call."""
 

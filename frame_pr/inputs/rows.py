@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.columns import by_name, refuse_clash, refuse_existing, side_by_side
+from frame_pr.frames.columns import by_name, gather_rows, refuse_clash, refuse_existing, side_by_side
 from frame_pr.frames.kinds import SMALL, Frame, FrameKind, InMemory, PolarsLazyFrame
 from frame_pr.inputs.keys import Coding, Recode, coding
 from frame_pr.inputs.request import Request
@@ -142,7 +142,7 @@ class OutputFrame(NamedTuple, Generic[Frame]):
         while columns:
             column = columns.pop()
             column = column.shrink_dtype() if column.dtype.is_integer() and not few else column
-            gathered.append(column.rechunk().gather(number))
+            gathered.append(gather_rows(column.rechunk().to_frame(), number).to_series())
         del number, column
         table = pl.LazyFrame(gathered)
         del gathered

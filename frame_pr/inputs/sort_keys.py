@@ -31,9 +31,9 @@ _FLIP = pl.lit(2**63 - 1, dtype=pl.Int64)
 def score_code(score: pl.Expr, dtype: pl.DataType, integer: type[pl.DataType] = pl.Int128) -> pl.Expr:
     """Return an integer that orders as the score does, and is equal for equal scores."""
     if dtype.is_float():
-        zero = pl.lit(0.0, dtype=pl.Float64)  # -0.0 equals 0.0 but has other bits.
-        bits = pl.when(score == 0).then(zero).otherwise(score.cast(pl.Float64)).reinterpret(dtype=pl.Int64)
-        return _flip_negative(bits).cast(integer)
+        # The bits of positive floats order as the floats do. -0.0 equals 0.0 but has other bits, hence `abs`.
+        bits = score.cast(pl.Float64).abs().reinterpret(dtype=pl.Int64)
+        return pl.when(score >= 0).then(bits).otherwise(-1 - bits).cast(integer)
     if dtype == pl.Decimal:
         return score.to_physical()
     return score.cast(integer)
@@ -42,7 +42,10 @@ def score_code(score: pl.Expr, dtype: pl.DataType, integer: type[pl.DataType] = 
 def score_of(code: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     """Return the score that has this code."""
     if dtype.is_float():
-        return _flip_negative(code.cast(pl.Int64)).reinterpret(dtype=pl.Float64).cast(dtype)
+        bits = code.cast(pl.Int64)
+        # The negative of the bits of the positive float, less 1, with the sign bit set.
+        bits = pl.when(bits >= 0).then(bits).otherwise(bits.xor(_FLIP))
+        return bits.reinterpret(dtype=pl.Float64).cast(dtype)
     if isinstance(dtype, pl.Decimal):
         # Before 2.0, a product of decimals has at most 38 digits: 19 of the number, and up to 19 places at a time.
         places, number = 0, code.cast(pl.Decimal(38, 0))
@@ -51,11 +54,6 @@ def score_of(code: pl.Expr, dtype: pl.DataType) -> pl.Expr:
             places, number = scale, number * unit
         return number.cast(dtype)
     return code.cast(dtype)
-
-
-def _flip_negative(bits: pl.Expr) -> pl.Expr:
-    # The bits of negative floats are in reverse order. The mapping is its own inverse.
-    return pl.when(bits >= 0).then(bits).otherwise(bits.xor(_FLIP))
 
 
 def _float_of(code: int) -> float:

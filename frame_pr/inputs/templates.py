@@ -7,14 +7,14 @@ have plans that differ only in the first node. So this node is a cell, which eac
 from __future__ import annotations
 
 import marshal
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, Protocol
 
 import polars as pl
 
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.kinds import SMALL, collected
+from frame_pr.frames.kinds import SMALL, collected, in_pool
 from frame_pr.inputs.data_warnings import COUNT_OF_TALLY
 from frame_pr.inputs.keys import Digit
 
@@ -74,7 +74,10 @@ class Template:
 
     def _new_copy(self) -> None:
         cell = Cell()
-        self._free.append((cell, self._build(self._empty, cell=cell)))
+        plan = in_pool(self._build(self._empty, cell=cell))
+        # polars keeps the plan that it resolved for the schema, and each later collect starts from there.
+        plan.collect_schema()
+        self._free.append((cell, plan))
         self.columns = cell.columns
 
     def run(self, columns: list[pl.Series]) -> pl.DataFrame | None:
@@ -113,12 +116,13 @@ class Templates:
         template = self._by_dtypes.get(tuple([column.dtype for column in columns]))
         return template.run(columns) if template is not None else None
 
-    def add(self, frame: Any, columns: list[Any], build: Build) -> Any:
+    def add(self, frame: Any, columns: Iterable[Any], build: Build) -> Any:
         """Build and run the template for these columns of a polars frame.
 
         None if there is one already, or if none is possible.
         """
-        if not {*columns} <= {*frame.columns}:
+        columns = dict.fromkeys(columns)
+        if not columns.keys() <= {*frame.columns}:
             return None
         empty = frame.select(map(by_name, columns)).clear()
         if any(dtype.is_nested() or dtype in (pl.Enum, pl.Categorical, pl.Object) for dtype in empty.dtypes):

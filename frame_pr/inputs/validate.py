@@ -32,7 +32,7 @@ from frame_pr.inputs.templates import Cell
 from frame_pr.inputs.values import refuse_carried
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Selection(Generic[Frame]):
     """The caller's columns under our names, and these names with the caller's."""
 

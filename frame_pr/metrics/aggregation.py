@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.columns import map_whole, side_by_side
+from frame_pr.frames.columns import join_in_order, map_whole, side_by_side
 from frame_pr.inputs.policies import BOUNDS, TIES
 from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.rows import Rows
@@ -263,27 +263,25 @@ def _with_ideals(sums: pl.LazyFrame, best: pl.LazyFrame, aggregates: Aggregates)
     """Join the aggregates over blocks of equal gain."""
     columns = _columns_read(record.over for record in aggregates.values())
     if facts := [fact for fact in FACTS if fact in columns]:
-        best = best.join(sums.select("group", *facts), on="group", how="left", maintain_order="left")
+        best = join_in_order(best, sums.select("group", *facts), "group")
     ideals = aggregate_blocks(best, aggregates)
-    return sums.join(ideals, on="group", how="left", maintain_order="left").with_columns(
-        pl.col(aggregates).fill_null(0.0)
-    )
+    return join_in_order(sums, ideals, "group").with_columns(pl.col(aggregates).fill_null(0.0))
 
 
 def finalize(sums: pl.LazyFrame, keys: Sequence[str], metric_plan: Plan) -> pl.LazyFrame:
     """Compute the metrics from the facts and aggregates."""
-    made: dict[str, pl.Expr] = {}
+    unpacked: dict[str, pl.Expr] = {}
+    rank_keys = [name for name, part in metric_plan.aggregates.items() if part.kind.is_threshold]
     for name, part in metric_plan.aggregates.items():
         if part.kind.extreme is not None:
-            made[name], rank_key = parts_of_largest(pl.col(name))
-            made[f"threshold@{name}"] = metric_plan.key.threshold(rank_key)
-        elif part.kind.is_threshold:
-            made[name] = metric_plan.key.threshold(pl.col(name))
+            unpacked[name], unpacked[f"threshold@{name}"] = parts_of_largest(pl.col(name))
+            rank_keys.append(f"threshold@{name}")
+    thresholds = {name: metric_plan.key.threshold(pl.col(name)) for name in rank_keys}
     values = {}
     for name, record in metric_plan.metrics.items():
         value = record.value.fill_null(metric_plan.undefined) if metric_plan.fills(name) else record.value
         values[name] = value / UNIT if record.kind == "weighted count" and not metric_plan.whole else value
-    return sums.with_columns(**made).select(*keys, **values)
+    return sums.with_columns(**unpacked).with_columns(**thresholds).select(*keys, **values)
 
 
 def aggregate_blocks(

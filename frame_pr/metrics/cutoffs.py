@@ -24,7 +24,7 @@ RANK = rf"(?:[0-9]+|{DECIMAL}%)"
 """How a rank is written: a number of rows, or their share."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Rank(Cutoff):
     """The first k rows. Misses fill up a group with fewer rows."""
 
@@ -69,7 +69,7 @@ class Rank(Cutoff):
 
     def counts(self, blocks: Blocks) -> Counts:
         """Return the confusion table at k. Misses fill up a group with fewer rows."""
-        tp, k = blocks.number(f"tp@{self}"), self.of_group(blocks.positives, blocks.rows)
+        tp, k = blocks.number(f"tp@{self}"), self.divisor(blocks)
         # N is at least k plus the positives that are not among the first k. Compare differences: a sum may round.
         is_filled = k - tp > blocks.rows - blocks.positives
         rows = pl.when(is_filled).then(k + blocks.positives - tp).otherwise(blocks.rows)
@@ -85,11 +85,14 @@ class Rank(Cutoff):
             return positives
         if isinstance(self.k, Fraction):
             return _least(rows, self.k).clip(lower_bound=1)
-        # As a column: polars computes a quotient by a literal as a product with its rounded inverse.
-        return positives * 0 + self.k
+        return pl.lit(self.k, dtype=pl.Int64)
+
+    def divisor(self, blocks: Blocks) -> pl.Expr:
+        """Return the k of the group as a column, by which other numbers may be divided."""
+        return blocks.constant(self.k) if isinstance(self.k, int) else self.of_group(blocks.positives, blocks.rows)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Threshold(Cutoff):
     """The rows that score at least as much as the threshold."""
 
@@ -125,7 +128,7 @@ class Threshold(Cutoff):
         return {f"tp@{self}": Aggregate((truth & reached) * weight), f"k@{self}": Aggregate(reached * weight)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Recall(Cutoff):
     """The rows at the highest threshold at which recall is at least the value."""
 
@@ -176,7 +179,7 @@ class Recall(Cutoff):
         return self.recall == 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Npv(Cutoff):
     """The rows at the highest threshold whose negative predictive value is at least this."""
 
@@ -248,7 +251,7 @@ LIMITED: Mapping[str, LimitedRate] = {
 """A precision or a specificity of at least the limit, or a false positive rate of at most it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Limit(Cutoff):
     """The rows at the largest recall of the steps within a limit of another rate; none if no step is within it."""
 

@@ -75,10 +75,9 @@ class Blocks:
 
     def sum_among(self, column: pl.Expr, k: int | pl.Expr) -> pl.Expr:
         """Return the part of a weighted count of the block that belongs to the first k rows."""
-        share = self.share(k)
         # In floats, as Int64 does not hold every product of two counts. A whole block keeps its exact value.
-        part = column.cast(pl.Float64) * share / self.size
-        return pl.when(share == self.size).then(column.cast(pl.Float64)).otherwise(part)
+        part = column.cast(pl.Float64) * (k - self.k + self.size).clip(lower_bound=0) / self.size
+        return pl.when(self.k <= k).then(column.cast(pl.Float64)).otherwise(part)
 
 
 class AggregateKind(NamedTuple):

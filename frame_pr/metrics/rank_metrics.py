@@ -132,9 +132,8 @@ def _bpref(_: re.Match[str], b: Blocks) -> Metric:
 
 def _judged(name: re.Match[str], b: Blocks) -> Metric:
     cutoff = Rank.parse(name["k"])
-    k = cutoff.of_group(b.positives, b.rows)
-    parts = {f"judged@{cutoff}": Aggregate(b.sum_among(b.judged, k))}
-    value = ratio(b.number(f"judged@{cutoff}"), k)
+    parts = {f"judged@{cutoff}": Aggregate(b.sum_among(b.judged, cutoff.of_group(b.positives, b.rows)))}
+    value = ratio(b.number(f"judged@{cutoff}"), cutoff.divisor(b))
     return Metric("share", value, by_ties(parts, expected=parts, bounded=False), cutoff=cutoff, needs=())
 
 

@@ -208,8 +208,8 @@ def f_beta(beta: float) -> Formula:
         # Compute it from whole numbers if they fit, so that an F that two thresholds share is the same float.
         if whole + parts < (2**70 if c.whole else SMALL):
             # A rank k may be 2^62, of a group that misses fill up.
-            unit, quotient = pl.lit(1, dtype=pl.Int128), _quotient(c)
-            return quotient(unit * (whole + parts) * c.tp, unit * whole * c.positives + unit * parts * c.k)
+            both, of_positives, of_k = (pl.lit(number, dtype=pl.Int128) for number in (whole + parts, whole, parts))
+            return _quotient(c)(both * c.tp, of_positives * c.positives + of_k * c.k)
         return ratio((1 + square) * c.tp, square * c.positives + c.k)
 
     f.__doc__ = f_beta.__doc__

@@ -152,7 +152,7 @@ def starts_of(counts: pl.DataFrame, call: PartQuery, units: pl.DataFrame | None)
     totals = _known_totals(coder, call, pl.Int64() if units is None else pl.Float64())
     unit = [] if units is None else [pl.col("unit").first()]
     groups = coder.rows.group_by("group").agg(*(total.sum().alias(count.total) for count, total in sums.items()), *unit)
-    groups = with_totals(groups, totals, in_units=units is not None)
+    groups = with_totals(groups.sort("group"), totals, in_units=units is not None)
     groups = groups.select("group", **{count.in_all: count.total for count in sums})
     # Rows without a score have no range, and rank nowhere.
     ranked = {count: pl.when(pl.col(RANGE).is_not_null()).then(total).otherwise(0) for count, total in sums.items()}

@@ -59,7 +59,7 @@ class ColourArguments(CommonArguments, total=False):
     legend: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Appearance:
     """The values of these arguments."""
 

@@ -52,7 +52,7 @@ class Curves(NamedTuple):
     """Whether lower scores rank first."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class DrawnCurve:
     """The curve of one group, or the mean of the curves of many groups."""
 
@@ -69,7 +69,7 @@ class DrawnCurve:
         return bool(self.blocks["x"].is_not_null().any() and self.blocks["y"].is_not_null().any())
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Average(DrawnCurve):
     """The mean of the curves of many groups.
 

@@ -156,7 +156,7 @@ class CurveArguments(ColourArguments, total=False):
     yscale: Literal["linear", "log", "logit"] | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class PlotOptions(Appearance):
     """The options of a plot of curves."""
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
 
 import polars as pl
 
 from frame_pr.inputs.rows import Rows
-from frame_pr.inputs.weights import CUMULATIVE_COUNTS, GAINS, HITS, ROWS, UNJUDGED, how_many
+from frame_pr.inputs.sort_keys import SortKey
+from frame_pr.inputs.weights import CUMULATIVE_COUNTS, GAINS, HITS, ROWS, UNJUDGED, Weights
 from frame_pr.ranking.sorting import RankOf, Reached, Sort, ends, sorted_blocks, starts
 
 _RUN = (*CUMULATIVE_COUNTS, UNJUDGED)
@@ -172,14 +174,22 @@ def _in_gains(gain: pl.Expr, rows: Rows) -> pl.Expr:
 def best_blocks(rows: Rows) -> pl.LazyFrame:
     """Return the blocks of equal gain by group, largest gain first: `group`, `gain`, `size`, `k`.
 
-    Rows without a gain drop out.
+    Rows without a gain drop out. These are the blocks of a ranking by gain, without any options.
     """
-    blocks = (
-        rows.frame.filter(pl.col("gain") > 0).group_by("group", "gain").agg(size=how_many(has_counts=rows.has_counts))
+    gains = rows.frame.filter(pl.col("gain") > 0).with_columns(score="gain", truth=pl.lit(False))
+    by_gain = replace(
+        rows,
+        frame=gains,
+        request=replace(rows.request, policies={}),
+        key=SortKey(rows.gains.dtype, ascending=False, places=False, hits_first=False, drops=False),
+        weights=Weights(None, fractional=False),
+        gains=Weights(None, fractional=False),
+        totals=[],
+        starts=None,
+        units=None,
     )
-    blocks = blocks.sort("group", "gain", descending=[False, True]).with_columns(run=pl.col("size").cum_sum())
-    before = from_start(pl.col("run") - pl.col("size"))
-    return blocks.select("group", "size", gain=pl.col("gain") * pl.col("size"), k=pl.col("run") - before)
+    blocks = blocks_of(by_gain, ["threshold", "size", "k"])
+    return blocks.select("group", "size", "k", gain=pl.col("threshold") * pl.col("size"))
 
 
 def difference(run: str) -> pl.Expr:

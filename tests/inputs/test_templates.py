@@ -51,6 +51,17 @@ def test_a_second_call_has_the_values_of_its_own_rows(by, options):
     assert templates._templates.cache_info().currsize == 1
 
 
+@pytest.mark.parametrize(
+    "options", [{}, {"figures": ["f1"], "points": 3}, {"by": "text", "weight": "w"}, {"by": "q", "ties": "optimistic"}]
+)
+def test_a_second_curve_has_the_thresholds_of_its_own_rows(options):
+    for seed in range(3):
+        frame = rows(seed)
+        found = fp.curve(frame, "y", "s", **options)
+        assert_frame_equal(found, frame.lazy().pr.curve("y", "s", **options).collect(), check_exact=True)
+    assert templates._templates.cache_info().currsize == 1
+
+
 def test_means_and_systems():
     for seed in range(3):
         frame = rows(seed).with_columns(t=pl.col("w") * 0.5)
