@@ -219,6 +219,8 @@ class SortKey:
         self, first: int, last: int, low: int, high: int, *, step: int, digits: int | None, places: int
     ) -> SortKey:
         """Return the key with the layout for these groups and codes, if they fit."""
+        if high - low >= 2**63:  # An Int64 does not hold the difference, although it may hold its number of steps.
+            return self
         scores = 1 << ((high - low) // step + 2).bit_length()
         best = low if self.ascending else high
         layout = Layout(pl.Int64, scores, best, step, first, digits, places, blocks=pl.Int64)

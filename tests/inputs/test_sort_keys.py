@@ -50,3 +50,17 @@ def test_groups_and_scores_have_64_bits_if_they_fit_without_the_numbers_of_rows(
     assert restored.equals(rows.select("number", "truth"))
     wide = rows.select(key=key.pack(key.place_of_row())).select(key.bits())
     assert packed.select(bits=narrow.bits()).select(key=narrow.widened()).equals(wide)
+
+
+@pytest.mark.parametrize(
+    "scores",
+    [
+        pl.Series([-sys.float_info.max, 0.0, 1.0, 2.0]),  # The smallest float has a code with as many factors of 2.
+        pl.Series([-(2**63), 2**62, 2**61, 0]),
+    ],
+)
+def test_codes_whose_difference_no_int64_holds_keep_their_order(scores: pl.Series) -> None:
+    key = SortKey(scores.dtype, ascending=False, places=False, hits_first=False, drops=False)
+    rows = pl.DataFrame({"group": 0, "score": scores, "truth": True})
+    packed = rows.with_columns(key=key.narrowed(rows).pack())
+    assert packed.sort("key")["score"].to_list() == sorted(scores, reverse=True)
