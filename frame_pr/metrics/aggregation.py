@@ -143,7 +143,9 @@ def _once_for_equal_groups(rows: Rows, metric_plan: Plan, schema: pl.Schema) -> 
         sorted_rows = sort.sorted(table)
         equal = EqualGroups.of(sort, sorted_rows)
         if equal is None:
-            sums = _aggregate_ranking(rows, metric_plan, sort.totals(sorted_rows).lazy())
+            ranked = sort.totals(sorted_rows).lazy()
+            del table, sorted_rows  # The rows would stay in memory while metrics are computed.
+            sums = _aggregate_ranking(rows, metric_plan, ranked)
             return finalize(sums, ["group"], metric_plan).collect(engine="in-memory")
         blocks, key = equal.blocks(sort, rows.key)
         sums = _aggregate_ranking(replace(rows, key=key), metric_plan, blocks)

@@ -221,7 +221,10 @@ class Sort:
     def totals(self, rows: SortedRows) -> pl.DataFrame:
         """Return the blocks of sorted rows."""
         has_counts = "count" in rows.table.collect_schema()
-        return self._totals(rows.table, rows.key, rows.units, has_counts=has_counts).collect(engine=rows.engine)
+        totals = self._totals(rows.table, rows.key, rows.units, has_counts=has_counts).collect(engine=rows.engine)
+        # The streaming engine may keep a constant column as one value, and from such a 0, polars computes 0 - 0.0 as
+        # -0.0. A struct holds all values.
+        return totals.to_struct("key").struct.unnest()
 
     def planned(self, rows: pl.LazyFrame) -> pl.LazyFrame:
         """Sort within the plan, for few rows: equal keys are not aggregated first, and keys are wide."""

@@ -167,6 +167,14 @@ def test_samples_decide(monkeypatch, ranked, size, share, looks):
     assert heights == ([100, 2000] if looks else [])
 
 
+def test_zeros_have_no_sign(monkeypatch, ranked):
+    monkeypatch.setattr(sorting, "SMALL", 0)
+    rows = pl.DataFrame({"q": ["a", "b", "a"], "relevant": True, "score": [0.6, -0.4, -0.4], "count": [0, 2, 2]})
+    for count in ({}, {"count": "count"}):
+        found = evaluated(monkeypatch, rows, ["tn@100%", "recall@specificity=0.7"], share=1, **count)
+        assert [str(value) for value in found["tn@100%"]] == ["0.0", "0.0"]
+
+
 def test_no_rows_have_no_groups(monkeypatch, ranked):
     assert evaluated(monkeypatch, ROWS.clear(), METRICS, share=1).is_empty()
     assert evaluated(monkeypatch, ROWS.clear().lazy(), METRICS, share=1).collect().is_empty()
