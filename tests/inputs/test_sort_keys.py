@@ -1,3 +1,5 @@
+import sys
+
 import polars as pl
 import pytest
 from samples import SCORE_IDS, SCORES
