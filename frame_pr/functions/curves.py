@@ -141,8 +141,7 @@ def curve(
         rows, output = rows_of(frame, request, aggregate=True, cell=cell)
         return output.result(curve_table(rows, columns, levels), columns)
 
-    if templates is not None:
-        result = templates.add(frame, request.columns(), build)
+    result = None if templates is None else templates.add(frame, request.columns(), build)
     if result is None:
         result = build(frame)
     return result

@@ -150,7 +150,7 @@ def coding(
         groups = distinct.lazy()
     if distinct is not None and by_key is None:
         key_hash = pl.struct(keys).hash()
-        if groups.select(key_hash.is_unique().all()).collect().item():
+        if distinct.select(key_hash.is_unique().all()).item():
             # Joining integers takes a fraction of the time of joining texts.
             extra_columns, matched = {"hash": key_hash}, ["hash"]
     order: Literal["left", "none"] = "left" if in_order else "none"
@@ -165,9 +165,8 @@ def coding(
 
     def restore(table: pl.LazyFrame) -> pl.LazyFrame:
         if distinct is not None:
-            return table.with_columns(pl.lit(distinct[key]).gather(pl.col("group")).alias(key) for key in keys).drop(
-                "group"
-            )
+            keys_of_groups = {key: pl.lit(distinct[key]).gather("group") for key in keys}
+            return table.with_columns(**keys_of_groups).drop("group")
         numbered = groups.with_columns(numbered=True)
         table = table.join(numbered, left_on="group", right_on="number", how="left", maintain_order="left")
         table = table.with_columns(pl.when("numbered").then(key).otherwise(value) for key, value in values.items())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import polars as pl
 
@@ -20,9 +20,9 @@ from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.metric import FACTS, Aggregate, Aggregates, BlocksRead, Metric
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS, GRADED_COLUMNS, metric
 from frame_pr.metrics.rates import RATES
-from frame_pr.ranking.blocks import best_blocks, blocks_of, is_step, sort_for
+from frame_pr.ranking.blocks import best_blocks, blocks_of, is_step, needed_columns
 from frame_pr.ranking.equal_groups import EqualGroups
-from frame_pr.ranking.sorting import Reached
+from frame_pr.ranking.sorting import RankOf, Reached, Sort
 
 _LOOKS_FROM = 5
 """The number of aggregates from which it pays to look for groups with equal rankings."""
@@ -128,7 +128,8 @@ def values(rows: Rows, named: Mapping[str, str], undefined: float | None = None)
 
 def _may_have_equal_groups(rows: Rows, metric_plan: Plan) -> bool:
     """Return whether values follow from the sorted rows of a group, and it may pay to look for equal groups."""
-    others = rows.gains.name or rows.totals or rows.has_unranked or rows.starts is not None or rows.groups is not None
+    weighted = rows.weights.name or rows.has_counts or rows.gains.name or rows.totals
+    others = weighted or rows.has_unranked or rows.starts is not None or rows.groups is not None
     large = not rows.small and len(metric_plan.over_groups) >= _LOOKS_FROM
     return large and not others and _needs_ranking(rows, metric_plan)
 
@@ -136,8 +137,9 @@ def _may_have_equal_groups(rows: Rows, metric_plan: Plan) -> bool:
 def _once_for_equal_groups(rows: Rows, metric_plan: Plan, schema: pl.Schema) -> pl.LazyFrame:
     """Return what `finalize` returns, computed once for groups with equal rankings."""
     thresholds = [name for name, record in metric_plan.metrics.items() if record.kind == "threshold"]
-    arguments, _ = _blocks_needed(rows, metric_plan)
-    sort = sort_for(rows, **arguments)
+    needed, _ = _blocks_needed(rows, metric_plan)
+    wanted = needed_columns(needed.columns, steps=needed.steps, first=needed.first)
+    sort = Sort.of(rows, wanted, needed.extra_sums, needed.k_at, needed.ranks, steps=needed.steps)
 
     def values_of(table: pl.DataFrame) -> pl.DataFrame:
         sorted_rows = sort.sorted(table)
@@ -189,8 +191,19 @@ def _aggregate_rows(rows: Rows, metric_plan: Plan) -> pl.LazyFrame:
     return with_totals(sums, rows.totals, in_units=False)
 
 
-def _blocks_needed(rows: Rows, metric_plan: Plan) -> tuple[dict[str, Any], bool]:
-    """Return the arguments of `blocks_of`, and whether to aggregate the steps apart from all blocks."""
+class BlocksNeeded(NamedTuple):
+    """What aggregates read of blocks: arguments of `blocks_of`."""
+
+    columns: frozenset[str]
+    steps: bool
+    first: bool
+    k_at: Mapping[str, Reached]
+    ranks: Sequence[RankOf]
+    extra_sums: Sequence[str]
+
+
+def _blocks_needed(rows: Rows, metric_plan: Plan) -> tuple[BlocksNeeded, bool]:
+    """Return what the aggregates read of blocks, and whether to aggregate the steps apart from all blocks."""
     metrics = metric_plan.metrics.values()
     hits_may_lack = bool(rows.request.keeps_unscored or rows.totals or rows.starts is not None)
     blocks_read = {_blocks_read(record, rows) for record in metrics}
@@ -208,24 +221,22 @@ def _blocks_needed(rows: Rows, metric_plan: Plan) -> tuple[dict[str, Any], bool]
     # Most blocks are no steps, so do not aggregate all of them for metrics that need only the steps.
     apart = not steps and len(blocks_read) > 1 and columns.isdisjoint(("ties", "misses"))
     columns |= {"hits", "first"} if apart else set()
-    sums_read = metric_plan.extra_sums
-    arguments = {"columns": columns, "steps": steps, "first": first, "k_at": k_at, "ranks": ranks}
-    return {**arguments, "extra_sums": sums_read}, apart
+    return BlocksNeeded(columns, steps, first, k_at, ranks, metric_plan.extra_sums), apart
 
 
 def _aggregate_ranking(rows: Rows, metric_plan: Plan, ranked: pl.LazyFrame | None = None) -> pl.LazyFrame:
     """Aggregate over the blocks of the ranking. `ranked`: the table of `sorted_blocks`, if it exists already."""
     in_units = rows.weights.fractional
-    arguments, apart = _blocks_needed(rows, metric_plan)
-    table = blocks_of(rows, **arguments, ranked=ranked)
-    if not rows.has_unranked and "retrieved_k" in arguments["columns"]:
+    needed, apart = _blocks_needed(rows, metric_plan)
+    table = blocks_of(rows, **needed._asdict(), ranked=ranked)
+    if not rows.has_unranked and "retrieved_k" in needed.columns:
         table = table.with_columns(retrieved_k="k")
     # Known totals replace the facts where these are first needed: in blocks only if an aggregate names them there.
     in_blocks = not metric_plan.columns.isdisjoint(FACTS)
     if rows.totals and in_blocks:
         table = with_totals(table, rows.totals, in_units=in_units)
     if apart:
-        steps = is_step(arguments["extra_sums"], first=arguments["first"], ranks=bool(arguments["ranks"]))
+        steps = is_step(needed.extra_sums, first=needed.first, ranks=bool(needed.ranks))
         sums = _aggregate_steps_apart(table, metric_plan, rows, steps)
     else:
         sums = aggregate_blocks(table, metric_plan.over_groups, rows.groups, fills_nulls=not rows.small)

@@ -62,7 +62,7 @@ def blocks_of(
     step, too. `extra_sums`: the needed ones of `EXTRA_SUMS`, of each block alone; a block with such a sum is a step,
     too. `ranked`: the table of `sorted_blocks`, if it exists already.
     """
-    key, wanted = rows.key, _wanted(columns, steps=steps, first=first)
+    key, wanted = rows.key, needed_columns(columns, steps=steps, first=first)
 
     def if_retrieved(value: pl.Expr) -> pl.Expr:
         # Most frames have no other rows, and testing every block takes time.
@@ -78,9 +78,7 @@ def blocks_of(
     )
     # Running totals over the whole frame; the numbers of blocks and of groups are differences of them.
     if ranked is None:
-        sort = sort_for(
-            rows, columns, steps=steps, first=first, each_row=each_row, k_at=k_at, ranks=ranks, extra_sums=extra_sums
-        )
+        sort = Sort.of(rows, wanted, extra_sums, k_at, ranks, steps=steps, each_row=each_row)
         ranked = sorted_blocks(rows, sort)
     blocks = ranked.with_columns(
         last=ends(pl.col("group")),
@@ -128,24 +126,7 @@ def blocks_of(
     return blocks.with_columns(**{name: figure for name, figure in figures.items() if name in wanted})
 
 
-def sort_for(
-    rows: Rows,
-    columns: Collection[str],
-    *,
-    steps: bool,
-    first: bool,
-    k_at: Mapping[str, Reached],
-    ranks: Sequence[RankOf],
-    extra_sums: Sequence[str],
-    each_row: bool = False,
-) -> Sort:
-    """Return the sort that gives `blocks_of` what it needs for these columns."""
-    wanted = _wanted(columns, steps=steps, first=first)
-    early = steps and "first" not in wanted
-    return Sort.of(rows, wanted, extra_sums, k_at, ranks, steps=early, each_row=each_row)
-
-
-def _wanted(columns: Collection[str], *, steps: bool, first: bool) -> set[str]:
+def needed_columns(columns: Collection[str], *, steps: bool, first: bool) -> set[str]:
     """Return these columns of blocks and those from which they are computed."""
     wanted = {needed for name in columns for needed in (name, *_NEEDS.get(name, ()))}
     return wanted | ({HITS.block} if steps else set()) | ({"first"} if first else set())

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from frame_pr.frames.columns import gather_rows
 from frame_pr.inputs.sort_keys import SortKey
 from frame_pr.inputs.weights import ROWS
 from frame_pr.ranking.blocks import difference
@@ -73,23 +74,12 @@ class EqualGroups(NamedTuple):
 
         `thresholds`: the names of the values that are the k of a block.
         """
-        columns = [_gathered(column, self.groups["representative"]) for column in values]
-        table = self.groups.select("group").hstack(values.lazy().select(columns).collect(engine="in-memory"))
+        table = self.groups.select("group").hstack(gather_rows(values, self.groups["representative"]))
         for name in thresholds:
             last_row = self.groups["first"] + table[name] - 1
             bits = pl.LazyFrame({"key": self.keys.gather(last_row)}).select(bits=self.rows.key.bits())
             table = table.with_columns(bits.select(self.rows.key.score().alias(name)).collect(engine="in-memory"))
         return table
-
-
-def _gathered(column: pl.Series, index: pl.Series) -> pl.Expr:
-    """Return the values of a column at these indices."""
-    value = pl.col(column.name)
-    if not column.null_count():
-        return value.gather(index)
-    # This takes half as long as `gather` of a column with nulls.
-    has_value = value.is_not_null().cast(pl.UInt8).gather(index) == 1
-    return pl.when(has_value).then(value.fill_null(0).gather(index))
 
 
 def _represented(

@@ -129,6 +129,7 @@ class Sort:
             for name, weights in (("weight", rows.weights), ("gain", rows.gains))
             if weights.name is not None and (name == "weight" or not {*GAINS}.isdisjoint(extra_sums))
         }
+        extra_sums_are_cumulative = {*extra_sums} <= (set() if rows.request.fills_labels else {UNJUDGED.block})
         # Some columns follow from the score, and not only from counts.
         bits = {"bits"} if rows.has_unranked or not {"block", "rank_key"}.isdisjoint(wanted) else set()
         return cls(
@@ -144,7 +145,7 @@ class Sort:
             k_at=k_at,
             ranks=ranks,
             wanted=frozenset(wanted).intersection(("ties", "size")) | bits,
-            steps=steps and not {*extra_sums} - ({UNJUDGED.block} if not rows.request.fills_labels else set()),
+            steps=steps and "first" not in wanted and extra_sums_are_cumulative,
             each_row=each_row,
             numbers_rows=numbers_rows,
         )
