@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property
@@ -12,15 +12,16 @@ from typing import Any, NamedTuple
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.arguments import flag, is_set, one_of, real, refuse_options, scalar
+from frame_pr.frames.arguments import flag, one_of, real, refuse_options, scalar
 from frame_pr.frames.columns import listed, refuse_repeats, refuse_several
 from frame_pr.frames.kinds import backend_class, find_kind, read_stream
 from frame_pr.frames.messages import kind_of_value, shown, warn
 from frame_pr.inputs.policies import DEFAULT_TIES, TIES, TOGETHER, Column, Columns, Policies, TieRule, Ties
 
 _ENGINES = ("pyspark.", "dask.")
-TOTAL_POLICIES = ("positives", "rows")
-"""The options that are known totals: columns, or frames."""
+# Positives that are not in the frame are rows that are not in the frame.
+TOTAL_POLICIES: Mapping[str, Sequence[str]] = {"positives": ("positives", "rows"), "rows": ("rows",)}
+"""The options that are known totals, columns or frames, and the numbers of a group that each changes."""
 _CHOICES: Mapping[str, Sequence[str]] = {
     "ties": tuple(TIES),
     "unscored": ("raise", "unretrieved", "drop"),
@@ -38,8 +39,6 @@ class Use(NamedTuple):
     thresholds: Sequence[float] = ()
     averages: bool = False
     """Whether it averages over groups."""
-    totals: Collection[str] = TOTAL_POLICIES
-    """The numbers of a group that it depends on, among those that the caller may pass."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,6 +64,8 @@ class Request:
     """Scores of other systems: `unscored="drop"` also drops rows that one of them leaves unscored."""
     use: Use | None = None
     """How the call uses the scores; None: no warnings about their values."""
+    numbers_read: Set[str] = frozenset(TOTAL_POLICIES)
+    """The numbers of a group that results depend on, among those that the caller may pass."""
 
     @cached_property
     def ties(self) -> Ties:
@@ -113,6 +114,12 @@ class Request:
         return {name: totals[name] for name in TOTAL_POLICIES if totals.get(name) is not None}
 
     @cached_property
+    def totals_read(self) -> dict[str, Any]:
+        """The known totals on which a result depends. The content of others is not validated."""
+        read = [name for name, numbers in TOTAL_POLICIES.items() if not self.numbers_read.isdisjoint(numbers)]
+        return {name: total for name, total in self.totals.items() if name in read}
+
+    @cached_property
     def prevalence(self) -> Any:
         """The share of positives at which metrics are wanted: a number, a column, a frame, or None."""
         share = self.policies.get("prevalence")
@@ -151,14 +158,16 @@ class Request:
         """Return all columns."""
         return [column for columns in self.arguments.values() for column in columns]
 
-    def used_as(self, use: Use) -> Request:
-        """Return the request with this use of the scores. Warn about options that change nothing there."""
+    def used_as(self, use: Use, numbers_read: Collection[str] = TOTAL_POLICIES) -> Request:
+        """Return the request with this use of the scores and numbers. Warn about options that change nothing there."""
+        request = replace(self, use=use, numbers_read=frozenset(numbers_read))
         # Not for `ties` and `tie_break`: they may be options of a whole evaluation, also of calls that rank nothing.
-        for name, totals in (("rows", ["rows"]), ("positives", TOTAL_POLICIES)):
-            if is_set(name, self.policies) and not {*totals} & {*use.totals}:
-                reason = f"no result of the call depends on the number of {' or '.join(totals)} of a group"
+        for name in request.totals:
+            if name not in request.totals_read:
+                numbers = " or ".join(TOTAL_POLICIES[name])
+                reason = f"no result of the call depends on the number of {numbers} of a group"
                 warn(f"{name}: the option changes nothing, as {reason}; leave it out")
-        return replace(self, use=use)
+        return request
 
     def in_parts(self) -> Request:
         """Return the request of a part of the frame.

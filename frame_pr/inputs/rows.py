@@ -196,7 +196,7 @@ def rows_of(
         if name not in selection.others
     }
     # Add an absent row for each group of these frames; otherwise the group would be lost. A column has no other groups.
-    if all_groups and key_names and total_frames and len(total_frames) == len(request.totals):
+    if all_groups and key_names and total_frames and request.totals_read.keys() <= total_frames.keys():
         absent = [total.groups.with_columns(absent=pl.lit(True)) for total in total_frames.values()]
         source = pl.concat([source.with_columns(absent=pl.lit(False)), *absent], how="diagonal")
     has_counts = "count" in schema
@@ -238,7 +238,7 @@ def rows_of(
         totals_in_frame(total_frames[name], name, coder, len(selection.scores), weights.dtype)
         if name in total_frames
         else totals_in_rows(rows, name, selection.others[name], weights.dtype, groups)
-        for name in request.totals
+        for name in request.totals_read
     ]
     group_units = None
     if units is not None:

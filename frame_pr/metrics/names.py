@@ -132,11 +132,11 @@ def request_for(names: Iterable[str], request: Request, *, averages: bool = Fals
     metrics = [metric(name) for name in names]
     thresholds = [float(record.cutoff.threshold) for record in metrics if isinstance(record.cutoff, Threshold)]
     ranks = any(any(record.aggregates.values()) and not isinstance(record.cutoff, Threshold) for record in metrics)
-    totals = frozenset(TOTAL_POLICIES)
+    numbers = frozenset(TOTAL_POLICIES)
     if request.totals:
         read = (_columns_of(record, request.ties) for record in metrics)
-        totals &= frozenset(chain.from_iterable(read))
-    return request.used_as(Use(ranks, list(dict.fromkeys(thresholds)), averages, totals))
+        numbers &= frozenset(chain.from_iterable(read))
+    return request.used_as(Use(ranks, list(dict.fromkeys(thresholds)), averages), numbers)
 
 
 def _columns_of(record: Metric, ties: Ties) -> set[str]:

@@ -134,8 +134,8 @@ class PartQuery:
         )
 
     def totals_in_rows(self) -> dict[str, Any]:
-        """Return the known totals that are columns of the rows."""
-        return {name: total for name, total in self._placed.totals.items() if isinstance(total, pl.Expr)}
+        """Return the known totals on which results depend and that are columns of the rows."""
+        return {name: total for name, total in self._placed.totals_read.items() if isinstance(total, pl.Expr)}
 
     def counts(self, schema: pl.Schema) -> dict[str, pl.Expr]:
         """Return counts and sums by which a part with this schema is recognized when it is read again."""

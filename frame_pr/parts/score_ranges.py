@@ -126,7 +126,7 @@ def units_of(sizes: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     ranges = coder.rows.select("group", *call.keys, RANGE, **{_SUM + "bits": bits_of_sum(largest, rows)})
     for total in _known_totals(coder, call, pl.Float64()):
         ranges = ranges.join(total, on="group", how="left")
-    bits = bits_with_totals(pl.col(_SUM + "bits"), list(call.request.totals))
+    bits = bits_with_totals(pl.col(_SUM + "bits"), list(call.request.totals_read))
     return ranges.select(*call.keys, RANGE, unit=unit_of(bits)).collect()
 
 
@@ -134,7 +134,7 @@ def count_ranges(part: pl.DataFrame, call: PartQuery, units: pl.DataFrame | None
     """Return, for each range in the part, its rows and positives, and known totals that are columns of the rows."""
     rows, output = call.rows_of(part, [*call.keys, RANGE], call.totals_in_rows(), units=units)
     without_totals = replace(rows, totals=[])
-    counts = aggregate(without_totals, plan_for(without_totals, TOTAL_POLICIES))
+    counts = aggregate(without_totals, plan_for(without_totals, list(TOTAL_POLICIES)))
     table = counts.select("group", **{_SUM + name: name for name in TOTAL_POLICIES})
     unjudged = rows.frame.group_by("group").agg(rows.unjudged().sum().alias(_SUM + UNJUDGED.total))
     table = table.join(unjudged, on="group", how="left")
@@ -163,7 +163,8 @@ def starts_of(counts: pl.DataFrame, call: PartQuery, units: pl.DataFrame | None)
 
 def _known_totals(coder: Coding, call: PartQuery, dtype: pl.DataType) -> list[pl.LazyFrame]:
     """Return the known totals of groups. The ranges have those that are columns of the rows."""
-    return [_known_total(coder.rows, coder, call, name, value, dtype) for name, value in call.request.totals.items()]
+    totals = call.request.totals_read
+    return [_known_total(coder.rows, coder, call, name, total, dtype) for name, total in totals.items()]
 
 
 def _known_total(

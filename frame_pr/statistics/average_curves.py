@@ -116,7 +116,7 @@ def average_curve(
         raise ValueError("average_curve needs groups, whose curves are averaged: name the grouping columns, by=...")
     refuse_engine(frame)
     request = request_of(truth, score, by, positive, policies)
-    rows, output = rows_of(frame, request.used_as(Use(ranks=True, totals=["positives"])), all_groups=True)
+    rows, output = rows_of(frame, request.used_as(Use(ranks=True), ["positives"]), all_groups=True)
     keys = list(output.keys[len(output.keys) - bool(output.systems) :])
     if mean_over is not None:
         keys = keys_left(output.keys, mean_over)

@@ -101,6 +101,19 @@ def test_policies(policies, by):
     assert_same(parted(data, 4).evaluate(metrics, "y", "s", by=by, **policies), expected)
 
 
+@pytest.mark.filterwarnings("ignore:rows. the option changes nothing")
+@pytest.mark.parametrize("rows", [pl.DataFrame({"group": [0, 1, 2, 3, 9], "n": [1] * 5}), "other"])
+@pytest.mark.parametrize("by", ["group", None], ids=str)
+def test_totals_that_change_nothing_are_not_validated(rows, by):
+    data = scored().with_columns(other=pl.lit(1))
+    if by is None and not isinstance(rows, str):
+        rows = rows.select("n").head(1)
+    given = {"truth": "y", "score": "s", "by": by, "positives": "P", "rows": rows}
+    expected = fp.average_precision(data, **given)
+    assert expected.height == (4 if by else 1)
+    assert_same(parted(data, 4).average_precision(**given), expected)
+
+
 @pytest.mark.parametrize("by", ["group", None], ids=str)
 def test_totals_in_any_kind_of_frame(kind, by):
     data, known = scored(), pl.DataFrame({"group": [0, 1, 2, 3], "n": [9999] * 4})
