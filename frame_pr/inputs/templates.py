@@ -17,6 +17,7 @@ from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import SMALL, collected, in_pool
 from frame_pr.inputs.data_warnings import COUNT_OF_TALLY
 from frame_pr.inputs.keys import Digit
+from frame_pr.inputs.request import TOTAL_POLICIES
 
 _MOST = 128
 """The number of calls that are kept."""
@@ -27,8 +28,6 @@ _COPIES = 4
 # A plan has only the columns that it needs, so there is nothing else to optimize.
 _OPTIMIZATIONS = pl.QueryOptFlags.none()
 _OPTIMIZATIONS.update(projection_pushdown=True)
-_WARNING_OPTIONS = ("positives", "rows")
-"""Options that may be frames, and whose warnings depend only on the arguments: each call must repeat these warnings."""
 
 
 class Cell:
@@ -150,8 +149,8 @@ def templates_of(frame: Any, *arguments: Any, options: dict[str, Any]) -> Templa
     """
     if type(frame) is not pl.DataFrame or frame.height >= SMALL:
         return None
-    if any(name in options for name in _WARNING_OPTIONS):
-        return None
+    if any(name in options for name in TOTAL_POLICIES):
+        return None  # They may be frames, and each call must repeat the warnings about them.
     if COUNT_OF_TALLY in frame.columns and options.get("count") is None:
         return None  # All rows of the frame decide whether it is a tally.
     try:
