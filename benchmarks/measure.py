@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -49,15 +50,19 @@ def timed(run: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def in_turns(
-    runs: Mapping[str, Callable[[], Any]], rounds: int, check: Callable[[str, Any], None] = lambda name, result: None
+    runs: Mapping[str, Callable[[], Any]],
+    rounds: int,
+    check: Callable[[str, Any], None] = lambda name, result: None,
+    *,
+    repeats: int = 1,
 ) -> dict[str, Times]:
     """All of them once, then all of them again: a machine that slows down meanwhile slows down all alike.
 
-    `check` is given the name and the result of each first run.
+    `check` is given the name and the result of each run of the first turn. `repeats`: runs of each in a row.
     """
     seconds: dict[str, list[float]] = {name: [] for name in runs}
     for turn in range(rounds):
-        for name, run in runs.items():
+        for name, run in chain.from_iterable([item] * repeats for item in runs.items()):
             if sum(seconds[name]) < PATIENCE:
                 taken, result = timed(run)
                 seconds[name].append(taken)

@@ -16,7 +16,7 @@ from benchmarks.contenders import EVERYWHERE, SEARCH, SMALL
 from benchmarks.measure import Times
 from benchmarks.peers import OURS, RESULT_LIST, SUITE_GROUPS
 from benchmarks.results import Results
-from benchmarks.small import ROWS
+from benchmarks.small import REPEATS, ROWS
 from benchmarks.targets import targets
 
 PACKAGES = ["polars", "pandas", "numpy", "numba", "polarbearings", "polars_ds", "scikit-learn", "scors", "ranx"]
@@ -123,8 +123,8 @@ rows](databases.md#when-the-database-counts-the-rows).
 
 ## Small calls and imports
 
-The table has calls on a frame of {small} rows, a permutation test and a plot. The times of other tools do not contain
-their conversions.
+The table has calls on a frame of {small} rows, a permutation test and a plot. Each call runs {repeats} times before the
+next one. The times of other tools do not contain their conversions.
 
 {per_call}
 
@@ -185,6 +185,7 @@ def page(found: Results, rows: int, rounds: int) -> str:
         ),
         growth=_growth(found),
         small=ROWS,
+        repeats=REPEATS,
         per_call=_table(
             ["call", "best, ms", "median, ms"],
             ([name, _number(t.best * 1e3), _number(t.median * 1e3)] for name, t in found.per_call.items()),

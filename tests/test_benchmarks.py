@@ -80,7 +80,7 @@ def test_the_whole_run_makes_a_page(tmp_path: Path, monkeypatch):
 
     monkeypatch.setattr(databases, "in_process", mostly_here)
     in_turns = small.in_turns
-    monkeypatch.setattr(small, "in_turns", lambda runs, _: in_turns(runs, 1))
+    monkeypatch.setattr(small, "in_turns", lambda runs, _, **options: in_turns(runs, 1, **options))
     found = run.measure(["100k x 100"], 1_000, 1, [100, 1_000], 30, tmp_path, engines=False)
     made = page.page(found, 1_000, 1)
     assert all(measured for section, measured in found.times.items() if section != "suites")

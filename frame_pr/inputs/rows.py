@@ -62,6 +62,8 @@ class Rows:
 
     small: bool
     """Whether there are known to be so few rows that it takes longer to plan than to run."""
+    in_memory: bool
+    """Whether they are rows of a DataFrame, so that a step may run before the plan is collected."""
 
     @cached_property
     def has_unranked(self) -> bool:
@@ -264,6 +266,7 @@ def rows_of(
         units=group_units,
         groups=groups,
         small=cell is not None or (selection.kind.height is not None and selection.kind.height < SMALL),
+        in_memory=cell is None and selection.kind.height is not None,
     )
     systems = tuple(selection.scores.values()) if selection.several else ()
     return ranked, OutputFrame(

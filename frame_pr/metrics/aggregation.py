@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 import polars as pl
 
 from frame_pr.frames.columns import join_in_order, map_whole, side_by_side
+from frame_pr.frames.kinds import collected
 from frame_pr.inputs.policies import BOUNDS, TIES
 from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.rows import Rows
@@ -122,7 +123,7 @@ def values(rows: Rows, named: Mapping[str, str], undefined: float | None = None)
     metric_plan = plan_for(rows, list(named.values()), undefined)
     table = finalize(aggregate(rows, metric_plan), ["group"], metric_plan)
     if _may_have_equal_groups(rows, metric_plan):
-        table = _once_for_equal_groups(rows, metric_plan, table.collect_schema())
+        table = _once_for_equal_groups(rows, metric_plan, table)
     return table.select("group", **renamed(named))
 
 
@@ -134,8 +135,8 @@ def _may_have_equal_groups(rows: Rows, metric_plan: Plan) -> bool:
     return large and not others and _needs_ranking(rows, metric_plan)
 
 
-def _once_for_equal_groups(rows: Rows, metric_plan: Plan, schema: pl.Schema) -> pl.LazyFrame:
-    """Return what `finalize` returns, computed once for groups with equal rankings."""
+def _once_for_equal_groups(rows: Rows, metric_plan: Plan, table: pl.LazyFrame) -> pl.LazyFrame:
+    """Return a table of `finalize`, computed once for groups with equal rankings."""
     thresholds = [name for name, record in metric_plan.metrics.items() if record.kind == "threshold"]
     needed, _ = _blocks_needed(rows, metric_plan)
     wanted = needed_columns(needed.columns, steps=needed.steps, first=needed.first)
@@ -143,18 +144,23 @@ def _once_for_equal_groups(rows: Rows, metric_plan: Plan, schema: pl.Schema) -> 
 
     def values_of(table: pl.DataFrame) -> pl.DataFrame:
         sorted_rows = sort.sorted(table)
+        del table  # The rows would stay in memory while metrics are computed.
         equal = EqualGroups.of(sort, sorted_rows)
         if equal is None:
             ranked = sort.totals(sorted_rows).lazy()
-            del table, sorted_rows  # The rows would stay in memory while metrics are computed.
+            del sorted_rows
             sums = _aggregate_ranking(rows, metric_plan, ranked)
-            return finalize(sums, ["group"], metric_plan).collect(engine="in-memory")
+            return finalize(sums, ["group"], metric_plan).collect(engine="streaming")
         blocks, key = equal.blocks(sort, rows.key)
         sums = _aggregate_ranking(replace(rows, key=key), metric_plan, blocks)
         values = finalize(sums, [], metric_plan._replace(key=key)).collect(engine="in-memory")
         return equal.gather(values, thresholds)
 
-    return map_whole(rows.frame.select(sort.inputs), values_of, schema)
+    inputs = rows.frame.select(sort.inputs)
+    if rows.in_memory:
+        # A plan would keep the unsorted rows in memory until the function returns.
+        return values_of(collected(inputs, "auto")).lazy()
+    return map_whole(inputs, values_of, table.collect_schema())
 
 
 def renamed(named: Mapping[str, str]) -> dict[str, pl.Expr]:
