@@ -136,21 +136,16 @@ class OutputFrame(NamedTuple, Generic[Frame]):
         """
         new = {prefix + name: formula for name, formula in formulas.items()}
         assert self.collect is not None
-        # Compute on whichever side has fewer rows. Gathering takes most of the time, and less for narrow columns.
         number, gathered = block_numbers.pop(), []
-        few = 2 * len(columns[0]) < len(number)
-        if few:
-            columns = self.collect(pl.LazyFrame(columns).cast({cs.integer(): pl.Int64}).select(**new)).get_columns()
         while columns:
+            # Gathering takes most of the time, and less for narrow columns.
             column = columns.pop()
-            column = column.shrink_dtype() if column.dtype.is_integer() and not few else column
+            column = column.shrink_dtype() if column.dtype.is_integer() else column
             gathered.append(gather_rows(column.rechunk().to_frame(), number).to_series())
         del number, column
-        table = pl.LazyFrame(gathered)
+        table = pl.LazyFrame(gathered).cast({cs.integer(): pl.Int64})
         del gathered
-        if not few:
-            table = self.collect(table.cast({cs.integer(): pl.Int64}).select(**new)).lazy()
-        return self.kind.append_columns(table, list(new))
+        return self.kind.append_columns(self.collect(table.select(**new)).lazy(), list(new))
 
     def gather_lazily(
         self, table: pl.LazyFrame, formulas: Mapping[str, pl.Expr], prefix: str, numbered: pl.LazyFrame
