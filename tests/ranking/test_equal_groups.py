@@ -67,6 +67,15 @@ def test_blocks_are_made_of_one_group_of_each_kind(monkeypatch, ranked):
     assert ranked == [10, 3000]
 
 
+def test_rows_of_a_lazy_frame_are_ranked_when_it_is_collected(ranked):
+    rows = pl.select(q=pl.int_range(3000) // 5, relevant=pl.int_range(3000) % 10 < 2, score=pl.int_range(3000) % 5)
+    result = fp.evaluate(rows.lazy(), METRICS, "relevant", "score", by="q").sort("q")
+    assert ranked == []
+    expected = fp.evaluate(rows, METRICS, "relevant", "score", by="q")
+    assert_frame_equal(result.collect(), expected, check_exact=True)
+    assert ranked == [10, 10]
+
+
 @pytest.mark.parametrize("rows", [ROWS, groups()], ids=["tied", "mixed"])
 @pytest.mark.parametrize("score", ["score", "nearby"])
 def test_values_are_those_of_the_definition(monkeypatch, ranked, rows, score):
