@@ -168,8 +168,10 @@ def metrics_of(
         return result
     named, backend = metrics_named(metrics, truth, score), backend_of(frame)
     request = request_of(truth, score, by, positive, policies)
-    request = request_for(named.values(), request, averages=means is not None)
     filled, means = filling("undefined", undefined), means and means.of(named)
+    # Weighted means read the totals of groups.
+    columns = named if means is None else means.columns(named)
+    request = request_for(columns.values(), request, averages=means is not None)
     if backend:
         return backend.evaluate(request.in_parts(), named, means, filled)
     if templates is not None and all(map(is_current, named.values())):

@@ -14,7 +14,7 @@ from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import metric_names, sorted_by
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
-from frame_pr.inputs.request import request_of
+from frame_pr.inputs.request import TOTAL_POLICIES, request_of
 from frame_pr.inputs.rows import Rows, rows_of
 from frame_pr.metrics.aggregation import aggregate, finalize, plan_for
 from frame_pr.metrics.completion import MetricName
@@ -114,7 +114,8 @@ def above_chance(
         if name not in NULLS:
             raise ValueError(f"metrics: {shown(name)} has no test against random rankings; give {' or '.join(NULLS)}")
     one_of("correction", correction, tuple(CORRECTIONS))
-    request = request_for(names, request_of(truth, score, by, positive, policies))
+    # The random rankings of a group follow from both of its totals.
+    request = request_for([*names, *TOTAL_POLICIES], request_of(truth, score, by, positive, policies))
     rows, output = rows_of(frame, request, all_groups=True)
     refuse_clash(output.keys, _COLUMNS)
     nulls = [NULLS[name] for name in names]

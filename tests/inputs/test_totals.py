@@ -56,6 +56,41 @@ def test_totals_of_dense_and_of_sparse_groups(monkeypatch, keys, dense, dtype, l
     assert all((table is not None) == dense for table in tables)
 
 
+@pytest.mark.parametrize(
+    ("statistic", "totals", "weights_of_groups"),
+    [
+        ("by_rows", {"rows": "N"}, (20, 4)),
+        ("by_rows", {"positives": "P"}, (6, 3)),  # 4 and 1 positives are not in the frame
+        ("weighted", {"positives": "P"}, (5, 2)),
+        ("by_pairs", {"rows": "N"}, (1 * 19, 1 * 3)),
+        ("by_pairs", {"positives": "P", "rows": "N"}, (5 * 15, 2 * 2)),
+    ],
+)
+def test_weighted_means_read_known_totals(kind, statistic, totals, weights_of_groups):
+    """Precision at a threshold reads neither total; of the groups it is 1/2 and 1, and the weights are the totals."""
+    data = pl.DataFrame({"q": ["a", "a", "b", "b"], "y": [1, 0, 1, 0], "s": [4, 3, 2, 0], "P": [5, 5, 2, 2]})
+    data = data.with_columns(N=pl.when(pl.col("q") == "a").then(20).otherwise(4))
+    call = {"by": "q", "mean_over": "q", "statistics": statistic, **totals}
+    result = kind.read(fp.evaluate(kind(data), "precision@threshold=1", "y", "s", **call))
+    first, second = weights_of_groups
+    mean = result[f"{statistic}_precision@threshold=1"].item()
+    assert mean == pytest.approx((first / 2 + second) / (first + second), rel=1e-15)
+    parts = fp.partitioned(data, partitions=2, progress=False).evaluate("precision@threshold=1", "y", "s", **call)
+    assert parts[f"{statistic}_precision@threshold=1"].item() == pytest.approx(mean, rel=1e-15)
+
+
+@pytest.mark.parametrize("metric", ["average_precision", "roc_auc"])
+@pytest.mark.parametrize(("totals", "more"), [({"rows": "N"}, [0] * 6), ({"positives": "P"}, [1] * 3)])
+def test_random_rankings_have_the_rows_that_are_not_in_the_frame(metric, totals, more):
+    data = pl.DataFrame({"y": [1, 0, 1, 0], "s": [4.0, 3.0, 2.0, 1.0], "N": [10] * 4, "P": [5] * 4})
+    known = fp.above_chance(data, metric, "y", "s", **totals)
+    rows = pl.concat(
+        [data.select("y", "s"), pl.DataFrame({"y": more, "s": [None] * len(more)}, schema_overrides={"s": float})]
+    )
+    same = fp.above_chance(rows, metric, "y", "s", unscored="unretrieved")
+    assert known.rows() == same.rows()
+
+
 def test_known_rows_and_several_scores():
     data = pl.DataFrame({"q": ["a", "a", "b"], "y": [1, 0, 1], "s": [4, 3, 2], "t": [3, 4, 2]})
     totals = {"positives": pl.DataFrame(TOTALS)[:2], "rows": pl.DataFrame({"q": ["b", "a"], "rows": [100, 10]})}
