@@ -138,14 +138,17 @@ def times(report: str) -> dict[str, dict[str, float]]:
 def chart(report: str, scheme: Scheme) -> str:
     """Bars of seconds on a logarithmic axis, a panel for each shape."""
     seconds = times(report)
-    left, width, row, low, high = 140, 400, 22, 0.1, 1000.0
-    scale = (width - left - 60) / math.log10(high / low)
+    left, width, row = 140, 400, 22
+    shown = [by_shape[shape] for by_shape in seconds.values() for shape in SHAPES]
+    # The axis begins at a power of ten below the shortest time, so that each bar has a length.
+    low, high = math.ceil(math.log10(min(shown))) - 1, math.ceil(math.log10(max(shown)))
+    scale = (width - left - 60) / (high - low)
     drawn, y = [], 20.0
     for shape, title in SHAPES.items():
         drawn.append(_text(title, 0, y, scheme.ink, "bold"))
         y += 8
         for tool, by_shape in seconds.items():
-            length = scale * math.log10(by_shape[shape] / low)
+            length = scale * (math.log10(by_shape[shape]) - low)
             fill = scheme.ours if tool == OURS else scheme.bar
             drawn.append(f'<rect x="{left}" y="{y + 3:g}" width="{length:.1f}" height="{row - 6}" fill="{fill}"/>')
             drawn.append(_text(tool.replace("`", "").replace(" per group", ""), 0, y + 15, scheme.ink))

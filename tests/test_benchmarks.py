@@ -1,5 +1,6 @@
 """The benchmarks run, on few rows; what they measure is not looked at."""
 
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from benchmarks import calls, contenders, data, databases, memory, page, peers, run, small
+from benchmarks import calls, contenders, data, databases, memory, page, peers, performance, run, small
 from frame_pr.parts.ibis_table import IbisFrame
 
 pytestmark = pytest.mark.slow
@@ -25,6 +26,16 @@ def test_groups_are_numbered_from_zero(shape):
 def test_skewed_groups_go_from_a_tenth_of_the_rows_to_one_row():
     sizes = data.generate("skewed", 10_000)["query"].value_counts()["count"]
     assert (sizes.max(), sizes.min()) == (1_000, 1)
+
+
+@pytest.mark.parametrize("seconds", [[0.067, 0.8, 68], [0.1, 1, 1000], [1e-4, 0.002, 0.003], [20, 30, 5000]])
+def test_bars_of_the_chart_are_in_the_order_of_their_times(monkeypatch, seconds):
+    times = {f"tool {i}": dict.fromkeys(performance.SHAPES, taken) for i, taken in enumerate(seconds)}
+    monkeypatch.setattr(performance, "times", lambda report: times)
+    chart = performance.chart("", performance.SCHEMES[""])
+    lengths = [float(length) for length in re.findall(r'<rect [^>]*width="([-.0-9]+)"', chart)]
+    assert lengths == sorted(lengths[:3]) * len(performance.SHAPES)
+    assert 0 < lengths[0] < lengths[2] <= 200
 
 
 def test_a_sample_takes_whole_groups_of_all_sizes():
