@@ -309,7 +309,7 @@ def slack(call: Call, group: Group, name: str) -> float:
     orders of a long tie, precision is a difference of logarithms. A ranking is compared with chance by how much is
     missing to 1.
     """
-    head, _, cut = name.partition("@")
+    head, _, cut = (f"precision@{group.positives}" if name == "r_precision" else name).partition("@")
     if "count" not in call.options or not group.positives:
         return 0.0
     if head == "normalized_average_precision":
