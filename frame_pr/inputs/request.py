@@ -116,8 +116,8 @@ class Request:
     @cached_property
     def totals_read(self) -> dict[str, Any]:
         """The known totals on which a result depends. The content of others is not validated."""
-        read = [name for name, numbers in TOTAL_POLICIES.items() if not self.numbers_read.isdisjoint(numbers)]
-        return {name: total for name, total in self.totals.items() if name in read}
+        totals = self.totals.items()
+        return {name: total for name, total in totals if not self.numbers_read.isdisjoint(TOTAL_POLICIES[name])}
 
     @cached_property
     def prevalence(self) -> Any:

@@ -261,7 +261,7 @@ def rows_of(
         units=group_units,
         groups=groups,
         small=cell is not None or (selection.kind.height is not None and selection.kind.height < SMALL),
-        in_memory=cell is None and selection.kind.height is not None,
+        in_memory=isinstance(selection.kind, InMemory),
     )
     systems = tuple(selection.scores.values()) if selection.several else ()
     return ranked, OutputFrame(

@@ -121,10 +121,13 @@ def plan_for(rows: Rows, names: Sequence[str], undefined: float | None = None, *
 def values(rows: Rows, named: Mapping[str, str], undefined: float | None = None) -> pl.LazyFrame:
     """Return one row per group: `group` and the metrics under these column names."""
     metric_plan = plan_for(rows, list(named.values()), undefined)
-    table = finalize(aggregate(rows, metric_plan), ["group"], metric_plan)
-    if _may_have_equal_groups(rows, metric_plan):
-        table = _once_for_equal_groups(rows, metric_plan, table)
-    return table.select("group", **renamed(named))
+    values_of = _once_for_equal_groups if _may_have_equal_groups(rows, metric_plan) else _values_of_groups
+    return values_of(rows, metric_plan).select("group", **renamed(named))
+
+
+def _values_of_groups(rows: Rows, metric_plan: Plan) -> pl.LazyFrame:
+    """Return one row per group: `group` and the metrics under their own names."""
+    return finalize(aggregate(rows, metric_plan), ["group"], metric_plan)
 
 
 def _may_have_equal_groups(rows: Rows, metric_plan: Plan) -> bool:
@@ -135,8 +138,8 @@ def _may_have_equal_groups(rows: Rows, metric_plan: Plan) -> bool:
     return large and not others and _needs_ranking(rows, metric_plan)
 
 
-def _once_for_equal_groups(rows: Rows, metric_plan: Plan, table: pl.LazyFrame) -> pl.LazyFrame:
-    """Return a table of `finalize`, computed once for groups with equal rankings."""
+def _once_for_equal_groups(rows: Rows, metric_plan: Plan) -> pl.LazyFrame:
+    """Return what `_values_of_groups` returns, computed once for groups with equal rankings."""
     thresholds = [name for name, record in metric_plan.metrics.items() if record.kind == "threshold"]
     needed, _ = _blocks_needed(rows, metric_plan)
     wanted = needed_columns(needed.columns, steps=needed.steps, first=needed.first)
@@ -160,7 +163,7 @@ def _once_for_equal_groups(rows: Rows, metric_plan: Plan, table: pl.LazyFrame) -
     if rows.in_memory:
         # A plan would keep the unsorted rows in memory until the function returns.
         return values_of(collected(inputs, "auto")).lazy()
-    return map_whole(inputs, values_of, table.collect_schema())
+    return map_whole(inputs, values_of, _values_of_groups(rows, metric_plan).collect_schema())
 
 
 def renamed(named: Mapping[str, str]) -> dict[str, pl.Expr]:
