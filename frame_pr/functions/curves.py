@@ -306,7 +306,7 @@ def _blocks_and_formulas(
     read = {name for formula in formulas.values() for name in formula.meta.root_names()}
     needed = read | {"hits", "tp", "positives", "rows", "retrieved"}
     table = with_totals(blocks_of(rows, needed, each_row=True, ranked=ranked), rows.totals, in_units=fractional)
-    return (table if unretrieved else table.filter("retrieved")), formulas
+    return (table.filter("retrieved") if rows.has_unranked and not unretrieved else table), formulas
 
 
 _BINS = (2, 4, 5, 8, 10, 20, 25, 40, 50, 100)

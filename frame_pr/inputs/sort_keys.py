@@ -118,10 +118,7 @@ _CODES_IN_INT64 = (
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SortKey:
-    """The sort key: an integer of group, score, optionally the place among equal scores, and label.
-
-    If `layout` is not `WIDE`, `widened` converts the integers to those of `WIDE`.
-    """
+    """The sort key: an integer of group, score, optionally the place among equal scores, and label."""
 
     dtype: pl.DataType
     """The code of the scores."""
@@ -229,26 +226,18 @@ class SortKey:
             return fitted
         return replace(self, layout=layout._replace(integer=pl.Int128)) if blocks <= 2**63 else self
 
-    def widened(self) -> pl.Expr:
-        """Convert the column `bits` from this layout to `WIDE`."""
-        if self.layout == WIDE:
-            return pl.col("bits")
-        wide = replace(self, layout=WIDE)
-        rank = self._rank_bits() // self._room
-        code = pl.when(rank < self._unretrieved).then(self._code_of(rank)).cast(pl.Int128)
-        wide_rank = wide._rank(code).fill_null(pl.lit(wide._unretrieved, dtype=pl.Int128))
-        if self.drops:
-            wide_rank = pl.when(rank == self._dropped).then(pl.lit(wide._dropped, dtype=pl.Int128)).otherwise(wide_rank)
-        return (self.group().cast(pl.Int128) * _SCORES + wide_rank) * wide._room
-
     def _code_of(self, rank: pl.Expr) -> pl.Expr:
-        """Return the code in `WIDE` of a rank in this layout."""
-        steps = rank * self.layout.step
-        code = self._best + steps if self.ascending else self._best - steps
-        if self.layout.digits is None:
-            return code
+        """Return the code of a rank in this layout."""
+        code: pl.Expr = rank * (self.layout.step if self.ascending else -self.layout.step) + self._best
+        return code
+
+    def _float_of_decimal(self, code: pl.Expr) -> pl.Expr:
+        """Return the float of a code in this layout, if scores are decimals."""
+        assert self.layout.digits is not None
         number = code.cast(pl.Float64)
-        return score_code(number / (number * 0 + 10**self.layout.digits), pl.Float64(), pl.Int64)
+        # Divide by a column: polars computes a quotient by a literal as a product with its rounded inverse.
+        decimal: pl.Expr = number / (number * 0 + 10**self.layout.digits)
+        return decimal
 
     def score_reaches(self, code: int | pl.Expr) -> pl.Expr:
         """Return whether the score of a row is at least as good as this code; null if the score is missing."""
@@ -258,8 +247,9 @@ class SortKey:
 
     def pack(self, place: pl.Expr | None = None) -> pl.Expr:
         """Return the sort key of a row from `group`, `truth`, `score`, and its place if keys have one."""
-        block = self.block_of_row().cast(self.layout.integer)
-        return (block if place is None else block * self.layout.places + place) * 2 + self.truth_bit(pl.col("truth"))
+        truth = self.truth_bit(pl.col("truth"))
+        low_bits = truth if place is None else place * 2 + truth
+        return self.block_of_row().cast(self.layout.integer) * self._room + low_bits
 
     def truth_bit(self, truth: pl.Expr) -> pl.Expr:
         """Map a label to its key bit and back (the mapping is its own inverse); the smaller bit comes first."""
@@ -308,10 +298,6 @@ class SortKey:
         group = (pl.col(column) // (self.layout.scores * self._room)).cast(pl.Int64)
         return group + self.layout.first_group if self.layout.first_group else group
 
-    def block(self) -> pl.Expr:
-        """Return the number of the block, as `block_of_row` does."""
-        return pl.col("bits") // self._room
-
     def is_retrieved(self) -> pl.Expr:
         """Return whether there is a score."""
         return self._rank_bits() < self._unretrieved * self._room
@@ -326,16 +312,22 @@ class SortKey:
         return self._rank_bits() < self._dropped * self._room
 
     def rank_key(self) -> pl.Expr:
-        """Return an integer that is larger for a better score."""
-        return _HIGHEST - self._rank_bits() // self._room
+        """Return an integer of a retrieved row that is larger for a better score, in every layout."""
+        code = self._code_of(self._rank_bits() // self._room)
+        if self.layout.digits is not None:
+            code = score_code(self._float_of_decimal(code), pl.Float64(), pl.Int64)
+        return 0 - code.cast(pl.Int128) if self.ascending else code.cast(pl.Int128)
 
     def score(self) -> pl.Expr:
         """Return the score of a retrieved row."""
-        return score_of(self._code_of(self._rank_bits() // self._room), self.dtype)
+        code = self._code_of(self._rank_bits() // self._room)
+        return (
+            score_of(code, self.dtype) if self.layout.digits is None else self._float_of_decimal(code).cast(self.dtype)
+        )
 
     def threshold(self, rank_key: pl.Expr) -> pl.Expr:
         """Return the score of this rank_key."""
-        return score_of(_HIGHEST - rank_key + _LOWEST if self.ascending else rank_key, self.dtype)
+        return score_of(0 - rank_key if self.ascending else rank_key, self.dtype)
 
     def reaches(self, code: int | pl.Expr) -> pl.Expr:
         """Return whether the score is at least as good as this code."""

@@ -24,11 +24,12 @@ range, the totals of the larger group, and the largest precision at any threshol
 _NEEDS: Mapping[str, Sequence[str]] = {
     "positives": ("tp",),
     "rows": ("k",),
-    "threshold": ("rank_key",),
     **dict.fromkeys(("interpolated_precision", "later_hits", "later_misses"), ("hits", "tp", "k")),
 }
 """The columns from which other columns of blocks are computed."""
-COLUMNS = frozenset(("block", "rank_key", "size", "hits", "k", "tp", "ties", "misses", "first", "retrieved", *_NEEDS))
+COLUMNS = frozenset(
+    ("rank_key", "threshold", "size", "hits", "k", "tp", "ties", "misses", "first", "retrieved", *_NEEDS)
+)
 """The columns of blocks that are computed on demand."""
 
 
@@ -46,14 +47,13 @@ def blocks_of(
 ) -> pl.LazyFrame:
     """Return the table of blocks: one row per distinct score of a group, by group and from the best score on.
 
-    If a tie rule orders equal scores, there is one block per group of rows that the rule leaves tied. Columns: `group`
-    and `block` (see `SortKey.block_of_row`); `rank_key` (an integer that is larger for a better score) and `threshold`;
-    `size` and `hits` of the block; `k` and `tp`, the counts up to its end; `ties`, the number of rows since the block
-    before it (whatever their weight) that share their score with another row; `misses`, the number of negatives since
-    then; `positives` and `rows`, the totals of the group from its rows; `first` and `last` (in its group); `retrieved`;
-    for fractional weights `unit`, of which all weighted counts are multiples; and those of `running_columns`. Rows that
-    are not retrieved are a last block. Rows that do not count are another one, whose `rank_key`, `threshold`, `k` and
-    `tp` are null.
+    If a tie rule orders equal scores, there is one block per group of rows that the rule leaves tied. Columns: `group`;
+    `rank_key` (an integer that is larger for a better score) and `threshold`; `size` and `hits` of the block; `k` and
+    `tp`, the counts up to its end; `ties`, the number of rows since the block before it (whatever their weight) that
+    share their score with another row; `misses`, the number of negatives since then; `positives` and `rows`, the totals
+    of the group from its rows; `first` and `last` (in its group); `retrieved`; for fractional weights `unit`, of which
+    all weighted counts are multiples; and those of `running_columns`. Rows that are not retrieved are a last block, and
+    rows that do not count are another one, of size 0. `rank_key`, `threshold`, `k` and `tp` are null in both.
 
     `columns`: those that are needed; there may be more. `steps`: only blocks with a positive, and the last one of every
     group. `first`: also the first one of every group. `each_row`: if positives come first or last among ties, every row
@@ -62,17 +62,12 @@ def blocks_of(
     step, too. `extra_sums`: the needed ones of `EXTRA_SUMS`, of each block alone; a block with such a sum is a step,
     too. `ranked`: the table of `sorted_blocks`, if it exists already.
     """
-    key, wanted = rows.key, needed_columns(columns, steps=steps, first=first)
-
-    def if_retrieved(value: pl.Expr) -> pl.Expr:
-        # Most frames have no other rows, and testing every block takes time.
-        return pl.when("retrieved").then(value) if rows.has_unranked else value
+    wanted = needed_columns(columns, steps=steps, first=first)
 
     def build_wanted(expressions: Mapping[str, Callable[[], pl.Expr]]) -> dict[str, pl.Expr]:
         # Do not even plan a column that is not needed: for few rows, the plan takes longer than the rows.
         return {name: expression() for name, expression in expressions.items() if name in wanted}
 
-    retrieved = key.is_retrieved() if rows.has_unranked else pl.lit(True)
     counts = [count for count in CUMULATIVE_COUNTS if count.upto in wanted] + [UNJUDGED] * (
         UNJUDGED.block in extra_sums
     )
@@ -83,7 +78,7 @@ def blocks_of(
     blocks = ranked.with_columns(
         last=ends(pl.col("group")),
         **({HITS.block: difference(HITS.run)} if HITS.block in wanted else {}),
-        **({"retrieved": retrieved} if rows.has_unranked or "retrieved" in wanted else {}),
+        **({} if rows.has_unranked or "retrieved" not in wanted else {"retrieved": pl.lit(True)}),
         **{name: _block_sum(name, rows) for name in extra_sums},
     )
     # The last block of a group always remains, so the next one is the first of its group.
@@ -101,8 +96,6 @@ def blocks_of(
         pl.col("group").set_sorted(),
         **build_wanted(
             {
-                "block": key.block,
-                "rank_key": lambda: if_retrieved(key.rank_key()),
                 "ties": lambda: difference("ties_run"),
                 "misses": lambda: difference(ROWS.run) - difference(HITS.run),
                 "missed_gain": lambda: _in_gains(from_last(pl.col("hit_gain_run")) - pl.col("hit_gain_run"), rows),
@@ -112,7 +105,7 @@ def blocks_of(
         **{name: since_start(name) for name in k_at},
     )
     of_groups = {count.total: from_last(pl.col(count.upto)) for count in counts if count.total in wanted}
-    blocks = blocks.with_columns(**of_groups, **build_wanted({"threshold": lambda: key.threshold(pl.col("rank_key"))}))
+    blocks = blocks.with_columns(**of_groups)
     if rows.starts is not None:
         blocks = blocks.join(rows.starts.select("group", *START), on="group", how="left", maintain_order="left")
         blocks = blocks.with_columns(
@@ -121,7 +114,7 @@ def blocks_of(
             *(pl.when(pl.col(n) > 0).then(pl.col(n) + pl.col(ROWS.before)).otherwise(0).alias(n) for n in k_at),
         )
     if rows.has_unranked:
-        blocks = blocks.with_columns(if_retrieved(pl.col(count.upto)) for count in counts)
+        blocks = blocks.with_columns(pl.when("retrieved").then(count.upto).alias(count.upto) for count in counts)
     figures = running_columns(in_ranges=rows.starts is not None)
     return blocks.with_columns(**{name: figure for name, figure in figures.items() if name in wanted})
 

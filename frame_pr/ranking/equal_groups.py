@@ -64,9 +64,9 @@ class EqualGroups(NamedTuple):
         """
         blocks = sort.totals(self.rows._replace(table=self.representatives.lazy())).lazy()
         key = replace(key, dtype=pl.Int64(), ascending=True, places=False)
-        if "bits" in sort.outputs:
-            blocks = blocks.with_columns(score=difference(ROWS.run), truth=False)
-            blocks = blocks.with_columns(pl.col("score").cum_sum().over("group")).with_columns(bits=key.pack())
+        if "rank_key" in sort.outputs:
+            blocks = blocks.with_columns(score=difference(ROWS.run))
+            blocks = blocks.with_columns(rank_key=0 - pl.col("score").cum_sum().over("group").cast(pl.Int128))
         return blocks, key
 
     def gather(self, values: pl.DataFrame, thresholds: Collection[str]) -> pl.DataFrame:

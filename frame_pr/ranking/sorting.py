@@ -50,8 +50,8 @@ def sorted_blocks(rows: Rows, sort: Sort) -> pl.LazyFrame:
     """Return one row per block, in order: `group`, and running totals over all groups up to the end of the block.
 
     There is a total for each weighted count, for each of the extra sums, and of the rows for which each column of
-    `k_at` is true; `ties_run` and `size` if they are wanted; `bits` of group and score if a column reads the score; and
-    the units of fractional columns.
+    `k_at` is true; `ties_run`, `size`, `rank_key` and `threshold` if they are wanted; `retrieved` if some rows may have
+    no place in the ranking; and the units of fractional columns.
     """
     frame = with_units(rows)
     if rows.small and not sort.fractional:
@@ -130,8 +130,8 @@ class Sort:
             if weights.name is not None and (name == "weight" or not {*GAINS}.isdisjoint(extra_sums))
         }
         extra_sums_are_cumulative = {*extra_sums} <= (set() if rows.request.fills_labels else {UNJUDGED.block})
-        # Some columns follow from the score, and not only from counts.
-        bits = {"bits"} if rows.has_unranked or not {"block", "rank_key"}.isdisjoint(wanted) else set()
+        hits = {HITS.run} if {HITS.block, HITS.upto, "misses"}.intersection(wanted) else set()
+        retrieved = {"retrieved"} if rows.has_unranked else set()
         return cls(
             key=rows.key,
             weights=weights,
@@ -144,7 +144,7 @@ class Sort:
             sums=extra_sums,
             k_at=k_at,
             ranks=ranks,
-            wanted=frozenset(wanted).intersection(("ties", "size")) | bits,
+            wanted=frozenset(wanted).intersection(("ties", "size", "rank_key", "threshold")) | hits | retrieved,
             steps=steps and "first" not in wanted and extra_sums_are_cumulative,
             each_row=each_row,
             numbers_rows=numbers_rows,
@@ -187,11 +187,11 @@ class Sort:
         if "weight" in self.weights and self.weights["weight"].fractional:
             weight = pl.Int128()
         gain = pl.Int128() if "gain" in self.weights and self.weights["gain"].fractional else pl.Int64()
-        outputs: dict[str, pl.DataType] = {"group": pl.Int64()}
-        outputs |= {"bits": pl.Int128()} if "bits" in self.wanted else {}
-        outputs |= {HITS.run: weight, ROWS.run: weight}
-        outputs |= {name: pl.Int64() for name, is_made in (("ties_run", "ties" in self.wanted),) if is_made}
-        outputs |= {"size": weight} if "size" in self.wanted else {}
+        optional = {"retrieved": pl.Boolean(), "rank_key": pl.Int128(), "threshold": self.key.dtype}
+        optional |= {HITS.run: weight, "size": weight}
+        outputs: dict[str, pl.DataType] = {"group": pl.Int64(), ROWS.run: weight}
+        outputs |= {name: dtype for name, dtype in optional.items() if name in self.wanted}
+        outputs |= {"ties_run": pl.Int64()} if "ties" in self.wanted else {}
         outputs |= dict.fromkeys(self.k_at, weight)
         outputs |= {"last_within": pl.Boolean()} if self.ranks else {}
         outputs |= {f"{name}_run": gain if name in GAINS else pl.Int64() for name in self.sums}
@@ -367,7 +367,11 @@ class Sort:
             runs |= {f"{name}_run": sums[name] for name in self.sums}
             table = table.with_columns(hits.cum_sum().alias(HITS.run), **runs).filter(end)
             size = run - run.shift(1, fill_value=0)
-        made = {"group": key.group("key"), "bits": key.widened(), ROWS.run: run, "size": size}
+        if self.unranked:
+            retrieved = key.is_retrieved()
+            table = table.with_columns(retrieved=retrieved, bits=pl.when(retrieved).then("bits"))
+        made = {"group": key.group("key"), "rank_key": key.rank_key(), "threshold": key.score()}
+        made |= {ROWS.run: run, "size": size}
         made |= {name: pl.lit(unit) for name, unit in units.items()}
         if not self.fills_labels:
             made[UNJUDGED.run] = pl.lit(0)

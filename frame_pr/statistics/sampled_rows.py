@@ -393,8 +393,10 @@ def sums_of_clusters(rows: Rows, targets: Sequence[RowMetric], groups: pl.LazyFr
             parts[f"part {i}"] = target.row_share.part(truth, reached)
             parts[f"whole {i}"] = target.row_share.whole(truth, reached)
     if sides:
-        table = table.with_columns(block=rows.key.block_of_row())
-        table = table.join(blocks.select("block", **sides), on="block", how="left")
+        block = rows.key.block_of_row().alias("block")
+        # Only a block of dropped rows weighs nothing.
+        blocks = blocks.filter(pl.col("size") > 0).with_columns(score="threshold", dropped=False)
+        table = table.with_columns(block).join(blocks.select(block, **sides), on="block", how="left")
     sums = table.group_by("group", "cluster").agg(
         truth.first().alias("positive"), *(expression.sum().alias(name) for name, expression in parts.items())
     )

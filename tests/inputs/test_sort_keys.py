@@ -50,8 +50,15 @@ def test_groups_and_scores_have_64_bits_if_they_fit_without_the_numbers_of_rows(
     assert packed.schema["key"] == integer
     restored = packed.select(number=narrow.number_of_row(), truth=narrow.truth() == 1)
     assert restored.equals(rows.select("number", "truth"))
-    wide = rows.select(key=key.pack(key.place_of_row())).select(key.bits())
-    assert packed.select(bits=narrow.bits()).select(key=narrow.widened()).equals(wide)
+    wide = rows.select("score", key=key.pack(key.place_of_row()))
+    of_scores = [
+        table.filter(rows["score"].is_not_null())
+        .with_columns(bits=layout.bits())
+        .select(layout.rank_key(), score=layout.score())
+        for layout, table in ((narrow, packed), (key, wide))
+    ]
+    assert of_scores[0].equals(of_scores[1])
+    assert of_scores[0]["score"].equals(rows["score"].drop_nulls())
 
 
 @pytest.mark.parametrize(

@@ -221,6 +221,16 @@ def test_rows_that_stand_twice_are_one_cluster(kind):
     assert (alone["standard_error"] < 0.8 * once["standard_error"]).all()
 
 
+def test_dropped_rows_in_a_group_with_unretrieved_rows():
+    data = samples(8).with_row_index("user").with_columns(user=pl.col("user") // 2)
+    data = data.with_columns(score=pl.when(pl.int_range(pl.len()) % 5 > 0).then("score"))
+    unlabelled = data.with_columns(truth=pl.lit(None, dtype=data.schema["truth"]))
+    names, options = ["average_precision", "roc_auc"], {"cluster": "user", "unscored": "unretrieved"}
+    expected = fp.intervals(data, names, "truth", "score", **options)
+    intervals = fp.intervals(pl.concat([data, unlabelled]), names, "truth", "score", unjudged="drop", **options)
+    assert_same(intervals, expected)
+
+
 def test_rows_that_stand_for_many(kind):
     data = samples(11).with_columns(n=pl.int_range(pl.len()) % 4)
     names = ["average_precision", "roc_auc", "precision@threshold=2", "f1@threshold=2"]
