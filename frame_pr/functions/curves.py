@@ -16,7 +16,8 @@ from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Use, request_of
 from frame_pr.inputs.rows import Rows, rows_of
 from frame_pr.inputs.templates import Cell, templates_of
-from frame_pr.inputs.weights import UNIT, with_totals
+from frame_pr.inputs.totals import with_totals
+from frame_pr.inputs.weights import UNIT
 from frame_pr.metrics import rates
 from frame_pr.metrics.aggregation import values
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS, request_for

@@ -16,6 +16,7 @@ from frame_pr.inputs.keys import Coding, Recode, coding
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.sort_keys import PLACES, SortKey, group_limit
 from frame_pr.inputs.templates import Cell
+from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, units_with_totals
 from frame_pr.inputs.validate import canonical, selected
 from frame_pr.inputs.weights import (
     COLUMNS,
@@ -24,10 +25,6 @@ from frame_pr.inputs.weights import (
     class_weights,
     how_many,
     shares_of_positives,
-    totals_frame,
-    totals_in_frame,
-    totals_in_rows,
-    units_with_totals,
     with_class_weights,
 )
 

@@ -16,7 +16,8 @@ from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.sort_keys import SortKey, parts_of_largest
 from frame_pr.inputs.thresholds import code_reached
-from frame_pr.inputs.weights import EXTRA_SUMS, GAINS, UNIT, with_totals
+from frame_pr.inputs.totals import with_totals
+from frame_pr.inputs.weights import EXTRA_SUMS, GAINS, UNIT
 from frame_pr.metrics.cutoffs import Rank, Threshold
 from frame_pr.metrics.metric import FACTS, Aggregate, Aggregates, BlocksRead, Metric
 from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS, GRADED_COLUMNS, metric

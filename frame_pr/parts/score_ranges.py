@@ -17,6 +17,7 @@ import polars as pl
 from frame_pr.inputs.keys import Coding, coding
 from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.sort_keys import group_limit
+from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, with_totals
 from frame_pr.inputs.weights import (
     CUMULATIVE_COUNTS,
     UNJUDGED,
@@ -27,11 +28,7 @@ from frame_pr.inputs.weights import (
     exponent,
     how_many,
     shares_of_positives,
-    totals_frame,
-    totals_in_frame,
-    totals_in_rows,
     unit_of,
-    with_totals,
 )
 from frame_pr.metrics.aggregation import Plan, aggregate, finalize, per_group, plan_for, renamed
 from frame_pr.parts.part_query import Part, PartQuery

@@ -6,7 +6,7 @@ import pytest
 from compare import near
 
 import frame_pr as fp
-from frame_pr.inputs import weights
+from frame_pr.inputs import totals
 
 TOTALS = {"q": ["a", "b", "c", "z"], "n": [5, 1, 2, 9]}
 
@@ -39,9 +39,9 @@ def test_totals_of_dense_and_of_sparse_groups(monkeypatch, keys, dense, dtype, l
     data = pl.DataFrame({"q": [*keys, *keys], "y": [1, 0, 1] * 2, "s": range(6), "P": [4, 1, 2] * 2})
     data = data.with_columns(pl.col("P").cast(dtype))
     tables = []
-    constants = weights._constants_of_groups
+    constants = totals._constants_of_groups
     monkeypatch.setattr(
-        weights, "_constants_of_groups", lambda *columns: tables.append(constants(*columns)) or tables[-1]
+        totals, "_constants_of_groups", lambda *columns: tables.append(constants(*columns)) or tables[-1]
     )
     for total, wrong in (("P", False), ((pl.col("P") + (pl.col("s") == 5).cast(pl.Int64)).cast(dtype), True)):
         rows = data.with_columns(P=total)

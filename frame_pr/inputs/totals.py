@@ -1,0 +1,216 @@
+"""Known totals: read from a column or from a separate frame, validated, and put in place of the totals of the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias
+
+import polars as pl
+
+from frame_pr.frames.columns import by_name, gather_rows, join_in_order, refuse_missing
+from frame_pr.frames.kinds import find_kind
+from frame_pr.frames.messages import kind_of_value, pluralize, shown
+from frame_pr.inputs.keys import Coding
+from frame_pr.inputs.values import keyed_value
+from frame_pr.inputs.weights import UNIT, bits_of_sum, bits_with_totals, exponent, unit_of
+
+Typed: TypeAlias = Callable[[str, str, pl.Series, pl.DataType], pl.Series]
+
+
+def totals_in_rows(
+    rows: pl.LazyFrame,
+    name: str,
+    column: str,
+    dtype: pl.DataType,
+    groups: int | None = None,
+    typed: Typed | None = None,
+) -> pl.LazyFrame:
+    """Read a total that is constant within each group, in the order of the groups.
+
+    `dtype`: that of totals from rows. `groups`: the number of groups if groups without rows count too. `typed`:
+    validates them and casts them to their dtype.
+    """
+
+    def check_constant(table: pl.DataFrame) -> pl.DataFrame:
+        if groups is not None and table.is_empty():
+            # Without rows there is no value, so use one below any total.
+            return pl.DataFrame({"group": range(groups), name: -1}, schema={"group": pl.Int64, name: dtype})
+        totals = _constants_of_groups(table["group"], table[name])
+        if totals is None:
+            total = pl.col(name)
+            limits = table.lazy().group_by("group").agg(low=total.min(), high=total.max(), missing=total.null_count())
+            totals = limits.sort("group").collect(engine="streaming")
+            if bad := totals.filter((pl.col("low") != pl.col("high")) | (pl.col("missing") > 0)).height:
+                raise ValueError(
+                    f"{name} column {shown(column)} is not one number in each group: "
+                    f"{pluralize(bad, 'group has', 'groups have')} several, or null"
+                )
+        return totals.select("group", (typed or _typed)(name, column, totals["low"], dtype))
+
+    total = pl.col(name)
+    if rows.collect_schema()[name].is_float():
+        total = total.fill_nan(None)
+    return rows.select("group", total).map_batches(check_constant, schema={"group": pl.Int64, name: dtype})
+
+
+_ROWS_OF_FEW_GROUPS = 200
+"""With more rows for each group, it is faster to aggregate by group."""
+
+
+def _constants_of_groups(group: pl.Series, total: pl.Series) -> pl.DataFrame | None:
+    """Return the `group` and the total, `low`, of each of many groups, in order.
+
+    Returns None if totals are not constant, if numbers of groups are not dense, or if there are few groups. Two passes
+    with random access take a fifth of the time of an aggregation by group, but longer if there are few groups.
+    """
+    first: Any = group.min()
+    last: Any = group.max()
+    if total.null_count() or not total.dtype.is_numeric() or first is None:
+        return None
+    if not len(group) // _ROWS_OF_FEW_GROUPS <= last - first < 2 * len(group):
+        return None
+    place = (group - first).cast(pl.UInt32)
+    totals = pl.repeat(None, last - first + 1, dtype=total.dtype, eager=True).scatter(place, total)
+    # Gathering a column with nulls would take twice as long.
+    if not (gather_rows(totals.fill_null(strategy="zero").to_frame(), place).to_series() == total).all():
+        return None
+    groups = pl.int_range(first, last + 1, dtype=pl.Int64, eager=True)
+    return pl.DataFrame({"group": groups, "low": totals}).drop_nulls()
+
+
+class FrameOfTotals(NamedTuple):
+    """Known totals from a separate frame, with its keys renamed and cast to the dtypes of the rows' keys."""
+
+    column: str
+    """The caller's name of the total."""
+    totals: pl.LazyFrame
+    """Groups whose keys these dtypes cannot hold are dropped."""
+    groups: pl.LazyFrame
+    """Only the keys, if a dropped group is an error because it would be lost."""
+
+
+def totals_frame(frame: Any, name: str, keys: Mapping[str, str], schema: pl.Schema) -> FrameOfTotals:
+    """Read a frame of totals. `keys`: the caller's names of the keys, with ours."""
+    kind = find_kind(frame)
+    if kind is None:
+        raise TypeError(
+            f"{name} takes a column, or a frame of the by columns and one more; got {kind_of_value(frame)}: "
+            "a number that holds for every row makes a column, too"
+        )
+    total_table = kind.read(kind.columns)
+    types = total_table.collect_schema()
+    refuse_missing(list(keys), types.names(), f"{name} frame", name)
+    dtypes = {key: schema[code] for key, code in keys.items()}
+    column, typed_keys = keyed_value(name, types, dtypes, "those of by")
+    typed = {code: typed_keys[key] for key, code in keys.items()}
+    each_held = (by_name(key).is_null() | typed[code].is_not_null() for key, code in keys.items())
+    held = pl.all_horizontal(pl.lit(True), *each_held)
+    original_keys = {f"given {code}": by_name(key) for key, code in keys.items()}
+
+    def check_held(table: pl.DataFrame) -> pl.DataFrame:
+        if (lost := table.filter(~pl.col("held"))).height:
+            key = shown(lost.select("^given .*$").row(0))
+            raise ValueError(
+                f"{name} frame has {pluralize(lost.height, 'group', 'groups')}, such as {key}, that the types of the "
+                "by columns do not hold: cast these, or leave out such groups"
+            )
+        return table.drop("^given .*$", "held")
+
+    groups = total_table.select(**typed, **original_keys, held=held)
+    return FrameOfTotals(
+        column=column,
+        totals=total_table.filter(held).select(by_name(column).alias(name), **typed),
+        groups=groups.map_batches(check_held, schema=total_table.select(**typed).collect_schema()),
+    )
+
+
+def totals_in_frame(
+    total: FrameOfTotals, name: str, coder: Coding, systems: int, dtype: pl.DataType, typed: Typed | None = None
+) -> pl.LazyFrame:
+    """Return known totals from a separate frame, one for each group, in order.
+
+    `systems`: the number of systems that share a total.
+    """
+
+    def check_totals(table: pl.DataFrame) -> pl.DataFrame:
+        if more := table.height - table["group"].n_unique():
+            totals = pluralize(more, "total", "totals")
+            raise ValueError(f"{name} frame gives {totals} more than it has groups: it must have one row for each")
+        return table.select("group", (typed or _typed)(name, total.column, table[name], dtype)).sort("group")
+
+    coded = coder.look_up(total.totals).select("group", name)
+    coded = coded.map_batches(check_totals, schema={"group": pl.Int64, name: dtype})
+    system = pl.int_ranges(systems, dtype=pl.Int64)
+    return (
+        coded.select(name, system=system, group="group")
+        .explode("system", empty_as_null=False, keep_nulls=False)
+        .select(name, group=pl.col("group") * systems + pl.col("system"))
+    )
+
+
+def units_with_totals(rows: pl.LazyFrame, totals: Sequence[pl.LazyFrame], how_many: pl.Expr) -> pl.LazyFrame:
+    """Return the unit of each group, in which its known totals fit too; the group has this many rows."""
+    sizes = rows.group_by("group").agg(bits=bits_of_sum(exponent(pl.col("weight")).max(), how_many))
+    for total in totals:
+        sizes = sizes.join(total, on="group", how="left")
+    names = [name for name in sizes.collect_schema().names() if name not in ("group", "bits")]
+    return sizes.select("group", unit=unit_of(bits_with_totals(pl.col("bits"), names)))
+
+
+def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame], *, in_units: bool) -> pl.LazyFrame:
+    """Replace totals from the rows by known totals, in a table with `group`, `positives` and `rows`, sorted by group.
+
+    `in_units`: whether the totals are in fixed point, in multiples of 1 / `unit`.
+    """
+    positives_in_rows = pl.col("positives")
+    for total in totals:
+        ((name, dtype),) = total.drop("group").collect_schema().items()
+        table = join_in_order(table, total.rename({name: "total"}), "group")
+        number = pl.col(name) / UNIT if in_units else pl.col(name)
+        # As an expression, because polars cannot prune columns of a table that passes through a function.
+        check = partial(_larger, name=name)
+        validated = pl.map_batches(["group", "total", number.alias("in_rows")], check, return_dtype=dtype)
+        table = table.with_columns(total=validated)
+        number = (pl.col("total") * UNIT).cast(pl.Int128) if in_units else pl.col("total")
+        table = table.with_columns(total=pl.when(pl.col("total").is_not_null()).then(number).otherwise(name))
+        if name == "positives":
+            # Positives that are not in the frame are rows that are not in the frame.
+            table = table.with_columns(rows=pl.col("rows") - positives_in_rows + pl.col("total"))
+        table = table.with_columns(pl.col("total").alias(name)).drop("total")
+    return table
+
+
+def _typed(name: str, column: str, totals: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """Convert totals to Int64 without loss, or to Float64."""
+    typed = totals.cast(dtype, strict=False)
+    if (below := totals.filter(totals < 0)).len():
+        raise ValueError(f"{name} column {shown(column)} holds {shown(below[0])}: a total is not negative")
+    fits = typed.is_finite() if dtype.is_float() else (typed == totals) & (typed < 2**56)
+    if (bad := totals.filter(totals.is_not_null() & ~fits.fill_null(False))).len():
+        raise ValueError(
+            f"{name} column {shown(column)} holds {shown(bad[0])}: a total is a whole number below 2**56, or, where "
+            "weight= is a column of floats, any sum of them"
+        )
+    return typed.alias(name)
+
+
+def _larger(columns: Sequence[pl.Series], name: str) -> pl.Series:
+    """Return known totals where they exceed the totals of the rows; null elsewhere."""
+    group, total, in_rows = columns
+    if missing := group.filter(total.is_null()).n_unique():
+        groups = pluralize(group.n_unique(), "group", "groups")
+        raise ValueError(
+            f"{name} gives no total for {missing} of {groups}: every group of the frame needs one, under keys of the "
+            "same type"
+        )
+    # The caller's own sum of floats may differ in the last bits.
+    slack = in_rows * (1e-9 if in_rows.dtype.is_float() else 0)
+    short = (total < in_rows - slack) & (total >= 0)
+    if short.any():
+        groups = pluralize(group.filter(short).n_unique(), "such group", "such groups")
+        raise ValueError(
+            f"{name} gives a total of {total.filter(short)[0]} for a group in which the frame has "
+            f"{in_rows.filter(short)[0]} already ({groups}): it counts those in the frame, too"
+        )
+    return total.set(total <= in_rows + slack, None)
