@@ -261,7 +261,8 @@ def a_call_of(draw: random.Random, engine: str) -> Call:
                 several = STATISTICS[: -3 if "gain" in options else None]
                 options["statistics"] = draw.sample(several, draw.randint(1, 5))
     call = Call(pl.DataFrame(list(columns.values())), [], score, options, engine)
-    if by_policies and draw.random() < 0.2:
+    # The weights of means are totals, too.
+    if by_policies and draw.random() < (0.5 if "statistics" in options else 0.2):
         call = totals(draw, call)
     elif by_policies and draw.random() < 0.15:
         call = prevalences(draw, call)
