@@ -24,7 +24,8 @@ from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS, GRADED_COLUMNS,
 from frame_pr.metrics.rates import RATES
 from frame_pr.ranking.blocks import best_blocks, blocks_of, is_step, needed_columns
 from frame_pr.ranking.equal_groups import EqualGroups
-from frame_pr.ranking.sorting import RankOf, Reached, Sort
+from frame_pr.ranking.rank_cutoffs import RankOf
+from frame_pr.ranking.sorting import Reached, Sort
 
 _LOOKS_FROM = 5
 """The number of aggregates from which it pays to look for groups with equal rankings."""

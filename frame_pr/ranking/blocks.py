@@ -12,7 +12,8 @@ import polars as pl
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.sort_keys import SortKey
 from frame_pr.inputs.weights import CUMULATIVE_COUNTS, GAINS, HITS, ROWS, UNJUDGED, Weights
-from frame_pr.ranking.sorting import RankOf, Reached, Sort, ends, sorted_blocks, starts
+from frame_pr.ranking.rank_cutoffs import RankOf
+from frame_pr.ranking.sorting import Reached, Sort, ends, sorted_blocks, starts
 
 _RUN = (*CUMULATIVE_COUNTS, UNJUDGED)
 START = (*(count.before for count in _RUN), *(count.in_all for count in _RUN), "later_precision")

@@ -34,14 +34,13 @@ from frame_pr.inputs.weights import (
     refuse_lost,
     unit_of,
 )
+from frame_pr.ranking.rank_cutoffs import RankOf, last_within
 
 Engine: TypeAlias = Literal["streaming", "in-memory"]
 Reached = Callable[[SortKey], pl.Expr]
 """Whether a row reaches a threshold, of the keys in some layout."""
 
 
-RankOf = Callable[[pl.Expr, pl.Expr], pl.Expr]
-"""The rank of a cutoff, of the numbers of positives and of rows of a group. Here it reads only the latter."""
 _WIDTHS_FROM = 2**17
 """Rows from which it pays to look whether keys fit into 64 bits."""
 
@@ -216,7 +215,10 @@ class Sort:
             key = key.narrowed(table, numbers)
         ranked = self._ranked(table, key, column, engine).with_columns(**whole)
         if self.ranks:
-            ranked = self._with_last_within(ranked.collect(engine=engine), key).lazy()
+            keys = ranked.collect(engine=engine)
+            weight = self._weight(key, pl.col("count") if "count" in keys.columns else None)
+            marks = last_within(keys, key, self.ranks, weight, ordered=self.ordered, unranked=self.unranked)
+            ranked = keys.with_columns(last_within=marks).lazy()
         return SortedRows(ranked, key, units, table if few else None, engine)
 
     def totals(self, rows: SortedRows) -> pl.DataFrame:
@@ -406,38 +408,6 @@ class Sort:
             # Rows of equal score and label need no order among them.
             end = pl.lit(True) if self.each_row else end | key.ends(of="truth" if not self._by_index else "row")
         return end
-
-    def _with_last_within(self, ranked: pl.DataFrame, key: SortKey) -> pl.DataFrame:
-        """Add whether a row is the last one of its group that ends a block within one of the ranks."""
-        keys, weight = ranked["key"], self._weight(key, pl.col("count") if "count" in ranked.columns else None)
-        last = ranked.select(key.ends(of="group")).to_series().arg_true().cast(pl.Int64)
-        rows = ranked.lazy().with_columns(bits=key.bits())
-        run = None if weight is None else rows.select(weight.cum_sum()).collect(engine="in-memory").to_series()
-        groups = pl.DataFrame({"upto": last + 1 if run is None else run.gather(last), "last": last})
-        if self.unranked:
-            unretrieved = groups.select(key=keys.gather(last)).select(key.first_unretrieved()).to_series()
-            groups = groups.with_columns(last=keys.search_sorted(unretrieved).cast(pl.Int64) - 1)
-        groups = groups.with_columns(before=pl.col("upto").shift(1, fill_value=0))
-        of_group, block = pl.col("upto") - pl.col("before"), key.place_bits() if self.ordered else key.bits()
-        marks = pl.repeat(False, len(ranked), dtype=pl.Boolean, eager=True)
-        for rank in self.ranks:
-            count = groups.select(pl.col("before") + pl.min_horizontal(rank(of_group, of_group), of_group)).to_series()
-            row = (count if run is None else run.search_sorted(count, side="right").cast(pl.Int64)) - 1
-            last_rows = groups.select(row=pl.min_horizontal(row, "last")).filter(pl.col("row") >= 0)
-            here, after = (
-                pl.DataFrame({"key": keys.gather(index)}).select(block).to_series()
-                for index in (last_rows["row"], (last_rows["row"] + 1).clip(upper_bound=len(ranked) - 1))
-            )
-            # A block that goes on after the cut is too large, so the block before it is the last one. If that is none
-            # of the group, it is the last one of a group before.
-            last_rows = last_rows.with_columns(
-                goes_on=(here == after) & (last_rows["row"] + 1 < len(ranked)), start=keys.search_sorted(here)
-            )
-            row = last_rows.select(
-                pl.when("goes_on").then(pl.col("start").cast(pl.Int64) - 1).otherwise("row")
-            ).to_series()
-            marks = marks.scatter(row.filter(row >= 0), True)
-        return ranked.with_columns(last_within=marks)
 
     @property
     def _early(self) -> bool:
