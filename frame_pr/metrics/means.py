@@ -93,14 +93,13 @@ def means_of(
 
 
 def _statistic(name: str, statistic: str, *, large: bool) -> pl.Expr:
-    figure = by_name(name)
-    value = figure.cast(pl.Float64)
+    value = by_name(name).cast(pl.Float64)
     if statistic == "defined":
-        return figure.count().cast(pl.Int64)
+        return value.count().cast(pl.Int64)
     if statistic in _WEIGHTS:
         totals, weight_of = _WEIGHTS[statistic]
         weight = weight_of(*(by_name(total).cast(pl.Float64) for total in totals))
-        total = weight.filter(figure.is_not_null()).sum()
+        total = weight.filter(value.is_not_null()).sum()
         return pl.when(total > 0).then((value * weight).sum() / total)
     summary = _summary(value, statistic)
     if not large:

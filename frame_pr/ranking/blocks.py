@@ -116,8 +116,8 @@ def blocks_of(
         )
     if rows.has_unranked:
         blocks = blocks.with_columns(pl.when("retrieved").then(count.upto).alias(count.upto) for count in counts)
-    figures = running_columns(in_ranges=rows.starts is not None)
-    return blocks.with_columns(**{name: figure for name, figure in figures.items() if name in wanted})
+    running = running_columns(in_ranges=rows.starts is not None)
+    return blocks.with_columns(**{name: column for name, column in running.items() if name in wanted})
 
 
 def needed_columns(columns: Collection[str], *, steps: bool, first: bool) -> set[str]:
