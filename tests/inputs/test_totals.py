@@ -56,6 +56,19 @@ def test_totals_of_dense_and_of_sparse_groups(monkeypatch, keys, dense, dtype, l
     assert all((table is not None) == dense for table in tables)
 
 
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Int128, pl.Float32])
+@pytest.mark.parametrize("total", [4, 300, 10**9])
+def test_totals_of_one_group_and_of_every_size(dtype, total):
+    data = pl.DataFrame({"y": [1, 1, 0, 1], "s": range(4)}).with_columns(P=pl.lit(total, dtype=dtype))
+    result = fp.evaluate(data, "recall@threshold=0", "y", "s", positives="P")
+    assert result.item() == 3 / total
+    pairs = pl.concat([data.with_columns(q=0), data.with_columns(q=1, P=pl.lit(total // 2 + 1, dtype=dtype))])
+    result = fp.evaluate(pairs, "recall@threshold=0", "y", "s", by="q", positives="P")
+    assert result["recall@threshold=0"].to_list() == [3 / total, 3 / int(pairs["P"][-1])]
+    with pytest.raises(ValueError, match="positives column 'P' is not one number in each group: 1 group has several"):
+        fp.evaluate(pairs, "recall@threshold=0", "y", "s", positives="P")
+
+
 @pytest.mark.parametrize(
     ("statistic", "totals", "weights_of_groups"),
     [
