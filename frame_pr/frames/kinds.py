@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar, cast
 
 import polars as pl
 
@@ -36,6 +36,7 @@ class DaskDataFrame(Protocol):
 
 SMALL = 200_000
 """With fewer rows, the in-memory engine and a plan with one query less are faster."""
+Engine: TypeAlias = Literal["streaming", "in-memory"]
 Frame = TypeVar("Frame", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame | SparkDataFrame | DaskDataFrame")
 """The caller's kind of frame. Results have the same kind."""
 Kind = TypeVar("Kind", bound="type[FrameKind[Any]]")
@@ -129,6 +130,11 @@ class InMemory(FrameKind[Frame]):
         """Collect new columns in the order of the rows."""
         # The streaming engine takes twice as long for a join that keeps the order of the rows.
         return collected(table.select(map(by_name, new)), "in-memory")
+
+
+def engine_for(rows: int) -> Engine:
+    """Return the engine that is faster for a query over so many rows."""
+    return "streaming" if rows >= SMALL else "in-memory"
 
 
 _OPTIMIZATIONS = pl.QueryOptFlags()

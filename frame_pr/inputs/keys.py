@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 import polars as pl
 
 from frame_pr.frames.columns import side_by_side
-from frame_pr.frames.kinds import SMALL
+from frame_pr.frames.kinds import SMALL, engine_for
 
 Recode = Callable[[pl.LazyFrame], pl.LazyFrame]
 
@@ -255,7 +255,7 @@ def _with_numbers(groups: pl.LazyFrame, limit: int) -> pl.LazyFrame:
 def _codes(columns: Sequence[pl.Series], *, inside: pl.Expr, position: pl.Expr, limit: int) -> pl.Series:
     """Return the position of each key, or the number of its group if any key is outside of the range of its digit."""
     rows = pl.DataFrame(columns)
-    engine: Literal["streaming", "in-memory"] = "streaming" if rows.height >= SMALL else "in-memory"
+    engine = engine_for(rows.height)
     if rows.lazy().select(inside).collect(engine=engine).item():
         return rows.lazy().select(position).collect(engine=engine).to_series()
     groups = _numbered(rows.lazy(), rows.columns, limit)

@@ -76,6 +76,14 @@ def _digits_of(scores: pl.Series) -> int | None:
     return None
 
 
+def _decimal(code: pl.Expr, digits: int) -> pl.Expr:
+    """Return the float of a decimal that is written without its point."""
+    number = code.cast(pl.Float64)
+    # Divide by a column: polars computes a quotient by a literal as a product with its rounded inverse.
+    decimal: pl.Expr = number / (number * 0 + 10**digits)
+    return decimal
+
+
 def group_limit(*, places: bool) -> int:
     """Return the number of groups that a key can distinguish."""
     return _GROUPS_WITH_PLACES if places else _GROUPS
@@ -196,8 +204,7 @@ class SortKey:
         if digits is not None:
             number = score.cast(pl.Float64)
             whole = (number * 10**digits).round()
-            # Divide by a column: polars computes a quotient by a literal as a product with its rounded inverse.
-            exact = whole / (number * 0 + 10**digits) == number
+            exact = _decimal(whole, digits) == number
             looks = rows.lazy().select(
                 *extremes, exact.all().alias("exact"), whole.min().alias("low"), whole.max().alias("high")
             )
@@ -226,18 +233,11 @@ class SortKey:
             return fitted
         return replace(self, layout=layout._replace(integer=pl.Int128)) if blocks <= 2**63 else self
 
-    def _code_of(self, rank: pl.Expr) -> pl.Expr:
-        """Return the code of a rank in this layout."""
+    def _code_of_bits(self) -> pl.Expr:
+        """Return the code of the score in this layout, from the column `bits` of a retrieved row."""
+        rank = self._rank_bits() // self._room
         code: pl.Expr = rank * (self.layout.step if self.ascending else -self.layout.step) + self._best
         return code
-
-    def _float_of_decimal(self, code: pl.Expr) -> pl.Expr:
-        """Return the float of a code in this layout, if scores are decimals."""
-        assert self.layout.digits is not None
-        number = code.cast(pl.Float64)
-        # Divide by a column: polars computes a quotient by a literal as a product with its rounded inverse.
-        decimal: pl.Expr = number / (number * 0 + 10**self.layout.digits)
-        return decimal
 
     def score_reaches(self, code: int | pl.Expr) -> pl.Expr:
         """Return whether the score of a row is at least as good as this code; null if the score is missing."""
@@ -313,17 +313,15 @@ class SortKey:
 
     def rank_key(self) -> pl.Expr:
         """Return an integer of a retrieved row that is larger for a better score, in every layout."""
-        code = self._code_of(self._rank_bits() // self._room)
+        code = self._code_of_bits()
         if self.layout.digits is not None:
-            code = score_code(self._float_of_decimal(code), pl.Float64(), pl.Int64)
+            code = score_code(_decimal(code, self.layout.digits), pl.Float64(), pl.Int64)
         return 0 - code.cast(pl.Int128) if self.ascending else code.cast(pl.Int128)
 
     def score(self) -> pl.Expr:
         """Return the score of a retrieved row."""
-        code = self._code_of(self._rank_bits() // self._room)
-        return (
-            score_of(code, self.dtype) if self.layout.digits is None else self._float_of_decimal(code).cast(self.dtype)
-        )
+        code, digits = self._code_of_bits(), self.layout.digits
+        return score_of(code, self.dtype) if digits is None else _decimal(code, digits).cast(self.dtype)
 
     def threshold(self, rank_key: pl.Expr) -> pl.Expr:
         """Return the score of this rank_key."""

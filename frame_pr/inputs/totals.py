@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 import polars as pl
 
 from frame_pr.frames.columns import by_name, gather_rows, join_in_order, refuse_missing
-from frame_pr.frames.kinds import SMALL, find_kind
+from frame_pr.frames.kinds import engine_for, find_kind
 from frame_pr.frames.messages import kind_of_value, pluralize, shown
 from frame_pr.inputs.keys import Coding
 from frame_pr.inputs.values import keyed_value
@@ -73,7 +73,7 @@ def _constants_of_groups(group: pl.Series, total: pl.Series) -> pl.DataFrame | N
     if not len(group) // _ROWS_OF_FEW_GROUPS <= last - first < 2 * len(group):
         return None
     places = pl.LazyFrame({"group": group}).select((pl.col("group") - first).cast(pl.UInt32))
-    place = places.collect(engine="streaming" if len(group) >= SMALL else "in-memory").to_series()
+    place = places.collect(engine=engine_for(len(group))).to_series()
     # Random access to bytes takes a fifth of the time.
     dtype, total = total.dtype, total.shrink_dtype() if total.dtype.is_integer() else total
     totals = pl.repeat(None, last - first + 1, dtype=total.dtype, eager=True).scatter(place, total)

@@ -63,7 +63,7 @@ class EqualGroups(NamedTuple):
         `key`: the key of the scores.
         """
         blocks = sort.totals(self.rows._replace(table=self.representatives.lazy())).lazy()
-        key = replace(key, dtype=pl.Int64(), ascending=True, places=False)
+        key = replace(key, dtype=pl.Int64(), ascending=True)
         if "rank_key" in sort.outputs:
             blocks = blocks.with_columns(score=difference(ROWS.run))
             blocks = blocks.with_columns(rank_key=0 - pl.col("score").cum_sum().over("group").cast(pl.Int128))

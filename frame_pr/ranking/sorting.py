@@ -12,12 +12,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 
 import polars as pl
 
 from frame_pr.frames.columns import gather_rows
-from frame_pr.frames.kinds import SMALL
+from frame_pr.frames.kinds import Engine, engine_for
 from frame_pr.inputs.equal_rows import aggregate_equal_rows, is_few
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.sort_keys import SortKey
@@ -36,7 +36,6 @@ from frame_pr.inputs.weights import (
 )
 from frame_pr.ranking.rank_cutoffs import RankOf, last_within
 
-Engine: TypeAlias = Literal["streaming", "in-memory"]
 Reached = Callable[[SortKey], pl.Expr]
 """Whether a row reaches a threshold, of the keys in some layout."""
 
@@ -130,7 +129,6 @@ class Sort:
         }
         extra_sums_are_cumulative = {*extra_sums} <= (set() if rows.request.fills_labels else {UNJUDGED.block})
         hits = {HITS.run} if {HITS.block, HITS.upto, "misses"}.intersection(wanted) else set()
-        retrieved = {"retrieved"} if rows.has_unranked else set()
         return cls(
             key=rows.key,
             weights=weights,
@@ -143,7 +141,7 @@ class Sort:
             sums=extra_sums,
             k_at=k_at,
             ranks=ranks,
-            wanted=frozenset(wanted).intersection(("ties", "size", "rank_key", "threshold")) | hits | retrieved,
+            wanted=frozenset(wanted).intersection(("ties", "size", "rank_key", "threshold")) | hits,
             steps=steps and "first" not in wanted and extra_sums_are_cumulative,
             each_row=each_row,
             numbers_rows=numbers_rows,
@@ -186,11 +184,11 @@ class Sort:
         if "weight" in self.weights and self.weights["weight"].fractional:
             weight = pl.Int128()
         gain = pl.Int128() if "gain" in self.weights and self.weights["gain"].fractional else pl.Int64()
-        optional = {"retrieved": pl.Boolean(), "rank_key": pl.Int128(), "threshold": self.key.dtype}
-        optional |= {HITS.run: weight, "size": weight}
+        optional = {"rank_key": pl.Int128(), "threshold": self.key.dtype, HITS.run: weight, "size": weight}
         outputs: dict[str, pl.DataType] = {"group": pl.Int64(), ROWS.run: weight}
         outputs |= {name: dtype for name, dtype in optional.items() if name in self.wanted}
         outputs |= {"ties_run": pl.Int64()} if "ties" in self.wanted else {}
+        outputs |= {"retrieved": pl.Boolean()} if self.unranked else {}
         outputs |= dict.fromkeys(self.k_at, weight)
         outputs |= {"last_within": pl.Boolean()} if self.ranks else {}
         outputs |= {f"{name}_run": gain if name in GAINS else pl.Int64() for name in self.sums}
@@ -208,7 +206,7 @@ class Sort:
         few = not (floats or (self.each_row and self.by_truth)) and self._few(table)
         if few:
             table, whole = self._count_equal_keys(table.with_columns(**whole)), {}
-        engine: Engine = "streaming" if len(table) >= SMALL else "in-memory"
+        engine = engine_for(len(table))
         column, numbers = (None, len(table)) if self.numbers_rows and not few else self._column_in_key(table, whole)
         key = self.key
         if len(table) >= _WIDTHS_FROM and not self.ordered:

@@ -177,7 +177,7 @@ def test_samples_decide(monkeypatch, ranked, size, share, looks):
 
 
 def test_zeros_have_no_sign(monkeypatch, ranked):
-    monkeypatch.setattr(sorting, "SMALL", 0)
+    monkeypatch.setattr(sorting, "engine_for", lambda rows: "streaming")
     rows = pl.DataFrame({"q": ["a", "b", "a"], "relevant": True, "score": [0.6, -0.4, -0.4], "count": [0, 2, 2]})
     for count in ({}, {"count": "count"}):
         found = evaluated(monkeypatch, rows, ["tn@100%", "recall@specificity=0.7"], share=1, **count)
