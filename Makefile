@@ -2,7 +2,7 @@
 PYTHON ?= python3
 export VENV ?= .venv
 
-COMMANDS := demo check test coverage lint workflows generate docs package clean
+COMMANDS := demo check test peers coverage lint workflows generate docs package clean
 .PHONY: help fuzz bench fast $(COMMANDS)
 
 help:
@@ -12,7 +12,7 @@ $(COMMANDS):
 	@$(PYTHON) dev.py $@
 
 fuzz:
-	@$(PYTHON) dev.py fuzz $(if $(CASES),--cases $(CASES)) $(if $(SEED),--seed $(SEED)) $(if $(ENGINES),--engines $(ENGINES))
+	@$(PYTHON) dev.py fuzz $(if $(CASES),--cases $(CASES)) $(if $(SEED),--seed $(SEED))
 
 bench:
 	@$(PYTHON) dev.py bench $(if $(QUICK),--quick) $(if $(FULL),--full)

@@ -13,7 +13,6 @@ import tempfile
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent
 LOCKED = ROOT / "constraints.txt"
@@ -23,24 +22,18 @@ PIP = ["-m", "pip", "--quiet", "--disable-pip-version-check"]
 POLARS_THREADS = {"POLARS_MAX_THREADS": "1"}
 
 
-class Versions(NamedTuple):
-    """The versions of the dependencies that the fast tests run with."""
-
-    extra: str
-    tests: str
-    """Which tests, as `pytest -m` reads it."""
-    pip: tuple[str, ...] = ()
-
-
 VERSIONS = {
-    "floor": Versions("test", "not slow or versions"),
-    "locked": Versions("fast", "not slow", ("--constraint", str(LOCKED))),
-    "newest": Versions("fast", "not slow", ("--upgrade",)),
+    "floor": (),
+    "locked": ("--constraint", str(LOCKED)),
+    "newest": ("--upgrade",),
     # The last polars before 2 warns of calls that mean something else in 2.
-    "polars-1": Versions("fast", "not slow", ("polars<2",)),
-    # With PIP_EXTRA_INDEX_URL, the nightly builds of that index as well.
-    "prereleases": Versions("fast", "not slow", ("--upgrade", "--pre")),
+    "polars-1": ("polars<2",),
 }
+"""The versions of the dependencies that `fast` runs with, as arguments of pip."""
+TESTS = ("-m", "pytest", "--ignore=tests/peers", "--dist=loadgroup")
+"""tests/peers compares with other libraries, which `peers` installs."""
+FAST = (*TESTS, "tests", "README.md", "-m", "not slow")
+"""The tests that are not marked `slow`, and the examples of README.md."""
 GENERATED = (
     "docs/address.py",
     "docs/metrics.py",
@@ -69,47 +62,55 @@ def demo() -> None:
 
 @command
 def check() -> None:
-    """Run lint, the fast tests and the doctests."""
+    """Run ruff, mypy, the fast tests and the examples of the README."""
     lint()
-    run(install("dev"), "-m", "pytest", "-m", "not slow and not peers", "--numprocesses=2", **POLARS_THREADS)
+    run(install("dev"), *FAST, "--numprocesses=2", **POLARS_THREADS)
 
 
 @command
 def test() -> None:
-    """Run lint and all tests, except those that need the extra `peers`."""
+    """Run ruff, mypy, all tests and all examples of the docs."""
     lint()
-    # With loadgroup, the tests that share a JVM or a cluster run in one process. tests/conftest.py puts the longest
-    # first.
-    options = ["--numprocesses=auto", "--dist=loadgroup", "--no-loadscope-reorder"]
-    run(install("dev"), "-m", "pytest", "-m", "not peers", *options, **POLARS_THREADS)
+    run(install("dev"), *TESTS, "--numprocesses=auto", **POLARS_THREADS)
+
+
+@command
+def peers() -> None:
+    """Compare with other libraries: tests/peers, in the environment of the extra `peers`."""
+    options = ["--quiet", "--numprocesses=auto", "--dist=loadgroup"]
+    run(environment("peers"), "-m", "pytest", "tests/peers", *options, **POLARS_THREADS)
 
 
 @command
 def fast(*arguments: str) -> None:
-    """Run the fast tests on other versions: floor, locked, newest, polars-1 or prereleases."""
-    name = chosen(arguments)
-    options = ["--quiet", "-m", VERSIONS[name].tests, "--numprocesses=auto", "--dist=loadgroup"]
-    run(environment(name), "-m", "pytest", *options, "--doctest-ignore-import-errors", **POLARS_THREADS)
+    """Run the fast tests on other versions: floor, locked, newest or polars-1."""
+    run(environment(*arguments), *FAST, "--quiet", "--numprocesses=auto", **POLARS_THREADS)
 
 
 @command
 def environment(*arguments: str) -> Path:
-    """Make the environment of `fast`, and run nothing in it."""
-    name = chosen(arguments)
-    if name != "floor":
-        return install(VERSIONS[name].extra, *VERSIONS[name].pip)
+    """Make the environment of `fast` or `peers`, and run nothing in it."""
+    if arguments == ("peers",):
+        python = install("peers")
+        # It requires older versions of nearly all its dependencies, and its metrics work with ours.
+        run(python, *PIP, "install", "--no-compile", "--no-deps", "recommenders==1.2.1")
+        return python
+    if len(arguments) != 1 or arguments[0] not in VERSIONS:
+        raise SystemExit(f"which versions: {', '.join(VERSIONS)}?")
+    if arguments[0] != "floor":
+        return install("fast", *VERSIONS[arguments[0]])
     VENV.mkdir(parents=True, exist_ok=True)
     lowest = VENV / "floor.txt"
     script = [sys.executable, ROOT / ".ci" / "minimum_versions.py"]
     lowest.write_bytes(subprocess.run(script, stdout=subprocess.PIPE, check=True).stdout)
-    return install(VERSIONS[name].extra, "--constraint", str(lowest))
+    return install("fast", "--constraint", str(lowest))
 
 
 @command
 def coverage() -> None:
-    """Run the fast tests and report which lines and branches they cover."""
-    options = ["--cov=frame_pr", "--cov-branch", "--cov-report=term:skip-covered", "--cov-fail-under=93"]
-    run(install("dev"), "-m", "pytest", "--quiet", "-m", "not slow", "--numprocesses=auto", *options, **POLARS_THREADS)
+    """Run the fast tests and report which lines they cover."""
+    options = ["--cov=frame_pr", "--cov-report=term:skip-covered", "--cov-fail-under=93"]
+    run(install("dev"), *FAST, "--quiet", "--numprocesses=auto", *options, **POLARS_THREADS)
 
 
 @command
@@ -120,13 +121,11 @@ def fuzz(*arguments: str) -> None:
 
 @command
 def lint() -> None:
-    """Run ruff, mypy, typos and the contract of the layers."""
+    """Run ruff and mypy."""
     python = install("dev")
     run(tool(python, "ruff"), "check", ".")
     run(tool(python, "ruff"), "format", "--check", ".")
     run(tool(python, "mypy"))
-    run(tool(python, "typos"))
-    run(tool(python, "lint-imports"), "--no-cache", "--no-logo")
 
 
 @command
@@ -148,11 +147,25 @@ def generate() -> None:
 
 @command
 def docs() -> None:
-    """Draw the plots and build the pages into docs/_build."""
+    """Check that generated files are current, draw the plots, build the pages into docs/_build, and check those."""
     python = install("dev")
+    run(tool(python, "typos"))
+    run(tool(python, "lint-imports"), "--no-cache", "--no-logo")
+    before = generated_texts()
+    generate()
+    changed = [str(path.relative_to(ROOT)) for path, text in generated_texts().items() if before.get(path) != text]
+    if changed:
+        raise SystemExit(f"these were not current, and are now: {', '.join(changed)}")
     run(python, "-W", "ignore::DeprecationWarning", "examples/gallery.py", stdout=subprocess.DEVNULL)
     run(tool(python, "sphinx-build"), "-q", "-E", "-W", "--keep-going", "docs", "docs/_build")
+    run(python, ".ci/axe.py", "docs/_build")
     print("docs/_build/index.html")
+
+
+def generated_texts() -> dict[Path, bytes]:
+    """The files that `generate` may rewrite."""
+    places = ("*.md", "*.cff", "docs/**/*.md", "docs/**/*.svg", "examples/*.ipynb", "frame_pr/**/*.py", "tests/*.txt")
+    return {path: path.read_bytes() for place in places for path in ROOT.glob(place) if "_build" not in path.parts}
 
 
 @command
@@ -212,12 +225,6 @@ def clean() -> None:
     compiled = [path for path in ROOT.rglob("__pycache__") if VENV not in path.parents]
     for path in (VENV, *(ROOT / cache for cache in caches), *compiled):
         shutil.rmtree(path, ignore_errors=True)
-
-
-def chosen(arguments: tuple[str, ...]) -> str:
-    if len(arguments) != 1 or arguments[0] not in VERSIONS:
-        raise SystemExit(f"which versions: {', '.join(VERSIONS)}?")
-    return arguments[0]
 
 
 def install(extra: str, *pip: str) -> Path:

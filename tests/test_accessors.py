@@ -14,7 +14,6 @@ import pytest
 from compare import assert_same
 from names import CALL_CASES, CALLS, call
 from polars.testing import assert_frame_equal
-from seldom import slow
 
 import frame_pr as fp
 from frame_pr import accessors
@@ -182,7 +181,7 @@ def test_a_misspelt_argument():
 # lazy in, lazy out --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("by", [["model", "q"], *slow(None, "q")], ids=str)
+@pytest.mark.parametrize("by", [["model", "q"]], ids=str)
 @pytest.mark.parametrize(("function", "given"), CALL_CASES)
 def test_a_lazy_frame_is_never_collected(monkeypatch, function, given, by):
     def collected(*_, **__):
@@ -234,7 +233,7 @@ OTHER_TYPES = (
 )
 
 
-@pytest.mark.parametrize("types", [1, *slow(0, 2, 3)])
+@pytest.mark.parametrize("types", [1])
 @pytest.mark.parametrize(("function", "given"), CALL_CASES)
 def test_collect_schema_tells_the_truth(function, given, types):
     data, by = OTHER_TYPES[types]
@@ -312,7 +311,7 @@ def test_importing_the_package_imports_no_optional_library_and_no_engine():
 OPTIONAL = ["pandas", "pyarrow", "matplotlib"]
 
 
-@pytest.mark.parametrize("absent", [OPTIONAL, *slow(*([name] for name in OPTIONAL))])
+@pytest.mark.parametrize("absent", [OPTIONAL])
 def test_the_package_works_where_a_library_is_absent(absent):
     # None in sys.modules makes an import fail as if the library were not installed. Warnings are no errors here: pandas
     # 2.2 warns of itself where pyarrow is absent.
@@ -439,7 +438,7 @@ FIRST_ORDERS = ("frame_pr first", "pandas first")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("order", [*FIRST_ORDERS, *slow(*(order for order in ORDERS if order not in FIRST_ORDERS))])
+@pytest.mark.parametrize("order", FIRST_ORDERS)
 def test_pandas_frames_have_the_accessor_in_every_order_of_imports(order):
     run(ORDERS[order], "-W", "error")
 

@@ -1,16 +1,11 @@
 """What other operating systems do, as far as it can be had on each: no time zones, odd paths, processes by spawn."""
 
 import os
-import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-import frame_pr
-
-PACKAGE = Path(frame_pr.__file__).parent
 # As on Windows: no database of time zones, CRLF in files, processes that start anew. In a folder that shells dislike.
 SCRIPT = """
 import sys
@@ -51,25 +46,3 @@ def test_without_time_zones_in_an_odd_folder_with_spawned_processes(tmp_path):
     # The positive of the first day is at rank 1, that of the second at rank 2: 1/1 and 1/2.
     assert ran.stdout.splitlines() == ["[[1.0, 0.5], [1.0, 0.5], [1.0, 0.5]]", "True"]
     assert sorted(path.name for path in folder.iterdir() if path.name != "__pycache__") == ["qrels.txt", "script.py"]
-
-
-def test_names_of_posix_stand_next_to_a_check_of_the_system():
-    # Windows opens no NamedTemporaryFile a second time.
-    posix = re.compile(
-        r"\bos\.fork|SIGKILL|SIGHUP|import (fcntl|resource|pwd|grp)\b|/tmp/|/proc/|/dev/|NamedTemporaryFile"
-    )
-    lines = [line for path in PACKAGE.rglob("*.py") for line in path.read_text(encoding="utf-8").splitlines()]
-    found = [line for line in lines if posix.search(line)]
-    assert found  # the signals of partitioned
-    assert [line for line in found if "os.name" not in line and "sys.platform" not in line] == []
-
-
-def test_no_file_of_the_repository_has_a_name_that_windows_refuses():
-    root = PACKAGE.parent
-    if not (root / ".git").exists():
-        pytest.skip("not a clone")
-    listed = subprocess.run(["git", "ls-files", "-z"], cwd=root, capture_output=True, check=True).stdout.decode()
-    names = [name for name in listed.split("\0") if name]
-    refused = r'[<>:"|?*\\]|[. ](/|$)|(^|/)(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|/|$)'
-    assert [name for name in names if re.search(refused, name, re.IGNORECASE)] == []
-    assert len({name.lower() for name in names}) == len(names) > 100

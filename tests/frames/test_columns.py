@@ -4,7 +4,6 @@ import pandas as pd
 import polars as pl
 import polars.selectors as cs
 import pytest
-from seldom import slow
 
 import frame_pr as fp
 
@@ -123,7 +122,7 @@ def test_runs_and_judgments(kind, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["*", *slow(*PATTERNS[1:], "start", "end", "strip"), "_one"])
+@pytest.mark.parametrize("name", ["*", "_one"])
 def test_plots_of_groups(name):
     pytest.importorskip("matplotlib").use("agg")
     import matplotlib.pyplot as plt

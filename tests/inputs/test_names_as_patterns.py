@@ -5,14 +5,13 @@ from functools import cache
 import matplotlib as mpl
 import polars as pl
 import pytest
-from seldom import slow
 
 import frame_pr as fp
 
 mpl.use("Agg")
 
 ODD = ["^a$", "*", "^.*$", "a\0b", "a`b\n", "^b.*$"]
-SHIFTS = [0, *slow(2)]
+SHIFTS = [0]
 ROLES = ["query", "truth", "score", "other", "extra", "new"]
 DATA = pl.DataFrame(
     {
@@ -155,7 +154,7 @@ def plain_rows(what, kind):
 
 
 @pytest.mark.parametrize("shift", SHIFTS)
-@pytest.mark.parametrize("what", [*OFTEN, *OTHERS, *slow(*(what for what in CALLS if what not in OFTEN))])
+@pytest.mark.parametrize("what", CALLS)
 def test_a_pattern_is_a_name(what, shift):
     data, call = case(what)
     name = named(shift)

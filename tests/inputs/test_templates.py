@@ -8,7 +8,6 @@ from contextlib import suppress
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
-from seldom import slow
 
 import frame_pr as fp
 from frame_pr.inputs import templates
@@ -39,9 +38,7 @@ def usual(frame: pl.DataFrame, *arguments, **options) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("by", [None, "q", "text", ["q", "text"]])
-@pytest.mark.parametrize(
-    "options", [{}, {"weight": "w"}, *slow({"count": "w"}, {"tie_break": "text"}, {"undefined": 0.5})]
-)
+@pytest.mark.parametrize("options", [{}, {"weight": "w"}])
 def test_a_second_call_has_the_values_of_its_own_rows(by, options):
     names = NAMES if "weight" not in options else ["average_precision", "threshold@max_f1"]
     for seed in range(4):

@@ -6,7 +6,6 @@ from compare import assert_same, near
 from names import AT_CUT, COUNTS, FIGURES, NAMES, RATES, call
 from oracle import oracle
 from samples import TEN, alone, groups
-from seldom import slow
 
 import frame_pr as fp
 from frame_pr.metrics import rates
@@ -117,7 +116,7 @@ def test_every_name_has_its_method_but_for_these():
 OWN = [name for name in NAMES if own_method(name)]
 
 
-@pytest.mark.parametrize("name", [slow(name)[0] if i % 6 else name for i, name in enumerate(OWN)])
+@pytest.mark.parametrize("name", OWN[::6])
 def test_every_name_through_its_own_method(name):
     data = groups()
     method, given, column = own_method(name)

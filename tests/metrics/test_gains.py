@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from names import call
 from rankings import SMALL, WITH_A_HIT, mean_over_orders, values
 from samples import PAIR, SIX, TEN, TRI, ranked
-from seldom import slow
 
 import frame_pr as fp
 
@@ -292,7 +291,7 @@ def test_a_cut_beyond_rows_that_are_not_ranked(kind, policies):
     assert found.drop("q").rows() == [(3.0,) * 4, (0.0,) * 4]
 
 
-@pytest.mark.parametrize("dtype", [pl.Int64, pl.Float32, *slow(pl.UInt8, pl.Float64)])
+@pytest.mark.parametrize("dtype", [pl.Int64, pl.Float32, pl.UInt8])
 @pytest.mark.parametrize("missing", [None, float("nan")])
 def test_a_missing_gain_is_worth_0_in_every_order(dtype, missing):
     """Of the gains 1, missing and 7 in one tie, the worst order begins with the missing one."""

@@ -7,7 +7,6 @@ from math import exp, fsum, lgamma, log, log2
 
 import polars as pl
 import pytest
-from seldom import slow
 
 import frame_pr as fp
 from frame_pr.metrics.long_runs import DISCOUNTS, FIRST_HITS
@@ -72,8 +71,8 @@ def in_order(size, hits, before, selected, *, reciprocal):
     return float(sum(terms))
 
 
-@pytest.mark.parametrize("reciprocal", [False, *slow(True)])
-@pytest.mark.parametrize("hits", [1, 2, *slow(7, 70, 800)])
+@pytest.mark.parametrize("reciprocal", [False])
+@pytest.mark.parametrize("hits", [1, 2])
 def test_first_hits_are_the_sum_over_the_places(hits, reciprocal):
     size = 5000
     for before in (0, 1, 300, 10**6):
@@ -83,7 +82,7 @@ def test_first_hits_are_the_sum_over_the_places(hits, reciprocal):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("size", [10**6, *slow(10**12, 2**53, 2**55)])
+@pytest.mark.parametrize("size", [10**6])
 def test_first_hits_of_huge_ties(size):
     # Without rows above, the expected reciprocal rank of r hits is r / (g - r + 1) times 1/r + ... + 1/g.
     for hits in (1, 2, 1000, size // 10**5, size // 3):
@@ -128,7 +127,7 @@ def test_counts_take_no_memory():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ties", ["threshold", *slow("expected")])
+@pytest.mark.parametrize("ties", ["threshold", "expected"])
 def test_counts_are_rows(ties):
     """A count gives, to the last bit, what so many rows give: also in groups, lazily and with gains."""
     table = pl.DataFrame(

@@ -12,7 +12,7 @@ from compare import assert_same
 from engines import DATA, METRICS
 from names import NAMES
 
-pytestmark = [pytest.mark.slow, pytest.mark.versions]
+pytestmark = pytest.mark.slow
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")

@@ -5,7 +5,7 @@ from engines import DATA, on_spark
 
 import frame_pr as fp
 
-pytestmark = [pytest.mark.slow, pytest.mark.versions, pytest.mark.xdist_group("spark")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
 
 
 @pytest.fixture

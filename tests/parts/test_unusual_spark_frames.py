@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.versions, pytest.mark.xdist_group("spark")]
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("spark")]
 functions = pytest.importorskip("pyspark.sql.functions")
 
 

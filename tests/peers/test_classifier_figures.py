@@ -10,8 +10,6 @@ import pytest
 from compare import near
 from sklearn import metrics
 
-pytestmark = [pytest.mark.slow, pytest.mark.peers]
-
 LIMITS = [0.05, 0.2, 0.5, 0.9]
 
 
@@ -215,7 +213,6 @@ def torchmetrics():
         return torch, pytest.importorskip("torchmetrics.functional.classification")
 
 
-@pytest.mark.peers
 def test_torchmetrics():
     torch, classification = torchmetrics()
     names = ["roc_auc", *(f"roc_auc@fpr={limit}" for limit in LIMITS)]
@@ -250,7 +247,6 @@ def test_torchmetrics():
             assert ours[f"recall@fpr={limit}"] == pytest.approx(recall.item(), abs=1e-6), (q, limit)
 
 
-@pytest.mark.peers
 def test_where_torchmetrics_differs():
     torch, classification = torchmetrics()
     truth, score = torch.tensor([1, 0, 1, 0]), torch.tensor([400.0, 300.0, 200.0, 100.0])

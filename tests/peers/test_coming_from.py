@@ -11,8 +11,6 @@ import polars as pl
 import pytest
 from searches import RELEVANT, as_dicts, joined, search, trec_eval
 
-pytestmark = [pytest.mark.slow, pytest.mark.peers]
-
 PAGE = (Path(__file__).parents[2] / "docs" / "coming_from.md").read_text(encoding="utf-8")
 SECTIONS = dict(part.split("\n", 1) for part in PAGE.split("\n## ")[1:])
 # tests/peers/test_recommenders.py runs the next three where they are installed.
@@ -129,7 +127,6 @@ def test_scikit_learn(theirs, name, policies, phrase):
     assert_row(partial(of_segments, value, name, policies), phrase)
 
 
-@pytest.mark.peers
 @of_table("torchmetrics")
 def test_torchmetrics(theirs, name, policies, phrase):
     torch = pytest.importorskip("torch")
@@ -193,7 +190,6 @@ def test_ir_measures(theirs, name, policies, phrase):
     assert_row(partial(of_searches, values, name, shared("trec_eval") | policies), phrase)
 
 
-@pytest.mark.peers
 @pytest.mark.filterwarnings("ignore")  # numba compiles, and warns of what it finds in ranx
 @of_table("ranx")
 def test_ranx(theirs, name, policies, phrase):

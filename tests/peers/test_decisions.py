@@ -8,8 +8,6 @@ from scipy import stats
 
 import frame_pr as fp
 
-pytestmark = [pytest.mark.slow, pytest.mark.peers]
-
 
 def classified(seed: int, rows: int = 400) -> pl.DataFrame:
     rng = np.random.default_rng(seed)

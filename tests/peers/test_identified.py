@@ -8,8 +8,6 @@ from searches import RELEVANT, joined, search, trec_eval
 
 import frame_pr as fp
 
-pytestmark = pytest.mark.slow
-
 
 def matches(data: pl.DataFrame, printed: str, truth, score: str, **given) -> list[str]:
     """The definitions that match."""
@@ -49,7 +47,6 @@ def test_map_of_trec_eval_with_missing_queries_as_0(seed):
     assert any("trec_eval's map), mean over the groups, those without a value as 0" in one for one in names), names
 
 
-@pytest.mark.peers
 def test_the_divisor_of_torchmetrics():
     torch = pytest.importorskip("torch")
     with warnings.catch_warnings():
@@ -63,7 +60,6 @@ def test_the_divisor_of_torchmetrics():
     assert any("average_precision@10/hits (torchmetrics)" in one for one in found), found
 
 
-@pytest.mark.peers
 @pytest.mark.filterwarnings("ignore")  # numba compiles, and warns of what it finds in ranx
 @pytest.mark.parametrize("seed", [1, 2, 7])
 def test_the_order_of_ties_of_ranx(seed):

@@ -8,8 +8,6 @@ import pytest
 from compare import near
 from sklearn import metrics as sklearn_metrics
 
-pytestmark = pytest.mark.slow
-
 # scikit-learn -------------------------------------------------------------------------------------------------------
 
 

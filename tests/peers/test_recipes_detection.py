@@ -10,8 +10,6 @@ import polars as pl
 import pytest
 from compare import near
 
-pytestmark = pytest.mark.slow
-
 # Padilla's table of 24 detections, the hits by rank; 15 objects.
 HITS = {1, 3, 10, 12, 13, 14, 23}
 CONFIDENCE = [95, 95, 91, 88, 84, 80, 78, 74, 71, 70, 67, 62, 54, 48, 45, 45, 44, 44, 43, 38, 35, 23, 18, 14]

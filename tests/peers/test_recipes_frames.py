@@ -12,7 +12,6 @@ import frame_pr as fp
 PAGE = Path(__file__).parents[2] / "docs" / "howto" / "files.md"
 
 
-@pytest.mark.peers
 def test_duckdb():
     pytest.importorskip("duckdb")
     (lines,) = re.findall(r"```python\n(import duckdb\n.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
@@ -26,7 +25,6 @@ def test_duckdb():
     assert eval(ast.unparse(last), names) == [(0.75,)]
 
 
-@pytest.mark.peers
 def test_a_relation_runs_at_each_call():
     duckdb = pytest.importorskip("duckdb")
     run = duckdb.sql("SELECT i % 2 AS y, i AS s FROM range(4) rows(i)")

@@ -12,8 +12,6 @@ from searches import RELEVANT, SEARCH, as_dicts, assert_equal, joined, search, t
 
 import frame_pr as fp
 
-pytestmark = pytest.mark.slow
-
 KS = [1, 3, 10, 40]
 
 
@@ -202,7 +200,6 @@ def test_means_of_ir_measures(seed):
 # ranx ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.peers
 @pytest.mark.filterwarnings("ignore")  # numba compiles, and warns of what it finds in ranx
 def test_ranx():
     ranx = pytest.importorskip("ranx")
@@ -227,7 +224,6 @@ def test_ranx():
 # torchmetrics -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.peers
 def test_torchmetrics():
     torch = pytest.importorskip("torch")
     with warnings.catch_warnings():

@@ -6,8 +6,6 @@ import pytest
 
 import frame_pr as fp
 
-pytestmark = [pytest.mark.slow, pytest.mark.peers]
-
 RNG = np.random.default_rng(7)
 USERS, ITEMS, K = 400, 60, 10
 SHOWN = [RNG.permutation(ITEMS)[:K].tolist() for _ in range(USERS)]

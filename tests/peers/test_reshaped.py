@@ -8,7 +8,6 @@ from sklearn import metrics
 
 import frame_pr as fp  # noqa: F401  registers .pr
 
-pytestmark = pytest.mark.slow
 CLASSES = ["ant", "bee", "cat", "dog"]
 
 

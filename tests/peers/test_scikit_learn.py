@@ -8,8 +8,6 @@ import polars as pl
 import pytest
 from sklearn import metrics
 
-pytestmark = pytest.mark.slow
-
 MANY = 2000
 SIZES = [1, 1, 2, 3, 5, 8, 13, 40, 120]
 PREVALENCES = [0.0, 0.001, 0.1, 0.5, 0.9, 1.0]

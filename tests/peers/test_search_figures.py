@@ -12,8 +12,6 @@ from searches import RELEVANT, SEARCH, as_dicts, assert_equal, joined, search, t
 
 import frame_pr as fp
 
-pytestmark = [pytest.mark.slow, pytest.mark.peers]
-
 KS = [1, 3, 10, 40]
 TREC = {"tie_break": "document", "undefined": 0.0, **SEARCH}
 GAIN = pl.col("relevance").clip(lower_bound=0)
@@ -248,7 +246,6 @@ def test_ndcg_of_spark():
 # ranx ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.peers
 @pytest.mark.filterwarnings("ignore")  # numba compiles, and warns of what it finds in ranx
 def test_ranx():
     ranx = pytest.importorskip("ranx")
@@ -295,7 +292,6 @@ def test_ranx():
     assert ours["mean_ndcg"].item() == near(float(theirs["ndcg-l2"]))
 
 
-@pytest.mark.peers
 @pytest.mark.filterwarnings("ignore")
 def test_bpref_of_ranx():
     ranx = pytest.importorskip("ranx")
@@ -321,7 +317,6 @@ def test_bpref_of_ranx():
     assert compared > 40
 
 
-@pytest.mark.peers
 @pytest.mark.filterwarnings("ignore")
 def test_a_query_without_relevant_documents_stops_bpref_of_ranx():
     # Its loop divides by 0 there, stops without an error, and leaves 0 for the queries behind it. (One thread up to 9.)
@@ -337,7 +332,6 @@ def test_a_query_without_relevant_documents_stops_bpref_of_ranx():
 # torchmetrics -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.peers
 def test_torchmetrics():
     torch = pytest.importorskip("torch")
     with warnings.catch_warnings():
@@ -385,7 +379,6 @@ def test_torchmetrics():
             assert_equal(ours, measured, {name: "value"}, tolerance=1e-6)
 
 
-@pytest.mark.peers
 def test_where_torchmetrics_differs():
     torch = pytest.importorskip("torch")
     with warnings.catch_warnings():

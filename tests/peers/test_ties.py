@@ -10,8 +10,6 @@ import pytest
 
 import frame_pr
 
-pytestmark = pytest.mark.peers
-
 PAGE = Path(__file__).parents[2] / "docs" / "ties.md"
 NAMES = [f"d{i}" for i in range(10)]
 ORDERS = [[1] * 2 + [0] * 8, [0] * 8 + [1] * 2]

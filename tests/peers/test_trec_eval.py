@@ -8,8 +8,6 @@ import polars as pl
 import pytest
 import pytrec_eval
 
-pytestmark = pytest.mark.slow
-
 KS = [1, 3, 5, 10, 30, 100]
 LEVELS = [f"{i / 10}" for i in range(11)]
 

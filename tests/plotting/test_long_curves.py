@@ -6,7 +6,6 @@ import polars as pl
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from pictures import axes, curves, random_run, rectangle_area
-from seldom import slow
 
 import frame_pr as fp
 from frame_pr.plotting import curve_artists
@@ -46,7 +45,7 @@ AXES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("options", [AXES[0], *slow(*AXES[1:])], ids=str)
+@pytest.mark.parametrize("options", [AXES[0]], ids=str)
 def test_a_long_curve_looks_like_all_its_points(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
     truth = rng.random(60_000) < 0.3

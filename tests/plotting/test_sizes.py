@@ -9,7 +9,6 @@ import numpy as np
 import polars as pl
 import pytest
 from pictures import labels, lay_out, numbers, set_sizes
-from seldom import slow
 
 import frame_pr as fp
 from frame_pr.plotting.legends import pixels_along
@@ -78,7 +77,7 @@ def test_axes_of_the_caller_keep_their_size(case: tuple[Any, ...]) -> None:
     assert faults(*case) == []
 
 
-@pytest.mark.parametrize("style", [STYLES[1], *slow(*STYLES[2:])])
+@pytest.mark.parametrize("style", [STYLES[1]])
 def test_axes_of_the_caller_keep_their_size_in_other_styles(style: str) -> None:
     assert faults(*FAST[1], style=style, dpi=200) == []
 

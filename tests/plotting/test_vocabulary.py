@@ -7,7 +7,6 @@ import numpy as np
 import polars as pl
 import pytest
 from pictures import axes, curves, labels, lay_out, random_run
-from seldom import slow
 
 import frame_pr as fp
 
@@ -40,7 +39,7 @@ def words(drawn: Any) -> str:
     return " ".join(text.get_text() for text in figure.findobj(plt.Text) if text.get_visible())
 
 
-@pytest.mark.parametrize("name", ["plot", "intervals", *slow("facets", "groups", "scores", "comparison", "confusion")])
+@pytest.mark.parametrize("name", ["plot", "intervals"])
 def test_display_names_are_written_in_place_of_names(name: str) -> None:
     written = words(PLOTS[name](labels=NAMES))
     wanted = {"plot": ["Baseline", "New", "Sensitivity"], "confusion": ["region", "North"]}
