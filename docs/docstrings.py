@@ -193,7 +193,6 @@ OWN = {
     "Policies": ["ascending"],
     "ExprPR": ["score"],
     "average_curve": ["mean_over", "points", "confidence"],
-    "above_chance": ["metrics", "correction"],
     "compare": ["frame", "metrics", "truth", "score", "mean_over", "baseline", "confidence"],
     "intervals": ["frame", "metrics", "truth", "score", "mean_over"],
     "confusion": ["score", "threshold", "k"],
@@ -222,7 +221,6 @@ OWN = {
 
 # Functions that compute similar metrics, or that a call often goes with: the section See Also.
 RELATED = {
-    "above_chance": "compare, intervals, average_precision, roc_auc",
     "average_curve": "curve, plot, intervals",
     "average_precision": "interpolated_average_precision, average_precision_at_k, curve, evaluate, intervals",
     "average_precision_at_k": "average_precision, precision_at_k, recall_at_k, evaluate",

@@ -56,7 +56,6 @@ class Call(NamedTuple):
 
 # The calls of functions that need other arguments than truth and score.
 CALLS: dict[str, Call] = {
-    "above_chance": Call({"metrics": "roc_auc"} | SCORES),
     "average_curve": Call(SCORES | {"by": "query"}),
     "average_precision_at_k": Call(SCORES | {"k": 2}),
     "compare": Call({"metrics": "average_precision"} | PAIR),

@@ -112,7 +112,6 @@ WAYS: dict[str, list[Way]] = {
     "gains_table": [Way("", {"bins": 4}, ("precision@25%", "threshold@25%"))],
     "identify": [Way("", {"value": 0.5})],
     "plot": [Way("without `k`"), Way("with `k`", {"k": 2})],
-    "above_chance": [Way("", {"metrics": "average_precision"}, ("average_precision",))],
     "average_curve": [Way("", {"by": "times"})],
     "report": [Way(metrics=_REPORT)],
     "intervals": [

@@ -35,7 +35,6 @@ from frame_pr.plotting.plots import plot, plot_curve
 from frame_pr.plotting.score_plots import plot_gains, plot_scores
 from frame_pr.plotting.statistics_plots import plot_intervals, plot_trend
 from frame_pr.statistics.average_curves import average_curve
-from frame_pr.statistics.chance_tests import above_chance
 from frame_pr.statistics.comparisons import compare
 from frame_pr.statistics.intervals import intervals
 from frame_pr.statistics.reports import format_table, report
@@ -50,7 +49,6 @@ __all__ = [
     "DataWarning",
     "ExprPR",
     "Policies",
-    "above_chance",
     "average_curve",
     "average_precision",
     "average_precision_at_k",

@@ -26,7 +26,7 @@ from frame_pr.functions import curves, cutoff_metrics, evaluation, identificatio
 from frame_pr.metrics.names import is_metric, metric_hint
 from frame_pr.metrics.rates import RATES
 from frame_pr.plotting import comparison_plots, confusion_plots, plots, score_plots, statistics_plots
-from frame_pr.statistics import average_curves, chance_tests, comparisons, intervals, reports
+from frame_pr.statistics import average_curves, comparisons, intervals, reports
 from frame_pr.tables import classes, judgments, lists
 
 _MOST = 10_000  # Parts; each of them takes a file and about 20 ms.
@@ -115,7 +115,6 @@ class PR(Generic[Frame]):
     identify = _method(_ANY, identification.identify)
     intervals = _method(_UNCERTAINTY, intervals.intervals)
     compare = _method(_UNCERTAINTY, comparisons.compare)
-    above_chance = _method(_UNCERTAINTY, chance_tests.above_chance)
     average_curve = _method(_UNCERTAINTY, average_curves.average_curve)
     average_precision = _method(_AVERAGE_PRECISION, rankings.average_precision)
     interpolated_average_precision = _method(_AVERAGE_PRECISION, rankings.interpolated_average_precision)

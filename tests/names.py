@@ -94,7 +94,6 @@ CALLS = [
     ("report", {}),
     ("report", {"threshold": 0.5}),
     ("intervals", {"metrics": "average_precision"}),
-    ("above_chance", {"metrics": ["average_precision", "roc_auc"]}),
 ]
 CALL_IDS = [f"{name}({', '.join(f'{key}={value}' for key, value in given.items())})" for name, given in CALLS]
 # As parameters: `make check` has one call of each function.

@@ -231,7 +231,6 @@ def doors() -> Iterator[Door]:
         "partitioned": {},
         "intervals": {"truth": "rel", "score": "s"},
         "compare": {"truth": "rel", "score": ["s", "d"], "by": "q"},
-        "above_chance": {"truth": "rel", "score": "s"},
         "average_curve": {"by": "q"},
         "unpivot_classes": {"truth": "lab", "scores": {"x": "s", "y": "d"}},
         "confusion_matrix": {"truth": "lab", "prediction": "guess"},

@@ -206,18 +206,6 @@ _AT_ITS_SCORE = "rows get the values at their own score, so a threshold selects 
 _WEIGHTS = ("weight", "prevalence")
 """The options by which rows have weights."""
 REFUSED: Mapping[str, Sequence[Refusal]] = {
-    "above_chance": (
-        *(
-            Refusal(option, "rows of different weight are not equally likely to be positive: leave it out")
-            for option in _WEIGHTS
-        ),
-        Refusal("gain", "average precision and ROC AUC do not use it: leave it out"),
-        Refusal(
-            "ties",
-            "random rankings keep the equal scores, without an order of positives among them: leave it out",
-            values=tuple(name for name, rule in TIES.items() if rule.averages or rule.bounds),
-        ),
-    ),
     "average_curve": _CURVE,
     "confusion": (
         Refusal("ties", _NO_RANKING, with_option="prediction"),

@@ -15,7 +15,7 @@ from frame_pr.functions.evaluation import sorted_by
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Use, request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.statistics.distributions import number_bounds, share_bounds
+from frame_pr.statistics.bounds import number_bounds, share_bounds
 from frame_pr.statistics.intervals import validate_confidence
 from frame_pr.statistics.unit_values import keys_left, refuse_engine
 

@@ -18,7 +18,7 @@ from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.names import request_for
-from frame_pr.statistics.distributions import number_bounds, p_value
+from frame_pr.statistics.bounds import number_bounds, t_p_value
 from frame_pr.statistics.intervals import validate_confidence
 from frame_pr.statistics.paired_tests import TIE, compared_rows, p_values, refuse_delong, signs
 from frame_pr.statistics.unit_values import CLUSTERS_OF_ROWS, UnitValues, has_unit_values, keys_left, unit_values_of
@@ -424,7 +424,7 @@ def _test_pairs(
     difference, groups, spread, scale = (pl.col(name) for name in ("difference", "groups", "spread", "scale"))
     error = spread / groups.sqrt()
     if draws is None:
-        tests = tests.with_columns(p_value=p_value(pl.when(spread > 0).then(difference / error), groups - 1))
+        tests = tests.with_columns(p_value=t_p_value(pl.when(spread > 0).then(difference / error), groups - 1))
     else:
         # By numbers and not by names: two metrics may have the same name.
         long = table.unpivot([*differences], index=[*pair, "place"], variable_name="m", value_name="difference")

@@ -17,7 +17,7 @@ from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.names import request_for
-from frame_pr.statistics.distributions import number_bounds, share_bounds
+from frame_pr.statistics.bounds import number_bounds, share_bounds
 from frame_pr.statistics.resampling import Draws, intervals_of_draws
 from frame_pr.statistics.sampled_rows import intervals_of_rows, sampled_rows
 from frame_pr.statistics.unit_values import (

@@ -12,7 +12,7 @@ from frame_pr.frames.kinds import Frame
 from frame_pr.inputs.policies import Column
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.rows import OutputFrame, rows_of
-from frame_pr.statistics.distributions import normal_p_value, normal_quantile, p_value, quantile
+from frame_pr.statistics.bounds import normal_p_value, normal_quantile, t_p_value, t_quantile
 from frame_pr.statistics.sampled_rows import (
     RowMetric,
     of_rows,
@@ -171,9 +171,9 @@ def _line(i: int, metric: RowMetric, confidence: float, *, clusters: bool, norma
     difference, error = without_noise(b - a), without_noise(variance.clip(lower_bound=0.0).sqrt())
     # A difference of 0 gives p = 1; another difference without an error gives null.
     t = pl.when(error > 0).then(difference / error)
-    tail = normal_p_value(t) if normal else p_value(t, df)
+    tail = normal_p_value(t) if normal else t_p_value(t, df)
     p = pl.when(error.is_not_null()).then(pl.when((difference == 0) & (error == 0)).then(1.0).otherwise(tail))
-    reach = error * (normal_quantile((1 + confidence) / 2) if normal else quantile(confidence, df))
+    reach = error * (normal_quantile((1 + confidence) / 2) if normal else t_quantile(confidence, df))
     relative = difference / pl.max_horizontal(a.abs(), b.abs())
     return {
         "m": pl.lit(i, dtype=pl.Int32),

@@ -15,7 +15,7 @@ from frame_pr.inputs.thresholds import code_reached
 from frame_pr.metrics.aggregation import Plan, aggregate, finalize, plan_for, values
 from frame_pr.metrics.cutoffs import Threshold
 from frame_pr.ranking.sorting import ends, starts
-from frame_pr.statistics.distributions import around, normal_quantile, normal_share, quantile
+from frame_pr.statistics.bounds import around, normal_quantile, normal_share, t_quantile
 from frame_pr.statistics.paired_tests import random_words
 from frame_pr.statistics.sampled_rows import SampledRows, group_values, lines_by_keys, mean_values
 from frame_pr.statistics.unit_values import interval_row
@@ -249,7 +249,7 @@ def bias_corrected(replicates: pl.DataFrame, df: pl.DataFrame, repeats: int, con
     normal = pl.Series([normal_quantile((half + 1) / halves) for half in range(halves - 1)])
     z0 = pl.lit(normal).gather((pl.col("below") / m * repeats).round().cast(pl.Int64))
     table = table.join(df.select("kept", "df"), on="kept", how="left", maintain_order="left").with_columns(
-        z0=pl.when("inside").then(z0).otherwise(0.0), t=quantile(confidence, pl.col("df")), first=m.cum_sum() - m
+        z0=pl.when("inside").then(z0).otherwise(0.0), t=t_quantile(confidence, pl.col("df")), first=m.cum_sum() - m
     )
     values, sides = drawn["value"], {}
     for side, t in (("low", -pl.col("t")), ("high", pl.col("t"))):

@@ -24,7 +24,7 @@ from frame_pr.metrics.names import COLUMNS as BLOCKS
 from frame_pr.metrics.names import metric
 from frame_pr.metrics.rates import RATES, Counts, RowShare
 from frame_pr.ranking.blocks import blocks_of
-from frame_pr.statistics.distributions import around, auc_bounds, proportion_bounds, share_bounds
+from frame_pr.statistics.bounds import around, auc_bounds, proportion_bounds, share_bounds
 from frame_pr.statistics.unit_values import COLUMNS, interval_row
 
 _NEGATIVES = BLOCKS.rows - BLOCKS.positives

@@ -27,7 +27,7 @@ from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.values import TEXTS, label_of
 from frame_pr.metrics.names import request_for
-from frame_pr.statistics.distributions import normal_p_value, p_value, quantile, welch_quantile
+from frame_pr.statistics.bounds import normal_p_value, t_p_value, t_quantile
 from frame_pr.statistics.paired_tests import TIE
 from frame_pr.statistics.sampled_rows import RowMetric, SampledRows, bounds_of, proportion, sampled_rows
 from frame_pr.statistics.unit_values import UnitValues, has_unit_values, keys_left, sampling_unit, unit_values_of
@@ -207,7 +207,7 @@ def _logit_error(i: int, metric: RowMetric) -> pl.Expr:
     sides = {"value": value, **bounds_of(i, metric, value, 0.95)}
     logits = {name: (side / (1 - side)).log() for name, side in sides.items()}
     reach = pl.max_horizontal(logits["value"] - logits["low"], logits["high"] - logits["value"])
-    error = reach / quantile(0.95, df)
+    error = reach / t_quantile(0.95, df)
     return pl.when(error.is_finite()).then(error)
 
 
@@ -388,14 +388,14 @@ def _welch(
     df = pl.when(error > 0).then(total**2 / (parts[0] ** 2 / dfs[0] + parts[1] ** 2 / dfs[1]))
     t = pl.when(error > 0).then(difference / error)
     # A difference of 0 gives p = 1; another difference without an error gives null.
-    return error, df, pl.when((difference == 0) & (error == 0)).then(1.0).otherwise(p_value(t, df))
+    return error, df, pl.when((difference == 0) & (error == 0)).then(1.0).otherwise(t_p_value(t, df))
 
 
 def _line_of_means(i: int, confidence: float) -> dict[str, pl.Expr]:
     """Apply Welch's t-test: `d -+ t e`, with the standard error e of the difference d."""
     errors, dfs = ((pl.col(f"base {name} {i}"), pl.col(f"{name} {i}")) for name in ("error", "df"))
     error, df, p = _welch(_difference(i), errors, pl.lit(0.0), dfs)
-    reach = pl.when(error > 0).then(welch_quantile(confidence, df) * error).otherwise(error)
+    reach = pl.when(error > 0).then(t_quantile(confidence, df) * error).otherwise(error)
     return _line(i, error, _difference(i) - reach, _difference(i) + reach, p)
 
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import bootstrap_cases
-import chance_cases
 import comparison_cases
 import statistics_cases
 
@@ -98,7 +97,6 @@ SUBJECTS: Mapping[str, Subject] = {
     "statistics": subject(statistics_cases.differences),
     "comparisons": subject(comparison_cases.differences, 20),
     "bootstrap": subject(bootstrap_cases.differences, 10),
-    "chance": subject(chance_cases.differences),
 }
 
 

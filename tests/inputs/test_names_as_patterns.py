@@ -58,7 +58,6 @@ CALLS = {
     "prefix": lambda f, n: fp.with_metrics(f, AP, n["truth"], n["score"], by=n["query"], prefix=n["new"]),
     "with_curve": lambda f, n: fp.with_curve(f, n["truth"], n["score"], by=n["query"], prefix=n["new"]),
     "curve": lambda f, n: fp.curve(f, n["truth"], n["score"], by=n["query"]),
-    "above_chance": lambda f, n: fp.above_chance(f, AP, n["truth"], n["score"], by=n["query"]),
     "average_curve": lambda f, n: fp.average_curve(f, n["truth"], n["score"], by=n["query"], points=3),
     "confusion": lambda f, n: fp.confusion(f, n["truth"], n["score"], by=n["query"], threshold=0.5),
     "threshold": lambda f, n: fp.confusion(f, n["truth"], n["score"], by=n["query"], threshold=n["query"]),
@@ -97,7 +96,7 @@ CALLS = {
 }
 IN_MEMORY = ("identify",)
 # The slowest, made of calls that are tried as well.
-SELDOM = ("identify", "above_chance", "partitioned", "compare rows", "of figures")
+SELDOM = ("identify", "partitioned", "compare rows", "of figures")
 OFTEN = [what for what in CALLS if what not in SELDOM][::2]
 OF_POLARS = ("partitioned", "means of parts", "tally of parts")
 OTHERS = {

@@ -179,11 +179,9 @@ def test_options_that_change_nothing(kind, option, call):
         lambda frame: fp.curve(frame, "y", "s", rows="N"),
         lambda frame: fp.evaluate(frame, "rows", "y", "s", positives="P"),  # 20, as 5 positives are not in the frame
         lambda frame: fp.average_curve(frame, "y", "s", by="q", positives="P"),
-        # Means by rows or pairs, and random rankings, depend on totals that the metric does not read.
+        # Means by rows or pairs depend on totals that the metric does not read.
         lambda frame: fp.evaluate(frame, AP, "y", "s", by="q", mean_over="q", statistics="by_rows", rows="N"),
         lambda frame: fp.evaluate(frame, AT, "y", "s", by="q", mean_over=True, statistics="by_pairs", rows="N"),
-        lambda frame: fp.above_chance(frame, AP, "y", "s", by="q", rows="N"),
-        lambda frame: fp.above_chance(frame, "roc_auc", "y", "s", by="q", positives="P"),
         # Options of a whole evaluation, in a call that ranks nothing.
         lambda frame: fp.evaluate(frame, [AT, "rows"], "y", "s", tie_break="doc"),
         lambda frame: fp.confusion(frame, "y", "s", threshold=0.5, ties="optimistic"),

@@ -92,18 +92,6 @@ def test_weighted_means_read_known_totals(kind, statistic, totals, weights_of_gr
     assert parts[f"{statistic}_precision@threshold=1"].item() == pytest.approx(mean, rel=1e-15)
 
 
-@pytest.mark.parametrize("metric", ["average_precision", "roc_auc"])
-@pytest.mark.parametrize(("totals", "more"), [({"rows": "N"}, [0] * 6), ({"positives": "P"}, [1] * 3)])
-def test_random_rankings_have_the_rows_that_are_not_in_the_frame(metric, totals, more):
-    data = pl.DataFrame({"y": [1, 0, 1, 0], "s": [4.0, 3.0, 2.0, 1.0], "N": [10] * 4, "P": [5] * 4})
-    known = fp.above_chance(data, metric, "y", "s", **totals)
-    rows = pl.concat(
-        [data.select("y", "s"), pl.DataFrame({"y": more, "s": [None] * len(more)}, schema_overrides={"s": float})]
-    )
-    same = fp.above_chance(rows, metric, "y", "s", unscored="unretrieved")
-    assert known.rows() == same.rows()
-
-
 def test_known_rows_and_several_scores():
     data = pl.DataFrame({"q": ["a", "a", "b"], "y": [1, 0, 1], "s": [4, 3, 2], "t": [3, 4, 2]})
     totals = {"positives": pl.DataFrame(TOTALS)[:2], "rows": pl.DataFrame({"q": ["b", "a"], "rows": [100, 10]})}

@@ -271,7 +271,6 @@ REFUSED = [
         lambda run: run.pr.curve("y", "s"),
         r"a table of Ibis has evaluate, .* on run.pr.tally\(...\).to_polars\(\) with count",
     ),
-    (lambda run: run.pr.above_chance("roc_auc", "y", "s"), r"run.pr.tally\(...\).to_polars\(\) with count='count'"),
     (lambda run: run.pr.identify(0.5, "y", "s"), r"no identify: call .* on run.pr.tally\(...\).to_polars\(\)"),
     (lambda run: run.pr.with_metrics("roc_auc", "y", "s"), r"run.join\(ibis.memtable\(run.pr.evaluate\(...\)\), by\)"),
     (lambda run: run.pr.intervals("roc_auc", "y", "s", by="q"), "statistics of a table of Ibis start from the metrics"),

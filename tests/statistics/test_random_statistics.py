@@ -1,10 +1,9 @@
-"""Curves, intervals and tests against chance: random frames against the exact oracle, written from the docs.
+"""Curves and intervals: random frames against the exact oracle, written from the docs.
 
 The fuzzer draws as many more of them as it is told.
 """
 
 import bootstrap_cases
-import chance_cases
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -34,10 +33,4 @@ def test_many_random_frames(seed):
 @pytest.mark.parametrize("seed", range(6))
 def test_a_bootstrap_has_the_same_bits_on_every_frame_and_for_a_group_alone(seed):
     _, wrong = bootstrap_cases.differences(seed)
-    assert not wrong, wrong[0]
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_a_test_against_chance_is_exact(seed):
-    _, wrong = chance_cases.differences(seed)
     assert not wrong, wrong[0]
