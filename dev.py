@@ -187,7 +187,7 @@ def package() -> None:
         run(tool(tools, "twine"), "--no-color", "check", "--strict", *map(str, built))
         run(tools, ".ci/package_contents.py", "dist")
         sdist, wheel = (next(path for path in built if path.name.endswith(end)) for end in (".tar.gz", ".whl"))
-        extras_of_wheel = ("", "[pandas]", "[pandas,plot]", "[spark]", "[dask]", "[ibis]")
+        extras_of_wheel = ("", "[pandas]", "[pandas,plot]", "[spark]", "[dask]")
         trials = [*((wheel, extras) for extras in extras_of_wheel), (sdist, ""), (ROOT, "")]
         for number, (source, extras) in enumerate(trials):
             print(f"== install {source.name}{extras}", flush=True)

@@ -4,7 +4,7 @@ import re
 import tomllib
 from pathlib import Path
 
-HELD = {"polars", "pandas", "pyarrow", "matplotlib", "pyspark", "dask", "ibis-framework"}
+HELD = {"polars", "pandas", "pyarrow", "matplotlib", "pyspark", "dask"}
 
 
 def main() -> None:
@@ -17,7 +17,6 @@ def main() -> None:
         *extras["plot"],
         *extras["spark"],
         *extras["dask"],
-        *extras["ibis"],
     ):
         if (found := re.match(r"([\w.-]+)(?:\[.*?\])?\s*>=\s*([\w.]+)", requirement)) and found[1] in HELD:
             lowest[found[1]] = found[2]

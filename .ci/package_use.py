@@ -4,14 +4,13 @@ import importlib.util
 import sys
 from importlib.metadata import version
 
-LIBRARIES = ("pandas", "pyarrow", "matplotlib", "pyspark", "dask", "ibis")
+LIBRARIES = ("pandas", "pyarrow", "matplotlib", "pyspark", "dask")
 EXTRAS = {
     "": [],
     "[pandas]": ["pandas", "pyarrow"],
     "[pandas,plot]": ["pandas", "pyarrow", "matplotlib"],
     "[spark]": ["pandas", "pyarrow", "pyspark"],
     "[dask]": ["pandas", "pyarrow", "dask"],
-    "[ibis]": ["pandas", "pyarrow", "ibis"],
 }
 wanted = EXTRAS[sys.argv[1]]
 editable = sys.argv[2:] == ["--editable"]
@@ -54,7 +53,7 @@ if "matplotlib" in wanted:
 else:
     said = message(lambda: run.pr.plot("relevant", "score"), ImportError)
     assert 'pip install "frame-pr[plot]"' in said, said
-for engine, library in (("frame_pr.spark", "pyspark"), ("frame_pr.dask", "dask"), ("frame_pr.ibis", "ibis")):
+for engine, library in (("frame_pr.spark", "pyspark"), ("frame_pr.dask", "dask")):
     if library in wanted:
         __import__(engine)
 print(f"frame_pr {version('frame_pr')}, polars {version('polars')}, {', '.join(wanted) or 'nothing else'}: works")

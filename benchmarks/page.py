@@ -10,7 +10,6 @@ from importlib.metadata import PackageNotFoundError, version
 
 import polars as pl
 
-from benchmarks import databases
 from benchmarks.calls import BASE
 from benchmarks.contenders import EVERYWHERE, SEARCH, SMALL
 from benchmarks.measure import Times
@@ -20,7 +19,7 @@ from benchmarks.small import REPEATS, ROWS
 from benchmarks.targets import targets
 
 PACKAGES = ["polars", "pandas", "numpy", "numba", "polarbearings", "polars_ds", "scikit-learn", "scors", "ranx"]
-PACKAGES += ["pytrec_eval-terrier", "duckdb", "ibis-framework"]
+PACKAGES += ["pytrec_eval-terrier"]
 
 TEXT = """# Benchmarks
 
@@ -111,15 +110,6 @@ the memory is that of all its processes. A call on a thousand rows starts each b
 [measured time and memory](howto/files.md#measured-time-and-memory).
 
 {scaled}
-
-## Rows in a database
-
-`benchmarks/databases.py` computes average precision of rows in a DuckDB file of five columns, whose scores have 4
-digits. Each case runs in a new process, and the table has medians. frame_pr chooses the way by a sample of 1 % of the
-rows. The SQL query groups by score and then sums over windows. See [when the database counts the
-rows](databases.md#when-the-database-counts-the-rows).
-
-{stored}
 
 ## Small calls and imports
 
@@ -216,7 +206,6 @@ def page(found: Results, rows: int, rounds: int) -> str:
                 for way, taken in ways.items()
             ),
         ),
-        stored=_table(databases.HEAD, databases.table(found.stored)),
         sorts=_ratios(times["sorts"], next(iter(next(iter(times["sorts"].values()))))),
         seconds=_seconds(times),
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from benchmarks.databases import Cost
 from benchmarks.measure import Times
 from benchmarks.scale import Taken
 
@@ -27,8 +26,6 @@ class Results(NamedTuple):
     """Of lists, and of tallies: frames of other shapes."""
     scaled: dict[str, dict[str, Taken]]
     """In parts and on engines, by case and way."""
-    stored: dict[int, dict[str, Cost]]
-    """Of rows in a database, by the number of groups and way."""
 
     def ratios(self, section: str, name: str, base: str, shapes: Iterable[str]) -> dict[str, float]:
         """Best run over best run, where both have been measured."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from benchmarks import databases, lists, performance, scale, summary, tallies
+from benchmarks import lists, performance, scale, summary, tallies
 from benchmarks.calls import COLUMNS, variations
 from benchmarks.data import SHAPES, generate, with_variations
 from benchmarks.measure import Times
@@ -58,11 +58,9 @@ def measure(
     reshaped = lists.measured(rows // 100, rounds) | tallies.measured(max(sizes), max(1, rows // 20_000), rounds)
     say("in parts, and on engines")
     scaled = scale.cases(rows, str(folder), larger=max(sizes) > rows, engines=engines)
-    say("rows in a database")
-    stored = databases.cases(rows, rounds, folder)
     say("small calls and imports")
     few_rows = by_rows(calls)
-    found = Results(times, memory, grown, per_call(calls), few_rows, imports(calls // 30), reshaped, scaled, stored)
+    found = Results(times, memory, grown, per_call(calls), few_rows, imports(calls // 30), reshaped, scaled)
     say("done")
     return found
 

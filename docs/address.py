@@ -122,8 +122,6 @@ def extras(project: dict[str, Any]) -> str:
         "`altair`": f"altair {minimum(project, 'altair')}, and what `plot` installs",
         "`spark`": f"pyspark {minimum(project, 'pyspark')}, pandas and pyarrow; [which pandas](engines.md#spark)",
         "`dask`": f"Dask {minimum(project, 'dask')}, and what `pandas` installs",
-        "`ibis`": f"ibis-framework {minimum(project, 'ibis-framework')}, sqlglot before 30, what `pandas` installs; "
-        "[DuckDB must be older than 2](databases.md#versions)",
     }
     rows = "".join(f"| {name} | {libraries} |\n" for name, libraries in brings.items())
     return f"""## Extras

@@ -26,9 +26,8 @@ that the function raises an error.
 FOOT = """
 `read_trec_run` and `read_trec_qrels` read files, and `partitioned` accepts a polars LazyFrame or DataFrame, or an Arrow
 stream. An Arrow stream is, for example, a relation of DuckDB or a `RecordBatchReader`. Spark and Dask frames need
-`import frame_pr.spark` or `import frame_pr.dask` first: see [Spark and Dask](engines.md). After `import
-frame_pr.ibis`, an Ibis table has the functions of Spark frames, but for `with_metrics`: see [databases and
-warehouses](databases.md).
+`import frame_pr.spark` or `import frame_pr.dask` first: see [Spark and Dask](engines.md), and for rows in
+a database [SQL](databases.md).
 
 `docs/frame_support.py` writes this page: it calls each function with each kind of frame, and reads the functions of the
 backends from `frame_pr.parts`.

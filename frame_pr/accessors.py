@@ -255,7 +255,7 @@ def partitioned(
     ----------
     frame : polars LazyFrame or DataFrame, stream of Arrow
         Scored rows, such as `polars.scan_parquet` of many files. A stream, such as a `RecordBatchReader`, what an ADBC
-        cursor fetches, a DuckDB relation or an Ibis table, is written to the directory of the parts, batch by batch and
+        cursor fetches or a DuckDB relation, is written to the directory of the parts, batch by batch and
         only the columns that the call reads. A reader can be read only once, so it serves a single call.
     memory_budget : str or int
         Approximate limit of memory: "4GiB", "500MB", or a number of bytes, at least 1 MiB. It determines the number of

@@ -1,22 +1,16 @@
-"""Spark, Dask and databases as the tests start them, on two cores, without a network."""
+"""Spark and Dask as the tests start them, on two cores, without a network."""
 
 import os
 import shutil
-import signal
 import socket
-import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import polars as pl
-import polars.selectors as cs
 import pytest
 
 ROWS = 240
@@ -132,100 +126,6 @@ def new_cluster(workers: int = 2) -> Any:
     # Each worker would look a hundred times a second at what it does.
     with dask.config.set({"distributed.worker.profile.enabled": False}):
         return LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0", silence_logs=50)
-
-
-@contextmanager
-def postgres_server() -> Iterator[int | None]:
-    """The port of a new PostgreSQL server; None where it is not installed. It refuses to run as root."""
-    places = [
-        *os.environ.get("PATH", "").split(os.pathsep),
-        *map(str, sorted(Path("/usr/lib/postgresql").glob("*/bin"))),
-    ]
-    found = {name: shutil.which(name, path=os.pathsep.join(places)) for name in ("initdb", "postgres")}
-    if None in found.values() or os.name != "posix":
-        yield None
-        return
-    user = {"user": "nobody"} if os.getuid() == 0 else {}
-    with tempfile.TemporaryDirectory(prefix="postgres-", dir="/tmp", ignore_cleanup_errors=True) as folder:
-        if user:
-            shutil.chown(folder, "nobody")
-        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL, "cwd": folder, **user}
-        data = ["-D", f"{folder}/data"]
-        subprocess.run(
-            [found["initdb"], "-A", "trust", "-U", "test", "-E", "UTF8", "--no-sync", *data], check=True, **quiet
-        )
-        port = free_port()
-        options = ["-k", folder, "-c", "listen_addresses=127.0.0.1", "-p", str(port), "-c", "fsync=off"]
-        server = subprocess.Popen([found["postgres"], *data, *options], **quiet)
-        try:
-            for _ in range(300):
-                with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-                    break
-                time.sleep(0.1)
-            yield port
-        finally:
-            server.send_signal(signal.SIGINT)  # without waiting for connections
-            server.wait()
-
-
-@contextmanager
-def databases(names: Sequence[str] = ("duckdb", "sqlite", "postgres")) -> Iterator[dict[str, Any]]:
-    """Connections of Ibis to new databases; to PostgreSQL where it is installed."""
-    import ibis
-
-    with ExitStack() as stack:
-        connections = {name: getattr(ibis, name).connect() for name in names if name != "postgres"}
-        port = stack.enter_context(postgres_server()) if "postgres" in names else None
-        if port:
-            address = {"host": "127.0.0.1", "port": port, "user": "test", "database": "postgres"}
-            connections["postgres"] = connected(lambda: ibis.postgres.connect(**address))
-        yield connections
-        for connection in connections.values():
-            connection.disconnect()
-
-
-def connected(connect: Callable[[], Any]) -> Any:
-    """A connection to a server that may be starting."""
-    for _ in range(50):
-        with suppress(Exception):
-            return connect()
-        time.sleep(0.2)
-    return connect()
-
-
-# What a database stores in place of a type that it lacks.
-WHOLE = dict.fromkeys((pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32), pl.Int64)
-TEXTS = dict.fromkeys((pl.Categorical, pl.Enum), pl.String)
-LACKING = {
-    "duckdb": TEXTS,
-    "postgres": TEXTS | {pl.UInt8: pl.Int16, pl.UInt16: pl.Int32, pl.UInt32: pl.Int64, pl.UInt64: pl.Float64},
-    "sqlite": TEXTS
-    | WHOLE
-    | dict.fromkeys((pl.UInt64, pl.Float32, pl.Decimal), pl.Float64)
-    | dict.fromkeys((pl.Date, pl.Datetime), pl.String),
-}
-
-
-def storable(database: str, data: pl.DataFrame) -> pl.DataFrame:
-    """The rows in types that a database has."""
-    bases = {column: dtype.base_type() for column, dtype in data.schema.items()}
-    data = data.cast({column: LACKING[database][base] for column, base in bases.items() if base in LACKING[database]})
-    return data.with_columns(cs.float().fill_nan(None)) if database == "sqlite" else data
-
-
-def stored(connection: Any, data: pl.DataFrame, name: str = "run") -> Any:
-    """A table of a database with these rows, in types that it has."""
-    import ibis
-
-    rows = storable(connection.name, data).to_arrow(compat_level=pl.CompatLevel.oldest())
-    if connection.name != "sqlite":
-        return connection.create_table(name, rows, overwrite=True)
-    # Ibis 12.0.0 would make floats of whole numbers there.
-    table = connection.create_table(name, schema=ibis.Schema.from_pyarrow(rows.schema), overwrite=True)
-    with connection.begin() as cursor:
-        places = ", ".join("?" for _ in rows.column_names)
-        cursor.executemany(f"INSERT INTO {name} VALUES ({places})", storable("sqlite", data).rows())
-    return table
 
 
 def on_spark(session: Any) -> Running:

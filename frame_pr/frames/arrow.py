@@ -373,12 +373,6 @@ _STREAMS: Mapping[str, StreamAccess] = {
     "RecordBatchReader": StreamAccess(
         lambda reader: reader.schema.names, _project_batches, lambda reader: reader.schema.empty_table(), iter
     ),
-    "Table": StreamAccess(  # of Ibis
-        lambda table: table.columns,
-        lambda table, names: table.select(*names),
-        lambda table: table.schema().to_pyarrow().empty_table(),
-        lambda table: table.to_pyarrow_batches(),
-    ),
 }
 """The streams by the name of their class."""
 

@@ -21,7 +21,6 @@ LIBRARIES = (
     "altair",
     "pyspark",
     "dask",
-    "ibis-framework",
     "duckdb",
 )
 """The libraries on which a result or an error may depend."""

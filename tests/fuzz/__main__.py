@@ -19,9 +19,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="fuzz", description="Random calls against an exact oracle.")
     parser.add_argument("--cases", default="10^5", help="groups of results to compare, such as 10^6")
     parser.add_argument("--seed", type=int, default=time.time_ns() % 10**6)
-    parser.add_argument(
-        "--engines", nargs="+", choices=ENGINES, default=[e for e in ENGINES if e not in ("ibis", "spark")]
-    )
+    parser.add_argument("--engines", nargs="+", choices=ENGINES, default=[e for e in ENGINES if e != "spark"])
     parser.add_argument("--subjects", nargs="+", choices=SUBJECTS, default=[*SUBJECTS])
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="processes")
     parser.add_argument("--call", type=int, help="show the call of this number, of the first subject, only")

@@ -19,7 +19,7 @@ import frame_pr as fp
 
 """
 ENGINES = ["polars", "lazy", "streaming", "pandas", "numpy", "beside", "expressions", "tally"]
-ENGINES += ["partitioned", "ibis", "dask", "spark"]
+ENGINES += ["partitioned", "dask", "spark"]
 
 STARTED = ["dask", "spark"]
 IN_PARTS = ["partitioned", *STARTED]

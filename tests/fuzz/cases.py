@@ -368,17 +368,13 @@ def fits(call: Call) -> bool:
         return False
     if engine == "tally" and isinstance(call.options.get("prevalence"), str):
         return False  # a tally has no such column
-    if engine in (*IN_PARTS, "ibis", "tally") and "ties" in call.options and TIES[call.options["ties"]].by_row:
+    if engine in (*IN_PARTS, "tally") and "ties" in call.options and TIES[call.options["ties"]].by_row:
         return False
     # Ranges of scores take no gains, and a small partition is cut into them, too.
     if "gain" in call.options and (engine == "partitioned" or (engine in STARTED and not call.keys)):
         return False
     if engine in (*IN_PARTS, "expressions") and call.frame.is_empty():
         return False
-    if engine == "ibis":
-        if len({name.lower() for name in call.frame.columns}) < call.frame.width:
-            return False  # to DuckDB and SQLite, these are one name
-        return not any(dtype in (pl.Int128, pl.UInt128, pl.Float16) for dtype in schema.values())
     if engine in ("pandas", *STARTED):
         lacking = [pl.Int128, pl.UInt128, pl.Float16]
         if engine in STARTED:  # of these parts have types of their own, or thresholds

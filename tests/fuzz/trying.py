@@ -28,9 +28,6 @@ def prepared() -> None:
     # Random calls are full of values that look like a mistake.
     warnings.simplefilter("ignore", fp.DataWarning)
     warnings.filterwarnings("ignore", "unclosed <socket", ResourceWarning)
-    # What ibis-framework 12.0.0 calls has new names in DuckDB 1.5 and pandas 3.
-    warnings.filterwarnings("ignore", "fetch_.* is deprecated", DeprecationWarning)
-    warnings.filterwarnings("ignore", "The 'future.infer_string' option is deprecated", DeprecationWarning)
     warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
 
 

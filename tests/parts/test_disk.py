@@ -519,7 +519,6 @@ def test_counted_rows_in_ranges(policies, by):
 STREAMS = {
     "reader": lambda data: data.to_arrow().to_reader(max_chunksize=100),
     "DuckDB": lambda data: pytest.importorskip("duckdb").from_arrow(data.to_arrow()),
-    "Ibis": lambda data: pytest.importorskip("ibis").memtable(data.to_arrow()),
     "any": lambda data: SimpleStream(data),
 }
 
