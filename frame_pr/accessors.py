@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSp
 import polars as pl
 
 from frame_pr.expressions.namespace import ExprPR
-from frame_pr.frames.arguments import flag, is_whole, named_in_tracebacks, path_of, public, scalar, whole
+from frame_pr.frames.arguments import flag, is_whole, path_of, public, scalar, whole
 from frame_pr.frames.arrow import PandasFrame
 from frame_pr.frames.environment import when_imported
 from frame_pr.frames.kinds import Backend, Frame, backend_class, is_stream, path_advice, read_stream, register_backend
@@ -61,17 +61,10 @@ def _method(
 
     @wraps(function)
     def method(self: PR[Frame], /, *args: P.args, **kwargs: P.kwargs) -> Result:
-        __tracebackhide__ = True  # IPython and pytest leave this frame out of tracebacks.
-        try:
-            return function(self._frame, *args, **kwargs)
-        except Exception as error:
-            if not hasattr(error, "full_traceback"):
-                raise
-            error.__traceback__ = None
-            raise error  # FRAME_PR_TRACEBACK=1 shows the frames below
+        return function(self._frame, *args, **kwargs)
 
     method.subject = subject  # type: ignore[attr-defined]
-    return named_in_tracebacks(method, function)
+    return method
 
 
 class Method(NamedTuple):
@@ -176,13 +169,16 @@ class PR(Generic[Frame]):
     if not TYPE_CHECKING:  # With it, type checkers would accept every name.
 
         def __getattr__(self, name: str) -> Any:
+            # Copying and unpickling ask for special methods before there is a frame.
+            if name.startswith("_"):
+                raise AttributeError(f".pr has no {shown(name)}")
             if backend := backend_class(self._frame):
                 text = f".pr of a {backend.name} has no {shown(name)}, it has {backend.functions}"
             elif name in sys.modules["frame_pr"].__all__:
                 text = f".pr has no {shown(name)}: it is a function, frame_pr.{name}(...)"
             else:
                 text = f".pr has no {shown(name)}; {_method_hint(name)}"
-            raise AttributeError(text, name=name, obj=self)
+            raise AttributeError(text)
 
 
 def _method_hint(name: str) -> str:
@@ -224,15 +220,20 @@ def register() -> None:
         (pl.LazyFrame, pl.api.register_lazyframe_namespace, PR),
         (pl.Expr, pl.api.register_expr_namespace, ExprPR),
     ):
-        # polars and pandas warn if an accessor is replaced, as after importlib.reload.
-        if getattr(frame, "pr", None) is not namespace:
-            decorator("pr")(namespace)
+        _remove_accessor(frame)
+        decorator("pr")(namespace)
     when_imported("pandas", _register_pandas)
 
 
 def _register_pandas(pandas: ModuleType) -> None:
-    if getattr(pandas.DataFrame, "pr", None) is not PR:
-        pandas.api.extensions.register_dataframe_accessor("pr")(PR)
+    _remove_accessor(pandas.DataFrame)
+    pandas.api.extensions.register_dataframe_accessor("pr")(PR)
+
+
+def _remove_accessor(frame: type) -> None:
+    """Remove the `.pr` of an earlier import of frame_pr: polars and pandas warn if an accessor is replaced."""
+    if getattr(getattr(frame, "pr", None), "__module__", "").startswith("frame_pr."):
+        del frame.pr  # type: ignore[attr-defined]
 
 
 @public()

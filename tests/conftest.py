@@ -1,7 +1,5 @@
 """Fixtures of all tests."""
 
-import os
-
 import hypothesis
 import pytest
 from engines import dask_cluster, engine, spark, spark_connect  # noqa: F401  fixtures
@@ -9,8 +7,6 @@ from kinds import KINDS, Kind
 
 import frame_pr  # noqa: F401  registers .pr, which the tests use on plain frames
 
-# A failing test shows where an error was raised.
-os.environ.setdefault("FRAME_PR_TRACEBACK", "1")
 # The same examples in every run: a failure is a change of the code. `--hypothesis-profile=default` looks further.
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=9, database=None)
 hypothesis.settings.load_profile("repeatable")

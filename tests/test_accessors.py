@@ -1,3 +1,4 @@
+import copy
 import inspect
 import os
 import pickle
@@ -5,7 +6,6 @@ import pydoc
 import re
 import subprocess
 import sys
-import traceback
 from pathlib import Path
 
 import pandas as pd
@@ -17,7 +17,6 @@ from polars.testing import assert_frame_equal
 
 import frame_pr as fp
 from frame_pr import accessors
-from frame_pr.functions import evaluation
 
 FUNCTIONS = sorted({function for function, _ in CALLS})
 METHODS = [method.name for method in accessors.methods()]
@@ -484,49 +483,10 @@ def test_pandas_frames_have_the_accessor():
     assert isinstance(pd.DataFrame().pr, fp.PR)
 
 
-# tracebacks -----------------------------------------------------------------------------------------------------------
+# calls and copies -----------------------------------------------------------------------------------------------------
 
 MISSING = pl.DataFrame({"truth": [1, None], "score": [0.2, 0.1]})
-
-
-def frames_of(error):
-    return [frame.name for frame in traceback.extract_tb(error.__traceback__)][1:]
-
-
-@pytest.mark.parametrize(
-    ("function", "call"),
-    [
-        ("evaluate", lambda: fp.evaluate(MISSING, "rows", "truth", "score")),
-        ("evaluate", lambda: MISSING.pr.evaluate("rows", "truth", "score")),
-        ("curve", lambda: MISSING.to_pandas().pr.curve("truth", "score")),
-        ("plot", lambda: fp.plot(MISSING, "truth", "score")),
-    ],
-)
-def test_tracebacks_end_at_the_public_function(function, call, monkeypatch):
-    monkeypatch.delenv("FRAME_PR_TRACEBACK", raising=False)
-    with pytest.raises(ValueError, match="truth column 'truth' has 1 missing of 2 values") as raised:
-        call()
-    assert frames_of(raised.value) == ["<lambda>", function]
-    assert traceback.extract_tb(raised.value.full_traceback)[-1].line.startswith("raise ValueError(")
-    monkeypatch.setenv("FRAME_PR_TRACEBACK", "1")
-    with pytest.raises(ValueError, match="truth column 'truth' has 1 missing") as raised:
-        call()
-    assert len(frames_of(raised.value)) > 5
-
-
-@pytest.mark.parametrize(
-    "call",
-    [
-        lambda: fp.evaluate(MISSING, "rows", "truth"),
-        lambda: MISSING.pr.evaluate("rows", "truth"),
-        lambda: MISSING.pr.evaluate("rows", "truth", "score", k=3),
-    ],
-)
-def test_tracebacks_of_wrong_arguments_end_at_the_public_function(call, monkeypatch):
-    monkeypatch.delenv("FRAME_PR_TRACEBACK", raising=False)
-    with pytest.raises(TypeError) as raised:
-        call()
-    assert frames_of(raised.value) == ["<lambda>", "evaluate"]
+PAIR = pl.DataFrame({"truth": [1, 0], "score": [0.2, 0.1]})
 
 
 @pytest.mark.parametrize(
@@ -535,42 +495,17 @@ def test_tracebacks_of_wrong_arguments_end_at_the_public_function(call, monkeypa
         (lambda: fp.roc_auc([1, 0], [2, 1]), r"the frame comes first, .*; got \[1, 0\]: polars.DataFrame"),
         (lambda: fp.roc_auc(MISSING["truth"], MISSING["score"]), "the frame comes first, .*; got a polars Series: "),
         (lambda: fp.roc_auc(MISSING.to_pandas()["truth"], "score"), "the frame comes first, .*; got a pandas Series: "),
-        (lambda: fp.roc_auc(), "roc_auc takes frame, truth, score; frame and truth and score are missing"),
-        (lambda: fp.roc_auc(MISSING, score="score"), "roc_auc takes truth, score; truth is missing"),
-        (lambda: MISSING.pr.evaluate("truth", "score"), "evaluate takes metrics, truth, score; score is missing"),
-        (lambda: MISSING.pr.explode_lists("a", "b"), "explode_lists takes truth, ranked, by; by is missing"),
+        (lambda: fp.roc_auc(MISSING, score="score"), r"roc_auc\(\) missing 1 required positional argument: 'truth'"),
         (
             lambda: MISSING.pr.roc_auc("truth", "score", "q"),
-            "roc_auc takes truth, score by position, and 3 values came; name the other arguments, as in by=",
+            "roc_auc takes truth, score by position; name the other arguments, as in by='q'",
         ),
         (lambda: MISSING.pr.roc_auc("truth", "score", truth="q"), "got multiple values for argument 'truth'"),
-        (lambda: fp.read_trec_run(), "read_trec_run takes path; path is missing"),
     ],
 )  # fmt: skip
 def test_what_a_call_lacks(call, message):
     with pytest.raises(TypeError, match=message):
         call()
-
-
-def test_notebooks_leave_the_frames_between_the_call_and_the_function_out():
-    with pytest.raises(ValueError, match="truth column 'truth' has 1 missing") as raised:
-        MISSING.pr.evaluate("rows", "truth", "score")
-    frames = [frame for frame, _ in traceback.walk_tb(raised.value.__traceback__)]
-    shown = [frame.f_code.co_name for frame in frames if not frame.f_locals.get("__tracebackhide__")]
-    assert shown[:2] == ["test_notebooks_leave_the_frames_between_the_call_and_the_function_out", "evaluate"]
-    assert len(frames) >= len(shown) + 2
-
-
-def test_tracebacks_of_other_errors_are_complete(monkeypatch):
-    monkeypatch.delenv("FRAME_PR_TRACEBACK", raising=False)
-
-    def broken(*_, **__):
-        return {}["key"]
-
-    monkeypatch.setattr(evaluation, "metrics_of", broken)
-    with pytest.raises(KeyError) as raised:
-        fp.evaluate(MISSING, "rows", "truth", "score")
-    assert frames_of(raised.value)[-2:] == ["evaluate", "broken"]
 
 
 def test_public_functions_are_pickled_and_keep_their_signatures():
@@ -579,3 +514,47 @@ def test_public_functions_are_pickled_and_keep_their_signatures():
         if inspect.isfunction(function):
             assert pickle.loads(pickle.dumps(function)) is function
             assert inspect.signature(function) == inspect.signature(inspect.unwrap(function))
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda accessor: pickle.loads(pickle.dumps(accessor))])
+@pytest.mark.parametrize("frame", [PAIR, PAIR.lazy(), PAIR.to_pandas()], ids=["polars", "lazy", "pandas"])
+def test_accessors_and_their_methods_are_copied_and_pickled(again, frame):
+    for accessor in (frame.pr, fp.PR(frame)):
+        for method in (again(accessor).average_precision, again(accessor.average_precision)):
+            result = method("truth", "score")
+            assert (result.collect() if isinstance(result, pl.LazyFrame) else result).shape == (1, 1)
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda accessor: pickle.loads(pickle.dumps(accessor))])
+def test_frames_in_parts_are_copied_and_pickled(again):
+    parts = again(fp.partitioned(PAIR, partitions=2, progress=False))
+    assert parts.average_precision("truth", "score").item() == 1.0
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: PAIR.pr.evaluate("nope", "truth", "score"),
+        lambda: PAIR.pr.evaluate("rows", "truth", "score", pos_label=1),
+        lambda: PAIR.pr.evaluate("rows", "nope", "score"),
+        lambda: PAIR.pr.nope,
+    ],
+)
+def test_errors_are_plain_and_pickled(call):
+    with pytest.raises((ValueError, TypeError, AttributeError)) as raised:
+        call()
+    assert vars(raised.value) == {}
+    error = pickle.loads(pickle.dumps(raised.value))
+    assert type(error) is type(raised.value)
+    assert str(error) == str(raised.value)
+
+
+def test_a_second_import_replaces_the_accessors_without_a_warning():
+    code = (
+        "import sys, pandas, polars as pl, frame_pr\n"
+        "for name in [name for name in sys.modules if name.partition('.')[0] == 'frame_pr']:\n"
+        "    del sys.modules[name]\n"
+        "import frame_pr\n"
+        "assert pl.DataFrame.pr is frame_pr.PR and pandas.DataFrame.pr is frame_pr.PR\n"
+    )
+    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True)

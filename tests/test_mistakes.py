@@ -127,7 +127,6 @@ def test_a_total_that_is_neither_a_column_nor_a_frame(total):
     [
         ("map", "as a metric of evaluate, the nearest names are average_precision"),
         ("precision", "as a metric of evaluate, it needs a cutoff, such as precision@10"),
-        ("_map", "it has evaluate, .*, report, .*, average_precision"),
     ],
 )
 def test_a_method_that_is_not_there(name, hint):

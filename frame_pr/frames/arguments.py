@@ -1,22 +1,13 @@
-"""Validate the arguments of public functions. Each kind of argument has one function, which returns the value to use.
+"""Check the arguments of public functions: one function for each kind of argument returns the value to use.
 
-| kind | function |
-| --- | --- |
-| Boolean | `flag` |
-| text | `text` |
-| whole number | `whole` |
-| number | `real` |
-| one of a few | `one_of` |
-| path | `path_of` |
-| a value or several | `several` |
-| names of columns, expressions | `listed`, `refuse_several` of `columns.py` |
-| unknown keywords and refused options | `public`, by `refuse_unknown` and `refuse_options` |
+`public` checks the keywords of a call, `check_whole` and the like check values. The names of columns are checked in
+`columns.py`.
 """
 
 from __future__ import annotations
 
-import dis
 import os
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
@@ -25,7 +16,7 @@ from functools import cache, wraps
 from inspect import Parameter, signature
 from numbers import Integral, Real
 from struct import pack
-from typing import Any, NamedTuple, TypeVar, cast, get_args
+from typing import Any, NamedTuple, TypeVar, cast
 
 import polars as pl
 
@@ -34,89 +25,65 @@ from frame_pr.frames.messages import nearest, shown
 Choice = TypeVar("Choice")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-SYNONYMS: Mapping[str, tuple[str, ...]] = {
-    "by": ("group", "group_by", "groupby", "groups", "group_keys", "keys", "key", "over", "partition_by", "query"),
-    "positive": ("pos_label", "positive_label", "positive_class", "event_level"),
-    "weight": ("sample_weight", "sample_weights", "weights", "case_weights"),
-    "count": ("counts", "frequency", "freq"),
-    "gain": ("gains", "grade", "grades", "relevance", "y_gain", "amount", "amounts", "utility"),
-    "undefined": ("zero_division", "fill_value", "empty_target_action"),
-    "tie_break": ("tie_breaker", "tiebreak"),
-    "classes": ("labels", "class_names"),
-    "truth": ("y_true", "target", "targets", "labels", "label", "y", "actual", "y_test", "ground_truth"),
-    "prediction": ("y_pred", "pred", "predicted", "predictions"),
-    "score": (
-        "y_score",
-        "y_pred",
-        "y_prob",
-        "y_proba",
-        "pred",
-        "preds",
-        "predictions",
-        "scores",
-        "probability",
-        "proba",
+ARGUMENT_WORDS: Mapping[str, str] = {
+    "by=": "group group_by groupby groups group_keys keys key over partition_by query",
+    "positive=": "pos_label positive_label positive_class event_level",
+    "weight=": "sample_weight sample_weights weights case_weights",
+    "count=": "counts frequency freq",
+    "gain=": "gains grade grades relevance y_gain amount amounts utility",
+    "undefined=": "zero_division fill_value empty_target_action",
+    "tie_break=": "tie_breaker tiebreak",
+    "classes=": "labels class_names",
+    "truth=": "y_true target targets labels label y actual y_test ground_truth",
+    "prediction=": "y_pred pred predicted predictions",
+    "score=": "y_score y_pred y_prob y_proba pred preds predictions scores probability proba",
+    "k=": "top_k topk cutoff cutoffs at_k at ks",
+    "threshold=": "thresholds cut operating_point",
+    "recall=": "recalls tpr",
+    "rates=": "figures metrics columns",
+    "metrics=": "metric measures scoring",
+    "metric=": "metrics measure scoring",
+    "cluster=": "clusters cluster_by",
+    "mean_over=": "macro_over average_over",
+    "statistics=": "stats aggregates",
+    "confidence=": "conf_level confidence_level level ci",
+    "resamples=": "n_resamples n_permutations n_bootstraps n_boot n_iterations",
+    "repeats=": "resamples n_resamples n_bootstraps n_boot n_iterations boot_n replicates",
+    "seed=": "random_state rng",
+    "adjust=": "correction p_adjust",
+    "bins=": "n_bins nbins num_bins",
+    "partitions=": "n_partitions npartitions",
+    "memory_budget=": "memory_limit max_memory",
+    "total_positives=": "positives n_positives num_positives",
+    "total_rows=": "rows n_rows num_rows",
+    "unjudged=": "unlabelled unlabeled",
+    "ax=": "axes axis",
+    "iso_f=": "f1_lines f_lines iso_f1",
+    "colors=": "palette cmap colours color_discrete_map",
+    "facet=": "col row col_wrap facet_col facet_row",
+    "spread=": "errorbar",
+    "ascending=True ranks lower scores first": (
+        "lower_is_better smaller_is_better higher_is_better greater_is_better reverse descending"
     ),
-    "k": ("top_k", "topk", "cutoff", "cutoffs", "at_k", "at", "ks"),
-    "threshold": ("thresholds", "cut", "operating_point"),
-    "recall": ("recalls", "tpr"),
-    "mark": ("marks",),
-    "metrics": ("metric", "measures", "scoring"),
-    "metric": ("metrics", "measure", "scoring"),
-    "figures": ("metrics", "columns"),
-    "cluster": ("clusters", "cluster_by"),
-    "mean_over": ("macro_over", "average_over"),
-    "statistics": ("stats", "aggregates"),
-    "confidence": ("conf_level", "confidence_level", "level", "ci"),
-    "resamples": ("n_resamples", "n_permutations", "n_bootstraps", "n_boot", "n_iterations"),
-    "repeats": ("resamples", "n_resamples", "n_bootstraps", "n_boot", "n_iterations", "boot_n", "replicates"),
-    "seed": ("random_state", "rng"),
-    "adjust": ("correction", "p_adjust"),
-    "bins": ("n_bins", "nbins", "num_bins"),
-    "partitions": ("n_partitions", "npartitions"),
-    "memory_budget": ("memory_limit", "max_memory"),
-    "ax": ("axes", "axis"),
-    "unjudged": ("unlabelled", "unlabeled"),
+    "average_precision_at_k and others take k=, and evaluate takes names with a cutoff, such as 'precision@10'": (
+        "k top_k topk cutoff cutoffs at_k at ks"
+    ),
+    "evaluate(..., mean_over=...) gives means over groups": "average mean_over macro_over average_over",
+    "evaluate takes names of metrics": "metrics metric measures measure scoring",
+    "evaluate('roc_auc@fpr=0.1', ...) gives the partial area up to a false positive rate of 0.1": "max_fpr",
+    "confusion_matrix has the shares as columns, of_truth for 'true' and of_prediction for 'pred'": "normalize",
+    "the confidence level, 1 - alpha, is confidence= of intervals, compare, report and average_curve": "alpha",
+    "the plots spell it color=": "colour",
+    "the frame comes first, without a name, or as frame=": "df data dataframe data_frame",
+    "what has no value stays null here: fill_null(...) fills it": "undefined zero_division",
+    "the size is a property of the figure: pass its axes as ax=": "figsize figure fig",
+    "save the figure afterwards: ax.figure.savefig(...)": "path filename file save savefig",
+    "set it afterwards, on the axes that the plot returns, as in ax.set(title=...)": "title square xlim ylim",
+    "plot(..., x='fpr', y='recall') draws a ROC curve, and each chart has a function of its own": "kind",
+    "several scores are systems, which have colours; by= names groups": "hue style",
 }
-"""Names that other libraries use for arguments of frame_pr."""
-_ADVICE = {
-    **dict.fromkeys(
-        ("lower_is_better", "smaller_is_better", "higher_is_better", "greater_is_better", "reverse"),
-        "ascending=True ranks lower scores first",
-    ),
-    "descending": "ascending=True ranks lower scores first, and tie_break_descending=False lower values of tie_break",
-    **dict.fromkeys(
-        ("k", *SYNONYMS["k"]),
-        "average_precision_at_k and others take k=, and evaluate takes names with a cutoff, such as "
-        "'average_precision@10'",
-    ),
-    "average": "evaluate(..., mean_over=...) gives the mean over groups",
-    "mean_over": "evaluate(..., mean_over=...) gives means over groups",
-    **dict.fromkeys(("metrics", *SYNONYMS["metrics"]), "evaluate takes names of metrics"),
-    "max_fpr": "evaluate('roc_auc@fpr=0.1', ...) gives the partial area up to a false positive rate of 0.1",
-    "normalize": "confusion_matrix has the shares as columns, of_truth for 'true' and of_prediction for 'pred'",
-    "alpha": "the confidence level, 1 - alpha, is confidence= of intervals, compare, report and average_curve",
-    "colour": "the plots spell it color=",
-    **dict.fromkeys(("df", "data", "dataframe", "data_frame"), "the frame comes first, without a name, or as frame="),
-    **dict.fromkeys(("undefined", "zero_division"), "what has no value stays null here: fill_null(...) fills it"),
-}
-"""What to write instead of a keyword that a function does not take."""
-_PLOT_ADVICE = {
-    "figsize": "the size is a property of the figure: pass its axes as ax=, or for panels the figure as figure=",
-    "title": "set it afterwards: ax.set_title(...), for panels figure.suptitle(...)",
-    "square": "set it afterwards: ax.set_box_aspect(1)",
-    **{limits: f"set it afterwards: ax.set_{limits}(...)" for limits in ("xlim", "ylim")},
-    "kind": "plot(..., x='fpr', y='recall') draws a ROC curve, and each chart has a function of its own",
-    **dict.fromkeys(("hue", "style"), "several scores are systems, which have colours; by= names groups"),
-    **dict.fromkeys(("col", "row", "col_wrap"), "facet= of plot draws panels, for two keys in rows and columns"),
-    **dict.fromkeys(("ci", "errorbar"), "spread= of plot says what is drawn around an average"),
-    **dict.fromkeys(
-        ("palette", "cmap", "colours", "color_discrete_map"), "colors={name: colour} sets the colours by name"
-    ),
-}
-"""The same for functions that draw, which take `ax`."""
+"""Words of other libraries for arguments, by the argument or by what to write if a function has no such argument."""
 _LONGEST_NUMBER = 100  # characters
-_SUFFIXES = ("", "_columns", "_column", "_cols", "_col", "_name")
 _FORMATS = {"float16": "e", "float32": "f"}
 """Formats of `struct` by the names of the short float dtypes."""
 DEFAULTS: Mapping[str, Any] = {
@@ -127,8 +94,6 @@ DEFAULTS: Mapping[str, Any] = {
     "unjudged": "raise",
 }
 """Default values of options. Passing the default is the same as leaving the option out."""
-_RAISE = dis.opmap["RAISE_VARARGS"]
-_NAMED = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
 
 
 class Refusal(NamedTuple):
@@ -166,96 +131,105 @@ def refuse_options(caller: str, arguments: Mapping[str, Any], refusals: Iterable
 
 
 def public(refusals: Sequence[Refusal] = (), *, others: bool = False) -> Callable[[Function], Function]:
-    """Make a function public: it refuses unknown keywords and the options of the table, before it looks at anything.
+    """Check the keywords of each call of a public function, before it looks at anything.
 
-    `others`: whether the function passes unknown keywords on to another library.
-
-    The traceback of an error that this package raises ends at the function. The error keeps the whole traceback as
-    `full_traceback`, and FRAME_PR_TRACEBACK=1 in the environment shows it.
+    `refusals`: the options that the function refuses. `others`: whether it passes unknown keywords to another library.
     """
 
     def decorate(function: Function) -> Function:
         @wraps(function)
         def call(*args: Any, **arguments: Any) -> Any:
-            __tracebackhide__ = True  # IPython and pytest leave this frame out of tracebacks.
-            try:
-                refuse_unknown(function, arguments, refusals, others=others)
-                refuse_options(function.__name__, arguments, refusals)
-                return function(*args, **arguments)
-            except Exception as error:
-                if not _is_raised_here(error):
-                    _refuse_spark_columns(function, args, arguments)
-                    raise
-                if error.__traceback__ is not None and error.__traceback__.tb_next is None:
-                    error = _explain_misfit(function, args, arguments, error)
-                elif os.environ.get("FRAME_PR_TRACEBACK") == "1":
-                    raise
-                # If one public function called another, the error has its full traceback already.
-                error.full_traceback = getattr(error, "full_traceback", error.__traceback__)  # type: ignore[attr-defined]
-                error.__traceback__ = None
-                raise error  # FRAME_PR_TRACEBACK=1 shows the frames below
+            check_keywords(function, args, arguments, refusals, others=others)
+            refuse_options(function.__name__, arguments, refusals)
+            return function(*args, **arguments)
 
-        return cast(Function, named_in_tracebacks(call, function))
+        return cast(Function, call)
 
     return decorate
 
 
-def named_in_tracebacks(wrapper: Function, function: Callable[..., Any]) -> Function:
-    """Let tracebacks and profiles show a wrapper by the name of its function."""
-    code: Any = wrapper
-    code.__code__ = code.__code__.replace(co_name=function.__name__)
-    return wrapper
+class Parameters(NamedTuple):
+    """The parameters of a public function."""
+
+    by_position: tuple[str, ...]
+    required: tuple[str, ...]
+    keywords: tuple[str, ...]
+    """All that a caller may name, with the options that the keys of a TypedDict list."""
 
 
-def _is_raised_here(error: Exception) -> bool:
-    """Return whether a `raise` statement of this package, or the call of the function, raised the error."""
-    if hasattr(error, "full_traceback"):
-        return True
-    traceback = error.__traceback__
-    while traceback is not None and traceback.tb_next is not None:
-        traceback = traceback.tb_next
-    if traceback is None or traceback is error.__traceback__:
-        return True  # No frame below the wrapper: the arguments do not fit the signature.
-    frame = traceback.tb_frame
-    package = frame.f_globals.get("__name__", "").partition(".")[0]
-    return package == __name__.partition(".")[0] and frame.f_code.co_code[traceback.tb_lasti] == _RAISE
+@cache
+def parameters_of(function: Callable[..., Any]) -> Parameters:
+    """Return the parameters of a public function."""
+    by_position: list[str] = []
+    required: list[str] = []
+    keywords: list[str] = []
+    for name, parameter in signature(function).parameters.items():
+        if parameter.kind is Parameter.VAR_KEYWORD:
+            options = str(parameter.annotation).removeprefix("Unpack[").removesuffix("]")
+            keywords += getattr(function.__globals__.get(options), "__annotations__", ())
+            continue
+        keywords.append(name)
+        if parameter.kind is not Parameter.KEYWORD_ONLY:
+            by_position.append(name)
+        if parameter.default is Parameter.empty:
+            required.append(name)
+    return Parameters(tuple(by_position), tuple(required), tuple(keywords))
 
 
-def _explain_misfit(
-    function: Callable[..., Any], args: tuple[Any, ...], arguments: Mapping[str, Any], error: Exception
-) -> Exception:
-    """Return an error that names missing or surplus arguments, without the frame, which Python's own error counts."""
-    parameters = {name: entry for name, entry in signature(function).parameters.items() if entry.kind in _NAMED}
-    by_position = [name for name, entry in parameters.items() if entry.kind is not Parameter.KEYWORD_ONLY]
-    required = [name for name, entry in parameters.items() if entry.default is Parameter.empty]
-    missing = [name for name in required if name not in arguments and name not in by_position[: len(args)]]
-    has_frame, caller = by_position[:1] == ["frame"], function.__name__
-    if has_frame and args and not any(hasattr(type(args[0]), name) for name in ("columns", "schema")):
-        text = (
+def check_keywords(
+    function: Callable[..., Any],
+    args: Sequence[Any],
+    arguments: Mapping[str, Any],
+    refusals: Iterable[Refusal] = (),
+    *,
+    others: bool = False,
+) -> None:
+    """Raise for arguments that do not fit the signature, and name the argument that an unknown keyword may mean."""
+    by_position, required, keywords = parameters_of(function)
+    caller = function.__name__
+    missing = [name for name in required[len(args) :] if name not in arguments]
+    if missing and args and required[0] == "frame" and not hasattr(type(args[0]), "columns"):
+        raise TypeError(
             f"the frame comes first, then the names of its columns; got {shown(args[0])}: polars.DataFrame(...) makes "
             "a frame of a dict of arrays"
         )
-    elif len(args) > len(by_position):
-        names = ", ".join(by_position[has_frame:])
-        text = (
-            f"{caller} takes {names} by position, and {len(args) - has_frame} values came; name the other arguments, "
-            "as in by=..., and pass several columns as a list"
+    if surplus := args[len(by_position) :]:
+        named = next((name for name in keywords if name not in (*by_position, *arguments)), "by")
+        names = ", ".join(name for name in by_position if name not in ("frame", "self")) or "only its frame"
+        raise TypeError(
+            f"{caller} takes {names} by position; name the other arguments, as in {named}={shown(surplus[0])}"
         )
-    elif missing:
-        names = ", ".join(name for name in required if name != "frame" or name in missing)
-        text = f"{caller} takes {names}; {' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
-    else:
-        return error
-    explained = TypeError(text).with_traceback(error.__traceback__)
-    explained.__suppress_context__ = True
-    return explained
+    unset = [name for name in keywords if name not in (*by_position[: len(args)], *arguments, "frame", "self")]
+    for word in arguments:
+        # Where other keywords are passed on, only a synonym of a required argument is unknown.
+        if word in keywords or (others and meaning(word, missing) is None):
+            continue
+        always = {entry.option: entry.reason for entry in refusals if not (entry.values or entry.with_option)}
+        if (argument := meaning(word, [*unset, *always])) in always:
+            raise TypeError(
+                f"unexpected keyword argument {shown(word)}; {caller} does not take {argument}=: {always[argument]}"
+            )
+        possible = [name for name in unset if name not in always]
+        hint = advice(word, possible) or f"{caller} takes {', '.join(possible)}"
+        raise TypeError(f"unexpected keyword argument {shown(word)}; {hint}")
 
 
-def _refuse_spark_columns(function: Callable[..., Any], args: tuple[Any, ...], arguments: dict[str, Any]) -> None:
-    """Refuse a Spark Column and name its argument: a Column has no truth value and no length."""
-    for name, value in [*zip(signature(function).parameters, args, strict=False), *arguments.items()]:
-        if type(value).__name__ == "Column" and type(value).__module__.startswith("pyspark."):
-            raise TypeError(f"{name} takes a value or the name of a column; got a Spark Column") from None
+def meaning(word: str, names: Iterable[str]) -> str | None:
+    """Return the argument that a word is a synonym or a misspelling of."""
+    names = list(names)
+    stem = re.sub("_(columns?|cols?|name)$", "", word.lower())
+    targets = [target for target, words in ARGUMENT_WORDS.items() if stem in words.split()]
+    exact = [name for name in (stem, f"{stem}s", *(target.rstrip("=") for target in targets)) if name in names]
+    near = [] if any(" " in target for target in targets) else nearest(word, names, cutoff=0.8)
+    return next(iter([*exact, *near]), None)
+
+
+def advice(word: str, names: Iterable[str]) -> str:
+    """Return what to write instead of an unknown keyword; empty if nothing is known."""
+    if argument := meaning(word, names):
+        return f"did you mean {argument}=?"
+    sentences = [target for target, words in ARGUMENT_WORDS.items() if word in words.split() and " " in target]
+    return next(iter(sentences), "")
 
 
 def scalar(value: Any) -> Any:
@@ -301,7 +275,8 @@ def whole(argument: str, value: Any, least: int, most: int | None = None) -> int
     """Validate an integer of any library. True is refused."""
     number = scalar(value)
     if not is_whole(number):
-        hint = f": write {int(number)}" if isinstance(number, float) and number.is_integer() else unquoted(value)
+        is_whole_float = isinstance(number, float) and number.is_integer() and number >= least
+        hint = f": write {int(number)}" if is_whole_float else unquoted(value)
         raise TypeError(f"{argument} must be a whole number of at least {least}, got {shown(value)}{hint}")
     if number < least:
         raise ValueError(f"{argument} must be a whole number of at least {least}, got {shown(value)}")
@@ -409,58 +384,3 @@ def names_of(argument: str, values: Any, wanted: str) -> list[str]:
         if listed.count(name) > 1:
             raise ValueError(f"{argument} has {shown(name)} twice")
     return listed
-
-
-@cache
-def arguments_of(function: Callable[..., Any]) -> tuple[tuple[str, ...], bool]:
-    """Return the keyword arguments of a public function, and whether it accepts others too."""
-    names, takes_others = [], False
-    for name, parameter in signature(function).parameters.items():
-        if parameter.kind is not Parameter.VAR_KEYWORD:
-            names.append(name)
-        elif str(parameter.annotation).startswith("Unpack["):
-            names += get_args(eval(parameter.annotation, function.__globals__))[0].__annotations__
-        else:
-            takes_others = True
-    return tuple(name for name in names if name not in ("self", "frame")), takes_others
-
-
-def refuse_unknown(
-    function: Callable[..., Any], words: Iterable[str], refusals: Iterable[Refusal] = (), *, others: bool = False
-) -> None:
-    """Raise for a keyword that the function does not have, and name the argument that it may mean."""
-    names, takes_others = arguments_of(function)
-    unknown = [word for word in words if word not in names and word != "frame"]
-    if unknown and (takes_others or others):
-        # Other keywords are passed on, so only a synonym of a required argument is unknown.
-        required = [name for name, entry in signature(function).parameters.items() if entry.default is Parameter.empty]
-        unknown = [word for word in unknown if any(word in SYNONYMS.get(name, ()) for name in required)]
-    if not unknown:
-        return
-    refused = {entry.option: entry.reason for entry in refusals if not (entry.values or entry.with_option)}
-    text, caller = f"unexpected keyword argument {shown(unknown[0])}; ", function.__name__
-    if (argument := meaning(unknown[0], [*names, *refused])) in refused:
-        raise TypeError(f"{text}{caller} does not take {argument}=: {refused[argument]}")
-    names = tuple(name for name in names if name not in refused)
-    raise TypeError(text + (advice(unknown[0], names) or f"{caller} takes {', '.join(names)}"))
-
-
-def meaning(word: str, names: Sequence[str]) -> str | None:
-    """Return the argument that a word is a synonym or a misspelling of."""
-    for suffix in _SUFFIXES:
-        stem = word.lower().removesuffix(suffix)
-        synonyms = [name for name, words in SYNONYMS.items() if stem in words]
-        for name in (stem, f"{stem}s", *synonyms):
-            if name in names:
-                return name
-    near = [] if word in _ADVICE else nearest(word, names, cutoff=0.8)
-    return near[0] if near else None
-
-
-def advice(word: str, names: Sequence[str]) -> str:
-    """Return what to write instead of an unknown keyword."""
-    if "ax" in names and word in _PLOT_ADVICE:
-        return _PLOT_ADVICE[word]
-    if argument := meaning(word, names):
-        return f"did you mean {argument}=?"
-    return _ADVICE["undefined"] if word in SYNONYMS["undefined"] else _ADVICE.get(word, "")

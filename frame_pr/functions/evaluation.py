@@ -19,7 +19,7 @@ from frame_pr.inputs.templates import Cell, templates_of
 from frame_pr.metrics.aggregation import plan_for, values
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.means import Means, Statistic, means_of, validate_statistics
-from frame_pr.metrics.names import is_current, is_metric, metric, request_for
+from frame_pr.metrics.names import is_metric, metric, request_for
 
 
 @public()
@@ -174,7 +174,7 @@ def metrics_of(
     request = request_for(columns.values(), request, averages=means is not None)
     if backend:
         return backend.evaluate(request.in_parts(), named, means, filled)
-    if templates is not None and all(map(is_current, named.values())):
+    if templates is not None:
         build = partial(evaluate_request, request=request, named=named, means=means, undefined=filled)
         result = templates.add(frame, request.columns(), build)
     return evaluate_request(frame, request, named, means, filled) if result is None else result

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import chain
 
 import polars as pl
 
-from frame_pr.frames.messages import Renamed, current_name, shown
+from frame_pr.frames.messages import shown
 from frame_pr.inputs.policies import Ties
 from frame_pr.inputs.request import TOTAL_POLICIES, Request, Use
 from frame_pr.metrics import (
@@ -74,9 +74,6 @@ HEADS = (
 )
 """The parts of names before a cutoff, for completion in editors and for suggestions."""
 
-DEPRECATED: Mapping[str, Renamed] = {}
-"""Deprecated names of metrics, whole or without their cutoff. The result column has the name that the caller wrote."""
-
 COLUMNS = Blocks(pl.col)
 """For tables whose weighted counts are whole numbers."""
 FIXED_POINT_COLUMNS = Blocks(pl.col, whole=False)
@@ -98,7 +95,7 @@ def metric(name: str, blocks: Blocks = COLUMNS) -> Metric:
     """
     if not isinstance(name, str):
         raise TypeError(f"a metric is asked for by its name, got {shown(name)}")
-    return _read(current_name(name, DEPRECATED), blocks)
+    return _read(name, blocks)
 
 
 @lru_cache(maxsize=1024)
@@ -117,14 +114,9 @@ def _read(name: str, blocks: Blocks) -> Metric:
     raise ValueError(f"no metric is named {name!r}; {metric_hint(name) or examples}")
 
 
-def is_current(name: str) -> bool:
-    """Return whether the name of a metric is not deprecated."""
-    return not {name, name.partition("@")[0]} & DEPRECATED.keys()
-
-
 def is_metric(name: object) -> bool:
     """Return whether a text is the name of a metric."""
-    return isinstance(name, str) and (_is_name(name) or name in DEPRECATED or name.partition("@")[0] in DEPRECATED)
+    return isinstance(name, str) and _is_name(name)
 
 
 def request_for(names: Iterable[str], request: Request, *, averages: bool = False) -> Request:
