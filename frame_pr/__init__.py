@@ -29,11 +29,11 @@ from frame_pr.functions.rankings import (
 )
 from frame_pr.functions.tallies import tally
 from frame_pr.inputs.policies import TREC_EVAL, Policies
-from frame_pr.plotting.comparison_plots import plot_comparison, plot_differences, plot_slopes
+from frame_pr.plotting.comparison_plots import plot_comparison
 from frame_pr.plotting.confusion_plots import plot_confusion
-from frame_pr.plotting.plots import plot, plot_curve
+from frame_pr.plotting.plots import plot
 from frame_pr.plotting.score_plots import plot_gains, plot_scores
-from frame_pr.plotting.statistics_plots import plot_intervals, plot_trend
+from frame_pr.plotting.statistics_plots import plot_intervals
 from frame_pr.statistics.average_curves import average_curve
 from frame_pr.statistics.comparisons import compare
 from frame_pr.statistics.intervals import intervals
@@ -71,13 +71,9 @@ __all__ = [
     "plot",
     "plot_comparison",
     "plot_confusion",
-    "plot_curve",
-    "plot_differences",
     "plot_gains",
     "plot_intervals",
     "plot_scores",
-    "plot_slopes",
-    "plot_trend",
     "precision_at_k",
     "precision_at_recall",
     "r_precision",

@@ -116,7 +116,7 @@ def test_plots_of_results_are_methods_of_the_result():
         text.get_text() for text in fp.plot_confusion(matrix).texts
     ]
     curve = DATA.lazy().pr.curve("relevant", "score")
-    assert len(curve.pr.plot_curve().lines) == len(fp.plot_curve(curve).lines)
+    assert len(curve.pr.plot().lines) == len(fp.plot(curve).lines)
 
 
 @pytest.mark.parametrize("frame", [DATA, DATA.lazy(), DATA.to_pandas()], ids=["polars", "lazy", "pandas"])

@@ -146,7 +146,6 @@ WRONG: dict[str, list[Any]] = {
     "Literal['frame', 'value'] | Sequence[Any] | None": [5.5, "nope", True, ["nope"], [], RUN, {"x": 1}],
     "Literal['linear', 'log', 'logit'] | None": NO_WORDS,
     "Literal['recall', 'precision', 'lift']": NO_WORDS,
-    "Literal['matplotlib', 'altair']": NO_WORDS,
     "Mapping[Any, Any] | None": [5, "x", True, ["red"], {"a": "no colour"}, {"a": 5}, RUN, pd.NA, float("nan")],
     "int | str | Sequence[Any] | None": [
         0,
@@ -209,10 +208,8 @@ def _named(annotation: Any) -> str:
 # What draws the frame that another function gave.
 GIVEN: dict[str, Any] = {
     "plot_confusion": lambda rows: fp.confusion(rows, "rel", "s", threshold=0.5),
-    "plot_differences": lambda rows: fp.compare(rows, "average_precision", "rel", ["s", "d"], by="q"),
+    "plot_comparison": lambda rows: fp.compare(rows, "average_precision", "rel", ["s", "d"], by="q"),
     "plot_gains": lambda rows: fp.gains_table(rows, "rel", "s", bins=2),
-    "plot_slopes": lambda rows: fp.intervals(rows, "average_precision", "rel", ["s", "d"], by="q"),
-    "plot_trend": lambda rows: fp.intervals(rows, "average_precision", "rel", "s", by="q"),
 }
 
 
@@ -223,11 +220,9 @@ def doors() -> Iterator[Door]:
     more: dict[str, dict[str, Any]] = {
         "confusion": {"score": "s", "threshold": 0.5},
         "figure": {"threshold": 0.5},
-        "plot_curve": {},
         "format_table": {},
         "plot_intervals": {},
         **{name: {} for name in GIVEN},
-        "plot_comparison": {"metric": "average_precision", "truth": "rel", "score": ["s", "d"], "by": "q"},
         "partitioned": {},
         "intervals": {"truth": "rel", "score": "s"},
         "compare": {"truth": "rel", "score": ["s", "d"], "by": "q"},
@@ -300,9 +295,6 @@ def call(door: Door, wrong: dict[str, Any], kind: str) -> Any:
     if frame is not None:
         data = WIDE if door.name in RESHAPED else RUN
         value = given.pop(frame, None) if frame in wrong else made(kind, data)
-        if door.name == "plot_curve":
-            by = given.pop("by", None)
-            value = value if frame in wrong else fp.curve(made(kind), "rel", "s", by=by)
         if door.name == "plot_intervals":
             value = value if frame in wrong else fp.intervals(made(kind), "average_precision", "rel", "s", by="q")
         if door.name in GIVEN and frame not in wrong:

@@ -18,7 +18,6 @@ LIBRARIES = (
     "pyarrow",
     "numpy",
     "matplotlib",
-    "altair",
     "pyspark",
     "dask",
     "duckdb",

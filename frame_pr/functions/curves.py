@@ -100,7 +100,7 @@ def curve(
 
     See Also
     --------
-    with_curve, plot_curve, average_curve, average_precision
+    with_curve, plot, average_curve, average_precision
 
     References
     ----------

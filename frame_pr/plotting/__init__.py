@@ -1,1 +1,1 @@
-"""Plots of curves, metrics, scores and confusion matrices, by matplotlib and altair."""
+"""Plots of curves, metrics, scores and confusion matrices."""

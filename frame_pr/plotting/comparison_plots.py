@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import filling, public, text
-from frame_pr.frames.columns import by_name, has_keys, listed
-from frame_pr.frames.kinds import Frame, kind_of, read_stream
-from frame_pr.frames.messages import shown
-from frame_pr.inputs.policies import Column, Columns, Policies
-from frame_pr.metrics.completion import MetricName
+from frame_pr.frames.arguments import one_of, public, text
+from frame_pr.frames.columns import by_name
+from frame_pr.frames.kinds import Frame, kind_of
 from frame_pr.plotting.appearance import (
     LABEL_LENGTH,
     Appearance,
@@ -25,15 +22,12 @@ from frame_pr.plotting.appearance import (
     palette,
     set_titles,
     shorten,
-    split_policies,
     text_colour,
 )
 from frame_pr.plotting.legends import SHARED, draw_legend, spread_texts
-from frame_pr.plotting.results import pairs_of, read_differences, read_values
+from frame_pr.plotting.results import metrics_of, pairs_of, read_differences, read_values
 from frame_pr.plotting.statistics_plots import HEIGHT, MOST_ROWS, write_names
 from frame_pr.statistics.comparisons import compare
-from frame_pr.statistics.intervals import validate_confidence
-from frame_pr.statistics.unit_values import unit_values_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -46,134 +40,87 @@ SIDES = ("better", "worse")
 """Groups in which the system has the larger value, and groups in which it has the smaller value."""
 
 
-class ComparisonArguments(ColourArguments, Policies, total=False):
-    """The keyword arguments of `plot_comparison`."""
-
-
 @public()
 def plot_comparison(
     frame: Frame,
     /,
-    metric: MetricName,
-    truth: Column | None = None,
-    score: Columns | None = None,
     *,
-    by: Columns | None = None,
-    baseline: str | None = None,
-    confidence: float = 0.95,
-    positive: object = None,
-    undefined: float | None = None,
-    **options: Unpack[ComparisonArguments],
+    kind: Literal["intervals", "differences", "slopes"] | None = None,
+    metric: str | None = None,
+    **options: Unpack[ColourArguments],
 ) -> Axes:
-    """Draw the difference between two systems for each group, the mean difference and its confidence interval.
+    """Draw a comparison of systems: intervals of differences, differences by group, or slopes between two systems.
 
     Parameters
     ----------
     frame : polars DataFrame or LazyFrame, pandas DataFrame
-        Scored rows, or, without `truth` and `score`, a frame of metrics (see `compare`). The frame is not changed.
-    metric : str
-        The name of a metric, or a column of a frame of metrics.
-    truth : str or polars expression, optional
-        Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
-    score : two names or polars expressions, optional
-        The scores of the two systems. Higher scores rank first, unless `ascending`.
-    by : str, polars expression or selector, or several; optional
-        Columns whose values form the groups. Without `by`, the frame is one group.
-    baseline : str, optional
-        The system that is subtracted. Default: the first system.
-    confidence : float
-        Confidence level of the interval, strictly between 0 and 1.
-    positive : optional
-        The positive label of `truth`. For Enum and Categorical columns, it may be a declared category that does not
-        occur.
-    undefined : float, optional
-        Value that replaces null where a metric is undefined. Counts and thresholds stay null.
+        The result of `compare` ("intervals"), or of `evaluate` for two systems by groups. The frame is not changed.
+    kind : "intervals", "differences" or "slopes", optional
+        A dot and a whisker for each difference of `compare`, a bar for the difference of each group, or a line for each
+        group from one system to the other. Default: "intervals" for a result of `compare`, else "differences".
+    metric : str, optional
+        The metric to draw, if the frame has several.
     labels : dict, optional
-        Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': 'Baseline',
-        'recall': 'Sensitivity'}`.
-    order : list, "value" or "frame"; optional
-        Names of systems and groups, in the order of the plot; all others follow. "value": the largest value first.
-        "frame": as in the frame. Default: "value".
-    decimals : int, optional
-        Number of decimals in the legend, and of percentages. Default 2.
-    max_groups : int, optional
-        Maximum number of groups in the plot. Default: all.
-    ax : matplotlib Axes, optional
-        The axes to draw in. Default: a new figure.
-    figure : matplotlib Figure or SubFigure, optional
-        The figure to draw in, instead of `ax`.
+        Labels by name: of systems, groups, key columns, metrics and words of the legend.
     colors : dict, optional
-        Colours by name: of "better" and "worse". Names that the plot does not have are ignored, unless it has none of
-        them.
+        Colours of "better" and "worse".
     legend : bool
         Whether to draw the legend. Default True.
-    **options
-        Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Which of them goes with
-        which metric: the page of the docs on policies.
+    ax : matplotlib Axes, optional
+        The axes to draw in. Default: a new figure.
 
     Returns
     -------
     matplotlib Axes
-        A bar for each group in which both systems have a value. Up to 30 groups have their names. The legend has the
-        numbers of wins, ties and losses.
+        The plot.
 
     Raises
     ------
     ValueError, TypeError
-        There are not two systems, or `compare` raises an error.
+        The frame is no result of these functions, or has several metrics and `metric` is missing.
     ImportError
         matplotlib is not installed.
 
     See Also
     --------
-    compare, plot_intervals, plot_slopes
+    compare, evaluate, plot_intervals
 
     Examples
     --------
     >>> import polars as pl
     >>> import frame_pr as fp
     >>> from matplotlib.figure import Figure
-    >>> values = pl.DataFrame(
-    ...     {
-    ...         "q": [1, 2, 3] * 2,
-    ...         "system": ["a"] * 3 + ["b"] * 3,
-    ...         "ap": [0.1, 0.2, 0.3, 0.4, 0.1, 0.3],
-    ...     }
+    >>> table = pl.DataFrame(
+    ...     {"q": [1, 1, 2, 2], "system": ["old", "new"] * 2, "roc_auc": [0.6, 0.8, 0.7, 0.5]}
     ... )
-    >>> ax = fp.plot_comparison(values, "ap", by="q", ax=Figure().subplots())
-    >>> ax.get_legend_handles_labels()[1]
-    ['mean difference 0.07 (-0.45 to 0.58)', 'b better: 1', 'b worse: 1, tied: 1']
+    >>> ax = fp.plot_comparison(table, kind="slopes", ax=Figure().subplots())
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['new better: 1', 'new worse: 1']
     """
-    arguments, policies = split_policies(options)
-    appearance = appearance_of(arguments)
-    name, frame = text("metric", metric), read_stream(frame)
-    validate_confidence(confidence)
-    if not has_keys(by):
-        raise ValueError("by: plot_comparison draws a difference for each group; name the grouping columns, by=...")
-    if score is not None and len(names := listed("score", score)) > 2:
-        raise ValueError(
-            f"score: plot_comparison draws two systems, got {len(names)}; name two, such as "
-            f"score=[{', '.join(map(shown, names[:2]))}]"
-        )
-    ranking: dict[str, Any] = {"positive": positive, "undefined": filling("undefined", undefined), **policies}
-    if truth is not None and score is not None:
-        values = unit_values_of(frame, name, truth, score, by, positive, ranking["undefined"], policies)
-        if len(values.systems) > 1:
-            # The rows are ranked once. The comparison and the plot use this frame of metrics.
-            values_of_groups: Any = values.table.collect()
-            frame, truth, score, ranking = values_of_groups, None, None, {}
-            by = [key for key in values.keys if key != "system"]
-            baseline = values.systems[0] if baseline is None else baseline
-    comparison = compare(frame, name, truth, score, by=by, baseline=baseline, confidence=confidence, **ranking)
-    (row, *others) = kind_of(comparison).read(list(kind_of(comparison).columns)).collect().iter_rows(named=True)
+    appearance = appearance_of(options)
+    is_comparison = "difference" in kind_of(frame).columns
+    kind = kind or ("intervals" if is_comparison else "differences")
+    if one_of("kind", kind, ("intervals", "differences", "slopes")) == "intervals":
+        return _interval_plot(frame, metric, appearance)
+    if metric is None:
+        names = metrics_of(frame)
+        metric = names[0] if len(names) == 1 and "metric" not in kind_of(frame).columns else None
+    return (_slope_plot if kind == "slopes" else _difference_plot)(frame, metric, appearance)
+
+
+def _difference_plot(frame: Any, metric: str | None, appearance: Appearance) -> Axes:
+    """Draw the difference between two systems for each group, the mean difference and its confidence interval."""
+    values = read_values(frame, metric, appearance)
+    groups = [key for key in values.keys if key != "system"]
+    if "system" not in values.keys or not groups:
+        raise ValueError("frame: differences need two systems by groups; call evaluate with by= and two scores")
+    name = text("metric", metric) if metric else metrics_of(frame)[0]
+    table = values.table.select(*map(by_name, values.keys), by_name("value").alias(name))
+    comparison = compare(table, name, by=groups, baseline=table["system"][0])
+    row, *others = comparison.rows(named=True)
     if others:
-        raise ValueError(
-            "plot_comparison draws two systems, and the frame has more: give two, such as score=[...] of two names, or "
-            "filter the column system"
-        )
-    metrics = unit_values_of(frame, name, None, None, by, None, None, {}, system=True)
-    groups = [key for key in metrics.keys if key != "system"]
-    pairs = pairs_of(metrics.table, groups, name, (row["baseline"], row["system"]))
+        raise ValueError("plot_comparison draws two systems, and the frame has more: filter the column system")
+    pairs = pairs_of(table.lazy(), groups, name, (row["baseline"], row["system"]))
     pairs = pairs.with_columns(difference=pl.col("new") - pl.col("old")).drop("old", "new")
     keys = pairs.drop("difference").rows(named=True)
     appearance.check_names([value for key in keys for value in key.values()], SIDES)
@@ -223,70 +170,8 @@ def _draw_differences(
     draw_legend(ax, appearance, above=True)
 
 
-@public()
-def plot_differences(frame: Frame, /, *, metric: str | None = None, **options: Unpack[ColourArguments]) -> Axes:
-    """Draw differences from a baseline with their confidence intervals, from the result of `compare`.
-
-    Use it for the disparity between groups and a reference group (`compare(..., between=, baseline=)`), and for several
-    systems compared with one.
-
-    Parameters
-    ----------
-    frame : polars DataFrame or LazyFrame, pandas DataFrame
-        The result of `compare`. The frame is not changed.
-    metric : str, optional
-        The metric to draw, if the frame has several.
-    labels : dict, optional
-        Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': 'Baseline',
-        'recall': 'Sensitivity'}`.
-    order : list, "value" or "frame"; optional
-        Names of systems and groups, in the order of the plot; all others follow. "value": the largest value first.
-        "frame": as in the frame. Default: "value".
-    decimals : int, optional
-        Number of decimals in the legend, and of percentages. Default 2.
-    max_groups : int, optional
-        Maximum number of groups in the plot. Default: 60 rows.
-    ax : matplotlib Axes, optional
-        The axes to draw in. Default: a new figure.
-    figure : matplotlib Figure or SubFigure, optional
-        The figure to draw in, instead of `ax`.
-    colors : dict, optional
-        Colours by name: of "better" and "worse". Names that the plot does not have are ignored, unless it has none of
-        them.
-    legend : bool
-        Whether to draw the legend. Default True.
-
-    Returns
-    -------
-    matplotlib Axes
-        A dot and a whisker for each row. A dot is hollow if its interval contains 0 or has no bounds.
-
-    Raises
-    ------
-    ValueError, TypeError
-        The frame is no result of `compare`, has too many rows, or has several metrics and `metric` is missing.
-    ImportError
-        matplotlib is not installed.
-
-    See Also
-    --------
-    compare, plot_comparison, plot_intervals
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> import frame_pr as fp
-    >>> from matplotlib.figure import Figure
-    >>> weeks = pl.DataFrame(
-    ...     {"week": [1] * 6 + [2] * 6, "truth": [1, 1, 0, 1, 0, 0] + [1, 0, 1, 0, 1, 0]}
-    ... )
-    >>> weeks = weeks.with_columns(score=pl.Series([6, 5, 4, 3, 2, 1] * 2))
-    >>> compared = fp.compare(weeks, "roc_auc", "truth", "score", between="week", baseline=1)
-    >>> ax = fp.plot_differences(compared, ax=Figure().subplots())
-    >>> ax.get_xlabel(), [tick.get_text() for tick in ax.get_yticklabels()]
-    ('ROC AUC: difference from 1', ['2'])
-    """
-    appearance = appearance_of(options)
+def _interval_plot(frame: Any, metric: str | None, appearance: Appearance) -> Axes:
+    """Draw differences from a baseline with their confidence intervals, from the result of `compare`."""
     table, names, title = read_differences(frame, metric, appearance)
     keys = table.select(map(by_name, names)).rows(named=True)
     appearance.check_names([value for key in keys for value in key.values()], SIDES)
@@ -311,70 +196,12 @@ def plot_differences(frame: Frame, /, *, metric: str | None = None, **options: U
     return target
 
 
-@public()
-def plot_slopes(frame: Frame, /, *, metric: str | None = None, **options: Unpack[ColourArguments]) -> Axes:
-    """Draw a slope chart: a line for each group, from its value for one system to its value for the other.
-
-    Parameters
-    ----------
-    frame : polars DataFrame or LazyFrame, pandas DataFrame
-        The result of `evaluate` or `intervals` for two systems by groups. The frame is not changed.
-    metric : str, optional
-        The metric to draw. It is needed if the frame has several, and for the result of `evaluate`.
-    labels : dict, optional
-        Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': 'Baseline',
-        'recall': 'Sensitivity'}`.
-    order : list, "value" or "frame"; optional
-        Names of systems and groups, in the order of the plot; all others follow. "value": the largest value first.
-        "frame": as in the frame. Default: "frame".
-    decimals : int, optional
-        Number of decimals in the legend, and of percentages. Default 2.
-    max_groups : int, optional
-        Maximum number of groups in the plot. Default: 60 lines.
-    ax : matplotlib Axes, optional
-        The axes to draw in. Default: a new figure.
-    figure : matplotlib Figure or SubFigure, optional
-        The figure to draw in, instead of `ax`.
-    colors : dict, optional
-        Colours by name: of "better" and "worse". Names that the plot does not have are ignored, unless it has none of
-        them.
-    legend : bool
-        Whether to draw the legend. Default True.
-
-    Returns
-    -------
-    matplotlib Axes
-        A line for each group in which both systems have a value, in the colour of better or worse. The names of the
-        groups are at the right if there is room.
-
-    Raises
-    ------
-    ValueError, TypeError
-        The frame has no groups or too many, has not two systems, or has several metrics and `metric` is missing.
-    ImportError
-        matplotlib is not installed.
-
-    See Also
-    --------
-    evaluate, plot_comparison
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> import frame_pr as fp
-    >>> from matplotlib.figure import Figure
-    >>> table = pl.DataFrame(
-    ...     {"q": [1, 1, 2, 2], "system": ["old", "new"] * 2, "roc_auc": [0.6, 0.8, 0.7, 0.5]}
-    ... )
-    >>> ax = fp.plot_slopes(table, metric="roc_auc", ax=Figure().subplots())
-    >>> [text.get_text() for text in ax.get_legend().get_texts()]
-    ['new better: 1', 'new worse: 1']
-    """
-    appearance = appearance_of(options)
+def _slope_plot(frame: Any, metric: str | None, appearance: Appearance) -> Axes:
+    """Draw a line for each group, from its value for one system to its value for the other."""
     table, keys, title, _ = read_values(frame, metric, appearance)
     systems = table["system"].unique(maintain_order=True).to_list() if "system" in keys else []
     if len(systems) != 2 or len(keys) < 2:
-        raise ValueError(f"plot_slopes draws two systems by groups, and the frame has {len(systems)} systems")
+        raise ValueError(f"kind='slopes' draws two systems by groups, and the frame has {len(systems)} systems")
     groups = [key for key in keys if key != "system"]
     names = table.select(map(by_name, groups)).rows()
     appearance.check_names([*systems, *(value for row in names for value in row)], SIDES)

@@ -121,15 +121,15 @@ def read_curves(frame: Any, options: PlotOptions) -> Curves:
     kind = find_kind(frame)
     if kind is None:
         got = f"{kind_of_value(frame)}{path_advice(frame)}"
-        raise TypeError(f"plot_curve draws a polars or pandas frame that curve gave, got {got}")
+        raise TypeError(f"plot draws a polars or pandas frame that curve gave, got {got}")
     advice = ": for scored rows, call plot(frame, truth, score)"
-    read, names = read_result(kind, "threshold", CURVE_COLUMNS, "plot_curve draws a frame that curve gave", advice)
+    read, names = read_result(kind, "threshold", CURVE_COLUMNS, "plot draws a frame that curve gave", advice)
     for column in CURVE_COLUMNS:
         dtype, nulls = read[column].dtype, read[column].null_count()
         if not dtype.is_numeric() and dtype != pl.Null:
-            raise TypeError(f"column {column!r} is {type_of(dtype)}: plot_curve draws a frame as curve gave it")
+            raise TypeError(f"column {column!r} is {type_of(dtype)}: plot draws a frame as curve gave it")
         if nulls and column in ("threshold", "k", "tp", "fp", "fn", "tn"):
-            raise ValueError(f"column {column!r} has {nulls} missing: plot_curve draws a frame as curve gave it")
+            raise ValueError(f"column {column!r} has {nulls} missing: plot draws a frame as curve gave it")
     keys, group = number_rows(read, names)
     totals = {"positives": pl.col("tp") + pl.col("fn"), "rows": pl.sum_horizontal("tp", "fp", "fn", "tn")}
     table = (
@@ -141,7 +141,7 @@ def read_curves(frame: Any, options: PlotOptions) -> Curves:
     previous_tp = pl.when(~starts(pl.col("group"))).then(pl.col("tp").shift(1)).otherwise(0)
     lost_hits = (pl.col("tp") - previous_tp - pl.col("recall_step") * positives).abs() > 1e-6 * positives
     if table.select(lost_hits.any()).item():
-        raise ValueError("rows of the curve are missing: plot_curve draws all that curve gave, without points=")
+        raise ValueError("rows of the curve are missing: plot draws all that curve gave, without points=")
     rises = (pl.col("threshold") > pl.col("threshold").shift(1)) & (pl.col("group") == pl.col("group").shift(1))
     ascending = bool(table.select(rises.any()).item())
     _check_probabilities(table["threshold"], ascending, options)

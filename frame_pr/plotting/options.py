@@ -125,13 +125,12 @@ SPREADS = {
     "groups": ("", "", "single groups"),
 }
 """What `spread=` draws around an average: two columns of `average_curve`, and its name in the legend."""
-BACKENDS = ("matplotlib", "altair")
 SCALES = ("linear", "log", "logit")
 """Scales of an axis."""
 
 
 class CurveArguments(ColourArguments, total=False):
-    """The options of `plot` and `plot_curve`."""
+    """The options of `plot`."""
 
     x: str
     y: str | Sequence[str]
@@ -151,7 +150,6 @@ class CurveArguments(ColourArguments, total=False):
     label: str | None
     spread: Literal["quartiles", "interval", "groups"] | None
     highlight: int | str | Sequence[Any] | None
-    backend: Literal["matplotlib", "altair"]
     xscale: Literal["linear", "log", "logit"] | None
     yscale: Literal["linear", "log", "logit"] | None
 
@@ -170,7 +168,6 @@ class PlotOptions(Appearance):
     recalls: tuple[Recall, ...] = ()
     best: tuple[str, ...] = ()
     """The metrics whose best points are marked."""
-    backend: str = "matplotlib"
     scales: tuple[str | None, str | None] = (None, None)
     """The scales of x and y. None: the data decide."""
     iso_f: tuple[float, ...] = ()
@@ -240,7 +237,7 @@ class PlotOptions(Appearance):
 def options_of(
     function: str, arguments: Mapping[str, Any], others: Sequence[str] = (), positive: object = None
 ) -> PlotOptions:
-    """Validate the keyword arguments of `plot` or `plot_curve`. Those that are no options are properties of the lines.
+    """Validate the keyword arguments of `plot`. Those that are no options are properties of the lines.
 
     `others`: what else `function` takes.
     """
@@ -268,7 +265,6 @@ def options_of(
         thresholds=tuple(float(Threshold.of(t).threshold) for t in _listed("threshold", options)),
         recalls=tuple(Recall.of(r) for r in _listed("recall", options)),
         best=tuple(_best_point_name(name) for name in _listed("mark", options)),
-        backend=one_of("backend", get("backend", "matplotlib"), BACKENDS),
         scales=(one_of("xscale", get("xscale"), (*SCALES, None)), one_of("yscale", get("yscale"), (*SCALES, None))),
         iso_f=iso_f,
         beta=beta,

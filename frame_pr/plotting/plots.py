@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
@@ -15,7 +14,6 @@ from frame_pr.frames.kinds import Frame, backend_class, read_stream
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.plotting.altair_charts import chart_of_curves, check_backend
 from frame_pr.plotting.appearance import PANELS, need_matplotlib, split_policies, unescape
 from frame_pr.plotting.curve_data import Y_KEY, Curves, DrawnCurve, averages_of, drawn_curves, rank_curves, read_curves
 from frame_pr.plotting.draw import IN_AXES, draw_axes
@@ -24,7 +22,6 @@ from frame_pr.plotting.legends import name_of
 from frame_pr.plotting.options import CurveArguments, PlotOptions, keys_of, options_of
 
 if TYPE_CHECKING:
-    import pandas as pd
     from matplotlib.axes import Axes
 
 _BEHIND, _IN_PANEL = 200, 10
@@ -32,7 +29,7 @@ _BEHIND, _IN_PANEL = 200, 10
 _MOST_DECIMALS = 6
 """The most decimals that a small area gives to all areas."""
 
-# `plot` and `plot_curve` return `Axes | Any`: with a union, every typed caller would have to test for a Figure.
+# `plot` returns `Axes | Any`: with a union, every typed caller would have to test for a Figure.
 
 
 class LineArguments(TypedDict, total=False):
@@ -51,10 +48,6 @@ class LineArguments(TypedDict, total=False):
     zorder: float
 
 
-class PlotCurveArguments(CurveArguments, LineArguments, total=False):
-    """The keyword arguments of `plot_curve`."""
-
-
 class PlotArguments(CurveArguments, LineArguments, Policies, total=False):
     """The keyword arguments of `plot`."""
 
@@ -63,14 +56,16 @@ class PlotArguments(CurveArguments, LineArguments, Policies, total=False):
 def plot(
     frame: Frame,
     /,
-    truth: Column,
-    score: Columns,
+    truth: Column | None = None,
+    score: Columns | None = None,
     *,
     by: Columns | None = None,
     positive: object = None,
     **options: Unpack[PlotArguments],
 ) -> Axes | Any:
     """Draw precision-recall curves, one per group, with average precision and positives in the legend.
+
+    Without `truth` and `score`, the frame is a result of `curve`, whose columns before `threshold` are the keys.
 
     Parameters
     ----------
@@ -154,9 +149,6 @@ def plot(
     highlight : int, str or list, optional
         Names of curves, or how many of the best and of the worst. These curves have colours and names. The others are
         thin and grey, up to 200 in total.
-    backend : "matplotlib" or "altair"
-        The plotting library. "altair" gives an interactive chart with at most 5,000 points per curve: a tooltip shows
-        the thresholds, and the legend selects curves. Default "matplotlib".
     xscale : "linear", "log" or "logit", optional
         Scale of the x axis. Default "linear", or "log" for a thousand ranks and more.
     yscale : "linear", "log" or "logit", optional
@@ -182,7 +174,7 @@ def plot(
 
     See Also
     --------
-    plot_curve, curve, average_curve, plot_scores, plot_intervals
+    curve, average_curve, plot_scores, plot_intervals
 
     Notes
     -----
@@ -214,6 +206,11 @@ def plot(
     >>> ax.get_legend().get_texts()[0].get_text()
     'score (AP = 0.92, P = 3)'
     """
+    if truth is None and score is None:
+        parsed = _parse("plot", options, ["truth", "score", "by", "positive", *Policies.__annotations__])
+        return _draw(read_curves(frame, parsed), parsed)
+    if truth is None or score is None:
+        raise TypeError("plot takes truth and score, or neither for a frame that curve gave")
     # An Arrow stream can be read once, but the checks and the curve both read it.
     frame = read_stream(frame)
     others, policies = split_policies(options)
@@ -227,63 +224,12 @@ def plot(
     return _draw(rank_curves(frame, request, parsed), parsed)
 
 
-@public(others=True)
-def plot_curve(frame: pl.DataFrame | pl.LazyFrame | pd.DataFrame, **options: Unpack[PlotCurveArguments]) -> Axes | Any:
-    """Draw the result of `curve`, with the options of `plot`.
-
-    Parameters
-    ----------
-    frame : polars DataFrame or LazyFrame, pandas DataFrame
-        The result of `curve`. Its columns before `threshold` are the keys of the groups. The frame is not changed.
-    **options
-        Properties of the lines, such as `color`, `linewidth`, `linestyle` and `alpha`.
-
-    Returns
-    -------
-    matplotlib Axes
-        With `facet`, the Figure.
-
-    Raises
-    ------
-    ImportError
-        matplotlib is not installed.
-    ValueError, TypeError
-        An argument is wrong, there are too many groups, or the frame lacks a column of `curve`.
-
-    See Also
-    --------
-    plot, curve
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> import frame_pr as fp
-    >>> from matplotlib.figure import Figure
-    >>> run = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.5]})
-    >>> ax = fp.plot_curve(
-    ...     fp.curve(run, "relevant", "score"), ax=Figure().subplots(), label="run 1"
-    ... )
-    >>> ax.get_legend().get_texts()[0].get_text()
-    'run 1 (AP = 0.92, P = 3)'
-    """
-    parsed = _parse("plot_curve", options)
-    return _draw(read_curves(frame, parsed), parsed)
-
-
-if plot.__doc__ and plot_curve.__doc__:  # `python -OO` removes docstrings
-    _described = re.search(r"^ *x : str\n.*?(?=^ *\*\*options$)", plot.__doc__, re.DOTALL | re.MULTILINE)
-    plot_curve.__doc__ = re.sub(
-        r"^(?= *\*\*options$)", _described[0] if _described else "", plot_curve.__doc__, flags=re.MULTILINE
-    )
-
-
 def _parse(
     function: str, options: Mapping[str, Any], others: Sequence[str] = (), positive: object = None
 ) -> PlotOptions:
-    """Validate the keyword arguments of `plot` or `plot_curve`, and the packages that they need."""
+    """Validate the keyword arguments of `plot`, and the packages that they need."""
     need_matplotlib()
     parsed = options_of(function, options, others, positive)
-    check_backend(parsed.backend, parsed)
     return parsed
 
 
@@ -325,8 +271,6 @@ def _draw(data: Curves, options: PlotOptions) -> Any:
     options.check_names([*values, *({*names, options.score, options.label or ""} - {""})])
     curves = _order_curves(curves, options)
     options = replace(options, decimals=_decimals_of(curves, options))
-    if options.backend == "altair":
-        return chart_of_curves(curves, lines, panels, options)
     return draw_facets(curves, panels, lines, options) if panels else draw_axes(curves, lines, options)
 
 

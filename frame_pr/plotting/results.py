@@ -77,6 +77,15 @@ def metrics_of(frame: Any) -> list[str]:
     return list(map(str, table.to_series().unique(maintain_order=True)))
 
 
+def time_key(frame: Any) -> str | None:
+    """Return the key column of dates or times of a result, if it has one."""
+    kind = kind_of(frame)
+    columns = list(map(str, kind.columns))
+    first = next((i for i, name in enumerate(columns) if name == "metric" or is_metric(name)), 0)
+    schema = kind.read(kind.columns[:first]).collect_schema() if first else {}
+    return next((name for name in columns[:first] if schema[name].is_temporal()), None)
+
+
 def read_values(frame: Any, metric: str | None, appearance: Appearance) -> Values:
     """Read the rows of a metric from a frame of `intervals` or of metrics."""
     kind, metric = kind_of(frame), None if metric is None else text("metric", metric)
@@ -132,7 +141,7 @@ def read_differences(frame: Any, metric: str | None, appearance: Appearance) -> 
         kind,
         "metric",
         ["metric", "baseline", other, "difference", "low", "high"],
-        "plot_differences draws a frame that compare gave",
+        "plot_comparison draws a frame that compare gave",
         "; for metrics of groups, call plot_intervals",
     )
     names = [*keys, other]

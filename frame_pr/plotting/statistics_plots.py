@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import ceil
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import polars as pl
 
-from frame_pr.frames.arguments import one_of, public, real
+from frame_pr.frames.arguments import public, real, text
 from frame_pr.frames.columns import by_name
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import warn
-from frame_pr.plotting.altair_charts import chart_of_dots, check_backend
 from frame_pr.plotting.appearance import (
     LABEL_LENGTH,
     Appearance,
@@ -31,8 +30,7 @@ from frame_pr.plotting.appearance import (
     value_text,
 )
 from frame_pr.plotting.legends import draw_legend
-from frame_pr.plotting.options import BACKENDS
-from frame_pr.plotting.results import Values, metrics_of, number_rows, read_values
+from frame_pr.plotting.results import Values, metrics_of, number_rows, read_values, time_key
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +54,7 @@ def plot_intervals(
     *,
     metric: str | None = None,
     overall: float | None = None,
-    backend: Literal["matplotlib", "altair"] = "matplotlib",
+    x: str | None = None,
     **options: Unpack[ColourArguments],
 ) -> Axes | Any:
     """Draw a dot and its confidence interval for each group (forest plot), from the result of `intervals`.
@@ -71,8 +69,8 @@ def plot_intervals(
         The metric to draw. It is needed if the frame has several, and for the result of `evaluate`.
     overall : float, optional
         A value to draw as a line, such as the value of all rows. Default: the mean of the values in the plot.
-    backend : "matplotlib" or "altair"
-        The plotting library. "altair" gives an interactive chart with a tooltip for each dot.
+    x : str, optional
+        A key column along the x axis, such as a week: a line for each value of the other keys. Default: a key of dates.
     labels : dict, optional
         Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': 'Baseline',
         'recall': 'Sensitivity'}`.
@@ -129,7 +127,9 @@ def plot_intervals(
     """
     line = None if overall is None else float(real("overall", overall))
     appearance = appearance_of(options)
-    check_backend(one_of("backend", backend, BACKENDS), appearance)
+    along = time_key(frame) if x is None else text("x", x)
+    if along is not None:
+        return _trend(frame, metric, along, appearance)
     values = read_values(frame, metric, appearance)
     table, keys = values.table, values.keys
     has_systems = len(keys) > 1 and "system" in keys
@@ -148,8 +148,6 @@ def plot_intervals(
     if isinstance(appearance.order, tuple):
         table = table.sort("place", descending=True, maintain_order=True)
     value = table["value"].mean() if line is None else line
-    if backend == "altair":
-        return chart_of_dots(table, rows, systems, values.title, value, appearance)
     with canvas(appearance, figsize=(6.4, 1.2 + HEIGHT * len(named)), layout="constrained") as target:
         units = table.unique("place", maintain_order=True)["units"].to_list()
         title = write_names(target, appearance.names_of(groups), rows, appearance, units, values.unit)
@@ -248,68 +246,8 @@ def write_names(
     return f"{title} ({unit})" if any(counts) else title
 
 
-@public()
-def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[ColourArguments]) -> Axes | Any:
-    """Draw a metric over time with its confidence interval, and the prevalence below it.
-
-    Parameters
-    ----------
-    frame : polars DataFrame or LazyFrame, pandas DataFrame
-        The result of `intervals` or `evaluate` by one key column, such as a week or a date, for one or more systems. If
-        it has the metric `prevalence`, the prevalence is drawn below. The frame is not changed.
-    metric : str, optional
-        The metric to draw. Default: the first metric that is not the prevalence.
-    labels : dict, optional
-        Labels by name: of systems, groups, key columns, metrics and words of the legend, such as `{'s1': 'Baseline',
-        'recall': 'Sensitivity'}`.
-    order : list, "value" or "frame"; optional
-        Names of systems and groups, in the order of the plot; all others follow. "value": the largest value first.
-        "frame": as in the frame. Default: "frame".
-    decimals : int, optional
-        Number of decimals in the legend, and of percentages. Default 2.
-    max_groups : int, optional
-        Maximum number of groups in the plot. Default: 10 lines.
-    ax : matplotlib Axes, optional
-        The axes to draw in. Default: a new figure.
-    figure : matplotlib Figure or SubFigure, optional
-        The figure to draw in, instead of `ax`.
-    colors : dict, optional
-        Colours by name: of systems. Names that the plot does not have are ignored, unless it has none of them.
-    legend : bool
-        Whether to draw the legend. Default True.
-
-    Returns
-    -------
-    matplotlib Axes
-        A line for each system, and a band if it has bounds. With the prevalence, the result is the Figure, and the
-        labels of its axes are the names of the metrics. Axes of the caller (`ax=`) show only the metric.
-
-    Raises
-    ------
-    ValueError, TypeError
-        The frame is no result of `intervals` or `evaluate` by one key, or an argument is wrong.
-    ImportError
-        matplotlib is not installed.
-
-    See Also
-    --------
-    intervals, evaluate, plot_intervals
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> import frame_pr as fp
-    >>> run = pl.DataFrame(
-    ...     {"week": [1, 1, 1, 2, 2, 2], "truth": [1, 0, 1, 0, 1, 1], "score": range(6)}
-    ... )
-    >>> table = fp.evaluate(
-    ...     run, ["average_precision", "prevalence"], "truth", "score", by="week"
-    ... )
-    >>> figure = fp.plot_trend(table)
-    >>> [ax.get_label() for ax in figure.axes]
-    ['average_precision', 'prevalence']
-    """
-    appearance = appearance_of(options)
+def _trend(frame: Any, metric: str | None, x: str, appearance: Appearance) -> Any:
+    """Draw a metric over time with its confidence interval, and the prevalence below it."""
     metrics = metrics_of(frame)
     others = [name for name in metrics if name != _PREVALENCE]
     names = [next(iter(others or metrics), "") if metric is None else metric]
@@ -317,8 +255,8 @@ def plot_trend(frame: Frame, /, *, metric: str | None = None, **options: Unpack[
         names.append(_PREVALENCE)
     tables = [read_values(frame, name, appearance) for name in names]
     keys = [key for key in tables[0].keys if key != "system"]
-    if len(keys) != 1:
-        raise ValueError(f"plot_trend draws one key, such as a week, along the axis, and the frame has {len(keys)}")
+    if keys != [x]:
+        raise ValueError(f"plot_intervals draws one key, such as a week, along the axis, and the frame has {len(keys)}")
     systems = tables[0].table["system"].unique(maintain_order=True).to_list() if "system" in tables[0].keys else []
     appearance.check_number(len(systems), "systems", _MOST_LINES)
     appearance.check_names(systems or [_PREVALENCE], systems)

@@ -130,7 +130,7 @@ def test_plots_of_groups(name):
     curve = fp.curve(scored(**{name: [1, 1, 2, 2]}), "y", "s", by=name)
     plain = curve.rename({name: "key"})
     for given in ({}, {"average": True}, {"facet": True}):
-        drawn = [fp.plot_curve(frame, **given) for frame in (curve, plain)]
+        drawn = [fp.plot(frame, **given) for frame in (curve, plain)]
         axes = [one.get_axes() if given.get("facet") else [one] for one in drawn]
         # What is drawn wider below, where curves lie on each other, is measured in pixels beside a legend of its width.
         lines, expected = (
@@ -139,7 +139,7 @@ def test_plots_of_groups(name):
         )
         assert lines == expected
         assert lines
-    assert fp.plot_curve(curve, average=name).get_title() == ""
+    assert fp.plot(curve, average=name).get_title() == ""
     plt.close("all")
 
 

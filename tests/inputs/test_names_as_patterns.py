@@ -188,7 +188,7 @@ def test_plots(shift):
     name = named(shift)
     frame = DATA.rename({role: name[role] for role in DATA.columns})
     fp.plot(frame, name["truth"], name["score"], by=name["query"])
-    fp.plot_curve(fp.curve(frame, name["truth"], name["score"], by=name["query"]))
+    fp.plot(fp.curve(frame, name["truth"], name["score"], by=name["query"]))
     fp.plot_scores(frame, name["truth"], name["score"])
     mpl.pyplot.close("all")
 

@@ -85,7 +85,7 @@ def test_panels_and_curves_that_are_given():
     figure = fp.plot(run, "relevant", "score", by="query", facet=True, **ROC)
     assert [labels(ax)[0][:3] for ax in figure.axes if ax.axison] == ["AUC"] * 3
     assert (figure.get_supxlabel(), figure.get_supylabel()) == ("False positive rate", "Recall")
-    drawn = fp.plot_curve(fp.curve(run, "relevant", "score", by="query"), **ROC, ax=axes())
+    drawn = fp.plot(fp.curve(run, "relevant", "score", by="query"), **ROC, ax=axes())
     assert labels(drawn) == labels(fp.plot(run, "relevant", "score", by="query", **ROC, ax=axes()))
 
 

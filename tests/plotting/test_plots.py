@@ -63,7 +63,7 @@ def test_all_kinds_of_frame_draw_the_same(kind: str) -> None:
     expected = fp.plot(run, "relevant", "score", by="query", ax=axes())
     curve = frame.pr.curve("relevant", "score", by="query")
     assert type(curve) is type(frame)
-    for ax in (frame.pr.plot("relevant", "score", by="query", ax=axes()), fp.plot_curve(curve, ax=axes())):
+    for ax in (frame.pr.plot("relevant", "score", by="query", ax=axes()), fp.plot(curve, ax=axes())):
         assert labels(ax) == labels(expected)
         for drawn, wanted in zip(curves(ax), curves(expected), strict=True):
             np.testing.assert_array_equal(drawn.get_xydata(), wanted.get_xydata())
@@ -82,7 +82,7 @@ def test_policies_reach_the_curve_and_other_keywords_the_lines() -> None:
 
 def test_reordered_curve_frame_is_drawn_in_order() -> None:
     curve = fp.curve(TEXTBOOK, "relevant", "score")
-    ax = fp.plot_curve(curve.reverse(), ax=axes())
+    ax = fp.plot(curve.reverse(), ax=axes())
     np.testing.assert_array_equal(curves(ax)[0].get_xdata()[1:], curve["recall"])
 
 
@@ -249,11 +249,11 @@ def test_bad_options_are_found_before_anything_is_computed() -> None:
 def test_other_frames_are_refused() -> None:
     weighted = fp.curve(TEXTBOOK.with_columns(w=0.5), "relevant", "score", weight="w")
     with pytest.raises(ValueError, match="the rows of this curve are weighted"):
-        fp.plot_curve(weighted, k=3)
+        fp.plot(weighted, k=3)
     with pytest.raises(ValueError, match=r"no column 'threshold'.*call plot\(frame, truth, score\)"):
-        fp.plot_curve(TEXTBOOK)
+        fp.plot(TEXTBOOK)
     with pytest.raises(TypeError, match="got a dict"):
-        fp.plot_curve({"threshold": [1]})  # type: ignore[arg-type]
+        fp.plot({"threshold": [1]})  # type: ignore[arg-type]
 
 
 def test_matplotlib_is_imported_in_the_call_and_its_absence_explained() -> None:
@@ -288,7 +288,7 @@ def test_a_long_legend_widens_our_own_figure() -> None:
 def test_a_curve_of_few_points_is_not_drawn():
     data = pl.DataFrame({"relevant": [1, 1, 0, 1, 0], "score": [5, 4, 3, 2, 1]})
     with pytest.raises(ValueError, match=r"rows of the curve are missing: plot_curve draws all .*, without points="):
-        fp.plot_curve(fp.curve(data, "relevant", "score", points=2), ax=Figure().subplots())
+        fp.plot(fp.curve(data, "relevant", "score", points=2), ax=Figure().subplots())
 
 
 @pytest.mark.parametrize("categories", [["small", "medium", "large"], [30, 10, 20], [0.5, 0.25, 2.5]], ids=str)
