@@ -292,20 +292,6 @@ def side_by_side(left: pl.LazyFrame, right: pl.LazyFrame) -> pl.LazyFrame:
         return pl.concat([left, right], how="horizontal")
 
 
-def join_in_order(left: pl.LazyFrame, right: pl.LazyFrame, key: str) -> pl.LazyFrame:
-    """Left-join two tables that are in the order of an integer key. The right one has each key once.
-
-    polars merges tables that it knows to be sorted, in a tenth of the time of a join by hash.
-    """
-    flag = pl.col(key).set_sorted()
-    # Without a function, polars before 2.0 would not keep the order before a flag.
-    left, right = (
-        map_whole(table, lambda rows: rows.with_columns(flag), table.collect_schema()).with_columns(flag)
-        for table in (left, right)
-    )
-    return left.join(right, on=key, how="left", maintain_order="left")
-
-
 _PART = 2**16
 """The smallest number of rows for which a thread is worth its start."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, Ty
 
 import polars as pl
 
-from frame_pr.frames.columns import by_name, refuse_missing, side_by_side
+from frame_pr.frames.columns import by_name, refuse_missing
 from frame_pr.frames.messages import first_line, shown
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class InMemory(FrameKind[Frame]):
     def collect_result(self, table: pl.LazyFrame) -> pl.DataFrame:
         """Collect a result with the faster engine."""
         # The streaming engine takes 2 ms to start.
-        return collected(in_pool(table), "in-memory") if self.height < SMALL else collected(table, "auto")
+        return collected(table, "in-memory") if self.height < SMALL else collected(table, "auto")
 
     def collect_columns(self, table: pl.LazyFrame, new: list[str]) -> pl.DataFrame:
         """Collect new columns in the order of the rows."""
@@ -138,15 +138,6 @@ def engine_for(rows: int) -> Engine:
 
 
 _OPTIMIZATIONS = pl.QueryOptFlags()
-
-
-def in_pool(table: pl.LazyFrame) -> pl.LazyFrame:
-    """Return the same table, computed by a thread of polars' pool.
-
-    Most steps of a plan use the pool. Each of them would wake a thread of it and wait: a third of the time of ten rows.
-    """
-    # The tables of a concatenation are computed in the pool.
-    return side_by_side(table, pl.LazyFrame())
 
 
 def collected(

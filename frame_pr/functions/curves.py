@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Unpack
+from typing import Unpack
 
 import polars as pl
 
@@ -15,12 +15,11 @@ from frame_pr.frames.messages import shown
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Use, request_of
 from frame_pr.inputs.rows import Rows, rows_of
-from frame_pr.inputs.templates import Cell, templates_of
 from frame_pr.inputs.totals import with_totals
-from frame_pr.inputs.weights import UNIT
 from frame_pr.metrics import rates
 from frame_pr.metrics.aggregation import values
-from frame_pr.metrics.names import COLUMNS, FIXED_POINT_COLUMNS, request_for
+from frame_pr.metrics.average_precisions import levels_reached
+from frame_pr.metrics.names import COLUMNS, FLOAT_COLUMNS, request_for
 from frame_pr.metrics.rates import rate_of, ratio
 from frame_pr.ranking.block_numbers import numbered_rows, numbered_rows_lazily
 from frame_pr.ranking.blocks import blocks_of, running_columns
@@ -39,8 +38,6 @@ CURVE_COLUMNS = (
     "interpolated_precision",
 )
 
-MOST_EXACT_LEVELS = 101
-"""An Int128 holds this many sums of fixed-point weights."""
 _TOTALS = ("positives", "rows")
 _COLUMNS_OF_BLOCKS = ("threshold", "k", "tp", "recall_step", "interpolated_precision", "retrieved", *_TOTALS)
 
@@ -129,23 +126,11 @@ def curve(
     │ tea   ┆ 1         ┆ 3   ┆ 2   ┆ 0.666667  ┆ 1.0    │
     └───────┴───────────┴─────┴─────┴───────────┴────────┘
     """
-    options = dict(policies)
-    templates = templates_of(frame, "curve", truth, score, by, positive, figures, points, options=options)
-    result: Frame | None = None if templates is None else templates.run(frame)
-    if result is not None:
-        return result
     columns = [*CURVE_COLUMNS, *_others(figures)]
     levels = None if points is None else whole("points", points, least=2)
     request = request_of(truth, score, by, positive, policies).used_as(Use(ranks=True))
-
-    def build(frame: Any, cell: Cell | None = None) -> Any:
-        rows, output = rows_of(frame, request, aggregate=True, cell=cell)
-        return output.result(curve_table(rows, columns, levels), columns)
-
-    result = None if templates is None else templates.add(frame, request.columns(), build)
-    if result is None:
-        result = build(frame)
-    return result
+    rows, output = rows_of(frame, request)
+    return output.result(curve_table(rows, columns, levels), columns)
 
 
 @public(REFUSED["with_curve"])
@@ -239,8 +224,6 @@ def _collected_blocks(
     ranked, numbers = numbered_rows(rows, collect)
     blocks, formulas = _blocks_and_formulas(rows, columns, ranked.lazy())
     del ranked
-    if rows.weights.fractional:  # Counts in fixed point are wider than the values.
-        return collect(blocks.select(**formulas)).get_columns(), {name: pl.col(name) for name in formulas}, [numbers]
     # The maximum from the end takes as much memory as all other columns, so it waits until these are narrow.
     last = "interpolated_precision"
     read = {name for formula in formulas.values() for name in formula.meta.root_names()} - {last}
@@ -263,12 +246,12 @@ def _others(figures: str | Sequence[str]) -> list[str]:
     return [name for name in names if name not in CURVE_COLUMNS]
 
 
-def _reaches_a_level(levels: int) -> pl.Expr:
+def _reaches_a_level(levels: int, *, whole: bool) -> pl.Expr:
     """Return whether a block is the first or last of its group, or the first to reach one of the recall levels."""
-    hits, positives = pl.col("hits").cast(pl.Int128), pl.col("positives").cast(pl.Int128)
-    tp = pl.col("tp").cast(pl.Int128)
-    # Count the levels that are reached in whole numbers.
-    after, before = (number * (levels - 1) // positives for number in (tp, tp - hits))
+    hits, positives, tp = (
+        pl.col(name).cast(pl.Int128) if whole else pl.col(name) for name in ("hits", "positives", "tp")
+    )
+    after, before = (levels_reached(number, positives, levels - 1, whole=whole) for number in (tp, tp - hits))
     return starts(pl.col("group")) | ends(pl.col("group")) | ((positives > 0) & (after > before))
 
 
@@ -281,11 +264,7 @@ def curve_table(
     """
     table, formulas = _blocks_and_formulas(rows, columns, unretrieved=unretrieved)
     if levels is not None:
-        if rows.weights.fractional and levels > MOST_EXACT_LEVELS:
-            raise ValueError(
-                f"points must be at most {MOST_EXACT_LEVELS} where weight= is a column of floats, got {levels}"
-            )
-        table = table.filter(_reaches_a_level(levels))
+        table = table.filter(_reaches_a_level(levels, whole=not rows.weights.fractional))
     return table.with_columns(**formulas)
 
 
@@ -296,17 +275,14 @@ def _blocks_and_formulas(
 
     `ranked`: see `blocks_of`.
     """
-    fractional = rows.weights.fractional
-    blocks = FIXED_POINT_COLUMNS if fractional else COLUMNS
+    blocks = FLOAT_COLUMNS if rows.weights.fractional else COLUMNS
     formulas = {
         name: pl.col(name) if name in _COLUMNS_OF_BLOCKS else rate_of(name).formula(blocks.counts) for name in columns
     }
-    if fractional:
-        formulas |= {name: formula / UNIT for name, formula in formulas.items() if name in (*rates.COUNTS, *_TOTALS)}
     formulas["recall_step"] = rates.ratio(pl.col("hits"), pl.col("positives"))
     read = {name for formula in formulas.values() for name in formula.meta.root_names()}
     needed = read | {"hits", "tp", "positives", "rows", "retrieved"}
-    table = with_totals(blocks_of(rows, needed, each_row=True, ranked=ranked), rows.totals, in_units=fractional)
+    table = with_totals(blocks_of(rows, needed, each_row=True, ranked=ranked), rows.totals)
     return (table.filter("retrieved") if rows.has_unranked and not unretrieved else table), formulas
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from functools import partial
 from typing import Any, Unpack
 
 import polars as pl
@@ -15,7 +14,6 @@ from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import OutputFrame, rows_of
-from frame_pr.inputs.templates import Cell, templates_of
 from frame_pr.metrics.aggregation import plan_for, values
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.means import Means, Statistic, means_of, validate_statistics
@@ -159,13 +157,6 @@ def metrics_of(
 
     Every function of a single metric ends here, with its options in one mapping.
     """
-    statistics_key = means and means[:3]
-    templates = templates_of(
-        frame, metrics, truth, score, by, positive, undefined, statistics_key, options=dict(policies)
-    )
-    result: Frame | None = None if templates is None else templates.run(frame)
-    if result is not None:
-        return result
     named, backend = metrics_named(metrics, truth, score), backend_of(frame)
     request = request_of(truth, score, by, positive, policies)
     filled, means = filling("undefined", undefined), means and means.of(named)
@@ -174,10 +165,7 @@ def metrics_of(
     request = request_for(columns.values(), request, averages=means is not None)
     if backend:
         return backend.evaluate(request.in_parts(), named, means, filled)
-    if templates is not None:
-        build = partial(evaluate_request, request=request, named=named, means=means, undefined=filled)
-        result = templates.add(frame, request.columns(), build)
-    return evaluate_request(frame, request, named, means, filled) if result is None else result
+    return evaluate_request(frame, request, named, means, filled)
 
 
 @public()
@@ -270,16 +258,14 @@ def evaluate_request(
     named: Mapping[str, str],
     means: Means | None,
     undefined: float | None,
-    cell: Cell | None = None,
     *,
     all_groups: bool = True,
 ) -> Frame:
     """Compute what `evaluate` returns.
 
-    `all_groups`: also for groups that only frames of known totals have. `cell`: the cell of a template.
+    `all_groups`: also for groups that only frames of known totals have.
     """
-    ranks = request.use is not None and request.use.ranks
-    rows, output = rows_of(frame, request, aggregate=ranks, all_groups=all_groups, cell=cell)
+    rows, output = rows_of(frame, request, all_groups=all_groups)
     columns, lack = named, list[str]()
     if means is not None:
         lack = plan_for(rows, list(named.values()), undefined).undefinable()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from math import prod
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import polars as pl
 
@@ -38,16 +38,6 @@ class Digit(NamedTuple):
         integer = pl.col(self.key).cast(_physical(self.dtype))
         return integer.is_null() | integer.is_between(self.lowest, self.lowest + self.base - 2)
 
-    def holds(self, column: pl.Series) -> bool:
-        """Return whether all keys of a column are in the range of the digit."""
-        if self.always:
-            return True
-        column = column if column.dtype.is_integer() else column.to_physical()
-        least: Any = column.min()
-        most: Any = column.max()
-        # If all keys are null, both are None.
-        return least is None or bool(self.lowest <= least and most <= self.lowest + self.base - 2)
-
     @property
     def always(self) -> bool:
         """Return whether every value of the dtype is in the range of the digit."""
@@ -79,14 +69,13 @@ def coding(
     limit: int,
     height: int | None,
     in_order: bool,
-    assumed: list[Digit] | None = None,
 ) -> Coding:
     """Number the groups of a frame from 0, below the limit.
 
     Keys with an integer representation are digits of the code, for which their ranges must be known. For a frame in
     memory, read the ranges from the data. On a LazyFrame, give every key an equal range; if a value lies outside,
     number all groups, as for other dtypes. `height`: the number of rows of a frame in memory. `in_order`: rows keep
-    their order. `assumed`: the list that receives the digits that a plan assumes.
+    their order.
     """
     in_memory = height is not None
     if not keys:
@@ -109,9 +98,6 @@ def coding(
         return rows.with_columns(**nan).join(present_keys, on=on, how="semi", nulls_equal=True).drop(list(nan))
 
     certain = in_memory or all(digit.always for digit in digits)
-    if assumed is not None and not certain:
-        assumed += digits
-        certain = True
     position = pl.lit(0, dtype=pl.Int64)
     values: dict[str, pl.Expr] = {}
     for place, digit in enumerate(digits):
@@ -131,24 +117,20 @@ def coding(
 
     groups = frame.select(keys)
     runs = _numbers_of_runs(groups) if height is not None and height >= SMALL else None
-    by_key = None
     if runs is not None:
         heads = groups.collect().filter((runs != runs.shift(1)).fill_null(True))
-        by_key = _order_of_distinct(heads)
-        groups = (heads if by_key is None else heads[by_key]).lazy()
+        groups = heads.lazy()
         in_order = True
     if digits:
         inside = pl.all_horizontal(digit.inside() for digit in digits).all()
         groups = groups.filter(~inside)
-    groups = _numbered(groups, keys, limit) if by_key is None else _with_numbers(groups, limit)
-    if assumed is not None:
-        groups = groups.cache()  # This plan is not optimized.
+    groups = _numbered(groups, keys, limit)
     extra_columns, matched = nan, on
     distinct = None
     if height is not None and height >= SMALL:
         distinct = groups.collect(engine="streaming").rechunk()
         groups = distinct.lazy()
-    if distinct is not None and by_key is None:
+    if distinct is not None:
         key_hash = pl.struct(keys).hash()
         if distinct.select(key_hash.is_unique().all()).item():
             # Joining integers takes a fraction of the time of joining texts.
@@ -179,14 +161,7 @@ def coding(
     elif runs is None:
         coded = number(frame)
     else:
-        if by_key is None:
-            of_heads = number(heads.lazy()).select("group").collect().to_series()
-            group = of_heads.gather(runs)
-        elif by_key.is_sorted():  # The runs are numbered in the order of their keys.
-            group = runs
-        else:
-            numbers = pl.int_range(len(by_key), dtype=pl.Int64, eager=True)
-            group = pl.zeros(len(by_key), dtype=pl.Int64, eager=True).scatter(by_key, numbers).gather(runs)
+        group = number(heads.lazy()).select("group").collect().to_series().gather(runs)
         coded = side_by_side(frame, group.cast(pl.Int64).alias("group").to_frame().lazy())
     return Coding(coded, lambda rows: number(present(rows)), restore)
 
@@ -203,16 +178,6 @@ def _numbers_of_runs(keys: pl.LazyFrame) -> pl.Series | None:
     # Numbering texts at once takes half of the time.
     numbers = pl.all().rle_id() if schema.dtypes() == [pl.String] else starts.cum_sum() - 1
     return keys.select(numbers).collect().to_series()
-
-
-def _order_of_distinct(keys: pl.DataFrame) -> pl.Series | None:
-    """Return the numbers of the rows by key, if keys are one column of texts without null or duplicates."""
-    if keys.dtypes != [pl.String] or keys.to_series().null_count():
-        return None
-    order = keys.to_series().arg_sort()
-    ranked = keys.to_series().gather(order)
-    # Hashing the texts to find duplicates would take several times as long.
-    return order if (ranked != ranked.shift(1)).all() else None
 
 
 def _physical(dtype: pl.DataType) -> type[pl.DataType]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Generic, NamedTuple
 
@@ -11,19 +11,17 @@ import polars as pl
 import polars.selectors as cs
 
 from frame_pr.frames.columns import by_name, gather_rows, refuse_clash, refuse_existing, side_by_side
-from frame_pr.frames.kinds import SMALL, Frame, FrameKind, InMemory, PolarsLazyFrame
+from frame_pr.frames.kinds import SMALL, Frame, FrameKind, InMemory
 from frame_pr.inputs.keys import Coding, Recode, coding
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.sort_keys import PLACES, SortKey, group_limit
-from frame_pr.inputs.templates import Cell
-from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, units_with_totals
+from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows
 from frame_pr.inputs.validate import canonical, selected
 from frame_pr.inputs.weights import (
     COLUMNS,
     Weights,
     class_counts,
     class_weights,
-    how_many,
     shares_of_positives,
     with_class_weights,
 )
@@ -52,15 +50,11 @@ class Rows:
     """If groups are ranges of scores of larger groups: `group` with the counts at the start of the range,
     `blocks.START`.
     """
-    units: pl.LazyFrame | None
-    """If weights are fractional: `group` with its `unit`, if its rows alone do not determine it."""
     groups: int | None
     """The number of groups, without `by`."""
 
     small: bool
     """Whether there are known to be so few rows that it takes longer to plan than to run."""
-    in_memory: bool
-    """Whether they are rows of a DataFrame, so that a step may run before the plan is collected."""
 
     @cached_property
     def has_unranked(self) -> bool:
@@ -160,26 +154,21 @@ def rows_of(
     *,
     carry: bool = False,
     numbered: bool = False,
-    aggregate: bool = False,
     all_groups: bool = False,
     starts: pl.DataFrame | None = None,
-    units: pl.DataFrame | None = None,
     weights_by_class: pl.DataFrame | None = None,
-    cell: Cell | None = None,
 ) -> tuple[Rows, OutputFrame[Frame]]:
     """Check a frame and bring it into canonical form; several scores become a last key, `system`.
 
     `carry`: the rows keep their order, and have what their kind carries. `numbered`: keys have room for the numbers of
-    rows. `aggregate`: the caller reads only blocks, so that equal rows may become one row with a `count`. `all_groups`:
+    rows. `all_groups`:
     the groups of frames that give known totals are there, too. `starts`: a frame of the columns of `by` and those of
     `blocks.START`. `units`: one of the columns of `by` and `unit`, the unit of the larger group. `weights_by_class`:
     one of the columns of `by`, `of_positive` and `of_negative`, instead of the weights that a prevalence gives; without
-    columns, rows have none. `cell`: what the plan begins with, in place of the rows of the frame.
+    columns, rows have none.
     """
     selection: Any = selected(frame, request, carry=carry)
-    if cell is not None:
-        selection = replace(selection, cell=cell, kind=PolarsLazyFrame(selection.source))
-    source = canonical(selection, request, aggregate=aggregate)
+    source = canonical(selection, request)
     if request.each_row:
         source = source.with_row_index("cluster")
     schema = source.collect_schema()
@@ -199,9 +188,7 @@ def rows_of(
     if has_counts and not carry:
         # Only a group without rows has no value.
         source = source.with_columns(pl.col("count").fill_null(1)).filter(pl.col("count") > 0)
-    number = partial(
-        coding, height=selection.kind.height, in_order=carry, assumed=None if cell is None else cell.digits
-    )
+    number = partial(coding, height=selection.kind.height, in_order=carry)
     if ordered:
         source = _with_places(source, request, number)
     limit = group_limit(places=ordered or carried or numbered)
@@ -234,11 +221,6 @@ def rows_of(
         else totals_in_rows(rows, name, selection.others[name], weights.dtype, groups)
         for name in request.totals_read
     ]
-    group_units = None
-    if units is not None:
-        group_units = coder.look_up(units.lazy().rename(key_names)).select("group", "unit")
-    elif weights.fractional and totals:
-        group_units = units_with_totals(rows, totals, how_many(has_counts=has_counts))
     ranked = Rows(
         frame=rows,
         request=request,
@@ -255,10 +237,8 @@ def rows_of(
         gains=gains,
         totals=totals,
         starts=None if starts is None else coder.look_up(starts.lazy().rename(key_names)),
-        units=group_units,
         groups=groups,
-        small=cell is not None or (selection.kind.height is not None and selection.kind.height < SMALL),
-        in_memory=isinstance(selection.kind, InMemory),
+        small=selection.kind.height is not None and selection.kind.height < SMALL,
     )
     systems = tuple(selection.scores.values()) if selection.several else ()
     return ranked, OutputFrame(
@@ -307,7 +287,6 @@ def _with_places(source: pl.LazyFrame, request: Request, number: Callable[..., C
     if "tie_break" in request.single:
         descending = request.policies.get("tie_break_descending", True)
     else:  # A missing gain counts as 0, and so does its place.
-        number = partial(number, assumed=None)  # The caller's columns lack it.
         source = source.with_columns(tie_break=pl.col("gain").fill_null(0))
     coded = number(source, ["tie_break"], limit=PLACES - 1).rows
     tie = PLACES - 1 - pl.col("group") if descending else pl.col("group")

@@ -5,13 +5,10 @@ Only this file knows which bits of a sort key hold the group, the score, the pla
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from fractions import Fraction
 from functools import cached_property
-from math import floor, inf, isinf, isnan
 from typing import Literal, NamedTuple
 
 import polars as pl
@@ -23,8 +20,6 @@ _GROUPS_WITH_PLACES = 2**28
 _SCORES = 2**65
 # Codes of scores lie between -2**63 and 2**64, for Int64, UInt64 and Float64.
 _LOWEST, _HIGHEST = -(2**63), 2**64 - 1
-_LOOKED_AT, _MOST_DIGITS = 64, 9
-"""The number of scores whose digits are counted, and the largest number of decimals."""
 _FLIP = pl.lit(2**63 - 1, dtype=pl.Int64)
 
 
@@ -56,34 +51,6 @@ def score_of(code: pl.Expr, dtype: pl.DataType) -> pl.Expr:
     return code.cast(dtype)
 
 
-def _float_of(code: int) -> float:
-    """Return the float of a code; infinite for a code beyond those of floats."""
-    bits = code if code >= 0 else -(2**63) + ~code
-    if not -(2**63) <= code < 2**63:
-        return inf if code > 0 else -inf
-    number: float = struct.unpack("d", struct.pack("q", bits))[0]
-    return (inf if code > 0 else -inf) if isnan(number) else number
-
-
-def _digits_of(scores: pl.Series) -> int | None:
-    """Return the number of decimals of a sample of the scores, if they are floats with few digits."""
-    if not scores.dtype.is_float():
-        return None
-    numbers = scores.head(_LOOKED_AT).drop_nulls().cast(pl.Float64).to_list()
-    for digits in range(_MOST_DIGITS + 1 if all(abs(number) < 2**53 for number in numbers) else 0):
-        if all(round(number * 10**digits) / 10**digits == number for number in numbers):
-            return digits
-    return None
-
-
-def _decimal(code: pl.Expr, digits: int) -> pl.Expr:
-    """Return the float of a decimal that is written without its point."""
-    number = code.cast(pl.Float64)
-    # Divide by a column: polars computes a quotient by a literal as a product with its rounded inverse.
-    decimal: pl.Expr = number / (number * 0 + 10**digits)
-    return decimal
-
-
 def group_limit(*, places: bool) -> int:
     """Return the number of groups that a key can distinguish."""
     return _GROUPS_WITH_PLACES if places else _GROUPS
@@ -100,8 +67,6 @@ class Layout(NamedTuple):
     step: int = 1
     """A common divisor of all differences of codes."""
     first_group: int = 0
-    digits: int | None = None
-    """If scores are decimals with this many digits after the point: the code is the number without the point."""
     places: int = PLACES
     """The number of places among equal scores, if keys have places."""
     blocks: type[pl.DataType] = pl.Int128
@@ -153,7 +118,7 @@ class SortKey:
         come last, and dropped rows after them.
         """
         layout = self.layout
-        rank = self._rank(self._code(pl.col("score")))
+        rank = self._rank(score_code(pl.col("score"), self.dtype, layout.blocks))
         rank = rank.fill_null(pl.lit(self._unretrieved, dtype=layout.blocks))
         if self.drops:
             rank = pl.when("dropped").then(pl.lit(self._dropped, dtype=layout.blocks)).otherwise(rank)
@@ -181,13 +146,6 @@ class SortKey:
         rank = code - best if self.ascending else best - code
         return rank if self.layout.step == 1 else rank // self.layout.step
 
-    def _code(self, score: pl.Expr) -> pl.Expr:
-        """Return the integer of a score in this layout, which orders as the score does."""
-        if self.layout.digits is None:
-            return score_code(score, self.dtype, self.layout.blocks)
-        code: pl.Expr = (score.cast(pl.Float64) * 10**self.layout.digits).round().cast(self.layout.blocks)
-        return code
-
     def narrowed(self, rows: pl.DataFrame, numbers: int = 0) -> SortKey:
         """Return this key with an Int64 layout if the groups and scores of these rows fit; otherwise unchanged.
 
@@ -200,34 +158,21 @@ class SortKey:
         places = 2 << numbers.bit_length()
         group, score = pl.col("group"), pl.col("score")
         extremes = [group.min().alias("first"), group.max().alias("last")]
-        digits = _digits_of(rows.get_column("score")) if len({*self.score_dtypes}) <= 1 else None
-        if digits is not None:
-            number = score.cast(pl.Float64)
-            whole = (number * 10**digits).round()
-            exact = _decimal(whole, digits) == number
-            looks = rows.lazy().select(
-                *extremes, exact.all().alias("exact"), whole.min().alias("low"), whole.max().alias("high")
-            )
-            first, last, is_exact, low, high = looks.collect(engine="streaming").row(0)
-            if is_exact and low is not None and max(-low, high) < 2**53:
-                return self._fitted(first, last, int(low), int(high), step=1, digits=digits, places=places)
         code = score_code(score, self.dtype, pl.Int64)
         bits = [code.min().alias("low"), code.max().alias("high"), code.bitwise_or().alias("bits")]
         first, last, low, high, all_bits = rows.lazy().select(*extremes, *bits).collect(engine="streaming").row(0)
         # The lowest bit that any code has. All codes, and so their differences, are multiples of it.
         if low is None:
             return self
-        return self._fitted(first, last, low, high, step=all_bits & -all_bits or 1, digits=None, places=places)
+        return self._fitted(first, last, low, high, step=all_bits & -all_bits or 1, places=places)
 
-    def _fitted(
-        self, first: int, last: int, low: int, high: int, *, step: int, digits: int | None, places: int
-    ) -> SortKey:
+    def _fitted(self, first: int, last: int, low: int, high: int, *, step: int, places: int) -> SortKey:
         """Return the key with the layout for these groups and codes, if they fit."""
         if high - low >= 2**63:  # An Int64 does not hold the difference, although it may hold its number of steps.
             return self
         scores = 1 << ((high - low) // step + 2).bit_length()
         best = low if self.ascending else high
-        layout = Layout(pl.Int64, scores, best, step, first, digits, places, blocks=pl.Int64)
+        layout = Layout(pl.Int64, scores, best, step, first, places, blocks=pl.Int64)
         fitted, blocks = replace(self, layout=layout), (last - first + 1) * scores
         if blocks * fitted._room <= 2**63:
             return fitted
@@ -314,14 +259,11 @@ class SortKey:
     def rank_key(self) -> pl.Expr:
         """Return an integer of a retrieved row that is larger for a better score, in every layout."""
         code = self._code_of_bits()
-        if self.layout.digits is not None:
-            code = score_code(_decimal(code, self.layout.digits), pl.Float64(), pl.Int64)
         return 0 - code.cast(pl.Int128) if self.ascending else code.cast(pl.Int128)
 
     def score(self) -> pl.Expr:
         """Return the score of a retrieved row."""
-        code, digits = self._code_of_bits(), self.layout.digits
-        return score_of(code, self.dtype) if digits is None else _decimal(code, digits).cast(self.dtype)
+        return score_of(self._code_of_bits(), self.dtype)
 
     def threshold(self, rank_key: pl.Expr) -> pl.Expr:
         """Return the score of this rank_key."""
@@ -330,24 +272,10 @@ class SortKey:
     def reaches(self, code: int | pl.Expr) -> pl.Expr:
         """Return whether the score is at least as good as this code."""
         if isinstance(code, int):
-            if self.layout.digits is not None:
-                code = self._decimal_reached(code)
             least = (code - self._best if self.ascending else self._best - code) // self.layout.step
             return self._rank_bits() < min(max(least + 1, 0), self._unretrieved) * self._room
         rank = (code - self._best if self.ascending else self._best - code) // self.layout.step
         return self._rank_bits() < (rank + 1).clip(0, self._unretrieved).cast(self.layout.integer) * self._room
-
-    def _decimal_reached(self, code: int) -> int:
-        """Return, in this layout, the code of the worst score that reaches this code of `WIDE`."""
-        assert self.layout.digits is not None
-        limit, unit = _float_of(code), 10**self.layout.digits
-        if isinf(limit):
-            return 2**62 if limit > 0 else -(2**62)
-        reached = floor(Fraction(limit) * unit)
-        # The nearest float of a decimal may lie on the other side of the limit.
-        if self.ascending:
-            return next(near for near in range(reached + 1, reached - 3, -1) if near / unit <= limit)
-        return next(near for near in range(reached - 1, reached + 3) if near / unit >= limit)
 
     def _rank_bits(self) -> pl.Expr:
         return pl.col("bits") & (self.layout.scores * self._room - 1)

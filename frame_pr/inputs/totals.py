@@ -8,12 +8,11 @@ from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
-from frame_pr.frames.columns import by_name, gather_rows, join_in_order, refuse_missing
-from frame_pr.frames.kinds import engine_for, find_kind
+from frame_pr.frames.columns import by_name, refuse_missing
+from frame_pr.frames.kinds import find_kind
 from frame_pr.frames.messages import kind_of_value, pluralize, shown
 from frame_pr.inputs.keys import Coding
 from frame_pr.inputs.values import keyed_value
-from frame_pr.inputs.weights import UNIT, bits_of_sum, bits_with_totals, exponent, unit_of
 
 Typed: TypeAlias = Callable[[str, str, pl.Series, pl.DataType], pl.Series]
 
@@ -36,52 +35,20 @@ def totals_in_rows(
         if groups is not None and table.is_empty():
             # Without rows there is no value, so use one below any total.
             return pl.DataFrame({"group": range(groups), name: -1}, schema={"group": pl.Int64, name: dtype})
-        totals = _constants_of_groups(table["group"], table[name])
-        if totals is None:
-            total = pl.col(name)
-            limits = table.lazy().group_by("group").agg(low=total.min(), high=total.max(), missing=total.null_count())
-            totals = limits.sort("group").collect(engine="streaming")
-            if bad := totals.filter((pl.col("low") != pl.col("high")) | (pl.col("missing") > 0)).height:
-                raise ValueError(
-                    f"{name} column {shown(column)} is not one number in each group: "
-                    f"{pluralize(bad, 'group has', 'groups have')} several, or null"
-                )
+        total = pl.col(name)
+        limits = table.lazy().group_by("group").agg(low=total.min(), high=total.max(), missing=total.null_count())
+        totals = limits.sort("group").collect(engine="streaming")
+        if bad := totals.filter((pl.col("low") != pl.col("high")) | (pl.col("missing") > 0)).height:
+            raise ValueError(
+                f"{name} column {shown(column)} is not one number in each group: "
+                f"{pluralize(bad, 'group has', 'groups have')} several, or null"
+            )
         return totals.select("group", (typed or _typed)(name, column, totals["low"], dtype))
 
     total = pl.col(name)
     if rows.collect_schema()[name].is_float():
         total = total.fill_nan(None)
     return rows.select("group", total).map_batches(check_constant, schema={"group": pl.Int64, name: dtype})
-
-
-_ROWS_OF_FEW_GROUPS = 400
-"""With more rows for each group, it is faster to aggregate by group."""
-
-
-def _constants_of_groups(group: pl.Series, total: pl.Series) -> pl.DataFrame | None:
-    """Return the `group` and the total, `low`, of a single group, or of each of many groups, in order.
-
-    Returns None if totals are not constant, if numbers of groups are not dense, or if there are few groups. Two passes
-    with random access take a fifth of the time of an aggregation by group, but longer if there are few groups.
-    """
-    first: Any = group.min()
-    last: Any = group.max()
-    if total.null_count() or not total.dtype.is_numeric() or first is None:
-        return None
-    if first == last:
-        return pl.DataFrame({"group": group[:1], "low": total[:1]}) if total.min() == total.max() else None
-    if not len(group) // _ROWS_OF_FEW_GROUPS <= last - first < 2 * len(group):
-        return None
-    places = pl.LazyFrame({"group": group}).select((pl.col("group") - first).cast(pl.UInt32))
-    place = places.collect(engine=engine_for(len(group))).to_series()
-    # Random access to bytes takes a fifth of the time.
-    dtype, total = total.dtype, total.shrink_dtype() if total.dtype.is_integer() else total
-    totals = pl.repeat(None, last - first + 1, dtype=total.dtype, eager=True).scatter(place, total)
-    # Gathering a column with nulls would take twice as long.
-    if not (gather_rows(totals.fill_null(strategy="zero").to_frame(), place).to_series() == total).all():
-        return None
-    groups = pl.int_range(first, last + 1, dtype=pl.Int64, eager=True)
-    return pl.DataFrame({"group": groups, "low": totals.cast(dtype)}).drop_nulls()
 
 
 class FrameOfTotals(NamedTuple):
@@ -154,31 +121,17 @@ def totals_in_frame(
     )
 
 
-def units_with_totals(rows: pl.LazyFrame, totals: Sequence[pl.LazyFrame], how_many: pl.Expr) -> pl.LazyFrame:
-    """Return the unit of each group, in which its known totals fit too; the group has this many rows."""
-    sizes = rows.group_by("group").agg(bits=bits_of_sum(exponent(pl.col("weight")).max(), how_many))
-    for total in totals:
-        sizes = sizes.join(total, on="group", how="left")
-    names = [name for name in sizes.collect_schema().names() if name not in ("group", "bits")]
-    return sizes.select("group", unit=unit_of(bits_with_totals(pl.col("bits"), names)))
-
-
-def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame], *, in_units: bool) -> pl.LazyFrame:
-    """Replace totals from the rows by known totals, in a table with `group`, `positives` and `rows`, sorted by group.
-
-    `in_units`: whether the totals are in fixed point, in multiples of 1 / `unit`.
-    """
+def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame]) -> pl.LazyFrame:
+    """Replace totals from the rows by known totals, in a table sorted by `group`."""
     positives_in_rows = pl.col("positives")
     for total in totals:
         ((name, dtype),) = total.drop("group").collect_schema().items()
-        table = join_in_order(table, total.rename({name: "total"}), "group")
-        number = pl.col(name) / UNIT if in_units else pl.col(name)
+        table = table.join(total.rename({name: "total"}), on="group", how="left", maintain_order="left")
         # As an expression, because polars cannot prune columns of a table that passes through a function.
         check = partial(_larger, name=name)
-        validated = pl.map_batches(["group", "total", number.alias("in_rows")], check, return_dtype=dtype)
+        validated = pl.map_batches(["group", "total", pl.col(name).alias("in_rows")], check, return_dtype=dtype)
         table = table.with_columns(total=validated)
-        number = (pl.col("total") * UNIT).cast(pl.Int128) if in_units else pl.col("total")
-        table = table.with_columns(total=pl.when(pl.col("total").is_not_null()).then(number).otherwise(name))
+        table = table.with_columns(total=pl.coalesce("total", name))
         if name == "positives":
             # Positives that are not in the frame are rows that are not in the frame.
             table = table.with_columns(rows=pl.col("rows") - positives_in_rows + pl.col("total"))

@@ -26,9 +26,7 @@ from frame_pr.frames.kinds import SMALL, Frame, FrameKind, kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.inputs import values, weights
 from frame_pr.inputs.data_warnings import columns_read, refuse_tally, warn_of_values
-from frame_pr.inputs.equal_rows import aggregate_equal_rows, is_few
 from frame_pr.inputs.request import TOTAL_POLICIES, Request
-from frame_pr.inputs.templates import Cell
 from frame_pr.inputs.values import refuse_carried
 
 
@@ -50,8 +48,6 @@ class Selection(Generic[Frame]):
     several: bool
     """Whether the scores are systems, even if there is only one."""
     kind: FrameKind[Frame]
-    cell: Cell | None = None
-    """The first node of a plan that is run later, in place of the columns."""
 
     @cached_property
     def frame(self) -> pl.LazyFrame:
@@ -65,8 +61,6 @@ class Selection(Generic[Frame]):
 
     def compute(self, check: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.LazyFrame:
         """Return the columns, validated: now if the frame is in memory, otherwise at collect."""
-        if self.cell is not None:
-            return self.cell.table({**self.keys, **self.scores, **self.others}, self.schema, check)
         if (height := self.kind.height) is not None:
             data = computed(self.frame, self.source, self.columns, self.arguments, height)
             # Rechunk small frames, because every operation needs time for each chunk.
@@ -141,37 +135,16 @@ _UNJUDGED = "unjudged='negative' counts these rows as negatives, unjudged='drop'
 _UNPREDICTED = "drop these rows, or fill them, before the call"
 
 
-def canonical(selection: Selection[Frame], request: Request, *, aggregate: bool = False) -> pl.LazyFrame:
-    """Check the values, and make the truth Boolean, and weights and gains Int64 or Float64.
-
-    `aggregate`: rows that are equal in all columns may become one row with a `count`, if there are many.
-    """
+def canonical(selection: Selection[Frame], request: Request) -> pl.LazyFrame:
+    """Check the values, and make the truth Boolean, and weights and gains Int64 or Float64."""
     source, made = validate(selection, request)
-    keys = [*selection.keys, *selection.scores]
-    few = aggregate and _may_aggregate(selection, request) and is_few(source.collect(), pl.struct(*keys, "truth"))
     schema = selection.schema
     floats = [*selection.scores, *request.other_columns()] if request.unscored != "raise" else []
     floats += ["truth"] if request.unjudged != "raise" else []
     floats += ["tie_break"] if "tie_break" in selection.others else []
     if floats := [name for name in floats if schema[name].is_float()]:
         source = source.with_columns(pl.col(floats).fill_nan(None))
-    source = source.with_columns(made)
-    return aggregate_equal_rows(source, keys).lazy() if few else source
-
-
-def _may_aggregate(selection: Selection[Frame], request: Request) -> bool:
-    """Return whether results depend only on how many rows are equal, in a frame in memory."""
-    dtypes = [selection.schema[name] for name in selection.keys]
-    return (
-        selection.kind.height is not None
-        and selection.others.keys() == {"truth"}
-        and not (selection.several or request.predicted or request.each_row or request.ordered or request.totals)
-        and not request.tie_rule.bounds
-        and request.prevalence is None
-        and request.unjudged == "raise"
-        # Equal floats may have different bits, and a result has the bits of one of them.
-        and not any(dtype.is_float() or dtype.is_nested() or dtype == pl.Null for dtype in dtypes)
-    )
+    return source.with_columns(made)
 
 
 def validate(selection: Selection[Frame], request: Request) -> tuple[pl.LazyFrame, list[pl.Expr]]:

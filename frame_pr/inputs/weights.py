@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import ceil, frexp, log2
 from typing import Any, NamedTuple
 
@@ -14,8 +13,6 @@ _BITS = 118
 """Bits of the sum of all float weights of a group; a hundred times this sum still fits an Int128."""
 _PRECISION = 40
 """Bits that the smallest weight keeps at least: a relative error of 1e-12."""
-_DIGITS = 53
-"""Bits of a float."""
 _ENDS = 1e-100, 1e100
 """The range of weights, in addition to 0."""
 
@@ -62,10 +59,6 @@ UNJUDGED = CumulativeCount(
 """Rows whose label is missing and filled by `unjudged="negative"`."""
 
 
-UNIT = pl.col("unit").fill_null(2.0**40)
-"""The factor between a number and its fixed-point form; a group without rows has no unit of its own."""
-
-
 class Weights(NamedTuple):
     """The weights or the gains of rows."""
 
@@ -96,45 +89,20 @@ def in_units(number: pl.Expr, unit: pl.Expr) -> pl.Expr:
     return (number * unit).cast(pl.Int128)
 
 
-def refuse_lost(columns: Sequence[pl.Series], argument: str, name: str) -> pl.Series:
-    """Return the units of weights, or gains. Raise if the smallest of them would keep too few bits."""
-    weights, units = columns
-    if (lost := (weights > 0) & (weights * units < 2**_PRECISION)).any():
-        value = weights.filter(lost)[0]
+def refuse_lost(weights: pl.Series, unit: float, argument: str, name: str) -> None:
+    """Raise if the smallest of these weights, or gains, would keep too few bits."""
+    least: Any = weights.filter(weights > 0).min()
+    if least is not None and least * unit < 2**_PRECISION:
         raise ValueError(
-            f"{argument} column {shown(name)} has a value of {value!r} in a group of {argument}s, or of a known "
-            "total, so much larger that sums would not be exact: drop the smallest, or take them apart"
+            f"{argument} column {shown(name)} has a value of {least!r} next to {argument}s so much larger that sums "
+            "would not be exact: drop the smallest, or multiply those of each group by a constant"
         )
-    return units
 
 
-def exact_unit(weights: pl.Series, rows: int) -> float | None:
-    """Return the unit in which all of these and their sum fit without loss of a bit; None if there is none."""
-    ends = [frexp(end)[1] for end in (weights.filter(weights > 0).min(), weights.max()) if isinstance(end, float)]
-    bits = max(ends, default=0) + ceil(log2(max(rows, 1)))
-    return 2.0 ** (_BITS - bits) if bits - min(ends, default=bits) + _DIGITS <= _BITS else None
-
-
-def exponent(weight: pl.Expr) -> pl.Expr:
-    """Return the exponent of the power of 2 just above the weight; below that of any other weight if it is 0."""
-    return weight.reinterpret(dtype=pl.Int64) // 2**52 - 1022
-
-
-def bits_of_sum(exponent: pl.Expr, rows: pl.Expr) -> pl.Expr:
-    """Return the exponent of a power of 2 above the sum of this many weights."""
-    return exponent + rows.cast(pl.Float64).log(2).ceil().cast(pl.Int64)
-
-
-def bits_with_totals(bits: pl.Expr, totals: Sequence[str]) -> pl.Expr:
-    """Return the same if known totals may be larger and are added."""
-    exponents = [exponent(pl.col(total).cast(pl.Float64)).fill_null(0) + 1 for total in totals]
-    return pl.max_horizontal(bits, *exponents) if exponents else bits
-
-
-def unit_of(bits: pl.Expr) -> pl.Expr:
-    """Return the power of 2 as a unit in which numbers below 2**bits just fit."""
-    # Built from the bits of the float, so it is exact.
-    return (((_BITS - bits).clip(-1022, 1023) + 1023) * 2**52).reinterpret(dtype=pl.Float64)
+def unit_of(weights: pl.Series, rows: int) -> float:
+    """Return a power of 2 as a unit in which the sum of all these weights just fits."""
+    most: Any = weights.max()
+    return float(2.0 ** (_BITS - frexp(most or 1.0)[1] - ceil(log2(max(rows, 1)))))
 
 
 def how_many(*, has_counts: bool) -> pl.Expr:

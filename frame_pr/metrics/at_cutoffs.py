@@ -100,7 +100,7 @@ def _threshold_at_rank(name: re.Match[str], blocks: Blocks) -> Metric:
         by_ties({f"threshold@{cutoff}": Aggregate(within, "loosest")}, bounded=False),
         cutoff=cutoff,
         needs=("a threshold",),
-        beyond_steps="last within rank",
+        beyond_steps="all",
     )
 
 

@@ -79,8 +79,8 @@ def _interpolated_average_precision(name: re.Match[str], b: Blocks) -> Metric:
     points, coco = int(name["points"]), name["coco"] is not None
     # Each recall level i/10 has the envelope of the first block that reaches it. Count the levels of each block in
     # whole numbers, because 3/10 is not the float 0.3. The first positive reaches level 0.
-    before = (points - 1) * (b.tp - b.hits) // b.positives
-    levels = (points - 1) * b.tp // b.positives - before + (b.tp == b.hits)
+    before, upto = (levels_reached(tp, b.positives, points - 1, whole=b.whole) for tp in (b.tp - b.hits, b.tp))
+    levels = upto - before + (b.tp == b.hits)
     if coco:
         levels += _just_below(b, b.tp - b.hits) - _just_below(b, b.tp)
     iap = Aggregate(pl.when(b.hits > 0).then(b.interpolated_precision * levels).otherwise(0))
@@ -92,8 +92,15 @@ def _interpolated_average_precision(name: re.Match[str], b: Blocks) -> Metric:
 def _just_below(b: Blocks, tp: pl.Expr) -> pl.Expr:
     """Return, as an integer, whether a recall equals one of the levels that COCO's floats place above it."""
     hundredths = 100 * tp
-    level = (hundredths // b.positives).clip(0, 100).cast(pl.Int64)
-    return ((hundredths % b.positives == 0) & level.is_in(_ROUNDED_UP)).cast(pl.Int64)
+    level = levels_reached(tp, b.positives, 100, whole=b.whole).clip(0, 100).cast(pl.Int64)
+    at_level = hundredths <= level * b.positives if b.whole else hundredths < (level + 1e-9) * b.positives
+    return (at_level & level.is_in(_ROUNDED_UP)).cast(pl.Int64)
+
+
+def levels_reached(tp: pl.Expr, positives: pl.Expr, levels: int, *, whole: bool) -> pl.Expr:
+    """Return how many of the recalls 1/levels, 2/levels, ... are reached; sums of floats reach those nearby."""
+    reached = tp * levels // positives if whole else (tp * levels / positives + 1e-9).floor()
+    return pl.when(positives > 0).then(reached)
 
 
 def _chance(b: Blocks) -> pl.Expr:

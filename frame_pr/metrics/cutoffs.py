@@ -20,6 +20,8 @@ from frame_pr.metrics.metric import Aggregate, Aggregates, Blocks, Cutoff, hits_
 from frame_pr.metrics.numbers import DECIMAL, number, read_decimal
 from frame_pr.metrics.rates import Counts
 
+CLOSE = 1e-12
+"""Sums of float weights reach a share if they differ from it by less than this, relative to it."""
 RANK = rf"(?:[0-9]+|{DECIMAL}%)"
 """How a rank is written: a number of rows, or their share."""
 
@@ -335,13 +337,11 @@ def _least(all_of_it: pl.Expr, share: Fraction) -> pl.Expr:
 
 
 def _has_share(part: pl.Expr, all_of_it: pl.Expr, least: Fraction, *, whole: bool) -> pl.Expr:
-    """Return whether a weighted count is at least this share of another; exact."""
+    """Return whether a weighted count is at least this share of another; exact for whole numbers."""
+    if not whole:
+        return part >= all_of_it * (float(least) * (1 - CLOSE))
     share, denominator = least.as_integer_ratio()
-    if whole:
-        return part.cast(pl.Int128) * denominator >= all_of_it.cast(pl.Int128) * share
-    # Compute the ceiling of whole * share / denominator from parts that fit an Int128.
-    rest = (all_of_it % denominator) * share
-    return part >= all_of_it // denominator * share + (rest + denominator - 1) // denominator
+    return part.cast(pl.Int128) * denominator >= all_of_it.cast(pl.Int128) * share
 
 
 def _next_fraction(recall: Fraction) -> Fraction:

@@ -76,8 +76,8 @@ HEADS = (
 
 COLUMNS = Blocks(pl.col)
 """For tables whose weighted counts are whole numbers."""
-FIXED_POINT_COLUMNS = Blocks(pl.col, whole=False)
-"""For tables whose weighted counts are in fixed point."""
+FLOAT_COLUMNS = Blocks(pl.col, whole=False)
+"""For tables whose weighted counts are floats."""
 GRADED_COLUMNS = Blocks(pl.col, graded=True)
 """For tables whose rows have a gain."""
 

@@ -9,10 +9,10 @@ from math import log
 import polars as pl
 
 from frame_pr.metrics.cutoffs import RANK, Rank
-from frame_pr.metrics.long_runs import FIRST_HITS, chance_of_a_hit, discounts_of_ties, later_first_hits, value_where
 from frame_pr.metrics.metric import Aggregate, Aggregates, Blocks, Family, Metric, by_ties
 from frame_pr.metrics.numbers import DECIMAL
 from frame_pr.metrics.rates import ratio
+from frame_pr.metrics.tied_ranks import discounts_of_ties, refuse_long, value_where
 
 
 def _first_block_with_a_hit(b: Blocks) -> tuple[Aggregates, list[pl.Expr]]:
@@ -62,17 +62,13 @@ def _expected_in_tie(blocks: pl.DataFrame, *, reciprocal: bool) -> pl.Series:
     """
     size, hits, before, misses, possible = map(pl.col, ("size", "hits", "before", "misses", "possible"))
     places, chances = pl.col("places"), pl.col("chances")
-    # The lists have a limited length.
-    short = possible.clip(upper_bound=FIRST_HITS) if reciprocal else possible * (possible <= FIRST_HITS)
+    refuse_long(blocks.get_column("possible"))
     steps = [
-        {"places": pl.int_ranges(0, short)},
+        {"places": pl.int_ranges(0, possible)},
         {"chances": ((misses + 1 - places) / (size - places)).list.eval(pl.element().cum_prod())},
     ]
-    if reciprocal:
-        value = hits / (misses + 1) * (chances / (before + 1 + places)).list.sum()
-        value += later_first_hits(size, hits, before, possible)
-    else:
-        value = hits / (misses + 1) * chances.list.sum() + chance_of_a_hit(size, hits, possible)
+    worth = chances / (before + 1 + places) if reciprocal else chances
+    value = hits / (misses + 1) * worth.list.sum()
     table = blocks.lazy()
     for step in steps:
         table = table.with_columns(**step)

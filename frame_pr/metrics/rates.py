@@ -26,7 +26,7 @@ class Counts(NamedTuple):
     positives: pl.Expr
     rows: pl.Expr
     whole: bool = True
-    """Whether the counts are whole numbers; otherwise they are in fixed point."""
+    """Whether the counts are whole numbers; otherwise they are floats."""
 
 
 Formula: TypeAlias = Callable[[Counts], pl.Expr]
@@ -73,9 +73,6 @@ class Rate(NamedTuple):
     """Names in other libraries and textbooks, in lower case."""
 
 
-SMALL = 2**7
-"""Weighted counts in fixed point may be multiplied by any number below this."""
-_LIMB = 2**60
 _DIGITS = 10**15
 """The largest cost of a missed positive, and the largest denominator of a cost."""
 
@@ -83,26 +80,6 @@ _DIGITS = 10**15
 def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
     """Divide as Float64; null if the denominator is 0."""
     return pl.when(denominator != 0).then(numerator.cast(pl.Float64) / denominator.cast(pl.Float64))
-
-
-def exact_ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
-    """Divide weighted counts in fixed point with one correct rounding, so that equal quotients are equal floats."""
-    n, d = numerator.cast(pl.Int128), denominator.cast(pl.Int128)
-    about = ratio(n, d)
-    # The remainder of n after subtracting that float, an integer multiple of 1 / parts, times d. It is only a few d, so
-    # it is right although the products wrap around.
-    bits = about.reinterpret(dtype=pl.Int64)
-    parts = ((2098 - bits // 2**52) * 2**52).reinterpret(dtype=pl.Float64)
-    left = n * parts.cast(pl.Int128, strict=False) - d * (bits % 2**52 + 2**52).cast(pl.Int128)
-    # The sum is rounded at a multiple of a quarter of 1 / parts, so whole numbers tell on which side of it `left` is.
-    quarters = (4 * ratio(left, d)).round()
-    side = (4 * left - quarters.cast(pl.Int128) * d).cast(pl.Float64).sign()
-    return pl.when(n > 0).then(about + (quarters + side / 4) / 4 / parts).fill_null(about)
-
-
-def _quotient(c: Counts) -> Callable[[pl.Expr, pl.Expr], pl.Expr]:
-    """Return the division that gives equal floats for equal quotients of these counts."""
-    return ratio if c.whole else exact_ratio
 
 
 def k(c: Counts) -> pl.Expr:
@@ -132,7 +109,7 @@ def tn(c: Counts) -> pl.Expr:
 
 def precision(c: Counts) -> pl.Expr:
     """`tp / k`: of the rows predicted positive, the share that is positive (positive predictive value)."""
-    return _quotient(c)(c.tp, c.k)
+    return ratio(c.tp, c.k)
 
 
 def recall(c: Counts) -> pl.Expr:
@@ -167,13 +144,11 @@ def fdr(c: Counts) -> pl.Expr:
 
 def accuracy(c: Counts) -> pl.Expr:
     """`(tp + tn) / rows`: the share of rows that are predicted correctly."""
-    return _quotient(c)(c.tp + tn(c), c.rows)
+    return ratio(c.tp + tn(c), c.rows)
 
 
 def balanced_accuracy(c: Counts) -> pl.Expr:
     """`(recall + specificity) / 2`: accuracy with equal weight for positives and negatives."""
-    if not c.whole:
-        return (recall(c) + specificity(c)) / 2
     # Compute it from whole numbers, so that equal values are equal floats.
     unit, negatives = pl.lit(1, dtype=pl.Int128), c.rows - c.positives
     return ratio(unit * c.tp * negatives + unit * tn(c) * c.positives, 2 * _product(c.positives, negatives))
@@ -189,10 +164,8 @@ def cost(ratio_of_costs: str) -> Formula:
     missed, false = value.limit_denominator(_DIGITS).as_integer_ratio()
 
     def of(c: Counts) -> pl.Expr:
-        if not c.whole and missed + false >= SMALL:
-            return ratio(fp(c).cast(pl.Float64) + fn(c).cast(pl.Float64) * float(value), c.rows)
-        unit, quotient = pl.lit(1, dtype=pl.Int128), _quotient(c)
-        return quotient(unit * fp(c) * false + unit * fn(c) * missed, unit * c.rows * false)
+        unit = pl.lit(1, dtype=pl.Int128)
+        return ratio(unit * fp(c) * false + unit * fn(c) * missed, unit * c.rows * false)
 
     of.__doc__ = cost.__doc__
     return of
@@ -206,10 +179,10 @@ def f_beta(beta: float) -> Formula:
 
     def f(c: Counts) -> pl.Expr:
         # Compute it from whole numbers if they fit, so that an F that two thresholds share is the same float.
-        if whole + parts < (2**70 if c.whole else SMALL):
+        if whole + parts < 2**70:
             # A rank k may be 2^62, of a group that misses fill up.
             both, of_positives, of_k = (pl.lit(number, dtype=pl.Int128) for number in (whole + parts, whole, parts))
-            return _quotient(c)(both * c.tp, of_positives * c.positives + of_k * c.k)
+            return ratio(both * c.tp, of_positives * c.positives + of_k * c.k)
         return ratio((1 + square) * c.tp, square * c.positives + c.k)
 
     f.__doc__ = f_beta.__doc__
@@ -217,25 +190,10 @@ def f_beta(beta: float) -> Formula:
 
 
 def _association(c: Counts) -> pl.Expr:
-    """Return `tp tn - fp fn`: in fixed point, `tp rows - positives k`, without cancellation."""
-    if c.whole:
-        # At a rank within a tie, `tp` is a float.
-        unit = pl.lit(1, dtype=pl.Int128)
-        return (unit * c.tp * tn(c) - unit * fp(c) * fn(c)).cast(pl.Float64)
-    # In fixed point the products overflow, so multiply halves, as in long multiplication.
-    (tp, t), (rows, n), (positives, p), (k, r) = (
-        (m // _LIMB, m & (_LIMB - 1)) for m in (c.tp, c.rows, c.positives, c.k)
-    )
-    carry, low = _carried(t * n - p * r)
-    carry, middle = _carried(tp * n + t * rows - positives * r - p * k + carry)
-    high = tp * rows - positives * k + carry
-    return (high.cast(pl.Float64) * _LIMB + middle.cast(pl.Float64)) * _LIMB + low.cast(pl.Float64)
-
-
-def _carried(digit: pl.Expr) -> tuple[pl.Expr, pl.Expr]:
-    """Return the carry to the next digit and the remainder, of either sign."""
-    carry = (digit + _LIMB // 2) // _LIMB
-    return carry, digit - carry * _LIMB
+    """Return `tp tn - fp fn`."""
+    # At a rank within a tie, `tp` is a float.
+    unit = pl.lit(1, dtype=pl.Int128)
+    return (unit * c.tp * tn(c) - unit * fp(c) * fn(c)).cast(pl.Float64)
 
 
 def _product(a: pl.Expr, b: pl.Expr) -> pl.Expr:
@@ -398,7 +356,7 @@ RATES: Mapping[str, Rate] = {
         None,
         "Balanced accuracy",
         *("balanced_accuracy_score", "bacc", "bac"),
-    )._replace(best_by=lambda c: balanced_accuracy(c) if c.whole else (1 + informedness(c)) / 2),
+    )._replace(best_by=balanced_accuracy),
     "f1": _f(
         1,
         RowShare(

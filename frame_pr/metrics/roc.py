@@ -9,7 +9,7 @@ import polars as pl
 from frame_pr.metrics.cutoffs import Limit
 from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties
 from frame_pr.metrics.numbers import NUMBER
-from frame_pr.metrics.rates import exact_ratio, ratio
+from frame_pr.metrics.rates import ratio
 
 
 def _roc_auc(_: re.Match[str], b: Blocks) -> Metric:
@@ -58,16 +58,13 @@ def _partial_roc_auc(name: re.Match[str], b: Blocks) -> Metric:
 def _slope(hits: pl.Expr, negatives: pl.Expr, reached: pl.Expr) -> pl.Expr:
     """Return the area under a straight line through a block, up to this number of its negatives."""
     # Without negatives the area is 0; divide by 1 instead of 0.
-    return hits * reached**2 / (2 * negatives.clip(lower_bound=1))
+    return hits * reached**2 / (2 * pl.when(negatives > 0).then(negatives).otherwise(1))
 
 
 def _equal_error_rate(name: re.Match[str], b: Blocks) -> Metric:
     negatives, needs = b.rows - b.positives, ("positives", "negatives")
-    if b.whole:
-        crossed = (b.k - b.tp).cast(pl.Int128) * b.positives >= (b.positives - b.tp).cast(pl.Int128) * negatives
-    else:
-        # Correctly rounded, so that equal rates are equal floats. Products would be rounded.
-        crossed = exact_ratio(b.k - b.tp, negatives) >= exact_ratio(b.positives - b.tp, b.positives)
+    unit = pl.lit(1, dtype=pl.Int128) if b.whole else 1
+    crossed = unit * (b.k - b.tp) * b.positives >= unit * (b.positives - b.tp) * negatives
     if name["threshold"] is not None:
         both = (b.positives > 0) & (negatives > 0)
         parts = {name[0]: Aggregate(crossed & both, "strictest")}

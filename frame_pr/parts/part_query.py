@@ -125,13 +125,10 @@ class PartQuery:
         keys: Sequence[str],
         totals: dict[str, Any],
         starts: pl.DataFrame | None = None,
-        units: pl.DataFrame | None = None,
     ) -> tuple[Rows, OutputFrame[pl.DataFrame]]:
         """Return the canonical rows of the part, grouped by these columns, with these known totals."""
         request = replace(self._placed, keys=list(keys)).with_totals(totals)
-        return rows_of(
-            self._labelled(part), request, starts=starts, units=units, weights_by_class=self.weights_by_class
-        )
+        return rows_of(self._labelled(part), request, starts=starts, weights_by_class=self.weights_by_class)
 
     def totals_in_rows(self) -> dict[str, Any]:
         """Return the known totals on which results depend and that are columns of the rows."""

@@ -21,14 +21,9 @@ from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows
 from frame_pr.inputs.weights import (
     CUMULATIVE_COUNTS,
     UNJUDGED,
-    bits_of_sum,
-    bits_with_totals,
     class_counts,
     class_weights,
-    exponent,
-    how_many,
     shares_of_positives,
-    unit_of,
 )
 from frame_pr.metrics.aggregation import Plan, aggregate, finalize, per_group, plan_for, renamed
 from frame_pr.parts.part_query import Part, PartQuery
@@ -74,11 +69,11 @@ def evaluate_ranges(call: PartQuery, empty: pl.DataFrame, over_ranges: Callable[
         counts = over_ranges(partial(count_classes, call=replace(call, weights_by_class=pl.DataFrame())))
         call = replace(call, weights_by_class=weights_of_ranges(counts, call))
     plan = plan_for(call.rows_of(empty, call.keys, {})[0], call.names, call.undefined)
-    units = None if plan.whole else units_of(over_ranges(partial(measure_ranges, call=call)), call)
-    starts = starts_of(over_ranges(partial(count_ranges, call=call, units=units)), call, units)
+    fractional = call.rows_of(empty, call.keys, {})[0].weights.fractional
+    starts = starts_of(over_ranges(partial(count_ranges, call=call)), call, fractional=fractional)
     if starts.is_empty():
         return call.of_groups(empty)
-    context: dict[str, Any] = {"call": call, "starts": starts, "units": units}
+    context: dict[str, Any] = {"call": call, "starts": starts}
     if any("interpolated_precision" in record.over.meta.root_names() for record in plan.aggregates.values()):
         context["starts"] = with_later_precision(starts, over_ranges(partial(best_precision, **context)), call)
     result = finished_groups(over_ranges(partial(summed_up, **context)), call, plan)
@@ -106,30 +101,9 @@ def weights_of_ranges(counts: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     return weights.select(*call.keys, RANGE, "of_positive", "of_negative").collect()
 
 
-def measure_ranges(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
-    """Return, for each range in the part, the exponent of its largest weight, its number of rows, and known totals."""
-    rows, output = call.rows_of(part, [*call.keys, RANGE], call.totals_in_rows())
-    largest = exponent(pl.col("weight")).max().alias(_SUM + "exponent")
-    measures = rows.frame.group_by("group").agg(largest, how_many(has_counts=rows.has_counts).alias(_SUM + "rows"))
-    for total in rows.totals:
-        measures = measures.join(total, on="group", how="left")
-    return output.restore(measures).collect()
-
-
-def units_of(sizes: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
-    """Return the unit of the weights of each range, which all ranges of a group share."""
-    coder = _coding_of(sizes, call.keys)
-    largest, rows = pl.col(_SUM + "exponent").max().over("group"), pl.col(_SUM + "rows").sum().over("group")
-    ranges = coder.rows.select("group", *call.keys, RANGE, **{_SUM + "bits": bits_of_sum(largest, rows)})
-    for total in _known_totals(coder, call, pl.Float64()):
-        ranges = ranges.join(total, on="group", how="left")
-    bits = bits_with_totals(pl.col(_SUM + "bits"), list(call.request.totals_read))
-    return ranges.select(*call.keys, RANGE, unit=unit_of(bits)).collect()
-
-
-def count_ranges(part: pl.DataFrame, call: PartQuery, units: pl.DataFrame | None) -> pl.DataFrame:
+def count_ranges(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     """Return, for each range in the part, its rows and positives, and known totals that are columns of the rows."""
-    rows, output = call.rows_of(part, [*call.keys, RANGE], call.totals_in_rows(), units=units)
+    rows, output = call.rows_of(part, [*call.keys, RANGE], call.totals_in_rows())
     without_totals = replace(rows, totals=[])
     counts = aggregate(without_totals, plan_for(without_totals, list(TOTAL_POLICIES)))
     table = counts.select("group", **{_SUM + name: name for name in TOTAL_POLICIES})
@@ -140,16 +114,13 @@ def count_ranges(part: pl.DataFrame, call: PartQuery, units: pl.DataFrame | None
     return output.restore(table).collect()
 
 
-def starts_of(counts: pl.DataFrame, call: PartQuery, units: pl.DataFrame | None) -> pl.DataFrame:
+def starts_of(counts: pl.DataFrame, call: PartQuery, *, fractional: bool) -> pl.DataFrame:
     """Return the counts with which each range starts, without the largest precision below it."""
-    if units is not None:
-        counts = counts.join(units, on=[*call.keys, RANGE], how="left", nulls_equal=True)
     coder = _coding_of(counts, call.keys)
     sums = {count: pl.col(_SUM + count.total) for count in (*CUMULATIVE_COUNTS, UNJUDGED)}
-    totals = _known_totals(coder, call, pl.Int64() if units is None else pl.Float64())
-    unit = [] if units is None else [pl.col("unit").first()]
-    groups = coder.rows.group_by("group").agg(*(total.sum().alias(count.total) for count, total in sums.items()), *unit)
-    groups = with_totals(groups.sort("group"), totals, in_units=units is not None)
+    totals = _known_totals(coder, call, pl.Float64() if fractional else pl.Int64())
+    groups = coder.rows.group_by("group").agg(*(total.sum().alias(count.total) for count, total in sums.items()))
+    groups = with_totals(groups.sort("group"), totals)
     groups = groups.select("group", **{count.in_all: count.total for count in sums})
     # Rows without a score have no range, and rank nowhere.
     ranked = {count: pl.when(pl.col(RANGE).is_not_null()).then(total).otherwise(0) for count, total in sums.items()}
@@ -174,11 +145,9 @@ def _known_total(
     return totals_in_frame(table, name, coder, 1, dtype, typed)
 
 
-def best_precision(
-    part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame, units: pl.DataFrame | None
-) -> pl.DataFrame:
+def best_precision(part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame) -> pl.DataFrame:
     """Return, for each range in the part, the largest precision at any of its thresholds."""
-    rows, output = call.rows_of(part, [*call.keys, RANGE], {}, starts, units)
+    rows, output = call.rows_of(part, [*call.keys, RANGE], {}, starts)
     best = (pl.col("tp") / pl.col("k")).max().alias(_SUM + "precision")
     return output.restore(blocks_of(rows, ["tp", "k"], steps=True).group_by("group").agg(best)).collect()
 
@@ -193,9 +162,9 @@ def with_later_precision(starts: pl.DataFrame, best: pl.DataFrame, call: PartQue
     return ranges.with_columns(later_precision=later).select(*call.keys, RANGE, *START).collect()
 
 
-def summed_up(part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame, units: pl.DataFrame | None) -> pl.DataFrame:
+def summed_up(part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame) -> pl.DataFrame:
     """Return, for each range in the part, its share of the sums of its group."""
-    rows, output = call.rows_of(part, [*call.keys, RANGE], {}, starts, units)
+    rows, output = call.rows_of(part, [*call.keys, RANGE], {}, starts)
     sums = aggregate(rows, plan_for(rows, call.names, call.undefined))
     return output.restore(sums.rename(lambda name: name if name == "group" else _SUM + name)).collect()
 

@@ -10,7 +10,7 @@ import polars as pl
 from frame_pr.frames.columns import side_by_side
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.weights import HITS, ROWS
-from frame_pr.ranking.sorting import Sort, SortedRows, with_units
+from frame_pr.ranking.sorting import Sort, SortedRows
 
 
 def numbered_rows(rows: Rows, collect: Callable[[pl.LazyFrame], pl.DataFrame]) -> tuple[pl.DataFrame, pl.Series]:
@@ -21,12 +21,12 @@ def numbered_rows(rows: Rows, collect: Callable[[pl.LazyFrame], pl.DataFrame]) -
     """
     sort = Sort.of(rows, [HITS.upto], numbers_rows=True)
     sort = replace(sort, narrow=not (sort.weights or sort.has_counts))
-    return _blocks_and_numbers(sort, collect(with_units(rows, "left").select(sort.inputs)))
+    return _blocks_and_numbers(sort, collect(rows.frame.select(sort.inputs)))
 
 
 def numbered_rows_lazily(rows: Rows) -> tuple[pl.LazyFrame, pl.LazyFrame]:
     """Return the table of `sorted_blocks` with all blocks, and the rows in their order with a `block_number`."""
-    sort, frame = Sort.of(rows, [HITS.upto], numbers_rows=True), with_units(rows, "left")
+    sort, frame = Sort.of(rows, [HITS.upto], numbers_rows=True), rows.frame
 
     def blocks_and_numbers(columns: Sequence[pl.Series]) -> pl.Series:
         blocks, numbers = _blocks_and_numbers(sort, pl.DataFrame(columns))

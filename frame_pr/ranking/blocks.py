@@ -12,7 +12,6 @@ import polars as pl
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.sort_keys import SortKey
 from frame_pr.inputs.weights import CUMULATIVE_COUNTS, GAINS, HITS, ROWS, UNJUDGED, Weights
-from frame_pr.ranking.rank_cutoffs import RankOf
 from frame_pr.ranking.sorting import Reached, Sort, ends, sorted_blocks, starts
 
 _RUN = (*CUMULATIVE_COUNTS, UNJUDGED)
@@ -42,7 +41,6 @@ def blocks_of(
     first: bool = False,
     each_row: bool = False,
     k_at: Mapping[str, Reached] = MappingProxyType({}),
-    ranks: Sequence[RankOf] = (),
     extra_sums: Sequence[str] = (),
     ranked: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
@@ -52,16 +50,15 @@ def blocks_of(
     `rank_key` (an integer that is larger for a better score) and `threshold`; `size` and `hits` of the block; `k` and
     `tp`, the counts up to its end; `ties`, the number of rows since the block before it (whatever their weight) that
     share their score with another row; `misses`, the number of negatives since then; `positives` and `rows`, the totals
-    of the group from its rows; `first` and `last` (in its group); `retrieved`; for fractional weights `unit`, of which
-    all weighted counts are multiples; and those of `running_columns`. Rows that are not retrieved are a last block, and
-    rows that do not count are another one, of size 0. `rank_key`, `threshold`, `k` and `tp` are null in both.
+    of the group from its rows; `first` and `last` (in its group); `retrieved`; and those of
+    `running_columns`. Rows that are not retrieved are a last block, and rows that do not count are another one, of size
+    0. `rank_key`, `threshold`, `k` and `tp` are null in both.
 
     `columns`: those that are needed; there may be more. `steps`: only blocks with a positive, and the last one of every
     group. `first`: also the first one of every group. `each_row`: if positives come first or last among ties, every row
     is a block. `k_at`: additional columns. For the blocks that reach a threshold (`SortKey.reaches`), each is the k
-    there up to the block; 0 if no block above reaches it. `ranks`: the last block whose k is at most such a rank is a
-    step, too. `extra_sums`: the needed ones of `EXTRA_SUMS`, of each block alone; a block with such a sum is a step,
-    too. `ranked`: the table of `sorted_blocks`, if it exists already.
+    there up to the block; 0 if no block above reaches it. `extra_sums`: the needed ones of `EXTRA_SUMS`, of each block
+    alone; a block with such a sum is a step, too. `ranked`: the table of `sorted_blocks`, if it exists already.
     """
     wanted = needed_columns(columns, steps=steps, first=first)
 
@@ -69,16 +66,21 @@ def blocks_of(
         # Do not even plan a column that is not needed: for few rows, the plan takes longer than the rows.
         return {name: expression() for name, expression in expressions.items() if name in wanted}
 
+    def weighed(count: pl.Expr) -> pl.Expr:
+        """Return a weighted count from its fixed-point form."""
+        return count / pl.col("unit") if rows.weights.fractional else count
+
     counts = [count for count in CUMULATIVE_COUNTS if count.upto in wanted] + [UNJUDGED] * (
         UNJUDGED.block in extra_sums
     )
     # Running totals over the whole frame; the numbers of blocks and of groups are differences of them.
     if ranked is None:
-        sort = Sort.of(rows, wanted, extra_sums, k_at, ranks, steps=steps, each_row=each_row)
+        sort = Sort.of(rows, wanted, extra_sums, k_at, steps=steps, each_row=each_row)
         ranked = sorted_blocks(rows, sort)
     blocks = ranked.with_columns(
         last=ends(pl.col("group")),
-        **({HITS.block: difference(HITS.run)} if HITS.block in wanted else {}),
+        **({HITS.block: weighed(difference(HITS.run))} if HITS.block in wanted else {}),
+        **({ROWS.block: weighed(pl.col(ROWS.block))} if ROWS.block in wanted and rows.weights.fractional else {}),
         **({} if rows.has_unranked or "retrieved" not in wanted else {"retrieved": pl.lit(True)}),
         **{name: _block_sum(name, rows) for name in extra_sums},
     )
@@ -89,16 +91,16 @@ def blocks_of(
 
     def since_start(run: str) -> pl.Expr:
         # At the start of a group, the row before holds the running totals up to it.
-        return pl.col(run) - pl.when(is_first).then(pl.col(run).shift(1, fill_value=0)).forward_fill()
+        return weighed(pl.col(run) - pl.when(is_first).then(pl.col(run).shift(1, fill_value=0)).forward_fill())
 
     if steps:
-        blocks = blocks.filter(is_step(extra_sums, first=first, ranks=bool(ranks)))
+        blocks = blocks.filter(is_step(extra_sums, first=first))
     blocks = blocks.with_columns(
         pl.col("group").set_sorted(),
         **build_wanted(
             {
                 "ties": lambda: difference("ties_run"),
-                "misses": lambda: difference(ROWS.run) - difference(HITS.run),
+                "misses": lambda: weighed(difference(ROWS.run) - difference(HITS.run)),
                 "missed_gain": lambda: _in_gains(from_last(pl.col("hit_gain_run")) - pl.col("hit_gain_run"), rows),
             }
         ),
@@ -126,13 +128,10 @@ def needed_columns(columns: Collection[str], *, steps: bool, first: bool) -> set
     return wanted | ({HITS.block} if steps else set()) | ({"first"} if first else set())
 
 
-def is_step(extra_sums: Sequence[str], *, first: bool, ranks: bool) -> pl.Expr:
-    """Return whether a block is a step, the last one of its group or, if `first`, the first one.
-
-    `ranks`: also whether it is the last one within a rank.
-    """
+def is_step(extra_sums: Sequence[str], *, first: bool) -> pl.Expr:
+    """Return whether a block is a step, the last one of its group or, if `first`, the first one."""
     has_some = [pl.col(name) > 0 for name in ("hits", *extra_sums)]
-    return pl.any_horizontal(*has_some, "last", *(["first"] if first else []), *(["last_within"] if ranks else []))
+    return pl.any_horizontal(*has_some, "last", *(["first"] if first else []))
 
 
 def _block_sum(name: str, rows: Rows) -> pl.Expr:
@@ -161,7 +160,6 @@ def best_blocks(rows: Rows) -> pl.LazyFrame:
         gains=Weights(None, fractional=False),
         totals=[],
         starts=None,
-        units=None,
     )
     blocks = blocks_of(by_gain, ["threshold", "size", "k"])
     return blocks.select("group", "size", "k", gain=pl.col("threshold") * pl.col("size"))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
@@ -27,14 +27,10 @@ from frame_pr.inputs.weights import (
     ROWS,
     UNJUDGED,
     Weights,
-    bits_of_sum,
-    exact_unit,
-    exponent,
     in_units,
     refuse_lost,
     unit_of,
 )
-from frame_pr.ranking.rank_cutoffs import RankOf, last_within
 
 Reached = Callable[[SortKey], pl.Expr]
 """Whether a row reaches a threshold, of the keys in some layout."""
@@ -51,18 +47,10 @@ def sorted_blocks(rows: Rows, sort: Sort) -> pl.LazyFrame:
     `k_at` is true; `ties_run`, `size`, `rank_key` and `threshold` if they are wanted; `retrieved` if some rows may have
     no place in the ranking; and the units of fractional columns.
     """
-    frame = with_units(rows)
     if rows.small and not sort.fractional:
-        return sort.planned(frame)
+        return sort.planned(rows.frame)
     sorted_rows = pl.map_batches(sort.inputs, sort, return_dtype=pl.Struct(sort.outputs))
-    return frame.select(key=sorted_rows).unnest("key")
-
-
-def with_units(rows: Rows, order: Literal["none", "left"] = "none") -> pl.LazyFrame:
-    """Return the rows, with the units of their groups if these are known before the sort."""
-    return (
-        rows.frame if rows.units is None else rows.frame.join(rows.units, on="group", how="left", maintain_order=order)
-    )
+    return rows.frame.select(key=sorted_rows).unnest("key")
 
 
 class SortedRows(NamedTuple):
@@ -92,16 +80,12 @@ class Sort:
     """Whether positives and negatives of equal score are blocks of their own."""
     fills_labels: bool
     has_counts: bool
-    has_units: bool
     unranked: bool
     sums: Sequence[str]
     k_at: Mapping[str, Reached]
-    ranks: Sequence[RankOf]
     wanted: frozenset[str]
     steps: bool
-    """Whether blocks without a positive may be missing, except the last one of a group and, for each of `ranks`, the
-    last one whose k is at most the rank; `last_within` marks the latter.
-    """
+    """Whether blocks without a positive may be missing, except the last one of a group."""
     each_row: bool
     numbers_rows: bool
     """Whether sorted keys hold the numbers of their rows, unless rows are aggregated."""
@@ -115,7 +99,6 @@ class Sort:
         wanted: Collection[str] = (),
         extra_sums: Sequence[str] = (),
         k_at: Mapping[str, Reached] = MappingProxyType({}),
-        ranks: Sequence[RankOf] = (),
         *,
         steps: bool = False,
         each_row: bool = False,
@@ -136,11 +119,9 @@ class Sort:
             by_truth=rows.request.tie_rule.bounds,
             fills_labels=rows.request.fills_labels,
             has_counts=rows.has_counts,
-            has_units=rows.units is not None,
             unranked=rows.has_unranked,
             sums=extra_sums,
             k_at=k_at,
-            ranks=ranks,
             wanted=frozenset(wanted).intersection(("ties", "size", "rank_key", "threshold")) | hits,
             steps=steps and "first" not in wanted and extra_sums_are_cumulative,
             each_row=each_row,
@@ -172,7 +153,6 @@ class Sort:
         judged = pl.col("judged") & ~pl.col("dropped") if self.key.drops else pl.col("judged")
         return [
             *map(pl.col, [*self._parts, "truth", *self.weights]),
-            *([pl.col("unit")] if self.has_units else []),
             *([judged.cast(pl.Int64)] if self._judges else []),
             *([pl.col("count")] if self.has_counts else []),
         ]
@@ -190,7 +170,6 @@ class Sort:
         outputs |= {"ties_run": pl.Int64()} if "ties" in self.wanted else {}
         outputs |= {"retrieved": pl.Boolean()} if self.unranked else {}
         outputs |= dict.fromkeys(self.k_at, weight)
-        outputs |= {"last_within": pl.Boolean()} if self.ranks else {}
         outputs |= {f"{name}_run": gain if name in GAINS else pl.Int64() for name in self.sums}
         outputs |= {"unit": pl.Float64()} if weight == pl.Int128() else {}
         return outputs | ({"gain_unit": pl.Float64()} if gain == pl.Int128() else {})
@@ -202,8 +181,7 @@ class Sort:
     def sorted(self, table: pl.DataFrame) -> SortedRows:
         """Sort these rows, or their distinct keys if these are few."""
         whole, units = self._in_exact_units(table)
-        floats = any(table.schema[name].is_float() and name not in whole for name in self.weights)
-        few = not (floats or (self.each_row and self.by_truth)) and self._few(table)
+        few = not (self.each_row and self.by_truth) and self._few(table)
         if few:
             table, whole = self._count_equal_keys(table.with_columns(**whole)), {}
         engine = engine_for(len(table))
@@ -212,11 +190,6 @@ class Sort:
         if len(table) >= _WIDTHS_FROM and not self.ordered:
             key = key.narrowed(table, numbers)
         ranked = self._ranked(table, key, column, engine).with_columns(**whole)
-        if self.ranks:
-            keys = ranked.collect(engine=engine)
-            weight = self._weight(key, pl.col("count") if "count" in keys.columns else None)
-            marks = last_within(keys, key, self.ranks, weight, ordered=self.ordered, unranked=self.unranked)
-            ranked = keys.with_columns(last_within=marks).lazy()
         return SortedRows(ranked, key, units, table if few else None, engine)
 
     def totals(self, rows: SortedRows) -> pl.DataFrame:
@@ -245,25 +218,16 @@ class Sort:
         return key.place_of_row() if self._by_index else pl.col("tie") if self.ordered else None
 
     def _in_exact_units(self, table: pl.DataFrame) -> tuple[dict[str, pl.Expr], dict[str, float]]:
-        """Return expressions of the weighted counts as integers, summed over `count` rows, and the units of floats.
-
-        A column stays float if no unit is exact for all values. Each group then has its own unit, which is found after
-        the sort.
-        """
+        """Return expressions of the weighted counts as integers, summed over `count` rows, and the units of floats."""
         counts = pl.col("count") if self.has_counts else None
         whole, units = {}, {}
         for name, weights in self.weights.items():
             column = pl.col(name)
-            if name == "weight" and self.has_units:
-                refuse_lost([table.get_column(name), table.get_column("unit")], name, str(weights.name))
-                column = in_units(column, pl.col("unit"))
-            elif weights.fractional:
+            if weights.fractional:
                 rows = int(table.get_column("count").sum()) if self.has_counts else len(table)
-                exact = exact_unit(table.get_column(name), rows)
-                if exact is None:
-                    continue
-                units[_UNITS[name]] = exact
-                column = in_units(column, pl.lit(exact))
+                units[_UNITS[name]] = unit = unit_of(table.get_column(name), rows)
+                refuse_lost(table.get_column(name), unit, name, str(weights.name))
+                column = in_units(column, pl.lit(unit))
             elif counts is None:
                 continue
             whole[name] = _times(column, counts)
@@ -278,11 +242,10 @@ class Sort:
 
     def _count_equal_keys(self, table: pl.DataFrame) -> pl.DataFrame:
         """Aggregate rows with equal keys: distinct keys, their numbers of rows, and sums of their weighted counts."""
-        constant = ["unit"] if self.has_units else []
-        group, summed = pl.col("group"), [name for name in self._other_columns(table) if name not in constant]
+        group, summed = pl.col("group"), self._other_columns(table)
         ends = table.lazy().select(first=group.min(), last=group.max()).collect(engine="streaming")
         # Hashing a second column of one value would take a quarter of the time.
-        same = ["group", *constant] if ends["first"].equals(ends["last"]) else constant
+        same = ["group"] if ends["first"].equals(ends["last"]) else []
         keys = [name for name in self._parts if name not in same]
         # Only rows that do not count weigh nothing, so the weights tell of which labels there are rows.
         weighted = "weight" in self.weights and "ties" not in self.wanted
@@ -322,12 +285,6 @@ class Sort:
         """Compute the output from the sorted `key` and the other columns."""
         count = pl.col("count") if has_counts else None
         table = table.with_columns(bits=key.bits())
-        for name, unit in _UNITS.items():
-            if name in self.weights and self.weights[name].fractional and not (name == "weight" and self.has_units):
-                if unit in units:  # One unit for all groups.
-                    continue
-                table = table.with_columns(self._unit_of_groups(name, key, has_counts=has_counts).alias(unit))
-                table = table.with_columns(_times(in_units(pl.col(name), pl.col(unit)), count).alias(name))
         weight = self._weight(key, count)
         runs: dict[str, pl.Expr] = {}
         if weight is None:
@@ -353,7 +310,7 @@ class Sort:
                 table = table.with_columns(
                     before=pl.when(end.shift(1, fill_value=True)).then(before).otherwise(0).cum_max()
                 )
-            needed = [key.truth() == 1, key.ends(of="group"), *(["last_within"] if self.ranks else [])]
+            needed = [key.truth() == 1, key.ends(of="group")]
             table = table.filter(pl.any_horizontal(needed)).with_columns(hits.cum_sum().alias(HITS.run))
             # These bits are of the remaining rows alone, unless an expression before has read them.
             table = table.filter(end).with_columns(bits=key.bits())
@@ -378,12 +335,6 @@ class Sort:
         return table.select(
             made.get(name, pl.col(name)).cast(dtype).alias(name) for name, dtype in self.outputs.items()
         )
-
-    def marks(self, table: pl.LazyFrame, key: SortKey) -> tuple[pl.LazyFrame, list[pl.Expr]]:
-        """Return sorted rows, and what all counts of a group follow from if each row counts once and is retrieved."""
-        table, reached = self._reached(table.with_columns(bits=key.bits()), key)
-        ends = [self._end(key), *([key.ends(of="block")] if self.ordered or self.by_truth else [])]
-        return table, [key.truth() == 1, *ends, *reached.values()]
 
     def _reached(self, table: pl.LazyFrame, key: SortKey) -> tuple[pl.LazyFrame, dict[str, pl.Expr]]:
         """Return whether rows count for each of `k_at`, and the table with the columns that this reads."""
@@ -412,21 +363,6 @@ class Sort:
         """Whether rows that no step needs are dropped first; a block begins where its run is the largest so far."""
         return self.steps and not (self.fractional and "size" in self.wanted)
 
-    def _unit_of_groups(self, name: str, key: SortKey, *, has_counts: bool) -> pl.Expr:
-        """Return the unit of each row, which is that of its group."""
-
-        def units(columns: Sequence[pl.Series]) -> pl.Series:
-            weights, groups, *counts = columns
-            table = pl.DataFrame({"weight": weights, "group": groups})
-            table = table.with_columns(group_rows=counts[0] if counts else pl.lit(1, dtype=pl.Int64))
-            return refuse_lost(
-                [weights, table.select(_unit_of_group()).to_series()], name, str(self.weights[name].name)
-            )
-
-        return pl.map_batches(
-            [name, key.group_bits(), *(["count"] if has_counts else [])], units, return_dtype=pl.Float64
-        )
-
 
 _UNITS = {"weight": "unit", "gain": "gain_unit"}
 """The names of the columns with units."""
@@ -435,16 +371,6 @@ _UNITS = {"weight": "unit", "gain": "gain_unit"}
 def _times(column: pl.Expr, count: pl.Expr | None) -> pl.Expr:
     """Return a weighted count of the rows that a row stands for."""
     return column if count is None else column * count
-
-
-def _unit_of_group() -> pl.Expr:
-    """Return the unit of each `group`, from its largest `weight` and its number of rows, the sum of `group_rows`."""
-    end, start, upto = ends(pl.col("group")), starts(pl.col("group")), pl.col("group_rows").cum_sum()
-    # A running maximum that restarts at every group, because the number of the group outweighs all exponents.
-    group = start.cast(pl.Int64).cum_sum() * 2**12
-    largest = pl.when(end).then((group + exponent(pl.col("weight"))).cum_max()).backward_fill() - group
-    size = pl.when(end).then(upto).backward_fill() - pl.when(start).then(upto - pl.col("group_rows")).forward_fill()
-    return unit_of(bits_of_sum(largest, size))
 
 
 def starts(column: pl.Expr) -> pl.Expr:

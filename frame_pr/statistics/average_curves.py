@@ -10,7 +10,7 @@ import polars as pl
 from frame_pr.frames.arguments import flag, public, whole
 from frame_pr.frames.columns import by_name, has_keys, refuse_clash
 from frame_pr.frames.kinds import Frame
-from frame_pr.functions.curves import MOST_EXACT_LEVELS, curve_table
+from frame_pr.functions.curves import curve_table
 from frame_pr.functions.evaluation import sorted_by
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Use, request_of
@@ -121,10 +121,7 @@ def average_curve(
     if mean_over is not None:
         keys = keys_left(output.keys, mean_over)
     refuse_clash(output.keys, COLUMNS)
-    # If weights are whole, counts of a curve are integers; otherwise they are floats.
     blocks = curve_table(rows, ("precision", "interpolated_precision"), unretrieved=True)
-    if rows.weights.fractional and points > MOST_EXACT_LEVELS:
-        blocks = blocks.with_columns(pl.col("tp", "positives").cast(pl.Float64))
     groups = blocks.filter(pl.col("positives") > 0).select(pl.col("group").unique().sort())
     heights = output.restored(heights_of(blocks.filter("retrieved"), groups, points, interpolated=interpolated))
     columns = [output.key_columns[key] for key in keys]

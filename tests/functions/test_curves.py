@@ -268,8 +268,3 @@ def test_points_of_a_long_curve_are_its_interpolated_average():
 def test_points_must_be_two_or_more(points):
     with pytest.raises((TypeError, ValueError), match="points must be a whole number of at least 2, got"):
         TEN.pr.curve("relevant", "score", points=points)
-
-
-def test_points_beside_weights_of_floats():
-    with pytest.raises(ValueError, match="points must be at most 101 where weight= is a column of floats, got 102"):
-        TEN.with_columns(w=0.5).pr.curve("relevant", "score", points=102, weight="w")

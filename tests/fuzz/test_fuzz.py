@@ -3,8 +3,7 @@
 import pytest
 
 from frame_pr.inputs import equal_rows
-from frame_pr.metrics import aggregation
-from frame_pr.ranking import equal_groups, sorting
+from frame_pr.ranking import sorting
 from fuzz.trying import shown, tried
 
 # Random data look like mistakes now and then.
@@ -20,9 +19,6 @@ def test_every_value_is_the_exact_one(monkeypatch, seed, engine):
     # Rows are counted before they are sorted in small frames, too, where few of a sample differ.
     monkeypatch.setattr(equal_rows, "_SAMPLES", (4,))
     monkeypatch.setattr(sorting, "_WIDTHS_FROM", 8)
-    # Metrics are computed once for equal groups wherever any two are equal.
-    monkeypatch.setattr(aggregation, "_LOOKS_FROM", 0)
-    monkeypatch.setattr(equal_groups, "_MOST_DISTINCT", 0.99)
     cases = number = 0
     at_once = min(CASES[engine], 20)
     while cases < CASES[engine]:

@@ -10,8 +10,7 @@ import statistics_cases
 
 import frame_pr as fp
 from frame_pr.inputs import equal_rows
-from frame_pr.metrics import aggregation
-from frame_pr.ranking import equal_groups, sorting
+from frame_pr.ranking import sorting
 from fuzz import answers, thresholds
 from fuzz.answers import differences, groups_of
 from fuzz.calls import code
@@ -21,9 +20,8 @@ from fuzz.started import started
 
 
 def prepared() -> None:
-    """Warnings are errors, as in the tests. Equal rows and equal groups are looked for in small frames, too."""
+    """Warnings are errors, as in the tests. Equal rows are looked for in small frames, too."""
     equal_rows._SAMPLES, sorting._WIDTHS_FROM = (4,), 8
-    aggregation._LOOKS_FROM, equal_groups._MOST_DISTINCT = 0, 0.99
     warnings.simplefilter("error")
     # Random calls are full of values that look like a mistake.
     warnings.simplefilter("ignore", fp.DataWarning)

@@ -333,28 +333,3 @@ def test_runs_of_rows_with_equal_keys(values, monkeypatch):
             patch.setattr(keys_module, "SMALL", 20)
             assert data.pr.average_precision("relevant", "score", by=by).equals(expected)
             assert data.pr.with_metrics("average_precision", "relevant", "score", by=by).equals(appended)
-
-
-@pytest.mark.parametrize(
-    ("values", "distinct"),
-    [
-        (["a", "b", "c", "é"], True),
-        (["b", "", "ab", "a"], True),
-        (["a", "b", "b ", "a"], False),
-        (["a", None, "c", "d"], False),
-    ],
-)
-def test_texts_of_a_single_run_are_numbered_by_their_order(values, distinct, monkeypatch):
-    data = pl.DataFrame({"key": values}).select(pl.col("key").repeat_by(10).explode(empty_as_null=False))
-    data = data.with_columns(relevant=pl.int_range(40) % 7 < 3, score=pl.int_range(40) * 11 % 13)
-    totals = pl.DataFrame({"key": [*dict.fromkeys(values), "z"]}).with_columns(total=50)
-    expected = data.pr.average_precision("relevant", "score", by="key")
-    appended = data.pr.with_metrics("average_precision", "relevant", "score", by="key", positives=totals)
-    orders = []
-    order = keys_module._order_of_distinct
-    monkeypatch.setattr(keys_module, "_order_of_distinct", lambda keys: orders.append(order(keys)) or orders[-1])
-    monkeypatch.setattr(keys_module, "SMALL", 20)
-    assert data.pr.average_precision("relevant", "score", by="key").equals(expected)
-    result = data.pr.with_metrics("average_precision", "relevant", "score", by="key", positives=totals)
-    assert result.equals(appended)
-    assert [order is not None for order in orders] == [distinct] * len(orders)

@@ -6,7 +6,6 @@ import pytest
 from compare import near
 
 import frame_pr as fp
-from frame_pr.inputs import totals
 
 TOTALS = {"q": ["a", "b", "c", "z"], "n": [5, 1, 2, 9]}
 
@@ -30,30 +29,6 @@ def test_known_positives(given):
         data, ["recall@threshold=3", "specificity@threshold=3"], "y", "s", by="q", positives=known[given]
     )
     assert alone["recall@threshold=3"].to_list()[:3] == [0.2, 0.0, 0.0]
-
-
-@pytest.mark.parametrize("lazy", [False, True])
-@pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt8, pl.Float64, pl.Decimal(10, 2)])
-@pytest.mark.parametrize(("keys", "dense"), [([3, 5, 4], True), ([3, 10**9, -7], False)])
-def test_totals_of_dense_and_of_sparse_groups(monkeypatch, keys, dense, dtype, lazy):
-    data = pl.DataFrame({"q": [*keys, *keys], "y": [1, 0, 1] * 2, "s": range(6), "P": [4, 1, 2] * 2})
-    data = data.with_columns(pl.col("P").cast(dtype))
-    tables = []
-    constants = totals._constants_of_groups
-    monkeypatch.setattr(
-        totals, "_constants_of_groups", lambda *columns: tables.append(constants(*columns)) or tables[-1]
-    )
-    for total, wrong in (("P", False), ((pl.col("P") + (pl.col("s") == 5).cast(pl.Int64)).cast(dtype), True)):
-        rows = data.with_columns(P=total)
-        rows = rows.lazy() if lazy else rows
-        if wrong:
-            with pytest.raises(ValueError, match="1 group has several"):
-                fp.evaluate(rows, "recall@threshold=0", "y", "s", by="q", positives="P").lazy().collect()
-        else:
-            result = fp.evaluate(rows, "recall@threshold=0", "y", "s", by="q", positives="P").lazy().collect().sort("q")
-            assert result.rows() == sorted(zip(keys, [0.5, 0.0, 1.0], strict=True))
-    assert tables.pop() is None
-    assert all((table is not None) == dense for table in tables)
 
 
 @pytest.mark.parametrize("dtype", [pl.Int64, pl.UInt64, pl.Int128, pl.Float32])

@@ -103,7 +103,7 @@ def test_products_of_large_whole_weights():
         ([1e300, 1.0], r"weight column 'w' has values such as 1e\+300: multiply it by a constant"),
         (
             [1e30, 1e-10],
-            "weight column 'w' has a value of 1e-10 in a group of weights, or of a known total, so much larger",
+            "weight column 'w' has a value of 1e-10 next to weights so much larger",
         ),
         ([1e-300, 0.0], "weight column 'w' has values such as 1e-300: multiply it by a constant"),
     ],
@@ -129,21 +129,6 @@ def test_many_equal_weights_have_room_for_their_sum(weight):
     data = pl.DataFrame({"y": [1, 0, 0] * 1000, "s": range(3000), "w": weight})
     result = data.pr.evaluate(["rows", "positives", "prevalence"], "y", "s", weight="w").row(0)
     assert result == pytest.approx((3000 * weight, 1000 * weight, 1 / 3), rel=1e-12, abs=0)
-
-
-def test_weights_as_far_apart_as_they_may_be():
-    # 118 bits, less 1 for the number of rows, 40 for the smallest weight, and 1 as the largest is no less than half of
-    # what it is below of, are 76.
-    for w, fits in ((2.0**76, True), (2.0**77, False)):
-        data = pl.DataFrame({"g": [0, 1], "y": [0, 1], "s": [2, 1], "w": [w, 1 + 2**-39]})
-        if fits:
-            assert data.pr.evaluate("positives", "y", "s", weight="w").item() == 1 + 2**-39
-        else:
-            with pytest.raises(ValueError, match="so much larger that sums would not be exact"):
-                data.pr.evaluate("positives", "y", "s", weight="w")
-        # In groups of their own, they may be as far apart as they like.
-        apart = data.pr.evaluate("rows", "y", "s", by="g", weight="w")["rows"].to_list()
-        assert apart == [w, 1 + 2**-39]
 
 
 @pytest.mark.parametrize("dtype", [pl.Int8, pl.UInt8, pl.UInt64, pl.Float32, pl.Decimal(5, 2)], ids=str)

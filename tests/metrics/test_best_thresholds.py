@@ -1,9 +1,7 @@
-from fractions import Fraction
-
 import pandas as pd
 import polars as pl
 import pytest
-from compare import assert_known, assert_same, near
+from compare import assert_known, near
 from hypothesis import given
 from hypothesis import strategies as st
 from names import call
@@ -130,25 +128,6 @@ def test_values_are_compared_as_float64(kind):
 BEST = [f"{head}{name}" for head in ("", "threshold@") for name in ("max_f1", "max_f2", "max_f0.3", "max_f1.5")]
 BEST += [f"{head}{name}" for head in ("", "threshold@") for name in ("max_informedness", "min_cost1", "min_cost2.5")]
 BEST += [f"{head}max_{name}" for head in ("", "threshold@") for name in ("precision", "accuracy", "balanced_accuracy")]
-
-
-def test_weights_that_are_all_the_same_change_no_threshold(kind):
-    # Many thresholds are equally good, and 1/3 times a count is no short float.
-    truths = [int(bit) for number in range(1, 60) for bit in f"{number * number:012b}"]
-    data = pl.DataFrame({"q": [i // 12 for i in range(len(truths))], "relevant": truths})
-    data = data.with_columns(score=-(pl.int_range(pl.len()) % 12), w=pl.lit(1 / 3))
-    plain = kind.read(call(kind(data), "evaluate", metrics=BEST, by="q"))
-    weighed = kind.read(call(kind(data), "evaluate", metrics=BEST, by="q", weight="w"))
-    assert_same(weighed, plain)
-
-
-def test_an_informedness_far_below_the_rates_it_is_made_of():
-    # A miss, then a hit: 1e6 / P - 1e6 / (N - P), of 4000002 and 4000009.
-    totals = {"P": pl.lit(4000002.000000002), "N": pl.lit(8000011.000000008)}
-    data = ranked(0, 1).with_columns(w=pl.lit(1e6), **totals)
-    found = values(data, ["max_informedness"], weight="w", positives="P", rows="N")["max_informedness"]
-    p, n = Fraction(4000002.000000002), Fraction(8000011.000000008)
-    assert found == pytest.approx(float(10**6 / p - 10**6 / (n - p)), rel=1e-14, abs=0)
 
 
 RATIOS = ["0.2", "0.5", "1", "3", "10"]

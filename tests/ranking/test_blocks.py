@@ -9,7 +9,6 @@ from samples import SCORE_IDS, SCORES
 from frame_pr.inputs import equal_rows
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.metrics.cutoffs import Rank
 from frame_pr.ranking import sorting
 from frame_pr.ranking.block_numbers import numbered_rows, numbered_rows_lazily
 from frame_pr.ranking.blocks import blocks_of
@@ -107,35 +106,6 @@ def test_rows_that_are_counted_before_they_are_sorted_are_the_same_blocks(monkey
         found = blocks_of(ranked, each_row=each_row).collect()
         assert found.equals(expected)
         assert len(expected) == 300 or not each_row
-
-
-@pytest.mark.parametrize("drops", [False, True])
-@pytest.mark.parametrize("ties", ["threshold", "order"])
-@pytest.mark.parametrize("few", [False, True])
-@pytest.mark.parametrize("scores", [3, 40, 1000])
-def test_the_last_blocks_within_a_rank_are_steps(monkeypatch, scores, few, ties, drops):
-    number = pl.int_range(600)
-    rows = pl.select(number=number).select(
-        group=pl.col("number") % 7,
-        score=pl.when(pl.col("number") % 11 > 0).then(pl.col("number") * 7919 % scores),
-        truth=pl.col("number") % 17 == 0,
-        dropped=pl.col("number") % 5 == 0,
-        tie=pl.col("number"),
-        count=pl.col("number") % 3 + 1,
-    )
-    options = {"ties": ties, "unscored": "unretrieved", **({"count": "count"} if ties == "threshold" else {})}
-    ranked, _ = rows_of(rows, request_of("truth", "score", None, None, options))
-    ranked = replace(ranked, small=False, frame=rows.lazy(), key=replace(ranked.key, drops=drops))
-    monkeypatch.setattr(equal_rows, "_SAMPLES", (100 if few else 2**16,))
-    ranks = [Rank.parse(rank).of_group for rank in ("1", "20", "30%", "10000")]
-    steps = blocks_of(ranked, steps=True, ranks=ranks).collect()
-    blocks, k, n = blocks_of(ranked).collect(), pl.col("k"), pl.col("rows")
-    within = [k <= most for most in (1, 20, (3 * n + 9) // 10, 10_000)]
-    is_last = [k == k.filter(condition & pl.col("retrieved")).max().over("group") for condition in within]
-    expected = blocks.filter((pl.col("hits") > 0) | pl.col("last") | pl.any_horizontal(is_last))
-    columns = ["group", "threshold", "k", "tp", "rows"]
-    assert steps.select(columns).equals(expected.select(columns))
-    assert len(steps) < len(blocks) or scores == 3
 
 
 @pytest.mark.parametrize("weighted", [False, True])

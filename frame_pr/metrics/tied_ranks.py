@@ -1,0 +1,49 @@
+"""Sums over the ranks of tied rows, as lists of these ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import polars as pl
+
+LONGEST = 2**24
+"""The longest list of ranks. A row that stands for `count` rows may make a tie longer."""
+_ZERO = pl.Series([0.0])
+
+
+def discounts_of_ties(before: pl.Expr, upto: pl.Expr) -> pl.Expr:
+    """Return the sum of 1 / log2(rank + 1) over the ranks after `before`, up to `upto`; 0 for fewer than two ranks."""
+    return value_where(upto - before > 1, _discounts_of_ties, before=before, upto=upto)
+
+
+def value_where(condition: pl.Expr, value: Callable[[pl.DataFrame], pl.Series], **numbers: pl.Expr) -> pl.Expr:
+    """Compute a value from these numbers for the rows where the condition is true; it is 0 for all other rows.
+
+    Most blocks have one row, so lists of ranks are built only for the other blocks.
+    """
+
+    def values(column: pl.Series) -> pl.Series:
+        # The streaming engine calls this for every few thousand rows. Methods of a Series that run a query, such as
+        # `struct.field`, would take longer than everything else.
+        table = column.struct.unnest()
+        zeros, rows = _ZERO.new_from_index(0, len(table)), table.get_column("condition").arg_true()
+        return zeros.scatter(rows, value(table[rows])) if len(rows) else zeros
+
+    # The value is null if there is no rank, and no rank is no tie.
+    columns = {"condition": condition.fill_null(False), **numbers}
+    packed = pl.struct(column.alias(name) for name, column in columns.items())
+    return packed.map_batches(values, return_dtype=pl.Float64, is_elementwise=True)
+
+
+def refuse_long(ranks: pl.Series) -> None:
+    """Raise if a list of ranks would be too long."""
+    if (ranks > LONGEST).any():
+        raise ValueError(
+            f"more than {LONGEST} rows share a score: metrics of ranks take no longer ties, evaluate others"
+        )
+
+
+def _discounts_of_ties(runs: pl.DataFrame) -> pl.Series:
+    refuse_long(runs.get_column("upto") - runs.get_column("before"))
+    places = pl.int_ranges(pl.col("before") + 2, pl.col("upto") + 2)
+    return runs.select(places.list.eval(1 / pl.element().log(2)).list.sum()).to_series()
