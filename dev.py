@@ -35,17 +35,11 @@ TESTS = ("-m", "pytest", "--ignore=tests/peers", "--dist=loadgroup")
 FAST = (*TESTS, "tests", "README.md", "-m", "not slow")
 """The tests that are not marked `slow`, and the examples of README.md."""
 GENERATED = (
-    "docs/address.py",
     "docs/metrics.py",
     "docs/policies.py",
-    "docs/frame_support.py",
-    "docs/completion.py",
-    "docs/docstrings.py",
-    "docs/layers.py",
-    "docs/notebooks.py",
     "tests/public_surface.py",
 )
-"""The scripts that write pages, docstrings and snapshots from the code."""
+"""The scripts that write pages and snapshots from the code."""
 COMMANDS: dict[str, Callable[..., None]] = {}
 
 
@@ -139,7 +133,7 @@ def workflows() -> None:
 
 @command
 def generate() -> None:
-    """Rewrite the pages, docstrings and snapshots that follow from the code."""
+    """Rewrite the pages and snapshots that follow from the code."""
     python = install("dev")
     for script in GENERATED:
         run(python, script)
@@ -199,7 +193,7 @@ def package() -> None:
 
 @command
 def bench(*arguments: str) -> None:
-    """Measure and write docs/benchmarks.md: --quick prints it, for few rows; --full adds 10^8 and 10^9 rows."""
+    """Measure and write benchmarks/REPORT.md: --quick prints it, for few rows; --full adds 10^8 and 10^9 rows."""
     run(install("bench"), "-m", "benchmarks", *arguments)
 
 

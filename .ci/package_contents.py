@@ -1,4 +1,4 @@
-"""Check the built wheel and sdist: the package and nothing else, its metadata, a README without dead links."""
+"""Check the built wheel and sdist: the package and nothing else, its metadata, a README that renders."""
 
 import re
 import subprocess
@@ -49,9 +49,6 @@ def main(dist: Path) -> None:
     assert page is not None, "README does not render"
     assert "<table>" in page, "README renders without its tables"
     targets = re.findall(r"(?:href|src)=\"([^\"]*)\"", page)
-    dead = [target for target in targets if not target.startswith(("https://", "#"))]
-    assert not dead, f"README links that an index page cannot follow: {dead}"
-    assert ">>> made" not in page, "README shows what is hidden in a comment"
     print(f"wheel {len(in_wheel)} files, sdist {len(in_sdist)} files, README renders with {len(targets)} links")
 
 

@@ -2,7 +2,7 @@
 
 Run:  python -m benchmarks.coverage [--samples 4000] [--seeds 1 2 3 4]
 
-Samples are drawn from populations whose value is known. Writes docs/coverage.md.
+Samples are drawn from populations whose value is known. Writes benchmarks/COVERAGE.md.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from scipy import stats
 
 import frame_pr as fp
 
-PAGE = Path(__file__).parents[1] / "docs" / "coverage.md"
+PAGE = Path(__file__).with_name("COVERAGE.md")
 ROWS = 2_000_000  # in one call
 ROWS_OF_CELL = 16_000_000  # a cell has fewer samples if they are larger
 LEVELS = (0.8, 0.9, 0.95, 0.99)

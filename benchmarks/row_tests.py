@@ -2,7 +2,8 @@
 
 Run:  python -m benchmarks.row_tests [--samples 2000] [--seed 1]
 
-Prints the table of docs/howto/better.md. Negatives have normal scores, positives the same and a shift; the scores of a
+Prints the table of docs/significance-tests.md.
+Negatives have normal scores, positives the same and a shift; the scores of a
 row have a correlation of 0.5. Samples with fewer than two positives are left out.
 """
 

@@ -13,7 +13,7 @@ from benchmarks.peers import OURS
 from benchmarks.targets import LARGE, SMALL
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "benchmarks.md"
+PAGE = ROOT / "benchmarks" / "REPORT.md"
 SENTENCES = {
     ROOT / "README.md": (
         "Average precision of 10 million rows, in groups of 5 rows up to a single one, takes {ours} s on two cores. "

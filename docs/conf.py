@@ -1,20 +1,14 @@
 """The Sphinx site: `make docs` builds it into docs/_build. Its pages are Markdown, the reference is the docstrings."""
 
-import json
 import re
 import struct
-import tomllib
 from contextlib import redirect_stdout
 from doctest import DocTestParser
 from html import escape
 from importlib.metadata import version as version_of
 from io import StringIO
 from pathlib import Path
-from textwrap import indent, shorten
-from urllib.parse import urlsplit
-
-ROOT = Path(__file__).parents[1]
-ADDRESSES = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["frame_pr"]
+from textwrap import shorten
 
 project = "frame_pr"
 author = "The frame_pr developers"
@@ -28,20 +22,7 @@ extensions = [
     "sphinx.ext.autosummary",
     "sphinx_copybutton",
     "sphinx_design",
-    "sphinxext.rediraffe",
 ]
-# Pages that were merged into others: the former address leads to the present one, and keeps its anchor.
-rediraffe_redirects = {
-    "howto/detection.md": "for/detection.md",
-    "howto/lists.md": "for/recommenders.md",
-    "howto/monitoring.md": "for/pipelines.md",
-    "howto/samples.md": "how_sure.md",
-    "howto/search.md": "for/search.md",
-    "howto/segments.md": "howto/classifiers.md",
-    "howto/systems.md": "howto/better.md",
-    "recipes.md": "coming_from.md",
-    "scale.md": "howto/files.md",
-}
 exclude_patterns = ["_build"]
 templates_path = ["_templates"]
 nitpicky = True
@@ -56,9 +37,6 @@ myst_enable_extensions = ["colon_fence"]
 # fences.
 myst_fence_as_directive = ["math"]
 html_math_renderer = "mathml"
-# Where the site is, once it has an address: for canonical links, and for the styles of the page of a missing address.
-html_baseurl = ADDRESSES["documentation"] and ADDRESSES["documentation"] + "/"
-
 # The signature names the parameters, the table below it says what they are.
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
@@ -93,22 +71,14 @@ html_copy_source = False
 html_favicon = html_logo = "_static/logo.svg"
 html_last_updated_fmt = "%Y-%m-%d"
 html_search_scorer = str(Path(__file__).with_name("search.js"))
-html_sidebars = {page: [] for page in ("tutorial", "gallery", "words")}  # sections of one page
+html_sidebars = {page: [] for page in ("tutorial", "gallery", "glossary")}  # sections of one page
 html_theme_options = {
     "navigation_with_keys": False,
-    "header_links_before_dropdown": 9,  # all of them
+    "header_links_before_dropdown": 6,
     "footer_start": ["copyright", "version"],
     "footer_end": ["last-updated"],
     "logo": {"text": project, "alt_text": ""},  # the version is in the footer: there is no room on a phone
 }
-if ADDRESSES["repository"]:
-    forge, owner, name = ADDRESSES["repository"].rsplit("/", 2)
-    html_context |= {"github_url": forge, "github_user": owner, "github_repo": name}
-    html_context |= {"github_version": "main", "doc_path": "docs"}
-    html_theme_options |= {"github_url": ADDRESSES["repository"], "use_edit_page_button": True}
-
-# By page: the former anchor of a heading, and the present one.
-RENAMED = json.loads(Path(__file__).with_name("renamed.json").read_text(encoding="utf-8"))
 
 
 def setup(app):
@@ -118,11 +88,8 @@ def setup(app):
     app.connect("autodoc-process-docstring", _list_options, priority=100)
     app.connect("autodoc-process-docstring", _describe_data, priority=100)
     app.connect("autodoc-process-docstring", _show_plot, priority=100)
-    app.connect("autodoc-process-docstring", _group_parameters, priority=900)  # after it
-    app.connect("builder-inited", _draw_table)
     app.connect("builder-inited", _write_slider)
     app.connect("doctree-read", _index_words)
-    app.connect("doctree-read", _keep_anchors)
     app.connect("html-page-context", _describe)
     app.connect("html-page-context", _link_code)
     app.connect("build-finished", _list_pages)
@@ -198,45 +165,6 @@ def _show_plot(_app, what, name, _object, _options, lines):
         lines[1:1] = [*image, "", "The :doc:`gallery </gallery>` has a plot for each option, with its code."]
 
 
-# How the page of `plot` groups its parameters; those that are named nowhere are of the last group.
-GROUPS = {
-    "Most used": ["by", "average", "facet", "mark", "threshold"],
-    "Data": ["frame", "truth", "score", "positive", r"\*\*options"],
-    "Axes": ["x", "y", "xscale", "yscale", "ax", "figure"],
-    "Panels and averages": ["spread", "max_groups", "order"],
-    "Marks": ["rectangles", "interpolated", "points", "k", "recall", "iso_f", "beta", "threshold_labels", "baseline"],
-    "Style": [],
-}
-
-
-def _pictures_of_options():
-    """By option of `plot`: the first picture of the gallery that shows it, and its description."""
-    page = Path(__file__).with_name("gallery.md").read_text(encoding="utf-8")
-    pictures = {}
-    for description, picture, code in re.findall(r"(?ms)^!\[([^]]*)\]\((\S*?\.svg)\)\n\n```pycon\n(.*?)```", page):
-        for call, key in re.findall(r"(\w+)=|\"(\w+)\": ", code) if ".pr.plot(" in code else ():
-            pictures.setdefault(call or key, (picture, description))
-    return pictures
-
-
-def _group_parameters(_app, _what, name, _object, _options, lines):
-    """Group the many parameters of `plot`, of which numpydoc has made a list by now."""
-    if name != "frame_pr.plot":
-        return
-    start = lines.index(":Parameters:") + 1
-    end = next(row for row in range(start, len(lines)) if lines[row].startswith(":"))
-    entries = re.split(r"(?m)^(?=    \*\*|    \S)", "\n".join(lines[start:end]).strip("\n"))
-    named = {re.match(r" *\**(.*?)\**( : .*)?\n", entry)[1]: entry for entry in entries if entry.strip()}
-    for option, (picture, description) in _pictures_of_options().items():
-        if option in named:
-            image = f".. image:: ../{picture}\n    :alt: {description}\n    :class: option"
-            named[option] = f"{named[option].rstrip()}\n\n{indent(image, ' ' * 8)}\n"
-    grouped = {group: [named.pop(one) for one in names if one in named] for group, names in GROUPS.items()}
-    grouped["Style"] = list(named.values())
-    text = [f"    .. rubric:: {group}\n\n" + "\n".join(entries) for group, entries in grouped.items()]
-    lines[start:end] = ["", *"\n\n".join(text).split("\n"), ""]
-
-
 def _names_of_examples(page, end):
     """The names that the examples of a page define, up to this text."""
     lines, names = Path(__file__).with_name(page).read_text(encoding="utf-8").partition(end)[0], {}
@@ -253,40 +181,25 @@ def _write_made(name, html):
     place.write_text(html, encoding="utf-8")
 
 
-def _draw_table(_app):
-    """The styled table of the page of reports, by the lines of that page."""
-    html = _names_of_examples("reports.md", "```{raw}")["html"]
-    # Where it scrolls, on a phone, it must be reached by keys.
-    _write_made("report.html", html.replace("<div ", '<div tabindex="0" ', 1))
-
-
 def _write_slider(_app):
     """The rows of the curve that `slider.js` draws, of the ten images of the page of definitions."""
-    images = _names_of_examples("numbers.md", "## Precision and recall")["images"]
+    images = _names_of_examples("metric-definitions.md", "## Precision and recall")["images"]
     curve = images.pr.curve("airplane", "score", figures="f1")
     rows = curve.select("threshold", "tp", "fp", "fn", "precision", "recall", "f1").write_json()
     _write_made("slider.html", f'<div class="threshold-slider" data-curve="{escape(rows)}"></div>\n')
 
 
 def _index_words(app, doctree):
-    """Each name in a heading of the page Words is an entry of the index, which the search puts first."""
+    """Each name in a heading of the glossary is an entry of the index, which the search puts first."""
     from docutils import nodes  # here, as the tests read this file where Sphinx is not
     from sphinx import addnodes
 
-    if app.env.docname == "words":
+    if app.env.docname == "glossary":
         for section in list(doctree.findall(nodes.section))[1:]:
             names = section[0].astext().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split(", ")
             section.insert(
                 0, addnodes.index(entries=[("single", name, section["ids"][0], "main", None) for name in names])
             )
-
-
-def _keep_anchors(app, doctree):
-    """A heading that was renamed keeps its former anchor, which links from elsewhere may use."""
-    from docutils import nodes
-
-    for section in doctree.findall(nodes.section):
-        section["ids"] += [old for old, new in RENAMED.get(app.env.docname, {}).items() if section.get("slug") == new]
 
 
 DESCRIPTIONS = {}
@@ -302,7 +215,7 @@ def _describe(app, page, _template, context, doctree):
     if not paragraph:
         return
     if page == "404":  # shown at any depth, so its links start from the root
-        context["metatags"] += f'<base href="{urlsplit(app.config.html_baseurl).path or "/"}" />\n'
+        context["metatags"] += '<base href="/" />\n'
     if page == "index":
         context["title"] = "Ranking and classification metrics for polars and pandas"
     text = shorten(paragraph.astext(), 200, placeholder=" ...")

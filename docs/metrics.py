@@ -1,15 +1,18 @@
-"""Write docs/metrics.md, the table of metrics, from the code that computes them: `python docs/metrics.py`."""
+"""Write the names of metrics from the code that computes them: `python docs/metrics.py`.
+
+It writes the page docs/metric-names.md, and frame_pr/metrics/completion.py, the names that editors complete.
+"""
 
 from pathlib import Path
 
 from frame_pr.metrics import rates
-from frame_pr.metrics.names import FAMILIES
+from frame_pr.metrics.names import FAMILIES, HEADS, is_metric
 
-TARGET = Path(__file__).with_suffix(".md")
+ROOT = Path(__file__).parents[1]
 HEAD = """# List of metrics
 
 These are the names of metrics that `evaluate` accepts. Result columns have the same names. [Metric
-definitions](numbers.md) explains the formulas with examples.
+definitions](metric-definitions.md) explains the formulas with examples.
 
 - N is the number of rows of a group, and P the number of its positives.
 - A threshold selects the k rows with at least this score. tp of them are positive.
@@ -26,6 +29,24 @@ rows, the missing rows count as negatives. A metric is null if its denominator i
 """
 FOOT = """
 `docs/metrics.py` writes this page from the code.
+"""
+
+RANKS = ("@10", "@10%", "@10/min")
+LIMITS = ("@recall=0.8", "@precision=0.9", "@fpr=0.1", "@specificity=0.9", "@npv=0.9")
+CUTS = ("", *RANKS, "@threshold=0.5", *LIMITS)
+MODULE_HEAD = '''"""Names of metrics, for editors to complete; any other text may be one as well.
+
+Made by `docs/metrics.py`.
+"""
+
+from typing import Literal, TypeAlias
+
+MetricName: TypeAlias = (
+    Literal[
+'''
+MODULE_TAIL = """    ]
+    | str
+)
 """
 
 
@@ -47,5 +68,12 @@ def _table(title: str, rows: list[tuple[str, str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def completion() -> str:
+    """The whole module of names for editors."""
+    names = dict.fromkeys(f"{head}{cut}" for head in HEADS for cut in CUTS if is_metric(f"{head}{cut}"))
+    return MODULE_HEAD + "".join(f'        "{name}",\n' for name in names) + MODULE_TAIL
+
+
 if __name__ == "__main__":
-    TARGET.write_text(page(), encoding="utf-8")
+    (ROOT / "docs" / "metric-names.md").write_text(page(), encoding="utf-8")
+    (ROOT / "frame_pr" / "metrics" / "completion.py").write_text(completion(), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Write docs/policies.md, which option goes with what, from the tables of refusals: `python docs/policies.py`.
+"""Write docs/options.md, which option goes with what, from the tables of refusals: `python docs/policies.py`.
 
 `tests/test_refusals.py` calls every function with every option, and holds the page to the code.
 """
@@ -19,7 +19,7 @@ from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import Rank
 from frame_pr.metrics.names import FAMILIES, GRADED_COLUMNS, metric
 
-TARGET = Path(__file__).with_suffix(".md")
+TARGET = Path(__file__).with_name("options.md")
 HEAD = """# Options supported by each metric and function
 
 Which function and which metric accepts which option. `Policies`, in the [API reference](reference.md#classes),
@@ -33,12 +33,12 @@ METRICS = """
 
 """
 ELSEWHERE = """
-## Two options together, frames in parts, expressions
+## Combinations that are not allowed
 
 - These options exclude each other: {pairs}. `tie_break_descending=` needs `tie_break=`.
 - With `gain=`, only `dcg` and `ndcg` accept `ties="optimistic"` and `ties="pessimistic"`. With `count=`, `curve` and
   `average_curve` do not accept them. `statistics="weighted"` does not accept thresholds.
-- Frames [in parts](howto/files.md#data-larger-than-memory), Spark frames and Dask frames do not accept `ties="order"`.
+- Frames [in parts](lazy-frames-and-files.md), Spark frames and Dask frames do not accept `ties="order"`.
 - Expressions, `pl.col("score").pr`, accept only `ascending=`.
 
 `docs/policies.py` writes this page from the tables of options in the code. A test calls every function with every

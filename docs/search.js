@@ -1,6 +1,6 @@
 /* How the search of the site orders what it finds; it is part of a file that follows Sphinx's searchtools.js. */
 
-const builders = ["benchmarks", "changelog", "contributing", "design"];
+const builders = ["stability"];
 
 Scorer.score = (result) => {
   const [docname, , anchor, , score, , kind] = result;
@@ -12,8 +12,8 @@ Scorer.score = (result) => {
         if (docnames[file] === docname && `#${id}` === anchor) result[1] += ` > ${heading}`;
   }
   // What is written for those who build the package comes last, and so do all words without the one that was asked for.
-  const last = kind === "text" ? [...builders, "words"] : builders;
-  return last.includes(docname) || docname.startsWith("decisions/") ? score - 1000 : score;
+  const last = kind === "text" ? [...builders, "glossary"] : builders;
+  return last.includes(docname) ? score - 1000 : score;
 };
 
 // A word is no part of another word: "rag" is not in "average". Sphinx looks for parts where an index lacks the word,

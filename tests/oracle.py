@@ -1,4 +1,4 @@
-"""Every metric of one group under every policy, in exact fractions, from docs/numbers.md and docs/metrics.md alone."""
+"""Every metric of one group under every policy, in exact fractions, by docs/metric-definitions.md alone."""
 
 from fractions import Fraction
 from functools import partial

@@ -1,6 +1,6 @@
 """Names of metrics, for editors to complete; any other text may be one as well.
 
-Made by `docs/completion.py`; a test holds this file to it.
+Made by `docs/metrics.py`.
 """
 
 from typing import Literal, TypeAlias

@@ -315,7 +315,7 @@ def test_a_missing_extra_is_one_sentence():
 
 # the guide ----------------------------------------------------------------------------------------------------------
 
-GUIDE = (Path(__file__).parents[2] / "docs" / "engines.md").read_text(encoding="utf-8")
+GUIDE = (Path(__file__).parents[2] / "docs" / "spark-dask.md").read_text(encoding="utf-8")
 
 
 def code_of(section: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""The tables of docs/coming_from.md: each row is run by the tool that it names, on data of every sort."""
+"""The tables of docs/migration.md: each row is run by the tool that it names, on data of every sort."""
 
 import math
 import re
@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from searches import RELEVANT, as_dicts, joined, search, trec_eval
 
-PAGE = (Path(__file__).parents[2] / "docs" / "coming_from.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "migration.md").read_text(encoding="utf-8")
 SECTIONS = dict(part.split("\n", 1) for part in PAGE.split("\n## ")[1:])
 # tests/peers/test_recommenders.py runs the next three where they are installed.
 NOT_RUN = {"RecTools", "RePlay", "Implicit", "recommenders", "yardstick", "Metrics without a name in frame_pr"}

@@ -1,4 +1,4 @@
-"""The recipes of docs/coming_from.md for classifiers, against the tools themselves, or what they have published."""
+"""The recipes of docs/migration.md for classifiers, against the tools themselves, or what they have published."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The recipes of docs/coming_from.md for object detection, against the tools themselves, or their published values."""
+"""The recipes of docs/migration.md for object detection, against the tools themselves, or their published values."""
 
 import contextlib
 import io

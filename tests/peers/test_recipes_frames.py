@@ -1,4 +1,4 @@
-"""The recipes of docs/howto/files.md for what makes frames."""
+"""The recipes of docs/lazy-frames-and-files.md for what makes frames."""
 
 import ast
 import re
@@ -9,7 +9,7 @@ import pytest
 
 import frame_pr as fp
 
-PAGE = Path(__file__).parents[2] / "docs" / "howto" / "files.md"
+PAGE = Path(__file__).parents[2] / "docs" / "lazy-frames-and-files.md"
 
 
 def test_duckdb():
