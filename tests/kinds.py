@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 
 
 @dataclass(frozen=True)
@@ -45,4 +46,5 @@ KINDS = [
         lambda data: data.to_pandas(use_pyarrow_extension_array=True),
         pl.from_pandas,
     ),
+    Kind("arrow", pa.Table, pl.DataFrame.to_arrow, pl.DataFrame),
 ]
