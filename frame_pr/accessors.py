@@ -260,8 +260,9 @@ def partitioned(
     partitions : int, optional
         Number of parts, in place of `memory_budget`: at most 10,000, because each part needs a file and about 20 ms.
     directory : path, optional
-        Directory for the parts. They are written into a new directory in it, which is removed at the end, also after an
-        error or an interrupt. Default: the temporary directory of the system.
+        Directory for the parts. They are written into a new directory in it, `frame_pr-<process>-...`, which is removed
+        at the end, also after an error or Ctrl-C; SIGTERM and SIGKILL leave it. Default: the temporary directory of the
+        system.
     progress : bool
         Whether to print the number of parts and the disk space that they may need to standard error, and a progress bar
         if tqdm is installed.

@@ -7,12 +7,10 @@ import math
 import os
 import re
 import shutil
-import signal
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -368,7 +366,6 @@ def _width(dtype: pl.DataType) -> int:
     return {pl.Boolean: 1, pl.Date: 4, pl.Datetime: 8, pl.Duration: 8, pl.Time: 8}.get(dtype.base_type(), 24)
 
 
-_FATAL = (signal.SIGTERM, signal.SIGHUP) if os.name == "posix" else ()
 _QUIET_PAUSES = 15  # Pauses of 0.02 s in which no writer recreates the folder.
 # Windows reports a full disk as ERROR_HANDLE_DISK_FULL (39) or ERROR_DISK_FULL (112).
 _SYSTEM_CODES = {39: errno.ENOSPC, 112: errno.ENOSPC} if os.name == "nt" else {}
@@ -381,90 +378,31 @@ _WRITE_ERRORS = {
 
 @contextmanager
 def part_folder(directory: str | Path | None) -> Iterator[Path]:
-    """Create a folder in this directory, or in the system's directory of temporary files, and remove it at the end."""
+    """Create a folder in this directory, or in the system's directory of temporary files, and remove it at the end.
+
+    Its name has the number of the process, so that a user knows whose it is if a signal ends the process.
+    """
     parent = gettempdir() if directory is None else str(directory)
     try:
         parent.encode()
-        temporary = TemporaryDirectory(prefix="frame_pr-", dir=parent, ignore_cleanup_errors=True)
+        temporary = TemporaryDirectory(prefix=f"frame_pr-{os.getpid()}-", dir=parent, ignore_cleanup_errors=True)
     except UnicodeEncodeError:
         reason = "polars writes only to paths in UTF-8; rename the directory, or take another one with directory="
         raise OSError(errno.EILSEQ, f"no parts can be written to the directory: {reason}", parent) from None
     except OSError as error:
         raise OSError(error.errno, f"no parts can be written to the directory: {error.strerror}", parent) from None
     try:
-        with temporary as name, _removed_on_signals(name):
+        with temporary as name:
             yield Path(name)
     except BaseException:
-        # In a thread, which a second Ctrl-C does not stop.
-        removing = threading.Thread(target=_remove, args=(temporary.name,))
-        removing.start()
-        removing.join()
+        _remove_again(temporary.name)
         raise
 
 
-def _remove(folder: str) -> None:
-    """Remove a folder, although polars threads may write to it for a moment after the call.
-
-    They would recreate the folder, so a file takes its name until they have finished.
-    """
+def _remove_again(folder: str) -> None:
+    """Remove a folder until it stays away: after an error, threads of polars may write to it for a moment."""
     pauses = 0
     while pauses < _QUIET_PAUSES:
-        pauses += 1
-        if os.path.isdir(folder):
-            pauses = 0
-            shutil.rmtree(folder, ignore_errors=True)
-        with suppress(OSError):
-            os.close(os.open(folder, os.O_CREAT | os.O_EXCL))
+        pauses = 0 if os.path.isdir(folder) else pauses + 1
+        shutil.rmtree(folder, ignore_errors=True)
         time.sleep(0.02)
-    with suppress(OSError):
-        os.unlink(folder)
-
-
-@contextmanager
-def _removed_on_signals(folder: str) -> Iterator[None]:
-    """Remove the folder before a signal ends the process.
-
-    A thread that the signal wakes does this: a Python handler would wait until polars returns. If the caller handles
-    signals in any way, leave that as it is.
-    """
-    numbers = [number for number in _FATAL if signal.getsignal(number) == signal.SIG_DFL]
-    if not numbers or threading.current_thread() is not threading.main_thread() or _is_woken_by_signals():
-        yield
-        return
-    read_end, write_end = os.pipe()
-    os.set_blocking(write_end, False)
-    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
-    ending = threading.Event()
-    threading.Thread(target=_watch, args=(read_end, numbers, folder, ending), daemon=True).start()
-    for number in numbers:
-        signal.signal(number, _wake)
-    try:
-        yield
-    finally:
-        while ending.is_set():  # The thread ends the process after it has removed the folder.
-            time.sleep(0.02)
-        for number in numbers:
-            signal.signal(number, signal.SIG_DFL)
-        signal.set_wakeup_fd(-1)
-        os.close(write_end)
-
-
-def _is_woken_by_signals() -> bool:
-    """Return whether signals wake other code, such as an event loop."""
-    descriptor = signal.set_wakeup_fd(-1)
-    signal.set_wakeup_fd(descriptor)
-    return descriptor != -1
-
-
-def _wake(*_: object) -> None:
-    """Handle a signal by doing nothing: the thread does the work."""
-
-
-def _watch(read_end: int, numbers: Sequence[int], folder: str, ending: threading.Event) -> None:
-    """Wait for one of these signals. Then remove the folder and end the process."""
-    with open(read_end, "rb", buffering=0) as signals:
-        while number := signals.read(1):
-            if number[0] in numbers:
-                ending.set()
-                _remove(folder)
-                os._exit(128 + number[0])
