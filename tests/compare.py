@@ -19,9 +19,10 @@ def assert_same(left: pl.DataFrame, right: pl.DataFrame, *, dtypes: bool = True)
     assert_frame_equal(left, right, check_dtypes=dtypes, rel_tol=0, abs_tol=1e-12)
 
 
-def assert_known(kind, data: pl.DataFrame, name: str, value, **policies) -> None:
-    """The metric of one group, on a frame of this kind; on polars as an expression, too."""
+def assert_known(*arguments, **policies) -> None:
+    """The metric of one group, as a call and as an expression: `assert_known(data, name, value)`."""
+    data, name, value = arguments[-3:]
     value = value if value is None else near(float(value))
-    assert kind.read(fp.evaluate(kind(data), name, "relevant", "score", **policies)).item() == value, name
-    if kind.name == "polars" and not policies:
+    assert fp.evaluate(data, name, "relevant", "score", **policies).item() == value, name
+    if not policies:
         assert data.select(pl.col("score").pr.metric("relevant", name)).item() == value, name

@@ -70,15 +70,15 @@ KNOWN = [
 
 
 @pytest.mark.parametrize(("data", "name", "value"), KNOWN, ids=[f"{name}={value}" for _, name, value in KNOWN])
-def test_known_answer(kind, data, name, value):
-    result = kind.read(fp.evaluate(kind(data), name, "relevant", "score"))
+def test_known_answer(data, name, value):
+    result = fp.evaluate(data, name, "relevant", "score")
     assert result.columns == [name]
     assert result.item() == near(value)
 
 
-def test_the_methods_name_their_columns(kind):
+def test_the_methods_name_their_columns():
     def columns(function, **options):
-        return kind.read(call(kind(TEN), function, **options)).columns
+        return call(TEN, function, **options).columns
 
     assert columns("average_precision") == ["average_precision"]
     assert columns("interpolated_average_precision") == ["interpolated_average_precision"]
@@ -91,7 +91,7 @@ def test_the_methods_name_their_columns(kind):
     assert columns("average_precision_at_k", k=3, divisor="positives") == ["average_precision@3/positives"]
 
 
-def test_no_positives_is_null_or_what_undefined_says(kind):
+def test_no_positives_is_null_or_what_undefined_says():
     data = pl.DataFrame({"q": ["a", "a", "b"], "relevant": [1, 0, 0], "score": [2, 1, 1]})
     for function, given in [
         ("average_precision", {}),
@@ -101,9 +101,9 @@ def test_no_positives_is_null_or_what_undefined_says(kind):
         ("average_precision_at_k", {"k": 2, "divisor": "positives"}),
         ("average_precision_at_k", {"k": 2, "divisor": "hits"}),
     ]:
-        assert kind.read(call(kind(data), function, by="q", **given)).rows() == [("a", 1.0), ("b", None)]
-        assert kind.read(call(kind(data), function, by="q", undefined=0.0, **given)).rows() == [("a", 1.0), ("b", 0.0)]
-        assert kind.read(call(kind(data), function, by="q", undefined=1, **given)).rows() == [("a", 1.0), ("b", 1.0)]
+        assert call(data, function, by="q", **given).rows() == [("a", 1.0), ("b", None)]
+        assert call(data, function, by="q", undefined=0.0, **given).rows() == [("a", 1.0), ("b", 0.0)]
+        assert call(data, function, by="q", undefined=1, **given).rows() == [("a", 1.0), ("b", 1.0)]
 
 
 @pytest.mark.parametrize("points", [11, 101])

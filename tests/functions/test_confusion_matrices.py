@@ -24,8 +24,8 @@ def squares(table, *columns):
     return [[table[column].to_list()[3 * i : 3 * i + 3] for i in range(3)] for column in columns]
 
 
-def test_known(kind):
-    table = kind.read(kind(IMAGES).pr.confusion_matrix("shown", "predicted")).fill_nan(None)
+def test_known():
+    table = IMAGES.pr.confusion_matrix("shown", "predicted").fill_nan(None)
     assert table["truth"].to_list() == ["cat"] * 3 + ["dog"] * 3 + ["owl"] * 3
     assert table["prediction"].to_list() == CLASSES * 3
     rows, of_truth, of_prediction = squares(table, "rows", "of_truth", "of_prediction")
@@ -36,17 +36,17 @@ def test_known(kind):
     assert of_prediction == [[near(F(2, 3)), 0, None], [near(F(1, 3)), 0.5, None], [0, 0.5, None]]
 
 
-def test_weights(kind):
-    table = kind.read(kind(IMAGES).pr.confusion_matrix("shown", "predicted", weight="n"))
+def test_weights():
+    table = IMAGES.pr.confusion_matrix("shown", "predicted", weight="n")
     assert squares(table, "rows") == [[[2, 0, 0], [2, 1, 0], [0, 3, 0]]]
     assert table.schema["rows"] == pl.Int64
     floats = IMAGES.with_columns(n=pl.col("n") / 2).pr.confusion_matrix("shown", "predicted", weight="n")
     assert squares(floats, "rows") == [[[1, 0, 0], [1, 0.5, 0], [0, 1.5, 0]]]
 
 
-def test_groups_have_all_pairs(kind):
+def test_groups_have_all_pairs():
     data = IMAGES.with_columns(day=pl.Series([2, 2, 1, 1, 1]))
-    table = kind.read(kind(data).pr.confusion_matrix("shown", "predicted", by="day"))
+    table = data.pr.confusion_matrix("shown", "predicted", by="day")
     assert table["day"].to_list() == [1] * 9 + [2] * 9
     # Day 1: a cat, an owl taken for a dog, a dog. Day 2: a cat, and a dog taken for one.
     assert squares(table.filter(day=1), "rows") == [[[1, 0, 0], [0, 1, 0], [0, 1, 0]]]
@@ -154,9 +154,9 @@ WORDS = pl.DataFrame({"truth": ["cat", "dog", "cat", "dog"], "prediction": ["CAT
         WORDS.with_columns(truth=pl.Series([0.8, 0.3, 0.6, 0.1]), prediction=pl.Series([0.25, 0.7, 0.45, 0.9])),
     ],
 )
-def test_labels_that_have_none_in_common(kind, frame):
+def test_labels_that_have_none_in_common(frame):
     with pytest.raises(ValueError, match="prediction column 'prediction' shares no label with truth column 'truth'"):
-        kind.read(fp.confusion_matrix(kind(frame), "truth", "prediction"))
+        fp.confusion_matrix(frame, "truth", "prediction")
 
 
 @pytest.mark.parametrize(
@@ -172,12 +172,12 @@ def test_labels_that_have_none_in_common(kind, frame):
         (WORDS.clear(), {}),
     ],
 )
-def test_labels_that_may_all_be_wrong(kind, frame, given):
-    kind.read(fp.confusion_matrix(kind(frame), "truth", "prediction", **given))
+def test_labels_that_may_all_be_wrong(frame, given):
+    fp.confusion_matrix(frame, "truth", "prediction", **given)
 
 
-def test_probabilities_as_labels(kind):
+def test_probabilities_as_labels():
     # Of two classes, each probability is also one of the other column.
     both = WORDS.with_columns(truth=pl.Series([0.9, 0.1, 0.7, 0.3]), prediction=pl.Series([0.1, 0.9, 0.3, 0.7]))
     with pytest.warns(fp.DataWarning, match="column 'truth' holds .* look like probabilities"):
-        kind.read(fp.confusion_matrix(kind(both), "truth", "prediction"))
+        fp.confusion_matrix(both, "truth", "prediction")

@@ -22,8 +22,8 @@ CALL = {"truth": "y", "score": "s", "by": "q"}
 CUTS = pl.DataFrame({"q": ["tea", "ink", "pen", "none"], "cut": [0.6, 0.4, None, 0.1]})
 
 
-def test_several_thresholds(kind):
-    table = kind.read(kind(RUN).pr.confusion(**CALL, threshold=[0.25, 0.5, 0.75])).fill_nan(None)
+def test_several_thresholds():
+    table = RUN.pr.confusion(**CALL, threshold=[0.25, 0.5, 0.75]).fill_nan(None)
     assert table.select("q", "threshold", "k", "tp").rows() == [
         *[("ink", 0.25, 4, 2), ("ink", 0.5, 2, 1), ("ink", 0.75, 2, 1)],
         *[("pen", 0.25, 1, 0), ("pen", 0.5, 0, 0), ("pen", 0.75, 0, 0)],
@@ -34,8 +34,8 @@ def test_several_thresholds(kind):
     assert table.filter(threshold=0.75)["recall"].to_list() == [0.5, None, 0]
 
 
-def test_shares_of_the_rows(kind):
-    table = kind.read(kind(RUN).pr.confusion(**CALL, k=["25%", "70%"]))
+def test_shares_of_the_rows():
+    table = RUN.pr.confusion(**CALL, k=["25%", "70%"])
     # A quarter of four rows is 1 and 70 % are 3, rounded up; of two rows 1 and 2.
     assert table.select("q", "share", "k", "tp").rows() == [
         *[("ink", 0.25, 1, 0), ("ink", 0.7, 3, 1)],
@@ -70,8 +70,8 @@ def test_thresholds_without_groups_and_of_whole_numbers():
     assert data.pr.confusion("y", "s", threshold=[5, 2.5]).schema["threshold"] == pl.Float64
 
 
-def test_several_ranks(kind):
-    table = kind.read(kind(RUN).pr.confusion(**CALL, k=[1, 3]))
+def test_several_ranks():
+    table = RUN.pr.confusion(**CALL, k=[1, 3])
     assert "threshold" not in table.columns
     assert table.select("q", "k", "tp").rows() == [
         *[("ink", 1, 0.0), ("ink", 3, 1.0), ("pen", 1, 0.0), ("pen", 3, 0.0), ("tea", 1, 1.0), ("tea", 3, 2.0)]
@@ -106,8 +106,8 @@ def test_wrong_cuts(cut, message):
         RUN.pr.confusion(**CALL, **cut)
 
 
-def test_means_over_groups(kind):
-    table = kind.read(kind(RUN).pr.confusion(**CALL, threshold=0.5, mean_over="q", statistics=["mean", "max"]))
+def test_means_over_groups():
+    table = RUN.pr.confusion(**CALL, threshold=0.5, mean_over="q", statistics=["mean", "max"])
     # ink 1 of 2, tea 2 of 3, and pen predicts nothing.
     row = table.row(0, named=True)
     assert row["groups"] == 3
@@ -147,9 +147,9 @@ def test_macro_figures_of_predicted_classes():
 
 
 @pytest.mark.parametrize("by_column", [False, True])
-def test_a_threshold_for_each_group(kind, by_column):
+def test_a_threshold_for_each_group(by_column):
     data = RUN.join(CUTS, on="q", how="left", maintain_order="left") if by_column else RUN
-    table = kind.read(kind(data).pr.confusion(**CALL, threshold="cut" if by_column else kind(CUTS))).fill_nan(None)
+    table = data.pr.confusion(**CALL, threshold="cut" if by_column else CUTS).fill_nan(None)
     assert table.columns[:3] == ["q", "threshold", "k"]
     # ink .4: .9, .8, .4 with one hit of 2; tea .6: .7, .6 with two hits of 3; of pen nobody knows.
     known = [
@@ -160,9 +160,9 @@ def test_a_threshold_for_each_group(kind, by_column):
     assert table.select("q", "threshold", "k", "tp", "precision", "recall", "f1", "prevalence").rows() == known
 
 
-def test_means_over_groups_that_have_thresholds_of_their_own(kind):
-    call = {"threshold": kind(CUTS), "mean_over": "q", "statistics": ["mean", "weighted", "defined"]}
-    found = kind.read(kind(RUN).pr.confusion(**CALL, **call)).row(0, named=True)
+def test_means_over_groups_that_have_thresholds_of_their_own():
+    call = {"threshold": CUTS, "mean_over": "q", "statistics": ["mean", "weighted", "defined"]}
+    found = RUN.pr.confusion(**CALL, **call).row(0, named=True)
     # As in the table above: of pen, whose threshold is null, nothing is counted.
     assert [found[name] for name in ("groups", "defined_k", "undefined_k", "undefined_f1")] == [3, 2, 1, 1]
     assert found["mean_k"] == near(F(5, 2))

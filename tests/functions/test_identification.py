@@ -26,9 +26,9 @@ def matches(found: pl.DataFrame) -> pl.DataFrame:
     return found[:end]
 
 
-def test_the_first_match_is_a_call_that_gives_the_number(kind):
+def test_the_first_match_is_a_call_that_gives_the_number():
     # (1 + 1 + 3/4 + 4/6 + 5/10) / 5 = 47/60
-    found = kind.read(kind(TEN).pr.identify(0.7833, "relevant", "score"))
+    found = TEN.pr.identify(0.7833, "relevant", "score")
     first = found.row(0, named=True)
     assert first["value"] == pytest.approx(47 / 60)
     assert first["digits"] == 4

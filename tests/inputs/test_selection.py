@@ -84,8 +84,8 @@ AT_ONCE = [
 
 
 @pytest.mark.parametrize(("given", "error", "message"), AT_ONCE, ids=[message[:40] for _, _, message in AT_ONCE])
-def test_what_the_schema_shows_is_an_error_at_once(kind, given, error, message):
-    frame = kind(GOOD)
+def test_what_the_schema_shows_is_an_error_at_once(given, error, message):
+    frame = GOOD
     # The dtypes of pandas are read as the nearest of polars.
     message = re.escape(message).replace("which\\ is\\ Int64", "which is [a-zA-Z]?[iI]nt")
     message = message.replace("is\\ String", "is (String|str|string|object|large_string.*)")
@@ -104,12 +104,12 @@ def test_a_score_that_is_no_number(score):
 
 
 @pytest.mark.parametrize("function", ["average_precision", "curve", "evaluate", "confusion", "report"])
-def test_a_key_named_like_a_result_column(kind, function):
+def test_a_key_named_like_a_result_column(function):
     columns = {"average_precision": "average_precision", "curve": "recall", "evaluate": "rows", "confusion": "fn"}
     name = columns.get(function, "average_precision_lift")
     given = {"evaluate": {"metrics": ["rows"]}, "confusion": {"k": 2}}.get(function, {})
     with pytest.raises(ValueError, match=f"by column '{name}' is named like a result column: rename it before"):
-        call(kind(GOOD.rename({"query": name})), function, by=name, **given)
+        call(GOOD.rename({"query": name}), function, by=name, **given)
 
 
 def test_expressions_that_do_not_fit():

@@ -19,14 +19,14 @@ LOOKS = 'looks like one that tally made.*give count="count"'
 
 
 @pytest.mark.parametrize("by", [None, "q", ["q", "day"]])
-def test_a_tally_without_count_is_an_error(kind, by):
-    frame = kind(DAILY)
+def test_a_tally_without_count_is_an_error(by):
+    frame = DAILY
     with pytest.raises(ValueError, match=LOOKS):
-        kind.read(fp.evaluate(frame, AP, "y", "s", by=by))
-    counted = kind.read(fp.evaluate(frame, ["rows", AP], "y", "s", by=by, count="count"))
+        fp.evaluate(frame, AP, "y", "s", by=by)
+    counted = fp.evaluate(frame, ["rows", AP], "y", "s", by=by, count="count")
     assert counted["rows"].sum() == 12
     # Without the column, the rows of the tally are what they are: rows.
-    alone = kind.read(fp.evaluate(kind(DAILY.drop("count")), "rows", "y", "s", by=by))
+    alone = fp.evaluate(DAILY.drop("count"), "rows", "y", "s", by=by)
     assert alone["rows"].sum() == DAILY.height == 9
 
 
@@ -78,9 +78,9 @@ def test_labels_are_told_too():
         tally.pr.average_precision("y", "s", positive="miss")
 
 
-def test_a_tally_in_another_order_is_a_warning(kind):
+def test_a_tally_in_another_order_is_a_warning():
     with pytest.warns(fp.DataWarning, match="the call does not use the column 'count'"):
-        kind.read(fp.evaluate(kind(ROWS.pr.tally("y", "s").reverse()), AP, "y", "s"))
+        fp.evaluate(ROWS.pr.tally("y", "s").reverse(), AP, "y", "s")
 
 
 # Rows with a column of counts of something else.
@@ -103,8 +103,8 @@ CLICKS = ROWS.with_columns(
         DAILY.clear(),
     ],
 )
-def test_a_column_count_of_something_else_is_silent(kind, frame):
-    kind.read(fp.evaluate(kind(frame), AP, "y", "s", by="q"))
+def test_a_column_count_of_something_else_is_silent(frame):
+    fp.evaluate(frame, AP, "y", "s", by="q")
 
 
 def test_equal_rows_that_have_a_count_are_silent():

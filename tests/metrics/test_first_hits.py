@@ -44,14 +44,14 @@ from samples import FOUR, LATE, SIX, TEN, TRI
         (SIX, "success@10%", 0),
     ],
 )
-def test_known_answers(kind, data, name, value):
-    assert_known(kind, data, name, value)
+def test_known_answers(data, name, value):
+    assert_known(data, name, value)
 
 
 # The first row is a miss. A hit comes next at best, at worst after the other miss.
 @pytest.mark.parametrize(("ties", "value"), [("optimistic", 1 / 2), ("pessimistic", 1 / 3), ("expected", 4 / 9)])
-def test_ties(kind, ties, value):
-    assert_known(kind, LATE, "reciprocal_rank", value, ties=ties)
+def test_ties(ties, value):
+    assert_known(LATE, "reciprocal_rank", value, ties=ties)
 
 
 @pytest.mark.parametrize(("ties", "value"), [("optimistic", 5 / 2), ("pessimistic", 7 / 2), ("expected", 3)])
@@ -60,20 +60,20 @@ def test_mean_rank_of_ties(ties, value):
     assert values(LATE, ["mean_rank"], ties=ties)["mean_rank"] == value
 
 
-def test_ranks_of_what_is_not_retrieved(kind):
+def test_ranks_of_what_is_not_retrieved():
     # Two rows are ranked, a hit and a miss are not: they share the ranks 3 and 4.
     data = pl.DataFrame({"relevant": [0, 0, 1, 0], "score": [2.0, 1.0, None, None]})
     for name in ("first_rank", "mean_rank"):
-        assert_known(kind, data, name, 7 / 2, unscored="unretrieved")
-    assert_known(kind, data.filter(pl.col("relevant") == 0), "first_rank", None, unscored="unretrieved")
+        assert_known(data, name, 7 / 2, unscored="unretrieved")
+    assert_known(data.filter(pl.col("relevant") == 0), "first_rank", None, unscored="unretrieved")
 
 
-def test_what_is_never_found(kind):
+def test_what_is_never_found():
     # Of the first group the hit is not retrieved: 0, not null. The second has none to find.
     data = pl.DataFrame({"q": [1, 1, 2], "relevant": [1, 0, 0], "score": [None, 2.0, 1.0]})
     given = {"metrics": ["reciprocal_rank", "success@5"], "by": "q", "unscored": "unretrieved"}
-    assert kind.read(call(kind(data), "evaluate", **given)).rows() == [(1, 0.0, 0.0), (2, None, None)]
-    assert kind.read(call(kind(data), "evaluate", undefined=-1.0, **given)).row(1) == (2, -1.0, -1.0)
+    assert call(data, "evaluate", **given).rows() == [(1, 0.0, 0.0), (2, None, None)]
+    assert call(data, "evaluate", undefined=-1.0, **given).row(1) == (2, -1.0, -1.0)
 
 
 def test_methods_of_their_own():

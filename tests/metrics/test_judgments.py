@@ -28,29 +28,27 @@ import frame_pr as fp
         (ranked(1, 1), 1),
     ],
 )
-def test_known_answers_of_bpref(kind, data, value):
-    assert_known(kind, data, "bpref", value)
+def test_known_answers_of_bpref(data, value):
+    assert_known(data, "bpref", value)
 
 
-def test_bpref_of_what_was_not_retrieved_and_not_judged(kind):
+def test_bpref_of_what_was_not_retrieved_and_not_judged():
     # Rank 1 nobody judged: it is left out. Of P = 3 and Q = 2 judged, hits are above 2 and 1 negatives; one is missing.
     data = pl.DataFrame({"relevant": [None, 1, 0, 1, 0, 1], "score": [6, 5, 4, 3, 2, None]})
-    assert_known(kind, data, "bpref", (1 + 1 / 2) / 3, unjudged="drop", unscored="unretrieved")
+    assert_known(data, "bpref", (1 + 1 / 2) / 3, unjudged="drop", unscored="unretrieved")
     # It is no negative of bpref where it is one of other metrics.
-    assert_known(kind, data, "bpref", (1 + 1 / 2) / 3, unjudged="negative", unscored="unretrieved")
+    assert_known(data, "bpref", (1 + 1 / 2) / 3, unjudged="negative", unscored="unretrieved")
     # In a tie with a judged negative, the positive has that one above it in half of the orders.
     tied = data.with_columns(score=pl.Series([6, 6, 6, 3, 2, None]))
-    assert_known(kind, tied, "bpref", (3 / 4 + 1 / 2) / 3, unjudged="negative", unscored="unretrieved")
-    assert_known(kind, tied, "bpref", (1 + 1 / 2) / 3, unjudged="negative", unscored="unretrieved", ties="optimistic")
-    assert_known(
-        kind, tied, "bpref", (1 / 2 + 1 / 2) / 3, unjudged="negative", unscored="unretrieved", ties="pessimistic"
-    )
+    assert_known(tied, "bpref", (3 / 4 + 1 / 2) / 3, unjudged="negative", unscored="unretrieved")
+    assert_known(tied, "bpref", (1 + 1 / 2) / 3, unjudged="negative", unscored="unretrieved", ties="optimistic")
+    assert_known(tied, "bpref", (1 / 2 + 1 / 2) / 3, unjudged="negative", unscored="unretrieved", ties="pessimistic")
 
 
-def test_bpref_without_positives_has_no_value(kind):
+def test_bpref_without_positives_has_no_value():
     data = ranked(0, 0)
-    assert_known(kind, data, "bpref", None)
-    assert_known(kind, data, "bpref", 0.5, undefined=0.5)
+    assert_known(data, "bpref", None)
+    assert_known(data, "bpref", 0.5, undefined=0.5)
 
 
 # Ranks 1 and 3 are judged, 2 and 4 are not.
@@ -62,27 +60,27 @@ PART = pl.DataFrame({"relevant": [1, None, 0, None], "score": [4, 3, 2, 1]})
     # A fifth row and those behind it nobody retrieved; half of four rows are two.
     [("1", 1), ("2", 1 / 2), ("3", 2 / 3), ("4", 2 / 4), ("10", 2 / 10), ("50%", 1 / 2), ("100%", 2 / 4)],
 )
-def test_known_answers_of_judged(kind, k, value):
-    assert_known(kind, PART, f"judged@{k}", value, unjudged="negative")
+def test_known_answers_of_judged(k, value):
+    assert_known(PART, f"judged@{k}", value, unjudged="negative")
 
 
-def test_judged_of_tied_rows(kind):
+def test_judged_of_tied_rows():
     # One of the two tied rows: each is judged with chance 1/2.
-    assert_known(kind, PART.with_columns(score=pl.Series([4, 4, 2, 1])), "judged@1", 1 / 2, unjudged="negative")
+    assert_known(PART.with_columns(score=pl.Series([4, 4, 2, 1])), "judged@1", 1 / 2, unjudged="negative")
 
 
-def test_judged_where_all_or_none_is(kind):
+def test_judged_where_all_or_none_is():
     # What is left out is not judged, and does not stand in the ranking either: two rows, both judged.
-    assert_known(kind, PART, "judged@2", 1, unjudged="drop")
-    assert_known(kind, PART, "judged@4", 2 / 4, unjudged="drop")
-    assert_known(kind, TEN, "judged@5", 1)
+    assert_known(PART, "judged@2", 1, unjudged="drop")
+    assert_known(PART, "judged@4", 2 / 4, unjudged="drop")
+    assert_known(TEN, "judged@5", 1)
     # Nobody judged the second group.
     two = pl.DataFrame({"q": [1, 2], "relevant": [1, None], "score": [1, 1]})
-    found = call(kind(two), "evaluate", metrics="judged@1", by="q", unjudged="negative")
-    assert kind.read(found).rows() == [(1, 1.0), (2, 0.0)]
+    found = call(two, "evaluate", metrics="judged@1", by="q", unjudged="negative")
+    assert found.rows() == [(1, 1.0), (2, 0.0)]
     # A judged row that nobody retrieved is at no rank.
     missed = pl.DataFrame({"relevant": [1, 1], "score": [1, None]})
-    assert_known(kind, missed, "judged@2", 1 / 2, unscored="unretrieved")
+    assert_known(missed, "judged@2", 1 / 2, unscored="unretrieved")
 
 
 @pytest.mark.slow

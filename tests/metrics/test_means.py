@@ -31,9 +31,9 @@ def of_values(values, statistics):
     return data.pr.evaluate("precision@4", **CALL, mean_over="q", statistics=statistics)
 
 
-def test_known(kind):
+def test_known():
     # b: hits at ranks 1 and 3 of 2: (1/1 + 2/3) / 2 = 5/6; a: 1/2.
-    found = kind.read(kind(RUN).pr.evaluate("average_precision", **CALL, mean_over="q", statistics=ALL))
+    found = RUN.pr.evaluate("average_precision", **CALL, mean_over="q", statistics=ALL)
     low, high = F(1, 2), F(5, 6)
     half = (high - low) / 2
     assert found.rows(named=True) == [
@@ -66,21 +66,19 @@ LARGEST = 1.7976931348623157e308
         ([1.0, math.inf], math.inf, math.inf, None, math.inf),
     ],
 )
-def test_thresholds_of_any_size(kind, thresholds, mean, median, std, q75):
+def test_thresholds_of_any_size(thresholds, mean, median, std, q75):
     data = pl.DataFrame({"q": range(len(thresholds)), "y": [True] * len(thresholds), "s": thresholds})
-    found = kind.read(
-        kind(data).pr.evaluate("threshold@recall=1", **CALL, mean_over="q", statistics=["mean", "median", "std", "q75"])
-    )
+    found = data.pr.evaluate("threshold@recall=1", **CALL, mean_over="q", statistics=["mean", "median", "std", "q75"])
     told = [None if value != value else value for value in found.row(0)[1:5]]  # pandas knows no NaN beside a null
     assert [None if value is None else pytest.approx(value) for value in told] == [mean, median, std, q75]
 
 
-def test_which_mean(kind):
+def test_which_mean():
     # A user of two rows has ROC AUC 1, one of five rows with two positives has 4/6, and one without positives has none.
     rows = [("a", 1, 2), ("a", 0, 1), ("b", 1, 4), ("b", 0, 3), ("b", 0, 2), ("b", 1, 1), ("b", 0, 0), ("c", 0, 1)]
     data = pl.DataFrame(rows, schema=["q", "y", "s"], orient="row")
     statistics = ["mean", "by_rows", "by_pairs", "weighted", "range", "ratio"]
-    found = kind.read(kind(data).pr.evaluate("roc_auc", **CALL, mean_over="q", statistics=statistics))
+    found = data.pr.evaluate("roc_auc", **CALL, mean_over="q", statistics=statistics)
     # Rows 2 and 5, pairs 1 * 1 and 2 * 3, positives 1 and 2.
     means = [F(5, 6), (2 + 5 * F(2, 3)) / 7, (1 + 6 * F(2, 3)) / 7, (1 + 2 * F(2, 3)) / 3]
     assert found.row(0) == (3, *map(near, means), near(F(1, 3)), near(F(2, 3)), 1)
@@ -132,22 +130,20 @@ def test_all_keys_but_the_system():
         data.pr.evaluate("average_precision", "y", "s", mean_over=True)
 
 
-def test_report_has_them_too(kind):
-    table = kind.read(kind(RUN).pr.report("y", "s", k=1, by="q", mean_over="q", statistics=["mean", "max"]))
+def test_report_has_them_too():
+    table = RUN.pr.report("y", "s", k=1, by="q", mean_over="q", statistics=["mean", "max"])
     assert table["max_average_precision"].item() == near(F(5, 6))
     assert table.columns[1:3] == ["mean_rows", "max_rows"]
 
 
-def test_columns_named_by_a_dict(kind):
+def test_columns_named_by_a_dict():
     names = {"AP": "average_precision", "P@1": "precision@1", "again": "average_precision"}
-    table = kind.read(kind(RUN).pr.evaluate(names, **CALL)).fill_nan(None)
+    table = RUN.pr.evaluate(names, **CALL).fill_nan(None)
     assert table.columns == ["q", "AP", "P@1", "again"]
     assert table["AP"].to_list() == table["again"].to_list() == [near(F(1, 2)), near(F(5, 6)), None]
-    beside = kind.read(kind(RUN).pr.with_metrics(names, **CALL, prefix="q "))
+    beside = RUN.pr.with_metrics(names, **CALL, prefix="q ")
     assert beside.columns == [*RUN.columns, "q AP", "q P@1", "q again"]
-    means = kind.read(
-        kind(RUN).pr.evaluate({"MAP": "average_precision"}, **CALL, mean_over="q", statistics=["mean", "median"])
-    )
+    means = RUN.pr.evaluate({"MAP": "average_precision"}, **CALL, mean_over="q", statistics=["mean", "median"])
     assert means.columns == ["groups", "MAP", "median_MAP", "undefined_MAP"]
 
 

@@ -53,10 +53,10 @@ NAMES = {
 MEASURES = {"map", "Rprec", "num_rel", "num_ret", listed("map_cut", KS), listed("P", KS), listed("recall", KS)}
 
 
-def test_cuts_and_averages(kind):
+def test_cuts_and_averages():
     expected = trec_eval(DATA, MEASURES)
     # trec_eval says 0 where there is nothing to find.
-    found = kind.read(kind(DATA).pr.evaluate(list(NAMES), "relevant", "score", by="query", undefined=0.0))
+    found = DATA.pr.evaluate(list(NAMES), "relevant", "score", by="query", undefined=0.0)
     assert found.height == len(expected) == 2000
     for row in found.iter_rows(named=True):
         theirs = expected[row["query"]]

@@ -10,8 +10,8 @@ from frame_pr.plotting.confusion_plots import short_count
 SHOWN = pl.DataFrame({"shown": list("aaabbc"), "predicted": list("aabbcc")})
 
 
-def test_counts_and_shares_are_in_the_cells(kind):
-    ax = fp.plot_confusion(fp.confusion_matrix(kind(SHOWN), "shown", "predicted"), ax=axes())
+def test_counts_and_shares_are_in_the_cells():
+    ax = fp.plot_confusion(fp.confusion_matrix(SHOWN, "shown", "predicted"), ax=axes())
     written = {text.get_position(): text.get_text() for text in ax.texts}
     # Columns are predictions, rows the truth, the first on top.
     assert written[0, 0] == "2\n67%"

@@ -15,9 +15,9 @@ def heights(ax):
     return [one.get_data().values for one in ax.patches[-2::-2]]
 
 
-def test_shares_of_positives_and_negatives(kind):
+def test_shares_of_positives_and_negatives():
     run = random_run(rows=500)
-    ax = fp.plot_scores(kind(run), "relevant", "score", bins=7, threshold=0.5, ax=axes())
+    ax = fp.plot_scores(run, "relevant", "score", bins=7, threshold=0.5, ax=axes())
     edges = np.histogram_bin_edges(run["score"], 7)
     for found, relevant in zip(heights(ax), (False, True), strict=True):
         own = run.filter(pl.col("relevant") == relevant)["score"]

@@ -49,40 +49,40 @@ HTML = """
 """.lstrip()
 
 
-def test_markdown_with_bounds_and_the_best_of_each_query(kind):
-    assert fp.format_table(kind(RESULT), decimals=2) == kind(RESULT).pr.format_table(decimals=2) == MARKDOWN
+def test_markdown_with_bounds_and_the_best_of_each_query():
+    assert fp.format_table(RESULT, decimals=2) == RESULT.pr.format_table(decimals=2) == MARKDOWN
 
 
-def test_latex(kind):
+def test_latex():
     two = RESULT[[0, 3]].select(
         "query", "system", pl.col("mean_average_precision").alias("average_precision"), "fpr@10"
     )
     two = two.with_columns(pl.Series("fpr@10", [0.5, None]))
     # The two rows differ in the query, too, and so have nothing to be compared with.
-    assert fp.format_table(kind(two), "latex") == LATEX
+    assert fp.format_table(two, "latex") == LATEX
     alike = two.rename({"query": "note"}).select("system", "note", "average_precision", "fpr@10")
-    assert fp.format_table(kind(alike), "latex").splitlines()[4:6] == [
+    assert fp.format_table(alike, "latex").splitlines()[4:6] == [
         # In the default font encoding of LaTeX, a vertical bar looks like a dash.
         r"old & a$|$b & \textbf{0.250} & \textbf{0.500} \\",
         r"new & c\_d \& $<$e$>$ & 0.124 & -- \\",
     ]
     signs = pl.DataFrame({"x": ["a\\b~c^d{e}$f#g%h"]})
     escaped = r"a\textbackslash{}b\textasciitilde{}c\textasciicircum{}d\{e\}\$f\#g\%h"
-    assert escaped in fp.format_table(kind(signs), "latex")
+    assert escaped in fp.format_table(signs, "latex")
     # A line break of LaTeX reads what is between [ and ] after it as a length.
-    assert "\n{[}1] \\\\\n" in fp.format_table(kind(pl.DataFrame({"x": ["a", "[1]"]})), "latex")
+    assert "\n{[}1] \\\\\n" in fp.format_table(pl.DataFrame({"x": ["a", "[1]"]}), "latex")
 
 
-def test_html_without_great_tables(kind, monkeypatch):
+def test_html_without_great_tables(monkeypatch):
     monkeypatch.setattr("frame_pr.statistics.reports.find_spec", lambda name: None)
-    data = kind(pl.DataFrame({"query": ["a&b", "<c>"], "precision@1": [1.0, 0.0]}))
+    data = pl.DataFrame({"query": ["a&b", "<c>"], "precision@1": [1.0, 0.0]})
     assert fp.format_table(data, "html", decimals=0, best=True) == HTML
 
 
-def test_html_with_great_tables(kind):
+def test_html_with_great_tables():
     pytest.importorskip("great_tables")
     columns = {"query": ["a&b", "<c>"], "precision@1": [0.75, 0.25], "low_precision@1": [0.5, 0.125]}
-    data = kind(pl.DataFrame({**columns, "high_precision@1": [0.875, 0.375]}))
+    data = pl.DataFrame({**columns, "high_precision@1": [0.875, 0.375]})
     html = fp.format_table(data, "html", decimals=2, best=True)
     assert html == fp.format_table(data, "html", decimals=2, best=True)
     assert '<td headers="frame_pr-query" class="gt_row gt_left">a&amp;b</td>' in html
@@ -90,10 +90,10 @@ def test_html_with_great_tables(kind):
     assert "gt_row gt_right" in html
 
 
-def test_missing_values_in_html_with_great_tables(kind):
+def test_missing_values_in_html_with_great_tables():
     pytest.importorskip("great_tables")
     # A "-" of Markdown would be a list.
-    html = fp.format_table(kind(pl.DataFrame({"q": ["a", None], "roc_auc": [None, 0.25], "n": [None, 2]})), "html")
+    html = fp.format_table(pl.DataFrame({"q": ["a", None], "roc_auc": [None, 0.25], "n": [None, 2]}), "html")
     assert html.count(">-</td>") == 3
     assert "<ul>" not in html
 
@@ -143,7 +143,7 @@ def test_which_value_is_best(name, bold):
     assert "**" not in fp.format_table(table.drop("system"))
 
 
-def test_values_that_are_not_numbers(kind):
+def test_values_that_are_not_numbers():
     table = pl.DataFrame(
         {"day": ["2026-01-02", None], "hit": [True, None], "n": [None, 10**15], "x": [float("nan"), -0.0]}
     )
@@ -152,7 +152,7 @@ def test_values_that_are_not_numbers(kind):
         "| 2026-01-02 | true | - | - |",
         "| - | - | 1000000000000000 | 0.000 |",
     ]
-    assert "| 2026-01-02" in fp.format_table(kind(table))
+    assert "| 2026-01-02" in fp.format_table(table)
     assert fp.format_table(pl.DataFrame({"x": [0.1 + 0.2, 1e300]})).replace("+", "").endswith("| 0.300 |\n| 1e300 |\n")
     assert fp.format_table(RESULT.head(0)).count("\n") == 3
     lags = pl.DataFrame({"lag": [timedelta(hours=36), None]})

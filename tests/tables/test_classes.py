@@ -27,40 +27,40 @@ CLASSES = ["cat", "dog", "owl"]
 PER_CLASS = [("cat", F(1)), ("dog", F(5, 6)), ("owl", F(1))]
 
 
-def read(kind, frame):
-    return kind.read(frame).fill_nan(None)
+def read(frame):
+    return frame.fill_nan(None)
 
 
-def test_per_class_macro_and_micro(kind):
-    long = kind(IMAGES).pr.unpivot_classes("shown", CLASSES)
-    found = kind.read(long.pr.average_precision("truth", "score", by="class"))
+def test_per_class_macro_and_micro():
+    long = IMAGES.pr.unpivot_classes("shown", CLASSES)
+    found = long.pr.average_precision("truth", "score", by="class")
     assert found.rows() == [(name, near(value)) for name, value in PER_CLASS]
-    macro = kind.read(long.pr.evaluate("average_precision", "truth", "score", by="class", mean_over="class"))
+    macro = long.pr.evaluate("average_precision", "truth", "score", by="class", mean_over="class")
     assert macro["mean_average_precision"].item() == near(F(17, 18))
     # In one ranking .7 (cat, dog: 2 of 2), .6 (3 of 3), .5 (none of two), .4 (dog and owl: 5 of 7):
     # (2 * 1 + 1 * 1 + 2 * 5/7) / 5 = 31/35.
-    micro = kind.read(long.pr.average_precision("truth", "score")).item()
+    micro = long.pr.average_precision("truth", "score").item()
     assert micro == near(F(31, 35))
 
 
-def test_weighted_rows(kind):
-    long = kind(IMAGES).pr.unpivot_classes("shown", CLASSES)
-    found = kind.read(long.pr.average_precision("truth", "score", by="class", weight="n"))
+def test_weighted_rows():
+    long = IMAGES.pr.unpivot_classes("shown", CLASSES)
+    found = long.pr.average_precision("truth", "score", by="class", weight="n")
     # Dogs: weight 1 of 1 at .7, then 3 owls at .5, then 2 of 2 at .4: (1 * 1 + 2 * 3/6) / 3.
     assert found["average_precision"].to_list() == [near(F(1)), near(F(2, 3)), near(F(1))]
-    micro = kind.read(long.pr.average_precision("truth", "score", weight="n")).item()
+    micro = long.pr.average_precision("truth", "score", weight="n").item()
     # Weights, hits first: .7 (2), .6 (1 more), .5 (2 + 3 misses), .4 (2 + 3 hits): (3 + 5 * 8/13) / 8.
     assert micro == near(F(3, 8) + F(5, 8) * F(8, 13))
 
 
-def test_predicted_labels(kind):
-    long = kind(IMAGES).pr.unpivot_classes("shown", prediction="predicted", classes=CLASSES)
-    table = read(kind, long.pr.confusion("truth", prediction="prediction", by="class"))
+def test_predicted_labels():
+    long = IMAGES.pr.unpivot_classes("shown", prediction="predicted", classes=CLASSES)
+    table = read(long.pr.confusion("truth", prediction="prediction", by="class"))
     # cat: 3 predicted, 2 right of 2. dog: 2 predicted, 1 right of 2. owl: none predicted of 1.
     assert table["precision"].to_list() == [near(F(2, 3)), near(F(1, 2)), None]
     assert table["recall"].to_list() == [near(F(1)), near(F(1, 2)), near(F(0))]
     assert table["f1"].to_list() == [near(F(4, 5)), near(F(1, 2)), near(F(0))]
-    micro = kind.read(long.pr.confusion("truth", prediction="prediction"))
+    micro = long.pr.confusion("truth", prediction="prediction")
     assert micro["f1"].item() == near(F(3, 5))
 
 
@@ -108,9 +108,9 @@ def test_labels_of_any_type(labels, carry):
         assert long["truth"].to_list() == [True, False, False, False, True, True]
 
 
-def test_several_labels_a_row(kind):
+def test_several_labels_a_row():
     data = pl.DataFrame({"is_a": [1, 1, 0], "is_b": [0, 1, 1], "a": [0.9, 0.1, 0.5], "b": [1, 2, 3]})
-    long = kind.read(kind(data).pr.unpivot_classes({"a": "is_a", "b": "is_b"}, ["a", "b"]))
+    long = data.pr.unpivot_classes({"a": "is_a", "b": "is_b"}, ["a", "b"])
     assert long["truth"].to_list() == [True, True, False, False, True, True]
     assert long["score"].to_list() == [0.9, 0.1, 0.5, 1.0, 2.0, 3.0]
 
@@ -205,9 +205,9 @@ def test_scores_may_be_a_series_of_names():
 
 
 @pytest.mark.parametrize("columns", [np.arange(2), [0, 1], range(2), {0: 0, 1: 1}])
-def test_classes_of_a_model_that_are_numbers(kind, columns):
+def test_classes_of_a_model_that_are_numbers(columns):
     data = pl.DataFrame({"digit": [0, 1], "0": [0.75, 0.5], "1": [0.25, 0.5]})
-    long = kind.read(kind(data).pr.unpivot_classes("digit", columns))
+    long = data.pr.unpivot_classes("digit", columns)
     assert long.select(pl.col("class").cast(pl.Int64), "truth", "score").rows() == [
         (0, True, 0.75),
         (0, False, 0.5),
@@ -222,9 +222,9 @@ def test_classes_of_a_model_that_are_numbers(kind, columns):
 @pytest.mark.parametrize(
     "columns", [["0", "1"], pd.Index(["0", "1"]), range(2), np.arange(2.0), [0, 1], {0: "0", 1: "1"}]
 )
-def test_columns_named_by_numbers(kind, dtype, columns):
+def test_columns_named_by_numbers(dtype, columns):
     data = pl.DataFrame({"y": pl.Series([0, 1], dtype=dtype), "0": [0.7, 0.4], "1": [0.3, 0.6]})
-    rows = kind.read(fp.unpivot_classes(kind(data), "y", columns))
+    rows = fp.unpivot_classes(data, "y", columns)
     assert rows.rows() == [(0, True, 0.7), (0, False, 0.4), (1, False, 0.3), (1, True, 0.6)]
 
 
@@ -253,10 +253,10 @@ SHARES = pl.DataFrame({"shown": ["cat", "dog", "cat"], "cat": [0.7, 0.2, 0.6], "
         ({}, {"cat": "dog", "dog": "cat"}, "scores: class 'cat' has column 'dog', which is named like another class"),
     ],
 )
-def test_columns_that_are_hardly_those_of_the_classes(kind, columns, scores, text):
+def test_columns_that_are_hardly_those_of_the_classes(columns, scores, text):
     data = SHARES.with_columns(**{name: pl.Series(values) for name, values in columns.items()})
     with pytest.warns(fp.DataWarning, match=text):
-        kind.read(fp.unpivot_classes(kind(data), "shown", scores))
+        fp.unpivot_classes(data, "shown", scores)
 
 
 @pytest.mark.parametrize(

@@ -33,19 +33,19 @@ LOST = [F(0), F(0), F(0), F(0)]  # something relevant, nothing shown
 
 
 @pytest.mark.parametrize(("duplicates", "b"), [("miss", MISS), ("drop", DROP)])
-def test_known_figures(kind, duplicates, b):
-    long = kind(USERS).pr.explode_lists("relevant", "shown", by="user", duplicates=duplicates)
-    figures = kind.read(long.pr.evaluate(NAMES, **CALL))
+def test_known_figures(duplicates, b):
+    long = USERS.pr.explode_lists("relevant", "shown", by="user", duplicates=duplicates)
+    figures = long.pr.evaluate(NAMES, **CALL)
     assert figures["user"].to_list() == ["a", "b", "c", "d", "e"]
     for row, known in zip(figures.drop("user").fill_nan(None).rows(), [A, b, NONE, LOST, NONE], strict=True):
         assert list(row) == [near(one) for one in known]
 
 
-def test_many_lists_are_as_a_few(kind, monkeypatch):
+def test_many_lists_are_as_a_few(monkeypatch):
     users = USERS.with_columns(popular=pl.lit([1, 2]))
 
     def rows():
-        return kind.read(kind(users).pr.explode_lists("relevant", ["shown", "popular"], by="user", duplicates="miss"))
+        return users.pr.explode_lists("relevant", ["shown", "popular"], by="user", duplicates="miss")
 
     few = rows()
     monkeypatch.setattr("frame_pr.tables.lists._MANY", 0)  # from which on another engine is the faster
