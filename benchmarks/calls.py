@@ -20,7 +20,7 @@ COLUMNS = ("query", "relevant", "score")
 REPORT = ["average_precision", "interpolated_average_precision", "interpolated_average_precision_11", "r_precision"]
 REPORT += [
     "average_precision_lift",
-    "ties",
+    "tied_rows",
     "rows",
     "positives",
     "prevalence",
@@ -43,7 +43,7 @@ THIRTY = [
     "bpref",
     "rbp0.8",
     "average_precision_lift",
-    "ties",
+    "tied_rows",
 ]
 THIRTY += ["precision@5", "precision@10", "recall@10", "average_precision@10", "max_f1", "threshold@max_f1"]
 THIRTY += ["recall@precision=0.9", "threshold@precision=0.9", "recall@fpr=0.1", "max_informedness", "min_cost10"]
@@ -96,7 +96,7 @@ POLICIES: dict[str, dict[str, Any]] = {
     FLOAT: {"weight": "weight"},
     "`count`": {"count": "whole"},
     '`unscored="unretrieved"`': {"unscored": "unretrieved"},
-    "`positives`": {"positives": "known"},
+    "`total_positives`": {"total_positives": "known"},
 }
 UNTIED_WEIGHTS: dict[str, dict[str, Any]] = {
     f"{name}, {UNTIED}": {**POLICIES[name], **DATA[UNTIED]} for name in (WHOLE, FLOAT)

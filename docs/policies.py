@@ -56,8 +56,8 @@ TRIALS: dict[str, dict[str, Any]] = {
     "ascending=": {"ascending": True},
     "unscored=": {"unscored": "drop"},
     "unjudged=": {"unjudged": "drop"},
-    "positives=": {"positives": "total"},
-    "rows=": {"rows": "total"},
+    "total_positives=": {"total_positives": "total"},
+    "total_rows=": {"total_rows": "total"},
     "prevalence=": {"prevalence": 0.3},
 }
 

@@ -42,7 +42,7 @@ def of_groups(pairs: list[tuple[Fraction | None, Fraction | None]], test: str, c
         "groups": n,
         "undefined": len(pairs) - n,
         "wins": sum(d > 0 for d in differences),
-        "ties": sum(d == 0 for d in differences),
+        "equal": sum(d == 0 for d in differences),
         "losses": sum(d < 0 for d in differences),
     }
     if not n:
@@ -225,7 +225,7 @@ def of_rows(
         units = n if name.startswith("accuracy") else fewer
         variance = sum(x * x for x in d) * units / (units - 1) if units > 1 else None
     row = {"mean_baseline": a, "mean_system": b, "difference": b - a, "groups": 1}
-    row |= {"wins": int(b > a), "ties": int(b == a), "losses": int(b < a)}
+    row |= {"wins": int(b > a), "equal": int(b == a), "losses": int(b < a)}
     if variance is None:
         return row | dict.fromkeys(("low", "high", "p_value"))
     if not variance:

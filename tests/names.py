@@ -15,7 +15,7 @@ CUTS += ["recall=0", "recall=0.3", "recall=0.8", "recall=1", "20%", "100%", "0.1
 CUTS += ["precision=0.1", "precision=0.6", "precision=1", "fpr=0", "fpr=0.3", "fpr=1"]
 CUTS += ["specificity=0.1", "specificity=0.7", "specificity=1", "npv=0.3", "npv=0.8", "npv=1"]
 
-TOTALS = ["rows", "positives", "prevalence", "ties"]
+TOTALS = ["rows", "positives", "prevalence", "tied_rows"]
 AREAS = ["average_precision", "average_precision_lift", "interpolated_average_precision"]
 AREAS += ["interpolated_average_precision_11", "interpolated_average_precision_101", "r_precision"]
 AREAS += ["interpolated_average_precision_101/coco"]
@@ -85,7 +85,7 @@ CALLS = [
     ("gains_table", {"bins": 4}),
     ("confusion", {"score": None, "prediction": "predicted"}),
     ("curve", {}),
-    ("curve", {"figures": ["mcc", "f2"]}),
+    ("curve", {"rates": ["mcc", "f2"]}),
     ("with_curve", {}),
     ("tally", {}),
     ("tally", {"bins": [-100, -1.5, 0.75]}),

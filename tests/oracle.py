@@ -93,12 +93,12 @@ class Group:
         self.unjudged = sum(row.count for row in rows if row.truth is None)
         self.gains, self.missed = [(worth(row), row.count) for row in rows], missed
         self.hit_gain = sum(worth(row) * row.count for row in rows if row.truth)
-        self.blocks, self.hit_gains, self.curve, self.ties, k, tp = [], [], [], 0, 0, 0
+        self.blocks, self.hit_gains, self.curve, self.tied_rows, k, tp = [], [], [], 0, 0, 0
         scores = {row.score for row in rows if row.score is not None}
         for score in sorted(scores, reverse=not policies.get("ascending", False)):
             tied = [row for row in rows if row.score == score]
             number = sum(row.count for row in tied)
-            self.ties += number if number > 1 else 0
+            self.tied_rows += number if number > 1 else 0
             for block in self.split(tied, policies.get("tie_break_descending", True)):
                 size, hits = sum(row.mass for row in block), sum(row.mass for row in block if row.truth)
                 judged = sum(row.count for row in block if row.truth is not None)
@@ -163,7 +163,7 @@ class Group:
         """A metric: exact (mcc: of exact numbers; a threshold: a score), None where it is undefined."""
         head, _, cut = name.partition("@")
         blocks = [block[1:3] for block in self.blocks]
-        if name in ("rows", "positives", "ties"):
+        if name in ("rows", "positives", "tied_rows"):
             return getattr(self, name)
         if head == "prevalence":
             return over(self.positives, self.rows)

@@ -51,10 +51,10 @@ def drawn(draw):
     present = {name: sum((r["n"] if counts else 1) * r["t"] for r in data if r["q"] == name) for name in more}
     if totals == "column":
         frame = frame.with_columns(P=pl.col("q").replace_strict({q: present[q] + more[q] for q in more}))
-        options["positives"] = "P"
+        options["total_positives"] = "P"
     elif totals == "frame":
         known = {"q": list(more), "half": [q % 2 for q in more], "P": [present[q] + more[q] for q in more]}
-        options["positives"] = pl.DataFrame(known)
+        options["total_positives"] = pl.DataFrame(known)
     groups = {
         system: {
             q: [(r["t"], r[system]) for r in data if r["q"] == q for _ in range(r["n"] if counts else 1)]
@@ -73,8 +73,8 @@ def differences(seed):
     confidence, wrong = draw.choice(CONFIDENCES), []
     score, kind = systems if len(systems) > 1 else systems[0], draw.choice(["polars", "lazy", "pandas"])
     given = frame if kind == "polars" else frame.lazy() if kind == "lazy" else frame.to_pandas()
-    if kind == "pandas" and "positives" in options and not isinstance(options["positives"], str):
-        options["positives"] = options["positives"].to_pandas()
+    if kind == "pandas" and "total_positives" in options and not isinstance(options["total_positives"], str):
+        options["total_positives"] = options["total_positives"].to_pandas()
 
     def read(result):
         return pl.from_pandas(result) if kind == "pandas" else result.lazy().collect()
@@ -91,12 +91,12 @@ def differences(seed):
 
     # Averaged curves, and means over groups.
     points, interpolated = draw.choice([2, 3, 6, 11, 101]), draw.random() < 0.4
-    halves = [None] if draw.random() < 0.6 or isinstance(options.get("positives"), str) else [0, 1]
+    halves = [None] if draw.random() < 0.6 or isinstance(options.get("total_positives"), str) else [0, 1]
     keys = {"by": "q"} if halves == [None] else {"by": ["half", "q"]}
     shown = dict(options)
-    if halves == [None] and "positives" in options and not isinstance(options["positives"], str):
-        total = options["positives"]
-        shown["positives"] = total.drop("half") if kind != "pandas" else total.drop(columns="half")
+    if halves == [None] and "total_positives" in options and not isinstance(options["total_positives"], str):
+        total = options["total_positives"]
+        shown["total_positives"] = total.drop("half") if kind != "pandas" else total.drop(columns="half")
     curves = read(
         fp.average_curve(
             given,
@@ -147,7 +147,7 @@ def differences(seed):
     # Rows as the sample.
     if "weight" in options:
         return len(systems) * len(groups["s0"]), wrong
-    known = "positives" in options
+    known = "total_positives" in options
     names = names[:1] if known else names
     each = read(fp.intervals(given, names, "t", score, by="q", confidence=confidence, **shown_for_q(options, kind)))
     fixed = read(
@@ -202,7 +202,7 @@ def differences(seed):
 
 def shown_for_q(options, kind):
     """The options without the key `half` in a frame of totals."""
-    total = options.get("positives")
+    total = options.get("total_positives")
     if total is None or isinstance(total, str):
         return options
-    return options | {"positives": total.drop(columns="half") if kind == "pandas" else total.drop("half")}
+    return options | {"total_positives": total.drop(columns="half") if kind == "pandas" else total.drop("half")}

@@ -107,19 +107,19 @@ def test_totals_that_are_too_small_or_absent_count_groups():
     # Query "a" has three positives in three blocks, "b" one.
     run = pl.DataFrame({"query": ["a", "a", "a", "b"], "relevant": [1, 1, 1, 1], "score": [4, 3, 2, 1], "found": 0})
     with pytest.raises(
-        ValueError, match=r"positives gives a total of 0 for a .* \(2 such groups\): it counts those in"
+        ValueError, match=r"total_positives gives a total of 0 for a .* \(2 such groups\): it counts those in"
     ):
-        run.pr.average_precision("relevant", "score", by="query", positives="found")
+        run.pr.average_precision("relevant", "score", by="query", total_positives="found")
     totals = pl.DataFrame({"query": ["b"], "found": [1]})
-    with pytest.raises(ValueError, match="positives gives no total for 1 of 2 groups"):
-        run.pr.average_precision("relevant", "score", by="query", positives=totals)
+    with pytest.raises(ValueError, match="total_positives gives no total for 1 of 2 groups"):
+        run.pr.average_precision("relevant", "score", by="query", total_positives=totals)
 
 
 @pytest.mark.parametrize("total", [5, {"a": 1}, [1, 2]])
 def test_a_total_that_is_neither_a_column_nor_a_frame(total):
-    with pytest.raises(TypeError, match=r"positives takes a column, or a frame .*: a number that holds for every row"):
-        RUN.pr.average_precision("relevant", "score", by="query", positives=total)
-    assert RUN.pr.evaluate("positives", "relevant", "score", positives=pl.lit(5)).item() == 5
+    with pytest.raises(TypeError, match=r"total_positives takes a column, or a frame .*: a number that holds for"):
+        RUN.pr.average_precision("relevant", "score", by="query", total_positives=total)
+    assert RUN.pr.evaluate("positives", "relevant", "score", total_positives=pl.lit(5)).item() == 5
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ AT_THRESHOLD = [name for name in SOME if "@threshold=" in name]
 UNBOUNDED = [
     "rows",
     "positives",
-    "ties",
+    "tied_rows",
     "first_rank",
     "mean_rank",
     "average_precision_lift",
@@ -213,7 +213,7 @@ def test_at_any_threshold(data, threshold):
     names = [f"{name}@threshold={threshold}" for name in ("k", "tp")]
     for frame in (data, data.with_columns(w=1.0), pl.concat([data, unretrieved])):
         given = {"weight": "w"} if "w" in frame.columns else {"unscored": "unretrieved"}
-        ranked = metrics_of(frame, [*names, "ties"], **given).cast(dict.fromkeys(names, pl.Int64))
+        ranked = metrics_of(frame, [*names, "tied_rows"], **given).cast(dict.fromkeys(names, pl.Int64))
         ranked = ranked.filter(pl.col("q").is_in(counted["q"].implode()))
         assert_same(ranked.select("q", k=names[0], tp=names[1]), counted.sort("q"))
 
@@ -255,7 +255,7 @@ def test_scores_of_other_dtypes(dtype, numbers, data):
     rows = data.draw(st.lists(st.tuples(st.booleans(), numbers), min_size=1, max_size=30))
     truth, score = map(list, zip(*rows, strict=True))
     frame = pl.DataFrame({"relevant": truth, "score": pl.Series(score, dtype=dtype)})
-    names = ["average_precision", "interpolated_average_precision", "ties", "precision@3", "threshold@max_f1"]
+    names = ["average_precision", "interpolated_average_precision", "tied_rows", "precision@3", "threshold@max_f1"]
     result = frame.pr.evaluate(names, "relevant", "score").row(0, named=True)
     score = frame["score"].to_list()
     assert result == {name: near(oracle(name, truth, score)) for name in names}
@@ -273,8 +273,8 @@ def test_any_keys(rows):
             rows=pl.len().cast(pl.Int64), positives=pl.col("relevant").sum().cast(pl.Int64)
         )
         for frame in (data, data.lazy()):
-            result = fp.evaluate(frame, ["ties", "rows", "positives"], "relevant", "score", by=by).lazy().collect()
-            assert_same(result.drop("ties"), expected.sort(by))
+            result = fp.evaluate(frame, ["tied_rows", "rows", "positives"], "relevant", "score", by=by).lazy().collect()
+            assert_same(result.drop("tied_rows"), expected.sort(by))
 
 
 @given(FRAMES)

@@ -89,6 +89,6 @@ def test_expressions_take_ascending_alone():
 
 
 def test_a_default_is_no_refused_option():
-    defaults: dict[str, Any] = {"ties": "threshold", "tie_break": None, "positives": None, "weight": None}
+    defaults: dict[str, Any] = {"ties": "threshold", "tie_break": None, "total_positives": None, "weight": None}
     assert RUN.pr.tally("relevant", "score", **defaults).height == 4
     assert RUN.pr.with_curve("relevant", "score", ties="threshold", tie_break=None).height == 5

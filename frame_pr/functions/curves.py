@@ -16,7 +16,6 @@ from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Use, request_of
 from frame_pr.inputs.rows import Rows, rows_of
 from frame_pr.inputs.totals import with_totals
-from frame_pr.metrics import rates
 from frame_pr.metrics.aggregation import values
 from frame_pr.metrics.average_precisions import levels_reached
 from frame_pr.metrics.names import COLUMNS, FLOAT_COLUMNS, request_for
@@ -48,7 +47,7 @@ def curve(
     truth: Column,
     score: Columns,
     *,
-    figures: str | Sequence[str] = (),
+    rates: str | Sequence[str] = (),
     points: int | None = None,
     by: Columns | None = None,
     positive: object = None,
@@ -70,7 +69,7 @@ def curve(
     score : str or polars expression, or several
         Score of each row. Higher scores rank first, unless `ascending`. Several scores add a key column `system` after
         `by`.
-    figures : str or list of str
+    rates : str or list of str
         Names of rates of the confusion matrix to add as columns, such as "fpr", "f1", "f0.5" or "mcc".
     points : int, optional
         Fewer rows of the same curve: the first, the last, and the highest threshold at which each of so many levels of
@@ -88,7 +87,7 @@ def curve(
     Frame of the same kind
         The keys, then `threshold` (of the dtype of the score, of several scores their common one), `k, tp, fp, fn, tn`
         (Int64; with weights see `Policies`), `precision, recall, recall_step, interpolated_precision` (Float64) and the
-        `figures`. Recall is null in a group without positives.
+        `rates`. Recall is null in a group without positives.
 
     Raises
     ------
@@ -126,7 +125,7 @@ def curve(
     │ tea   ┆ 1         ┆ 3   ┆ 2   ┆ 0.666667  ┆ 1.0    │
     └───────┴───────────┴─────┴─────┴───────────┴────────┘
     """
-    columns = [*CURVE_COLUMNS, *_others(figures)]
+    columns = [*CURVE_COLUMNS, *_others(rates)]
     levels = None if points is None else whole("points", points, least=2)
     request = request_of(truth, score, by, positive, policies).used_as(Use(ranks=True))
     rows, output = rows_of(frame, request)
@@ -139,7 +138,7 @@ def with_curve(
     truth: Column,
     score: Column,
     *,
-    figures: str | Sequence[str] = (),
+    rates: str | Sequence[str] = (),
     prefix: str = "",
     by: Columns | None = None,
     positive: object = None,
@@ -157,7 +156,7 @@ def with_curve(
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression
         Higher scores rank first, unless `ascending`.
-    figures : str or list of str
+    rates : str or list of str
         Names of rates of the confusion matrix to add as columns, such as "fpr", "f1", "f0.5" or "mcc".
     prefix : str
         Prefix of the names of the new columns.
@@ -207,7 +206,7 @@ def with_curve(
     │ tea   ┆ 1        ┆ 1     ┆ 3   ┆ 0.666667  ┆ 1.0    │
     └───────┴──────────┴───────┴─────┴───────────┴────────┘
     """
-    columns, new_prefix = [*CURVE_COLUMNS[1:], *_others(figures)], text("prefix", prefix)
+    columns, new_prefix = [*CURVE_COLUMNS[1:], *_others(rates)], text("prefix", prefix)
     request = request_of(truth, score, by, positive, policies)
     rows, output = rows_of(frame, request, carry=True, numbered=True)
     refuse_existing({new_prefix + name: None for name in columns}, output.kind.columns)
@@ -233,16 +232,16 @@ def _collected_blocks(
     return [*counts.drop("group"), *maximum], formulas, [numbers]
 
 
-def _others(figures: str | Sequence[str]) -> list[str]:
-    if isinstance(figures, (tuple, list)) and not figures:
+def _others(rates: str | Sequence[str]) -> list[str]:
+    if isinstance(rates, (tuple, list)) and not rates:
         return []
-    names = names_of("figures", figures, "names of metrics")
+    names = names_of("rates", rates, "names of metrics")
     for name in names:
         if name not in CURVE_COLUMNS:
             try:
                 rate_of(name)
             except ValueError as error:
-                raise ValueError(f"figures: {error}") from None
+                raise ValueError(f"rates: {error}") from None
     return [name for name in names if name not in CURVE_COLUMNS]
 
 
@@ -279,7 +278,7 @@ def _blocks_and_formulas(
     formulas = {
         name: pl.col(name) if name in _COLUMNS_OF_BLOCKS else rate_of(name).formula(blocks.counts) for name in columns
     }
-    formulas["recall_step"] = rates.ratio(pl.col("hits"), pl.col("positives"))
+    formulas["recall_step"] = ratio(pl.col("hits"), pl.col("positives"))
     read = {name for formula in formulas.values() for name in formula.meta.root_names()}
     needed = read | {"hits", "tp", "positives", "rows", "retrieved"}
     table = with_totals(blocks_of(rows, needed, each_row=True, ranked=ranked), rows.totals)

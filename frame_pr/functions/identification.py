@@ -112,8 +112,8 @@ def identify(
         occur.
     **policies
         Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `weight=`,
-        `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"`, `ties="order"`, `positives=`, `rows=` and
-        `prevalence=`.
+        `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"`, `ties="order"`, `total_positives=`,
+        `total_rows=` and `prevalence=`.
 
     Returns
     -------

@@ -68,7 +68,7 @@ def tally(
     **policies
         Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: `tie_break=`,
         `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`, `ties="pessimistic"`, `ties="order"`,
-        `positives=`, `rows=` and `prevalence=`.
+        `total_positives=`, `total_rows=` and `prevalence=`.
 
     Returns
     -------

@@ -126,7 +126,7 @@ class Policies(TypedDict, total=False):
         its score, and the lowest threshold replaces the highest one.
     weight : str or polars expression
         Weights of rows. A row of weight 2 counts as two rows, and a row of weight 0 does not count. All counts except
-        `ties` are then sums of weights: Int64 for integer weights, else Float64.
+        `tied_rows` are then sums of weights: Int64 for integer weights, else Float64.
     count : str or polars expression
         Number of rows that a row stands for, as in a `tally`: a whole number, at most 2**56 in total. All values equal
         those of the single rows, to the last bit. `weight` and `gain` are those of each single row. Not with
@@ -140,13 +140,13 @@ class Policies(TypedDict, total=False):
     unjudged : "raise", "negative" or "drop"
         Rows whose label is null or NaN. "raise", the default: an error says how many. "negative": they count as
         negatives. "drop": they are left out.
-    positives : str, polars expression or frame
+    total_positives : str, polars expression or frame
         Known number of positives of the group, if the frame has only the top of a ranking: a whole number. Either a
         column that is constant in each group, or a frame with the columns of `by` and one more column. With `weight`,
         it is the sum of the weights. A group that occurs only in such a frame has retrieved nothing: it counts in
-        means, has no curve, and adds no rows to `with_metrics`. If `rows` is a column, it is left out. A total of 0
-        is a group without positives.
-    rows : str, polars expression or frame
+        means, has no curve, and adds no rows to `with_metrics`. If `total_rows` is a column, it is left out. A
+        total of 0 is a group without positives.
+    total_rows : str, polars expression or frame
         Known number of rows of the group, given in the same way.
     prevalence : float, str, polars expression or frame
         The share of positives for which to compute the metrics, above 0 and below 1: a number, a column that is
@@ -164,8 +164,8 @@ class Policies(TypedDict, total=False):
     gain: Column
     unscored: Literal["raise", "unretrieved", "drop"]
     unjudged: Literal["raise", "negative", "drop"]
-    positives: Column | Any
-    rows: Column | Any
+    total_positives: Column | Any
+    total_rows: Column | Any
     prevalence: float | Column | Any
 
 
@@ -226,8 +226,8 @@ REFUSED: Mapping[str, Sequence[Refusal]] = {
             Refusal(option, "the definitions that it tries have ranks, and weighted rows have none: leave it out")
             for option in _WEIGHTS
         ),
-        Refusal("positives", "identify tries the definitions on the rows at hand: put missing rows in"),
-        Refusal("rows", "identify tries the definitions on the rows at hand: put missing rows in"),
+        Refusal("total_positives", "identify tries the definitions on the rows at hand: put missing rows in"),
+        Refusal("total_rows", "identify tries the definitions on the rows at hand: put missing rows in"),
     ),
     "plot": (
         *_CURVE,
@@ -248,8 +248,8 @@ REFUSED: Mapping[str, Sequence[Refusal]] = {
         Refusal("ties", "say what equal scores mean where the tally is evaluated"),
         Refusal("tie_break_descending", _RANKED_LATER),
         Refusal("tie_break", _RANKED_LATER),
-        Refusal("positives", _TOTALS_LATER),
-        Refusal("rows", _TOTALS_LATER),
+        Refusal("total_positives", _TOTALS_LATER),
+        Refusal("total_rows", _TOTALS_LATER),
         Refusal("prevalence", "give it where the tally is evaluated, as merged tallies have other shares"),
     ),
     "with_curve": (
@@ -267,12 +267,12 @@ _RESAMPLED = "it has no closed form where rows are sampled: intervals(method='bo
 SAMPLED_ROWS = (
     *(Refusal(option, _RESAMPLED) for option in (*_WEIGHTS, "gain")),
     *(Refusal(option, _SAMPLED) for option in ("tie_break", "ties")),
-    Refusal("rows", f"{_SAMPLED}, and put missing rows in, with a null score and unscored='unretrieved'"),
+    Refusal("total_rows", f"{_SAMPLED}, and put missing rows in, with a null score and unscored='unretrieved'"),
 )
 """The options that a standard error over sampled rows refuses."""
 SAMPLED_CLUSTERS = (
     Refusal("count", "a row stands for several, of one cluster or more: give the rows themselves"),
-    Refusal("positives", f"{_SAMPLED}, and put missing rows in, with a null score and unscored='unretrieved'"),
+    Refusal("total_positives", f"{_SAMPLED}, and put missing rows in, with a null score and unscored='unretrieved'"),
 )
 """The options that are refused as well if clusters of rows are sampled."""
 _DRAWN = "a row that is drawn twice is two rows of equal score, which {} does not tell apart: leave it out"
@@ -283,7 +283,7 @@ DRAWN_ROWS = (
         Refusal(
             total, "rows that are missing cannot be drawn: put them in, with a null score and unscored='unretrieved'"
         )
-        for total in ("positives", "rows")
+        for total in ("total_positives", "total_rows")
     ),
     Refusal(
         "prevalence", "its weights differ from draw to draw: stratified=True, with the weights as weight=, keeps them"
@@ -297,9 +297,9 @@ TOGETHER = (
     ),
     Refusal(
         "gain",
-        "the gain of each row is needed, and positives= says that rows are missing: put them in, with a null score and "
-        "unscored='unretrieved'",
-        with_option="positives",
+        "the gain of each row is needed, and total_positives= says that rows are missing: put them in, with a null "
+        "score and unscored='unretrieved'",
+        with_option="total_positives",
     ),
     Refusal("tie_break", _NO_PLACES, with_option="count"),
     Refusal("ties", _NO_PLACES, values=tuple(name for name, rule in TIES.items() if rule.by_row), with_option="count"),
@@ -321,7 +321,7 @@ TOGETHER = (
             "prevalence= weights the rows at hand: put missing rows in, with a null score and unscored='unretrieved'",
             with_option="prevalence",
         )
-        for total in ("positives", "rows")
+        for total in ("total_positives", "total_rows")
     ),
 )
 """The options that exclude each other in every function."""

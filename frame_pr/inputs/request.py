@@ -20,7 +20,9 @@ from frame_pr.inputs.policies import DEFAULT_TIES, TIES, TOGETHER, Column, Colum
 
 _ENGINES = ("pyspark.", "dask.")
 # Positives that are not in the frame are rows that are not in the frame.
-TOTAL_POLICIES: Mapping[str, Sequence[str]] = {"positives": ("positives", "rows"), "rows": ("rows",)}
+TOTALS = ("positives", "rows")
+"""The numbers of a group that known totals replace."""
+TOTAL_POLICIES: Mapping[str, Sequence[str]] = {"total_positives": TOTALS, "total_rows": ("rows",)}
 """The options that are known totals, columns or frames, and the numbers of a group that each changes."""
 _CHOICES: Mapping[str, Sequence[str]] = {
     "ties": tuple(TIES),
@@ -64,7 +66,7 @@ class Request:
     """Scores of other systems: `unscored="drop"` also drops rows that one of them leaves unscored."""
     use: Use | None = None
     """How the call uses the scores; None: no warnings about their values."""
-    numbers_read: Set[str] = frozenset(TOTAL_POLICIES)
+    numbers_read: Set[str] = frozenset(TOTALS)
     """The numbers of a group that results depend on, among those that the caller may pass."""
 
     @cached_property
@@ -158,7 +160,7 @@ class Request:
         """Return all columns."""
         return [column for columns in self.arguments.values() for column in columns]
 
-    def used_as(self, use: Use, numbers_read: Collection[str] = TOTAL_POLICIES) -> Request:
+    def used_as(self, use: Use, numbers_read: Collection[str] = TOTALS) -> Request:
         """Return the request with this use of the scores and numbers. Warn about options that change nothing there."""
         request = replace(self, use=use, numbers_read=frozenset(numbers_read))
         # Not for `ties` and `tie_break`: they may be options of a whole evaluation, also of calls that rank nothing.

@@ -45,7 +45,7 @@ class Rows:
     gains: Weights
     """The gains of rows; without such a column, a positive has gain 1."""
     totals: list[pl.LazyFrame]
-    """`group` with the known `positives`, and with the known `rows`, if passed."""
+    """`group` with the known `total_positives`, and with `total_rows`, if passed."""
     starts: pl.LazyFrame | None
     """If groups are ranges of scores of larger groups: `group` with the counts at the start of the range,
     `blocks.START`.

@@ -12,6 +12,7 @@ from frame_pr.frames.columns import by_name, refuse_missing
 from frame_pr.frames.kinds import find_kind
 from frame_pr.frames.messages import kind_of_value, pluralize, shown
 from frame_pr.inputs.keys import Coding
+from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.values import keyed_value
 
 Typed: TypeAlias = Callable[[str, str, pl.Series, pl.DataType], pl.Series]
@@ -125,10 +126,11 @@ def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame]) -> pl.LazyFrame
     """Replace totals from the rows by known totals, in a table sorted by `group`."""
     positives_in_rows = pl.col("positives")
     for total in totals:
-        ((name, dtype),) = total.drop("group").collect_schema().items()
-        table = table.join(total.rename({name: "total"}), on="group", how="left", maintain_order="left")
+        ((option, dtype),) = total.drop("group").collect_schema().items()
+        name = TOTAL_POLICIES[option][0]
+        table = table.join(total.rename({option: "total"}), on="group", how="left", maintain_order="left")
         # As an expression, because polars cannot prune columns of a table that passes through a function.
-        check = partial(_larger, name=name)
+        check = partial(_larger, name=option)
         validated = pl.map_batches(["group", "total", pl.col(name).alias("in_rows")], check, return_dtype=dtype)
         table = table.with_columns(total=validated)
         table = table.with_columns(total=pl.coalesce("total", name))

@@ -44,7 +44,7 @@ class Selection(Generic[Frame]):
     scores: dict[str, str]
     """`0`, `1`, ..."""
     others: dict[str, str]
-    """`truth`, and if passed `weight`, `count`, `gain`, `tie_break`, `positives`, `rows`."""
+    """`truth`, and if passed `weight`, `count`, `gain`, `tie_break`, `total_positives`, `total_rows`."""
     several: bool
     """Whether the scores are systems, even if there is only one."""
     kind: FrameKind[Frame]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import polars as pl
 
 from frame_pr.inputs.policies import BOUNDS, TIES
-from frame_pr.inputs.request import TOTAL_POLICIES
+from frame_pr.inputs.request import TOTALS
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.sort_keys import SortKey, parts_of_largest
 from frame_pr.inputs.thresholds import code_reached
@@ -106,7 +106,7 @@ def plan_for(rows: Rows, names: Sequence[str], undefined: float | None = None, *
             if "gain" not in _columns_read(part.over for part in record.aggregates[ties].values()):
                 raise ValueError(f"ties={ties!r} with gain= orders equal scores by their gain: ask for {name} without")
     if rows.totals:  # Known totals replace both facts.
-        facts += [total for total in TOTAL_POLICIES if total not in facts]
+        facts += [total for total in TOTALS if total not in facts]
     return Plan(metrics, aggregates, facts, columns, rows.key, undefined)
 
 

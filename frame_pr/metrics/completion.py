@@ -213,7 +213,7 @@ MetricName: TypeAlias = (
         "rbp0.8",
         "rows",
         "positives",
-        "ties",
+        "tied_rows",
         "average_precision_lift",
     ]
     | str

@@ -292,5 +292,5 @@ _OF_GROUP = [name for name, rate in RATES.items() if rate.of_group]
 GROUP_FAMILIES = (
     Family("rows, positives", "N and P, the number of rows and of positives in the group", "rows|positives", _total),
     Family(", ".join(_OF_GROUP), "P/N, the precision of a random ranking", "|".join(_OF_GROUP), _rate_of_group),
-    Family("ties", "the number of rows that share their score with another row of the group", "ties", _ties),
+    Family("tied_rows", "the number of rows that share their score with another row of the group", "tied_rows", _ties),
 )

@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_pr.frames.messages import shown
 from frame_pr.inputs.policies import Ties
-from frame_pr.inputs.request import TOTAL_POLICIES, Request, Use
+from frame_pr.inputs.request import TOTALS, Request, Use
 from frame_pr.metrics import (
     at_cutoffs,
     average_precisions,
@@ -69,7 +69,7 @@ HEADS = (
     "rbp0.8",
     "rows",
     "positives",
-    "ties",
+    "tied_rows",
     "average_precision_lift",
 )
 """The parts of names before a cutoff, for completion in editors and for suggestions."""
@@ -124,7 +124,7 @@ def request_for(names: Iterable[str], request: Request, *, averages: bool = Fals
     metrics = [metric(name) for name in names]
     thresholds = [float(record.cutoff.threshold) for record in metrics if isinstance(record.cutoff, Threshold)]
     ranks = any(any(record.aggregates.values()) and not isinstance(record.cutoff, Threshold) for record in metrics)
-    numbers = frozenset(TOTAL_POLICIES)
+    numbers = frozenset(TOTALS)
     if request.totals:
         read = (_columns_of(record, request.ties) for record in metrics)
         numbers &= frozenset(chain.from_iterable(read))

@@ -15,7 +15,7 @@ from typing import Any
 import polars as pl
 
 from frame_pr.inputs.keys import Coding, coding
-from frame_pr.inputs.request import TOTAL_POLICIES
+from frame_pr.inputs.request import TOTALS
 from frame_pr.inputs.sort_keys import group_limit
 from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, with_totals
 from frame_pr.inputs.weights import (
@@ -105,8 +105,8 @@ def count_ranges(part: pl.DataFrame, call: PartQuery) -> pl.DataFrame:
     """Return, for each range in the part, its rows and positives, and known totals that are columns of the rows."""
     rows, output = call.rows_of(part, [*call.keys, RANGE], call.totals_in_rows())
     without_totals = replace(rows, totals=[])
-    counts = aggregate(without_totals, plan_for(without_totals, list(TOTAL_POLICIES)))
-    table = counts.select("group", **{_SUM + name: name for name in TOTAL_POLICIES})
+    counts = aggregate(without_totals, plan_for(without_totals, list(TOTALS)))
+    table = counts.select("group", **{_SUM + name: name for name in TOTALS})
     unjudged = rows.frame.group_by("group").agg(rows.unjudged().sum().alias(_SUM + UNJUDGED.total))
     table = table.join(unjudged, on="group", how="left")
     for total in rows.totals:

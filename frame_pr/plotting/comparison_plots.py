@@ -143,7 +143,7 @@ def _draw_differences(
     system, baseline = (appearance.label_of(str(row[side]), room) for side in ("system", "baseline"))
     digits, n = appearance.decimals, pairs.height
     differences, named = pairs["difference"], n <= _NAMED
-    tied = f", {appearance.display('tied')}: {row['ties']:,}" if row["ties"] else ""
+    tied = f", {appearance.display('tied')}: {row['equal']:,}" if row["equal"] else ""
     sides = (differences.clip(lower_bound=0), row["wins"], ""), (differences.clip(upper_bound=0), row["losses"], tied)
     for side, colour, (heights, count, more) in zip(SIDES, _side_colours(ax, appearance), sides, strict=True):
         bar: dict[str, Any] = {"color": colour, "label": f"{system} {appearance.display(side)}: {count:,}{more}"}

@@ -27,7 +27,7 @@ from frame_pr.statistics.unpaired_tests import compare_groups
 
 COLUMNS = (
     *("metric", "baseline", "system", "groups", "undefined", "mean_baseline", "mean_system", "difference"),
-    *("low", "high", "p_value", "p_adjusted", "effect_size", "wins", "ties", "losses"),
+    *("low", "high", "p_value", "p_adjusted", "effect_size", "wins", "equal", "losses"),
 )
 """The columns of a paired comparison, after the keys."""
 _REFUSED = {
@@ -142,7 +142,7 @@ def compare(
         The keys that are left, then `metric, baseline, system` (names), `groups` (in which both have a value),
         `undefined` (the other groups), `mean_baseline, mean_system, difference` (system less baseline), `low, high,
         p_value, p_adjusted`, `effect_size` (the mean of the differences over their standard deviation), and in how many
-        groups the system has the larger value, `wins`, the same one, `ties`, or the smaller one, `losses`. Counts are
+        groups the system has the larger value, `wins`, the same one, `equal`, or the smaller one, `losses`. Counts are
         Int64, numbers Float64. Null: the bounds and the p-value of fewer than two groups, and the p-value where all
         differences are one number other than 0. Where all are 0 it is 1.
 
@@ -200,13 +200,13 @@ def compare(
     >>> labels = {"query": [1, 1, 2, 2, 3, 3], "truth": [1, 0, 1, 0, 1, 0]}
     >>> run = pl.DataFrame(labels | {"old": [2, 1, 1, 2, 1, 2], "new": [2, 1, 2, 1, 1, 2]})
     >>> compared = fp.compare(run, "average_precision", "truth", ["old", "new"], by="query")
-    >>> compared.select("system", pl.col("difference", "p_value").round(4), "wins", "ties")
+    >>> compared.select("system", pl.col("difference", "p_value").round(4), "wins", "equal")
     shape: (1, 5)
-    ┌────────┬────────────┬─────────┬──────┬──────┐
-    │ system ┆ difference ┆ p_value ┆ wins ┆ ties │
-    │ ---    ┆ ---        ┆ ---     ┆ ---  ┆ ---  │
-    │ str    ┆ f64        ┆ f64     ┆ i64  ┆ i64  │
-    ╞════════╪════════════╪═════════╪══════╪══════╡
+    ┌────────┬────────────┬─────────┬──────┬───────┐
+    │ system ┆ difference ┆ p_value ┆ wins ┆ equal │
+    │ ---    ┆ ---        ┆ ---     ┆ ---  ┆ ---   │
+    │ str    ┆ f64        ┆ f64     ┆ i64  ┆ i64   │
+    ╞════════╪════════════╪═════════╪══════╪═══════╡
     │ new    ┆ 0.1667     ┆ 0.4226  ┆ 1    ┆ 2    │
     └────────┴────────────┴─────────┴──────┴──────┘
 

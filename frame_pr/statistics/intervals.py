@@ -109,8 +109,8 @@ def intervals(
     **policies
         Options for ties, weights, missing values and known totals: see `frame_pr.Policies`. Refused: where rows are
         sampled, `weight=`, `tie_break=`, `tie_break_descending=`, `ties="expected"`, `ties="optimistic"`,
-        `ties="pessimistic"`, `ties="order"`, `rows=` and `prevalence=`; with `method="bootstrap"`, `tie_break=`,
-        `tie_break_descending=`, `ties="order"`, `positives=`, `rows=` and `prevalence=`.
+        `ties="pessimistic"`, `ties="order"`, `total_rows=` and `prevalence=`; with `method="bootstrap"`, `tie_break=`,
+        `tie_break_descending=`, `ties="order"`, `total_positives=`, `total_rows=` and `prevalence=`.
 
     Returns
     -------

@@ -36,7 +36,7 @@ _GOLDEN = 0x9E3779B97F4A7C15
 
 def signs(difference: pl.Expr) -> dict[str, pl.Expr]:
     """Return whether a difference is a win, a tie or a loss."""
-    return {"wins": difference >= TIE, "ties": difference.abs() < TIE, "losses": difference <= -TIE}
+    return {"wins": difference >= TIE, "equal": difference.abs() < TIE, "losses": difference <= -TIE}
 
 
 def p_values(table: pl.LazyFrame, keys: Sequence[str], *, resamples: int, seed: int) -> pl.LazyFrame:

@@ -117,7 +117,7 @@ def report(
     └───────┴───────────┴───────────────────┴─────────────┴────────┘
     """
     ranks = [Rank.of(rank) for rank in each("k", k)]
-    names = ["rows", "positives", "prevalence", "ties"]
+    names = ["rows", "positives", "prevalence", "tied_rows"]
     names += ["average_precision", "interpolated_average_precision", "average_precision_lift", "r_precision"]
     names += [f"{rate}@{rank}" for rate in ("precision", "recall", "average_precision") for rank in ranks]
     names += ["max_f1", "threshold@max_f1"]

@@ -265,10 +265,10 @@ def refuse_policies(request: Request, names: Sequence[str], *, clusters: bool) -
     """Raise for options under which rows are not independent and equally likely."""
     refusals = (*SAMPLED_ROWS, *SAMPLED_CLUSTERS) if clusters else SAMPLED_ROWS
     refuse_options("a standard error", request.policies, refusals)
-    if "positives" in request.totals and any(name != "average_precision" for name in names):
+    if "total_positives" in request.totals and any(name != "average_precision" for name in names):
         raise ValueError(
-            "positives=: where rows are sampled, only average_precision has a standard error with it; put missing rows "
-            "in, with a null score and unscored='unretrieved'"
+            "total_positives=: where rows are sampled, only average_precision has a standard error with it; put "
+            "missing rows in, with a null score and unscored='unretrieved'"
         )
 
 

@@ -54,10 +54,12 @@ def test_every_other_name_over_groups():
 @pytest.mark.parametrize(("zeros", "first"), [([0.0, -0.0], 0), ([-0.0, 0.0], 1), ([-0.0, -0.0], 2)])
 def test_the_two_zeros_are_one_score(zeros, first):
     data = pl.DataFrame({"relevant": [1, 0, 1, 0, 1], "score": [1.0, *zeros, -1.0, -2.0]})
-    names = list(dict.fromkeys([*(name for name in NAMES if name.startswith("threshold@")), *NAMES[first::3], "ties"]))
+    names = list(
+        dict.fromkeys([*(name for name in NAMES if name.startswith("threshold@")), *NAMES[first::3], "tied_rows"])
+    )
     found = data.select(pl.col("score").pr.metric("relevant", name) for name in names)
     assert_bits(found, fp.evaluate(data, names, "relevant", "score"))
-    assert found["ties"].item() == 2
+    assert found["tied_rows"].item() == 2
     # Two of three positives are reached at the zeros.
     named = data.select(pl.col("score").pr.metric("relevant", "threshold@recall=0.5")).item()
     assert named.hex() == (0.0).hex()

@@ -101,7 +101,7 @@ def test_judgments_and_totals():
     assert joined.schema.types == [pa.string(), pa.int8(), pa.float64(), pa.int16()]
     assert joined.column("d").to_pylist() == [1, 2, 3]
     totals = pa.table({"query": ["a", "b", "c"], "n": [4, 2, 1]})
-    result = fp.average_precision(DATA.to_arrow(), "relevant", "score", by="query", positives=totals)
+    result = fp.average_precision(DATA.to_arrow(), "relevant", "score", by="query", total_positives=totals)
     assert result.column("query").to_pylist() == ["a", "b", "c"]
 
 
@@ -160,7 +160,7 @@ def test_streams_beside_a_frame():
     cuts = pl.DataFrame({"query": ["a", "b"], "cut": [0.75, 0.55]})
     run, judged = DATA.select("query", "score"), DATA.select("query", "score", "relevant")
     calls = [
-        lambda of: fp.average_precision(DATA, "relevant", "score", by="query", positives=of(totals)),
+        lambda of: fp.average_precision(DATA, "relevant", "score", by="query", total_positives=of(totals)),
         lambda of: fp.confusion(DATA, "relevant", "score", by="query", threshold=of(cuts)),
         lambda of: fp.join_judgments(of(run), of(judged), on=["query", "score"]),
     ]

@@ -50,14 +50,14 @@ def test_weights_and_tie_breaks(kind, odd):
 
 def test_known_totals(kind, odd):
     in_rows = kind(scored(**{odd: [5] * 4}))
-    assert kind.read(fp.evaluate(in_rows, "positives", "y", "s", positives=odd)).item() == 5
+    assert kind.read(fp.evaluate(in_rows, "positives", "y", "s", total_positives=odd)).item() == 5
     data = scored(**{odd: [1, 1, 2, 2]})
     for total in ("n", "^x*$"):
         known = pl.DataFrame({odd: [1, 2], total: [5, 6]})
-        result = kind.read(fp.evaluate(kind(data), "positives", "y", "s", by=odd, positives=kind(known)))
+        result = kind.read(fp.evaluate(kind(data), "positives", "y", "s", by=odd, total_positives=kind(known)))
         assert result.rows() == [(1, 5), (2, 6)]
     known = pl.DataFrame({"g": ["u", "v"], odd: [5, 6]})
-    result = kind.read(fp.evaluate(kind(data), "positives", "y", "s", by="g", positives=kind(known)))
+    result = kind.read(fp.evaluate(kind(data), "positives", "y", "s", by="g", total_positives=kind(known)))
     assert result.rows() == [("u", 5), ("v", 6)]
 
 
@@ -168,7 +168,7 @@ def test_a_key_of_the_totals_that_the_type_of_the_keys_would_cut(kind):
     def positives(keys, own=None, **schema):
         frame = data if own is None else data.with_columns(g=pl.Series(own))
         known = pl.DataFrame({"g": keys, "P": [3, 4]}, schema_overrides=schema)
-        return kind.read(fp.evaluate(kind(frame), "positives", "y", "s", by="g", positives=known)).rows()
+        return kind.read(fp.evaluate(kind(frame), "positives", "y", "s", by="g", total_positives=known)).rows()
 
     dates = pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 1, 2), eager=True)
     same = [([1.0, 2.0], None), (["1", "2"], None), ([1, 0], [True, False])]
@@ -188,6 +188,6 @@ def test_a_key_of_the_totals_that_the_type_of_the_keys_would_cut(kind):
         assert positives(dates.cast(pl.Datetime), dates) == [(dates[0], 3), (dates[1], 4)]
     for keys, own in cut:
         wrong = r"positives frame has [12] groups?, such as .*, that the types of the by columns do not hold: cast"
-        wrong += r"|in the positives frame: cast one of them$|positives gives no total for [12] of [234] groups"
+        wrong += r"|in the total_positives frame: cast one of them$|positives gives no total for [12] of [234] groups"
         with pytest.raises((ValueError, TypeError), match=wrong):
             positives(keys, own)

@@ -94,9 +94,9 @@ CASES = [
         f"column 'lab' is {pdf['lab'].dtype}, neither boolean nor 0/1: name its positive label,",
     ),
     Case(
-        lambda: run.pr.average_precision("rel", "s", by="q", positives=pd.Series([2, 2], index=["a", "b"])),
+        lambda: run.pr.average_precision("rel", "s", by="q", total_positives=pd.Series([2, 2], index=["a", "b"])),
         TypeError,
-        "positives takes a column, or a frame of the by columns and one more;",
+        "total_positives takes a column, or a frame of the by columns and one more;",
     ),
 ]
 

@@ -41,7 +41,7 @@ def test_a_block_is_one_row(kind):
 
 
 def test_dtypes():
-    schema = TEN.cast({"score": pl.Float32}).pr.curve("relevant", "score", figures=["f1"]).schema
+    schema = TEN.cast({"score": pl.Float32}).pr.curve("relevant", "score", rates=["f1"]).schema
     assert schema["threshold"] == pl.Float32
     assert {schema[name] for name in COLUMNS[1:6]} == {pl.Int64}
     assert {schema[name] for name in [*COLUMNS[6:], "f1"]} == {pl.Float64}
@@ -66,7 +66,7 @@ def test_a_group_without_positives_has_precision_but_no_recall(kind):
 
 def test_figures_on_request(kind):
     figures = ["fpr", "specificity", "mcc", "f1", "f0.5", "npv", "kappa"]
-    result = kind.read(kind(CUT_BLOCK).pr.curve("relevant", "score", figures=figures))
+    result = kind.read(kind(CUT_BLOCK).pr.curve("relevant", "score", rates=figures))
     assert result.columns == [*COLUMNS, *figures]
     # (k, tp) of the three blocks are (1, 1), (4, 3), (5, 3); P = 3, N = 5.
     for row, (k, tp) in zip(result.iter_rows(named=True), [(1, 1), (4, 3), (5, 3)], strict=True):
@@ -77,19 +77,19 @@ def test_one_figure_by_itself():
     for function in (fp.curve, fp.with_curve):
         frame = pl.DataFrame({"relevant": [1, 0], "score": [2, 1]})
         assert_frame_equal(
-            function(frame, "relevant", "score", figures="f1"), function(frame, "relevant", "score", figures=["f1"])
+            function(frame, "relevant", "score", rates="f1"), function(frame, "relevant", "score", rates=["f1"])
         )
 
 
 def test_a_figure_that_the_curve_has_anyway_comes_once():
-    assert TEN.pr.curve("relevant", "score", figures=["precision", "f1", "tp"]).columns == [*COLUMNS, "f1"]
+    assert TEN.pr.curve("relevant", "score", rates=["precision", "f1", "tp"]).columns == [*COLUMNS, "f1"]
 
 
 @pytest.mark.parametrize("function", ["curve", "with_curve"])
 @pytest.mark.parametrize("figure", ["mccc", "average_precision", "f0", "", "precision@10"])
 def test_an_unknown_figure(function, figure):
     with pytest.raises(ValueError, match=r"no rate is named|beta must be a positive number"):
-        getattr(TEN.pr, function)("relevant", "score", figures=[figure])
+        getattr(TEN.pr, function)("relevant", "score", rates=[figure])
 
 
 @pytest.mark.parametrize(
@@ -98,22 +98,22 @@ def test_an_unknown_figure(function, figure):
 )
 def test_a_synonym_names_the_rate_that_it_means(name, rate):
     calls = [
-        lambda: TEN.pr.curve("relevant", "score", figures=name),
-        lambda: TEN.pr.with_curve("relevant", "score", figures=[name]),
+        lambda: TEN.pr.curve("relevant", "score", rates=name),
+        lambda: TEN.pr.with_curve("relevant", "score", rates=[name]),
     ]
     for call in calls:
-        with pytest.raises(ValueError, match=f"figures: no rate is named '{name}'; it is '{rate}' here$"):
+        with pytest.raises(ValueError, match=f"rates: no rate is named '{name}'; it is '{rate}' here$"):
             call()
 
 
 def test_a_metric_of_the_whole_ranking_is_no_rate():
     with pytest.raises(ValueError, match="no rate is named 'roc'; it is a metric of a whole ranking"):
-        TEN.pr.curve("relevant", "score", figures="roc")
+        TEN.pr.curve("relevant", "score", rates="roc")
 
 
 def test_the_nearest_figures_are_offered():
     with pytest.raises(ValueError, match=r"no rate is named 'mccc'; did you mean 'mcc'\?"):
-        TEN.pr.curve("relevant", "score", figures=["mccc"])
+        TEN.pr.curve("relevant", "score", rates=["mccc"])
 
 
 def test_precision_times_recall_step_adds_up_to_average_precision():
@@ -134,9 +134,9 @@ def test_with_curve_is_the_curve_joined_to_the_rows(kind):
             "score": [0.5, 0.25, 0.75, 0.5, 0.5, 0.25, 0.0, -1.0],
         }
     )
-    result = kind.read(kind(data).pr.with_curve("relevant", "score", by="q", figures=["f1"]))
+    result = kind.read(kind(data).pr.with_curve("relevant", "score", by="q", rates=["f1"]))
     assert result.columns == [*data.columns, *COLUMNS[1:], "f1"]
-    curve = data.pr.curve("relevant", "score", by="q", figures=["f1"]).rename({"threshold": "score"})
+    curve = data.pr.curve("relevant", "score", by="q", rates=["f1"]).rename({"threshold": "score"})
     assert_same(result, data.join(curve, on=["q", "score"], how="left", maintain_order="left"), dtypes=False)
 
 
@@ -229,7 +229,7 @@ def test_the_first_and_the_last_point_stay():
     data = pl.DataFrame({"q": [1] * 4 + [2] * 3, "y": [0, 1, 0, 0, 0, 0, 0], "s": [4, 3, 2, 1, 3, 2, 1]})
     found = data.pr.curve("y", "s", by="q", points=2)
     assert found.select("q", "k").rows() == [(1, 1), (1, 2), (1, 4), (2, 1), (2, 3)]
-    lazy = data.lazy().pr.curve("y", "s", by="q", points=2, figures="f1")
+    lazy = data.lazy().pr.curve("y", "s", by="q", points=2, rates="f1")
     assert isinstance(lazy, pl.LazyFrame)
     assert lazy.collect_schema() == lazy.collect().schema
 

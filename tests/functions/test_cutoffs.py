@@ -182,7 +182,7 @@ def test_a_threshold_that_is_a_score_reaches_it(dtype):
     data = pl.DataFrame({"relevant": [1] * 5, "score": scores}).cast({"score": dtype})
     for threshold, k in zip(scores, [5, 4, 3, 2, 1], strict=True):
         assert data.pr.confusion("relevant", "score", threshold=threshold)["k"].item() == k
-        assert data.pr.evaluate([f"k@threshold={threshold}", "ties"], "relevant", "score").row(0) == (k, 0)
+        assert data.pr.evaluate([f"k@threshold={threshold}", "tied_rows"], "relevant", "score").row(0) == (k, 0)
 
 
 @pytest.mark.parametrize(("dtype", "digits", "smallest"), [(pl.Float32, 24, 2**-149), (pl.Float64, 53, 5e-324)])
@@ -190,7 +190,10 @@ def test_a_threshold_between_neighbours(dtype, digits, smallest):
     # No float of the type lies between these: a threshold reaches the upper one, and not the lower.
     for lower, upper in [(1 - 2**-digits, 1.0), (-1, 2**-digits - 1), (-smallest, 0.0), (0, smallest)]:
         data = pl.DataFrame({"relevant": [1, 0], "score": [upper, lower]}, schema_overrides={"score": dtype})
-        for names in ([f"k@threshold={upper}"], [f"k@threshold={upper}", "ties"]):  # from the rows, from the ranking
+        for names in (
+            [f"k@threshold={upper}"],
+            [f"k@threshold={upper}", "tied_rows"],
+        ):  # from the rows, from the ranking
             assert data.pr.evaluate(names, "relevant", "score").row(0) == (1, 0)[: len(names)]
 
 
@@ -199,7 +202,7 @@ def test_whole_thresholds_of_large_whole_scores_are_exact():
     data = pl.DataFrame({"relevant": [1, 0, 1], "score": [2**60 - 1, 2**60, 2**60 + 1]})
     for threshold, k in [(2**60 - 1, 3), (2**60, 2), (2**60 + 1, 1)]:
         assert data.pr.confusion("relevant", "score", threshold=threshold)["k"].item() == k
-        assert data.pr.evaluate([f"k@threshold={threshold}", "ties"], "relevant", "score").row(0) == (k, 0)
+        assert data.pr.evaluate([f"k@threshold={threshold}", "tied_rows"], "relevant", "score").row(0) == (k, 0)
 
 
 @pytest.mark.parametrize("k", [0, -1, 2.0, 1.5, "3", True, None, float("nan"), [1, 0]])

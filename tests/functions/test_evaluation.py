@@ -49,8 +49,8 @@ def test_figures_at_a_threshold_with_and_without_a_ranking():
     data = groups()
     names = [name for name in NAMES if "@threshold=" in name]
     alone = data.pr.evaluate([*names, "rows", "positives", "prevalence"], "relevant", "score", by="q")
-    ranked = data.pr.evaluate(["ties", *names, "rows", "positives", "prevalence"], "relevant", "score", by="q")
-    assert_same(ranked.drop("ties"), alone)
+    ranked = data.pr.evaluate(["tied_rows", *names, "rows", "positives", "prevalence"], "relevant", "score", by="q")
+    assert_same(ranked.drop("tied_rows"), alone)
 
 
 def test_one_ranking_for_all_metrics(monkeypatch):
@@ -192,7 +192,7 @@ def test_mean_over_the_system(kind):
 
 
 # Of these every group has a value: counts, and shares of what cannot be empty. Where a recall is not reached, none has.
-ALWAYS_DEFINED = {"rows", "positives", "ties", "prevalence"}
+ALWAYS_DEFINED = {"rows", "positives", "tied_rows", "prevalence"}
 ALWAYS_DEFINED |= {name for name in AT_CUT if name.partition("@")[0] in (*COUNTS, "accuracy", "prevalence", "cost3")}
 ALWAYS_DEFINED |= {name for name in AT_CUT if re.fullmatch("(precision|fdr)@[0-9.%]+", name)}
 ALWAYS_DEFINED -= {name for name in AT_CUT if re.search("@(recall|fpr|specificity|npv)=", name)}
@@ -211,7 +211,7 @@ def test_only_what_may_be_undefined_is_counted():
 
 def test_the_mean_is_that_of_the_groups(kind):
     data = groups().with_columns(model=pl.col("q") % 3)
-    names = ["average_precision", "max_f1", "precision@3", "k@recall=0.8", "threshold@max_f1", "rows", "ties"]
+    names = ["average_precision", "max_f1", "precision@3", "k@recall=0.8", "threshold@max_f1", "rows", "tied_rows"]
     finite = data.filter(pl.col("score").is_finite())
     result = kind.read(kind(finite).pr.evaluate(names, "relevant", "score", by=["model", "q"], mean_over="q"))
     apart = finite.pr.evaluate(names, "relevant", "score", by=["model", "q"])
@@ -255,7 +255,7 @@ def test_several_scores_are_the_calls_one_by_one(kind):
         flat=pl.lit(1, dtype=pl.Int8), backwards=-pl.col("score"), rounded=pl.col("score").clip(-9, 9).round(1)
     )
     systems = ["score", "backwards", "rounded", "flat"]
-    names = ["average_precision", "precision@3", "max_f1", "rows", "positives", "ties", "recall@threshold=0.5"]
+    names = ["average_precision", "precision@3", "max_f1", "rows", "positives", "tied_rows", "recall@threshold=0.5"]
     result = kind.read(kind(data).pr.evaluate(names, "relevant", systems, by="q"))
     assert result.columns == ["q", "system", *names]
     one_by_one = [

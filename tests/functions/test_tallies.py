@@ -56,7 +56,7 @@ def test_tallies_of_parts_are_the_whole_for_random_calls(block):
         given = dict(call.options)
         if "tie_break" in given or given.get("ties") == "order":
             continue
-        for total in ("positives", "rows", "prevalence"):
+        for total in ("total_positives", "total_rows", "prevalence"):
             if isinstance(given.get(total), str):
                 given[total] = call.frame.select(*call.keys, given[total]).unique()
         # A part may lack the label that positive= names, unless its type declares it.
@@ -120,7 +120,7 @@ def test_every_metric_of_a_tally_in_parts_is_that_of_the_rows():
 def test_a_count_repeats_a_row(kind):
     # Ranked 1, 1, 0, 1: AP (1 + 1 + 3/4) / 3, two of the first three rows of one score.
     data = pl.DataFrame({"y": [1, 0, 1, 1], "s": [3.0, 2.0, 1.0, 9.0], "n": [2, 1, 1, 0]})
-    names = ["rows", "positives", "ties", "average_precision", "precision@3", "k@recall=1"]
+    names = ["rows", "positives", "tied_rows", "average_precision", "precision@3", "k@recall=1"]
     found = kind.read(kind(data).pr.evaluate(names, "y", "s", count="n"))
     assert found.row(0) == (4, 3, 2, (1 + 1 + 3 / 4) / 3, 2 / 3, 4)
 
@@ -271,7 +271,7 @@ def test_no_whole_number_is_worse_than_all_edges(lazy):
 
 
 # Not between the bounds: how many rows share a score; and what lies at a threshold, but on the edge of a bin.
-BRACKETED = [name for name in NAMES if "optimistic" in metric(name).aggregates and name != "ties"]
+BRACKETED = [name for name in NAMES if "optimistic" in metric(name).aggregates and name != "tied_rows"]
 BRACKETED = [name for name in BRACKETED if "threshold=" not in name and not name.startswith("threshold@")]
 # What takes equal scores whole, and then has a value that no order of them has.
 WHOLE_BLOCKS = ("average_precision", "average_precision_lift", "normalized_average_precision")
@@ -338,7 +338,7 @@ def test_groups_that_only_their_totals_tell_of(kind):
     data = pl.DataFrame({"c": ["cat", "cat", "dog"], "t": [1, 0, 1], "s": [0.9, 0.8, 0.7], "n": [2, 1, 0]})
     known = kind(pl.DataFrame({"c": ["cat", "dog", "owl"], "P": [4, 3, 3]}))
     # Of cat two of four hits stand first, both of one score: 2 / 4 at a precision of 1. Dog has no row, owl never had.
-    found = kind.read(fp.evaluate(kind(data), "average_precision", "t", "s", by="c", positives=known, count="n"))
+    found = kind.read(fp.evaluate(kind(data), "average_precision", "t", "s", by="c", total_positives=known, count="n"))
     assert found.rows() == [("cat", 0.5), ("dog", 0.0), ("owl", 0.0)]
 
 

@@ -52,9 +52,9 @@ CASES = [
         TypeError,
         f"prefix must be text, got {np.int64(1)!r}",
     ),
-    Case(lambda: run.pr.curve("rel", "s", figures=None), TypeError, "figures takes names of metrics; got None"),
-    Case(lambda: run.pr.curve("rel", "s", figures=["f1", "f1"]), ValueError, "figures has 'f1' twice"),
-    Case(lambda: run.pr.curve("rel", "s", figures=[["f1"]]), TypeError, "figures takes names of metrics; got ['f1']"),
+    Case(lambda: run.pr.curve("rel", "s", rates=None), TypeError, "rates takes names of metrics; got None"),
+    Case(lambda: run.pr.curve("rel", "s", rates=["f1", "f1"]), ValueError, "rates has 'f1' twice"),
+    Case(lambda: run.pr.curve("rel", "s", rates=[["f1"]]), TypeError, "rates takes names of metrics; got ['f1']"),
     Case(
         lambda: run.pr.interpolated_average_precision("rel", "s", points=np.array([11, 101])),
         TypeError,

@@ -32,7 +32,7 @@ def in_type(dtype: Any, text: str) -> Any:
 def known_of(call: Call, key: tuple[Any, ...]) -> dict[str, Any]:
     """The known totals of a group."""
     found = {}
-    for name in ("positives", "rows", "prevalence"):
+    for name in ("total_positives", "total_rows", "prevalence"):
         given = call.options.get(name)
         if isinstance(given, str):
             here = [
@@ -195,7 +195,7 @@ def result_of(call: Call) -> pl.DataFrame:
 def evaluated_tally(call: Call) -> pl.DataFrame:
     """The metrics of a tally, put together from those of three parts of the frame."""
     options, frame, shared = dict(call.options), call.frame, tally_options(call)
-    for name in ("positives", "rows"):
+    for name in ("total_positives", "total_rows"):
         if isinstance(options.get(name), str):
             options[name] = frame.select(*call.keys, options[name]).unique()
     if "positive" in options:  # a part may lack this label

@@ -57,7 +57,7 @@ SUMS = ("balanced_accuracy", "prevalence")
 QUOTIENTS = [*(name for name, rate in RATES.items() if rate.range == "0 to 1" and name not in SUMS), "f2", "f0.5"]
 ASSOCIATIONS = [name for name, rate in RATES.items() if rate.range == "-1 to 1"]
 FIGURES = [*RATES, "f2", "f0.5", "f0.3", "cost3", "cost0.7"]
-TOTALS = ["rows", "positives", "ties"]
+TOTALS = ["rows", "positives", "tied_rows"]
 WHOLE = ["average_precision", "average_precision_lift", "interpolated_average_precision"]
 WHOLE += [f"interpolated_average_precision_{points}" for points in ("11", "101", "101/coco")]
 WHOLE += ["r_precision", "roc_auc", "prevalence", *TOTALS]
@@ -341,9 +341,9 @@ def totals(draw: random.Random, call: Call) -> Call:
     more = {key: [draw.choice([0, 0, 1, 5, 1000]) for _ in range(2)] for key in here}
     known = {key: (p + more[key][0], n + sum(more[key])) for key, (p, n) in here.items()}
     number = float if call.fractional else int
-    given = [[("positives", 0)], [("rows", 1)], [("positives", 0), ("rows", 1)]]
+    given = [[("total_positives", 0)], [("total_rows", 1)], [("total_positives", 0), ("total_rows", 1)]]
     for name, at in given[1] if "gain" in options else draw.choice(given):
-        given = {"positives": "P", "rows": "N"}[name]
+        given = {"total_positives": "P", "total_rows": "N"}[name]
         values = [number(known[key][at]) for key in group_keys(call)]
         column = pl.Series(given, values, dtype=pl.Float64 if call.fractional else pl.Int64)
         if draw.random() < 0.5 and frame.height:
@@ -383,7 +383,8 @@ def fits(call: Call) -> bool:
             lacking += [pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64]
             # Spark makes instants of them, and totals of naive ones are refused there.
             totals = any(
-                isinstance(call.options.get(name), pl.DataFrame) for name in ("positives", "rows", "prevalence")
+                isinstance(call.options.get(name), pl.DataFrame)
+                for name in ("total_positives", "total_rows", "prevalence")
             )
             lacking += [pl.Datetime] if totals else []
         return not any(dtype in lacking for dtype in schema.values())

@@ -15,7 +15,18 @@ from fuzz.answers import equal, groups_of
 from fuzz.calls import Call, group_keys, plain, scores_of
 from fuzz.cases import DECIMALS, FLOATS, INTEGERS, a_call, limits
 
-OPTIONS = ("by", "positive", "weight", "count", "unscored", "unjudged", "ascending", "positives", "rows", "undefined")
+OPTIONS = (
+    "by",
+    "positive",
+    "weight",
+    "count",
+    "unscored",
+    "unjudged",
+    "ascending",
+    "total_positives",
+    "total_rows",
+    "undefined",
+)
 NARROW = {pl.Float16: np.float16, pl.Float32: np.float32}
 
 

@@ -152,7 +152,7 @@ def test_a_nan_is_found_in_sorted_keys(key):
     data = pl.DataFrame({"key": key, "relevant": [True] * len(key), "score": key}).sort("key").with_columns(score=1)
     known = data.select("key", n=3).unique().sort("key")
     for frame in (data, data.lazy()):
-        result = frame.pr.evaluate("positives", "relevant", "score", by="key", positives=known).lazy().collect()
+        result = frame.pr.evaluate("positives", "relevant", "score", by="key", total_positives=known).lazy().collect()
         assert_same(result, known.rename({"n": "positives"}), dtypes=False)
 
 

@@ -70,7 +70,9 @@ def test_a_group_of_dropped_rows_keeps_its_known_total():
     data = pl.DataFrame({"q": [1, 1, 2], "y": [1, 0, None], "s": [3.0, 2.0, 1.0]})
     known = pl.DataFrame({"q": [1, 2], "total": [3, 4]})
     # Of the first, the positive found first is one of three; of the second, none of four is.
-    result = fp.evaluate(data, ["positives", "average_precision"], "y", "s", by="q", unjudged="drop", positives=known)
+    result = fp.evaluate(
+        data, ["positives", "average_precision"], "y", "s", by="q", unjudged="drop", total_positives=known
+    )
     assert result.rows() == [(1, 3, 1 / 3), (2, 4, 0.0)]
 
 
@@ -93,7 +95,7 @@ def test_a_truth_that_is_nan_is_unjudged():
 
 def test_unretrieved_rows_are_not_tied_and_reach_nothing(kind):
     data = kind(pl.DataFrame({"y": [1, 0, 0, 1, 1, 0], "s": [2, 2, 1, None, None, None], "q": [1, 1, 1, 1, 1, 2]}))
-    names = ["ties", "average_precision", "tp@recall=0.3", "tp@recall=1", "threshold@recall=1", "max_f1"]
+    names = ["tied_rows", "average_precision", "tp@recall=0.3", "tp@recall=1", "threshold@recall=1", "max_f1"]
     result = data.pr.evaluate(names, "y", "s", by="q", unscored="unretrieved")
     # One of three positives is found, tied with a negative: AP 1/3 * 1/2, F 2 * 1 / (3 + 2).
     assert kind.read(result).rows() == [
@@ -108,7 +110,7 @@ def test_a_group_filled_up_with_misses_has_no_less_than_none_of_any_kind(kind, g
     # tp 1, fp 2, fn 2, tn 0: mcc (1 * 0 - 2 * 2) / sqrt(3 * 3 * 2 * 2).
     data, policies = {
         "unretrieved": ({"y": [1, 1, 1], "s": [1, None, None]}, {"unscored": "unretrieved"}),
-        "known": ({"y": [1], "s": [1], "P": [3]}, {"positives": "P"}),
+        "known": ({"y": [1], "s": [1], "P": [3]}, {"total_positives": "P"}),
     }[given]
     expected = {"tp@3": 1, "fp@3": 2, "fn@3": 2, "tn@3": 0, "accuracy@3": 1 / 5, "specificity@3": 0, "fpr@3": 1}
     expected |= {"mcc@3": near(-4 / 6), "precision@3": 1 / 3, "recall@3": 1 / 3, "rows": 3, "prevalence@3": 1}

@@ -150,7 +150,11 @@ REFUSED = [
     ({"prevalence": pl.lit(2)}, ValueError, "prevalence column 'literal' holds 2: a share of positives is above 0"),
     ({"prevalence": pl.DataFrame({"q": [0], "x": [0.1]})}, ValueError, "prevalence gives no share for 2 of 3 groups"),
     ({"prevalence": 0.1, "weight": "p"}, ValueError, "weight=: a ranking does not take it with prevalence=; both say"),
-    ({"prevalence": 0.1, "rows": "p"}, ValueError, "rows=: a ranking does not take it with prevalence=; prevalence="),
+    (
+        {"prevalence": 0.1, "total_rows": "p"},
+        ValueError,
+        "total_rows=: a ranking does not take it with prevalence=; prevalence=",
+    ),
     ({"prevalence": 0.1, "ties": "expected"}, ValueError, "ties='expected': a ranking does not take it with prevalenc"),
     ({"prevalence": 0.1, "metrics": "ndcg@3"}, ValueError, "ndcg@3 uses ranks, and weighted rows have no rank: leave"),
     ({"prevalence": 0.1, "metrics": "precision@3"}, ValueError, "precision@3 uses ranks, and weighted rows have no"),

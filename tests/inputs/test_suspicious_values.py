@@ -154,11 +154,11 @@ AT = "precision@threshold=0.5"
 @pytest.mark.parametrize(
     ("option", "call"),
     [
-        ("rows", lambda frame: fp.average_precision(frame, "y", "s", rows="N")),
-        ("rows", lambda frame: fp.evaluate(frame, [AP, "recall@2", AT], "y", "s", by="q", rows="N")),
-        ("rows", lambda frame: fp.with_metrics(frame, "k@recall=0.5", "y", "s", rows="N")),
-        ("rows", lambda frame: fp.average_curve(frame, "y", "s", by="q", rows="N")),
-        ("positives", lambda frame: fp.evaluate(frame, "k@threshold=0.5", "y", "s", positives="P")),
+        ("total_rows", lambda frame: fp.average_precision(frame, "y", "s", total_rows="N")),
+        ("total_rows", lambda frame: fp.evaluate(frame, [AP, "recall@2", AT], "y", "s", by="q", total_rows="N")),
+        ("total_rows", lambda frame: fp.with_metrics(frame, "k@recall=0.5", "y", "s", total_rows="N")),
+        ("total_rows", lambda frame: fp.average_curve(frame, "y", "s", by="q", total_rows="N")),
+        ("total_positives", lambda frame: fp.evaluate(frame, "k@threshold=0.5", "y", "s", total_positives="P")),
     ],
 )
 def test_options_that_change_nothing(kind, option, call):
@@ -171,17 +171,19 @@ def test_options_that_change_nothing(kind, option, call):
 @pytest.mark.parametrize(
     "call",
     [
-        lambda frame: fp.evaluate(frame, [AP, "roc_auc"], "y", "s", rows="N"),  # one of them reads it
-        lambda frame: fp.evaluate(frame, ["fpr@threshold=0.5"], "y", "s", rows="N"),
-        lambda frame: fp.evaluate(frame, "precision@50%", "y", "s", rows="N"),
-        lambda frame: fp.report(frame, "y", "s", rows="N", positives="P"),
-        lambda frame: fp.confusion(frame, "y", "s", threshold=0.5, rows="N"),
-        lambda frame: fp.curve(frame, "y", "s", rows="N"),
-        lambda frame: fp.evaluate(frame, "rows", "y", "s", positives="P"),  # 20, as 5 positives are not in the frame
-        lambda frame: fp.average_curve(frame, "y", "s", by="q", positives="P"),
+        lambda frame: fp.evaluate(frame, [AP, "roc_auc"], "y", "s", total_rows="N"),  # one of them reads it
+        lambda frame: fp.evaluate(frame, ["fpr@threshold=0.5"], "y", "s", total_rows="N"),
+        lambda frame: fp.evaluate(frame, "precision@50%", "y", "s", total_rows="N"),
+        lambda frame: fp.report(frame, "y", "s", total_rows="N", total_positives="P"),
+        lambda frame: fp.confusion(frame, "y", "s", threshold=0.5, total_rows="N"),
+        lambda frame: fp.curve(frame, "y", "s", total_rows="N"),
+        lambda frame: fp.evaluate(
+            frame, "rows", "y", "s", total_positives="P"
+        ),  # 20, as 5 positives are not in the frame
+        lambda frame: fp.average_curve(frame, "y", "s", by="q", total_positives="P"),
         # Means by rows or pairs depend on totals that the metric does not read.
-        lambda frame: fp.evaluate(frame, AP, "y", "s", by="q", mean_over="q", statistics="by_rows", rows="N"),
-        lambda frame: fp.evaluate(frame, AT, "y", "s", by="q", mean_over=True, statistics="by_pairs", rows="N"),
+        lambda frame: fp.evaluate(frame, AP, "y", "s", by="q", mean_over="q", statistics="by_rows", total_rows="N"),
+        lambda frame: fp.evaluate(frame, AT, "y", "s", by="q", mean_over=True, statistics="by_pairs", total_rows="N"),
         # Options of a whole evaluation, in a call that ranks nothing.
         lambda frame: fp.evaluate(frame, [AT, "rows"], "y", "s", tie_break="doc"),
         lambda frame: fp.confusion(frame, "y", "s", threshold=0.5, ties="optimistic"),

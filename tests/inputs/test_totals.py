@@ -16,7 +16,7 @@ def test_known_positives(given):
     known = {"column": "P", "polars": pl.DataFrame(TOTALS), "lazy": pl.LazyFrame(TOTALS)}
     known["pandas"] = pl.DataFrame(TOTALS).to_pandas()
     names = ["average_precision", "recall@threshold=3", "r_precision", "positives", "rows", "k@recall=0.5"]
-    result = fp.evaluate(data, names, "y", "s", by="q", positives=known[given])
+    result = fp.evaluate(data, names, "y", "s", by="q", total_positives=known[given])
     # Positives that are not in the frame are rows that are not in it either.
     assert result.rows() == [
         ("a", 0.2, 0.2, 0.2, 5, 6, None),
@@ -26,7 +26,7 @@ def test_known_positives(given):
         *([] if given == "column" else [("z", 0.0, 0.0, 0.0, 9, 9, None)]),
     ]
     alone = fp.evaluate(
-        data, ["recall@threshold=3", "specificity@threshold=3"], "y", "s", by="q", positives=known[given]
+        data, ["recall@threshold=3", "specificity@threshold=3"], "y", "s", by="q", total_positives=known[given]
     )
     assert alone["recall@threshold=3"].to_list()[:3] == [0.2, 0.0, 0.0]
 
@@ -35,23 +35,23 @@ def test_known_positives(given):
 @pytest.mark.parametrize("total", [4, 300, 10**9])
 def test_totals_of_one_group_and_of_every_size(dtype, total):
     data = pl.DataFrame({"y": [1, 1, 0, 1], "s": range(4)}).with_columns(P=pl.lit(total, dtype=dtype))
-    result = fp.evaluate(data, "recall@threshold=0", "y", "s", positives="P")
+    result = fp.evaluate(data, "recall@threshold=0", "y", "s", total_positives="P")
     assert result.item() == 3 / total
     pairs = pl.concat([data.with_columns(q=0), data.with_columns(q=1, P=pl.lit(total // 2 + 1, dtype=dtype))])
-    result = fp.evaluate(pairs, "recall@threshold=0", "y", "s", by="q", positives="P")
+    result = fp.evaluate(pairs, "recall@threshold=0", "y", "s", by="q", total_positives="P")
     assert result["recall@threshold=0"].to_list() == [3 / total, 3 / int(pairs["P"][-1])]
     with pytest.raises(ValueError, match="positives column 'P' is not one number in each group: 1 group has several"):
-        fp.evaluate(pairs, "recall@threshold=0", "y", "s", positives="P")
+        fp.evaluate(pairs, "recall@threshold=0", "y", "s", total_positives="P")
 
 
 @pytest.mark.parametrize(
     ("statistic", "totals", "weights_of_groups"),
     [
-        ("by_rows", {"rows": "N"}, (20, 4)),
-        ("by_rows", {"positives": "P"}, (6, 3)),  # 4 and 1 positives are not in the frame
-        ("weighted", {"positives": "P"}, (5, 2)),
-        ("by_pairs", {"rows": "N"}, (1 * 19, 1 * 3)),
-        ("by_pairs", {"positives": "P", "rows": "N"}, (5 * 15, 2 * 2)),
+        ("by_rows", {"total_rows": "N"}, (20, 4)),
+        ("by_rows", {"total_positives": "P"}, (6, 3)),  # 4 and 1 positives are not in the frame
+        ("weighted", {"total_positives": "P"}, (5, 2)),
+        ("by_pairs", {"total_rows": "N"}, (1 * 19, 1 * 3)),
+        ("by_pairs", {"total_positives": "P", "total_rows": "N"}, (5 * 15, 2 * 2)),
     ],
 )
 def test_weighted_means_read_known_totals(kind, statistic, totals, weights_of_groups):
@@ -69,7 +69,10 @@ def test_weighted_means_read_known_totals(kind, statistic, totals, weights_of_gr
 
 def test_known_rows_and_several_scores():
     data = pl.DataFrame({"q": ["a", "a", "b"], "y": [1, 0, 1], "s": [4, 3, 2], "t": [3, 4, 2]})
-    totals = {"positives": pl.DataFrame(TOTALS)[:2], "rows": pl.DataFrame({"q": ["b", "a"], "rows": [100, 10]})}
+    totals = {
+        "total_positives": pl.DataFrame(TOTALS)[:2],
+        "total_rows": pl.DataFrame({"q": ["b", "a"], "rows": [100, 10]}),
+    }
     result = fp.evaluate(data, ["average_precision", "positives", "rows"], "y", ["s", "t"], by="q", **totals)
     assert result.rows() == [
         ("a", "s", 0.2, 5, 10),
@@ -81,7 +84,7 @@ def test_known_rows_and_several_scores():
 
 def test_known_positives_without_groups():
     data = pl.DataFrame({"y": [1, 0], "s": [2, 1]})
-    assert fp.average_precision(data, "y", "s", positives=pl.DataFrame({"n": [4]})).item() == 0.25
+    assert fp.average_precision(data, "y", "s", total_positives=pl.DataFrame({"n": [4]})).item() == 0.25
 
 
 @pytest.mark.parametrize(
@@ -97,7 +100,7 @@ def test_known_positives_without_groups():
             pl.DataFrame({"q": ["a", "b"]}),
             "positives frame has the columns 'q': it must have those of by, and one more",
         ),
-        (pl.DataFrame({"query": ["a"], "n": [1]}), "no column 'q' in the positives frame; columns: 'query', 'n'"),
+        (pl.DataFrame({"query": ["a"], "n": [1]}), "no column 'q' in the total_positives frame; columns: 'query', 'n'"),
         # 3.5 once was 3.
         ("half", "positives column 'half' holds 3.5: a total is a whole number"),
         (pl.DataFrame({"q": ["a", "b"], "n": [3.5, 1]}), "positives column 'n' holds 3.5: a total is a whole number"),
@@ -111,7 +114,9 @@ def test_totals_that_cannot_be(positives, message):
     data = data.with_columns(half=pl.lit(3.5), nan=pl.Series([1.0, math.nan, 1.0]))
     for lazy in (False, True):
         with pytest.raises(ValueError, match=message):
-            (data.lazy() if lazy else data).pr.average_precision("y", "s", by="q", positives=positives).lazy().collect()
+            (data.lazy() if lazy else data).pr.average_precision(
+                "y", "s", by="q", total_positives=positives
+            ).lazy().collect()
 
 
 @pytest.mark.parametrize("n", [[3.0, 1.0], [Decimal(3), Decimal(1)]], ids=["Float64", "Decimal"])
@@ -119,7 +124,9 @@ def test_whole_totals_of_any_numeric_dtype(n):
     data = pl.DataFrame({"q": ["a", "a", "b"], "y": [1, 0, 1], "s": [2, 1, 3]})
     frame = pl.DataFrame({"q": ["a", "b"], "n": n})
     for positives in (frame, "n"):
-        result = data.join(frame, on="q").pr.evaluate(["positives", "recall@1"], "y", "s", by="q", positives=positives)
+        result = data.join(frame, on="q").pr.evaluate(
+            ["positives", "recall@1"], "y", "s", by="q", total_positives=positives
+        )
         assert result.rows() == [("a", 3, 1 / 3), ("b", 1, 1.0)]
 
 
@@ -128,7 +135,7 @@ def test_totals_that_are_no_numbers(n):
     data = pl.DataFrame({"q": ["a", "b"], "y": [1, 1], "s": [2, 1], "n": n})
     for positives in ("n", data.select("q", "n")):
         with pytest.raises(TypeError, match=r"positives column 'n' is (String|Boolean): it must be numeric"):
-            data.pr.average_precision("y", "s", by="q", positives=positives)
+            data.pr.average_precision("y", "s", by="q", total_positives=positives)
 
 
 @pytest.mark.parametrize("given", ["column", "polars", "lazy", "pandas"])
@@ -152,7 +159,7 @@ def test_totals_beside_weights_that_cannot_be(given, total, weight, message):
     data = data.with_columns(N=pl.lit(total))
     for rows in (data, data.lazy()):
         with pytest.raises(ValueError, match=message):
-            fp.evaluate(rows, "prevalence", "y", "s", by="q", rows=frame, weight=weight).lazy().collect()
+            fp.evaluate(rows, "prevalence", "y", "s", by="q", total_rows=frame, weight=weight).lazy().collect()
 
 
 @pytest.mark.parametrize("given", ["column", "polars"])
@@ -161,9 +168,9 @@ def test_known_sums_of_weights(given):
     data = pl.DataFrame({"y": [1, 0], "s": [2, 1], "w": [0.5, 0.75], "P": [3.5, 3.5]})
     known = data.select(pl.col("P").first()) if given == "polars" else "P"
     names = ["positives", "rows", "recall@threshold=1", "average_precision"]
-    result = fp.evaluate(data, names, "y", "s", weight="w", positives=known)
+    result = fp.evaluate(data, names, "y", "s", weight="w", total_positives=known)
     assert result.row(0) == (3.5, 4.25, near(1 / 7), near(1 / 7))
-    assert fp.evaluate(data.lazy(), names, "y", "s", weight="w", positives=known).collect().equals(result)
+    assert fp.evaluate(data.lazy(), names, "y", "s", weight="w", total_positives=known).collect().equals(result)
 
 
 def test_a_known_sum_of_weights_that_differs_in_the_last_bits():
@@ -171,9 +178,9 @@ def test_a_known_sum_of_weights_that_differs_in_the_last_bits():
     found = fp.evaluate(data, ["positives", "threshold@recall=1"], "y", "s", weight="w")
     for end in (0, 1):
         known = data.with_columns(P=math.nextafter(found["positives"].item(), end))
-        assert fp.evaluate(known, found.columns, "y", "s", weight="w", positives="P").equals(found)
-    with pytest.raises(ValueError, match=r"positives gives a total of 0.59 for a group"):
-        fp.evaluate(data.with_columns(P=0.59), "positives", "y", "s", weight="w", positives="P")
+        assert fp.evaluate(known, found.columns, "y", "s", weight="w", total_positives="P").equals(found)
+    with pytest.raises(ValueError, match=r"total_positives gives a total of 0.59 for a group"):
+        fp.evaluate(data.with_columns(P=0.59), "positives", "y", "s", weight="w", total_positives="P")
 
 
 @pytest.mark.parametrize("lazy", [False, True])
@@ -183,7 +190,7 @@ def test_a_known_total_is_given_once(by, lazy):
     known = pl.DataFrame({"q": ["a", "b", "b", "z"], "n": [3] * 4})
     frame, known = data.lazy() if lazy else data, known if by else known.drop("q").head(2)
     with pytest.raises(ValueError, match="positives frame gives 1 total more than it has groups"):
-        fp.average_precision(frame, "y", "s", by=by, positives=known).lazy().collect()
+        fp.average_precision(frame, "y", "s", by=by, total_positives=known).lazy().collect()
 
 
 def test_a_known_total_of_a_key_that_the_frame_cannot_hold():
@@ -193,17 +200,17 @@ def test_a_known_total_of_a_key_that_the_frame_cannot_hold():
         with pytest.raises(
             ValueError, match=r"positives frame has 2 groups, such as \(300,\), that the types of the by"
         ):
-            fp.average_precision(frame, "y", "s", by="q", positives=known).lazy().collect()
+            fp.average_precision(frame, "y", "s", by="q", total_positives=known).lazy().collect()
         # Where its groups are not added, they are those of no row.
-        beside = fp.with_metrics(frame, "average_precision", "y", "s", by="q", positives=known).lazy().collect()
+        beside = fp.with_metrics(frame, "average_precision", "y", "s", by="q", total_positives=known).lazy().collect()
         assert beside["average_precision"].to_list() == [0.5, 0.25]
 
 
 @pytest.mark.parametrize(
     ("missing", "given"),
     [
-        ([], {"positives": "P"}),
-        ([(0, None)], {"positives": "P", "unscored": "unretrieved"}),
+        ([], {"total_positives": "P"}),
+        ([(0, None)], {"total_positives": "P", "unscored": "unretrieved"}),
         ([(1, None)], {"unscored": "unretrieved"}),
     ],
 )
@@ -220,7 +227,7 @@ def test_a_known_total_of_a_key_of_another_type(dtype):
     if not dtype.is_numeric():
         known = known.cast({"q": pl.String})
     for frame in (data, data.lazy()):
-        result = fp.average_precision(frame, "y", "s", by="q", positives=known).lazy().collect()
+        result = fp.average_precision(frame, "y", "s", by="q", total_positives=known).lazy().collect()
         assert result.schema["q"] == dtype
         assert dict(result.cast({"q": pl.String}).cast({"q": pl.Float64}).rows()) == {1: 0.5, 2: 0.25}
 
@@ -230,14 +237,14 @@ def test_a_known_total_of_a_key_of_another_type(dtype):
 def test_known_totals_of_no_rows(kind, metric, score):
     columns = {"y": [0], "s": [None], "t": [None], "P": [3], "N": [7]}
     data = pl.DataFrame(columns, schema_overrides={"s": pl.Int64, "t": pl.Int64})
-    frames = {"positives": data.select("P"), "rows": data.select("N")}
+    frames = {"total_positives": data.select("P"), "total_rows": data.select("N")}
 
     def found(rows, totals):
         names = ["positives", "rows", metric]
         result = kind.read(fp.evaluate(kind(rows), names, "y", score, unscored="drop", **totals))
         return result.select(names).unique().rows()
 
-    of_columns = {"positives": "P", "rows": "N"}
+    of_columns = {"total_positives": "P", "total_rows": "N"}
     assert found(data, frames) == found(data, of_columns) == found(data.clear(), frames) == [(3, 7, 0.0)]
     # Of a column without rows nothing is known.
     assert found(data.clear(), of_columns) == [(0, 0, None)]
@@ -252,7 +259,7 @@ OBJECTS = pl.DataFrame({"class": ["cat", "dog", "owl", "bird"], "n": [2, 1, 3, 0
 )
 def test_the_groups_of_a_frame_count(kind, policies):
     data = DETECTIONS.with_columns(w=pl.lit(1.0))
-    call = {"truth": "hit", "score": "s", "by": "class", "positives": kind(OBJECTS)} | policies
+    call = {"truth": "hit", "score": "s", "by": "class", "total_positives": kind(OBJECTS)} | policies
     found = kind.read(kind(data).pr.average_precision(**call)).fill_nan(None)
     # cat: 1 of 2 objects at rank 1. No owl of 3 was detected, and there is no bird.
     assert found.rows() == [("bird", None), ("cat", 0.5), ("dog", 1.0), ("owl", 0.0)]
@@ -266,7 +273,7 @@ def test_the_groups_of_a_frame_count(kind, policies):
 
 
 def test_the_groups_of_a_frame_in_other_functions():
-    call = {"truth": "hit", "score": "s", "by": "class", "positives": OBJECTS}
+    call = {"truth": "hit", "score": "s", "by": "class", "total_positives": OBJECTS}
     table = DETECTIONS.pr.confusion(**call, threshold=0.75)
     assert table.select("class", "k", "tp", "fn").rows() == [
         ("bird", 0, 0, 0),
@@ -280,12 +287,12 @@ def test_the_groups_of_a_frame_in_other_functions():
     assert "owl" not in DETECTIONS.pr.curve(**call)["class"]
     systems = DETECTIONS.with_columns(t=-pl.col("s")).pr.evaluate("positives", **call | {"score": ["s", "t"]})
     assert systems.filter(pl.col("class") == "owl").rows() == [("owl", "s", 3), ("owl", "t", 3)]
-    lazy = DETECTIONS.lazy().pr.evaluate("rows", **call | {"positives": OBJECTS.lazy()})
+    lazy = DETECTIONS.lazy().pr.evaluate("rows", **call | {"total_positives": OBJECTS.lazy()})
     assert lazy.collect_schema() == lazy.collect().schema
 
 
 def test_the_groups_of_a_frame_in_parts():
-    call = {"truth": "hit", "score": "s", "by": "class", "positives": OBJECTS}
+    call = {"truth": "hit", "score": "s", "by": "class", "total_positives": OBJECTS}
     for more in ({}, {"mean_over": "class"}):
         known = DETECTIONS.pr.evaluate("average_precision", **call, **more)
         for partitions in (1, 3):
@@ -295,5 +302,5 @@ def test_the_groups_of_a_frame_in_parts():
 
 def test_two_frames_of_other_groups():
     call = {"positives": OBJECTS, "rows": OBJECTS.with_columns(n=9).head(3)}
-    with pytest.raises(ValueError, match="rows gives no total for 1 of 4 groups"):
+    with pytest.raises(ValueError, match="total_rows gives no total for 1 of 4 groups"):
         DETECTIONS.pr.evaluate("prevalence", "hit", "s", by="class", **call)

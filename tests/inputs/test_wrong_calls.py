@@ -82,17 +82,17 @@ CASES = [
     ),
     Case(
         lambda: run.with_columns(q=pl.concat_list("q")).pr.average_precision(
-            "rel", "s", by="q", positives=pl.DataFrame({"q": [1], "n": [3]})
+            "rel", "s", by="q", total_positives=pl.DataFrame({"q": [1], "n": [3]})
         ),
         TypeError,
-        "column 'q' is List(String) in the frame and Int64 in the positives",
+        "column 'q' is List(String) in the frame and Int64 in the total_positives",
     ),
     Case(
         lambda: run.cast({"q": pl.Categorical}).pr.average_precision(
-            "rel", "s", by="q", positives=pl.DataFrame({"q": [1], "n": [3]})
+            "rel", "s", by="q", total_positives=pl.DataFrame({"q": [1], "n": [3]})
         ),
         ValueError,
-        "positives gives no total for 2 of ",
+        "total_positives gives no total for 2 of ",
     ),
     Case(
         lambda: run.pr.average_precision_at_k("rel", "s", 2, divisor=["hits"]),
@@ -150,19 +150,23 @@ CASES = [
         "weight=: confusion does not take it with k=; weighted rows have no rank",
     ),
     Case(
-        lambda: run.pr.average_precision("rel", "s", by="q", positives=pl.DataFrame({"q": [1, 2], "n": [3, 3]})),
+        lambda: run.pr.average_precision("rel", "s", by="q", total_positives=pl.DataFrame({"q": [1, 2], "n": [3, 3]})),
         ValueError,
-        "positives gives no total for 2 of ",
+        "total_positives gives no total for 2 of ",
     ),
     Case(
-        lambda: run.pr.average_precision("rel", "s", by="q", positives=pl.DataFrame({"q": ["a", "b"], "n": [-1, 2]})),
+        lambda: run.pr.average_precision(
+            "rel", "s", by="q", total_positives=pl.DataFrame({"q": ["a", "b"], "n": [-1, 2]})
+        ),
         ValueError,
-        "positives column 'n' holds -1: a total is not negative",
+        "total_positives column 'n' holds -1: a total is not negative",
     ),
     Case(
-        lambda: run.pr.average_precision("rel", "s", by="q", positives=pl.DataFrame({"Q": ["a", "b"], "n": [3, 3]})),
+        lambda: run.pr.average_precision(
+            "rel", "s", by="q", total_positives=pl.DataFrame({"Q": ["a", "b"], "n": [3, 3]})
+        ),
         ValueError,
-        "positives: no column 'q' in the positives frame; did you mean 'Q'?",
+        "total_positives: no column 'q' in the total_positives frame; did you mean 'Q'?",
     ),
 ]
 
@@ -190,4 +194,4 @@ def test_columns_of_spark():
 
 def test_the_number_of_groups_in_a_sentence():
     with pytest.raises(ValueError, match=r"\(1 such group\)"):
-        run.with_columns(n=1).pr.average_precision("rel", "s", by="q", positives="n")
+        run.with_columns(n=1).pr.average_precision("rel", "s", by="q", total_positives="n")

@@ -114,7 +114,7 @@ def test_values_are_compared_as_float64(kind):
     # A positive and a negative are tied, of totals of 3e10 and one more: the balanced accuracy there is 1/2 minus
     # 1 / (2 P Q) = 6e-22, and as Float64 1/2, as much as to predict nothing.
     data = pl.DataFrame({"relevant": [1, 0], "score": [1, 1], "P": [3 * 10**10 + 1] * 2, "N": [6 * 10**10 + 1] * 2})
-    known = {"positives": "P", "rows": "N"}
+    known = {"total_positives": "P", "total_rows": "N"}
     assert_known(kind, data, "max_balanced_accuracy", 1 / 2, **known)
     assert_known(kind, data, "threshold@max_balanced_accuracy", 1, **known)
     # Another positive adds 1 / (2 P). The next negative and positive add 1 / (2 P) - 1 / (2 Q), which is no difference.

@@ -48,7 +48,7 @@ def test_the_names_of_these_tests_reach_every_metric():
 @pytest.mark.parametrize(
     ("names", "dtype"),
     [
-        (["rows", "positives", "ties", "k@5", "k@recall=0.5", "k@threshold=3"], pl.Int64),
+        (["rows", "positives", "tied_rows", "k@5", "k@recall=0.5", "k@threshold=3"], pl.Int64),
         (["tp@threshold=3", "fp@threshold=3", "fn@recall=0.5", "tn@recall=0.5"], pl.Int64),
         (["tp@5", "fp@5", "fn@5", "tn@5"], pl.Float64),
         (["average_precision", "precision@5", "recall@recall=0.5", "mcc@threshold=3", "max_f1"], pl.Float64),
@@ -93,7 +93,7 @@ def own_method(name):
         return "interpolated_average_precision", {"points": int(points[1:]) if points else None}, name
     if "max_f" in name:
         return "f_beta", {"beta": float(beta[1])}, name
-    if name in ("rows", "positives", "prevalence", "ties", "average_precision_lift"):
+    if name in ("rows", "positives", "prevalence", "tied_rows", "average_precision_lift"):
         return "report", {}, name
     where, _, number = cut.rpartition("=")
     if where == "recall":

@@ -195,7 +195,7 @@ def test_gains_that_are_no_numbers():
 @pytest.mark.parametrize(
     ("policy", "fault"),
     [
-        ({"positives": "n"}, "the gain of each row is needed, and positives= says that rows are missing"),
+        ({"total_positives": "n"}, "the gain of each row is needed, and total_positives= says that rows are missing"),
         ({"weight": "n"}, "ranks discount gains, and rows with a weight= have no rank: give one of the two"),
     ],
 )

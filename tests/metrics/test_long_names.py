@@ -18,7 +18,7 @@ def at_3(beta):
         fp.f_beta(DATA, "y", "s", beta=beta, k=3).item(),
         fp.f_beta(DATA, "y", "s", beta=beta, threshold=4).item(),
         DATA.select(pl.col("s").pr.metric("y", f"f{beta!r}@3")).item(),
-        fp.curve(DATA, "y", "s", figures=f"f{beta}")[f"f{beta}"][2],
+        fp.curve(DATA, "y", "s", rates=f"f{beta}")[f"f{beta}"][2],
     ]
     assert max(rows) - min(rows) < 1e-15
     return rows[0]
@@ -106,7 +106,7 @@ def test_long_names(name):
     with pytest.raises(ValueError, match=r"no metric is named '.* characters, 100 are the most$") as error:
         fp.evaluate(DATA, name, "y", "s")
     with pytest.raises(ValueError, match=r"no rate is named '.* characters, 100 are the most$"):
-        fp.curve(DATA, "y", "s", figures=name)
+        fp.curve(DATA, "y", "s", rates=name)
     with pytest.raises(ValueError, match=r"no metric is named '.* characters, 100 are the most$"):
         pl.col("s").pr.metric("y", name)
     assert len(str(error.value)) < 400

@@ -100,7 +100,7 @@ def test_no_metric(name, lazy):
         ("threshold", "threshold@recall=0.8"),
         ("row", "rows"),
         ("positive", "positives"),
-        ("tie", "ties"),
+        ("tied_row", "tied_rows"),
         ("lifts@3", "lift@3"),
         ("precisoin", "precision@10"),
         # A divisor that the metric lacks keeps the caller's cutoff.

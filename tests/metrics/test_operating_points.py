@@ -122,7 +122,7 @@ def test_what_is_not_retrieved_belongs_to_the_rows(kind):
     data = pl.DataFrame({"relevant": [1, 1, 0, 0], "score": [1.0, None, None, None]}).with_columns(n=8)
     assert_known(kind, data, "precision@50%", 1 / 2, unscored="unretrieved")
     # rows= says that there are eight: a quarter are two.
-    assert_known(kind, data, "k@25%", 2, unscored="unretrieved", rows="n")
+    assert_known(kind, data, "k@25%", 2, unscored="unretrieved", total_rows="n")
 
 
 def test_one_class_only(kind):

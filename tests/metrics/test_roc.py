@@ -111,7 +111,7 @@ def test_unretrieved_rows_are_one_tied_block_at_the_end(kind):
     # The first positive is above all three negatives. The other is below one, and level with two: (3 + 2/2) / (2 * 3).
     assert kind.read(fp.evaluate(kind(data), "roc_auc", **given)).item() == near(4 / 6)
     # A third positive and a fourth negative that the frame lacks are level with those: (4 + 3/2 + 3/2) / (3 * 4).
-    found = kind.read(fp.evaluate(kind(data), "roc_auc", **given, positives="P", rows="N"))
+    found = kind.read(fp.evaluate(kind(data), "roc_auc", **given, total_positives="P", total_rows="N"))
     assert found.item() == near(7 / 12)
 
 

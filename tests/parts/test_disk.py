@@ -89,27 +89,27 @@ def test_every_metric_is_that_of_the_plain_call(parts, by):
         {"ties": "optimistic"},
         {"ties": "pessimistic"},
         {"tie_break": "other"},
-        {"positives": "P"},
-        {"positives": "P", "rows": pl.DataFrame({"n": [9999]})},
+        {"total_positives": "P"},
+        {"total_positives": "P", "total_rows": pl.DataFrame({"n": [9999]})},
     ],
     ids=str,
 )
 def test_policies(policies, by):
-    data, metrics = scored(), ["average_precision", "r_precision", "f1@7", "tn@20", "ties"]
-    if by is not None and "rows" in policies:
-        policies = {**policies, "rows": pl.DataFrame({"group": [0, 1, 2, 3], "n": [9999] * 4})}
+    data, metrics = scored(), ["average_precision", "r_precision", "f1@7", "tn@20", "tied_rows"]
+    if by is not None and "total_rows" in policies:
+        policies = {**policies, "total_rows": pl.DataFrame({"group": [0, 1, 2, 3], "n": [9999] * 4})}
     expected = fp.evaluate(data, metrics, "y", "s", by=by, **policies)
     assert_same(parted(data, 4).evaluate(metrics, "y", "s", by=by, **policies), expected)
 
 
-@pytest.mark.filterwarnings("ignore:rows. the option changes nothing")
+@pytest.mark.filterwarnings("ignore:total_rows. the option changes nothing")
 @pytest.mark.parametrize("rows", [pl.DataFrame({"group": [0, 1, 2, 3, 9], "n": [1] * 5}), "other"])
 @pytest.mark.parametrize("by", ["group", None], ids=str)
 def test_totals_that_change_nothing_are_not_validated(rows, by):
     data = scored().with_columns(other=pl.lit(1))
     if by is None and not isinstance(rows, str):
         rows = rows.select("n").head(1)
-    given = {"truth": "y", "score": "s", "by": by, "positives": "P", "rows": rows}
+    given = {"truth": "y", "score": "s", "by": by, "total_positives": "P", "total_rows": rows}
     expected = fp.average_precision(data, **given)
     assert expected.height == (4 if by else 1)
     assert_same(parted(data, 4).average_precision(**given), expected)
@@ -118,7 +118,7 @@ def test_totals_that_change_nothing_are_not_validated(rows, by):
 @pytest.mark.parametrize("by", ["group", None], ids=str)
 def test_totals_in_any_kind_of_frame(kind, by):
     data, known = scored(), pl.DataFrame({"group": [0, 1, 2, 3], "n": [9999] * 4})
-    given = {"truth": "y", "score": "s", "by": by, "positives": kind(known if by else known.select("n").head(1))}
+    given = {"truth": "y", "score": "s", "by": by, "total_positives": kind(known if by else known.select("n").head(1))}
     assert_same(parted(data, 4).average_precision(**given), fp.average_precision(data, **given))
 
 
@@ -150,7 +150,7 @@ def test_unretrieved_rows_are_in_no_range(by, missing):
         parted(data, 4).average_precision("y", "s", by=by)
 
 
-@pytest.mark.parametrize("given", [{"positives": "P"}, {"unscored": "unretrieved"}], ids=str)
+@pytest.mark.parametrize("given", [{"total_positives": "P"}, {"unscored": "unretrieved"}], ids=str)
 def test_the_best_f_of_ranges_without_a_hit(given):
     # All thresholds are equally good, and the highest of them stands in the first range, beside others.
     top = pl.when(pl.col("place") == 7).then(2).otherwise("s")
@@ -224,7 +224,7 @@ def test_no_rows(by):
 @pytest.mark.parametrize("total", ["P", pl.DataFrame({"n": [3]})], ids=["column", "frame"])
 def test_no_row_that_counts(total):
     rows = pl.DataFrame({"y": [0, 0], "s": [None, None], "P": [3, 3]}, schema_overrides={"s": pl.Float64})
-    policies = {"positives": total, "unscored": "drop"}
+    policies = {"total_positives": total, "unscored": "drop"}
     parts = fp.partitioned(rows, partitions=2, progress=False)
     result = parts.evaluate(["positives", "rows", "recall@threshold=0"], "y", "s", **policies)
     assert result.rows() == [(3, 3, 0.0)]
@@ -287,7 +287,13 @@ def test_no_more_rows_than_fit_are_taken_at_once(monkeypatch):
 
 @pytest.mark.parametrize(
     "given",
-    [{}, {"weight": "w"}, {"unscored": "unretrieved", "ascending": True}, {"ties": "expected"}, {"positives": "P"}],
+    [
+        {},
+        {"weight": "w"},
+        {"unscored": "unretrieved", "ascending": True},
+        {"ties": "expected"},
+        {"total_positives": "P"},
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("by", ["group", None])
@@ -296,7 +302,7 @@ def test_rows_that_are_alike_are_counted_first(given, by, monkeypatch):
     score = pl.when(pl.col("place") % 6 > 0).then(pl.col("place") % 6 / 4)
     score = score.otherwise(pl.col("place") % 4 * 0.0 - 0.0) if given.get("unscored") is None else score
     data = scored().with_columns(s=score).rename({"y": "count", "group": "count" * 3 if by is None else "group"})
-    names = ["rows", "positives", "average_precision", "roc_auc", "ties"]
+    names = ["rows", "positives", "average_precision", "roc_auc", "tied_rows"]
     names += ["max_f1", "threshold@recall=0.9"] if given.get("ties") is None else []
     monkeypatch.setattr(disk, "range_edges", None)
     assert_same(
@@ -461,7 +467,12 @@ def test_what_parts_cannot_do():
         {"by": cs.by_name("group"), "score": ["s", pl.col("s").rank().over("group").alias("rank")]},
         {"by": "group", "score": cs.by_name("s", "other")},
         {"score": pl.col("s") + pl.col("other"), "weight": pl.col("w") * 2},
-        {"by": "group", "tie_break": pl.col("place") % 50, "positives": pl.col("P") * 2, "rows": pl.col("P") * 4},
+        {
+            "by": "group",
+            "tie_break": pl.col("place") % 50,
+            "total_positives": pl.col("P") * 2,
+            "total_rows": pl.col("P") * 4,
+        },
         {"by": ["group", pl.col("place") % 3], "mean_over": "group", "truth": pl.col("y").cast(pl.Int8)},
     ],
 )
@@ -499,7 +510,7 @@ def test_wrong_expressions_as_columns(given, sentence):
 @pytest.mark.parametrize("policies", [{}, {"weight": "w"}, {"ties": "optimistic"}, {"ties": "expected"}], ids=str)
 def test_counted_rows_in_ranges(policies, by):
     data = scored().with_columns(n=pl.col("place") % 3)
-    names = ["rows", "positives", "average_precision", "roc_auc", "tp@threshold=0.3", "ties"]
+    names = ["rows", "positives", "average_precision", "roc_auc", "tp@threshold=0.3", "tied_rows"]
     if "weight" not in policies:
         names += ["precision@10", "average_precision@10", "bpref"]
     if policies.get("ties") != "expected":

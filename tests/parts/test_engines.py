@@ -28,8 +28,8 @@ POLICIES = [
     {"score": "found", "unscored": "drop", "truth": "judged", "unjudged": "drop"},
     # Query 5 has no positive, so that a part may hold no "yes".
     {"truth": "label", "positive": "yes"},
-    {"positives": "twenty", "rows": "forty"},
-    {"positives": TOTALS.drop("forty"), "rows": TOTALS.drop("twenty").lazy()},
+    {"total_positives": "twenty", "total_rows": "forty"},
+    {"total_positives": TOTALS.drop("forty"), "total_rows": TOTALS.drop("twenty").lazy()},
     {"score": ["score", "other"]},
     {"mean_over": "query"},
     {"by": ["model", "query"], "mean_over": ["query", "model"], "undefined": 0.5},
@@ -45,7 +45,7 @@ POLICIES = [
 ALIKE = [
     {"ties": "optimistic", "metrics": ["rows", "average_precision", "precision@3"]},
     {"truth": "judged", "unjudged": "negative"},
-    {"positives": TOTALS.drop("forty").to_pandas()},
+    {"total_positives": TOTALS.drop("forty").to_pandas()},
     {"undefined": 0.0},
     {"by": ["model", "query"], "mean_over": "query"},
 ]
@@ -179,11 +179,11 @@ WITHOUT_GROUPS, ALIKE_WITHOUT = (
     [one for one in some if not {"by", "mean_over", "positives", "rows"} & set(one)] for some in (POLICIES[:3], ALIKE)
 )
 # Of one group, a total is one number.
-WITHOUT_GROUPS += [{"positives": pl.DataFrame({"many": 200}), "rows": pl.DataFrame({"more": 500})}]
+WITHOUT_GROUPS += [{"total_positives": pl.DataFrame({"many": 200}), "total_rows": pl.DataFrame({"more": 500})}]
 ALIKE_WITHOUT += [
     *(one for one in POLICIES[3:] if not {"by", "mean_over", "positives", "rows"} & set(one)),
-    {"positives": "many"},
-    {"positives": pl.DataFrame({"many": 500.5}), "weight": "weight"},
+    {"total_positives": "many"},
+    {"total_positives": pl.DataFrame({"many": 500.5}), "weight": "weight"},
 ]
 
 

@@ -245,7 +245,7 @@ FIGURES = ["rows", "positives", "average_precision"]
 
 def asked(at, total, by):
     given = {"truth": at["t"], "score": at["s"], "by": at["q"] if by else None}
-    return given | ({"positives": at["P"]} if total else {"weight": at["w"]})
+    return given | ({"total_positives": at["P"]} if total else {"weight": at["w"]})
 
 
 # Every name has every role once, beside other such names, and beside columns of other values that have the names of the
@@ -320,9 +320,9 @@ def test_counts_of_a_part_say_so():
 def test_a_total_that_is_a_frame_of_the_engine():
     frame = dd.from_pandas(RUN.to_pandas(), npartitions=2)
     with pytest.raises(
-        TypeError, match=r"positives takes a frame that is sent to every part.*: give its \.compute\(\)"
+        TypeError, match=r"total_positives takes a frame that is sent to every part.*: give its \.compute\(\)"
     ):
-        frame.pr.average_precision("t", "s", by="q", positives=frame)
+        frame.pr.average_precision("t", "s", by="q", total_positives=frame)
 
 
 @pytest.mark.parametrize("largest", [2**53 + 1, 2**63 - 1])

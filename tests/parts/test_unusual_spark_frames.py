@@ -101,8 +101,8 @@ def test_columns_of_spark_as_arguments(run):
         run.pr.precision_at_k("t", "s", column)
     with pytest.raises(TypeError, match="prefix takes a value or the name of a column; got a Spark Column"):
         run.pr.with_metrics("rows", **given, prefix=column)
-    with pytest.raises(TypeError, match=r"positives takes a frame that is sent to every part.* its \.toPandas"):
-        run.pr.evaluate("rows", "t", "s", by="q", positives=run)
+    with pytest.raises(TypeError, match=r"total_positives takes a frame that is sent to every part.* its \.toPandas"):
+        run.pr.evaluate("rows", "t", "s", by="q", total_positives=run)
 
 
 def test_unused_columns_of_spark(run):

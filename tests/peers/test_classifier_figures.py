@@ -33,12 +33,12 @@ def parts() -> dict[int, pl.DataFrame]:
 
 
 def test_the_segments_have_every_sort():
-    found = segments().pr.evaluate(["ties", "rows", "positives"], "truth", "score", by="q")
+    found = segments().pr.evaluate(["tied_rows", "rows", "positives"], "truth", "score", by="q")
     for sort in (
         pl.col("positives") == 0,
         pl.col("positives") == pl.col("rows"),
-        pl.col("ties") == 0,
-        pl.col("ties") > 10,
+        pl.col("tied_rows") == 0,
+        pl.col("tied_rows") > 10,
         pl.col("positives").is_between(1, pl.col("rows") - 1),
     ):
         assert found.filter(sort).height >= 5, sort

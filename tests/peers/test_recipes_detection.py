@@ -24,7 +24,7 @@ def test_padilla(unfound):
         lost = pl.DataFrame({"confidence": [None] * 8, "hit": True, "objects": 15}, schema=DETECTIONS.schema)
         frame, policies = pl.concat([DETECTIONS, lost]), {"unscored": "unretrieved"}
     else:
-        frame, policies = DETECTIONS, {"positives": "objects"}
+        frame, policies = DETECTIONS, {"total_positives": "objects"}
     in_order = frame.pr.evaluate(INTERPOLATED, "hit", "confidence", ties="order", **policies).row(0)
     assert in_order == (
         near(Fraction(1, 15) * (1 + Fraction(2, 3) + 4 * Fraction(3, 7) + Fraction(7, 23))),
@@ -70,7 +70,7 @@ def detected(seed: int, classes: int) -> tuple[pl.DataFrame, pl.DataFrame]:
 def test_voc():
     frame, objects = detected(seed=4, classes=200)
     names = {"interpolated_average_precision": None, "interpolated_average_precision_11": np.arange(11) / 10}
-    found = frame.pr.evaluate(list(names), "hit", "confidence", by="class", ties="order", positives=objects)
+    found = frame.pr.evaluate(list(names), "hit", "confidence", by="class", ties="order", total_positives=objects)
     assert found.height == 200
     for (name, count), values in zip(objects.rows(), found.rows(), strict=True):
         part = frame.filter(pl.col("class") == name)
@@ -81,7 +81,7 @@ def test_voc():
 def test_recall_levels_of_voc_in_floats():
     # Three hits first, of ten objects: the levels 0, .1, .2 and .3. np.arange(0, 1.1, .1)[3] is above 3/10.
     frame = pl.DataFrame({"hit": [1, 1, 1], "confidence": [3, 2, 1], "objects": 10})
-    found = frame.pr.interpolated_average_precision("hit", "confidence", points=11, positives="objects").item()
+    found = frame.pr.interpolated_average_precision("hit", "confidence", points=11, total_positives="objects").item()
     assert found == near(Fraction(4, 11))
     assert voc(np.ones(3), 10, np.arange(0, 1.1, 0.1)) == near(Fraction(3, 11))
 
@@ -128,7 +128,7 @@ def coco_loses(objects: int, hits: int) -> set[int]:
 def test_coco():
     frame, objects = detected(seed=6, classes=30)
     frame = frame.with_columns(score=-pl.int_range(pl.len()).over("class"))  # no ties, and the order of the rows
-    found = frame.pr.interpolated_average_precision("hit", "score", points=101, by="class", positives=objects)
+    found = frame.pr.interpolated_average_precision("hit", "score", points=101, by="class", total_positives=objects)
     compared = 0
     for name, value in found.rows():
         hits = frame.filter(pl.col("class") == name)["hit"].to_numpy()
@@ -152,7 +152,7 @@ def test_the_levels_of_coco(seed):
         expected[name] = coco(hits, objects)
     frame = pl.concat(rows)
     names = ["interpolated_average_precision_101/coco", "interpolated_average_precision_101"]
-    found = frame.pr.evaluate(names, "hit", "score", by="class", positives="objects", ties="order")
+    found = frame.pr.evaluate(names, "hit", "score", by="class", total_positives="objects", ties="order")
     for name, value, _ in found.rows():
         # It adds 2e-16 to every denominator.
         assert math.isclose(value, expected[name], rel_tol=0, abs_tol=1e-12), name
@@ -171,6 +171,6 @@ def test_recall_levels_of_coco_in_floats():
     # 57 hits first, of 100 objects: the levels 0 to .57. np.linspace(0, 1, 101)[57] is .5700000000000001.
     assert 57 in coco_loses(100, 57)
     frame = pl.DataFrame({"hit": [1] * 57, "score": range(57, 0, -1), "objects": 100})
-    found = frame.pr.interpolated_average_precision("hit", "score", points=101, positives="objects").item()
+    found = frame.pr.interpolated_average_precision("hit", "score", points=101, total_positives="objects").item()
     assert found == near(Fraction(58, 101))
     assert coco(np.ones(57, dtype=bool), 100) == near(Fraction(57, 101))

@@ -28,7 +28,7 @@ def test_the_searches_have_all_that_a_search_can_have():
     assert queries.filter("unjudged").height > 50
     assert queries.filter((pl.col("positives") == 0) & ~pl.col("relevance")).height > 5
     assert both.filter(pl.col("score").is_null() & RELEVANT).height > 100
-    assert both.pr.evaluate("ties", RELEVANT, "score", **SEARCH).item() > 1000
+    assert both.pr.evaluate("tied_rows", RELEVANT, "score", **SEARCH).item() > 1000
 
 
 # trec_eval ----------------------------------------------------------------------------------------------------------

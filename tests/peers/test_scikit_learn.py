@@ -219,7 +219,7 @@ def test_the_confusion_table_of_predicted_classes():
 def test_evaluate_at_a_threshold():
     names = {*CONFUSION, "f0.5", "f2"}
     # With a metric that ranks, the figures come from the blocks of the ranking.
-    asked = [*(f"{name}@threshold={THRESHOLD}" for name in names), "ties"]
+    asked = [*(f"{name}@threshold={THRESHOLD}" for name in names), "tied_rows"]
     found = generated(GROUPS).pr.evaluate(asked, "relevant", "score", by="q")
     assert_figures(found.rename({f"{name}@threshold={THRESHOLD}": name for name in names}), names)
 
@@ -229,7 +229,7 @@ def test_figures_along_the_curve():
     rng = np.random.default_rng(2)
     data = pl.DataFrame({"relevant": rng.random(300) < 0.4, "score": rng.integers(0, 40, 300)})
     names = ["npv", "specificity", "f1", "f0.5", "f2", "accuracy", "informedness", "mcc", "kappa"]
-    curve = data.pr.curve("relevant", "score", figures=names)
+    curve = data.pr.curve("relevant", "score", rates=names)
     truth, score = data["relevant"].to_numpy(), data["score"].to_numpy()
     assert curve.height == len(np.unique(score))
     for row in curve.iter_rows(named=True):

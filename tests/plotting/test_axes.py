@@ -67,7 +67,7 @@ def test_one_class_only_has_no_area(truth):
 
 def test_other_figures_go_from_threshold_to_threshold():
     ax = fp.plot(TEXTBOOK, "relevant", "score", x="recall", y="f0.5", ax=axes())
-    expected = fp.curve(TEXTBOOK, "relevant", "score", figures="f0.5").select("recall", "f0.5").to_numpy()
+    expected = fp.curve(TEXTBOOK, "relevant", "score", rates="f0.5").select("recall", "f0.5").to_numpy()
     assert vertices(ax) == pytest.approx(expected)
     assert labels(ax) == ["score (P = 5)"]  # of which no area means anything
 
@@ -121,7 +121,7 @@ def test_figures_that_no_axis_has(x, message):
 
 def test_figures_against_the_threshold():
     ax = fp.plot(TEXTBOOK, "relevant", "score", x="threshold", y=["precision", "recall", "f1"], mark="max_f1")
-    table = fp.curve(TEXTBOOK, "relevant", "score", figures="f1")
+    table = fp.curve(TEXTBOOK, "relevant", "score", rates="f1")
     for drawn, figure in zip(curves(ax), ("precision", "recall", "f1"), strict=True):
         assert drawn.get_xydata() == pytest.approx(table.select("threshold", figure).to_numpy())
         # A threshold takes the rows from it on: up to the next lower one, the figures are its own.
@@ -258,7 +258,7 @@ def test_net_benefit_needs_probabilities():
 
 def test_cost_against_the_threshold():
     ax = fp.plot(DECISIONS, "t", "p", x="threshold", y="cost3", mark="min_cost3", ax=axes())
-    wanted = fp.curve(DECISIONS, "t", "p", figures="cost3")
+    wanted = fp.curve(DECISIONS, "t", "p", rates="cost3")
     assert vertices(ax) == pytest.approx(wanted.select("threshold", "cost3").to_numpy())
     least, best = fp.evaluate(DECISIONS, ["min_cost3", "threshold@min_cost3"], "t", "p").row(0)
     assert labels(ax) == ["p (P = 4)", f"min cost3 = {least:.2f} at {best:g}", "treat all", "treat none"]
@@ -274,7 +274,7 @@ def test_detection_error_trade_off_and_scales():
     x, y = line(ax, "_prevalence").get_data()
     assert x + y == pytest.approx(np.ones(len(x)))
     low, high = ax.get_xlim()
-    assert 0 < low < fp.curve(run, "relevant", "score", figures="fpr")["fpr"].unique()[1] < high < 1
+    assert 0 < low < fp.curve(run, "relevant", "score", rates="fpr")["fpr"].unique()[1] < high < 1
     roc = fp.plot(run, "relevant", "score", **ROC, xscale="log", ax=axes())
     assert (roc.get_xscale(), roc.get_yscale()) == ("log", "linear")
     assert np.ptp(np.subtract(*line(roc, "_prevalence").get_data())) == 0
@@ -308,9 +308,7 @@ def test_ticks_of_a_det_curve_stand_apart_and_the_axes_end_with_the_curves() -> 
         assert len(boxes) >= 3
         assert not any(a.overlaps(b) for i, a in enumerate(boxes) for b in boxes[:i])
     # Rates of 0 have no place: the curve ends at the largest rate whose other rate is above 0.
-    rates = fp.curve(run, "relevant", "score", figures=["fpr", "fnr"]).filter(
-        pl.all_horizontal(pl.col("fpr", "fnr") > 0)
-    )
+    rates = fp.curve(run, "relevant", "score", rates=["fpr", "fnr"]).filter(pl.all_horizontal(pl.col("fpr", "fnr") > 0))
     assert ax.get_xlim()[0] <= rates["fpr"].min() < 10 * ax.get_xlim()[0]
     assert rates["fpr"].max() <= ax.get_xlim()[1]
     assert rates["fnr"].max() <= ax.get_ylim()[1]

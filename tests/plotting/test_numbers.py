@@ -94,7 +94,7 @@ def test_areas_of_a_plot_are_those_of_evaluate(kind: Any, name: str) -> None:
     calls: list[dict[str, Any]] = [
         {"unscored": "unretrieved"},
         {"unscored": "drop"},
-        {"unscored": "unretrieved", "positives": more},
+        {"unscored": "unretrieved", "total_positives": more},
         {"unscored": "drop", "ties": "pessimistic"},
         {"unscored": "drop", "prevalence": 0.01},
     ]

@@ -131,5 +131,5 @@ def test_the_default_is_the_oracle():
 def test_totals_are_the_same_under_every_rule():
     data = pl.DataFrame({"y": [1, 0, 1, 0], "s": [1, 1, 1, 0]})
     for ties in ("threshold", "expected", "optimistic", "pessimistic", "order"):
-        for name, value in {"rows": 4, "positives": 2, "prevalence": 0.5, "ties": 3}.items():
+        for name, value in {"rows": 4, "positives": 2, "prevalence": 0.5, "tied_rows": 3}.items():
             assert fp.evaluate(data, name, "y", "s", ties=ties).item() == value, (ties, name)

@@ -128,11 +128,11 @@ def test_a_group_that_retrieved_no_positive_counts_as_0(kind, interpolated):
     no_row = RETRIEVED.with_columns(pl.when(pl.col("q") == "a").then("s").alias("s"))
     nothing = fp.average_curve(kind(no_row), "t", "s", unscored="unretrieved", **options)
     assert kind.read(nothing).select(columns).rows() == expected
-    column = fp.average_curve(kind(MISSED.with_columns(P=pl.lit(3))), "t", "s", positives="P", **options)
+    column = fp.average_curve(kind(MISSED.with_columns(P=pl.lit(3))), "t", "s", total_positives="P", **options)
     assert kind.read(column)["groups"].to_list() == [2] * (5 + interpolated)
     known = kind(pl.DataFrame({"q": ["a", "b"], "P": [1, 4]}))
     assert (
-        kind.read(fp.average_curve(kind(MISSED), "t", "s", positives=known, **options)).select(columns).rows()
+        kind.read(fp.average_curve(kind(MISSED), "t", "s", total_positives=known, **options)).select(columns).rows()
         == expected
     )
 
@@ -140,7 +140,7 @@ def test_a_group_that_retrieved_no_positive_counts_as_0(kind, interpolated):
 def test_a_group_of_which_there_are_only_totals(kind):
     # c has two positives and no row: the mean of 1, 0 and 0.
     known = kind(pl.DataFrame({"q": ["a", "b", "c"], "P": [1, 1, 2]}))
-    found = kind.read(fp.average_curve(kind(MISSED), "t", "s", by="q", points=2, positives=known))
+    found = kind.read(fp.average_curve(kind(MISSED), "t", "s", by="q", points=2, total_positives=known))
     assert found.select("precision", "groups").row(0) == (near(1 / 3), 3)
 
 
@@ -186,7 +186,7 @@ def test_the_legend_counts_the_groups_of_evaluate(kind, lost):
     else:
         # b has only negatives, and d no row.
         data = data.with_columns(t=pl.col("t") & (pl.col("q") != "b"))
-        options = {"positives": kind(pl.DataFrame({"q": ["a", "b", "c", "d"], "P": [20, 3, 20, 2]}))}
+        options = {"total_positives": kind(pl.DataFrame({"q": ["a", "b", "c", "d"], "P": [20, 3, 20, 2]}))}
     names = ["average_precision", "recall@5"]
     mean = kind.read(fp.evaluate(kind(data), names, "t", "s", by="q", mean_over="q", **options))
     given = {"by": "q", "average": True, **options}

@@ -263,7 +263,11 @@ REFUSED = [
     ({"method": "bootstrap", "by": "q", "mean_over": "q"}, ValueError, "method='bootstrap' draws rows or clusters"),
     ({"method": "bootstrap", "tie_break": "w"}, ValueError, "tie_break=: a bootstrap does not take it; a row that is"),
     ({"method": "bootstrap", "ties": "order"}, ValueError, "ties='order': a bootstrap does not take it"),
-    ({"method": "bootstrap", "positives": "w"}, ValueError, "positives=: a bootstrap does not take it; rows"),
+    (
+        {"method": "bootstrap", "total_positives": "w"},
+        ValueError,
+        "total_positives=: a bootstrap does not take it; rows",
+    ),
     ({"method": "bootstrap", "n_boot": 9}, TypeError, "unexpected keyword argument 'n_boot'; did you mean repeats=?"),
 ]
 

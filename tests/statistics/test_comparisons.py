@@ -31,7 +31,7 @@ COLUMNS = [
     "p_adjusted",
     "effect_size",
     "wins",
-    "ties",
+    "equal",
     "losses",
 ]
 
@@ -64,7 +64,7 @@ def test_known_answer(kind):
     assert (found["low"], found["high"]) == (pytest.approx(-0.064169, abs=1e-6), pytest.approx(0.304169, abs=1e-6))
     # t / sqrt(5)
     assert found["effect_size"] == near((36 / 11 / 5) ** 0.5)
-    assert [found[name] for name in ("groups", "undefined", "wins", "ties", "losses")] == [5, 0, 4, 0, 1]
+    assert [found[name] for name in ("groups", "undefined", "wins", "equal", "losses")] == [5, 0, 4, 0, 1]
     assert (found["mean_baseline"], found["mean_system"], found["difference"]) == (0.0, near(0.12), near(0.12))
     # Of the 32 ways to sign them, 8 have a sum of at least .6 either way.
     flipped = kind.read(fp.compare(data, "m", by="query", baseline="old", test="permutation"))
@@ -220,7 +220,7 @@ def test_rounding_errors_are_ties():
     noise = figures(1e-15, -1e-15, 2e-15).with_columns(pl.col("m") + 1.0)
     for test in ("t", "permutation"):
         row = fp.compare(noise, "m", by="query", baseline="old", test=test).row(0, named=True)
-        assert [row[name] for name in ("wins", "ties", "losses", "p_value")] == [0, 3, 0, 1.0]
+        assert [row[name] for name in ("wins", "equal", "losses", "p_value")] == [0, 3, 0, 1.0]
         assert (row["difference"], row["low"], row["high"]) == (0.0, 0.0, 0.0)
     # Differences of 1e-13 between values near 1 are no rounding errors.
     assert compared(1.0, 1e-13, -1.0)["wins"] == 2
@@ -232,7 +232,7 @@ def test_values_of_any_magnitude(scale, test):
     # t = 7/3 / (sqrt(1/3) / sqrt(3)) = 7: p = 2 (1 - F(7)) = .0198 with 2 degrees of freedom; 2 of 8 flips.
     row = compared(2 * scale, 2 * scale, 3 * scale, test=test)
     assert row["p_value"] == pytest.approx(1 - 7 / 51**0.5 if test == "t" else 0.25, rel=1e-9)
-    assert [row[name] for name in ("wins", "ties", "losses")] == [3, 0, 0]
+    assert [row[name] for name in ("wins", "equal", "losses")] == [3, 0, 0]
     reach = stats.t.ppf(0.975, 2) / 3
     for name, value in {"difference": 7 / 3, "low": 7 / 3 - reach, "high": 7 / 3 + reach}.items():
         assert row[name] == pytest.approx(value * scale, rel=1e-9), name
@@ -253,7 +253,7 @@ def test_a_power_of_two_changes_no_p_value(values, exponent, confidence):
         scaled = table.with_columns(m=pl.Series([*old, *new]) * factor)
         rows.append(fp.compare(scaled, "m", by="query", confidence=confidence).row(0, named=True))
     first, second = rows
-    for name in ("p_value", "effect_size", "wins", "ties", "losses"):
+    for name in ("p_value", "effect_size", "wins", "equal", "losses"):
         assert first[name] == second[name], name
     for name in ("difference", "low", "high", "mean_baseline", "mean_system"):
         assert second[name] == first[name] * 2.0**exponent, name
@@ -407,10 +407,10 @@ def test_each_group_by_itself(kind):
 def test_the_same_scores_and_rows_without_a_value():
     data = two_models(4).with_columns(new="old")
     same = fp.compare(data, "average_precision", "t", ["old", "new"]).row(0, named=True)
-    assert [same[name] for name in ("difference", "low", "high", "p_value", "ties")] == [0.0, 0.0, 0.0, 1.0, 1]
+    assert [same[name] for name in ("difference", "low", "high", "p_value", "equal")] == [0.0, 0.0, 0.0, 1.0, 1]
     none = fp.compare(data.filter(~pl.col("t")), "average_precision", "t", ["old", "new"]).row(0, named=True)
     assert [none[name] for name in ("groups", "undefined", "difference", "low", "p_value")] == [0, 1, None, None, None]
-    assert [none[name] for name in ("wins", "ties", "losses")] == [0, 0, 0]
+    assert [none[name] for name in ("wins", "equal", "losses")] == [0, 0, 0]
 
 
 REFUSED = [

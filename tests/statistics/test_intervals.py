@@ -159,7 +159,7 @@ def test_positives_that_are_known_are_like_rows_without_a_score(unretrieved):
     missing = pl.DataFrame({"q": 0, "truth": [True] * unretrieved, "score": [None] * unretrieved}, schema=data.schema)
     whole = fp.intervals(pl.concat([data, missing]), "average_precision", "truth", "score", unscored="unretrieved")
     positives = data["truth"].sum() + unretrieved
-    known = fp.intervals(data.with_columns(P=positives), "average_precision", "truth", "score", positives="P")
+    known = fp.intervals(data.with_columns(P=positives), "average_precision", "truth", "score", total_positives="P")
     columns = ["value", "low", "high", "standard_error"]
     assert known.select(columns).row(0) == tuple(map(near, whole.select(columns).row(0)))
 
@@ -244,7 +244,7 @@ def test_rows_that_stand_for_many(kind):
 def test_groups_that_only_their_totals_tell_of(kind):
     data = pl.DataFrame({"c": ["cat", "cat", "dog"], "truth": [1, 0, 1], "score": [0.9, 0.8, 0.7]})
     known = kind(pl.DataFrame({"c": ["cat", "dog", "owl"], "P": [2, 1, 3]}))
-    given_ = {"by": "c", "mean_over": "c", "positives": known}
+    given_ = {"by": "c", "mean_over": "c", "total_positives": known}
     found = kind.read(fp.intervals(kind(data), "average_precision", "truth", "score", **given_))
     # 1/2, 1 and 0.
     assert found.select("value", "units", "undefined").row(0) == (near(0.5), 3, 0)
@@ -310,9 +310,9 @@ REFUSED = [
     ({"weight": "w"}, ValueError, "weight=: a standard error does not take it; it has no closed form"),
     ({"ties": "order"}, ValueError, "ties='order': a standard error does not take it"),
     (
-        {"metrics": "roc_auc", "positives": "w"},
+        {"metrics": "roc_auc", "total_positives": "w"},
         ValueError,
-        "positives=: where rows are sampled, only average_precision has a standard error",
+        "total_positives=: where rows are sampled, only average_precision has a standard error",
     ),
     ({"sampled": "row"}, ValueError, "sampled must be 'groups' or 'rows', or None, got 'row'"),
     ({"sampled": "groups"}, ValueError, "sampled='groups' needs mean_over="),

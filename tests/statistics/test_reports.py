@@ -10,7 +10,7 @@ HEAD = [
     "rows",
     "positives",
     "prevalence",
-    "ties",
+    "tied_rows",
     "average_precision",
     "interpolated_average_precision",
     "average_precision_lift",
@@ -43,7 +43,7 @@ def test_known_answers(kind):
         "rows": 5,
         "positives": 3,
         "prevalence": 3 / 5,
-        "ties": 3,
+        "tied_rows": 3,
         "average_precision": 5 / 6,  # (1 + 2 * 3/4) / 3
         "interpolated_average_precision": 5 / 6,
         "average_precision_lift": 25 / 18,
@@ -90,7 +90,7 @@ def test_several_systems_in_a_report(kind):
     result = kind.read(fp.report(kind(data), "relevant", ["score", "flat"]))
     assert result.columns[:3] == ["system", "rows", "positives"]
     # A constant score: one block of ten, half of them hits.
-    assert result.filter(system="flat").select("ties", "average_precision", "average_precision_lift").row(0) == (
+    assert result.filter(system="flat").select("tied_rows", "average_precision", "average_precision_lift").row(0) == (
         10,
         0.5,
         1.0,
