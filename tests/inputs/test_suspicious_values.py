@@ -177,9 +177,8 @@ def test_options_that_change_nothing(kind, option, call):
         lambda frame: fp.report(frame, "y", "s", total_rows="N", total_positives="P"),
         lambda frame: fp.confusion(frame, "y", "s", threshold=0.5, total_rows="N"),
         lambda frame: fp.curve(frame, "y", "s", total_rows="N"),
-        lambda frame: fp.evaluate(
-            frame, "rows", "y", "s", total_positives="P"
-        ),  # 20, as 5 positives are not in the frame
+        # The frame lacks 5 positives, so it lacks 5 rows.
+        lambda frame: fp.evaluate(frame, "rows", "y", "s", total_positives="P"),
         lambda frame: fp.average_curve(frame, "y", "s", by="q", total_positives="P"),
         # Means by rows or pairs depend on totals that the metric does not read.
         lambda frame: fp.evaluate(frame, AP, "y", "s", by="q", mean_over="q", statistics="by_rows", total_rows="N"),

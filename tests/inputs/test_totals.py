@@ -301,6 +301,6 @@ def test_the_groups_of_a_frame_in_parts():
 
 
 def test_two_frames_of_other_groups():
-    call = {"positives": OBJECTS, "rows": OBJECTS.with_columns(n=9).head(3)}
+    call = {"total_positives": OBJECTS, "total_rows": OBJECTS.with_columns(n=9).head(3)}
     with pytest.raises(ValueError, match="total_rows gives no total for 1 of 4 groups"):
         DETECTIONS.pr.evaluate("prevalence", "hit", "s", by="class", **call)
