@@ -1,8 +1,8 @@
 """Precision-recall metrics per group, on polars and pandas frames: functions, and the same as a `.pr` namespace."""
 
-import sys
+from typing import TYPE_CHECKING, Any
 
-from frame_pr.accessors import PR, methods_by_subject, partitioned, register
+from frame_pr.accessors import FUNCTIONS, PR, load, methods_by_subject, missing_name, partitioned, register
 from frame_pr.expressions.namespace import ExprPR
 from frame_pr.frames.environment import installed_version, show_versions
 from frame_pr.frames.messages import DataWarning
@@ -29,19 +29,21 @@ from frame_pr.functions.rankings import (
 )
 from frame_pr.functions.tallies import tally
 from frame_pr.inputs.policies import TREC_EVAL, Policies
-from frame_pr.plotting.comparison_plots import plot_comparison
-from frame_pr.plotting.confusion_plots import plot_confusion
-from frame_pr.plotting.plots import plot
-from frame_pr.plotting.score_plots import plot_gains, plot_scores
-from frame_pr.plotting.statistics_plots import plot_intervals
-from frame_pr.statistics.average_curves import average_curve
-from frame_pr.statistics.comparisons import compare
-from frame_pr.statistics.intervals import intervals
-from frame_pr.statistics.reports import format_table, report
-from frame_pr.tables.classes import unpivot_classes
-from frame_pr.tables.judgments import join_judgments
-from frame_pr.tables.lists import explode_lists
-from frame_pr.tables.trec import read_trec_qrels, read_trec_run
+
+if TYPE_CHECKING:  # `__getattr__` imports these on first use: with them, the import takes twice as long.
+    from frame_pr.plotting.comparison_plots import plot_comparison
+    from frame_pr.plotting.confusion_plots import plot_confusion
+    from frame_pr.plotting.plots import plot
+    from frame_pr.plotting.score_plots import plot_gains, plot_scores
+    from frame_pr.plotting.statistics_plots import plot_intervals
+    from frame_pr.statistics.average_curves import average_curve
+    from frame_pr.statistics.comparisons import compare
+    from frame_pr.statistics.intervals import intervals
+    from frame_pr.statistics.reports import format_table, report
+    from frame_pr.tables.classes import unpivot_classes
+    from frame_pr.tables.judgments import join_judgments
+    from frame_pr.tables.lists import explode_lists
+    from frame_pr.tables.trec import read_trec_qrels, read_trec_run
 
 __all__ = [
     "PR",
@@ -100,18 +102,19 @@ Functions of a frame, each also a method of `.pr`, as in `run.pr.evaluate(...)`:
 {methods_by_subject()}
 
 Files: read_trec_run and read_trec_qrels. Frames larger than memory: partitioned. Types: Policies (options), PR and
-ExprPR (the namespaces). Spark and Dask: import frame_pr.spark or frame_pr.dask. `python -m frame_pr` checks the
-installation, show_versions prints the versions. help(frame_pr.evaluate) has the arguments and examples of a function.
+ExprPR (the namespaces). Spark and Dask: import frame_pr.spark or frame_pr.dask. show_versions prints the
+versions. help(frame_pr.evaluate) has the arguments and examples of a function.
 """
 __version__: str
 
 
-def __getattr__(name: str) -> str:
-    # On demand, because reading the metadata of the installation takes 4 ms.
-    if name == "__version__":
+def __getattr__(name: str) -> Any:
+    if name in FUNCTIONS:
+        globals()[name] = load(name)
+        return globals()[name]
+    if name == "__version__":  # Reading the metadata of the installation takes 4 ms.
         return installed_version("frame_pr")
-    # The interpreter adds a similar name to the message if it knows the name and the module.
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name, obj=sys.modules[__name__])
+    raise AttributeError(missing_name("module 'frame_pr' has no attribute", name))
 
 
 def __dir__() -> list[str]:

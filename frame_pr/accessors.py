@@ -7,10 +7,11 @@ import sys
 from collections.abc import Callable
 from decimal import Decimal
 from functools import wraps
+from importlib import import_module
+from importlib.abc import MetaPathFinder
 from itertools import groupby
 from pathlib import Path
 from textwrap import fill
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar
 
 import polars as pl
@@ -18,16 +19,48 @@ import polars as pl
 from frame_pr.expressions.namespace import ExprPR
 from frame_pr.frames.arguments import flag, is_whole, path_of, public, scalar, whole
 from frame_pr.frames.arrow import PandasFrame
-from frame_pr.frames.environment import when_imported
 from frame_pr.frames.kinds import Backend, Frame, backend_class, is_stream, path_advice, read_stream, register_backend
 from frame_pr.frames.messages import did_you_mean, kind_of_value, nearest, shown
-from frame_pr.functions import confusion as matrices
-from frame_pr.functions import curves, cutoff_metrics, evaluation, identification, rankings, tallies
+from frame_pr.frames.words import answers
 from frame_pr.metrics.names import is_metric, metric_hint
 from frame_pr.metrics.rates import RATES
-from frame_pr.plotting import comparison_plots, confusion_plots, plots, score_plots, statistics_plots
-from frame_pr.statistics import average_curves, comparisons, intervals, reports
-from frame_pr.tables import classes, judgments, lists
+
+if TYPE_CHECKING:
+    from frame_pr.functions import confusion as matrices
+    from frame_pr.functions import curves, cutoff_metrics, evaluation, identification, rankings, tallies
+    from frame_pr.plotting import comparison_plots, confusion_plots, plots, score_plots, statistics_plots
+    from frame_pr.statistics import average_curves, comparisons, intervals, reports
+    from frame_pr.tables import classes, judgments, lists
+else:
+
+    class _Module:
+        """A module of public functions that is imported when one of them is called first. Checkers see the module."""
+
+        def __init__(self, name):
+            self._name = name
+
+        def __getattr__(self, function):
+            return self._name, function
+
+    average_curves = _Module("statistics.average_curves")
+    classes = _Module("tables.classes")
+    comparison_plots = _Module("plotting.comparison_plots")
+    comparisons = _Module("statistics.comparisons")
+    confusion_plots = _Module("plotting.confusion_plots")
+    curves = _Module("functions.curves")
+    cutoff_metrics = _Module("functions.cutoff_metrics")
+    evaluation = _Module("functions.evaluation")
+    identification = _Module("functions.identification")
+    intervals = _Module("statistics.intervals")
+    judgments = _Module("tables.judgments")
+    lists = _Module("tables.lists")
+    matrices = _Module("functions.confusion")
+    plots = _Module("plotting.plots")
+    rankings = _Module("functions.rankings")
+    reports = _Module("statistics.reports")
+    score_plots = _Module("plotting.score_plots")
+    statistics_plots = _Module("plotting.statistics_plots")
+    tallies = _Module("functions.tallies")
 
 _MOST = 10_000  # Parts; each of them takes a file and about 20 ms.
 _LEAST = 2**20  # Bytes. A number meant as gibibytes is far below it, and would give as many files as there are rows.
@@ -54,17 +87,41 @@ _RESHAPING = "Reshape lists and class columns"
 _SEARCH = "Search runs and relevance judgments"
 
 
-def _method(
-    subject: str, function: Callable[Concatenate[Frame, P], Result]
-) -> Callable[Concatenate[PR[Frame], P], Result]:
-    """Return a method of `PR` that calls a public function with the frame. `subject`: its heading in lists."""
+FUNCTIONS = {"read_trec_qrels": "tables.trec", "read_trec_run": "tables.trec"}
+"""The modules of the public functions, by name: those of the methods of `.pr`, and the readers of files."""
 
-    @wraps(function)
-    def method(self: PR[Frame], /, *args: P.args, **kwargs: P.kwargs) -> Result:
-        return function(self._frame, *args, **kwargs)
 
-    method.subject = subject  # type: ignore[attr-defined]
-    return method
+def load(name: str) -> Any:
+    """Import a public function."""
+    return getattr(import_module(f"frame_pr.{FUNCTIONS[name]}"), name)
+
+
+if TYPE_CHECKING:
+
+    def _method(
+        subject: str, function: Callable[Concatenate[Frame, P], Result]
+    ) -> Callable[Concatenate[PR[Frame], P], Result]: ...
+
+else:
+
+    class _method:
+        """A method of `.pr` that calls a public function with the frame. The function is imported on first use."""
+
+        def __init__(self, subject, function):
+            module, self.name = function
+            self.subject = subject
+            FUNCTIONS[self.name] = module
+
+        def __get__(self, accessor, owner):
+            function, subject = load(self.name), self.subject
+
+            @wraps(function)
+            def method(self, /, *args, **kwargs):
+                return function(self._frame, *args, **kwargs)
+
+            method.subject = subject
+            setattr(PR, self.name, method)
+            return method if accessor is None else method.__get__(accessor, owner)
 
 
 class Method(NamedTuple):
@@ -166,40 +223,41 @@ class PR(Generic[Frame]):
 
         def __getattr__(self, name: str) -> Any:
             # Copying and unpickling ask for special methods before there is a frame.
-            if name.startswith("_"):
-                raise AttributeError(f".pr has no {shown(name)}")
-            if backend := backend_class(self._frame):
-                text = f".pr of a {backend.name} has no {shown(name)}, it has {backend.functions}"
-            elif name in sys.modules["frame_pr"].__all__:
-                text = f".pr has no {shown(name)}: it is a function, frame_pr.{name}(...)"
-            else:
-                text = f".pr has no {shown(name)}; {_method_hint(name)}"
-            raise AttributeError(text)
+            if not name.startswith("_") and (backend := backend_class(self._frame)):
+                raise AttributeError(f".pr of a {backend.name} has no {shown(name)}, it has {backend.functions}")
+            if name in FUNCTIONS or name == "partitioned":
+                raise AttributeError(f".pr has no {shown(name)}: it is a function, frame_pr.{name}(...)")
+            raise AttributeError(missing_name(".pr has no", name))
 
 
-def _method_hint(name: str) -> str:
-    """Return what to call instead of an unknown method."""
-    names = [method.name for method in methods()]
+def missing_name(finding: str, name: str) -> str:
+    """Return the error for a name that `.pr` or the module lacks, with what to call instead."""
+    text, names = f"{finding} {shown(name)}", list(FUNCTIONS)
+    if name.startswith("_"):
+        return text
+    if calls := [answer for answer in answers(name) if "(" in answer and answer[-1] == ")"]:
+        return f"{text}; {calls[0]} does that"
     # The name of a rate is not a misspelling: `precision` does not mean the method `r_precision`.
     if name not in RATES and (near := nearest(name, names, cutoff=0.8)):
-        return did_you_mean(near[:2])
+        return f"{text}; {did_you_mean(near[:2])}"
     if is_metric(name):
-        return f"evaluate({name!r}, ...) computes it"
-    if not name.startswith("_") and (hint := metric_hint(name)):
-        return f"as a metric of evaluate, {hint}"
-    return f"it has {', '.join(names)}"
+        return f"{text}; evaluate({name!r}, ...) computes it"
+    if hint := metric_hint(name):
+        return f"{text}; as a metric of evaluate, {hint}"
+    return f"{text}; print(frame.pr) lists the methods"
 
 
 def methods() -> list[Method]:
     """Return the methods of `.pr`, each with its subject and its first sentence."""
-    named = {name: method for name, method in vars(PR).items() if hasattr(method, "subject")}
-    return [Method(m.subject, name, (m.__doc__ or "").partition("\n")[0]) for name, m in named.items()]
+    subjects = {name: method.subject for name, method in vars(PR).items() if hasattr(method, "subject")}
+    return [Method(subjects[name], name, (getattr(PR, name).__doc__ or "").partition("\n")[0]) for name in subjects]
 
 
 def methods_by_subject() -> str:
     """Return the names of the methods of `.pr`, a line for each subject."""
-    groups = groupby(methods(), lambda method: method.subject)
-    lines = (f"{subject}: {', '.join(method.name for method in group)}" for subject, group in groups)
+    subjects = [(method.subject, name) for name, method in vars(PR).items() if hasattr(method, "subject")]
+    groups = groupby(subjects, lambda subject_and_name: subject_and_name[0])
+    lines = (f"{subject}: {', '.join(name for _, name in group)}" for subject, group in groups)
     return "\n".join(fill(line, 88, initial_indent="  ", subsequent_indent="    ") for line in lines)
 
 
@@ -218,18 +276,35 @@ def register() -> None:
     ):
         _remove_accessor(frame)
         decorator("pr")(namespace)
-    when_imported("pandas", _register_pandas)
+    # The hook of an earlier import of frame_pr goes. Before the look at pandas: a thread may begin to import it now.
+    hooks = [finder for finder in sys.meta_path if type(finder).__name__ != PandasHook.__name__]
+    sys.meta_path[:] = [PandasHook(), *hooks]
+    register_pandas()
 
 
-def _register_pandas(pandas: ModuleType) -> None:
-    _remove_accessor(pandas.DataFrame)
-    pandas.api.extensions.register_dataframe_accessor("pr")(PR)
+class PandasHook(MetaPathFinder):
+    """Register `.pr` on pandas frames while pandas imports its last submodules. The hook finds no module itself."""
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        """Register, and leave the search to the other finders."""
+        if name.startswith("pandas."):
+            register_pandas()
 
 
-def _remove_accessor(frame: type) -> None:
+def register_pandas() -> None:
+    """Register `.pr` on pandas frames if pandas is imported so far."""
+    pandas: Any = sys.modules.get("pandas")
+    extensions: Any = getattr(getattr(pandas, "api", None), "extensions", None)
+    is_ready = hasattr(extensions, "register_dataframe_accessor") and hasattr(pandas, "DataFrame")
+    if is_ready and getattr(pandas.DataFrame, "pr", None) is not PR:
+        _remove_accessor(pandas.DataFrame)
+        extensions.register_dataframe_accessor("pr")(PR)
+
+
+def _remove_accessor(frame: Any) -> None:
     """Remove the `.pr` of an earlier import of frame_pr: polars and pandas warn if an accessor is replaced."""
     if getattr(getattr(frame, "pr", None), "__module__", "").startswith("frame_pr."):
-        del frame.pr  # type: ignore[attr-defined]
+        del frame.pr
 
 
 @public()

@@ -433,7 +433,7 @@ except ImportError:
 {CHECK}
 """,
 }
-FIRST_ORDERS = ("frame_pr first", "pandas first")
+FIRST_ORDERS = tuple(ORDERS)
 
 
 @pytest.mark.slow

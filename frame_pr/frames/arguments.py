@@ -7,7 +7,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from decimal import Decimal
@@ -20,69 +19,12 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import polars as pl
 
-from frame_pr.frames.messages import nearest, shown
+from frame_pr.frames.messages import shown
+from frame_pr.frames.words import advice, meaning
 
 Choice = TypeVar("Choice")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-ARGUMENT_WORDS: Mapping[str, str] = {
-    "by=": "group group_by groupby groups group_keys keys key over partition_by query",
-    "positive=": "pos_label positive_label positive_class event_level",
-    "weight=": "sample_weight sample_weights weights case_weights",
-    "count=": "counts frequency freq",
-    "gain=": "gains grade grades relevance y_gain amount amounts utility",
-    "undefined=": "zero_division fill_value empty_target_action",
-    "tie_break=": "tie_breaker tiebreak",
-    "classes=": "labels class_names",
-    "truth=": "y_true target targets labels label y actual y_test ground_truth",
-    "prediction=": "y_pred pred predicted predictions",
-    "score=": "y_score y_pred y_prob y_proba pred preds predictions scores probability proba",
-    "k=": "top_k topk cutoff cutoffs at_k at ks",
-    "threshold=": "thresholds cut operating_point",
-    "recall=": "recalls tpr",
-    "rates=": "figures metrics columns",
-    "metrics=": "metric measures scoring",
-    "metric=": "metrics measure scoring",
-    "cluster=": "clusters cluster_by",
-    "mean_over=": "macro_over average_over",
-    "statistics=": "stats aggregates",
-    "confidence=": "conf_level confidence_level level ci",
-    "resamples=": "n_resamples n_permutations n_bootstraps n_boot n_iterations",
-    "repeats=": "resamples n_resamples n_bootstraps n_boot n_iterations boot_n replicates",
-    "seed=": "random_state rng",
-    "adjust=": "correction p_adjust",
-    "bins=": "n_bins nbins num_bins",
-    "partitions=": "n_partitions npartitions",
-    "memory_budget=": "memory_limit max_memory",
-    "total_positives=": "positives n_positives num_positives",
-    "total_rows=": "rows n_rows num_rows",
-    "unjudged=": "unlabelled unlabeled",
-    "ax=": "axes axis",
-    "iso_f=": "f1_lines f_lines iso_f1",
-    "colors=": "palette cmap colours color_discrete_map",
-    "facet=": "col row col_wrap facet_col facet_row",
-    "spread=": "errorbar",
-    "ascending=True ranks lower scores first": (
-        "lower_is_better smaller_is_better higher_is_better greater_is_better reverse descending"
-    ),
-    "average_precision_at_k and others take k=, and evaluate takes names with a cutoff, such as 'precision@10'": (
-        "k top_k topk cutoff cutoffs at_k at ks"
-    ),
-    "evaluate(..., mean_over=...) gives means over groups": "average mean_over macro_over average_over",
-    "evaluate takes names of metrics": "metrics metric measures measure scoring",
-    "evaluate('roc_auc@fpr=0.1', ...) gives the partial area up to a false positive rate of 0.1": "max_fpr",
-    "confusion_matrix has the shares as columns, of_truth for 'true' and of_prediction for 'pred'": "normalize",
-    "the confidence level, 1 - alpha, is confidence= of intervals, compare, report and average_curve": "alpha",
-    "the plots spell it color=": "colour",
-    "the frame comes first, without a name, or as frame=": "df data dataframe data_frame",
-    "what has no value stays null here: fill_null(...) fills it": "undefined zero_division",
-    "the size is a property of the figure: pass its axes as ax=": "figsize figure fig",
-    "save the figure afterwards: ax.figure.savefig(...)": "path filename file save savefig",
-    "set it afterwards, on the axes that the plot returns, as in ax.set(title=...)": "title square xlim ylim",
-    "plot(..., x='fpr', y='recall') draws a ROC curve, and each chart has a function of its own": "kind",
-    "several scores are systems, which have colours; by= names groups": "hue style",
-}
-"""Words of other libraries for arguments, by the argument or by what to write if a function has no such argument."""
 _LONGEST_NUMBER = 100  # characters
 _FORMATS = {"float16": "e", "float32": "f"}
 """Formats of `struct` by the names of the short float dtypes."""
@@ -212,24 +154,6 @@ def check_keywords(
         possible = [name for name in unset if name not in always]
         hint = advice(word, possible) or f"{caller} takes {', '.join(possible)}"
         raise TypeError(f"unexpected keyword argument {shown(word)}; {hint}")
-
-
-def meaning(word: str, names: Iterable[str]) -> str | None:
-    """Return the argument that a word is a synonym or a misspelling of."""
-    names = list(names)
-    stem = re.sub("_(columns?|cols?|name)$", "", word.lower())
-    targets = [target for target, words in ARGUMENT_WORDS.items() if stem in words.split()]
-    exact = [name for name in (stem, f"{stem}s", *(target.rstrip("=") for target in targets)) if name in names]
-    near = [] if any(" " in target for target in targets) else nearest(word, names, cutoff=0.8)
-    return next(iter([*exact, *near]), None)
-
-
-def advice(word: str, names: Iterable[str]) -> str:
-    """Return what to write instead of an unknown keyword; empty if nothing is known."""
-    if argument := meaning(word, names):
-        return f"did you mean {argument}=?"
-    sentences = [target for target, words in ARGUMENT_WORDS.items() if word in words.split() and " " in target]
-    return next(iter(sentences), "")
 
 
 def scalar(value: Any) -> Any:

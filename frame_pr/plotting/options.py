@@ -10,8 +10,9 @@ from typing import Any, Literal, NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.arguments import advice, flag, names_of, one_of, real, scalar, several, text, whole
+from frame_pr.frames.arguments import flag, names_of, one_of, real, scalar, several, text, whole
 from frame_pr.frames.messages import first_line, shown
+from frame_pr.frames.words import advice
 from frame_pr.functions.evaluation import key_names, refuse_no_keys
 from frame_pr.metrics.cutoffs import Rank, Recall, Threshold
 from frame_pr.metrics.names import is_metric

@@ -1,8 +1,10 @@
 """The versions that `__version__` and `show_versions` report."""
 
+import runpy
 import subprocess
 import sys
 from importlib.metadata import version
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -25,10 +27,15 @@ def test_show_versions_has_a_line_for_each_library(capsys, monkeypatch):
     fp.show_versions()
     lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
     assert list(lines) == ["frame_pr", "Python", "system", "polars", "no_such_library"]
-    assert lines["frame_pr"] == fp.__version__
+    assert lines["frame_pr"] == f"{fp.__version__} ({Path(fp.__file__).parent})"
     assert lines["Python"] == sys.version.split()[0]
     assert lines["polars"] == pl.__version__
     assert lines["no_such_library"] == "not installed"
+
+
+def test_the_module_prints_the_versions(capsys):
+    runpy.run_module("frame_pr", run_name="__main__")
+    assert capsys.readouterr().out.startswith(f"frame_pr    {fp.__version__} (")
 
 
 @pytest.mark.slow

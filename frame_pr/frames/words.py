@@ -1,0 +1,98 @@
+"""Words of other libraries for arguments and functions, and what to write instead."""
+
+import re
+from collections.abc import Iterable, Mapping
+
+from frame_pr.frames.messages import nearest
+
+WORDS: Mapping[str, str] = {
+    "by=": "group group_by groupby groups group_keys keys key over partition_by query",
+    "positive=": "pos_label positive_label positive_class event_level",
+    "weight=": "sample_weight sample_weights weights case_weights",
+    "count=": "counts frequency freq",
+    "gain=": "gains grade grades relevance y_gain amount amounts utility",
+    "undefined=": "zero_division fill_value empty_target_action",
+    "tie_break=": "tie_breaker tiebreak",
+    "classes=": "labels class_names",
+    "truth=": "y_true target targets labels label y actual y_test ground_truth",
+    "prediction=": "y_pred pred predicted predictions",
+    "score=": "y_score y_pred y_prob y_proba pred preds predictions scores probability proba",
+    "k=": "top_k topk cutoff cutoffs at_k at ks",
+    "threshold=": "thresholds cut operating_point",
+    "recall=": "recalls tpr",
+    "rates=": "figures metrics columns",
+    "metrics=": "metric measures scoring",
+    "metric=": "metrics measure scoring",
+    "cluster=": "clusters cluster_by",
+    "mean_over=": "macro_over average_over",
+    "statistics=": "stats aggregates",
+    "confidence=": "conf_level confidence_level level ci",
+    "resamples=": "n_resamples n_permutations n_bootstraps n_boot n_iterations",
+    "repeats=": "resamples n_resamples n_bootstraps n_boot n_iterations boot_n replicates",
+    "seed=": "random_state rng",
+    "adjust=": "correction p_adjust",
+    "bins=": "n_bins nbins num_bins",
+    "partitions=": "n_partitions npartitions",
+    "memory_budget=": "memory_limit max_memory",
+    "total_positives=": "positives n_positives num_positives",
+    "total_rows=": "rows n_rows num_rows",
+    "unjudged=": "unlabelled unlabeled",
+    "ax=": "axes axis",
+    "iso_f=": "f1_lines f_lines iso_f1",
+    "colors=": "palette cmap colours color_discrete_map",
+    "facet=": "col row col_wrap facet_col facet_row",
+    "spread=": "errorbar",
+    "ascending=True ranks lower scores first": (
+        "lower_is_better smaller_is_better higher_is_better greater_is_better reverse descending"
+    ),
+    "average_precision_at_k and others take k=, and evaluate takes names with a cutoff, such as 'precision@10'": (
+        "k top_k topk cutoff cutoffs at_k at ks"
+    ),
+    "evaluate(..., mean_over=...) gives means over groups": "average mean_over macro_over average_over",
+    "evaluate takes names of metrics": "metrics metric measures measure scoring",
+    "evaluate('roc_auc@fpr=0.1', ...) gives the partial area up to a false positive rate of 0.1": "max_fpr",
+    "confusion_matrix has the shares as columns, of_truth for 'true' and of_prediction for 'pred'": "normalize",
+    "the confidence level, 1 - alpha, is confidence= of intervals, compare, report and average_curve": "alpha",
+    "the plots spell it color=": "colour",
+    "the frame comes first, without a name, or as frame=": "df data dataframe data_frame",
+    "what has no value stays null here: fill_null(...) fills it": "undefined zero_division",
+    "intervals(...)": "ci confidence_interval confidence_intervals error_bars standard_error",
+    "intervals(..., method='bootstrap')": "bootstrap bootstrap_ci",
+    "compare(...)": "significance significance_test paired_test ttest t_test permutation_test delong",
+    "plot(...)": "plot_pr plot_curve plot_precision_recall plot_pr_curve",
+    "plot(..., x='fpr', y='recall')": "plot_roc plot_roc_curve",
+    "plot_intervals(...)": "plot_trend plot_forest",
+    "plot_comparison(...)": "plot_differences plot_slopes",
+    "curve(...)": "precision_recall_curve pr_curve roc_curve det_curve",
+    "report(...)": "describe summary summarize classification_report",
+    "frame_pr.metrics()": "metrics metric_names list_metrics",
+    "to_dicts() of a polars frame, to_json() of a pandas frame": "to_json json",
+    "the size is a property of the figure: pass its axes as ax=": "figsize figure fig",
+    "save the figure afterwards: ax.figure.savefig(...)": "path filename file save savefig",
+    "set it afterwards, on the axes that the plot returns, as in ax.set(title=...)": "title square xlim ylim",
+    "plot(..., x='fpr', y='recall') draws a ROC curve, and each chart has a function of its own": "kind",
+    "several scores are systems, which have colours; by= names groups": "hue style",
+}
+"""Words of other libraries, by the argument `x=`, the call `x(...)` or the sentence that answers them."""
+
+
+def answers(word: str) -> list[str]:
+    """Return the arguments, calls and sentences that a word of another library means."""
+    stem = re.sub("_(columns?|cols?|name)$", "", word.lower())
+    return [answer for answer, words in WORDS.items() if stem in words.split()]
+
+
+def meaning(word: str, names: Iterable[str]) -> str | None:
+    """Return the argument that a word is a synonym or a misspelling of."""
+    names, known = list(names), answers(word)
+    stem = re.sub("_(columns?|cols?|name)$", "", word.lower())
+    exact = [name for name in (stem, f"{stem}s", *(answer.rstrip("=") for answer in known)) if name in names]
+    near = [] if any(" " in answer for answer in known) else nearest(word, names, cutoff=0.8)
+    return next(iter([*exact, *near]), None)
+
+
+def advice(word: str, names: Iterable[str]) -> str:
+    """Return what to write instead of an unknown keyword; empty if nothing is known."""
+    if argument := meaning(word, names):
+        return f"did you mean {argument}=?"
+    return next((answer for answer in answers(word) if " " in answer), "")
