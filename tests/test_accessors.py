@@ -132,16 +132,6 @@ def test_a_method_is_the_function_with_the_frame_filled_in(frame, function):
     assert shown in (others, [first, *others]) or [one.name for one in shown] == [one.name for one in others]
 
 
-@pytest.mark.parametrize(("function", "given"), CALL_CASES)
-def test_methods_and_functions_agree(kind, function, given):
-    frame = kind(DATA)
-    method = kind.read(call(frame, function, by="q", **given))
-    arguments = {"truth": "relevant", "score": "score"} | given | {"by": "q"}
-    assert_same(kind.read(getattr(fp, function)(frame, **arguments)), method)
-    piped = frame.pipe(getattr(fp, function), **arguments)
-    assert_same(kind.read(piped), method)
-
-
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_the_frame_comes_first_and_options_are_named(function):
     parameters = inspect.signature(getattr(fp, function)).parameters
@@ -178,23 +168,6 @@ def test_a_misspelt_argument():
 
 
 # lazy in, lazy out --------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("by", [["model", "q"]], ids=str)
-@pytest.mark.parametrize(("function", "given"), CALL_CASES)
-def test_a_lazy_frame_is_never_collected(monkeypatch, function, given, by):
-    def collected(*_, **__):
-        raise AssertionError("a LazyFrame was collected")
-
-    frame = DATA.lazy()
-    with monkeypatch.context() as patch:
-        for name in ("collect", "collect_async", "collect_batches", "fetch", "profile", "describe", "sink_parquet"):
-            if hasattr(pl.LazyFrame, name):
-                patch.setattr(pl.LazyFrame, name, collected)
-        patch.setattr(pl, "collect_all", collected)
-        result = call(frame, function, by=by, **given)
-    assert isinstance(result, pl.LazyFrame)
-    assert_same(result.collect(), call(DATA, function, by=by, **given))
 
 
 @pytest.mark.parametrize(
@@ -280,14 +253,6 @@ def test_a_result_goes_on_in_a_lazy_query():
     )
     expected = eager.filter(pl.col("average_precision") > 0.3).group_by("model").agg(pl.col("rows").sum()).sort("model")
     assert_frame_equal(result.collect(), expected)
-
-
-@pytest.mark.parametrize(("function", "given"), CALL_CASES)
-def test_the_callers_polars_frame_is_unchanged(function, given):
-    frame = DATA.clone()
-    call(frame, function, by=["q"], **given)
-    assert frame.equals(DATA)
-    assert frame.schema == DATA.schema
 
 
 # import -------------------------------------------------------------------------------------------------------------

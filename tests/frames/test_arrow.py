@@ -40,16 +40,6 @@ KEYS = {
 }
 
 
-@pytest.mark.parametrize(("function", "given"), CALL_CASES)
-def test_every_function(function, given):
-    given = {"truth": "relevant", "score": "score", "by": "query"} | given
-    table = DATA.to_arrow()
-    result = getattr(fp, function)(table, **given)
-    assert isinstance(result, pa.Table)
-    assert_same(pl.DataFrame(result), getattr(fp, function)(DATA, **given))
-    assert table.equals(DATA.to_arrow())
-
-
 @pytest.mark.parametrize("name", KEYS)
 def test_keys_return_in_their_types(name):
     values, dtype = KEYS[name]

@@ -7,7 +7,6 @@ import pandas.testing as tm
 import polars as pl
 import pyarrow as pa
 import pytest
-from compare import assert_same
 from names import CALL_CASES, call
 
 import frame_pr as fp
@@ -411,22 +410,6 @@ def test_numbers_in_memory_that_is_not_aligned(dtype):
     # The positives have ranks 2 and 3: (1/2 + 2/3) / 2. The first row has the score 3.
     assert result["average_precision"].tolist() == [pytest.approx(7 / 12)]
     assert result["threshold@1"].tolist() == [numbers[0]]
-
-
-@pytest.mark.parametrize(("function", "given"), CALL_CASES)
-def test_pandas_is_polars(function, given):
-    rng = np.random.default_rng(1)
-    data = pl.DataFrame(
-        {
-            "q": rng.integers(0, 9, 200),
-            "relevant": rng.random(200) < 0.3,
-            "predicted": rng.random(200) < 0.5,
-            "score": rng.integers(0, 20, 200) / 4,
-        }
-    )
-    expected = call(data, function, by="q", **given)
-    for frame in (data.to_pandas(), data.to_pandas(use_pyarrow_extension_array=True)):
-        assert_same(pl.from_pandas(call(frame, function, by="q", **given)), expected, dtypes=False)
 
 
 def test_other_columns_named_like_results_do_not_give_them_their_type():

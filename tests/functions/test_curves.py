@@ -16,9 +16,9 @@ from frame_pr.inputs import equal_rows
 COLUMNS = ["threshold", "k", "tp", "fp", "fn", "tn", "precision", "recall", "recall_step", "interpolated_precision"]
 
 
-def test_the_curve_of_ten_rows(kind):
+def test_the_curve_of_ten_rows():
     # Hits at ranks 1, 2, 4, 6, 10 of 10; precision is their number over k, recall over 5.
-    result = kind.read(kind(TEN).pr.curve("relevant", "score"))
+    result = TEN.pr.curve("relevant", "score")
     assert result.columns == COLUMNS
     assert result["threshold"].to_list() == list(range(10, 0, -1))
     assert result["k"].to_list() == list(range(1, 11))
@@ -35,8 +35,8 @@ def test_the_curve_of_ten_rows(kind):
     assert result["interpolated_precision"].to_list() == list(map(near, envelope))
 
 
-def test_a_block_is_one_row(kind):
-    result = kind.read(kind(CUT_BLOCK).pr.curve("relevant", "score"))
+def test_a_block_is_one_row():
+    result = CUT_BLOCK.pr.curve("relevant", "score")
     assert result.select("threshold", "k", "tp").rows() == [(2, 1, 1), (1, 4, 3), (0, 5, 3)]
 
 
@@ -47,26 +47,26 @@ def test_dtypes():
     assert {schema[name] for name in [*COLUMNS[6:], "f1"]} == {pl.Float64}
 
 
-def test_groups_in_order_thresholds_descending_within_them(kind):
+def test_groups_in_order_thresholds_descending_within_them():
     data = pl.DataFrame(
         {"q": ["b", "a", "b", "a", "b"], "relevant": [1, 0, 0, 1, 1], "score": [0.5, 0.25, 0.75, 0.5, 0.5]}
     )
-    result = kind.read(kind(data).pr.curve("relevant", "score", by="q"))
+    result = data.pr.curve("relevant", "score", by="q")
     # b: a miss at .75, then a block of two hits; a: a hit at .5, a miss at .25.
     expected = [("a", 0.5, 1, 1), ("a", 0.25, 2, 1), ("b", 0.75, 1, 0), ("b", 0.5, 3, 2)]
     assert result.select("q", "threshold", "k", "tp").rows() == expected
     assert result["interpolated_precision"].to_list() == list(map(near, [1.0, 0.5, 2 / 3, 2 / 3]))
 
 
-def test_a_group_without_positives_has_precision_but_no_recall(kind):
-    result = kind.read(kind(pl.DataFrame({"relevant": [0, 0], "score": [2, 1]})).pr.curve("relevant", "score"))
+def test_a_group_without_positives_has_precision_but_no_recall():
+    result = pl.DataFrame({"relevant": [0, 0], "score": [2, 1]}).pr.curve("relevant", "score")
     columns = ["precision", "recall", "recall_step", "interpolated_precision"]
     assert result.select(columns).rows() == [(0.0, None, None, 0.0)] * 2
 
 
-def test_figures_on_request(kind):
+def test_figures_on_request():
     figures = ["fpr", "specificity", "mcc", "f1", "f0.5", "npv", "kappa"]
-    result = kind.read(kind(CUT_BLOCK).pr.curve("relevant", "score", rates=figures))
+    result = CUT_BLOCK.pr.curve("relevant", "score", rates=figures)
     assert result.columns == [*COLUMNS, *figures]
     # (k, tp) of the three blocks are (1, 1), (4, 3), (5, 3); P = 3, N = 5.
     for row, (k, tp) in zip(result.iter_rows(named=True), [(1, 1), (4, 3), (5, 3)], strict=True):
@@ -125,7 +125,7 @@ def test_precision_times_recall_step_adds_up_to_average_precision():
     assert (curve["interpolated_precision"] * curve["recall_step"]).sum() == near(best)
 
 
-def test_with_curve_is_the_curve_joined_to_the_rows(kind):
+def test_with_curve_is_the_curve_joined_to_the_rows():
     data = pl.DataFrame(
         {
             "note": list("nmlkjihg"),
@@ -134,7 +134,7 @@ def test_with_curve_is_the_curve_joined_to_the_rows(kind):
             "score": [0.5, 0.25, 0.75, 0.5, 0.5, 0.25, 0.0, -1.0],
         }
     )
-    result = kind.read(kind(data).pr.with_curve("relevant", "score", by="q", rates=["f1"]))
+    result = data.pr.with_curve("relevant", "score", by="q", rates=["f1"])
     assert result.columns == [*data.columns, *COLUMNS[1:], "f1"]
     curve = data.pr.curve("relevant", "score", by="q", rates=["f1"]).rename({"threshold": "score"})
     assert_same(result, data.join(curve, on=["q", "score"], how="left", maintain_order="left"), dtypes=False)
@@ -152,7 +152,7 @@ def test_with_curve_is_the_curve_joined_to_the_rows(kind):
         {"unscored": "unretrieved", "unjudged": "drop", "count": "w"},
     ],
 )
-def test_rows_have_the_figures_of_their_own_score(kind, monkeypatch, policies, ascending, looked_at):
+def test_rows_have_the_figures_of_their_own_score(monkeypatch, policies, ascending, looked_at):
     # Rows without a score and rows that do not count have none.
     monkeypatch.setattr(equal_rows, "_SAMPLES", (looked_at,))
     i = pl.int_range(120)
@@ -164,7 +164,7 @@ def test_rows_have_the_figures_of_their_own_score(kind, monkeypatch, policies, a
         f=(i % 5) / 4,
     )
     given = {"by": "q", "ascending": ascending, **policies}
-    result = kind.read(kind(data).pr.with_curve("relevant", "score", **given))
+    result = data.pr.with_curve("relevant", "score", **given)
     curve = data.pr.curve("relevant", "score", **given).with_columns(score="threshold").drop("threshold")
     expected = data.join(curve, on=["q", "score"], how="left", maintain_order="left")
     gone = pl.lit(False) if policies["unjudged"] == "negative" else pl.col("relevant").is_null()
@@ -187,11 +187,11 @@ def test_with_curve_beside_columns_of_any_type():
     assert data.pr.with_metrics("rows", "relevant", "score").row(0)[2:] == (thing, [1, 2], 1)
 
 
-def test_with_curve_and_a_prefix(kind):
+def test_with_curve_and_a_prefix():
     data = TEN.with_columns(k=pl.lit("mine"), precision=pl.lit("mine"))
     with pytest.raises(ValueError, match="the frame has a column 'k' already: prefix= puts something before"):
-        kind(data).pr.with_curve("relevant", "score")
-    result = kind.read(kind(data).pr.with_curve("relevant", "score", prefix="pr_"))
+        data.pr.with_curve("relevant", "score")
+    result = data.pr.with_curve("relevant", "score", prefix="pr_")
     assert result.columns == [*data.columns, *(f"pr_{name}" for name in COLUMNS[1:])]
     assert result["k"].to_list() == ["mine"] * 10
     assert result["pr_k"].to_list() == list(range(1, 11))
@@ -202,9 +202,9 @@ def test_with_curve_takes_one_score():
         TEN.with_columns(other="score").pr.with_curve("relevant", ["score", "other"])
 
 
-def test_several_scores_give_a_curve_each(kind):
+def test_several_scores_give_a_curve_each():
     data = TEN.with_columns(flat=pl.lit(3))
-    result = kind.read(fp.curve(kind(data), "relevant", ["score", "flat"]))
+    result = fp.curve(data, "relevant", ["score", "flat"])
     assert result.columns == ["system", *COLUMNS]
     # The systems stand in the order in which they were asked for.
     assert result["system"].to_list() == ["score"] * 10 + ["flat"]
@@ -214,15 +214,15 @@ def test_several_scores_give_a_curve_each(kind):
 # points= --------------------------------------------------------------------------------------------------------------
 
 
-def test_fewer_points_are_rows_of_the_curve(kind):
-    whole = kind.read(kind(TEN).pr.curve("relevant", "score"))
+def test_fewer_points_are_rows_of_the_curve():
+    whole = TEN.pr.curve("relevant", "score")
     # Hits at ranks 1, 2, 4, 6, 10 of 10: recall 0, 1/2 and 1 are reached at 1, 4 (3/5) and 10.
-    three = kind.read(kind(TEN).pr.curve("relevant", "score", points=3))
+    three = TEN.pr.curve("relevant", "score", points=3)
     assert three["k"].to_list() == [1, 4, 10]
     assert three["precision"].to_list() == [1, 0.75, 0.5]
     assert_same(three, whole.filter(pl.col("k").is_in([1, 4, 10])))
     # Of eleven levels each hit is the first to reach some.
-    assert kind.read(kind(TEN).pr.curve("relevant", "score", points=11))["k"].to_list() == [1, 2, 4, 6, 10]
+    assert TEN.pr.curve("relevant", "score", points=11)["k"].to_list() == [1, 2, 4, 6, 10]
 
 
 def test_the_first_and_the_last_point_stay():

@@ -72,8 +72,8 @@ KNOWN = [
 
 
 @pytest.mark.parametrize(("data", "name", "value"), KNOWN, ids=[f"{name}={value}" for _, name, value in KNOWN])
-def test_known_answer(kind, data, name, value):
-    assert kind.read(fp.evaluate(kind(data), name, "relevant", "score")).item() == near(value)
+def test_known_answer(data, name, value):
+    assert fp.evaluate(data, name, "relevant", "score").item() == near(value)
 
 
 @pytest.mark.parametrize(
@@ -96,8 +96,8 @@ def test_known_answer(kind, data, name, value):
         ("confusion", {"threshold": 2}, CONFUSION),
     ],
 )
-def test_the_methods_name_their_columns(kind, function, given, columns):
-    assert kind.read(call(kind(TEN), function, **given)).columns == columns
+def test_the_methods_name_their_columns(function, given, columns):
+    assert call(TEN, function, **given).columns == columns
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_the_methods_name_their_columns(kind, function, given, columns):
     # 7 retrieved of which 4 right, 9 positives in all; 30 retrieved, 20 right, 60 positives.
     [(7, 4, 9, 20), (30, 20, 60, 100)],
 )
-def test_confusion_of_predicted_classes(kind, retrieved, right, positives, rows):
+def test_confusion_of_predicted_classes(retrieved, right, positives, rows):
     counts = [(1, 1, right), (0, 1, retrieved - right), (1, 0, positives - right)]
     counts.append((0, 0, rows - sum(n for _, _, n in counts)))
     pairs = [(truth, predicted) for truth, predicted, n in counts for _ in range(n)]
@@ -113,12 +113,12 @@ def test_confusion_of_predicted_classes(kind, retrieved, right, positives, rows)
     expected = {name: near(figure(name, right, retrieved, positives, rows)) for name in CONFUSION}
     assert (expected["precision"], expected["recall"]) == (near(F(right, retrieved)), near(F(right, positives)))
 
-    result = kind.read(kind(data).pr.confusion("relevant", prediction="predicted"))
+    result = data.pr.confusion("relevant", prediction="predicted")
     assert result.row(0, named=True) == expected
     booleans = data.cast(pl.Boolean)
-    assert kind.read(kind(booleans).pr.confusion("relevant", prediction="predicted")).row(0, named=True) == expected
+    assert booleans.pr.confusion("relevant", prediction="predicted").row(0, named=True) == expected
     labels = data.select(pl.all().replace_strict({1: "spam", 0: "ham"}))
-    result = kind.read(kind(labels).pr.confusion("relevant", prediction="predicted", positive="spam"))
+    result = labels.pr.confusion("relevant", prediction="predicted", positive="spam")
     assert result.row(0, named=True) == expected
 
 
@@ -150,11 +150,11 @@ def test_a_rank_beyond_the_group_is_filled_up_with_misses():
         ([1, 1], {"specificity", "fpr", "mcc", "informedness", "balanced_accuracy"}),
     ],
 )
-def test_zero_denominators_are_null_and_undefined_fills_them(kind, truth, undefined):
-    data = kind(pl.DataFrame({"relevant": truth, "score": [2.0, 1.0]}))
-    result = kind.read(data.pr.confusion("relevant", "score", threshold=1.5)).row(0, named=True)
+def test_zero_denominators_are_null_and_undefined_fills_them(truth, undefined):
+    data = pl.DataFrame({"relevant": truth, "score": [2.0, 1.0]})
+    result = data.pr.confusion("relevant", "score", threshold=1.5).row(0, named=True)
     assert {name for name, value in result.items() if value is None} == undefined
-    filled = kind.read(data.pr.confusion("relevant", "score", threshold=1.5, undefined=0.5)).row(0, named=True)
+    filled = data.pr.confusion("relevant", "score", threshold=1.5, undefined=0.5).row(0, named=True)
     assert {name for name in result if filled[name] != result[name]} == undefined
     assert {filled[name] for name in undefined} == {0.5}
 

@@ -23,16 +23,16 @@ RUNS = pl.DataFrame(
 AP = {("a", 1): 5 / 6, ("a", 2): 1 / 2, ("a", 3): None, ("b", 1): 1 / 2, ("b", 3): None}
 
 
-def test_one_column_per_name_in_the_order_asked_for(kind):
+def test_one_column_per_name_in_the_order_asked_for():
     names = ["precision@2", "rows", "average_precision", "k@recall=0.5", "positives"]
-    result = kind.read(kind(TEN).pr.evaluate(names, "relevant", "score"))
+    result = TEN.pr.evaluate(names, "relevant", "score")
     assert result.columns == names
     # Hits at ranks 1, 2, 4, 6, 10: half of five is reached with the third of them.
     assert result.row(0) == (1.0, 10, near(47 / 60), 4, 5)
 
 
-def test_one_name_needs_no_list(kind):
-    assert kind.read(kind(TEN).pr.evaluate("positives", "relevant", "score")).rows() == [(5,)]
+def test_one_name_needs_no_list():
+    assert TEN.pr.evaluate("positives", "relevant", "score").rows() == [(5,)]
 
 
 @pytest.mark.slow  # the names that have a method are compared so on every kind, in the tests of families
@@ -113,11 +113,9 @@ def test_names_from_another_frame_of_results_ask_again():
 # mean_over ----------------------------------------------------------------------------------------------------------
 
 
-def test_mean_average_precision_per_model(kind):
-    result = kind.read(
-        kind(RUNS).pr.evaluate(
-            ["average_precision", "positives"], "relevant", "score", by=["model", "query"], mean_over="query"
-        )
+def test_mean_average_precision_per_model():
+    result = RUNS.pr.evaluate(
+        ["average_precision", "positives"], "relevant", "score", by=["model", "query"], mean_over="query"
     )
     columns = ["model", "groups", "mean_average_precision", "mean_positives", "undefined_average_precision"]
     assert result.columns == columns
@@ -125,16 +123,14 @@ def test_mean_average_precision_per_model(kind):
     assert result.rows() == [("a", 3, near(2 / 3), 1.0, 1), ("b", 2, 0.5, 0.5, 1)]
 
 
-def test_mean_with_undefined_filled(kind):
-    result = kind.read(
-        kind(RUNS).pr.evaluate(
-            ["average_precision", "k@recall=1"],
-            "relevant",
-            "score",
-            by=["model", "query"],
-            mean_over=["query"],
-            undefined=0.0,
-        )
+def test_mean_with_undefined_filled():
+    result = RUNS.pr.evaluate(
+        ["average_precision", "k@recall=1"],
+        "relevant",
+        "score",
+        by=["model", "query"],
+        mean_over=["query"],
+        undefined=0.0,
     )
     # The fill takes part in the mean: a (5/6 + 1/2 + 0) / 3, b (1/2 + 0) / 2; there is nothing left to count. Counts
     # are not filled: recall 1 takes 3 and 2 rows in a, 2 in b.
@@ -143,28 +139,22 @@ def test_mean_with_undefined_filled(kind):
     assert result.rows() == [("a", 3, near(4 / 9), 2.5, 1), ("b", 2, 0.25, 2.0, 1)]
 
 
-def test_mean_over_all_keys(kind):
+def test_mean_over_all_keys():
     for over in (["model", "query"], ["query", "model"]):
-        result = kind.read(
-            kind(RUNS).pr.evaluate("average_precision", "relevant", "score", by=["model", "query"], mean_over=over)
-        )
+        result = RUNS.pr.evaluate("average_precision", "relevant", "score", by=["model", "query"], mean_over=over)
         assert result.columns == ["groups", "mean_average_precision", "undefined_average_precision"]
         assert result.rows() == [(5, near((5 / 6 + 1 / 2 + 1 / 2) / 3), 2)]
 
 
-def test_mean_over_the_first_key(kind):
-    result = kind.read(
-        kind(RUNS).pr.evaluate("average_precision", "relevant", "score", by=["model", "query"], mean_over="model")
-    )
+def test_mean_over_the_first_key():
+    result = RUNS.pr.evaluate("average_precision", "relevant", "score", by=["model", "query"], mean_over="model")
     assert result.rows() == [(1, 2, near(2 / 3), 0), (2, 1, 0.5, 0), (3, 2, None, 2)]
 
 
-def test_mean_over_systems(kind):
+def test_mean_over_systems():
     data = RUNS.with_columns(other=-pl.col("score"))
-    result = kind.read(
-        kind(data).pr.evaluate(
-            "average_precision", "relevant", ["score", "other"], by=["model", "query"], mean_over=["model", "query"]
-        )
+    result = data.pr.evaluate(
+        "average_precision", "relevant", ["score", "other"], by=["model", "query"], mean_over=["model", "query"]
     )
     # other ranks backwards. a, 1: (1/1 + 2/3) / 2; a, 2: 1; b, 1: 1. The systems stand in the order asked for.
     columns = ["system", "groups", "mean_average_precision", "undefined_average_precision"]
@@ -173,19 +163,17 @@ def test_mean_over_systems(kind):
     assert result.rows() == expected
 
 
-def test_a_key_named_system_beside_one_score(kind):
+def test_a_key_named_system_beside_one_score():
     data = RUNS.rename({"model": "system"})
     given = {"by": ["system", "query"], "mean_over": "query"}
-    result = kind.read(kind(data).pr.evaluate("average_precision", "relevant", "score", **given))
+    result = data.pr.evaluate("average_precision", "relevant", "score", **given)
     # As for the models above.
     assert result.rows() == [("a", 3, near(2 / 3), 1), ("b", 2, 0.5, 1)]
 
 
-def test_mean_over_the_system(kind):
+def test_mean_over_the_system():
     data = RUNS.with_columns(other=-pl.col("score"))
-    result = kind.read(
-        kind(data).pr.evaluate("average_precision", "relevant", ["score", "other"], by="query", mean_over="system")
-    )
+    result = data.pr.evaluate("average_precision", "relevant", ["score", "other"], by="query", mean_over="system")
     assert result.columns == ["query", "groups", "mean_average_precision", "undefined_average_precision"]
     # Only query 2 is of one model alone: 1/2 and 1.
     assert result.rows()[1] == (2, 2, 0.75, 0)
@@ -209,11 +197,11 @@ def test_only_what_may_be_undefined_is_counted():
     assert counted == set(NAMES) - ALWAYS_DEFINED
 
 
-def test_the_mean_is_that_of_the_groups(kind):
+def test_the_mean_is_that_of_the_groups():
     data = groups().with_columns(model=pl.col("q") % 3)
     names = ["average_precision", "max_f1", "precision@3", "k@recall=0.8", "threshold@max_f1", "rows", "tied_rows"]
     finite = data.filter(pl.col("score").is_finite())
-    result = kind.read(kind(finite).pr.evaluate(names, "relevant", "score", by=["model", "q"], mean_over="q"))
+    result = finite.pr.evaluate(names, "relevant", "score", by=["model", "q"], mean_over="q")
     apart = finite.pr.evaluate(names, "relevant", "score", by=["model", "q"])
     expected = apart.group_by("model").agg(
         pl.len().alias("groups"),
@@ -223,8 +211,8 @@ def test_the_mean_is_that_of_the_groups(kind):
     assert_same(result, expected.sort("model"), dtypes=False)
 
 
-def test_mean_over_what_is_no_key(kind):
-    frame = kind(RUNS)
+def test_mean_over_what_is_no_key():
+    frame = RUNS
     with pytest.raises(ValueError, match=r"mean_over names 'query', which is not one of the keys: model"):
         frame.pr.evaluate("average_precision", "relevant", "score", by="model", mean_over="query")
     with pytest.raises(ValueError, match=r"mean_over names 'query', and by= names no column: name it in by=, too$"):
@@ -250,13 +238,13 @@ def test_a_key_named_like_a_metric_of_a_mean(over):
 # several systems ----------------------------------------------------------------------------------------------------
 
 
-def test_several_scores_are_the_calls_one_by_one(kind):
+def test_several_scores_are_the_calls_one_by_one():
     data = groups().with_columns(
         flat=pl.lit(1, dtype=pl.Int8), backwards=-pl.col("score"), rounded=pl.col("score").clip(-9, 9).round(1)
     )
     systems = ["score", "backwards", "rounded", "flat"]
     names = ["average_precision", "precision@3", "max_f1", "rows", "positives", "tied_rows", "recall@threshold=0.5"]
-    result = kind.read(kind(data).pr.evaluate(names, "relevant", systems, by="q"))
+    result = data.pr.evaluate(names, "relevant", systems, by="q")
     assert result.columns == ["q", "system", *names]
     one_by_one = [
         data.pr.evaluate(names, "relevant", system, by="q").with_columns(system=pl.lit(system)) for system in systems
@@ -274,48 +262,48 @@ def test_several_scores_of_a_selector():
     assert result.equals(listed)
 
 
-def test_a_list_of_one_score_has_a_system_too(kind):
-    result = kind.read(kind(RUNS).pr.average_precision("relevant", ["score"], by="query"))
+def test_a_list_of_one_score_has_a_system_too():
+    result = RUNS.pr.average_precision("relevant", ["score"], by="query")
     assert result.columns == ["query", "system", "average_precision"]
     assert result["system"].to_list() == ["score"] * 3
 
 
-def test_a_system_key_is_taken(kind):
+def test_a_system_key_is_taken():
     data = RUNS.rename({"model": "system"})
     with pytest.raises(ValueError, match="by column 'system' is named like a result column: rename it"):
-        kind(data).pr.average_precision("relevant", ["score"], by="system")
+        data.pr.average_precision("relevant", ["score"], by="system")
     # With one score there is no such column, and no clash.
-    assert kind.read(kind(data).pr.average_precision("relevant", "score", by="system")).height == 2
+    assert data.pr.average_precision("relevant", "score", by="system").height == 2
 
 
 # with_metrics -------------------------------------------------------------------------------------------------------
 
 
-def test_with_metrics_is_evaluate_joined_to_the_rows(kind):
+def test_with_metrics_is_evaluate_joined_to_the_rows():
     data = RUNS.sample(fraction=1, shuffle=True, seed=5).with_columns(note=pl.int_range(pl.len()))
     names = ["average_precision", "rows", "precision@2"]
-    result = kind.read(kind(data).pr.with_metrics(names, "relevant", "score", by=["model", "query"]))
+    result = data.pr.with_metrics(names, "relevant", "score", by=["model", "query"])
     assert result.columns == [*data.columns, *names]
     groups = data.pr.evaluate(names, "relevant", "score", by=["model", "query"])
     assert_same(result, data.join(groups, on=["model", "query"], how="left", maintain_order="left"), dtypes=False)
 
 
-def test_with_metrics_without_groups(kind):
-    result = kind.read(kind(TEN).pr.with_metrics("average_precision", "relevant", "score"))
+def test_with_metrics_without_groups():
+    result = TEN.pr.with_metrics("average_precision", "relevant", "score")
     assert result["average_precision"].to_list() == [near(47 / 60)] * 10
 
 
-def test_with_metrics_and_undefined(kind):
+def test_with_metrics_and_undefined():
     by = {"by": ["model", "query"]}
-    result = kind.read(kind(RUNS).pr.with_metrics("average_precision", "relevant", "score", undefined=0.0, **by))
+    result = RUNS.pr.with_metrics("average_precision", "relevant", "score", undefined=0.0, **by)
     assert result.filter(query=3)["average_precision"].to_list() == [0.0] * 4
 
 
-def test_with_metrics_clash_and_prefix(kind):
+def test_with_metrics_clash_and_prefix():
     data = TEN.with_columns(rows=pl.lit("mine"))
     with pytest.raises(ValueError, match="the frame has a column 'rows' already: prefix= puts something before"):
-        kind(data).pr.with_metrics(["positives", "rows"], "relevant", "score")
-    result = kind.read(kind(data).pr.with_metrics(["positives", "rows"], "relevant", "score", prefix="group_"))
+        data.pr.with_metrics(["positives", "rows"], "relevant", "score")
+    result = data.pr.with_metrics(["positives", "rows"], "relevant", "score", prefix="group_")
     assert result.columns == ["relevant", "score", "rows", "group_positives", "group_rows"]
     assert result.row(0)[2:] == ("mine", 5, 10)
 

@@ -24,10 +24,10 @@ ROWS = {
 MISSING = {"unscored": "unretrieved", "unjudged": "negative"}
 
 
-def test_rows_that_are_alike_are_one(kind):
+def test_rows_that_are_alike_are_one():
     data = pl.DataFrame(ROWS)
-    frame = kind(data)
-    found = kind.read(frame.pr.tally("y", "s", by="q", **MISSING)).select("q", "y", "s", "count")
+    frame = data
+    found = frame.pr.tally("y", "s", by="q", **MISSING).select("q", "y", "s", "count")
     expected = [("a", None, 0.9, 1), ("a", 0, 0.5, 2), ("a", 1, 0.5, 2), ("a", 1, None, 1), ("b", 0, 0.7, 1)]
     assert sorted(found.rows(), key=str) == sorted([*expected, ("b", 1, 0.5, 1)], key=str)
     assert found["q"].to_list() == sorted(found["q"].to_list())
@@ -117,11 +117,11 @@ def test_every_metric_of_a_tally_in_parts_is_that_of_the_rows():
     assert_frame_equal(found, expected, check_exact=True)
 
 
-def test_a_count_repeats_a_row(kind):
+def test_a_count_repeats_a_row():
     # Ranked 1, 1, 0, 1: AP (1 + 1 + 3/4) / 3, two of the first three rows of one score.
     data = pl.DataFrame({"y": [1, 0, 1, 1], "s": [3.0, 2.0, 1.0, 9.0], "n": [2, 1, 1, 0]})
     names = ["rows", "positives", "tied_rows", "average_precision", "precision@3", "k@recall=1"]
-    found = kind.read(kind(data).pr.evaluate(names, "y", "s", count="n"))
+    found = data.pr.evaluate(names, "y", "s", count="n")
     assert found.row(0) == (4, 3, 2, (1 + 1 + 3 / 4) / 3, 2 / 3, 4)
 
 
@@ -235,9 +235,9 @@ def test_bins_of_about_equal_mass():
     assert found.group_by("s").agg(pl.col("count").sum()).sort("s").rows() == [(4, 5), (9, 9)]
 
 
-def test_bins_of_each_group(kind):
+def test_bins_of_each_group():
     data = pl.DataFrame({"q": [1, 1, 2, 2], "y": [1, 0, 0, 1], "s": [0.1, 0.2, 0.8, None]})
-    found = kind.read(kind(data).pr.tally("y", "s", by="q", bins=1, unscored="unretrieved"))
+    found = data.pr.tally("y", "s", by="q", bins=1, unscored="unretrieved")
     assert found.select("q", "y", "s", "count").sort("q", "y").rows() == [
         *[(1, 0, 0.1, 1), (1, 1, 0.1, 1)],
         *[(2, 0, 0.8, 1), (2, 1, None, 1)],
@@ -334,11 +334,11 @@ def test_the_bounds_draw_together_as_bins_are_more():
     assert precision / precision_of_more > 6
 
 
-def test_groups_that_only_their_totals_tell_of(kind):
+def test_groups_that_only_their_totals_tell_of():
     data = pl.DataFrame({"c": ["cat", "cat", "dog"], "t": [1, 0, 1], "s": [0.9, 0.8, 0.7], "n": [2, 1, 0]})
-    known = kind(pl.DataFrame({"c": ["cat", "dog", "owl"], "P": [4, 3, 3]}))
+    known = pl.DataFrame({"c": ["cat", "dog", "owl"], "P": [4, 3, 3]})
     # Of cat two of four hits stand first, both of one score: 2 / 4 at a precision of 1. Dog has no row, owl never had.
-    found = kind.read(fp.evaluate(kind(data), "average_precision", "t", "s", by="c", total_positives=known, count="n"))
+    found = fp.evaluate(data, "average_precision", "t", "s", by="c", total_positives=known, count="n")
     assert found.rows() == [("cat", 0.5), ("dog", 0.0), ("owl", 0.0)]
 
 
@@ -355,9 +355,9 @@ SHARES = pl.DataFrame({"y": [1, 0, 1, 0], "s": [0.9, 0.5, 0.6, 0.1]})
         (SHARES.with_columns((pl.col("s") * 100).cast(pl.Int64)), [0, 1]),
     ],
 )
-def test_edges_that_part_no_scores(kind, frame, bins):
+def test_edges_that_part_no_scores(frame, bins):
     with pytest.warns(fp.DataWarning, match="bins: all scores of column 's' fall into one bin") as told:
-        kind.read(fp.tally(kind(frame), "y", "s", bins=bins))
+        fp.tally(frame, "y", "s", bins=bins)
     assert len(told) == 1
 
 
@@ -374,8 +374,8 @@ def test_edges_that_part_no_scores(kind, frame, bins):
         (SHARES.clear(), [0, 50]),
     ],
 )
-def test_edges_that_part_scores_or_need_not(kind, frame, bins):
-    kind.read(fp.tally(kind(frame), "y", "s", bins=bins, unscored="unretrieved"))
+def test_edges_that_part_scores_or_need_not(frame, bins):
+    fp.tally(frame, "y", "s", bins=bins, unscored="unretrieved")
 
 
 def test_parts_of_a_frame_may_have_one_bin():

@@ -168,9 +168,9 @@ def test_keys_stay_apart_from_the_neighbours_scores():
         assert result["k"].to_list() == [1, 2, 3, 4] * 4
 
 
-def test_thousands_of_groups_of_one_row(kind):
+def test_thousands_of_groups_of_one_row():
     data = pl.DataFrame({"key": range(5000, 0, -1), "relevant": [i % 2 for i in range(5000)], "score": [0.5] * 5000})
-    result = kind.read(kind(data).pr.evaluate(["average_precision", "rows"], "relevant", "score", by="key"))
+    result = data.pr.evaluate(["average_precision", "rows"], "relevant", "score", by="key")
     assert result["key"].to_list() == list(range(1, 5001))
     # The keys count down: key 1 is the last row, a hit.
     assert result["average_precision"].to_list() == [1.0 if key % 2 else None for key in range(1, 5001)]
@@ -178,14 +178,14 @@ def test_thousands_of_groups_of_one_row(kind):
 
 
 @pytest.mark.parametrize(("function", "given"), CALL_CASES)
-def test_keys_come_first_and_sorted_for_every_function(kind, function, given):
+def test_keys_come_first_and_sorted_for_every_function(function, given):
     keys = [("b", 2), ("b", None), ("a", 1), (None, 1), ("a", 3)]
     data = pl.DataFrame(
         [(*keys[i % 5], i % 3 == 0, i % 4 == 0, float(i % 7)) for i in range(60)],
         schema=["p", "q", "relevant", "predicted", "score"],
         orient="row",
     )
-    result = kind.read(call(kind(data), function, by=["q", "p"], **given))
+    result = call(data, function, by=["q", "p"], **given)
     if function.startswith("with_"):
         assert_same(result.select(data.columns), data, dtypes=False)
         return

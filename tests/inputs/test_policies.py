@@ -20,9 +20,9 @@ MISSING = [
 ]
 
 
-def test_unretrieved_rows_count_and_are_ranked_nowhere(kind):
-    frame = kind(pl.DataFrame(QUERIES))
-    result = kind.read(frame.pr.evaluate(MISSING, "y", "s", by="q", unscored="unretrieved", unjudged="negative"))
+def test_unretrieved_rows_count_and_are_ranked_nowhere():
+    frame = pl.DataFrame(QUERIES)
+    result = frame.pr.evaluate(MISSING, "y", "s", by="q", unscored="unretrieved", unjudged="negative")
     # a: one of 2 positives found, at rank 1. b: its positive not found. c: a miss, then its positive.
     assert result.rows() == [
         ("a", 1 / 2, 1 / 2, 1 / 2, 3, 2, 1 / 2, 1),
@@ -31,31 +31,29 @@ def test_unretrieved_rows_count_and_are_ranked_nowhere(kind):
     ]
 
 
-def test_dropped_rows_are_not_there(kind):
+def test_dropped_rows_are_not_there():
     data = pl.DataFrame(QUERIES)
-    result = kind.read(kind(data).pr.evaluate(MISSING, "y", "s", by="q", unscored="drop", unjudged="drop"))
+    result = data.pr.evaluate(MISSING, "y", "s", by="q", unscored="drop", unjudged="drop")
     kept = data.filter(pl.col("s").is_not_nan(), pl.col("y").is_not_null())
     expected = fp.evaluate(kept, MISSING, "y", "s", by="q")
     assert result.join(expected, on="q", how="semi").equals(expected)
     # Metrics at thresholds alone need no ranking.
     names = ["rows", "positives", "tp@threshold=0.1", "k@threshold=0.1"]
-    result = kind.read(kind(data).pr.evaluate(names, "y", "s", by="q", unscored="drop", unjudged="drop"))
+    result = data.pr.evaluate(names, "y", "s", by="q", unscored="drop", unjudged="drop")
     expected = fp.evaluate(kept, names, "y", "s", by="q")
     assert result.join(expected, on="q", how="semi").equals(expected)
 
 
-def test_a_group_of_which_all_rows_are_dropped_stays(kind):
+def test_a_group_of_which_all_rows_are_dropped_stays():
     data = pl.DataFrame({"q": [1, 1, 2, 3], "y": [1, 0, None, 1], "s": [3.0, 2.0, 1.0, None], "w": [1, 1, 1, 1]})
     names = ["rows", "positives", "average_precision", "prevalence", "precision@1"]
     for weight in ({}, {"weight": "w"}):
         asked = names[: 4 if weight else 5]
-        result = kind.read(kind(data).pr.evaluate(asked, "y", "s", by="q", unscored="drop", unjudged="drop", **weight))
+        result = data.pr.evaluate(asked, "y", "s", by="q", unscored="drop", unjudged="drop", **weight)
         empty = [0, 0, None, None, 0.0][: len(asked)]
         assert result.rows() == [(1, 2, 1, 1.0, 0.5, 1.0)[: len(asked) + 1], (2, *empty), (3, *empty)]
-        means = kind.read(
-            kind(data).pr.evaluate(
-                asked[2:4], "y", "s", by="q", mean_over="q", unscored="drop", unjudged="drop", **weight
-            )
+        means = data.pr.evaluate(
+            asked[2:4], "y", "s", by="q", mean_over="q", unscored="drop", unjudged="drop", **weight
         )
         assert means.row(0, named=True) == {
             "groups": 3,
@@ -93,19 +91,19 @@ def test_a_truth_that_is_nan_is_unjudged():
     assert fp.evaluate(data.lazy(), ["positives", "rows"], "y", "s", unjudged="drop").collect().row(0) == (1, 2)
 
 
-def test_unretrieved_rows_are_not_tied_and_reach_nothing(kind):
-    data = kind(pl.DataFrame({"y": [1, 0, 0, 1, 1, 0], "s": [2, 2, 1, None, None, None], "q": [1, 1, 1, 1, 1, 2]}))
+def test_unretrieved_rows_are_not_tied_and_reach_nothing():
+    data = pl.DataFrame({"y": [1, 0, 0, 1, 1, 0], "s": [2, 2, 1, None, None, None], "q": [1, 1, 1, 1, 1, 2]})
     names = ["tied_rows", "average_precision", "tp@recall=0.3", "tp@recall=1", "threshold@recall=1", "max_f1"]
     result = data.pr.evaluate(names, "y", "s", by="q", unscored="unretrieved")
     # One of three positives is found, tied with a negative: AP 1/3 * 1/2, F 2 * 1 / (3 + 2).
-    assert kind.read(result).rows() == [
+    assert result.rows() == [
         (1, 2, near(1 / 6), 1, None, None, near(0.4)),
         (2, 0, None, None, None, None, None),
     ]
 
 
 @pytest.mark.parametrize("given", ["unretrieved", "known"])
-def test_a_group_filled_up_with_misses_has_no_less_than_none_of_any_kind(kind, given):
+def test_a_group_filled_up_with_misses_has_no_less_than_none_of_any_kind(given):
     # One hit and two positives that were not found: the first 3 are the hit and two misses, so there are 5 rows.
     # tp 1, fp 2, fn 2, tn 0: mcc (1 * 0 - 2 * 2) / sqrt(3 * 3 * 2 * 2).
     data, policies = {
@@ -114,7 +112,7 @@ def test_a_group_filled_up_with_misses_has_no_less_than_none_of_any_kind(kind, g
     }[given]
     expected = {"tp@3": 1, "fp@3": 2, "fn@3": 2, "tn@3": 0, "accuracy@3": 1 / 5, "specificity@3": 0, "fpr@3": 1}
     expected |= {"mcc@3": near(-4 / 6), "precision@3": 1 / 3, "recall@3": 1 / 3, "rows": 3, "prevalence@3": 1}
-    result = kind.read(kind(pl.DataFrame(data)).pr.evaluate(list(expected), "y", "s", **policies))
+    result = pl.DataFrame(data).pr.evaluate(list(expected), "y", "s", **policies)
     assert result.row(0, named=True) == expected
 
 

@@ -30,12 +30,12 @@ def weighted(data, share):
     return data.with_columns(w=weight)
 
 
-def test_known_answers(kind):
+def test_known_answers():
     # A positive counts p / 2 and a negative (1 - p) / 2: precision at the second positive is p / (p + (1 - p) / 2), and
     # that is .01 / .505. So average precision is (1 + .01 / .505) / 2.
     names = ["average_precision", "precision@threshold=2", "recall@threshold=2", "prevalence", "roc_auc"]
     names += ["lift@threshold=2", "cost5@threshold=3", "f1@threshold=2", "rows", "positives"]
-    found = kind.read(fp.evaluate(kind(RUN), names, "truth", "score", prevalence=0.01)).row(0)
+    found = fp.evaluate(RUN, names, "truth", "score", prevalence=0.01).row(0)
     precision = Fraction(1, 100) / Fraction(505, 1000)
     # At 3, one positive is missed and one negative is predicted: half of .01, times 5, and half of .99.
     cost = Fraction(5 * 5 + 495, 1000)
@@ -66,13 +66,13 @@ def test_every_metric_has_the_value_of_the_weights(given):
     assert_frame_equal(found, exact, rel_tol=1e-12, abs_tol=0)
 
 
-def test_every_kind_of_frame(kind):
+def test_every_kind_of_frame():
     data, names = sample(), ["average_precision", "max_f1", "f1@threshold=0.5", "threshold@max_f1"]
     for prevalence in (0.05, "p"):
-        found = kind.read(fp.evaluate(kind(data), names, "truth", "score", by="q", prevalence=prevalence))
+        found = fp.evaluate(data, names, "truth", "score", by="q", prevalence=prevalence)
         assert_same(found, fp.evaluate(data, names, "truth", "score", by="q", prevalence=prevalence))
-    shares = kind(data.select("q", "p").unique())
-    found = kind.read(fp.evaluate(kind(data), names, "truth", "score", by="q", prevalence=shares))
+    shares = data.select("q", "p").unique()
+    found = fp.evaluate(data, names, "truth", "score", by="q", prevalence=shares)
     assert_same(found, fp.evaluate(data, names, "truth", "score", by="q", prevalence="p"))
 
 
@@ -110,12 +110,12 @@ def test_rows_that_do_not_count_and_rows_that_stand_for_several():
     assert_frame_equal(found, fp.evaluate(repeated, names, "truth", "score", by="q", prevalence="p"))
 
 
-def test_groups_of_one_class_have_no_value(kind):
+def test_groups_of_one_class_have_no_value():
     data = pl.DataFrame({"q": [1, 1, 2, 2, 3, 3], "truth": [1, 1, 0, 0, 1, 0], "score": [3, 2, 3, 2, 3, 2]})
     names = ["precision@threshold=3", "average_precision", "accuracy@threshold=3"]
-    found = kind.read(fp.evaluate(kind(data), names, "truth", "score", by="q", prevalence=0.3))
+    found = fp.evaluate(data, names, "truth", "score", by="q", prevalence=0.3)
     assert found.rows() == [(1, None, None, None), (2, None, None, None), (3, 1.0, 1.0, 1.0)]
-    empty = kind.read(fp.evaluate(kind(data.clear()), names, "truth", "score", prevalence=0.3))
+    empty = fp.evaluate(data.clear(), names, "truth", "score", prevalence=0.3)
     assert empty.rows() == [(None, None, None)]
 
 

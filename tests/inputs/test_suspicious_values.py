@@ -19,19 +19,19 @@ ROWS = pl.DataFrame(
 )
 
 
-def result(kind, frame, call):
-    return kind.read(call(kind(frame)))
+def result(frame, call):
+    return call(frame)
 
 
-def warns(kind, frame, call, text):
+def warns(frame, call, text):
     with pytest.warns(fp.DataWarning, match=text) as told:
-        result(kind, frame, call)
+        result(frame, call)
     assert len(told) == 1
     # As an error it is the same sentence, also out of the plan of a LazyFrame.
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(fp.DataWarning, match=text):
-            result(kind, frame, call)
+            result(frame, call)
 
 
 @pytest.mark.parametrize(
@@ -47,16 +47,16 @@ def warns(kind, frame, call, text):
         lambda frame: fp.average_curve(frame, "y", "predicted", by="q"),
     ],
 )
-def test_predicted_classes_as_a_score(kind, call):
-    warns(kind, ROWS, call, "score: column 'predicted' holds only the whole numbers 0 and 1")
+def test_predicted_classes_as_a_score(call):
+    warns(ROWS, call, "score: column 'predicted' holds only the whole numbers 0 and 1")
 
 
-def test_predicted_classes_in_a_comparison(kind):
+def test_predicted_classes_in_a_comparison():
     two = ROWS.with_columns(other=1 - pl.col("predicted"))
     warned = []
     for keys in ({}, {"by": "q"}):
         with pytest.warns(fp.DataWarning) as told:
-            result(kind, two, lambda frame, keys=keys: fp.compare(frame, AP, "y", ["predicted", "other"], **keys))
+            result(two, lambda frame, keys=keys: fp.compare(frame, AP, "y", ["predicted", "other"], **keys))
         warned.append([str(warning.message).partition(" holds")[0] for warning in told])
     assert warned == [["score: column 'predicted'", "score: column 'other'"]] * 2
 
@@ -78,24 +78,24 @@ def test_predicted_classes_in_a_comparison(kind):
         (ROWS[2:6].with_columns(r=pl.Series([1, 0] * 2)), lambda frame: fp.average_precision(frame, "y", "r", by="q")),
     ],
 )
-def test_scores_of_0_and_1_that_are_meant(kind, frame, call):
-    result(kind, frame, call)
+def test_scores_of_0_and_1_that_are_meant(frame, call):
+    result(frame, call)
 
 
-def test_a_score_that_is_the_label(kind):
+def test_a_score_that_is_the_label():
     copied = ROWS.with_columns(s=pl.col("y").cast(pl.Float64))
     text = "score: column 's' equals the label '{}' in every row"
-    warns(kind, copied, lambda frame: fp.evaluate(frame, "roc_auc", "y", "s"), text.format("y"))
-    warns(kind, copied, lambda frame: fp.average_precision(frame, "label", "s", positive="x"), text.format("label"))
+    warns(copied, lambda frame: fp.evaluate(frame, "roc_auc", "y", "s"), text.format("y"))
+    warns(copied, lambda frame: fp.average_precision(frame, "label", "s", positive="x"), text.format("label"))
     whole = copied.with_columns(pl.col("s").cast(pl.Int8))
-    warns(kind, whole, lambda frame: fp.average_precision(frame, "y", "s"), text.format("y"))
+    warns(whole, lambda frame: fp.average_precision(frame, "y", "s"), text.format("y"))
     missing = copied.with_columns(pl.when(pl.int_range(12) != 5).then("s"))
-    warns(kind, missing, lambda frame: fp.average_precision(frame, "y", "s", unscored="drop"), text.format("y"))
+    warns(missing, lambda frame: fp.average_precision(frame, "y", "s", unscored="drop"), text.format("y"))
 
 
-def test_a_score_that_is_nearly_the_label(kind):
+def test_a_score_that_is_nearly_the_label():
     near = ROWS.with_columns(s=pl.col("y") * 0.99 + pl.col("s") * 0.01)
-    result(kind, near, lambda frame: fp.average_precision(frame, "y", "s"))
+    result(near, lambda frame: fp.average_precision(frame, "y", "s"))
 
 
 # On polars only: `convert_dtypes` of pandas makes integers of them.
@@ -104,24 +104,24 @@ def test_floats_of_0_and_1(score):
     ROWS.with_columns(s=score).pr.average_precision("y", "s")
 
 
-def test_a_frame_of_two_rows_may_have_the_label_as_score(kind):
-    result(kind, ROWS[:2].with_columns(s=pl.Series([1.0, 0.0])), lambda frame: fp.average_precision(frame, "y", "s"))
+def test_a_frame_of_two_rows_may_have_the_label_as_score():
+    result(ROWS[:2].with_columns(s=pl.Series([1.0, 0.0])), lambda frame: fp.average_precision(frame, "y", "s"))
 
 
 @pytest.mark.parametrize(
     ("scale", "threshold"), [(1, 50), (1, [50, 75]), (1, 2.5), (100, 0.5), (100, 1000), (0.001, 5)]
 )
-def test_thresholds_on_another_scale(kind, scale, threshold):
+def test_thresholds_on_another_scale(scale, threshold):
     scaled = ROWS.with_columns(s=(pl.col("s") * 0.5 + 0.4) * scale)
     text = "threshold: .* far from all scores of column 's'"
-    warns(kind, scaled, lambda frame: fp.confusion(frame, "y", "s", threshold=threshold), text)
-    warns(kind, scaled, lambda frame: fp.report(frame, "y", "s", threshold=threshold), text)
+    warns(scaled, lambda frame: fp.confusion(frame, "y", "s", threshold=threshold), text)
+    warns(scaled, lambda frame: fp.report(frame, "y", "s", threshold=threshold), text)
 
 
-def test_a_threshold_on_another_scale_in_a_comparison(kind):
+def test_a_threshold_on_another_scale_in_a_comparison():
     two = ROWS.with_columns(other=pl.col("s") * 100)
     text = "threshold: 50 is far from all scores of column 's'"
-    warns(kind, two, lambda frame: fp.compare(frame, "recall@threshold=50", "y", ["s", "other"]), text)
+    warns(two, lambda frame: fp.compare(frame, "recall@threshold=50", "y", ["s", "other"]), text)
 
 
 @pytest.mark.parametrize(
@@ -138,13 +138,13 @@ def test_a_threshold_on_another_scale_in_a_comparison(kind):
         (-1, 0),
     ],
 )
-def test_thresholds_that_some_scores_may_reach(kind, scale, threshold):
+def test_thresholds_that_some_scores_may_reach(scale, threshold):
     scaled = ROWS.with_columns(s=(pl.col("s") * 0.5 + 0.4) * scale)
-    result(kind, scaled, lambda frame: fp.confusion(frame, "y", "s", threshold=threshold))
+    result(scaled, lambda frame: fp.confusion(frame, "y", "s", threshold=threshold))
 
 
-def test_a_threshold_beyond_equal_scores(kind):
-    result(kind, ROWS.with_columns(s=0.5), lambda frame: fp.confusion(frame, "y", "s", threshold=50))
+def test_a_threshold_beyond_equal_scores():
+    result(ROWS.with_columns(s=0.5), lambda frame: fp.confusion(frame, "y", "s", threshold=50))
 
 
 TOTALS = ROWS.with_columns(N=pl.lit(20), P=pl.lit(10), doc=pl.col("s") * 10)
@@ -161,11 +161,11 @@ AT = "precision@threshold=0.5"
         ("total_positives", lambda frame: fp.evaluate(frame, "k@threshold=0.5", "y", "s", total_positives="P")),
     ],
 )
-def test_options_that_change_nothing(kind, option, call):
+def test_options_that_change_nothing(option, call):
     warning = f"^{option}: the option changes nothing, as .*; leave it out$"
-    warns(kind, TOTALS, call, warning)
+    warns(TOTALS, call, warning)
     # Nobody looks at what it holds, whatever a plan of polars happens to compute.
-    warns(kind, TOTALS.with_columns(N=pl.lit(-1), P=pl.lit(-1)), call, warning)
+    warns(TOTALS.with_columns(N=pl.lit(-1), P=pl.lit(-1)), call, warning)
 
 
 @pytest.mark.parametrize(
@@ -188,34 +188,34 @@ def test_options_that_change_nothing(kind, option, call):
         lambda frame: fp.confusion(frame, "y", "s", threshold=0.5, ties="optimistic"),
     ],
 )
-def test_options_that_something_depends_on(kind, call):
-    result(kind, TOTALS, call)
+def test_options_that_something_depends_on(call):
+    result(TOTALS, call)
 
 
 @pytest.mark.parametrize("more", [{}, {"by": "q"}])
-def test_systems_that_scored_no_row_in_common(kind, more):
+def test_systems_that_scored_no_row_in_common(more):
     apart = ROWS.with_columns(other=pl.when(pl.col("q") == "a").then("s"), s=pl.when(pl.col("q") != "a").then("s"))
     call = {"unscored": "drop", **more}
     text = "unscored: no row has a score in all of 's', 'other', and unscored='drop' leaves out the others"
-    warns(kind, apart, lambda frame: fp.compare(frame, AP, "y", ["s", "other"], **call), text)
+    warns(apart, lambda frame: fp.compare(frame, AP, "y", ["s", "other"], **call), text)
     call["unscored"] = "unretrieved"
-    result(kind, apart, lambda frame: fp.compare(frame, AP, "y", ["s", "other"], **call))
+    result(apart, lambda frame: fp.compare(frame, AP, "y", ["s", "other"], **call))
 
 
-def test_systems_that_scored_some_rows_in_common(kind):
+def test_systems_that_scored_some_rows_in_common():
     partly = ROWS.with_columns(other=pl.when(pl.col("q") == "a").then("s"))
-    result(kind, partly, lambda frame: fp.compare(frame, AP, "y", ["s", "other"], by="q", unscored="drop"))
+    result(partly, lambda frame: fp.compare(frame, AP, "y", ["s", "other"], by="q", unscored="drop"))
 
 
 PARTLY = ROWS.with_columns(pl.when(pl.col("q") != "b").then("y"))
 
 
 @pytest.mark.parametrize("more", [{}, {"undefined": 0.0}])
-def test_groups_that_nobody_judged_in_a_mean(kind, more):
+def test_groups_that_nobody_judged_in_a_mean(more):
     def call(frame):
         return fp.evaluate(frame, AP, "y", "s", by="q", mean_over="q", unjudged="negative", **more)
 
-    warns(kind, PARTLY, call, "unjudged: 1 group has no label in column 'y', of 3")
+    warns(PARTLY, call, "unjudged: 1 group has no label in column 'y', of 3")
 
 
 @pytest.mark.parametrize(
@@ -231,8 +231,8 @@ def test_groups_that_nobody_judged_in_a_mean(kind, more):
         ),
     ],
 )
-def test_groups_whose_labels_are_known(kind, frame, given):
-    result(kind, frame, lambda data: fp.evaluate(data, AP, "y", "s", **given))
+def test_groups_whose_labels_are_known(frame, given):
+    result(frame, lambda data: fp.evaluate(data, AP, "y", "s", **given))
 
 
 def test_the_warning_names_the_line_of_the_caller():

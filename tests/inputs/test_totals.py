@@ -54,12 +54,12 @@ def test_totals_of_one_group_and_of_every_size(dtype, total):
         ("by_pairs", {"total_positives": "P", "total_rows": "N"}, (5 * 15, 2 * 2)),
     ],
 )
-def test_weighted_means_read_known_totals(kind, statistic, totals, weights_of_groups):
+def test_weighted_means_read_known_totals(statistic, totals, weights_of_groups):
     """Precision at a threshold reads neither total; of the groups it is 1/2 and 1, and the weights are the totals."""
     data = pl.DataFrame({"q": ["a", "a", "b", "b"], "y": [1, 0, 1, 0], "s": [4, 3, 2, 0], "P": [5, 5, 2, 2]})
     data = data.with_columns(N=pl.when(pl.col("q") == "a").then(20).otherwise(4))
     call = {"by": "q", "mean_over": "q", "statistics": statistic, **totals}
-    result = kind.read(fp.evaluate(kind(data), "precision@threshold=1", "y", "s", **call))
+    result = fp.evaluate(data, "precision@threshold=1", "y", "s", **call)
     first, second = weights_of_groups
     mean = result[f"{statistic}_precision@threshold=1"].item()
     assert mean == pytest.approx((first / 2 + second) / (first + second), rel=1e-15)
@@ -234,14 +234,14 @@ def test_a_known_total_of_a_key_of_another_type(dtype):
 
 @pytest.mark.parametrize("metric", ["average_precision", "recall@threshold=0"])
 @pytest.mark.parametrize("score", ["s", ["s", "t"]])
-def test_known_totals_of_no_rows(kind, metric, score):
+def test_known_totals_of_no_rows(metric, score):
     columns = {"y": [0], "s": [None], "t": [None], "P": [3], "N": [7]}
     data = pl.DataFrame(columns, schema_overrides={"s": pl.Int64, "t": pl.Int64})
     frames = {"total_positives": data.select("P"), "total_rows": data.select("N")}
 
     def found(rows, totals):
         names = ["positives", "rows", metric]
-        result = kind.read(fp.evaluate(kind(rows), names, "y", score, unscored="drop", **totals))
+        result = fp.evaluate(rows, names, "y", score, unscored="drop", **totals)
         return result.select(names).unique().rows()
 
     of_columns = {"total_positives": "P", "total_rows": "N"}
@@ -257,19 +257,19 @@ OBJECTS = pl.DataFrame({"class": ["cat", "dog", "owl", "bird"], "n": [2, 1, 3, 0
 @pytest.mark.parametrize(
     "policies", [{}, {"ties": "expected"}, {"weight": "w"}, {"unscored": "unretrieved"}, {"gain": None}]
 )
-def test_the_groups_of_a_frame_count(kind, policies):
+def test_the_groups_of_a_frame_count(policies):
     data = DETECTIONS.with_columns(w=pl.lit(1.0))
-    call = {"truth": "hit", "score": "s", "by": "class", "total_positives": kind(OBJECTS)} | policies
-    found = kind.read(kind(data).pr.average_precision(**call)).fill_nan(None)
+    call = {"truth": "hit", "score": "s", "by": "class", "total_positives": OBJECTS} | policies
+    found = data.pr.average_precision(**call).fill_nan(None)
     # cat: 1 of 2 objects at rank 1. No owl of 3 was detected, and there is no bird.
     assert found.rows() == [("bird", None), ("cat", 0.5), ("dog", 1.0), ("owl", 0.0)]
-    mean = kind.read(kind(data).pr.evaluate("average_precision", **call, mean_over="class")).row(0)
+    mean = data.pr.evaluate("average_precision", **call, mean_over="class").row(0)
     assert mean == (4, 0.5, 1)
     # Missed objects as rows give the same.
     missed = pl.DataFrame({"class": ["cat", "owl", "owl", "owl"], "hit": 1, "s": None, "w": 1.0})
-    rows = kind(pl.concat([data, missed.cast({"hit": pl.Int64, "s": pl.Float64})], how="diagonal_relaxed"))
+    rows = pl.concat([data, missed.cast({"hit": pl.Int64, "s": pl.Float64})], how="diagonal_relaxed")
     call = {"truth": "hit", "score": "s", "by": "class", **policies, "unscored": "unretrieved"}
-    assert kind.read(rows.pr.evaluate("average_precision", **call, mean_over="class")).row(0) == mean
+    assert rows.pr.evaluate("average_precision", **call, mean_over="class").row(0) == mean
 
 
 def test_the_groups_of_a_frame_in_other_functions():

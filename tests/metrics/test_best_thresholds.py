@@ -73,56 +73,56 @@ LAST = ranked(0, 0, 0, 1)
         (LAST, "threshold@min_cost4", 1),
     ],
 )
-def test_known_answers(kind, data, name, value):
-    assert_known(kind, data, name, value)
+def test_known_answers(data, name, value):
+    assert_known(data, name, value)
 
 
-def test_one_class_only(kind):
+def test_one_class_only():
     data = pl.DataFrame({"q": [1, 1, 2, 2], "relevant": [1, 1, 0, 0], "score": [2, 1, 2, 1]})
     names = ["max_informedness", "threshold@max_informedness", "min_cost2", "threshold@min_cost2", "max_lift"]
-    found = kind.read(call(kind(data), "evaluate", metrics=names, by="q"))
+    found = call(data, "evaluate", metrics=names, by="q")
     # Of positives alone all are taken, of negatives none.
     assert found.rows() == [(1, None, None, 0.0, 1, 1.0), (2, None, None, 0.0, None, None)]
 
 
-def test_nothing_ranked(kind):
+def test_nothing_ranked():
     data = pl.DataFrame({"relevant": [1, 0], "score": [None, None]}, schema_overrides={"score": pl.Float64})
     for name, value in (("max_informedness", 0), ("threshold@max_informedness", None), ("min_cost3", 3 / 2)):
-        assert_known(kind, data, name, value, unscored="unretrieved")
+        assert_known(data, name, value, unscored="unretrieved")
 
 
-def test_a_threshold_that_is_worse_than_nothing(kind):
+def test_a_threshold_that_is_worse_than_nothing():
     # A miss alone is retrieved: recall 0, fpr 1/2.
     data = pl.DataFrame({"relevant": [1, 0, 0], "score": [None, 1, None]})
-    assert_known(kind, data, "max_informedness", 0, unscored="unretrieved")
-    assert_known(kind, data, "threshold@max_informedness", None, unscored="unretrieved")
+    assert_known(data, "max_informedness", 0, unscored="unretrieved")
+    assert_known(data, "threshold@max_informedness", None, unscored="unretrieved")
 
 
-def test_weights(kind):
+def test_weights():
     # Weights 1, 4 of hits, 2, 3 of misses. fp + 2 fn: 10 for none, 8 at rank 1, 10, 2, 5 further down; of 10 in all.
     data = ranked(1, 0, 1, 0).with_columns(w=pl.Series([1, 2, 4, 3]))
     for factor in (1, 0.25):  # whole, and with fractions
         weighed = data.with_columns(w=pl.col("w") * factor)
-        assert_known(kind, weighed, "min_cost2", 2 / 10, weight="w")
-        assert_known(kind, weighed, "threshold@min_cost2", 2, weight="w")
+        assert_known(weighed, "min_cost2", 2 / 10, weight="w")
+        assert_known(weighed, "threshold@min_cost2", 2, weight="w")
         # recall - fpr: 1/5, -1/5, 1 - 2/5, 0.
-        assert_known(kind, weighed, "max_informedness", 3 / 5, weight="w")
-        assert_known(kind, weighed, "threshold@max_informedness", 2, weight="w")
+        assert_known(weighed, "max_informedness", 3 / 5, weight="w")
+        assert_known(weighed, "threshold@max_informedness", 2, weight="w")
 
 
-def test_values_are_compared_as_float64(kind):
+def test_values_are_compared_as_float64():
     # A positive and a negative are tied, of totals of 3e10 and one more: the balanced accuracy there is 1/2 minus
     # 1 / (2 P Q) = 6e-22, and as Float64 1/2, as much as to predict nothing.
     data = pl.DataFrame({"relevant": [1, 0], "score": [1, 1], "P": [3 * 10**10 + 1] * 2, "N": [6 * 10**10 + 1] * 2})
     known = {"total_positives": "P", "total_rows": "N"}
-    assert_known(kind, data, "max_balanced_accuracy", 1 / 2, **known)
-    assert_known(kind, data, "threshold@max_balanced_accuracy", 1, **known)
+    assert_known(data, "max_balanced_accuracy", 1 / 2, **known)
+    assert_known(data, "threshold@max_balanced_accuracy", 1, **known)
     # Another positive adds 1 / (2 P). The next negative and positive add 1 / (2 P) - 1 / (2 Q), which is no difference.
     rows = pl.DataFrame({"relevant": [1, 0, 1, 0, 1], "score": [4, 4, 3, 2, 2]})
     rows = rows.with_columns(P=pl.lit(3 * 10**10 + 1), N=pl.lit(6 * 10**10 + 1))
-    assert_known(kind, rows, "threshold@max_balanced_accuracy", 3, **known)
+    assert_known(rows, "threshold@max_balanced_accuracy", 3, **known)
     # One false and one true positive more than nothing: accuracy does not change in whole numbers.
-    assert_known(kind, rows, "threshold@max_accuracy", 3, **known)
+    assert_known(rows, "threshold@max_accuracy", 3, **known)
 
 
 BEST = [f"{head}{name}" for head in ("", "threshold@") for name in ("max_f1", "max_f2", "max_f0.3", "max_f1.5")]

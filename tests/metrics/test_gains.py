@@ -48,8 +48,8 @@ GRADED = ranked(1, 0, 1).with_columns(gain=pl.Series([1.0, 0.0, 3.0]))
         (SIX, "rbp0.9", 0.1 * (0.9 + 0.9**3 + 0.9**4)),
     ],
 )
-def test_known_answers(kind, data, name, value):
-    assert_known(kind, data, name, value)
+def test_known_answers(data, name, value):
+    assert_known(data, name, value)
 
 
 def test_digits_of_the_known_answers():
@@ -68,26 +68,26 @@ def test_digits_of_the_known_answers():
         ("ndcg@2", 1 / (3 + D[1])),
     ],
 )
-def test_known_answers_of_gains(kind, name, value):
-    assert_known(kind, GRADED, name, value, gain="gain")
+def test_known_answers_of_gains(name, value):
+    assert_known(GRADED, name, value, gain="gain")
 
 
-def test_gains_of_tied_rows(kind):
+def test_gains_of_tied_rows():
     # Of one score: each row has the mean gain, 1. In their best order 2, 1, 0.
     tied = pl.DataFrame({"relevant": [0, 1, 1], "score": [1, 1, 1], "gain": [0, 2, 1]})
-    assert_known(kind, tied, "dcg", sum(D[:3]), gain="gain")
+    assert_known(tied, "dcg", sum(D[:3]), gain="gain")
     assert round(sum(D[:3]), 6) == 2.13093
-    assert_known(kind, tied, "ndcg", sum(D[:3]) / (2 + D[1]), gain="gain")
+    assert_known(tied, "ndcg", sum(D[:3]) / (2 + D[1]), gain="gain")
     # Ties are ordered by the gain, not by the truth.
-    assert_known(kind, tied, "ndcg", 1, gain="gain", ties="optimistic")
-    assert_known(kind, tied, "dcg", D[1] + 2 * D[2], gain="gain", ties="pessimistic")
+    assert_known(tied, "ndcg", 1, gain="gain", ties="optimistic")
+    assert_known(tied, "dcg", D[1] + 2 * D[2], gain="gain", ties="pessimistic")
 
 
-def test_the_gain_and_not_the_truth_counts(kind):
+def test_the_gain_and_not_the_truth_counts():
     # A row that is not relevant may have a gain, a relevant one none.
     data = ranked(0, 1).with_columns(gain=pl.Series([2, 0]))
-    assert_known(kind, data, "ndcg", 1, gain="gain")
-    assert_known(kind, data, "ndcg", D[1])
+    assert_known(data, "ndcg", 1, gain="gain")
+    assert_known(data, "ndcg", D[1])
 
 
 def test_gains_by_an_expression():
@@ -97,32 +97,32 @@ def test_gains_by_an_expression():
     assert found.item() == near(call(GRADED, "ndcg", gain="gain").item())
 
 
-def test_gains_of_what_was_not_retrieved_are_in_the_ideal(kind):
+def test_gains_of_what_was_not_retrieved_are_in_the_ideal():
     # A gain of 4 is missing: 2.5 of 4 + 3 D2 + 1 D3.
     missed = pl.DataFrame({"relevant": [1], "score": [None], "gain": [4.0]}, schema=GRADED.schema)
     data = pl.concat([GRADED, missed])
-    assert_known(kind, data, "ndcg", 2.5 / (4 + 3 * D[1] + D[2]), gain="gain", unscored="unretrieved")
-    assert_known(kind, data, "dcg", 2.5, gain="gain", unscored="unretrieved")
+    assert_known(data, "ndcg", 2.5 / (4 + 3 * D[1] + D[2]), gain="gain", unscored="unretrieved")
+    assert_known(data, "dcg", 2.5, gain="gain", unscored="unretrieved")
     # Of hits alike: ranks 1 and 3, of three in all.
-    assert_known(kind, data, "ndcg", (1 + D[2]) / sum(D[:3]), unscored="unretrieved")
+    assert_known(data, "ndcg", (1 + D[2]) / sum(D[:3]), unscored="unretrieved")
 
 
-def test_gains_of_what_was_not_judged(kind):
+def test_gains_of_what_was_not_judged():
     # Neither truth nor gain at rank 2: a negative without a gain, or no row at all.
     none = {"relevant": pl.Series([1, None, 1]), "gain": pl.Series([1.0, None, 3.0])}
     data = GRADED.with_columns(**none)
-    assert_known(kind, data, "ndcg", 2.5 / (3 + D[1]), gain="gain", unjudged="negative")
-    assert_known(kind, data, "ndcg", (1 + 3 * D[1]) / (3 + D[1]), gain="gain", unjudged="drop")
+    assert_known(data, "ndcg", 2.5 / (3 + D[1]), gain="gain", unjudged="negative")
+    assert_known(data, "ndcg", (1 + 3 * D[1]) / (3 + D[1]), gain="gain", unjudged="drop")
 
 
-def test_without_gains_there_is_no_best(kind):
+def test_without_gains_there_is_no_best():
     data = pl.DataFrame({"q": [1, 1, 2], "relevant": [0, 0, 1], "score": [2, 1, 1], "gain": [0.0, 0.0, 0.0]})
     names = ["dcg", "ndcg", "rbp0.5"]
-    found = kind.read(call(kind(data), "evaluate", metrics=names, by="q"))
+    found = call(data, "evaluate", metrics=names, by="q")
     assert found.rows() == [(1, 0.0, None, 0.0), (2, 1.0, 1.0, 0.5)]
-    graded = kind.read(call(kind(data), "evaluate", metrics=names[:2], by="q", gain="gain"))
+    graded = call(data, "evaluate", metrics=names[:2], by="q", gain="gain")
     assert graded.rows() == [(1, 0.0, None), (2, 0.0, None)]
-    filled = kind.read(call(kind(data), "evaluate", metrics="ndcg", by="q", undefined=0.0))
+    filled = call(data, "evaluate", metrics="ndcg", by="q", undefined=0.0)
     assert filled.rows() == [(1, 0.0), (2, 1.0)]
 
 
@@ -181,10 +181,10 @@ def test_what_rank_biased_precision_can_reach(data, persistence):
         (float("nan"), "gain column 'gain' has 1 missing of 3 values, in rows that have a truth: fill them"),
     ],
 )
-def test_gains_that_cannot_be(kind, bad, fault):
+def test_gains_that_cannot_be(bad, fault):
     data = GRADED.with_columns(gain=pl.Series([1.0, bad, 3.0]))
     with pytest.raises((ValueError, pl.exceptions.ComputeError), match=fault):
-        kind.read(fp.evaluate(kind(data), "ndcg", "relevant", "score", gain="gain"))
+        fp.evaluate(data, "ndcg", "relevant", "score", gain="gain")
 
 
 def test_gains_that_are_no_numbers():
@@ -284,10 +284,10 @@ def test_names_that_cannot_be(name, fault):
 
 
 @pytest.mark.parametrize("policies", [{"unscored": "unretrieved"}, {"unscored": "drop"}])
-def test_a_cut_beyond_rows_that_are_not_ranked(kind, policies):
+def test_a_cut_beyond_rows_that_are_not_ranked(policies):
     data = pl.DataFrame({"q": [1, 1, 2], "y": [1, 0, 1], "s": [0.5, None, None], "g": [3, 0, 2]})
     call = {"truth": "y", "score": "s", "by": "q", "gain": "g", **policies}
-    found = kind.read(kind(data).pr.evaluate(["dcg@2", "dcg@10", "dcg@50%", "dcg"], **call))
+    found = data.pr.evaluate(["dcg@2", "dcg@10", "dcg@50%", "dcg"], **call)
     assert found.drop("q").rows() == [(3.0,) * 4, (0.0,) * 4]
 
 
@@ -360,10 +360,10 @@ def test_streamed_values_are_those_in_memory_to_the_last_bit():
 
 
 @pytest.mark.parametrize(("k", "value"), [("1", 300 / 330), ("2", 300 / 330), ("75%", 320 / 330), ("10", 1.0)])
-def test_captured_gain(kind, k, value):
-    assert_known(kind, MONEY, f"captured_gain@{k}", value, gain="gain")
+def test_captured_gain(k, value):
+    assert_known(MONEY, f"captured_gain@{k}", value, gain="gain")
     # Whole gains, too.
-    assert_known(kind, MONEY.with_columns(pl.col("gain").cast(pl.Int64)), f"captured_gain@{k}", value, gain="gain")
+    assert_known(MONEY.with_columns(pl.col("gain").cast(pl.Int64)), f"captured_gain@{k}", value, gain="gain")
 
 
 def test_captured_gain_of_ties():
@@ -373,16 +373,16 @@ def test_captured_gain_of_ties():
     assert values(tied.with_columns(score=1), ["captured_gain@1"], gain="gain")["captured_gain@1"] == near(1 / 4)
 
 
-def test_captured_gain_without_gains_is_recall(kind):
-    assert_known(kind, TEN, "captured_gain@3", 2 / 5)
+def test_captured_gain_without_gains_is_recall():
+    assert_known(TEN, "captured_gain@3", 2 / 5)
 
 
-def test_captured_gain_where_nothing_can_be_captured(kind):
+def test_captured_gain_where_nothing_can_be_captured():
     nothing = MONEY.with_columns(gain=pl.when(relevant=0).then("gain").otherwise(0.0))
-    assert_known(kind, nothing, "captured_gain@1", None, gain="gain")
+    assert_known(nothing, "captured_gain@1", None, gain="gain")
     # What is not retrieved could have been captured.
     lost = MONEY.with_columns(score=pl.Series([None, 3, 2, 1]))
-    assert_known(kind, lost, "captured_gain@3", 30 / 330, gain="gain", unscored="unretrieved")
+    assert_known(lost, "captured_gain@3", 30 / 330, gain="gain", unscored="unretrieved")
 
 
 def test_dcg_beside_captured_gain_counts_the_gain_of_negatives():
@@ -427,26 +427,26 @@ PAYMENTS = pl.DataFrame({"relevant": [1, 0, 1, 0, 0, 1], "score": [6, 5, 4, 3, 2
         ("threshold@min_total_cost10", 6),
     ],
 )
-def test_total_cost(kind, name, value):
-    assert_known(kind, PAYMENTS, name, value, gain="gain")
-    assert_known(kind, PAYMENTS.with_columns(pl.col("gain").cast(pl.Int64)), name, value, gain="gain")
+def test_total_cost(name, value):
+    assert_known(PAYMENTS, name, value, gain="gain")
+    assert_known(PAYMENTS.with_columns(pl.col("gain").cast(pl.Int64)), name, value, gain="gain")
 
 
-def test_total_cost_of_ties_and_of_what_was_not_retrieved(kind):
+def test_total_cost_of_ties_and_of_what_was_not_retrieved():
     # Of the two tied rows the first alert is either: 5, and 100 and 20 each missed in half of the cases, and 3.
     tied = PAYMENTS.with_columns(score=pl.Series([6, 1, 6, 1, 1, 1]))
-    assert_known(kind, tied, "total_cost5@1", 5 + 60 + 3, gain="gain")
-    assert_known(kind, tied, "min_total_cost5", 10 + 3, gain="gain")
+    assert_known(tied, "total_cost5@1", 5 + 60 + 3, gain="gain")
+    assert_known(tied, "min_total_cost5", 10 + 3, gain="gain")
     # The amount of a positive without a score is always missed, and it is no alert.
     lost = PAYMENTS.with_columns(score=pl.Series([6, 5, None, 3, 2, 1]))
-    assert_known(kind, lost, "min_total_cost5", 5 + 23, gain="gain", unscored="unretrieved")
-    assert_known(kind, lost, "total_cost5@threshold=-inf", 25 + 20, gain="gain", unscored="unretrieved")
+    assert_known(lost, "min_total_cost5", 5 + 23, gain="gain", unscored="unretrieved")
+    assert_known(lost, "total_cost5@threshold=-inf", 25 + 20, gain="gain", unscored="unretrieved")
 
 
-def test_total_cost_without_gains_counts_the_missed(kind):
-    assert_known(kind, PAYMENTS, "total_cost0.5@3", 1.5 + 1)
-    assert_known(kind, PAYMENTS, "total_cost0.5@threshold=4", 1.5 + 1)
-    assert_known(kind, PAYMENTS, "min_total_cost0.5", 0.5 + 2)
+def test_total_cost_without_gains_counts_the_missed():
+    assert_known(PAYMENTS, "total_cost0.5@3", 1.5 + 1)
+    assert_known(PAYMENTS, "total_cost0.5@threshold=4", 1.5 + 1)
+    assert_known(PAYMENTS, "min_total_cost0.5", 0.5 + 2)
 
 
 def test_total_cost_of_each_group_and_of_groups_without_positives():

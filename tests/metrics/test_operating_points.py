@@ -90,8 +90,8 @@ import frame_pr as fp
         (CUT_BLOCK, "recall@fpr=0.5", 1),
     ],
 )
-def test_known_answers(kind, data, name, value):
-    assert_known(kind, data, name, value)
+def test_known_answers(data, name, value):
+    assert_known(data, name, value)
 
 
 @pytest.mark.parametrize(
@@ -112,37 +112,37 @@ def test_known_answers(kind, data, name, value):
         (ranked(*[1] * 100), "k@7.000000000000001%", 8),
     ],
 )
-def test_known_answers_of_a_share_of_the_rows(kind, data, name, value):
+def test_known_answers_of_a_share_of_the_rows(data, name, value):
     assert 100 * 0.07 > 7
-    assert_known(kind, data, name, value)
+    assert_known(data, name, value)
 
 
-def test_what_is_not_retrieved_belongs_to_the_rows(kind):
+def test_what_is_not_retrieved_belongs_to_the_rows():
     # Half of four rows are two, of which one is retrieved: half of a share of two is filled up with a miss.
     data = pl.DataFrame({"relevant": [1, 1, 0, 0], "score": [1.0, None, None, None]}).with_columns(n=8)
-    assert_known(kind, data, "precision@50%", 1 / 2, unscored="unretrieved")
+    assert_known(data, "precision@50%", 1 / 2, unscored="unretrieved")
     # rows= says that there are eight: a quarter are two.
-    assert_known(kind, data, "k@25%", 2, unscored="unretrieved", total_rows="n")
+    assert_known(data, "k@25%", 2, unscored="unretrieved", total_rows="n")
 
 
-def test_one_class_only(kind):
+def test_one_class_only():
     data = pl.DataFrame({"q": [1, 1, 2, 2], "relevant": [1, 1, 0, 0], "score": [2, 1, 2, 1]})
     names = ["recall@precision=0.5", "threshold@precision=0.5", "recall@fpr=0.5", "threshold@fpr=0.5", "k@fpr=0.5"]
-    found = kind.read(call(kind(data), "evaluate", metrics=names, by="q"))
+    found = call(data, "evaluate", metrics=names, by="q")
     # Of positives alone there is no false positive rate; of negatives alone no recall, and no step.
     assert found.rows() == [(1, 1.0, 1, None, None, None), (2, None, None, None, None, 0)]
 
 
-def test_weights(kind):
+def test_weights():
     # Weights 1, 4 of hits, 2, 3 of misses: precision 1/1, 5/7 at rank 3; fpr 0, 2/5.
     data = ranked(1, 0, 1, 0).with_columns(w=pl.Series([1, 2, 4, 3]))
     for factor in (1, 0.25):  # whole, and with fractions
         weighed = data.with_columns(w=pl.col("w") * factor)
-        assert_known(kind, weighed, "recall@precision=0.7", 1, weight="w")
-        assert_known(kind, weighed, "recall@precision=0.72", 1 / 5, weight="w")
-        assert_known(kind, weighed, "recall@fpr=0.4", 1, weight="w")
-        assert_known(kind, weighed, "recall@fpr=0.39", 1 / 5, weight="w")
-        assert_known(kind, weighed, "threshold@fpr=0.4", 2, weight="w")
+        assert_known(weighed, "recall@precision=0.7", 1, weight="w")
+        assert_known(weighed, "recall@precision=0.72", 1 / 5, weight="w")
+        assert_known(weighed, "recall@fpr=0.4", 1, weight="w")
+        assert_known(weighed, "recall@fpr=0.39", 1 / 5, weight="w")
+        assert_known(weighed, "threshold@fpr=0.4", 2, weight="w")
 
 
 @pytest.mark.parametrize(
@@ -157,25 +157,25 @@ def test_weights(kind):
         (ranked(0, 0), None),
     ],
 )
-def test_known_answers_of_chance(kind, data, value):
-    assert_known(kind, data, "chance_average_precision", value)
+def test_known_answers_of_chance(data, value):
+    assert_known(data, "chance_average_precision", value)
 
 
-def test_known_answers_of_normalized_average_precision(kind):
+def test_known_answers_of_normalized_average_precision():
     chance = Fraction(5, 9) * Fraction(7381, 25200) + Fraction(4, 9)
-    assert_known(kind, TEN, "normalized_average_precision", (Fraction(47, 60) - chance) / (1 - chance))
+    assert_known(TEN, "normalized_average_precision", (Fraction(47, 60) - chance) / (1 - chance))
     # A positive at rank 2 of five: (1/2 - 137/300) / (163/300) = 13/163; at rank 1 it is 1.
-    assert_known(kind, ranked(0, 1, 0, 0, 0), "normalized_average_precision", 13 / 163)
-    assert_known(kind, ranked(1, 0, 0, 0, 0), "normalized_average_precision", 1)
+    assert_known(ranked(0, 1, 0, 0, 0), "normalized_average_precision", 13 / 163)
+    assert_known(ranked(1, 0, 0, 0, 0), "normalized_average_precision", 1)
     # Without negatives chance is as good as can be.
-    assert_known(kind, ranked(1, 1), "normalized_average_precision", None)
+    assert_known(ranked(1, 1), "normalized_average_precision", None)
 
 
 @pytest.mark.parametrize(("positives", "rows"), [(1, 9), (2, 3), (7, 100), (999, 1000)])
-def test_one_block_of_all_rows_is_no_better_than_chance(kind, positives, rows):
+def test_one_block_of_all_rows_is_no_better_than_chance(positives, rows):
     # Not by a last bit: it is 0, and not -2e-17.
     data = ranked(*[1] * positives, *[0] * (rows - positives)).with_columns(score=pl.lit(0.5))
-    result = kind.read(fp.evaluate(kind(data), "normalized_average_precision", "relevant", "score", ties="expected"))
+    result = fp.evaluate(data, "normalized_average_precision", "relevant", "score", ties="expected")
     assert result.item() == 0
 
 
@@ -267,23 +267,23 @@ def test_the_largest_recall_over_orders_has_no_mean(name):
         call(TEN, "evaluate", metrics=name, ties="expected")
 
 
-def test_capped_recall_of_many_positives(kind):
+def test_capped_recall_of_many_positives():
     # The example of BEIR: of 500 relevant documents, 100 are found among the first 100.
     data = ranked(*[1] * 500)
-    assert_known(kind, data, "recall@100", 1 / 5)
-    assert_known(kind, data, "recall@100/min", 1)
+    assert_known(data, "recall@100", 1 / 5)
+    assert_known(data, "recall@100/min", 1)
 
 
-def test_net_benefit(kind):
+def test_net_benefit():
     # 80 of 100 positives and 200 of 900 negatives score at least 0.2: 80/1000 - 200/1000 * 0.2/0.8.
     rows = {"relevant": [1, 1, 0, 0], "score": [0.5, 0.1, 0.5, 0.1], "n": [80, 20, 200, 700]}
     data = pl.DataFrame(rows)
-    assert_known(kind, data, "net_benefit@threshold=0.2", 0.03, count="n")
-    assert_known(kind, data, "standardized_net_benefit@threshold=0.2", 0.3, count="n")
+    assert_known(data, "net_benefit@threshold=0.2", 0.03, count="n")
+    assert_known(data, "standardized_net_benefit@threshold=0.2", 0.3, count="n")
     # To treat all: 0.1 - 0.9 / 4. To treat none: 0.
     everyone = data.with_columns(score=pl.lit(0.5))
-    assert_known(kind, everyone, "net_benefit@threshold=0.2", -0.125, count="n")
-    assert_known(kind, data, "net_benefit@threshold=0.9", 0, count="n")
+    assert_known(everyone, "net_benefit@threshold=0.2", -0.125, count="n")
+    assert_known(data, "net_benefit@threshold=0.9", 0, count="n")
 
 
 @pytest.mark.parametrize("t", ["0.1", "0.25", "0.5", "0.8"])

@@ -27,8 +27,8 @@ TIE = pl.DataFrame({"relevant": [1, 0, 1], "score": [2, 1, 1]})
     ],
     ids=["ten", "six", "tie"],
 )
-def test_known_answers(kind, data, value):
-    assert kind.read(call(kind(data), "evaluate", metrics="roc_auc")).item() == near(value)
+def test_known_answers(data, value):
+    assert call(data, "evaluate", metrics="roc_auc").item() == near(value)
     # Of one group, parts are ranges of the scores.
     parts = fp.partitioned(data, partitions=3, progress=False)
     assert parts.evaluate("roc_auc", "relevant", "score").item() == near(value)
@@ -57,9 +57,9 @@ def test_ties(ties, value):
     ],
     ids=["ten", "six", "tie", "four"],
 )
-def test_equal_error_rate(kind, data, value, threshold):
-    assert_known(kind, data, "equal_error_rate", value)
-    assert_known(kind, data, "threshold@equal_error_rate", threshold)
+def test_equal_error_rate(data, value, threshold):
+    assert_known(data, "equal_error_rate", value)
+    assert_known(data, "threshold@equal_error_rate", threshold)
 
 
 @pytest.mark.parametrize(("ties", "value"), [("optimistic", 0), ("pessimistic", 1 / 2)])
@@ -68,13 +68,13 @@ def test_equal_error_rate_of_ties(ties, value):
     assert values(TIE, ["equal_error_rate"], ties=ties)["equal_error_rate"] == value
 
 
-def test_equal_error_rate_of_what_is_not_retrieved(kind):
+def test_equal_error_rate_of_what_is_not_retrieved():
     # Two of three negatives are ranked: from (2/3, 1) a line leads to (1, 0), by way of 2/3 + 1/4 * 1/3.
     data = pl.DataFrame({"relevant": [0, 0, 1, 0], "score": [2.0, 1.0, None, None]})
-    assert_known(kind, data, "equal_error_rate", 3 / 4, unscored="unretrieved")
-    assert_known(kind, data, "threshold@equal_error_rate", None, unscored="unretrieved")
+    assert_known(data, "equal_error_rate", 3 / 4, unscored="unretrieved")
+    assert_known(data, "threshold@equal_error_rate", None, unscored="unretrieved")
     for label in (0, 1):
-        assert_known(kind, data.drop_nulls().with_columns(relevant=label), "equal_error_rate", None)
+        assert_known(data.drop_nulls().with_columns(relevant=label), "equal_error_rate", None)
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -97,21 +97,21 @@ def test_a_tie_break_decides():
         )
 
 
-def test_without_either_class_there_is_no_pair(kind):
+def test_without_either_class_there_is_no_pair():
     data = pl.DataFrame({"q": [1, 1, 2, 2, 3, 3], "relevant": [1, 1, 0, 0, 0, 1], "score": [2, 1, 2, 1, 2, 1]})
     given = {"truth": "relevant", "score": "score", "by": "q"}
-    assert kind.read(fp.evaluate(kind(data), "roc_auc", **given))["roc_auc"].to_list() == [None, None, 0.0]
-    means = kind.read(fp.evaluate(kind(data), "roc_auc", **given, mean_over="q"))
+    assert fp.evaluate(data, "roc_auc", **given)["roc_auc"].to_list() == [None, None, 0.0]
+    means = fp.evaluate(data, "roc_auc", **given, mean_over="q")
     assert means.row(0, named=True) == {"groups": 3, "mean_roc_auc": 0.0, "undefined_roc_auc": 2}
 
 
-def test_unretrieved_rows_are_one_tied_block_at_the_end(kind):
+def test_unretrieved_rows_are_one_tied_block_at_the_end():
     data = pl.DataFrame({"relevant": [1, 0, 1, 0, 0], "score": [3, 2, None, None, None]}).with_columns(P=3, N=7)
     given = {"truth": "relevant", "score": "score", "unscored": "unretrieved"}
     # The first positive is above all three negatives. The other is below one, and level with two: (3 + 2/2) / (2 * 3).
-    assert kind.read(fp.evaluate(kind(data), "roc_auc", **given)).item() == near(4 / 6)
+    assert fp.evaluate(data, "roc_auc", **given).item() == near(4 / 6)
     # A third positive and a fourth negative that the frame lacks are level with those: (4 + 3/2 + 3/2) / (3 * 4).
-    found = kind.read(fp.evaluate(kind(data), "roc_auc", **given, total_positives="P", total_rows="N"))
+    found = fp.evaluate(data, "roc_auc", **given, total_positives="P", total_rows="N")
     assert found.item() == near(7 / 12)
 
 
@@ -143,8 +143,8 @@ def test_expressions_are_the_same_to_the_last_bit():
         (ranked(0, 0, 1, 1), "roc_auc@fpr=0.2", 4 / 9),
     ],
 )
-def test_known_answers_up_to_a_rate(kind, data, name, value):
-    assert_known(kind, data, name, value)
+def test_known_answers_up_to_a_rate(data, name, value):
+    assert_known(data, name, value)
 
 
 @pytest.mark.parametrize(
@@ -157,30 +157,30 @@ def test_known_answers_up_to_a_rate(kind, data, name, value):
         ("pessimistic", 1 / 3),
     ],
 )
-def test_ties_up_to_a_rate(kind, ties, value):
-    assert_known(kind, FOUR, "roc_auc@fpr=0.5", value, ties=ties)
+def test_ties_up_to_a_rate(ties, value):
+    assert_known(FOUR, "roc_auc@fpr=0.5", value, ties=ties)
 
 
-def test_one_class_has_no_area_up_to_a_rate(kind):
+def test_one_class_has_no_area_up_to_a_rate():
     for data in (ranked(1, 1), ranked(0, 0)):
-        assert_known(kind, data, "roc_auc@fpr=0.3", None)
+        assert_known(data, "roc_auc@fpr=0.3", None)
 
 
-def test_unretrieved_rows_up_to_a_rate(kind):
+def test_unretrieved_rows_up_to_a_rate():
     # A hit, then a hit and two misses that nobody ranked, tied: a line from (0, 1/2) to (1, 1). Up to 1/2 the area is
     # 1/4 + 1/2 * 1/2 * 1/4 = 5/16: (1 + (5/16 - 1/8) / (3/8)) / 2.
     data = pl.DataFrame({"relevant": [1, 1, 0, 0], "score": [1.0, None, None, None]})
-    assert_known(kind, data, "roc_auc@fpr=0.5", 3 / 4, unscored="unretrieved")
+    assert_known(data, "roc_auc@fpr=0.5", 3 / 4, unscored="unretrieved")
 
 
-def test_weights_up_to_a_rate(kind):
+def test_weights_up_to_a_rate():
     # A hit of weight 2 level with a miss of weight 1, then one of 3: to fpr 1/4 a line up to 1, from there on 1.
     # Up to 1/2 the area is 1/8 + 1/4: (1 + (3/8 - 1/8) / (3/8)) / 2.
     data = pl.DataFrame({"relevant": [1, 0, 0], "score": [2, 2, 1], "w": [2, 1, 3]})
     for factor in (1, 0.25):  # whole, and with fractions
         weighed = data.with_columns(w=pl.col("w") * factor)
-        assert_known(kind, weighed, "roc_auc@fpr=0.5", 5 / 6, weight="w")
-        assert_known(kind, weighed, "roc_auc", 7 / 8, weight="w")
+        assert_known(weighed, "roc_auc@fpr=0.5", 5 / 6, weight="w")
+        assert_known(weighed, "roc_auc", 7 / 8, weight="w")
 
 
 PARTS = ["roc_auc@fpr=0.1", "roc_auc@fpr=0.37", "roc_auc@fpr=0.9"]
@@ -247,10 +247,10 @@ def test_rates_that_cannot_be(name, fault):
         call(TEN, "evaluate", metrics=name)
 
 
-def test_a_partial_area_that_ends_inside_a_tie_in_expectation(kind):
+def test_a_partial_area_that_ends_inside_a_tie_in_expectation():
     # One positive and two negatives are tied, and half a negative is within fpr 0.25. In a third of the orders the
     # positive comes first, with an area of 1/2 of the two pairs: a share of (1/3) (1/2) / 2 = 1/12. A random ranking
     # has 1/32, and the largest share is 1/4, so McClish's area is (1 + (1/12 - 1/32) / (1/4 - 1/32)) / 2 = 13/21.
     data = pl.DataFrame({"relevant": [1, 0, 0], "score": [1, 1, 1]})
-    result = call(kind(data), "evaluate", metrics="roc_auc@fpr=0.25", ties="expected")
-    assert kind.read(result).item() == near(13 / 21)
+    result = call(data, "evaluate", metrics="roc_auc@fpr=0.25", ties="expected")
+    assert result.item() == near(13 / 21)

@@ -87,8 +87,8 @@ def average_precisions() -> dict[int, float | None]:
     return {q: metrics.average_precision_score(*one) if one[0].any() else None for q, one in group_arrays().items()}
 
 
-def test_average_precision(kind):
-    found = kind.read(kind(generated()).pr.average_precision("relevant", "score", by="q"))
+def test_average_precision():
+    found = generated().pr.average_precision("relevant", "score", by="q")
     assert found["q"].to_list() == list(range(MANY + 4))
     for q, value in found.rows():
         expected = average_precisions()[q]

@@ -87,7 +87,7 @@ def test_areas_of_a_reordered_curve_are_those_of_evaluate(call: dict[str, Any], 
 
 
 @pytest.mark.parametrize("name", [name for name, options in OPTIONS.items() if options.k is None])
-def test_areas_of_a_plot_are_those_of_evaluate(kind: Any, name: str) -> None:
+def test_areas_of_a_plot_are_those_of_evaluate(name: str) -> None:
     """Groups of which nothing is retrieved, known totals of more groups, ties and known shares of positives."""
     options, run = OPTIONS[name], awkward_run().with_columns(some=pl.when(pl.col("group") > 0).then("some"))
     more = pl.DataFrame({"group": [0, 1, 2, 3, 9], "positives": [300, 300, 300, 0, 3]})
@@ -102,7 +102,7 @@ def test_areas_of_a_plot_are_those_of_evaluate(kind: Any, name: str) -> None:
     for policies in calls:
         wanted = fp.evaluate(run, names, "relevant", "some", by="group", **policies)
         request = request_of("relevant", "some", "group", None, policies)  # type: ignore[arg-type]
-        curves = rank_curves(kind(run), request, options)
+        curves = rank_curves(run, request, options)
         assert curves.keys["group"].to_list() == wanted["group"].to_list()
         for metric in names:
             assert curves.numbers[metric].to_list() == pytest.approx(wanted[metric].to_list(), rel=1e-12), policies

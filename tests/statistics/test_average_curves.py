@@ -10,10 +10,10 @@ import frame_pr as fp
 BOTH = pl.concat([TEN.with_columns(q=pl.lit(1)), SIX.with_columns(q=pl.lit(2))])
 
 
-def test_known_answer(kind):
+def test_known_answer():
     # Halves of recall: TEN reaches .4 at precision 1, then .6 at 3/4, .8 at 2/3, 1 at 1/2; SIX a third each at 1/2,
     # 1/2, 3/5. The first half of TEN is (.4 + .1 x 3/4) / .5 = .95, its second (.1 x 3/4 + .2 x 2/3 + .2 / 2) / .5.
-    found = kind.read(fp.average_curve(kind(BOTH), "relevant", "score", by="q", points=3))
+    found = fp.average_curve(BOTH, "relevant", "score", by="q", points=3)
     second = (0.1 * 3 / 4 + 0.2 * 2 / 3 + 0.2 / 2) / 0.5, (1 / 6 / 2 + 3 / 5 / 3) / 0.5
     expected = [(0.5, near((0.95 + 0.5) / 2), 2), (1.0, near(sum(second) / 2), 2)]
     assert found.select("recall", "precision", "groups").rows() == expected
@@ -29,9 +29,9 @@ def runs(seed: int, systems: int = 1) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("points", [2, 5, 11, 101])
-def test_the_area_is_the_mean_average_precision(kind, points):
+def test_the_area_is_the_mean_average_precision(points):
     data = runs(points)
-    found = kind.read(fp.average_curve(kind(data), "t", "s0", by="q", points=points))
+    found = fp.average_curve(data, "t", "s0", by="q", points=points)
     mean = fp.evaluate(data, "average_precision", "t", "s0", by="q", mean_over="q")
     assert found["precision"].mean() == near(mean["mean_average_precision"].item())
     assert found["recall"].to_list() == [near(i / (points - 1)) for i in range(1, points)]
@@ -73,11 +73,11 @@ def test_the_band_is_that_of_a_mean():
     assert (level["low"], level["high"]) == tuple(near(1 / (1 + np.exp(-logit + s * reach))) for s in (1, -1))
 
 
-def test_groups_without_positives_and_a_single_one(kind):
+def test_groups_without_positives_and_a_single_one():
     data = pl.DataFrame({"q": [1, 1, 2], "t": [1, 0, 0], "s": [2, 1, 1]})
-    found = kind.read(fp.average_curve(kind(data), "t", "s", by="q", points=2))
+    found = fp.average_curve(data, "t", "s", by="q", points=2)
     assert found.rows() == [(1.0, 1.0, None, None, 1.0, 1.0, 1)]
-    none = kind.read(fp.average_curve(kind(data.filter(q=2)), "t", "s", by="q"))
+    none = fp.average_curve(data.filter(q=2), "t", "s", by="q")
     assert none.height == 0
 
 
@@ -118,29 +118,26 @@ MISSED = pl.DataFrame({"q": ["a", "a", "b", "b"], "t": [1, 0, 0, 0], "s": [2.0, 
 
 
 @pytest.mark.parametrize("interpolated", [False, True])
-def test_a_group_that_retrieved_no_positive_counts_as_0(kind, interpolated):
+def test_a_group_that_retrieved_no_positive_counts_as_0(interpolated):
     # Precision is 1 at every level in a and 0 in b, and the quartiles of 0 and 1 are 1/4 and 3/4.
     expected = [(0.5, 0.25, 0.75, 2)] * (5 + interpolated)
     columns = ["precision", "lower_quartile", "upper_quartile", "groups"]
     options = {"by": "q", "points": 6, "interpolated": interpolated}
-    only_negatives = fp.average_curve(kind(RETRIEVED), "t", "s", unscored="unretrieved", **options)
-    assert kind.read(only_negatives).select(columns).rows() == expected
+    only_negatives = fp.average_curve(RETRIEVED, "t", "s", unscored="unretrieved", **options)
+    assert only_negatives.select(columns).rows() == expected
     no_row = RETRIEVED.with_columns(pl.when(pl.col("q") == "a").then("s").alias("s"))
-    nothing = fp.average_curve(kind(no_row), "t", "s", unscored="unretrieved", **options)
-    assert kind.read(nothing).select(columns).rows() == expected
-    column = fp.average_curve(kind(MISSED.with_columns(P=pl.lit(3))), "t", "s", total_positives="P", **options)
-    assert kind.read(column)["groups"].to_list() == [2] * (5 + interpolated)
-    known = kind(pl.DataFrame({"q": ["a", "b"], "P": [1, 4]}))
-    assert (
-        kind.read(fp.average_curve(kind(MISSED), "t", "s", total_positives=known, **options)).select(columns).rows()
-        == expected
-    )
+    nothing = fp.average_curve(no_row, "t", "s", unscored="unretrieved", **options)
+    assert nothing.select(columns).rows() == expected
+    column = fp.average_curve(MISSED.with_columns(P=pl.lit(3)), "t", "s", total_positives="P", **options)
+    assert column["groups"].to_list() == [2] * (5 + interpolated)
+    known = pl.DataFrame({"q": ["a", "b"], "P": [1, 4]})
+    assert fp.average_curve(MISSED, "t", "s", total_positives=known, **options).select(columns).rows() == expected
 
 
-def test_a_group_of_which_there_are_only_totals(kind):
+def test_a_group_of_which_there_are_only_totals():
     # c has two positives and no row: the mean of 1, 0 and 0.
-    known = kind(pl.DataFrame({"q": ["a", "b", "c"], "P": [1, 1, 2]}))
-    found = kind.read(fp.average_curve(kind(MISSED), "t", "s", by="q", points=2, total_positives=known))
+    known = pl.DataFrame({"q": ["a", "b", "c"], "P": [1, 1, 2]})
+    found = fp.average_curve(MISSED, "t", "s", by="q", points=2, total_positives=known)
     assert found.select("precision", "groups").row(0) == (near(1 / 3), 3)
 
 
@@ -175,7 +172,7 @@ def test_weights_that_are_no_integers(interpolated):
 
 
 @pytest.mark.parametrize("lost", ["unscored", "positives"])
-def test_the_legend_counts_the_groups_of_evaluate(kind, lost):
+def test_the_legend_counts_the_groups_of_evaluate(lost):
     pytest.importorskip("matplotlib")
     rng = np.random.default_rng(3)
     columns = {"q": np.repeat(["a", "b", "c"], 30), "t": rng.random(90) < 0.3, "s": rng.normal(size=90).round(1)}
@@ -186,14 +183,14 @@ def test_the_legend_counts_the_groups_of_evaluate(kind, lost):
     else:
         # b has only negatives, and d no row.
         data = data.with_columns(t=pl.col("t") & (pl.col("q") != "b"))
-        options = {"total_positives": kind(pl.DataFrame({"q": ["a", "b", "c", "d"], "P": [20, 3, 20, 2]}))}
+        options = {"total_positives": pl.DataFrame({"q": ["a", "b", "c", "d"], "P": [20, 3, 20, 2]})}
     names = ["average_precision", "recall@5"]
-    mean = kind.read(fp.evaluate(kind(data), names, "t", "s", by="q", mean_over="q", **options))
+    mean = fp.evaluate(data, names, "t", "s", by="q", mean_over="q", **options)
     given = {"by": "q", "average": True, **options}
-    axes = fp.plot(kind(data), "t", "s", **given)
+    axes = fp.plot(data, "t", "s", **given)
     (label, *_) = (text.get_text() for text in axes.get_legend().get_texts())
     assert label == f"s (mean AP = {mean['mean_average_precision'].item():.2f}, {mean['groups'].item()} groups)"
-    at_ranks = fp.plot(kind(data), "t", "s", x="k", y="recall", **given)
+    at_ranks = fp.plot(data, "t", "s", x="k", y="recall", **given)
     (label, *_) = (text.get_text() for text in at_ranks.get_legend().get_texts())
     assert label == f"s ({mean['groups'].item()} groups)"
     drawn = {x: y for line in at_ranks.get_lines() for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)}

@@ -157,10 +157,10 @@ def bootstrapped():
 
 
 @pytest.mark.slow
-def test_every_kind_of_frame_and_order_of_rows_has_the_same_numbers(kind):
+def test_every_kind_of_frame_and_order_of_rows_has_the_same_numbers():
     assert bootstrapped()["method"].unique().to_list() == ["bootstrap"]
-    frame = kind(sample().sample(fraction=1, shuffle=True, seed=4))
-    assert_same(kind.read(fp.intervals(frame, BOOTSTRAPPED, "truth", "score", **BY_BOOTSTRAP)), bootstrapped())
+    frame = sample().sample(fraction=1, shuffle=True, seed=4)
+    assert_same(fp.intervals(frame, BOOTSTRAPPED, "truth", "score", **BY_BOOTSTRAP), bootstrapped())
 
 
 @pytest.mark.slow
@@ -230,18 +230,18 @@ def test_options_without_a_closed_form():
     assert fixed["standard_error"][1] == pytest.approx((recall * (1 - recall) / positives) ** 0.5, rel=0.12)
 
 
-def test_groups_that_cannot_be_drawn_from(kind):
+def test_groups_that_cannot_be_drawn_from():
     alone = pl.DataFrame({"q": [1, 2, 2, 3], "truth": [1, 1, None, None], "score": [0.5, 0.4, 0.3, 0.2]})
     found = fp.intervals(
-        kind(alone), "average_precision", "truth", "score", by="q", unjudged="drop", method="bootstrap", repeats=100
+        alone, "average_precision", "truth", "score", by="q", unjudged="drop", method="bootstrap", repeats=100
     )
-    assert kind.read(found).select("q", "value", "low", "units", "undefined").rows() == [
+    assert found.select("q", "value", "low", "units", "undefined").rows() == [
         (1, 1.0, None, 1, 0),
         (2, 1.0, None, 1, 0),
         (3, None, None, 0, 1),
     ]
-    empty = fp.intervals(kind(alone.clear()), "roc_auc", "truth", "score", method="bootstrap")
-    assert kind.read(empty).select("value", "low", "units").rows() == [(None, None, 0)]
+    empty = fp.intervals(alone.clear(), "roc_auc", "truth", "score", method="bootstrap")
+    assert empty.select("value", "low", "units").rows() == [(None, None, 0)]
 
 
 @pytest.mark.parametrize("positives", [0, 1, 5, 6])

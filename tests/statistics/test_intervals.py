@@ -23,8 +23,8 @@ SHARES = pl.DataFrame({"query": [1, 2, 3], "average_precision": [0.25, 0.5, 0.75
 TABLE = pl.DataFrame({"truth": [1, 1, 1, 0, 1, 1, 0], "score": [0.9, 0.8, 0.7, 0.6, 0.4, 0.3, 0.2]})
 
 
-def bounds(kind, data, metrics, *arguments, **more):
-    found = kind.read(fp.intervals(kind(data), metrics, *arguments, **more))
+def bounds(data, metrics, *arguments, **more):
+    found = fp.intervals(data, metrics, *arguments, **more)
     return found.select("low", "high").row(0)
 
 
@@ -32,41 +32,41 @@ def rounded(values):
     return tuple(value if value is None else round(value, 6) for value in values)
 
 
-def test_known_answers_over_rows(kind):
+def test_known_answers_over_rows():
     # M = 5, and the squares of the ten D add up to 181/8640.
-    found = kind.read(fp.intervals(kind(TEN), "average_precision", "relevant", "score"))
+    found = fp.intervals(TEN, "average_precision", "relevant", "score")
     assert found["value"].item() == near(Fraction(47, 60))
     assert found["standard_error"].item() == near((5 / 4 * 181 / 8640) ** 0.5)
     assert rounded(found.select("low", "high").row(0)) == (0.203914, 0.98078)
     assert found.select("metric", "units", "undefined").row(0) == ("average_precision", 10, 0)
     # 3 of 4 predicted are positive.
-    assert rounded(bounds(kind, TABLE, "precision@threshold=0.5", "truth", "score")) == (0.300642, 0.954413)
-    assert rounded(bounds(kind, TABLE, "f1@threshold=0.5", "truth", "score")) == (0.315954, 0.896481)
+    assert rounded(bounds(TABLE, "precision@threshold=0.5", "truth", "score")) == (0.300642, 0.954413)
+    assert rounded(bounds(TABLE, "f1@threshold=0.5", "truth", "score")) == (0.315954, 0.896481)
 
 
-def test_known_answers_of_means(kind):
-    found = kind.read(fp.intervals(kind(SHARES), "average_precision", by="query"))
+def test_known_answers_of_means():
+    found = fp.intervals(SHARES, "average_precision", by="query")
     # The variance of .25, .5, .75 is 1/16.
     assert found["standard_error"].item() == near((1 / 48) ** 0.5)
     assert rounded(found.select("low", "high").row(0)) == (0.076978, 0.923022)
     ones = pl.DataFrame({"query": range(10), "average_precision": 1.0})
     # .025 ** (1 / 10), and of misses the mirror image.
-    assert bounds(kind, ones, "average_precision", by="query") == (near(0.025**0.1), 1.0)
+    assert bounds(ones, "average_precision", by="query") == (near(0.025**0.1), 1.0)
     zeros = ones.with_columns(average_precision=0.0)
-    assert bounds(kind, zeros, "average_precision", by="query") == (0.0, near(1 - 0.025**0.1))
+    assert bounds(zeros, "average_precision", by="query") == (0.0, near(1 - 0.025**0.1))
 
 
-def test_frames_of_rows_and_of_figures_agree(kind):
+def test_frames_of_rows_and_of_figures_agree():
     run = samples(7, groups=12)
     names = ["average_precision", "ndcg@3", "reciprocal_rank", "average_precision_lift", "k@recall=0.5"]
-    of_rows = kind.read(fp.intervals(kind(run), names, "truth", "score", by="q", mean_over="q"))
-    figures = fp.evaluate(kind(run), names, "truth", "score", by="q")
-    assert_same(of_rows, kind.read(fp.intervals(figures, names, by="q")))
+    of_rows = fp.intervals(run, names, "truth", "score", by="q", mean_over="q")
+    figures = fp.evaluate(run, names, "truth", "score", by="q")
+    assert_same(of_rows, fp.intervals(figures, names, by="q"))
     assert of_rows["metric"].to_list() == names
-    means = kind.read(fp.evaluate(kind(run), names, "truth", "score", by="q", mean_over="q"))
+    means = fp.evaluate(run, names, "truth", "score", by="q", mean_over="q")
     assert of_rows["value"].to_list() == [near(means[f"mean_{name}"].item()) for name in names]
     # Of what is no share between 0 and 1, an interval of scipy's.
-    lift = kind.read(figures)["average_precision_lift"].drop_nulls()
+    lift = figures["average_precision_lift"].drop_nulls()
     low, high = stats.t.interval(0.95, len(lift) - 1, lift.mean(), stats.sem(lift))
     assert of_rows.filter(metric="average_precision_lift").select("low", "high").row(0) == (near(low), near(high))
 
@@ -132,12 +132,12 @@ def test_roc_auc_has_the_variance_of_delong():
     assert found["standard_error"].item() == near(variance**0.5)
 
 
-def test_roc_auc_near_1_has_the_lower_bound_of_a_score_interval(kind):
+def test_roc_auc_near_1_has_the_lower_bound_of_a_score_interval():
     # Five positives among 100 rows, at ranks 1, 2, 3, 4 and 10: A = 1 - 5 / (5 95). Its squared error has the weight 4,
     # and theta^2 (1 - theta) / (1 + theta) / 5 + theta (1 - theta)^2 / (2 - theta) / 95 the weight 10.
     rank = pl.int_range(1, 101, eager=True)
     data = pl.DataFrame({"truth": rank.is_in([1, 2, 3, 4, 10]), "score": -rank})
-    (row,) = kind.read(fp.intervals(kind(data), "roc_auc", "truth", "score")).iter_rows(named=True)
+    (row,) = fp.intervals(data, "roc_auc", "truth", "score").iter_rows(named=True)
     value, error, low = row["value"], row["standard_error"], row["low"]
     assert value == near(1 - 1 / 95)
     model = low**2 * (1 - low) / (1 + low) / 5 + low * (1 - low) ** 2 / (2 - low) / 95
@@ -209,13 +209,13 @@ def test_clusters_of_a_share_that_is_a_quotient_of_sums():
     assert found["standard_error"].item() == near((squares * 7 / 6) ** 0.5)
 
 
-def test_rows_that_stand_twice_are_one_cluster(kind):
+def test_rows_that_stand_twice_are_one_cluster():
     # The same rows twice: the figures are those of the rows, and so is what is known of them.
     data = samples(8).with_row_index("user")
     twice = pl.concat([data, data])
     names = ["average_precision", "roc_auc", "recall@threshold=2", "f1@threshold=2"]
     once = fp.intervals(data, names, "truth", "score", cluster="user")
-    found = kind.read(fp.intervals(kind(twice), names, "truth", "score", cluster="user"))
+    found = fp.intervals(twice, names, "truth", "score", cluster="user")
     assert found["standard_error"].to_list() == [near(error) for error in once["standard_error"]]
     alone = fp.intervals(twice, names, "truth", "score")
     assert (alone["standard_error"] < 0.8 * once["standard_error"]).all()
@@ -231,21 +231,21 @@ def test_dropped_rows_in_a_group_with_unretrieved_rows():
     assert_same(intervals, expected)
 
 
-def test_rows_that_stand_for_many(kind):
+def test_rows_that_stand_for_many():
     data = samples(11).with_columns(n=pl.int_range(pl.len()) % 4)
     names = ["average_precision", "roc_auc", "precision@threshold=2", "f1@threshold=2"]
     repeated = data.select(pl.exclude("n").repeat_by("n")).explode(pl.all(), empty_as_null=False)
     expected = fp.intervals(repeated, names, "truth", "score")
-    assert_same(kind.read(fp.intervals(kind(data), names, "truth", "score", count="n")), expected)
+    assert_same(fp.intervals(data, names, "truth", "score", count="n"), expected)
     with pytest.raises(ValueError, match="count=: a standard error does not take it; a row stands for several"):
         fp.intervals(data, names, "truth", "score", count="n", cluster="q")
 
 
-def test_groups_that_only_their_totals_tell_of(kind):
+def test_groups_that_only_their_totals_tell_of():
     data = pl.DataFrame({"c": ["cat", "cat", "dog"], "truth": [1, 0, 1], "score": [0.9, 0.8, 0.7]})
-    known = kind(pl.DataFrame({"c": ["cat", "dog", "owl"], "P": [2, 1, 3]}))
+    known = pl.DataFrame({"c": ["cat", "dog", "owl"], "P": [2, 1, 3]})
     given_ = {"by": "c", "mean_over": "c", "total_positives": known}
-    found = kind.read(fp.intervals(kind(data), "average_precision", "truth", "score", **given_))
+    found = fp.intervals(data, "average_precision", "truth", "score", **given_)
     # 1/2, 1 and 0.
     assert found.select("value", "units", "undefined").row(0) == (near(0.5), 3, 0)
 
@@ -274,11 +274,11 @@ def test_means_of_fixed_groups():
 # What has no value, and what is refused -----------------------------------------------------------------------------
 
 
-def test_groups_without_a_value(kind):
+def test_groups_without_a_value():
     data = pl.DataFrame({"q": [1, 1, 2, 2, 3], "truth": [1, 0, 0, 0, 1], "score": [2, 1, 2, 1, 1]})
-    found = kind.read(fp.intervals(kind(data), "average_precision", "truth", "score", by="q", mean_over="q"))
+    found = fp.intervals(data, "average_precision", "truth", "score", by="q", mean_over="q")
     assert found.select("value", "units", "undefined").row(0) == (1.0, 2, 1)
-    rows = kind.read(fp.intervals(kind(data), ["average_precision", "recall@threshold=2"], "truth", "score", by="q"))
+    rows = fp.intervals(data, ["average_precision", "recall@threshold=2"], "truth", "score", by="q")
     assert rows.select("q", "value", "low", "units", "undefined").rows() == [
         (1, 1.0, None, 2, 0),
         (1, 1.0, near(1 / (1 + stats.norm.ppf(0.975) ** 2)), 2, 0),
@@ -289,10 +289,10 @@ def test_groups_without_a_value(kind):
     ]
 
 
-def test_no_rows(kind):
+def test_no_rows():
     empty = pl.DataFrame(schema={"q": pl.Int64, "truth": pl.Boolean, "score": pl.Float64})
-    assert kind.read(fp.intervals(kind(empty), "average_precision", "truth", "score", by="q")).height == 0
-    whole = kind.read(fp.intervals(kind(empty), ["roc_auc", "accuracy@threshold=1"], "truth", "score"))
+    assert fp.intervals(empty, "average_precision", "truth", "score", by="q").height == 0
+    whole = fp.intervals(empty, ["roc_auc", "accuracy@threshold=1"], "truth", "score")
     assert whole.select("value", "low", "units", "undefined").rows() == [(None, None, 0, 1)] * 2
 
 
@@ -340,10 +340,10 @@ def test_what_is_refused(change, error, sentence):
     assert str(raised.value).startswith(sentence)
 
 
-def test_frames_of_figures_that_are_none(kind):
+def test_frames_of_figures_that_are_none():
     twice = pl.concat([SHARES, SHARES])
     with pytest.raises(ValueError, match="one row for each of its keys, and more of query=1: add a key to by"):
-        kind.read(fp.intervals(kind(twice), "average_precision", by="query"))
+        fp.intervals(twice, "average_precision", by="query")
     texts = SHARES.select(pl.col("query").cast(pl.String), "average_precision")
     with pytest.raises(TypeError, match="column 'query' holds String, and metrics are numbers"):
         fp.intervals(texts, "query", by="average_precision")
@@ -411,16 +411,16 @@ def test_a_mean_of_fixed_groups_needs_the_error_of_each():
 
 
 @pytest.mark.parametrize("values", [[54.1, 60.2, 33.3], [-1.0, 0.2, 0.1], [0.5, 1.00001, 0.2]])
-def test_shares_lie_between_0_and_1(kind, values):
+def test_shares_lie_between_0_and_1(values):
     data = pl.DataFrame({"q": [1, 2, 3], "recall@5": values})
     wrong = values[1] if values[1] > 1 and values[0] < 1 else values[0]
     with pytest.raises(ValueError, match=rf"column 'recall@5' holds {wrong}, and recall@5 lies between 0"):
-        kind.read(fp.intervals(kind(data), "recall@5", by="q"))
+        fp.intervals(data, "recall@5", by="q")
     # Any other column may hold any number, and a comparison of percentages is one of them.
-    renamed = kind(data.rename({"recall@5": "percent"}))
-    assert kind.read(fp.intervals(renamed, "percent", by="q"))["value"].item() == near(sum(values) / 3)
+    renamed = data.rename({"recall@5": "percent"})
+    assert fp.intervals(renamed, "percent", by="q")["value"].item() == near(sum(values) / 3)
     systems = pl.concat([data.with_columns(system=pl.lit(s)) for s in "ab"])
-    assert kind.read(fp.compare(kind(systems), "recall@5", by="q", baseline="a"))["difference"].item() == 0
+    assert fp.compare(systems, "recall@5", by="q", baseline="a")["difference"].item() == 0
 
 
 def test_shares_of_32_bits_may_be_rounded():

@@ -28,16 +28,16 @@ CONFUSION = ["k", "tp", "fp", "fn", "tn", "precision", "recall", "specificity", 
 CONFUSION += ["balanced_accuracy", "f1", "mcc", "informedness", "markedness", "kappa"]
 
 
-def test_columns(kind):
-    assert kind.read(kind(TEN).pr.report("relevant", "score")).columns == [*HEAD, *at(1, 5, 10), *BEST]
-    assert kind.read(kind(TEN).pr.report("relevant", "score", k=3)).columns == [*HEAD, *at(3), *BEST]
+def test_columns():
+    assert TEN.pr.report("relevant", "score").columns == [*HEAD, *at(1, 5, 10), *BEST]
+    assert TEN.pr.report("relevant", "score", k=3).columns == [*HEAD, *at(3), *BEST]
     at_threshold = [f"{name}@threshold=0.5" for name in CONFUSION]
-    result = kind.read(kind(TEN).pr.report("relevant", "score", k=[2], threshold=0.5))
+    result = TEN.pr.report("relevant", "score", k=[2], threshold=0.5)
     assert result.columns == [*HEAD, *at(2), *BEST, *at_threshold]
 
 
-def test_known_answers(kind):
-    result = kind.read(kind(CUT_BLOCK).pr.report("relevant", "score", k=2, threshold=1)).row(0, named=True)
+def test_known_answers():
+    result = CUT_BLOCK.pr.report("relevant", "score", k=2, threshold=1).row(0, named=True)
     # A hit, a block of two hits and a miss, a miss: (k, tp) are (1, 1), (4, 3), (5, 3); P = 3, N = 5.
     expected = {
         "rows": 5,
@@ -71,9 +71,9 @@ def test_a_report_is_evaluate_of_its_columns():
     assert_same(data.pr.evaluate(report.columns[1:], "relevant", "score", by="q"), report)
 
 
-def test_a_report_of_means(kind):
+def test_a_report_of_means():
     data = pl.concat([TEN.with_columns(q=pl.lit("x")), CUT_BLOCK.with_columns(q=pl.lit("y"))])
-    result = kind.read(kind(data).pr.report("relevant", "score", by="q", mean_over="q", k=2))
+    result = data.pr.report("relevant", "score", by="q", mean_over="q", k=2)
     names = [*HEAD, *at(2), *BEST]
     means = [f"mean_{name}" for name in names]
     assert result.columns[: len(means) + 1] == ["groups", *means]
@@ -85,9 +85,9 @@ def test_a_report_of_means(kind):
     assert row["undefined_average_precision"] == 0
 
 
-def test_several_systems_in_a_report(kind):
+def test_several_systems_in_a_report():
     data = TEN.with_columns(flat=pl.lit(0))
-    result = kind.read(fp.report(kind(data), "relevant", ["score", "flat"]))
+    result = fp.report(data, "relevant", ["score", "flat"])
     assert result.columns[:3] == ["system", "rows", "positives"]
     # A constant score: one block of ten, half of them hits.
     assert result.filter(system="flat").select("tied_rows", "average_precision", "average_precision_lift").row(0) == (
@@ -108,12 +108,12 @@ def test_a_threshold_must_be_a_number():
         TEN.pr.report("relevant", "score", threshold=float("nan"))
 
 
-def test_bounds_beside_the_values(kind):
+def test_bounds_beside_the_values():
     rng = np.random.default_rng(2)
     columns = {"q": rng.integers(0, 6, 120), "relevant": rng.random(120) < 0.4, "score": rng.random(120)}
     data = pl.DataFrame(columns)
-    plain = kind.read(kind(data).pr.report("relevant", "score", by="q", k=2, threshold=0.5))
-    both = kind.read(kind(data).pr.report("relevant", "score", by="q", k=2, threshold=0.5, confidence=0.9))
+    plain = data.pr.report("relevant", "score", by="q", k=2, threshold=0.5)
+    both = data.pr.report("relevant", "score", by="q", k=2, threshold=0.5, confidence=0.9)
     assert_same(both.select(plain.columns), plain)
     assert both.columns[3:6] == ["prevalence", "low_prevalence", "high_prevalence"]
     names = [name.removeprefix("low_") for name in both.columns if name.startswith("low_")]
@@ -124,13 +124,13 @@ def test_bounds_beside_the_values(kind):
         assert both.select(f"low_{name}", f"high_{name}").rows() == [tuple(map(near, row)) for row in expected]
 
 
-def test_bounds_beside_means(kind):
+def test_bounds_beside_means():
     rng = np.random.default_rng(2)
     columns = {"q": rng.integers(0, 9, 120), "relevant": rng.random(120) < 0.2, "score": rng.random(120)}
     data = pl.DataFrame(columns)
     given = {"by": "q", "mean_over": "q", "k": 2}
-    plain = kind.read(kind(data).pr.report("relevant", "score", **given))
-    both = kind.read(kind(data).pr.report("relevant", "score", **given, confidence=0.95))
+    plain = data.pr.report("relevant", "score", **given)
+    both = data.pr.report("relevant", "score", **given, confidence=0.95)
     assert_same(both.select(plain.columns), plain)
     names = ["average_precision", "precision@2", "average_precision_lift"]
     found = fp.intervals(data, names, "relevant", "score", by="q", mean_over="q")
