@@ -142,12 +142,8 @@ def _describe_data(_app, what, name, _object, _options, lines):
 
 PLOTS = {
     "plot": "textbook",
-    "plot_curve": "systems",
     "plot_intervals": "intervals",
-    "plot_trend": "trend",
     "plot_comparison": "comparison",
-    "plot_differences": "disparity",
-    "plot_slopes": "slopes",
     "plot_gains": "gains",
     "plot_scores": "scores",
     "plot_confusion": "confusion",

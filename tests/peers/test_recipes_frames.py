@@ -16,7 +16,7 @@ def test_duckdb():
     pytest.importorskip("duckdb")
     (lines,) = re.findall(r"```python\n(import duckdb\n.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     *steps, last = ast.parse(lines).body
-    assert len(steps) == 6
+    assert len(steps) == 5
     run = {"query": ["ink", "ink", "tea", "tea"], "clicked": [True, False, True, False], "score": [0.9, 0.2, 0.6, 0.7]}
     names = {"judged": pl.DataFrame(run), "fp": fp}
     exec(compile(ast.Module(steps, []), "steps", "exec"), names)
