@@ -25,7 +25,7 @@ from frame_pr.frames.columns import (
 from frame_pr.frames.kinds import SMALL, Frame, FrameKind, kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.inputs import values, weights
-from frame_pr.inputs.data_warnings import columns_read, refuse_tally, warn_of_values
+from frame_pr.inputs.data_warnings import columns_read, warn_of_tally, warn_of_values
 from frame_pr.inputs.request import TOTAL_POLICIES, Request
 from frame_pr.inputs.values import refuse_carried
 
@@ -79,7 +79,7 @@ def selected(frame: Frame, request: Request, *, carry: bool) -> Selection[Frame]
     kind, named_columns = kind_of(frame if carry else _projected(frame, request)), request.arguments
     for argument, items in named_columns.items():
         kind.refuse_missing(items, argument)
-    source = refuse_tally(kind, kind.read(request.columns()), request)
+    source = kind.read(request.columns())
     if carry and kind.carried:
         refuse_carried(source.collect_schema())
     by, _, of_scores, *_ = named_columns
@@ -88,6 +88,7 @@ def selected(frame: Frame, request: Request, *, carry: bool) -> Selection[Frame]
     in_parts = request.parts()
     if not all(isinstance(item, str) for _, item in in_parts):
         refuse_repeats((argument, name) for argument, item in in_parts for name in selected_names(source, item))
+    source = warn_of_tally(kind, source, request)
     several = request.several or len(scores) > 1
     if several and carry:
         raise ValueError(f"score gives {len(scores)} columns: metrics as extra columns need one score at a time")
@@ -201,7 +202,7 @@ def validate(selection: Selection[Frame], request: Request) -> tuple[pl.LazyFram
             if name in selection.others:
                 weights.check_weights(name, selection.others[name], data[name], data["truth"], counts)
         if not request.predicted:
-            warn_of_values(data, request, canonical[0], truth, selection.scores, list(selection.keys))
+            warn_of_values(data, request, canonical[0], truth, selection.scores, selection.keys)
         return data
 
     return selection.compute(check_content), canonical

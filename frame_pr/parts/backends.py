@@ -16,7 +16,7 @@ from frame_pr.frames.columns import refuse_existing, refuse_missing
 from frame_pr.frames.kinds import Backend, backend_class, find_kind, kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.functions.tallies import Bins
-from frame_pr.inputs.data_warnings import may_be_tally, refuse_tally
+from frame_pr.inputs.data_warnings import may_be_tally, warn_of_tally
 from frame_pr.inputs.request import Request
 from frame_pr.metrics.means import Means, means_of
 from frame_pr.parts.part_query import Part, PartQuery, places
@@ -54,11 +54,11 @@ class Remote(Backend[Any]):
         refuse_missing(columns, self.columns(), argument=argument)
 
     def refuse_tally(self, request: Request, first_rows: Callable[[int], pl.DataFrame]) -> None:
-        """Raise for a tally whose `count` the call does not use. `first_rows`: reads this many rows of the frame."""
+        """Warn of a tally whose `count` the call does not use. `first_rows`: reads this many rows of the frame."""
         # A part has only the columns that the call reads, and `count` is not one of them.
         if may_be_tally(self.columns(), request):
             rows = first_rows(_FIRST)
-            refuse_tally(kind_of(rows), rows.lazy(), request)
+            warn_of_tally(kind_of(rows), rows.lazy(), request)
 
     def _call(self, request: Request, named: Mapping[str, str], undefined: float | None) -> PartQuery:
         if request.tie_rule.by_row:

@@ -1,4 +1,4 @@
-"""Values that look like a mistake get a warning, in frames of every kind; their legitimate neighbours do not."""
+"""Data that look like a mistake get a warning, and their legitimate neighbours do not."""
 
 import warnings
 
@@ -80,32 +80,6 @@ def test_predicted_classes_in_a_comparison():
 )
 def test_scores_of_0_and_1_that_are_meant(frame, call):
     result(frame, call)
-
-
-def test_a_score_that_is_the_label():
-    copied = ROWS.with_columns(s=pl.col("y").cast(pl.Float64))
-    text = "score: column 's' equals the label '{}' in every row"
-    warns(copied, lambda frame: fp.evaluate(frame, "roc_auc", "y", "s"), text.format("y"))
-    warns(copied, lambda frame: fp.average_precision(frame, "label", "s", positive="x"), text.format("label"))
-    whole = copied.with_columns(pl.col("s").cast(pl.Int8))
-    warns(whole, lambda frame: fp.average_precision(frame, "y", "s"), text.format("y"))
-    missing = copied.with_columns(pl.when(pl.int_range(12) != 5).then("s"))
-    warns(missing, lambda frame: fp.average_precision(frame, "y", "s", unscored="drop"), text.format("y"))
-
-
-def test_a_score_that_is_nearly_the_label():
-    near = ROWS.with_columns(s=pl.col("y") * 0.99 + pl.col("s") * 0.01)
-    result(near, lambda frame: fp.average_precision(frame, "y", "s"))
-
-
-# On polars only: `convert_dtypes` of pandas makes integers of them.
-@pytest.mark.parametrize("score", [(pl.col("s") > 0.7).cast(pl.Float64), 1 - pl.col("y") * 1.0])
-def test_floats_of_0_and_1(score):
-    ROWS.with_columns(s=score).pr.average_precision("y", "s")
-
-
-def test_a_frame_of_two_rows_may_have_the_label_as_score():
-    result(ROWS[:2].with_columns(s=pl.Series([1.0, 0.0])), lambda frame: fp.average_precision(frame, "y", "s"))
 
 
 @pytest.mark.parametrize(
@@ -192,21 +166,6 @@ def test_options_that_something_depends_on(call):
     result(TOTALS, call)
 
 
-@pytest.mark.parametrize("more", [{}, {"by": "q"}])
-def test_systems_that_scored_no_row_in_common(more):
-    apart = ROWS.with_columns(other=pl.when(pl.col("q") == "a").then("s"), s=pl.when(pl.col("q") != "a").then("s"))
-    call = {"unscored": "drop", **more}
-    text = "unscored: no row has a score in all of 's', 'other', and unscored='drop' leaves out the others"
-    warns(apart, lambda frame: fp.compare(frame, AP, "y", ["s", "other"], **call), text)
-    call["unscored"] = "unretrieved"
-    result(apart, lambda frame: fp.compare(frame, AP, "y", ["s", "other"], **call))
-
-
-def test_systems_that_scored_some_rows_in_common():
-    partly = ROWS.with_columns(other=pl.when(pl.col("q") == "a").then("s"))
-    result(partly, lambda frame: fp.compare(frame, AP, "y", ["s", "other"], by="q", unscored="drop"))
-
-
 PARTLY = ROWS.with_columns(pl.when(pl.col("q") != "b").then("y"))
 
 
@@ -246,3 +205,102 @@ def test_parts_of_a_frame_are_silent():
     fp.partitioned(PARTLY, partitions=2, progress=False).evaluate(
         ["precision@threshold=50", AP], "y", "s", by="q", mean_over="q", unjudged="negative"
     )
+
+
+RANKS = pl.DataFrame(
+    {
+        "q": list("aaaaabbbccc"),
+        "y": [1, 1, 0, 0, 1, 0, 1, 0, 1, 0, 0],
+        "rank": [1, 2, 3, 4, 5, 1, 2, 3, 1, 2, 3],
+    }
+)
+
+
+@pytest.mark.parametrize("rank", [pl.col("rank"), pl.col("rank").cast(pl.UInt8)])
+def test_ranks_as_a_score(rank):
+    frame = RANKS.with_columns(rank)
+    text = "score: column 'rank' holds the ranks 1 to n of each group, .* ascending=True ranks lower scores first"
+    warns(frame, lambda frame: fp.average_precision(frame, "y", "rank", by="q"), text)
+    warns(frame[:5], lambda frame: fp.evaluate(frame, ["roc_auc", "precision@2"], "y", "rank"), text)
+    warns(frame.sample(fraction=1, shuffle=True, seed=1), lambda frame: fp.curve(frame, "y", "rank", by="q"), text)
+
+
+@pytest.mark.parametrize(
+    ("frame", "options"),
+    [
+        (RANKS, {"by": "q", "ascending": True}),
+        (RANKS, {}),  # without groups they are no ranks
+        (RANKS.with_columns(y=1 - pl.col("y")), {"by": "q"}),  # high values are good
+        (RANKS.with_columns(pl.col("rank") + 1), {"by": "q"}),
+        (RANKS.with_columns(pl.col("rank") * 2 - 1), {"by": "q"}),
+        (RANKS.with_columns(pl.col("rank").clip(upper_bound=3)), {"by": "q"}),  # tied
+        (RANKS.with_columns(pl.col("rank") * 1.0), {"by": "q"}),
+        (RANKS[:4], {}),  # a short list may have any order
+    ],
+)
+def test_whole_numbers_that_are_no_ranks(frame, options):
+    fp.average_precision(frame, "y", "rank", **options)
+
+
+ROWS_WITH_TIES = pl.DataFrame(
+    {
+        "day": [1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2],
+        "q": list("aaabbaaabbbb"),
+        "y": [1, 0, 0, 1, 0, 1, 1, 0, 0, 0, 1, 1],
+        "s": [0.9, 0.5, 0.5, 0.7, 0.2, 0.8, 0.8, 0.3, 0.1, 0.1, 0.6, 0.4],
+    }
+)
+TALLY = ROWS_WITH_TIES.pr.tally("y", "s", by=["day", "q"])
+LOOKS = 'count: the columns are those of a frame that tally made.*give count="count"'
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda tally: fp.evaluate(tally, ["rows", AP], "y", "s"),
+        lambda tally: fp.evaluate(tally, AP, "y", "s", by="q"),
+        lambda tally: fp.evaluate(tally.reverse(), AP, "y", "s", by=["q", "day"]),
+        lambda tally: fp.curve(tally, "y", "s"),
+        lambda tally: fp.with_metrics(tally, AP, "y", "s", by="day"),
+        lambda tally: fp.tally(tally, "y", "s", by="q"),
+        lambda tally: fp.average_precision(tally.lazy(), "y", "s").collect(),
+        lambda tally: fp.average_precision(tally.to_pandas(), "y", "s"),
+        lambda tally: fp.average_precision(tally, pl.col("y") == 1, pl.col("s") * 2),
+        lambda tally: fp.evaluate(tally.with_columns(month=pl.col("day") % 2), AP, "y", "s", by="month"),
+    ],
+)
+def test_a_tally_without_count(call):
+    warns(TALLY, call, LOOKS)
+
+
+def test_a_tally_with_its_count():
+    assert fp.evaluate(TALLY, "rows", "y", "s", count="count").item() == 12
+    assert fp.evaluate(TALLY.drop("count"), "rows", "y", "s").item() == TALLY.height == 9
+
+
+def test_a_tally_in_parts():
+    parts = fp.partitioned(TALLY, partitions=2, progress=False)
+    with pytest.warns(fp.DataWarning, match=LOOKS):
+        parts.evaluate(AP, "y", "s", by="q")
+    rows = fp.partitioned(ROWS_WITH_TIES.with_columns(count=pl.int_range(pl.len()) % 3), partitions=2, progress=False)
+    rows.average_precision("y", "s", by="q")
+
+
+CLICKS = ROWS_WITH_TIES.with_columns(doc=pl.int_range(12), count=pl.Series([3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8]))
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        CLICKS,
+        CLICKS.select("q", "y", "s", "doc", "count"),  # a column that the call does not read
+        CLICKS.select("q", "count", "y", "s"),
+        CLICKS.select("q", "y", "s", "count"),  # equal rows
+        TALLY.with_columns(pl.col("count") * 1.5),
+        TALLY.with_columns(count=pl.lit(1, pl.Int64)),  # each row stands for one: the values are the same
+        TALLY.with_columns(count=pl.lit(0, pl.Int64)),
+        TALLY.clear(),
+    ],
+)
+def test_a_column_count_of_something_else(frame):
+    fp.evaluate(frame, AP, "y", "s", by="q")
