@@ -109,8 +109,8 @@ def coverage() -> None:
 
 @command
 def fuzz(*arguments: str) -> None:
-    """Compare random cases with an exact oracle: --cases 10^5, --seed 7, --engines spark."""
-    run(install("dev"), "-m", "fuzz", *arguments, PYTHONPATH=str(ROOT / "tests"), **POLARS_THREADS)
+    """Compare random cases with exact answers: --cases 100000, --seed 7."""
+    run(install("dev"), "-m", "fuzz", *arguments, PYTHONPATH=f"{ROOT}{os.pathsep}{ROOT / 'tests'}", **POLARS_THREADS)
 
 
 @command

@@ -27,14 +27,14 @@ TESTS = {
 }
 """The fast tests that a folder's mutants run. The first failure ends them."""
 RANDOM = {
-    "metrics": ["tests/fuzz/test_fuzz.py"],
+    "metrics": ["tests/test_fuzz.py"],
     "statistics": ["tests/statistics/test_comparison_oracle.py", "tests/statistics/test_random_statistics.py"],
 }
 RANDOM["ranking"] = RANDOM["metrics"]
 """The random calls of `make test` that the survivors run."""
 FIRST = {
-    "metrics": [*RANDOM["metrics"], "-k", "0-polars"],
-    "ranking": [*RANDOM["metrics"], "-k", "0-polars"],
+    "metrics": [*RANDOM["metrics"], "-m", "not slow"],
+    "ranking": [*RANDOM["metrics"], "-m", "not slow"],
     "statistics": [*RANDOM["statistics"], "-m", "not slow"],
 }
 """The random calls that run before all: they take seconds, and kill most mutants."""

@@ -1,14 +1,17 @@
 """Every metric of one group under every policy, in exact fractions, by docs/metric-definitions.md alone."""
 
 from fractions import Fraction
-from functools import partial
-from itertools import accumulate
-from math import ceil, inf, sqrt
+from functools import cache, partial
+from math import ceil, floor, fsum, inf, sqrt
 from typing import Any, NamedTuple
 
-import oracle_long_runs as runs
-import oracle_ranks as ranks
-from oracle_ranks import over
+import numpy as np
+
+SHORT = 1000
+
+
+def over(a, b):
+    return None if b == 0 else Fraction(a) / b
 
 
 def oracle(name, truth, score):
@@ -139,8 +142,8 @@ class Group:
         for size, hits in blocks:
             both = Fraction(hits * (hits - 1), size * (size - 1)) if size > 1 else 0  # a place and one above it
             share, places = Fraction(hits, size) if size else 0, min(size, rank - k)
-            if places > runs.SHORT:
-                ranks_above = runs.harmonic(k, places)
+            if places > SHORT:  # too many to add as fractions
+                ranks_above = harmonic(k, places)
                 total += share * (tp + 1) * ranks_above + both * (places - (k + 1) * ranks_above)
             else:
                 for j in range(1, places + 1):
@@ -172,13 +175,11 @@ class Group:
         if head in ("dcg", "judged") or name.startswith("rbp"):
             return self.of_any_group(head, rank)
         if "equal_error_rate" in name:
-            return self.crossing() if head == "threshold" else ranks.equal_error_rate(self)
+            return self.crossing() if head == "threshold" else equal_error_rate(self)
         if head == "captured_gain":
             return self.captured(rank)
-        if "total_cost" in name:
-            return self.total_cost(name, rank)
         if head in ("first_rank", "mean_rank"):
-            return getattr(ranks, head)(self) if self.positives else None
+            return (first_rank if head == "first_rank" else mean_rank)(self) if self.positives else None
         if head == "threshold" and rank:
             return next((score for score, k, _ in reversed(self.curve) if k <= rank), None)
         if "net_benefit" in head:
@@ -228,10 +229,6 @@ class Group:
         if head == "interpolated_average_precision":
             steps = zip(blocks, self.curve, strict=True)
             return sum(hits * self.best(tp) for (_, hits), (_, _, tp) in steps) / Fraction(self.positives)
-        if name == "interpolated_average_precision_101/coco":
-            # n hits of P reach a level if n / P does as a float: where both are the same number, it may fall short.
-            short = [Fraction(i * 0.01 > i / 100, 10**40) for i in range(100)] + [Fraction(0)]
-            return sum(self.best(Fraction(self.positives * i) / 100 + short[i]) for i in range(101)) / Fraction(101)
         if head.startswith("interpolated_average_precision"):
             last = int(head.rpartition("_")[2]) - 1
             return sum(self.best(Fraction(self.positives * i) / last) for i in range(last + 1)) / Fraction(last + 1)
@@ -244,20 +241,20 @@ class Group:
     def of_any_group(self, head, rank):
         """Figures that need no positives."""
         if head == "dcg":
-            return ranks.dcg(self, rank or inf)
-        return ranks.judged(self, rank) if head == "judged" else ranks.rank_biased_precision(self, Fraction(head[3:]))
+            return dcg(self, rank or inf)
+        return judged(self, rank) if head == "judged" else rank_biased_precision(self, Fraction(head[3:]))
 
     def of_ranks(self, head, rank, cut):
         """Figures of the places of hits."""
         if head == "ndcg":
-            return over(ranks.dcg(self, rank or inf), ranks.ideal_dcg(self, rank or inf))
+            return over(dcg(self, rank or inf), ideal_dcg(self, rank or inf))
         if self.positives == 0:
             return None
         if head == "roc_auc":
-            return ranks.partial_roc_auc(self, Fraction(cut[4:])) if cut else ranks.roc_auc(self)
+            return partial_roc_auc(self, Fraction(cut[4:])) if cut else roc_auc(self)
         if head == "bpref":
-            return ranks.bpref(self)
-        return ranks.first_hit(self, rank or inf, reciprocal=head == "reciprocal_rank")
+            return bpref(self)
+        return first_hit(self, rank or inf, reciprocal=head == "reciprocal_rank")
 
     def within(self, head, cut):
         """At the largest recall of the thresholds that add a hit and keep a limit."""
@@ -327,24 +324,6 @@ class Group:
         )
         return sum(parts)
 
-    def total_cost(self, name, rank):
-        """What the missed positives are worth, plus a constant for each alert."""
-        alert, total = (
-            Fraction(name.partition("total_cost")[2].partition("@")[0]),
-            Fraction(self.hit_gain) + self.missed,
-        )
-        if rank:
-            return alert * min(rank, self.rows) + total - self.gain_of_first(rank)
-        captured = accumulate(map(Fraction, self.hit_gains))
-        costs = [(score, alert * k + total - gain) for (score, k, _), gain in zip(self.curve, captured, strict=True)]
-        if "min_" not in name:
-            cut = name.partition("threshold=")[2]
-            return next((cost for score, cost in reversed(costs) if self.reaches(score, cut)), total)
-        least = min((cost for _, cost in costs), default=total)
-        if name.startswith("threshold"):
-            return next((score for score, cost in costs if cost == least < total), None)
-        return min(least, total)
-
     def crossing(self):
         """The highest threshold whose false positive rate is at least its miss rate."""
         positives, negatives = self.positives, self.rows - self.positives
@@ -379,3 +358,149 @@ def known_total(found, known):
 def worth(row):
     """The gain of a row, of a positive 1 where gains are not given."""
     return int(row.truth is True) if row.gain is None else row.gain
+
+
+# What a ranking has besides its curve: ROC, first hits, gains, judgments.
+
+
+def roc_auc(group):
+    """Pairs of a positive and a negative that the positive wins, a tie half; what is not ranked is tied, last."""
+    below = negatives = group.rows - group.positives
+    won = 0
+    for size, hits in [*((size, hits) for _, size, hits, *_ in group.blocks), group.unranked]:
+        below -= size - hits
+        won += hits * (below + Fraction(size - hits) / 2)
+    return over(won, group.positives * negatives)
+
+
+def partial_roc_auc(group, limit):
+    """Of (false positives, true positives) the area below the lines, or steps, as far as the limit; standardized."""
+    negatives, area, fp, tp = group.rows - group.positives, 0, 0, 0
+    if negatives == 0 or group.positives == 0:
+        return None
+    width = limit * negatives
+    expected = group.apart == "expected"
+    for size, hits, in_steps in [*((b[1], b[2], expected) for b in group.blocks), (*group.unranked, False)]:
+        own = size - hits
+        inside = min(max(width - fp, 0), own)
+        if in_steps:  # before the j-th of f negatives there are, on average, r j/(f+1) of r positives
+            # The j-th of them adds a step of that height, the last one a part of it.
+            full = floor(inside)
+            area += Fraction(hits * full, own + 1) * (full + 1) / 2
+            area += (inside - full) * Fraction(hits * (full + 1), own + 1)
+        elif own:
+            area += inside * inside * Fraction(hits) / own / 2
+        area += inside * Fraction(tp)
+        fp, tp = fp + own, tp + hits
+    share, chance = area / group.positives / negatives, limit**2 / 2
+    return (1 + (share - chance) / (limit - chance)) / 2
+
+
+def first_hit(group, rank, *, reciprocal):
+    """Of the first block with a hit, the chance of each place to be the first hit's, as it is or over its rank."""
+    for above, size, hits, *_ in group.blocks:
+        if hits:
+            return first_hit_in_tie(size, hits, above, max(0, min(size, rank - above)), reciprocal=reciprocal)
+    return 0
+
+
+def ranked_blocks(group):
+    """(rows above it, its rows, its positives) of each block; what is not ranked is tied, last."""
+    blocks = [block[:3] for block in group.blocks]
+    return [*blocks, (group.rows - group.unranked[0], *group.unranked)]
+
+
+def first_rank(group):
+    """The smallest of h places drawn from g is, on average, (g + 1) / (h + 1)."""
+    return next((above + Fraction(size + 1, hits + 1) for above, size, hits in ranked_blocks(group) if hits), None)
+
+
+def mean_rank(group):
+    ranks = (hits * (above + Fraction(size + 1) / 2) for above, size, hits in ranked_blocks(group))
+    return over(sum(ranks), group.positives)
+
+
+def equal_error_rate(group):
+    """Where lines through the points (false positive rate, miss rate) cross the diagonal."""
+    positives, negatives = group.positives, group.rows - group.positives
+    if not (positives and negatives):
+        return None
+    x, y, tp, fp = Fraction(0), Fraction(1), 0, 0
+    for _, size, hits in ranked_blocks(group):
+        tp, fp, before = tp + hits, fp + size - hits, (x, y)
+        x, y = Fraction(fp) / negatives, 1 - Fraction(tp) / positives
+        if x >= y:
+            part = (before[1] - before[0]) / (before[1] - before[0] + x - y)
+            return before[0] + part * (x - before[0])
+    return None
+
+
+def dcg(group, rank):
+    """Each place of a block is worth the mean of its gains."""
+    blocks = [(above, min(above + size, rank), gain / Fraction(size)) for above, size, _, gain, _ in group.blocks]
+    return fsum(float(gain) * discounts(above, upto) for above, upto, gain in blocks if gain and above < upto)
+
+
+def ideal_dcg(group, rank):
+    place, total = 0, []
+    for gain, count in sorted([*group.gains, (1, group.missed)], reverse=True):
+        upto = min(place + count, rank)
+        total += [float(gain) * discounts(place, upto)] if gain and place < upto else []
+        place += count
+    return fsum(total)
+
+
+def rank_biased_precision(group, persistence):
+    blocks = [(above, size, Fraction(hits, size)) for above, size, hits, *_ in group.blocks if hits]
+    return sum(share * (1 - persistence) * geometric(persistence, above, size) for above, size, share in blocks)
+
+
+def bpref(group):
+    """Mean over the positives of 1 - (negatives above it, at most P) / min(P, Q), over its places in its block.
+
+    Rows without a label are no negatives.
+    """
+    positives, negatives, above, total = group.positives, group.rows - group.positives - group.unjudged, 0, 0
+    for _, _, hits, _, known in group.blocks:
+        # With 0 to all of its negatives above, which are alike.
+        places = known - hits + 1
+        below = max(0, min(places, positives - above))
+        capped = Fraction(below * (2 * above + below - 1), 2) + (places - below) * positives
+        total += hits * (1 - (over(capped / places, min(positives, negatives)) or 0))
+        above += known - hits
+    return total / Fraction(positives)
+
+
+def judged(group, rank):
+    inside = [(min(size, max(0, rank - above)), size, known) for above, size, _, _, known in group.blocks]
+    return sum((Fraction(taken * known, size) for taken, size, known in inside), Fraction(0)) / rank
+
+
+# Sums over the places of a tie.
+
+
+@cache
+def harmonic(start, count):
+    """1 / (start + 1) + ... + 1 / (start + count)."""
+    return Fraction(float(np.sum(1 / np.arange(start + 1, start + count + 1, dtype=np.float64))))
+
+
+def geometric(ratio, start, count):
+    """ratio^start + ... + ratio^(start + count - 1), for a ratio below 1."""
+    share = float(ratio)
+    return Fraction(share**start * (1 - share**count)) / (1 - ratio)
+
+
+@cache
+def discounts(before, upto):
+    """The sum of 1 / log2(rank + 1) over the ranks from `before` + 1 to `upto`."""
+    return float(np.sum(1 / np.log2(np.arange(before + 2, upto + 2, dtype=np.float64))))
+
+
+@cache
+def first_hit_in_tie(size, hits, above, taken, *, reciprocal):
+    """Of the first `taken` places of a tie, the chance that the first hit is there; summed, or divided by its rank."""
+    place = np.arange(min(size - hits + 1, taken), dtype=np.float64)
+    no_hit_before = np.cumprod(np.concatenate([[1.0], (size - hits - place[:-1]) / (size - place[:-1])]))
+    chance = no_hit_before[: len(place)] * hits / (size - place)
+    return Fraction(float(np.sum(chance / (above + place + 1) if reciprocal else chance)))

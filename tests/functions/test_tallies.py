@@ -5,7 +5,6 @@ import random
 import pandas as pd
 import polars as pl
 import pytest
-from fuzz.cases import a_call
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from names import NAMES
@@ -44,35 +43,6 @@ def three_tallies(frame, score, seed, **given):
     """Tallies of three random parts, put together."""
     part = pl.Series([random.Random(seed + i).randrange(3) for i in range(frame.height)], dtype=pl.Int64)
     return pl.concat([fp.tally(frame.filter(part == i), "y", score, **given) for i in range(3)])
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore::frame_pr.DataWarning")  # random thresholds are far from random scores
-@pytest.mark.parametrize("block", range(2))
-def test_tallies_of_parts_are_the_whole_for_random_calls(block):
-    tried = 0
-    for number in range(20 * block, 20 * (block + 1)):
-        call = a_call(19, number, ["polars"])
-        given = dict(call.options)
-        if "tie_break" in given or given.get("ties") == "order":
-            continue
-        for total in ("total_positives", "total_rows", "prevalence"):
-            if isinstance(given.get(total), str):
-                given[total] = call.frame.select(*call.keys, given[total]).unique()
-        # A part may lack the label that positive= names, unless its type declares it.
-        frame = call.frame
-        if "positive" in given:
-            frame = frame.with_columns(y=pl.col("y") == given.pop("positive"))
-        shared = {name: value for name, value in given.items() if name in SHARED}
-        tallies = three_tallies(frame, call.score, number, **shared)
-        expected = fp.evaluate(frame, call.names, "y", call.score, **given)
-        again = fp.tally(tallies, "y", call.score, **shared | {"count": "count"})
-        for found in (tallies, again):
-            figures = fp.evaluate(found, call.names, "y", call.score, **given | {"count": "count"})
-            assert_frame_equal(figures, expected, check_exact=True)
-        assert again.equals(fp.tally(frame, "y", call.score, **shared))
-        tried += 1
-    assert tried > 6
 
 
 FEW = st.lists(
