@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias, TypeVar, cast
 
 import polars as pl
 
-from frame_pr.frames.columns import by_name, refuse_missing
+from frame_pr.frames.columns import by_name, map_whole, needed, refuse_missing
 from frame_pr.frames.messages import first_line, shown
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ SMALL = 200_000
 Engine: TypeAlias = Literal["streaming", "in-memory"]
 Frame = TypeVar("Frame", bound="pl.DataFrame | pl.LazyFrame | pd.DataFrame | SparkDataFrame | DaskDataFrame")
 """The caller's kind of frame. Results have the same kind."""
+Function = TypeVar("Function", bound="Callable[..., Any]")
 Kind = TypeVar("Kind", bound="type[FrameKind[Any]]")
 
 
@@ -220,6 +222,44 @@ class PolarsLazyFrame(FrameKind[pl.LazyFrame]):
             return table.select(map(by_name, new))
         rows = self.frame.select(callers_row=pl.struct(map(by_name, carried))).with_row_index("row")
         return self.append_columns(table.join(rows, on="row", how="left", maintain_order="left"), new)
+
+
+def on_frame(
+    frame: Frame,
+    compute: Callable[[Any], Any],
+    items: Sequence[Any] | None = None,
+    of_no_rows: Callable[[pl.DataFrame], pl.DataFrame] | None = None,
+) -> Frame:
+    """Apply a function of a frame in memory to any frame. A LazyFrame stays lazy: it gets one `map_batches`.
+
+    The schema of its result is that of the function for no rows. `items`: the names and expressions of the columns that
+    the function reads; None: all columns. `of_no_rows`: in place of the function for no rows, if this would read other
+    LazyFrames.
+    """
+    if not isinstance(frame, pl.LazyFrame):
+        return cast(Frame, compute(frame))
+    source: pl.LazyFrame = frame
+    if items is not None:
+        schema = source.collect_schema()
+        names = [str(item) for item in items if not isinstance(item, pl.Expr)]
+        names += needed(source, [item for item in items if isinstance(item, pl.Expr)])
+        # The function says which columns are missing.
+        source = source.select(by_name(name) for name in dict.fromkeys(names) if name in schema)
+    no_rows = pl.DataFrame(schema=source.collect_schema())
+    return cast(Frame, map_whole(source, compute, (of_no_rows or compute)(no_rows).schema))
+
+
+def lazily(function: Function) -> Function:
+    """Let a public function of a frame in memory take a LazyFrame, too; see `on_frame`."""
+
+    @wraps(function)
+    def call(*args: Any, **arguments: Any) -> Any:
+        frame, *others = args if args else [arguments.pop("frame", None)]
+        if not isinstance(frame, pl.LazyFrame):
+            return function(*args, **arguments) if args or frame is None else function(frame, **arguments)
+        return on_frame(frame, lambda rows: function(rows, *others, **arguments))
+
+    return cast(Function, call)
 
 
 class Backend(ABC, Generic[Frame]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any, Literal, Unpack
+from typing import Any, Literal, NamedTuple, Unpack
 
 import polars as pl
 
@@ -15,8 +15,8 @@ from frame_pr.frames.kinds import Frame, find_kind, read_stream
 from frame_pr.frames.messages import examples, pluralize, shown, warn
 from frame_pr.functions.evaluation import averaged, means_for
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
-from frame_pr.inputs.request import Use, request_of
-from frame_pr.inputs.rows import rows_of
+from frame_pr.inputs.request import Request, Use, request_of
+from frame_pr.inputs.rows import on_rows, rows_of
 from frame_pr.inputs.thresholds import predicted_by_group
 from frame_pr.inputs.validate import Selection, selected
 from frame_pr.inputs.values import (
@@ -33,7 +33,7 @@ from frame_pr.inputs.weights import check_weights
 from frame_pr.metrics import rates
 from frame_pr.metrics.aggregation import plan_for, values
 from frame_pr.metrics.cutoffs import Rank, Threshold
-from frame_pr.metrics.means import Statistic
+from frame_pr.metrics.means import Means, Statistic
 from frame_pr.metrics.numbers import each, read_decimal, read_number
 from frame_pr.metrics.rates import ratio
 
@@ -168,21 +168,41 @@ def confusion(
     request = request_of(truth, scores, by, positive, policies, predicted=prediction is not None, threshold=column)
     thresholds = [] if by_group else [float(cutoff.threshold) for cutoff in cutoffs if isinstance(cutoff, Threshold)]
     use = Use(ranks=k is not None, thresholds=thresholds, averages=means is not None)
-    rows, output = rows_of(frame, request.used_as(use), all_groups=True)
     number = scalar(k if threshold is None else threshold)
     several = not by_group and isinstance(number, Iterable) and not isinstance(number, str)
     key = [_key(cutoffs[0])] if several else []
+    tables = _Tables(cutoffs, key, threshold if by_group else None, means, undefined)
+    return on_rows(frame, request.used_as(use), partial(_confusion, tables=tables))
+
+
+class _Tables(NamedTuple):
+    """Which confusion tables to compute."""
+
+    cutoffs: Sequence[Rank | Threshold]
+    key: Sequence[str]
+    """The column that tells several cutoffs apart."""
+    threshold: Any
+    """The threshold of each group, as a column or a frame, if groups have their own."""
+    means: Means | None
+    undefined: float | None
+
+
+def _confusion(frame: Frame, request: Request, tables: _Tables) -> Frame:
+    """Compute what `confusion` returns."""
+    cutoffs, key, threshold, means, undefined = tables
+    rows, output = rows_of(frame, request, all_groups=True)
     names = [f"{metric}@{cutoff}" for cutoff in cutoffs for metric in rates.CONFUSION]
     metrics = dict(zip(names, names, strict=True))
     named = metrics if means is None else means.columns(metrics)
     totals = [name for name in named if name not in metrics]
-    rows, defined = predicted_by_group(rows, output, threshold) if by_group else (rows, None)
-    table = _rows_of_cutoffs(values(rows, named, undefined), cutoffs, totals, several=several)
+    rows, defined = (rows, None) if threshold is None else predicted_by_group(rows, output, threshold)
+    table = _rows_of_cutoffs(values(rows, named, undefined), cutoffs, totals, several=bool(key))
     if defined is not None:
         # Where the threshold of a group is null, the counts are null too.
         table = table.join(defined, on="group", how="left", maintain_order="left")
         at_threshold = pl.col(rates.CONFUSION_AT_CUTOFF)
         table = table.with_columns(pl.when(pl.col("threshold").is_not_null()).then(at_threshold))
+    by_group = defined is not None
     if means is None:
         return output.result(table, list(dict.fromkeys([*(["threshold"] if by_group else key), *rates.CONFUSION])))
     nullable = plan_for(rows, names, undefined).undefinable()
@@ -315,7 +335,14 @@ def confusion_matrix(
     labels = None if classes is None else listed_classes("classes", classes)
     refuse_several("prediction", prediction)
     policies: Policies = {"unjudged": unjudged} if weight is None else {"unjudged": unjudged, "weight": weight}
-    selection = selected(frame, request_of(truth, prediction, by, None, policies, predicted=True), carry=False)
+    request = request_of(truth, prediction, by, None, policies, predicted=True)
+    matrix = partial(_matrix, labels=labels, drops=unjudged == "drop")
+    return on_rows(frame, request, matrix)
+
+
+def _matrix(frame: Frame, request: Request, labels: Sequence[Any] | None, *, drops: bool) -> Frame:
+    """Compute what `confusion_matrix` returns."""
+    selection = selected(frame, request)
     refuse_clash(selection.keys.values(), _COLUMNS)
     schema = selection.schema
     of_truth, of_prediction = selection.others["truth"], selection.scores["0"]
@@ -324,10 +351,9 @@ def confusion_matrix(
         refuse_text("weight", selection.others["weight"], schema["weight"])
     dtype, declared = schema["truth"], _declared(selection, schema["truth"]) if labels is None else labels
     order = None if declared is None else classes_of(of_truth, dtype, declared)
-    check = partial(_validate_labels, selection=selection, classes=order, drops=unjudged == "drop")
-    rows = selection.compute(check).select(
-        *selection.keys, *(["weight"] if "weight" in selection.others else []), **_labels(schema)
-    )
+    _validate_labels(selection.data, selection, order, drops=drops)
+    columns = [*selection.keys, *(["weight"] if "weight" in selection.others else [])]
+    rows = selection.data.lazy().select(*columns, **_labels(schema))
     result = _pairs(rows, list(selection.keys), order).rename(selection.keys)
     keys = list(selection.keys.values())
     result = result.select(*map(by_name, keys), *_COLUMNS)
@@ -356,8 +382,8 @@ def _labels(schema: pl.Schema) -> dict[str, pl.Expr]:
 
 def _validate_labels(
     data: pl.DataFrame, selection: Selection[Frame], classes: pl.Series | None, *, drops: bool
-) -> pl.DataFrame:
-    """Return the columns; raise if a label is missing, or is none of the classes."""
+) -> None:
+    """Raise if a label is missing, or is none of the classes."""
     unjudged = "" if drops else "unjudged='drop' leaves these rows out, or fill them"
     for argument, name, column, advice in (
         ("truth", selection.others["truth"], data["truth"], unjudged),
@@ -372,7 +398,6 @@ def _validate_labels(
         _check_labels_in_common(selection, data)
     if "weight" in selection.others:
         check_weights("weight", selection.others["weight"], data["weight"], data["truth"])
-    return data
 
 
 def _check_labels_in_common(selection: Selection[Frame], data: pl.DataFrame) -> None:

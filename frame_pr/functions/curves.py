@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Unpack
 
@@ -10,19 +11,19 @@ import polars as pl
 
 from frame_pr.frames.arguments import is_whole, names_of, public, text, whole
 from frame_pr.frames.columns import refuse_existing, stacked
-from frame_pr.frames.kinds import Frame
+from frame_pr.frames.kinds import Frame, engine_for
 from frame_pr.frames.messages import shown
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
-from frame_pr.inputs.request import Use, request_of
-from frame_pr.inputs.rows import Rows, rows_of
+from frame_pr.inputs.request import Request, Use, request_of
+from frame_pr.inputs.rows import Rows, on_rows, rows_of
 from frame_pr.inputs.totals import with_totals
 from frame_pr.metrics.aggregation import values
 from frame_pr.metrics.average_precisions import levels_reached
 from frame_pr.metrics.names import COLUMNS, FLOAT_COLUMNS, request_for
 from frame_pr.metrics.rates import rate_of, ratio
-from frame_pr.ranking.block_numbers import numbered_rows, numbered_rows_lazily
+from frame_pr.ranking.block_numbers import numbered_rows
 from frame_pr.ranking.blocks import blocks_of, running_columns
-from frame_pr.ranking.sorting import ends, starts
+from frame_pr.ranking.sorting import PackedRows, ends, starts
 
 CURVE_COLUMNS = (
     "threshold",
@@ -128,6 +129,10 @@ def curve(
     columns = [*CURVE_COLUMNS, *_others(rates)]
     levels = None if points is None else whole("points", points, least=2)
     request = request_of(truth, score, by, positive, policies).used_as(Use(ranks=True))
+    return on_rows(frame, request, partial(_curve, columns=columns, levels=levels))
+
+
+def _curve(frame: Frame, request: Request, columns: Sequence[str], levels: int | None) -> Frame:
     rows, output = rows_of(frame, request)
     return output.result(curve_table(rows, columns, levels), columns)
 
@@ -208,27 +213,30 @@ def with_curve(
     """
     columns, new_prefix = [*CURVE_COLUMNS[1:], *_others(rates)], text("prefix", prefix)
     request = request_of(truth, score, by, positive, policies)
-    rows, output = rows_of(frame, request, carry=True, numbered=True)
-    refuse_existing({new_prefix + name: None for name in columns}, output.kind.columns)
-    if output.collect is None:
-        ranked, numbered = numbered_rows_lazily(rows)
-        return output.gather_lazily(*_blocks_and_formulas(rows, columns, ranked), new_prefix, numbered)
-    return output.gather_columns(*_collected_blocks(rows, columns, output.collect), new_prefix)
+    return on_rows(frame, request, partial(_with_curve, columns=columns, prefix=new_prefix), carry=True)
 
 
-def _collected_blocks(
-    rows: Rows, columns: Sequence[str], collect: Callable[[pl.LazyFrame], pl.DataFrame]
+def _with_curve(frame: Frame, request: Request, columns: Sequence[str], prefix: str) -> Frame:
+    rows, output = rows_of(frame, request, carry=True)
+    refuse_existing({prefix + name: None for name in columns}, output.kind.columns)
+    return output.gather_columns(*_columns_of_blocks(rows, columns), prefix)
+
+
+def _columns_of_blocks(
+    rows: Rows, columns: Sequence[str]
 ) -> tuple[list[pl.Series], Mapping[str, pl.Expr], list[pl.Series]]:
     """Return columns of the blocks, formulas of them for these columns of the curve, and block numbers of the rows."""
-    ranked, numbers = numbered_rows(rows, collect)
-    blocks, formulas = _blocks_and_formulas(rows, columns, ranked.lazy())
+    ranked, numbers = numbered_rows(rows)
+    blocks, formulas = _blocks_and_formulas(rows, columns, ranked)
+    engine = engine_for(rows.height)
     del ranked
     # The maximum from the end takes as much memory as all other columns, so it waits until these are narrow.
     last = "interpolated_precision"
     read = {name for formula in formulas.values() for name in formula.meta.root_names()} - {last}
-    counts = collect(blocks.select("group", *sorted(read)))
+    counts = blocks.select("group", *sorted(read)).collect(engine=engine)
     del blocks
-    maximum = collect(counts.lazy().select(running_columns(in_ranges=False)[last].alias(last)))
+    largest = running_columns(in_ranges=False)[last].alias(last)
+    maximum = counts.lazy().select(largest).collect(engine=engine)
     return [*counts.drop("group"), *maximum], formulas, [numbers]
 
 
@@ -268,7 +276,7 @@ def curve_table(
 
 
 def _blocks_and_formulas(
-    rows: Rows, columns: Sequence[str], ranked: pl.LazyFrame | None = None, *, unretrieved: bool = False
+    rows: Rows, columns: Sequence[str], ranked: PackedRows | None = None, *, unretrieved: bool = False
 ) -> tuple[pl.LazyFrame, dict[str, pl.Expr]]:
     """Return the blocks, and the formulas of their columns that give these columns of the curve.
 
@@ -367,7 +375,12 @@ def gains_table(
         raise ValueError(f"bins must be one of {', '.join(map(str, _BINS))}; got {shown(bins)}")
     cutoffs = [f"{100 * i / bins:g}%" for i in range(1, bins + 1)]
     names = ["prevalence", *(f"{metric}@{cutoff}" for cutoff in cutoffs for metric in _CUMULATIVE)]
-    rows, output = rows_of(frame, request_for(names, request_of(truth, score, by, positive, policies)), all_groups=True)
+    request = request_for(names, request_of(truth, score, by, positive, policies))
+    return on_rows(frame, request, partial(_gains, names=names, bins=bins, cutoffs=cutoffs))
+
+
+def _gains(frame: Frame, request: Request, names: Sequence[str], bins: int, cutoffs: Sequence[str]) -> Frame:
+    rows, output = rows_of(frame, request, all_groups=True)
     upper = [{metric: pl.col(f"{metric}@{cutoff}") for metric in _CUMULATIVE} for cutoff in cutoffs]
     begin = dict.fromkeys(_CUMULATIVE, pl.lit(0))
     lines = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any, Unpack
 
 import polars as pl
@@ -13,7 +14,7 @@ from frame_pr.frames.kinds import Frame, backend_of
 from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
-from frame_pr.inputs.rows import OutputFrame, rows_of
+from frame_pr.inputs.rows import OutputFrame, on_rows, rows_of
 from frame_pr.metrics.aggregation import plan_for, values
 from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.means import Means, Statistic, means_of, validate_statistics
@@ -45,7 +46,7 @@ def evaluate(
     frame : polars DataFrame or LazyFrame, pandas DataFrame
         Scored rows, one row per item. The frame is not changed.
     metrics : str or list of str, or dict of new name and metric
-        Names of metrics, such as ``"precision@10"``. The list of metrics in the docs has all names.
+        Names of metrics, such as "precision@10". The list of metrics in the docs has all names.
     truth : str or polars expression
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
@@ -165,7 +166,7 @@ def metrics_of(
     request = request_for(columns.values(), request, averages=means is not None)
     if backend:
         return backend.evaluate(request.in_parts(), named, means, filled)
-    return evaluate_request(frame, request, named, means, filled)
+    return on_rows(frame, request, partial(evaluate_request, named=named, means=means, undefined=filled))
 
 
 @public()
@@ -190,7 +191,7 @@ def with_metrics(
     frame : polars DataFrame or LazyFrame, pandas DataFrame
         Scored rows, one row per item. The frame is not changed.
     metrics : str or list of str, or dict of new name and metric
-        Names of metrics, such as ``"precision@10"``. The list of metrics in the docs has all names.
+        Names of metrics, such as "precision@10". The list of metrics in the docs has all names.
     truth : str or polars expression
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression
@@ -249,7 +250,8 @@ def with_metrics(
     request = request_for(named.values(), request)
     if backend := backend_of(frame):
         return backend.with_metrics(request.in_parts(), named, new_prefix, filled)
-    return append_metrics(frame, request, named, new_prefix, filled)
+    append = partial(append_metrics, named=named, prefix=new_prefix, undefined=filled)
+    return on_rows(frame, request, append, carry=True)
 
 
 def evaluate_request(

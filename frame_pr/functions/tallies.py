@@ -12,11 +12,11 @@ import polars as pl
 
 from frame_pr.frames.arguments import is_whole, public, scalar, several, whole
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.kinds import Frame, backend_of, collected
+from frame_pr.frames.kinds import Frame, backend_of
 from frame_pr.frames.messages import shown, warn
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
-from frame_pr.inputs.rows import rows_of
+from frame_pr.inputs.rows import on_rows, rows_of
 from frame_pr.inputs.thresholds import worst_reached
 from frame_pr.inputs.validate import Selection, selected, validate
 from frame_pr.metrics.cutoffs import Threshold
@@ -114,33 +114,31 @@ def tally(
     number_or_edges = _bins(bins)
     if backend := backend_of(frame):
         return backend.tally(request, number_or_edges)
-    return tallied(frame, request, number_or_edges, whole_frame=True)
+    return on_rows(frame, request, partial(tallied, bins=number_or_edges, whole_frame=True))
 
 
 def tallied(frame: Frame, request: Request, bins: Bins | None, *, whole_frame: bool = False) -> Frame:
     """Compute what `tally` returns. `whole_frame`: whether `frame` is the caller's, and not a part of it."""
     selection = selected(frame, request, carry=False)
     schema, names = selection.schema, _names(selection)
-    rows, _ = validate(selection, request)
+    validate(selection, request)
+    rows = selection.data
     # A score that is neither binned nor a key is filled where it is ranked.
     filled = [name for name in selection.scores if schema[name].is_float() and (name != "0" or isinstance(bins, list))]
     rows = rows.with_columns(pl.col(filled).fill_nan(None)) if filled else rows
     if isinstance(bins, list):
         if whole_frame and len(bins) > 1:
-            check = partial(_warn_of_one_bin, names=selection.scores, edges=bins, ascending=request.ascending)
-            rows = rows.map_batches(check, schema=schema)
+            _warn_of_one_bin(rows, selection.scores, bins, ascending=request.ascending)
         rows = rows.with_columns(
             _edges_reached(column, name, schema[column], bins, ascending=request.ascending)
             for column, name in selection.scores.items()
         )
-    in_memory, columns, ascending = selection.kind.height is not None, list(names.values()), request.ascending
-    table = _count_equal_rows(
-        rows, columns, has_counts="count" in selection.others, in_memory=in_memory, ascending=ascending
-    )
+    columns, ascending = list(names.values()), request.ascending
+    table = _count_equal_rows(rows, columns, has_counts="count" in selection.others, ascending=ascending)
     if isinstance(bins, int):
         for column in selection.scores:
             table = _binned(table, column, list(selection.keys), bins, ascending=ascending)
-        table = _count_equal_rows(table, columns, has_counts=True, in_memory=in_memory, ascending=ascending)
+        table = _count_equal_rows(table.collect(), columns, has_counts=True, ascending=ascending)
     return selection.kind.give(table.select("count", **names).select(*map(by_name, names), "count"), list(names))
 
 
@@ -160,18 +158,14 @@ def _names(selection: Selection[Frame]) -> dict[str, str]:
     return names
 
 
-def _count_equal_rows(
-    rows: pl.LazyFrame, columns: Sequence[str], *, has_counts: bool, in_memory: bool, ascending: bool
-) -> pl.LazyFrame:
+def _count_equal_rows(rows: pl.DataFrame, columns: Sequence[str], *, has_counts: bool, ascending: bool) -> pl.LazyFrame:
     """Aggregate rows that are equal in these columns, with their `count`."""
     # Rank by the first score, in groups of all other columns: blocks are then rows with equal values.
     others = [column for column in columns if column != "0"]
     policies: Policies = {"unscored": "unretrieved", "ascending": ascending}
     if has_counts:
         policies["count"] = "count"
-    rows = rows.with_columns(positive=False)
-    frame: Any = collected(rows, "in-memory") if in_memory else rows
-    ranked, output = rows_of(frame, request_of("positive", "0", others, None, policies))
+    ranked, output = rows_of(rows.with_columns(positive=False), request_of("positive", "0", others, None, policies))
     blocks = blocks_of(ranked, ["threshold", "size"]).select("group", "threshold", "size")
     blocks = blocks.filter(pl.col("size") > 0) if has_counts else blocks
     return output.restore(blocks).rename({"threshold": "0", "size": "count"})
@@ -237,7 +231,7 @@ def _edges_reached(column: str, name: str, dtype: Any, edges: list[Threshold], *
 
 def _warn_of_one_bin(
     data: pl.DataFrame, names: Mapping[str, str], edges: Sequence[Threshold], *, ascending: bool
-) -> pl.DataFrame:
+) -> None:
     """Warn about edges that all lie on one side of the scores."""
     numbers = sorted(float(edge.threshold) for edge in edges)
     for column, name in names.items():
@@ -251,7 +245,6 @@ def _warn_of_one_bin(
                 f"bins: all scores of column {shown(name)} fall into one bin, they lie between {low:g} and {high:g} "
                 f"and the edges between {numbers[0]:g} and {numbers[-1]:g}; give edges on the scale of the scores"
             )
-    return data
 
 
 def _limits(dtype: Any) -> tuple[Fraction, Fraction]:

@@ -171,6 +171,14 @@ class Request:
                 warn(f"{name}: the option changes nothing, as {reason}; leave it out")
         return request
 
+    def without_rows(self) -> Request:
+        """Return the request for a frame without rows, in which no LazyFrame is left to be collected."""
+        policies: Any = {
+            name: pl.DataFrame(schema=value.collect_schema()) if isinstance(value, pl.LazyFrame) else value
+            for name, value in self.policies.items()
+        }
+        return replace(self, policies=policies)
+
     def in_parts(self) -> Request:
         """Return the request of a part of the frame.
 

@@ -10,13 +10,14 @@ from typing import Any, Generic, NamedTuple
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.columns import by_name, gather_rows, refuse_clash, refuse_existing, side_by_side
-from frame_pr.frames.kinds import SMALL, Frame, FrameKind, InMemory
-from frame_pr.inputs.keys import Coding, Recode, coding
+from frame_pr.frames.columns import by_name, gather_rows, refuse_clash, refuse_existing
+from frame_pr.frames.kinds import Frame, FrameKind, on_frame
+from frame_pr.inputs.data_warnings import may_be_tally
+from frame_pr.inputs.keys import Groups, Recode, number_groups
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.sort_keys import PLACES, SortKey, group_limit
-from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows
-from frame_pr.inputs.validate import canonical, selected
+from frame_pr.inputs.totals import FrameOfTotals, totals_frame, totals_in_frame, totals_in_rows
+from frame_pr.inputs.validate import Selection, selected, validate
 from frame_pr.inputs.weights import (
     COLUMNS,
     Weights,
@@ -36,7 +37,9 @@ class Rows:
     """
 
     frame: pl.LazyFrame
-    """The rows that count."""
+    """The rows that count: a plan over columns in memory."""
+    height: int
+    """About how many there are, which decides how they are computed."""
     request: Request
     key: SortKey
     weights: Weights
@@ -52,9 +55,6 @@ class Rows:
     """
     groups: int | None
     """The number of groups, without `by`."""
-
-    small: bool
-    """Whether there are known to be so few rows that it takes longer to plan than to run."""
 
     @cached_property
     def has_unranked(self) -> bool:
@@ -113,11 +113,6 @@ class OutputFrame(NamedTuple, Generic[Frame]):
         joined = self.carried.join(table.select("group", **new), on="group", how="left", maintain_order="left")
         return self.kind.append_columns(joined, list(new))
 
-    @property
-    def collect(self) -> Callable[[pl.LazyFrame], pl.DataFrame] | None:
-        """Return the function that collects the caller's frame; None if only the caller may collect it."""
-        return self.kind.collect_result if isinstance(self.kind, InMemory) else None
-
     def gather_columns(
         self, columns: list[pl.Series], formulas: Mapping[str, pl.Expr], block_numbers: list[pl.Series], prefix: str
     ) -> Frame:
@@ -126,7 +121,6 @@ class OutputFrame(NamedTuple, Generic[Frame]):
         Both lists are emptied, so that a column does not stay in memory after the last time that it is read.
         """
         new = {prefix + name: formula for name, formula in formulas.items()}
-        assert self.collect is not None
         number, gathered = block_numbers.pop(), []
         while columns:
             # Gathering takes most of the time, and less for narrow columns.
@@ -136,16 +130,16 @@ class OutputFrame(NamedTuple, Generic[Frame]):
         del number, column
         table = pl.LazyFrame(gathered).cast({cs.integer(): pl.Int64})
         del gathered
-        return self.kind.append_columns(self.collect(table.select(**new)).lazy(), list(new))
+        return self.kind.append_columns(table.select(**new), list(new))
 
-    def gather_lazily(
-        self, table: pl.LazyFrame, formulas: Mapping[str, pl.Expr], prefix: str, numbered: pl.LazyFrame
-    ) -> Frame:
-        """Return the carried rows, each with these formulas of the row of the table at its `block_number`."""
-        new = {prefix + name: formula for name, formula in formulas.items()}
-        table = side_by_side(numbered, table.select(**new))
-        table = table.with_columns(by_name(name).gather("block_number") for name in new)
-        return self.kind.append_columns(table, list(new))
+
+def on_rows(frame: Frame, request: Request, compute: Callable[[Any, Request], Any], *, carry: bool = False) -> Frame:
+    """Apply a function of a frame in memory to any frame; see `on_frame`. `carry`: whether it reads all columns."""
+    items = None if carry else request.columns()
+    if isinstance(frame, pl.LazyFrame) and may_be_tally(frame.collect_schema().names(), request):
+        items = None
+    empty = request.without_rows()
+    return on_frame(frame, lambda rows: compute(rows, request), items, lambda rows: compute(rows, empty))
 
 
 def rows_of(
@@ -153,112 +147,124 @@ def rows_of(
     request: Request,
     *,
     carry: bool = False,
-    numbered: bool = False,
     all_groups: bool = False,
     starts: pl.DataFrame | None = None,
     weights_by_class: pl.DataFrame | None = None,
 ) -> tuple[Rows, OutputFrame[Frame]]:
     """Check a frame and bring it into canonical form; several scores become a last key, `system`.
 
-    `carry`: the rows keep their order, and have what their kind carries. `numbered`: keys have room for the numbers of
-    rows. `all_groups`:
-    the groups of frames that give known totals are there, too. `starts`: a frame of the columns of `by` and those of
-    `blocks.START`. `units`: one of the columns of `by` and `unit`, the unit of the larger group. `weights_by_class`:
-    one of the columns of `by`, `of_positive` and `of_negative`, instead of the weights that a prevalence gives; without
-    columns, rows have none.
+    `carry`: the rows keep their order. `all_groups`: the groups of frames that give known totals are there, too.
+    `starts`: a frame of the columns of `by` and those of `blocks.START`. `weights_by_class`: one of the columns of
+    `by`, `of_positive` and `of_negative`, instead of the weights that a prevalence gives; without columns, rows have
+    none.
     """
-    selection: Any = selected(frame, request, carry=carry)
-    source = canonical(selection, request)
-    if request.each_row:
-        source = source.with_row_index("cluster")
-    schema = source.collect_schema()
+    selection = selected(frame, request, carry=carry)
+    made = validate(selection, request)
+    keys, scores = list(selection.keys), list(selection.scores)
     key_names = {name: column for column, name in selection.keys.items()}
     total_frames = {
-        name: totals_frame(total, name, key_names, schema)
+        name: totals_frame(total, name, key_names, selection.schema)
         for name, total in request.totals.items()
         if name not in selection.others
     }
-    # Add an absent row for each group of these frames; otherwise the group would be lost. A column has no other groups.
-    if all_groups and key_names and total_frames and request.totals_read.keys() <= total_frames.keys():
-        absent = [total.groups.with_columns(absent=pl.lit(True)) for total in total_frames.values()]
-        source = pl.concat([source.with_columns(absent=pl.lit(False)), *absent], how="diagonal")
-    has_counts = "count" in schema
-    carried = request.prevalence is not None or not selection.others.keys().isdisjoint(("count", *COLUMNS))
-    rule, ordered = request.tie_rule, request.ordered
-    if has_counts and not carry:
-        # Only a group without rows has no value.
-        source = source.with_columns(pl.col("count").fill_null(1)).filter(pl.col("count") > 0)
-    number = partial(coding, height=selection.kind.height, in_order=carry)
-    if ordered:
-        source = _with_places(source, request, number)
-    limit = group_limit(places=ordered or carried or numbered)
-    coder = number(source, list(selection.keys), limit=limit // len(selection.scores))
-    rows, restore = coder.rows.drop(list(selection.keys)), coder.restore
-    rows, drops = mark_dropped(rows, request, list(selection.scores), carry=carry)
-    if selection.several:
-        rows, restore = _stacked(rows, list(selection.scores)), _with_system(restore, list(selection.scores.values()))
-    else:
-        rows = rows.rename({"0": "score"})
+    data = selection.data
+    # If only some totals are a frame, the groups are those of the columns that have the others.
+    if all_groups and keys and total_frames and request.totals_read.keys() <= total_frames.keys():
+        data = _with_absent_groups(data, total_frames)
+    if "count" in selection.others and not carry:
+        counts = data.get_column("count")
+        if counts.null_count() or not (counts > 0).all():
+            # Only a group without rows has no value: an absent row.
+            data = data.with_columns(pl.col("count").fill_null(1)).filter(pl.col("count") > 0)
+    if request.each_row:
+        data = data.with_row_index("cluster")
+    if request.ordered:
+        data = data.with_columns(_places(data, request))
+    groups = number_groups(data, keys, group_limit(ordered=request.ordered) // len(scores))
+    rows, drops = mark_dropped(_canonical(groups.rows, selection, request, made), request, scores, carry=carry)
+    rows = _stacked(rows.drop(keys), scores) if selection.several else rows.drop(keys).rename({"0": "score"})
     weights, gains = (
-        Weights(selection.others.get(name), fractional=name in selection.others and schema[name].is_float())
+        Weights(column := selection.others.get(name), column is not None and not selection.schema[name].is_integer())
         for name in COLUMNS
     )
-    groups = None if key_names else len(selection.scores)
     if weights_by_class is not None:
-        weights_of_groups = None
-        if weights_by_class.width:
-            weights_of_groups = coder.look_up(weights_by_class.lazy().rename(key_names)).select(
-                "group", cs.starts_with("of_")
-            )
+        of_classes = groups.look_up(weights_by_class.lazy().rename(key_names)) if weights_by_class.width else None
     else:
-        weights_of_groups = _weights_of_prevalence(rows, request, selection, coder, key_names, schema, drops=drops)
-    if weights_of_groups is not None:
-        rows, drops = with_class_weights(rows, weights_of_groups, drops=drops), True
-        weights = Weights("of prevalence=", fractional=True, option="prevalence")
+        of_classes = _weights_of_prevalence(rows, request, selection, groups, drops=drops)
+    if of_classes is not None:
+        rows = with_class_weights(rows, of_classes.select("group", cs.starts_with("of_")), drops=drops)
+        weights, drops = Weights("of prevalence=", fractional=True, option="prevalence"), True
+    all_in_one = None if keys else len(scores)
     totals = [
-        totals_in_frame(total_frames[name], name, coder, len(selection.scores), weights.dtype)
+        totals_in_frame(total_frames[name], groups, len(scores), weights.dtype)
         if name in total_frames
-        else totals_in_rows(rows, name, selection.others[name], weights.dtype, groups)
+        else totals_in_rows(rows, name, selection.others[name], weights.dtype, all_in_one)
         for name in request.totals_read
     ]
     ranked = Rows(
         frame=rows,
+        height=data.height * len(scores),
         request=request,
-        key=SortKey(
-            dtype=rows.collect_schema()["score"] if selection.several else schema["0"],
-            ascending=request.ascending,
-            places=ordered or carried or numbered,
-            hits_first=rule.bounds and rule.descending,
-            drops=drops,
-            score_dtypes=[schema[column] for column in selection.scores],
-        ),
+        key=_sort_key(rows, selection, request, drops=drops),
         weights=weights,
-        has_counts=has_counts,
+        has_counts="count" in selection.others,
         gains=gains,
         totals=totals,
-        starts=None if starts is None else coder.look_up(starts.lazy().rename(key_names)),
-        groups=groups,
-        small=selection.kind.height is not None and selection.kind.height < SMALL,
+        starts=None if starts is None else groups.look_up(starts.lazy().rename(key_names)),
+        groups=all_in_one,
     )
     systems = tuple(selection.scores.values()) if selection.several else ()
-    return ranked, OutputFrame(
+    output = OutputFrame(
         kind=selection.kind,
-        keys=(*key_names, "system") if selection.several else tuple(key_names),
+        keys=(*key_names, "system") if systems else tuple(key_names),
         systems=systems,
-        restore=lambda table: restore(table).rename(selection.keys),
+        restore=partial(_restored, groups=groups, names=selection.keys, systems=systems),
         carried=rows,
     )
+    return ranked, output
+
+
+def _with_absent_groups(data: pl.DataFrame, totals: Mapping[str, FrameOfTotals]) -> pl.DataFrame:
+    """Add an absent row for each group of these frames; otherwise the group would be lost."""
+    absent = [total.groups().with_columns(absent=True) for total in totals.values()]
+    return pl.concat([data.with_columns(absent=False), *absent], how="diagonal")
+
+
+def _canonical(
+    rows: pl.LazyFrame, selection: Selection[Any], request: Request, made: Sequence[pl.Expr]
+) -> pl.LazyFrame:
+    """Return the rows with missing values as null, and with the canonical columns."""
+    schema = selection.schema
+    floats = [*selection.scores, *request.other_columns()] if request.unscored != "raise" else []
+    floats += ["truth"] if request.unjudged != "raise" else []
+    if floats := [name for name in floats if schema[name].is_float()]:
+        rows = rows.with_columns(pl.col(floats).fill_nan(None))
+    return rows.with_columns(made)
+
+
+def _sort_key(rows: pl.LazyFrame, selection: Selection[Any], request: Request, *, drops: bool) -> SortKey:
+    rule, schema = request.tie_rule, selection.schema
+    return SortKey(
+        dtype=rows.collect_schema()["score"] if selection.several else schema["0"],
+        ascending=request.ascending,
+        hits_first=rule.bounds and rule.descending,
+        drops=drops,
+        score_dtypes=[schema[column] for column in selection.scores],
+        places=PLACES if request.ordered else 1,
+    )
+
+
+def _restored(table: pl.LazyFrame, groups: Groups, names: Mapping[str, str], systems: Sequence[str]) -> pl.LazyFrame:
+    """Replace the `group` of a table by the caller's keys. If groups are stacked, the last key is the system."""
+    if systems:
+        group = pl.col("group")
+        system = pl.lit(pl.Series(systems)).gather(group % len(systems))
+        table = table.with_columns(system=system, group=group // len(systems))
+    return groups.restore(table).rename(names)
 
 
 def _weights_of_prevalence(
-    rows: pl.LazyFrame,
-    request: Request,
-    selection: Any,
-    coder: Coding,
-    key_names: dict[str, str],
-    schema: pl.Schema,
-    *,
-    drops: bool,
+    rows: pl.LazyFrame, request: Request, selection: Selection[Any], groups: Groups, *, drops: bool
 ) -> pl.LazyFrame | None:
     """Return the weights of positives and negatives in each group that `prevalence=` asks for, if it is passed."""
     share = request.prevalence
@@ -268,8 +274,9 @@ def _weights_of_prevalence(
     if name in selection.others:
         share = totals_in_rows(rows, name, selection.others[name], dtype, typed=shares_of_positives)
     elif not isinstance(share, float):
-        table = totals_frame(share, name, key_names, schema)
-        share = totals_in_frame(table, name, coder, len(selection.scores), dtype, shares_of_positives)
+        key_names = {name: column for column, name in selection.keys.items()}
+        table = totals_frame(share, name, key_names, selection.schema)
+        share = totals_in_frame(table, groups, len(selection.scores), dtype, shares_of_positives)
     return class_weights(class_counts(rows, has_counts="count" in selection.others, drops=drops), share)
 
 
@@ -278,20 +285,22 @@ def present(rows: pl.LazyFrame) -> pl.LazyFrame:
     return rows.filter(~pl.col("absent")) if "absent" in rows.collect_schema() else rows
 
 
-def _with_places(source: pl.LazyFrame, request: Request, number: Callable[..., Coding]) -> pl.LazyFrame:
-    """Return the rows with `tie`, their place among equal scores: by `tie_break` with null last, by gain, or by row."""
+def _places(data: pl.DataFrame, request: Request) -> pl.Series:
+    """Return `tie`, the place of each row among equal scores: by `tie_break` with null last, by gain, or by row."""
     rule, descending = request.tie_rule, request.tie_rule.descending
     if rule.by_row:
-        source = source.with_row_index("tie")
-        return source.with_columns(tie=PLACES - 1 - pl.col("tie").cast(pl.Int64)) if descending else source
+        place = pl.int_range(data.height, dtype=pl.Int64, eager=True).alias("tie")
+        return PLACES - 1 - place if descending else place
     if "tie_break" in request.single:
-        descending = request.policies.get("tie_break_descending", True)
+        descending, column = request.policies.get("tie_break_descending", True), data.get_column("tie_break")
+        column = column.fill_nan(None) if column.dtype.is_float() else column
     else:  # A missing gain counts as 0, and so does its place.
-        source = source.with_columns(tie_break=pl.col("gain").fill_null(0))
-    coded = number(source, ["tie_break"], limit=PLACES - 1).rows
+        column = data.get_column("gain").fill_null(0)
+        column = column.fill_nan(0) if column.dtype.is_float() else column
+    coded = number_groups(column.alias("key").to_frame(), ["key"], limit=PLACES - 1).rows
     tie = PLACES - 1 - pl.col("group") if descending else pl.col("group")
-    tie = pl.when(pl.col("tie_break").is_not_null()).then(tie).otherwise(PLACES - 1)
-    return coded.with_columns(tie=tie).drop("group", "tie_break")
+    tie = pl.when(pl.col("key").is_not_null()).then(tie).otherwise(PLACES - 1)
+    return coded.select(tie=tie).collect(engine="in-memory").to_series()
 
 
 def mark_dropped(rows: pl.LazyFrame, request: Request, scores: list[str], *, carry: bool) -> tuple[pl.LazyFrame, bool]:
@@ -327,10 +336,3 @@ def _stacked(rows: pl.LazyFrame, scores: list[str]) -> pl.LazyFrame:
     index = cs.exclude(*scores)
     rows = rows.unpivot(on=scores, index=index, variable_name="system", value_name="score")
     return rows.with_columns(group=pl.col("group") * len(scores) + pl.col("system").cast(pl.Int64)).drop("system")
-
-
-def _with_system(restore: Recode, systems: list[str]) -> Recode:
-    """Undo the stacking: the code is that of the group times the number of systems, plus the number of the system."""
-    group = pl.col("group")
-    system = pl.lit(pl.Series(systems)).gather(group % len(systems))
-    return lambda table: restore(table.with_columns(system=system, group=group // len(systems)))

@@ -6,7 +6,6 @@ import struct
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from math import ceil, copysign, floor, inf, isinf, nextafter
 from sys import float_info
 from typing import Any
@@ -111,20 +110,16 @@ def predicted_by_group(rows: Rows, output: OutputFrame[Any], threshold: Any) -> 
 def _in_rows(rows: Rows, column: str) -> pl.LazyFrame:
     """Return the threshold of each group from a column that is constant within groups."""
     dtype = rows.frame.collect_schema()["threshold"]
-
-    def check_constant(table: pl.DataFrame) -> pl.DataFrame:
-        varies = (pl.col("low") != pl.col("high")) | pl.col("missing").is_between(1, pl.col("rows") - 1)
-        if groups := table.filter(varies).height:
-            raise ValueError(
-                f"threshold column {shown(column)} is not one number in each group: "
-                f"{pluralize(groups, 'group has', 'groups have')} several"
-            )
-        return table.select("group", threshold="low")
-
     value = pl.col("threshold").fill_nan(None) if dtype.is_float() else pl.col("threshold")
     groups = present(rows.frame).group_by("group")
-    limits = groups.agg(low=value.min(), high=value.max(), missing=value.null_count(), rows=pl.len())
-    return limits.map_batches(check_constant, schema={"group": pl.Int64, "threshold": dtype})
+    limits = groups.agg(low=value.min(), high=value.max(), missing=value.null_count(), rows=pl.len()).collect()
+    varies = (pl.col("low") != pl.col("high")) | pl.col("missing").is_between(1, pl.col("rows") - 1)
+    if several := limits.filter(varies).height:
+        raise ValueError(
+            f"threshold column {shown(column)} is not one number in each group: "
+            f"{pluralize(several, 'group has', 'groups have')} several"
+        )
+    return limits.lazy().select("group", threshold="low")
 
 
 def _in_frame(rows: Rows, output: OutputFrame[Any], threshold: Any) -> pl.LazyFrame:
@@ -132,6 +127,8 @@ def _in_frame(rows: Rows, output: OutputFrame[Any], threshold: Any) -> pl.LazyFr
     kind = find_kind(threshold)
     assert kind is not None
     threshold_table = kind.read(kind.columns)
+    if not rows.height:
+        threshold_table = threshold_table.clear()  # The schema of a result needs no rows of a LazyFrame.
     types = threshold_table.collect_schema()
     keys = [key for key in output.keys if key in types]
     groups = output.restore(rows.frame.select("group").unique().with_columns(pl.col("group").alias(_GROUP)))
@@ -139,15 +136,10 @@ def _in_frame(rows: Rows, output: OutputFrame[Any], threshold: Any) -> pl.LazyFr
     column, typed = keyed_value("threshold", types, {key: schema[key] for key in keys}, "some of those of by")
     places = [f"key{i}" for i in range(len(keys))]
     value = by_name(column).fill_nan(None) if types[column].is_float() else by_name(column)
-    table = threshold_table.select(**dict(zip(places, typed.values(), strict=True)), threshold=value, has_row=True)
+    given = threshold_table.select(**dict(zip(places, typed.values(), strict=True)), threshold=value, has_row=True)
     groups = groups.select(_GROUP, *(by_name(key).alias(place) for key, place in zip(keys, places, strict=True)))
-    joined = groups.join(table, on=places, how="left", nulls_equal=True) if keys else groups.join(table, how="cross")
-    check = partial(_validate_thresholds, places=places, keys=keys)
-    return joined.map_batches(check, schema={"group": pl.Int64, "threshold": types[column]})
-
-
-def _validate_thresholds(table: pl.DataFrame, places: list[str], keys: list[str]) -> pl.DataFrame:
-    """Return `group` and `threshold`, one row for each group."""
+    joined = groups.join(given, on=places, how="left", nulls_equal=True) if keys else groups.join(given, how="cross")
+    table = joined.collect()
     if (again := table[_GROUP].is_duplicated()).any():
         where = f" of {shown(table.filter(again).select(places).row(0))}" if keys else ""
         raise ValueError(f"threshold frame has several rows{where}: it must have one for each group")
@@ -158,7 +150,7 @@ def _validate_thresholds(table: pl.DataFrame, places: list[str], keys: list[str]
             f"{shown(key if len(key) > 1 else key[0])}: every group of the frame needs one; write null for an "
             "unknown threshold"
         )
-    return table.select(pl.col(_GROUP).alias("group"), "threshold")
+    return table.lazy().select(pl.col(_GROUP).alias("group"), "threshold")
 
 
 def _reached(dtype: pl.DataType, threshold_dtype: pl.DataType, *, ascending: bool) -> pl.Expr:

@@ -11,7 +11,7 @@ import polars as pl
 from frame_pr.frames.columns import by_name, refuse_missing
 from frame_pr.frames.kinds import find_kind
 from frame_pr.frames.messages import kind_of_value, pluralize, shown
-from frame_pr.inputs.keys import Coding
+from frame_pr.inputs.keys import Groups
 from frame_pr.inputs.request import TOTAL_POLICIES
 from frame_pr.inputs.values import keyed_value
 
@@ -31,36 +31,44 @@ def totals_in_rows(
     `dtype`: that of totals from rows. `groups`: the number of groups if groups without rows count too. `typed`:
     validates them and casts them to their dtype.
     """
-
-    def check_constant(table: pl.DataFrame) -> pl.DataFrame:
-        if groups is not None and table.is_empty():
-            # Without rows there is no value, so use one below any total.
-            return pl.DataFrame({"group": range(groups), name: -1}, schema={"group": pl.Int64, name: dtype})
-        total = pl.col(name)
-        limits = table.lazy().group_by("group").agg(low=total.min(), high=total.max(), missing=total.null_count())
-        totals = limits.sort("group").collect(engine="streaming")
-        if bad := totals.filter((pl.col("low") != pl.col("high")) | (pl.col("missing") > 0)).height:
-            raise ValueError(
-                f"{name} column {shown(column)} is not one number in each group: "
-                f"{pluralize(bad, 'group has', 'groups have')} several, or null"
-            )
-        return totals.select("group", (typed or _typed)(name, column, totals["low"], dtype))
-
-    total = pl.col(name)
-    if rows.collect_schema()[name].is_float():
-        total = total.fill_nan(None)
-    return rows.select("group", total).map_batches(check_constant, schema={"group": pl.Int64, name: dtype})
+    total = pl.col(name).fill_nan(None) if rows.collect_schema()[name].is_float() else pl.col(name)
+    limits = rows.group_by("group").agg(low=total.min(), high=total.max(), missing=total.null_count())
+    totals = limits.sort("group").collect(engine="streaming")
+    if groups is not None and totals.is_empty():
+        # Without rows there is no value, so use one below any total.
+        return pl.LazyFrame({"group": range(groups), name: -1}, schema={"group": pl.Int64, name: dtype})
+    if bad := totals.filter((pl.col("low") != pl.col("high")) | (pl.col("missing") > 0)).height:
+        raise ValueError(
+            f"{name} column {shown(column)} is not one number in each group: "
+            f"{pluralize(bad, 'group has', 'groups have')} several, or null"
+        )
+    return totals.select("group", (typed or _typed)(name, column, totals["low"], dtype)).lazy()
 
 
 class FrameOfTotals(NamedTuple):
     """Known totals from a separate frame, with its keys renamed and cast to the dtypes of the rows' keys."""
 
+    name: str
+    """The option."""
     column: str
     """The caller's name of the total."""
-    totals: pl.LazyFrame
-    """Groups whose keys these dtypes cannot hold are dropped."""
-    groups: pl.LazyFrame
-    """Only the keys, if a dropped group is an error because it would be lost."""
+    table: pl.DataFrame
+    """The typed keys, the caller's, the totals, and whether the dtypes of the rows' keys have the caller's keys."""
+
+    @property
+    def totals(self) -> pl.DataFrame:
+        """Return the keys and totals of the groups that the rows may have."""
+        return self.table.filter("held").drop("^given .*$", "held")
+
+    def groups(self) -> pl.DataFrame:
+        """Return the keys of all groups. Raise if one of them would be lost."""
+        if (lost := self.table.filter(~pl.col("held"))).height:
+            key = shown(lost.select("^given .*$").row(0))
+            raise ValueError(
+                f"{self.name} frame has {pluralize(lost.height, 'group', 'groups')}, such as {key}, that the types of "
+                "the by columns do not hold: cast these, or leave out such groups"
+            )
+        return self.totals.drop(self.name)
 
 
 def totals_frame(frame: Any, name: str, keys: Mapping[str, str], schema: pl.Schema) -> FrameOfTotals:
@@ -71,55 +79,33 @@ def totals_frame(frame: Any, name: str, keys: Mapping[str, str], schema: pl.Sche
             f"{name} takes a column, or a frame of the by columns and one more; got {kind_of_value(frame)}: "
             "a number that holds for every row makes a column, too"
         )
-    total_table = kind.read(kind.columns)
-    types = total_table.collect_schema()
+    table = kind.read(kind.columns)
+    types = table.collect_schema()
     refuse_missing(list(keys), types.names(), f"{name} frame", name)
     dtypes = {key: schema[code] for key, code in keys.items()}
     column, typed_keys = keyed_value(name, types, dtypes, "those of by")
     typed = {code: typed_keys[key] for key, code in keys.items()}
     each_held = (by_name(key).is_null() | typed[code].is_not_null() for key, code in keys.items())
     held = pl.all_horizontal(pl.lit(True), *each_held)
-    original_keys = {f"given {code}": by_name(key) for key, code in keys.items()}
-
-    def check_held(table: pl.DataFrame) -> pl.DataFrame:
-        if (lost := table.filter(~pl.col("held"))).height:
-            key = shown(lost.select("^given .*$").row(0))
-            raise ValueError(
-                f"{name} frame has {pluralize(lost.height, 'group', 'groups')}, such as {key}, that the types of the "
-                "by columns do not hold: cast these, or leave out such groups"
-            )
-        return table.drop("^given .*$", "held")
-
-    groups = total_table.select(**typed, **original_keys, held=held)
-    return FrameOfTotals(
-        column=column,
-        totals=total_table.filter(held).select(by_name(column).alias(name), **typed),
-        groups=groups.map_batches(check_held, schema=total_table.select(**typed).collect_schema()),
-    )
+    given = {f"given {code}": by_name(key) for key, code in keys.items()}
+    return FrameOfTotals(name, column, table.select(by_name(column).alias(name), **typed, **given, held=held).collect())
 
 
 def totals_in_frame(
-    total: FrameOfTotals, name: str, coder: Coding, systems: int, dtype: pl.DataType, typed: Typed | None = None
+    total: FrameOfTotals, coder: Groups, systems: int, dtype: pl.DataType, typed: Typed | None = None
 ) -> pl.LazyFrame:
     """Return known totals from a separate frame, one for each group, in order.
 
     `systems`: the number of systems that share a total.
     """
-
-    def check_totals(table: pl.DataFrame) -> pl.DataFrame:
-        if more := table.height - table["group"].n_unique():
-            totals = pluralize(more, "total", "totals")
-            raise ValueError(f"{name} frame gives {totals} more than it has groups: it must have one row for each")
-        return table.select("group", (typed or _typed)(name, total.column, table[name], dtype)).sort("group")
-
-    coded = coder.look_up(total.totals).select("group", name)
-    coded = coded.map_batches(check_totals, schema={"group": pl.Int64, name: dtype})
-    system = pl.int_ranges(systems, dtype=pl.Int64)
-    return (
-        coded.select(name, system=system, group="group")
-        .explode("system", empty_as_null=False, keep_nulls=False)
-        .select(name, group=pl.col("group") * systems + pl.col("system"))
-    )
+    name, table = total.name, coder.look_up(total.totals.lazy()).collect()
+    if more := table.height - table["group"].n_unique():
+        totals = pluralize(more, "total", "totals")
+        raise ValueError(f"{name} frame gives {totals} more than it has groups: it must have one row for each")
+    table = table.select("group", (typed or _typed)(name, total.column, table[name], dtype)).sort("group")
+    table = table.select(name, "group", system=pl.int_ranges(systems, dtype=pl.Int64))
+    table = table.explode("system", empty_as_null=False, keep_nulls=False)
+    return table.lazy().select(name, group=pl.col("group") * systems + pl.col("system"))
 
 
 def with_totals(table: pl.LazyFrame, totals: list[pl.LazyFrame]) -> pl.LazyFrame:

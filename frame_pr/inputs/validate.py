@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property, partial
-from typing import Generic, cast
+from collections.abc import Mapping
+from typing import Any, Generic, NamedTuple, cast
 
 import polars as pl
 
 from frame_pr.frames.arrow import stream_of
 from frame_pr.frames.columns import (
-    by_name,
     computed,
     expand_single,
     expanded,
-    map_whole,
-    needed,
     refuse_clash,
     refuse_missing,
     refuse_repeats,
@@ -27,16 +22,13 @@ from frame_pr.frames.messages import shown
 from frame_pr.inputs import values, weights
 from frame_pr.inputs.data_warnings import columns_read, warn_of_tally, warn_of_values
 from frame_pr.inputs.request import TOTAL_POLICIES, Request
-from frame_pr.inputs.values import refuse_carried
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Selection(Generic[Frame]):
+class Selection(NamedTuple, Generic[Frame]):
     """The caller's columns under our names, and these names with the caller's."""
 
-    source: pl.LazyFrame
-    columns: dict[str, pl.Expr]
-    """The expressions of the columns."""
+    kind: FrameKind[Frame]
+    data: pl.DataFrame
     arguments: dict[str, str]
     """The columns that are expressions of the caller, with their arguments."""
     keys: dict[str, str]
@@ -47,41 +39,21 @@ class Selection(Generic[Frame]):
     """`truth`, and if passed `weight`, `count`, `gain`, `tie_break`, `total_positives`, `total_rows`."""
     several: bool
     """Whether the scores are systems, even if there is only one."""
-    kind: FrameKind[Frame]
 
-    @cached_property
-    def frame(self) -> pl.LazyFrame:
-        """Return the columns, not computed yet."""
-        return self.source.select(**self.columns)
-
-    @cached_property
+    @property
     def schema(self) -> pl.Schema:
         """Return the dtypes of the columns."""
-        return self.frame.collect_schema()
-
-    def compute(self, check: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.LazyFrame:
-        """Return the columns, validated: now if the frame is in memory, otherwise at collect."""
-        if (height := self.kind.height) is not None:
-            data = computed(self.frame, self.source, self.columns, self.arguments, height)
-            # Rechunk small frames, because every operation needs time for each chunk.
-            return check(data.rechunk() if height < SMALL else data).lazy()
-        table = self.frame
-        if self.arguments:
-            compute = partial(_computed, columns=self.columns, arguments=self.arguments)
-            read = needed(self.source, self.columns.values())
-            table = map_whole(self.source.select(map(by_name, read)), compute, self.schema)
-        # Cache it, because the groups are numbered from it too: it is read once and cannot differ between two reads.
-        return table.map_batches(check, schema=self.schema).cache()
+        return self.data.schema
 
 
-def selected(frame: Frame, request: Request, *, carry: bool) -> Selection[Frame]:
-    """Find the caller's columns."""
-    kind, named_columns = kind_of(frame if carry else _projected(frame, request)), request.arguments
+def selected(frame: Frame, request: Request, *, carry: bool = False) -> Selection[Frame]:
+    """Find the caller's columns. `carry`: whether the call gives back all rows of the frame."""
+    source_frame: Any = frame.collect() if isinstance(frame, pl.LazyFrame) else frame
+    kind: FrameKind[Any] = kind_of(source_frame if carry else _projected(source_frame, request))
+    named_columns = request.arguments
     for argument, items in named_columns.items():
         kind.refuse_missing(items, argument)
     source = kind.read(request.columns())
-    if carry and kind.carried:
-        refuse_carried(source.collect_schema())
     by, _, of_scores, *_ = named_columns
     keys, scores = (expanded(source, argument, named_columns[argument]) for argument in (by, of_scores))
     single = {name: expand_single(source, name, item) for name, item in request.single.items()}
@@ -100,16 +72,19 @@ def selected(frame: Frame, request: Request, *, carry: bool) -> Selection[Frame]
     has_expressions = {
         argument: any(isinstance(item, pl.Expr) for item in items) for argument, items in named_columns.items()
     }
+    columns = {name: column for each in named.values() for name, column in each.items()}
+    arguments = {name: argument for argument, each in named.items() if has_expressions[argument] for name in each}
+    assert kind.height is not None
+    data = computed(source.select(**columns), source, columns, arguments, kind.height)
     return Selection(
-        source=source,
-        columns={name: column for each in named.values() for name, column in each.items()}
-        | dict(kind.carried if carry else {}),
-        arguments={name: argument for argument, each in named.items() if has_expressions[argument] for name in each},
+        kind=kind,
+        # Every operation needs time for each chunk, and a copy of a large frame would need memory.
+        data=data.rechunk() if kind.height < SMALL else data,
+        arguments=arguments,
         keys={f"by{i}": name for i, name in enumerate(keys)},
         scores={str(i): name for i, name in enumerate(scores)},
         others={name: column for name, (column, _) in single.items()},
         several=several,
-        kind=kind,
     )
 
 
@@ -124,11 +99,6 @@ def _projected(frame: Frame, request: Request) -> Frame:
     return frame if names is None else cast(Frame, stream.project(frame, names))
 
 
-def _computed(frame: pl.DataFrame, columns: dict[str, pl.Expr], arguments: dict[str, str]) -> pl.DataFrame:
-    source = frame.lazy()
-    return computed(source.select(**columns), source, columns, arguments, frame.height)
-
-
 _UNSCORED = (
     "unscored='unretrieved' counts these rows but ranks them nowhere, unscored='drop' leaves them out, or fill them"
 )
@@ -136,27 +106,14 @@ _UNJUDGED = "unjudged='negative' counts these rows as negatives, unjudged='drop'
 _UNPREDICTED = "drop these rows, or fill them, before the call"
 
 
-def canonical(selection: Selection[Frame], request: Request) -> pl.LazyFrame:
-    """Check the values, and make the truth Boolean, and weights and gains Int64 or Float64."""
-    source, made = validate(selection, request)
-    schema = selection.schema
-    floats = [*selection.scores, *request.other_columns()] if request.unscored != "raise" else []
-    floats += ["truth"] if request.unjudged != "raise" else []
-    floats += ["tie_break"] if "tie_break" in selection.others else []
-    if floats := [name for name in floats if schema[name].is_float()]:
-        source = source.with_columns(pl.col(floats).fill_nan(None))
-    return source.with_columns(made)
-
-
-def validate(selection: Selection[Frame], request: Request) -> tuple[pl.LazyFrame, list[pl.Expr]]:
-    """Return the columns as they are, with a check of their values and the expressions of the canonical columns."""
+def validate(selection: Selection[Any], request: Request) -> list[pl.Expr]:
+    """Check the columns, and return the expressions of the canonical columns."""
     schema, positive = selection.schema, request.positive
     truth = selection.others["truth"]
     type_of = selection.kind.type_of
     others = "; confusion_matrix and unpivot_classes take all classes" if request.predicted else ""
     canonical = [values.is_positive("truth", truth, schema["truth"], positive, type_of(truth), others)]
     labels = {name: values.label_of_prediction(schema[name], schema["truth"], positive) for name in selection.scores}
-    categories = {name: selection.kind.categories(name) for name in (truth, *selection.scores.values())}
     for column, name in selection.scores.items():
         if request.predicted:
             canonical.append(
@@ -176,33 +133,37 @@ def validate(selection: Selection[Frame], request: Request) -> tuple[pl.LazyFram
             whole = schema[name].is_integer()
             canonical.append(pl.col(name).cast(pl.Int64) if whole else pl.col(name).cast(pl.Float64).fill_nan(None))
 
-    def check_content(data: pl.DataFrame) -> pl.DataFrame:
-        counts = data["count"] if "count" in selection.others else None
-        if counts is not None:
-            weights.check_counts(selection.others["count"], counts)
-        ways = _UNJUDGED if request.unjudged == "raise" else ""
-        values.check_labels("truth", truth, data["truth"], positive, ways, counts)
-        if positive is not None:
-            values.check_occurs(truth, data["truth"], positive, categories[truth])
-        for column, name in selection.scores.items():
-            if request.predicted:
-                values.check_labels("prediction", name, data[column], labels[column], _UNPREDICTED)
-                if labels[column] is not None:
-                    values.check_shared(name, data[column], truth, data["truth"], categories)
-            else:
-                values.check_score(name, data[column], _UNSCORED if request.unscored == "raise" else "", counts)
-        if not request.predicted and len({schema[column] for column in selection.scores}) > 1:
-            values.check_common_type(list(selection.scores.values()), data.select(selection.scores.keys()))
-        if "cluster" in selection.others and (missing := data["cluster"].null_count()):
-            raise ValueError(
-                f"cluster column {shown(selection.others['cluster'])} has {missing} missing of {data.height}: give "
-                "each row its cluster, one of its own where it belongs to none"
-            )
-        for name in weights.COLUMNS:
-            if name in selection.others:
-                weights.check_weights(name, selection.others[name], data[name], data["truth"], counts)
-        if not request.predicted:
-            warn_of_values(data, request, canonical[0], truth, selection.scores, selection.keys)
-        return data
+    _check_values(selection, request, labels)
+    if not request.predicted:
+        warn_of_values(selection.data, request, canonical[0], truth, selection.scores, selection.keys)
+    return canonical
 
-    return selection.compute(check_content), canonical
+
+def _check_values(selection: Selection[Any], request: Request, labels: Mapping[str, object]) -> None:
+    """Check the values of the columns. `labels`: the positive label of each column of predictions."""
+    data, schema, positive, truth = selection.data, selection.schema, request.positive, selection.others["truth"]
+    categories = {name: selection.kind.categories(name) for name in (truth, *selection.scores.values())}
+    counts = data["count"] if "count" in selection.others else None
+    if counts is not None:
+        weights.check_counts(selection.others["count"], counts)
+    ways = _UNJUDGED if request.unjudged == "raise" else ""
+    values.check_labels("truth", truth, data["truth"], positive, ways, counts)
+    if positive is not None:
+        values.check_occurs(truth, data["truth"], positive, categories[truth])
+    for column, name in selection.scores.items():
+        if request.predicted:
+            values.check_labels("prediction", name, data[column], labels[column], _UNPREDICTED)
+            if labels[column] is not None:
+                values.check_shared(name, data[column], truth, data["truth"], categories)
+        else:
+            values.check_score(name, data[column], _UNSCORED if request.unscored == "raise" else "", counts)
+    if not request.predicted and len({schema[column] for column in selection.scores}) > 1:
+        values.check_common_type(list(selection.scores.values()), data.select(selection.scores.keys()))
+    if "cluster" in selection.others and (missing := data["cluster"].null_count()):
+        raise ValueError(
+            f"cluster column {shown(selection.others['cluster'])} has {missing} missing of {data.height}: give "
+            "each row its cluster, one of its own where it belongs to none"
+        )
+    for name in weights.COLUMNS:
+        if name in selection.others:
+            weights.check_weights(name, selection.others[name], data[name], data["truth"], counts)

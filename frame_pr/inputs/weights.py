@@ -84,14 +84,8 @@ class Weights(NamedTuple):
         return pl.Float64() if self.fractional else pl.Int64()
 
 
-def in_units(number: pl.Expr, unit: pl.Expr) -> pl.Expr:
-    """Return weights, or gains, as whole numbers."""
-    return (number * unit).cast(pl.Int128)
-
-
-def refuse_lost(weights: pl.Series, unit: float, argument: str, name: str) -> None:
-    """Raise if the smallest of these weights, or gains, would keep too few bits."""
-    least: Any = weights.filter(weights > 0).min()
+def refuse_lost(least: float | None, unit: float, argument: str, name: str) -> None:
+    """Raise if the smallest positive one of weights, or gains, would keep too few bits."""
     if least is not None and least * unit < 2**_PRECISION:
         raise ValueError(
             f"{argument} column {shown(name)} has a value of {least!r} next to {argument}s so much larger that sums "
@@ -99,9 +93,8 @@ def refuse_lost(weights: pl.Series, unit: float, argument: str, name: str) -> No
         )
 
 
-def unit_of(weights: pl.Series, rows: int) -> float:
-    """Return a power of 2 as a unit in which the sum of all these weights just fits."""
-    most: Any = weights.max()
+def unit_of(most: float | None, rows: int) -> float:
+    """Return a power of 2 as a unit in which the sum of weights just fits. `most`: the largest weight."""
     return float(2.0 ** (_BITS - frexp(most or 1.0)[1] - ceil(log2(max(rows, 1)))))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from frame_pr.inputs.keys import Coding, coding
+from frame_pr.inputs.keys import Groups, number_groups
 from frame_pr.inputs.request import TOTALS
 from frame_pr.inputs.sort_keys import group_limit
 from frame_pr.inputs.totals import totals_frame, totals_in_frame, totals_in_rows, with_totals
@@ -129,20 +129,20 @@ def starts_of(counts: pl.DataFrame, call: PartQuery, *, fractional: bool) -> pl.
     return starts.join(groups, on="group").select(*call.keys, RANGE, *START).collect()
 
 
-def _known_totals(coder: Coding, call: PartQuery, dtype: pl.DataType) -> list[pl.LazyFrame]:
+def _known_totals(coder: Groups, call: PartQuery, dtype: pl.DataType) -> list[pl.LazyFrame]:
     """Return the known totals of groups. The ranges have those that are columns of the rows."""
     totals = call.request.totals_read
     return [_known_total(coder.rows, coder, call, name, total, dtype) for name, total in totals.items()]
 
 
 def _known_total(
-    ranges: pl.LazyFrame, coder: Coding, call: PartQuery, name: str, total: Any, dtype: pl.DataType, typed: Any = None
+    ranges: pl.LazyFrame, coder: Groups, call: PartQuery, name: str, total: Any, dtype: pl.DataType, typed: Any = None
 ) -> pl.LazyFrame:
     """Return a known total of each group, whose value is the name of a column of the ranges or a frame."""
     if isinstance(total, str):
         return totals_in_rows(ranges, name, total, dtype, typed=typed)
     table = totals_frame(total, name, dict(zip(call.by, call.keys, strict=True)), coder.rows.collect_schema())
-    return totals_in_frame(table, name, coder, 1, dtype, typed)
+    return totals_in_frame(table, coder, 1, dtype, typed)
 
 
 def best_precision(part: pl.DataFrame, call: PartQuery, starts: pl.DataFrame) -> pl.DataFrame:
@@ -177,5 +177,5 @@ def finished_groups(sums: pl.DataFrame, call: PartQuery, plan: Plan) -> pl.DataF
     return coder.restore(table).select(*call.keys, *plan.metrics).collect()
 
 
-def _coding_of(table: pl.DataFrame, keys: list[str]) -> Coding:
-    return coding(table.lazy(), keys, limit=group_limit(places=False), height=table.height, in_order=False)
+def _coding_of(table: pl.DataFrame, keys: list[str]) -> Groups:
+    return number_groups(table, keys, group_limit(ordered=False))

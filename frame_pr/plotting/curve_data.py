@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import polars as pl
 
 from frame_pr.frames.columns import by_name, in_category_order
-from frame_pr.frames.kinds import InMemory, find_kind, path_advice
+from frame_pr.frames.kinds import find_kind, path_advice
 from frame_pr.frames.messages import kind_of_value
 from frame_pr.functions.curves import CURVE_COLUMNS, curve_table
 from frame_pr.inputs.request import Request, Use
@@ -91,11 +91,8 @@ def rank_curves(frame: Any, request: Request, options: PlotOptions) -> Curves:
     columns = [*COLUMNS, *["interpolated_precision"] * options.interpolated, "retrieved"]
     group = pl.col("group")
     ranked = curve_table(rows, columns, unretrieved=True).select(group, *columns, **_axes(options, COLUMNS))
-    if isinstance(output.kind, InMemory):
-        table = output.kind.collect_result(ranked)
-        keys = output.restore(table.lazy().select(group.unique(maintain_order=True))).collect()
-    else:
-        table, keys = pl.collect_all([ranked, output.restore(ranked.select(group.unique(maintain_order=True)))])
+    table = ranked.collect()
+    keys = output.restore(table.lazy().select(group.unique(maintain_order=True))).collect()
     keys = keys.select(map(by_name, output.keys)) if output.keys else pl.DataFrame(height=1)
     table = table.with_columns(group=group.rle_id().cast(pl.Int64) if keys.height > 1 else pl.lit(0, pl.Int64))
     keys, table = _in_category_order(keys, table, {name: output.kind.categories(name) for name in output.keys})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
@@ -11,8 +11,8 @@ import polars as pl
 
 from frame_pr.inputs.rows import Rows
 from frame_pr.inputs.sort_keys import SortKey
-from frame_pr.inputs.weights import CUMULATIVE_COUNTS, GAINS, HITS, ROWS, UNJUDGED, Weights
-from frame_pr.ranking.sorting import Reached, Sort, ends, sorted_blocks, starts
+from frame_pr.inputs.weights import CUMULATIVE_COUNTS, GAINS, HITS, ROWS, UNJUDGED, CumulativeCount, Weights
+from frame_pr.ranking.sorting import PackedRows, Reached, ends, running_totals, sorted_rows, starts
 
 _RUN = (*CUMULATIVE_COUNTS, UNJUDGED)
 START = (*(count.before for count in _RUN), *(count.in_all for count in _RUN), "later_precision")
@@ -42,84 +42,86 @@ def blocks_of(
     each_row: bool = False,
     k_at: Mapping[str, Reached] = MappingProxyType({}),
     extra_sums: Sequence[str] = (),
-    ranked: pl.LazyFrame | None = None,
+    ranked: PackedRows | None = None,
 ) -> pl.LazyFrame:
     """Return the table of blocks: one row per distinct score of a group, by group and from the best score on.
 
     If a tie rule orders equal scores, there is one block per group of rows that the rule leaves tied. Columns: `group`;
     `rank_key` (an integer that is larger for a better score) and `threshold`; `size` and `hits` of the block; `k` and
-    `tp`, the counts up to its end; `ties`, the number of rows since the block before it (whatever their weight) that
-    share their score with another row; `misses`, the number of negatives since then; `positives` and `rows`, the totals
-    of the group from its rows; `first` and `last` (in its group); `retrieved`; and those of
-    `running_columns`. Rows that are not retrieved are a last block, and rows that do not count are another one, of size
-    0. `rank_key`, `threshold`, `k` and `tp` are null in both.
+    `tp`, the counts up to its end; `ties`, the number of rows since the block before it (whatever their weight)
+    that share their score with another row; `misses`, the number of negatives since then; `positives` and `rows`, the
+    totals of the group from its rows; `first` and `last` (in its group); `retrieved`; and those of `running_columns`.
+    Rows that are not retrieved are a last block, and rows that do not count are another one, of size 0. `rank_key`,
+    `threshold`, `k` and `tp` are null in both.
 
     `columns`: those that are needed; there may be more. `steps`: only blocks with a positive, and the last one of every
     group. `first`: also the first one of every group. `each_row`: if positives come first or last among ties, every row
     is a block. `k_at`: additional columns. For the blocks that reach a threshold (`SortKey.reaches`), each is the k
     there up to the block; 0 if no block above reaches it. `extra_sums`: the needed ones of `EXTRA_SUMS`, of each block
-    alone; a block with such a sum is a step, too. `ranked`: the table of `sorted_blocks`, if it exists already.
+    alone; a block with such a sum is a step, too. `ranked`: the result of `sorted_rows`, if it exists already.
     """
     wanted = needed_columns(columns, steps=steps, first=first)
-
-    def build_wanted(expressions: Mapping[str, Callable[[], pl.Expr]]) -> dict[str, pl.Expr]:
-        # Do not even plan a column that is not needed: for few rows, the plan takes longer than the rows.
-        return {name: expression() for name, expression in expressions.items() if name in wanted}
+    counts = [count for count in CUMULATIVE_COUNTS if count.upto in wanted]
+    counts += [UNJUDGED] if UNJUDGED.block in extra_sums else []
+    each_row = each_row and rows.request.tie_rule.bounds
+    ranked = sorted_rows(rows, extra_sums, each_row=each_row) if ranked is None else ranked
+    # Without judgments that may be missing, the extra sums are cumulative down the ranking.
+    early = (
+        steps and "first" not in wanted and {*extra_sums} <= (set() if rows.request.fills_labels else {UNJUDGED.block})
+    )
+    blocks = running_totals(ranked, rows, wanted, k_at, extra_sums, early=early, each_row=each_row)
 
     def weighed(count: pl.Expr) -> pl.Expr:
-        """Return a weighted count from its fixed-point form."""
-        return count / pl.col("unit") if rows.weights.fractional else count
+        """Return a weighted count from the units of the sort."""
+        return count / ranked.units["weight"] if rows.weights.fractional else count
 
-    counts = [count for count in CUMULATIVE_COUNTS if count.upto in wanted] + [UNJUDGED] * (
-        UNJUDGED.block in extra_sums
-    )
-    # Running totals over the whole frame; the numbers of blocks and of groups are differences of them.
-    if ranked is None:
-        sort = Sort.of(rows, wanted, extra_sums, k_at, steps=steps, each_row=each_row)
-        ranked = sorted_blocks(rows, sort)
-    blocks = ranked.with_columns(
-        last=ends(pl.col("group")),
-        **({HITS.block: weighed(difference(HITS.run))} if HITS.block in wanted else {}),
-        **({ROWS.block: weighed(pl.col(ROWS.block))} if ROWS.block in wanted and rows.weights.fractional else {}),
-        **({} if rows.has_unranked or "retrieved" not in wanted else {"retrieved": pl.lit(True)}),
-        **{name: _block_sum(name, rows) for name in extra_sums},
-    )
+    # Running totals run over the whole frame; the numbers of blocks and of groups are differences of them.
+    named = {HITS.block: weighed(difference(HITS.run))} if HITS.block in wanted else {}
+    named |= {ROWS.block: weighed(pl.col(ROWS.block))} if ROWS.block in wanted else {}
+    if "retrieved" in wanted and not rows.has_unranked:
+        named["retrieved"] = pl.lit(True)
+    for name in extra_sums:
+        of_block = difference(f"{name}_run")
+        named[name] = _in_gains(of_block, ranked) if name in GAINS else of_block
+    blocks = blocks.with_columns(last=ends(pl.col("group")), **named)
     # The last block of a group always remains, so the next one is the first of its group.
     is_first = pl.col("last").shift(1, fill_value=True)
-    if "first" in wanted:
-        blocks = blocks.with_columns(first=is_first)
+    blocks = blocks.with_columns(first=is_first) if "first" in wanted else blocks
 
     def since_start(run: str) -> pl.Expr:
         # At the start of a group, the row before holds the running totals up to it.
         return weighed(pl.col(run) - pl.when(is_first).then(pl.col(run).shift(1, fill_value=0)).forward_fill())
 
-    if steps:
-        blocks = blocks.filter(is_step(extra_sums, first=first))
+    blocks = blocks.filter(is_step(extra_sums, first=first)) if steps else blocks
+    named = {count.upto: since_start(count.run) for count in counts} | {name: since_start(name) for name in k_at}
+    if "ties" in wanted:
+        named["ties"] = difference("ties_run")
+    if "misses" in wanted:
+        named["misses"] = weighed(difference(ROWS.run) - difference(HITS.run))
+    if "missed_gain" in wanted:
+        named["missed_gain"] = _in_gains(from_last(pl.col("hit_gain_run")) - pl.col("hit_gain_run"), ranked)
+    blocks = blocks.with_columns(pl.col("group").set_sorted(), **named)
     blocks = blocks.with_columns(
-        pl.col("group").set_sorted(),
-        **build_wanted(
-            {
-                "ties": lambda: difference("ties_run"),
-                "misses": lambda: weighed(difference(ROWS.run) - difference(HITS.run)),
-                "missed_gain": lambda: _in_gains(from_last(pl.col("hit_gain_run")) - pl.col("hit_gain_run"), rows),
-            }
-        ),
-        **{count.upto: since_start(count.run) for count in counts},
-        **{name: since_start(name) for name in k_at},
+        **{count.total: from_last(pl.col(count.upto)) for count in counts if count.total in wanted}
     )
-    of_groups = {count.total: from_last(pl.col(count.upto)) for count in counts if count.total in wanted}
-    blocks = blocks.with_columns(**of_groups)
-    if rows.starts is not None:
-        blocks = blocks.join(rows.starts.select("group", *START), on="group", how="left", maintain_order="left")
-        blocks = blocks.with_columns(
-            *((pl.col(count.upto) + pl.col(count.before)).alias(count.upto) for count in counts),
-            *(pl.col(count.in_all).alias(count.total) for count in _RUN),
-            *(pl.when(pl.col(n) > 0).then(pl.col(n) + pl.col(ROWS.before)).otherwise(0).alias(n) for n in k_at),
-        )
+    blocks = blocks if rows.starts is None else _continued(blocks, rows.starts, counts, k_at)
     if rows.has_unranked:
         blocks = blocks.with_columns(pl.when("retrieved").then(count.upto).alias(count.upto) for count in counts)
     running = running_columns(in_ranges=rows.starts is not None)
     return blocks.with_columns(**{name: column for name, column in running.items() if name in wanted})
+
+
+def _continued(
+    blocks: pl.LazyFrame, starts_of_ranges: pl.LazyFrame, counts: Sequence[CumulativeCount], k_at: Collection[str]
+) -> pl.LazyFrame:
+    """Add to the counts of a range of scores those of the better ranges of its group; see `START`."""
+    starts_of_groups = starts_of_ranges.select("group", *START)
+    blocks = blocks.join(starts_of_groups, on="group", how="left", maintain_order="left")
+    return blocks.with_columns(
+        *((pl.col(count.upto) + pl.col(count.before)).alias(count.upto) for count in counts),
+        *(pl.col(count.in_all).alias(count.total) for count in _RUN),
+        *(pl.when(pl.col(n) > 0).then(pl.col(n) + pl.col(ROWS.before)).otherwise(0).alias(n) for n in k_at),
+    )
 
 
 def needed_columns(columns: Collection[str], *, steps: bool, first: bool) -> set[str]:
@@ -134,15 +136,9 @@ def is_step(extra_sums: Sequence[str], *, first: bool) -> pl.Expr:
     return pl.any_horizontal(*has_some, "last", *(["first"] if first else []))
 
 
-def _block_sum(name: str, rows: Rows) -> pl.Expr:
-    """Return the sum over a block that is not cumulative down the ranking."""
-    block_sum = difference(f"{name}_run")
-    return _in_gains(block_sum, rows) if name in GAINS else block_sum
-
-
-def _in_gains(gain: pl.Expr, rows: Rows) -> pl.Expr:
-    """Return a sum of gains, which are in fixed point where they are fractional, in the caller's unit."""
-    return gain / pl.col("gain_unit") if rows.gains.fractional else gain
+def _in_gains(gain: pl.Expr, ranked: PackedRows) -> pl.Expr:
+    """Return a sum of gains from the units of the sort."""
+    return gain / ranked.units["gain"] if "gain" in ranked.units else gain
 
 
 def best_blocks(rows: Rows) -> pl.LazyFrame:
@@ -155,7 +151,7 @@ def best_blocks(rows: Rows) -> pl.LazyFrame:
         rows,
         frame=gains,
         request=replace(rows.request, policies={}),
-        key=SortKey(rows.gains.dtype, ascending=False, places=False, hits_first=False, drops=False),
+        key=SortKey(rows.gains.dtype, ascending=False, hits_first=False, drops=False),
         weights=Weights(None, fractional=False),
         gains=Weights(None, fractional=False),
         totals=[],

@@ -9,7 +9,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import flag, public, whole
 from frame_pr.frames.columns import by_name, has_keys, refuse_clash
-from frame_pr.frames.kinds import Frame
+from frame_pr.frames.kinds import Frame, lazily
 from frame_pr.functions.curves import curve_table
 from frame_pr.functions.evaluation import sorted_by
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
@@ -24,6 +24,7 @@ MOST_LEVELS = 10_001
 """Levels of recall. Each group has a row at each level, and 40 groups take 0.4 s with this many levels."""
 
 
+@lazily
 @public(REFUSED["average_curve"])
 def average_curve(
     frame: Frame,

@@ -11,7 +11,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import filling, is_whole, one_of, public, whole
 from frame_pr.frames.columns import by_name, has_keys, map_whole, refuse_clash, stacked
-from frame_pr.frames.kinds import Frame, kind_of
+from frame_pr.frames.kinds import Frame, kind_of, lazily
 from frame_pr.frames.messages import did_you_mean, nearest, shown, warn
 from frame_pr.functions.evaluation import metric_names, sorted_by
 from frame_pr.inputs.policies import Column, Columns, Policies
@@ -47,6 +47,7 @@ _UNPAIRED = (
 )
 
 
+@lazily
 @public()
 def compare(
     frame: Frame,
@@ -94,7 +95,7 @@ def compare(
         Scored rows; or, without `truth` and `score`, a frame of metrics, one row for each group and `system`, from
         `evaluate` or another tool. Never changed.
     metrics : str or list of str
-        Names of metrics, such as ``"precision@10"``; of a frame of metrics, its columns.
+        Names of metrics, such as "precision@10"; of a frame of metrics, its columns.
     truth : str or polars expression, optional
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : several names or polars expressions, optional

@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import filling, flag, one_of, public, real, whole
 from frame_pr.frames.columns import by_name, refuse_clash, stacked
-from frame_pr.frames.kinds import Frame
+from frame_pr.frames.kinds import Frame, lazily
 from frame_pr.frames.messages import shown, warn
 from frame_pr.functions.evaluation import metric_names
 from frame_pr.inputs.policies import Column, Columns, Policies
@@ -34,6 +34,7 @@ from frame_pr.statistics.unit_values import (
 )
 
 
+@lazily
 @public()
 def intervals(
     frame: Frame,
@@ -75,7 +76,7 @@ def intervals(
         Scored rows; or, without `truth` and `score`, a frame of metrics, one row for each group, from `evaluate` or
         another tool. Never changed.
     metrics : str or list of str
-        Names of metrics, such as ``"precision@10"``; of a frame of metrics, its columns.
+        Names of metrics, such as "precision@10"; of a frame of metrics, its columns.
     truth : str or polars expression, optional
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several; optional

@@ -10,7 +10,7 @@ import polars as pl
 
 from frame_pr.frames.arguments import filling, names_of, one_of, public, whole
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_missing
-from frame_pr.frames.kinds import Frame, kind_of
+from frame_pr.frames.kinds import Frame, kind_of, lazily
 from frame_pr.frames.messages import shown
 from frame_pr.functions.evaluation import means_for, metrics_of
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
@@ -26,6 +26,7 @@ from frame_pr.statistics.sampled_rows import bounds_of, refuse_policies, row_met
 from frame_pr.statistics.unit_values import UnitValues, keys_left, refuse_engine, unit_values_of
 
 
+@lazily
 @public(REFUSED["report"])
 def report(
     frame: Frame,

@@ -92,7 +92,7 @@ def _bounds(
     if data.is_empty():
         return pl.DataFrame(schema=schema)
     rows = sampled.rows
-    rows = replace(rows, key=replace(rows.key, drops=False, places=True), has_counts=True, groups=None)
+    rows = replace(rows, key=replace(rows.key, drops=False), has_counts=True, groups=None)
     systems, code = len(rows.key.score_dtypes), pl.col("group")
     dense = ((code // systems).rank("dense").cast(pl.Int64) - 1) * systems + code % systems
     data = data.with_columns(code=code, group=dense)
@@ -179,7 +179,7 @@ def replicates_of(
 
 def _metrics(rows: Rows, table: pl.DataFrame, plan: Plan) -> pl.DataFrame:
     """Compute the metrics of a plan for each group of a table."""
-    metrics = finalize(aggregate(replace(rows, frame=table.lazy()), plan), ["group"], plan)
+    metrics = finalize(aggregate(replace(rows, frame=table.lazy(), height=table.height), plan), ["group"], plan)
     return metrics.with_columns(pl.exclude("group").cast(pl.Float64)).collect()
 
 

@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 from samples import CUT_BLOCK, TEN
 
 import frame_pr as fp
-from frame_pr.inputs import equal_rows
+from frame_pr.ranking import sorting
 
 COLUMNS = ["threshold", "k", "tp", "fp", "fn", "tn", "precision", "recall", "recall_step", "interpolated_precision"]
 
@@ -154,7 +154,7 @@ def test_with_curve_is_the_curve_joined_to_the_rows():
 )
 def test_rows_have_the_figures_of_their_own_score(monkeypatch, policies, ascending, looked_at):
     # Rows without a score and rows that do not count have none.
-    monkeypatch.setattr(equal_rows, "_SAMPLES", (looked_at,))
+    monkeypatch.setattr(sorting, "_SAMPLES", (looked_at,))
     i = pl.int_range(120)
     data = pl.select(
         q=i * 7 % 4,

@@ -30,28 +30,17 @@ def test_the_two_zeros_are_one_score(dtype):
 
 
 @pytest.mark.parametrize("ascending", [False, True])
-@pytest.mark.parametrize(
-    ("numbers", "integer"), [(2**4, pl.Int64), (2**20, pl.Int128)], ids=["with numbers", "without numbers"]
-)
-def test_groups_and_scores_have_64_bits_if_they_fit_without_the_numbers_of_rows(numbers, integer, ascending):
-    key = SortKey(pl.Int64(), ascending=ascending, places=True, hits_first=False, drops=False)
+def test_groups_and_scores_have_64_bits_if_they_fit(ascending):
+    key = SortKey(pl.Int64(), ascending=ascending, hits_first=False, drops=False)
     rows = pl.DataFrame({"group": [7, 8, 8, 9], "score": [-5, 2**50, None, 3], "truth": [True, False, True, False]})
-    rows = rows.with_columns(number=pl.int_range(4) + numbers - 4)
-    narrow = key.narrowed(rows, numbers)
-    assert (narrow.layout.integer, narrow.layout.blocks) == (integer, pl.Int64)
-    packed = rows.select("number", "truth", key=narrow.pack(narrow.place_of_row()))
-    assert packed.schema["key"] == integer
-    restored = packed.select(number=narrow.number_of_row(), truth=narrow.truth() == 1)
-    assert restored.equals(rows.select("number", "truth"))
-    wide = rows.select("score", key=key.pack(key.place_of_row()))
-    of_scores = [
-        table.filter(rows["score"].is_not_null())
-        .with_columns(bits=layout.bits())
-        .select(layout.rank_key(), score=layout.score())
-        for layout, table in ((narrow, packed), (key, wide))
-    ]
-    assert of_scores[0].equals(of_scores[1])
-    assert of_scores[0]["score"].equals(rows["score"].drop_nulls())
+    narrow = key.fitted(rows.lazy())
+    assert (key.integer, narrow.integer) == (pl.Int128, pl.Int64)
+    tables = [rows.select("group", "score", "truth", key=layout.pack()) for layout in (key, narrow)]
+    for layout, table in zip((key, narrow), tables, strict=True):
+        restored = table.select(group=layout.group(), score=layout.score(unranked=True), truth=layout.truth() == 1)
+        assert restored.equals(rows)
+    rank_keys = [t.select(k.rank_key(unranked=True)) for k, t in zip((key, narrow), tables, strict=True)]
+    assert rank_keys[0].equals(rank_keys[1])
 
 
 @pytest.mark.parametrize(
@@ -62,7 +51,7 @@ def test_groups_and_scores_have_64_bits_if_they_fit_without_the_numbers_of_rows(
     ],
 )
 def test_codes_whose_difference_no_int64_holds_keep_their_order(scores: pl.Series) -> None:
-    key = SortKey(scores.dtype, ascending=False, places=False, hits_first=False, drops=False)
+    key = SortKey(scores.dtype, ascending=False, hits_first=False, drops=False)
     rows = pl.DataFrame({"group": 0, "score": scores, "truth": True})
-    packed = rows.with_columns(key=key.narrowed(rows).pack())
+    packed = rows.with_columns(key=key.fitted(rows.lazy()).pack())
     assert packed.sort("key")["score"].to_list() == sorted(scores, reverse=True)

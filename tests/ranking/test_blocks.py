@@ -6,11 +6,10 @@ import pytest
 from oracle import points
 from samples import SCORE_IDS, SCORES
 
-from frame_pr.inputs import equal_rows
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
 from frame_pr.ranking import sorting
-from frame_pr.ranking.block_numbers import numbered_rows, numbered_rows_lazily
+from frame_pr.ranking.block_numbers import numbered_rows
 from frame_pr.ranking.blocks import blocks_of
 
 INFINITY = math.inf
@@ -19,7 +18,7 @@ INFINITY = math.inf
 def table_of(rows: pl.DataFrame, **given) -> pl.DataFrame:
     """The blocks of canonical rows, whose groups are numbers already."""
     ranked, _ = rows_of(rows, request_of("truth", "score", None, None, {}))
-    return blocks_of(replace(ranked, frame=rows.lazy()), **given).collect()
+    return blocks_of(replace(ranked, frame=rows.lazy(), height=rows.height), **given).collect()
 
 
 @pytest.mark.parametrize(("dtype", "ascending"), SCORES, ids=SCORE_IDS)
@@ -91,47 +90,33 @@ def test_the_order_of_the_rows_does_not_matter():
         assert table_of(shuffled).equals(expected)
 
 
+def canonical(rows: pl.DataFrame, options: dict[str, object], *, drops: bool = False):
+    ranked, _ = rows_of(rows, request_of("truth", "score", None, None, options))
+    return replace(ranked, frame=rows.lazy(), height=rows.height, key=replace(ranked.key, drops=drops))
+
+
 @pytest.mark.parametrize("drops", [False, True])
 @pytest.mark.parametrize("ties", ["threshold", "optimistic", "pessimistic", "expected", "order"])
 def test_rows_that_are_counted_before_they_are_sorted_are_the_same_blocks(monkeypatch, ties, drops):
     # Two groups of three scores: six keys, or a dozen with their truths.
     number = pl.int_range(300)
     rows = pl.select(group=number % 2, score=number % 3, truth=number % 7 < 3, dropped=number % 5 == 0, tie=number)
-    ranked, _ = rows_of(rows, request_of("truth", "score", None, None, {"ties": ties}))
-    ranked = replace(ranked, small=False, frame=rows.lazy(), key=replace(ranked.key, drops=drops))
+    ranked = canonical(rows, {"ties": ties}, drops=drops)
     every_row = [False, True] if ties in ("optimistic", "pessimistic") else [False]
     sorted_whole = [blocks_of(ranked, each_row=each_row).collect() for each_row in every_row]
-    monkeypatch.setattr(equal_rows, "_SAMPLES", (100,))
+    monkeypatch.setattr(sorting, "_SAMPLES", (100,))
     for each_row, expected in zip(every_row, sorted_whole, strict=True):
-        found = blocks_of(ranked, each_row=each_row).collect()
-        assert found.equals(expected)
+        assert blocks_of(ranked, each_row=each_row).collect().equals(expected)
         assert len(expected) == 300 or not each_row
-
-
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize(("keys", "few"), [(1, True), (10, True), (500, False), (1000, False)])
-def test_rows_are_counted_first_where_few_keys_are_seen(monkeypatch, keys, few, weighted):
-    monkeypatch.setattr(equal_rows, "_SAMPLES", (100,))
-    sorted_rows = []
-    rank = sorting.Sort._ranked
-    monkeypatch.setattr(sorting.Sort, "_ranked", lambda *of: sorted_rows.append(len(of[1])) or rank(*of))
-    number = pl.int_range(1000)
-    rows = pl.select(group=0, score=number * 7 % keys, truth=number % 3 == 0, weight=number + 1)
-    options = {"weight": "weight"} if weighted else {}
-    ranked, _ = rows_of(rows, request_of("truth", "score", None, None, options))
-    ranked = replace(ranked, small=False, frame=rows.lazy(), key=replace(ranked.key, drops=False))
-    found = blocks_of(ranked).collect()
-    assert sorted_rows == [2 * min(keys, 500) if few else 1000]
-    expected = rows.group_by("score").agg(pl.col("weight").sum() if weighted else pl.len().cast(pl.Int64)).sort("score")
-    assert found.sort("threshold").select("threshold", "size").rows() == expected.rows()
 
 
 @pytest.mark.parametrize("unscored", ["drop", "unretrieved"])
 @pytest.mark.parametrize("widths_from", [0, 2**17])
+@pytest.mark.parametrize("samples", [100, 2**16])
 @pytest.mark.parametrize(
     "scores", [[0.3, 0.1, 0.2], [1e300, -0.0, 5e-324, 0.0], [1, 2**40], [-1, 2**58], [1, None], range(350)]
 )
-def test_rows_have_the_numbers_of_their_retrieved_blocks(monkeypatch, scores, widths_from, unscored):
+def test_rows_have_the_numbers_of_their_retrieved_blocks(monkeypatch, scores, samples, widths_from, unscored):
     number = pl.int_range(700)
     rows = pl.select(
         group=number * 7 % 2,
@@ -144,30 +129,10 @@ def test_rows_have_the_numbers_of_their_retrieved_blocks(monkeypatch, scores, wi
         retrieved &= ~pl.col("dropped")
     key = pl.struct("group", pl.col("score") * -1 + 0.0)
     number = pl.when(retrieved).then(pl.when(retrieved).then(key).rank("dense") - 1)
-    expected = rows.select(block_number=number)
-    ranked, _ = rows_of(rows, request_of("truth", "score", None, None, {"unscored": "unretrieved"}), numbered=True)
-    key = replace(ranked.key, drops=unscored == "drop")
-    ranked = replace(ranked, small=False, frame=rows.with_row_index("row").lazy(), key=key)
     monkeypatch.setattr(sorting, "_WIDTHS_FROM", widths_from)
-    sorts = []
-    pack = sorting.Sort._ranked
-    monkeypatch.setattr(sorting.Sort, "_ranked", lambda *of: sorts.append(len(of[1])) or pack(*of))
-    for looked_at in (100, 2**16):
-        monkeypatch.setattr(equal_rows, "_SAMPLES", (looked_at,))
-        blocks, numbers = numbered_rows(ranked, pl.LazyFrame.collect)
-        assert numbers.to_frame().equals(expected.cast(pl.UInt32))
-        if numbers.null_count() < len(numbers):
-            assert numbers.max() < len(blocks)
-        lazy_blocks, numbered = numbered_rows_lazily(ranked)
-        assert lazy_blocks.collect().equals(blocks)
-        assert (
-            numbered.select("row", "block_number")
-            .collect()
-            .equals(rows.with_row_index("row").select("row").hstack([numbers]))
-        )
-    few = len(scores) < 10
-    assert (sorts[0] < 100) == few
-    assert sorts[-1] == 700
+    monkeypatch.setattr(sorting, "_SAMPLES", (samples,))
+    _, numbers = numbered_rows(canonical(rows, {"unscored": "unretrieved"}, drops=unscored == "drop"))
+    assert numbers.to_list() == rows.select(number).to_series().to_list()
 
 
 FITTING = [
@@ -193,9 +158,23 @@ def test_keys_of_64_bits_are_the_same_blocks(monkeypatch, groups, scores, ascend
         truth=pl.col("number") % 3 == 0,
         dropped=pl.col("number") % 5 == 0,
     )
-    options = {"ascending": ascending, "unscored": "unretrieved"}
-    ranked, _ = rows_of(rows, request_of("truth", "score", None, None, options))
-    ranked = replace(ranked, small=False, frame=rows.lazy(), key=replace(ranked.key, drops=drops))
+    ranked = canonical(rows, {"ascending": ascending, "unscored": "unretrieved"}, drops=drops)
     wide = [blocks_of(ranked, steps=steps).collect() for steps in (False, True)]
     monkeypatch.setattr(sorting, "_WIDTHS_FROM", 0)
-    assert [blocks_of(ranked, steps=steps).collect().equals(wide[steps]) for steps in (False, True)] == [True, True]
+    assert all(blocks_of(ranked, steps=steps).collect().equals(wide[steps]) for steps in (False, True))
+
+
+@pytest.mark.parametrize("column", ["weight", "count"])
+@pytest.mark.parametrize("largest", [5, 2**23, 2**40])
+def test_small_and_large_numbers_stay_with_their_rows(column, largest):
+    number = pl.int_range(200)
+    rows = pl.select(score=number * 7 % 50, truth=number % 3 == 0, **{column: number * 31 % largest + 1})
+    blocks = table_of_options(rows, {column: column})
+    sums = rows.group_by("score").agg(size=pl.col(column).sum(), hits=(pl.col(column) * pl.col("truth")).sum())
+    expected = sums.sort("score", descending=True)
+    assert blocks.select("threshold", "size", "hits").rows() == expected.rows()
+
+
+def table_of_options(rows: pl.DataFrame, options: dict[str, object]) -> pl.DataFrame:
+    ranked, _ = rows_of(rows, request_of("truth", "score", None, None, options))
+    return blocks_of(ranked).collect()
