@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import polars as pl
+import polars.selectors as cs
 import pytest
 from compare import assert_same
 from kinds import KINDS, Kind
@@ -121,6 +122,37 @@ def test_a_method_is_the_function_and_leaves_the_frame_as_it_was(name: str):
     assert_same(result, call.on(pl.DataFrame.clone))
     assert frame.equals(call.frames[0])
     assert inspect.getdoc(getattr(frame.pr, name)) == inspect.getdoc(getattr(fp, name))
+
+
+# Patterns to `polars.col`, text that is hard to quote, and names of columns that the package makes on its way.
+ODD = ["^.*$", "*", "^[sr].*$", "", 'a"b`c', "a\0b"]
+OURS = ["group", "order", "weight", "block", "n", "first", "unit", "by0", "key0", "0", "cluster", "level", "row"]
+
+
+def renamed(call: Call, names: dict[str, str]) -> Call:
+    def new(value: Any) -> Any:
+        return (
+            list(map(new, value))
+            if isinstance(value, list)
+            else names.get(value, value)
+            if isinstance(value, str)
+            else value
+        )
+
+    frames = tuple(frame.rename(names, strict=False) for frame in call.frames)
+    return Call(call.function, frames, {name: new(value) for name, value in call.arguments.items()})
+
+
+@pytest.mark.parametrize("names", [ODD, OURS, OURS[6:]], ids=["patterns", "names of ours", "more names of ours"])
+@pytest.mark.parametrize("name", TABLE)
+def test_columns_may_have_any_name(name: str, names: list[str]):
+    call = TABLE[name]
+    columns = ["query", "relevant", "score", "other", "predicted", "document"]
+    new = dict(zip(columns, names, strict=False))
+    old = {name: column for column, name in new.items()}
+    result = renamed(call, new).on(pl.DataFrame.clone).rename(old, strict=False)
+    # Names of columns are values where systems are compared.
+    assert_same(result.with_columns(cs.string().replace(old)), call.on(pl.DataFrame.clone))
 
 
 # Rows in parts do not keep their order, which with_metrics returns.
