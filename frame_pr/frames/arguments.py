@@ -141,19 +141,16 @@ def check_keywords(
         raise TypeError(
             f"{caller} takes {names} by position; name the other arguments, as in {named}={shown(surplus[0])}"
         )
-    unset = [name for name in keywords if name not in (*by_position[: len(args)], *arguments, "frame", "self")]
+    always = {entry.option: entry.reason for entry in refusals if not (entry.values or entry.with_option)}
     for word in arguments:
         # Where other keywords are passed on, only a synonym of a required argument is unknown.
         if word in keywords or (others and meaning(word, missing) is None):
             continue
-        always = {entry.option: entry.reason for entry in refusals if not (entry.values or entry.with_option)}
-        if (argument := meaning(word, [*unset, *always])) in always:
-            raise TypeError(
-                f"unexpected keyword argument {shown(word)}; {caller} does not take {argument}=: {always[argument]}"
-            )
-        possible = [name for name in unset if name not in always]
-        hint = advice(word, possible) or f"{caller} takes {', '.join(possible)}"
-        raise TypeError(f"unexpected keyword argument {shown(word)}; {hint}")
+        text = f"unexpected keyword argument {shown(word)}; "
+        if (argument := meaning(word, keywords)) in always:
+            raise TypeError(f"{text}{caller} does not take {argument}=: {always[argument]}")
+        possible = [name for name in keywords if name not in ("frame", "self", *always)]
+        raise TypeError(text + (advice(word, possible) or f"{caller} takes {', '.join(possible)}"))
 
 
 def scalar(value: Any) -> Any:
