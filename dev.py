@@ -85,10 +85,7 @@ def fast(*arguments: str) -> None:
 def environment(*arguments: str) -> Path:
     """Make the environment of `fast` or `peers`, and run nothing in it."""
     if arguments == ("peers",):
-        python = install("peers")
-        # It requires older versions of nearly all its dependencies, and its metrics work with ours.
-        run(python, *PIP, "install", "--no-compile", "--no-deps", "recommenders==1.2.1")
-        return python
+        return install("peers")
     if len(arguments) != 1 or arguments[0] not in VERSIONS:
         raise SystemExit(f"which versions: {', '.join(VERSIONS)}?")
     if arguments[0] != "floor":
@@ -181,7 +178,7 @@ def package() -> None:
         run(tool(tools, "twine"), "--no-color", "check", "--strict", *map(str, built))
         run(tools, ".ci/package_contents.py", "dist")
         sdist, wheel = (next(path for path in built if path.name.endswith(end)) for end in (".tar.gz", ".whl"))
-        extras_of_wheel = ("", "[pandas]", "[pandas,plot]", "[spark]", "[dask]")
+        extras_of_wheel = ("", "[pandas,plot]", "[dask]")
         trials = [*((wheel, extras) for extras in extras_of_wheel), (sdist, ""), (ROOT, "")]
         for number, (source, extras) in enumerate(trials):
             print(f"== install {source.name}{extras}", flush=True)

@@ -7,9 +7,7 @@ from importlib.metadata import version
 LIBRARIES = ("pandas", "pyarrow", "matplotlib", "pyspark", "dask")
 EXTRAS = {
     "": [],
-    "[pandas]": ["pandas", "pyarrow"],
     "[pandas,plot]": ["pandas", "pyarrow", "matplotlib"],
-    "[spark]": ["pandas", "pyarrow", "pyspark"],
     "[dask]": ["pandas", "pyarrow", "dask"],
 }
 wanted = EXTRAS[sys.argv[1]]

@@ -158,14 +158,6 @@ def test_gains(gain):
             assert found[q][name] == near(float(2 * both - other)), (q, name)
 
 
-def test_where_gains_of_scikit_learn_differ():
-    with pytest.raises(ValueError, match="negative"):
-        metrics.ndcg_score([[1, -1, 0]], [[3, 2, 1]])
-    with pytest.raises(ValueError, match="more than 1 document"):
-        metrics.ndcg_score([[1]], [[3]])
-    assert metrics.ndcg_score([[0, 0]], [[2, 1]]) == 0
-
-
 def test_the_ranking_precision_of_one_positive():
     # label_ranking_average_precision_score takes tied rows together, as average_precision does.
     found = segments().with_columns(one=pl.col("truth") & (pl.col("truth").cum_sum().over("q") == 1))
@@ -245,22 +237,3 @@ def test_torchmetrics():
                 score, truth, min_specificity=1 - limit
             )
             assert ours[f"recall@fpr={limit}"] == pytest.approx(recall.item(), abs=1e-6), (q, limit)
-
-
-def test_where_torchmetrics_differs():
-    torch, classification = torchmetrics()
-    truth, score = torch.tensor([1, 0, 1, 0]), torch.tensor([400.0, 300.0, 200.0, 100.0])
-    data = pl.DataFrame({"truth": truth.tolist(), "score": score.tolist()})
-    # Scores outside [0, 1] go through a sigmoid, which makes all of these 1.
-    assert classification.binary_auroc(score, truth).item() == 0.5
-    assert data.pr.roc_auc("truth", "score").item() == 0.75
-    # Out of reach: recall 0 in both. The threshold is NaN at a precision, 1 at a specificity; here there is none.
-    truth, score = torch.tensor([0, 1, 0, 1, 1, 0]), torch.tensor([0.9, 0.8, 0.7, 0.6, 0.5, 0.4])
-    six = pl.DataFrame({"truth": truth.tolist(), "score": score.tolist()})
-    names = ["recall@precision=0.7", "threshold@precision=0.7", "recall@fpr=0", "threshold@fpr=0"]
-    assert six.pr.evaluate(names, "truth", "score").row(0) == (0, None, 0, None)
-    recall, threshold = classification.binary_recall_at_fixed_precision(score, truth, min_precision=0.7)
-    assert recall.item() == 0
-    assert math.isnan(threshold.item())
-    recall, threshold = classification.binary_sensitivity_at_specificity(score, truth, min_specificity=1.0)
-    assert (recall.item(), threshold.item()) == (0, 1)

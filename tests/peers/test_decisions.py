@@ -13,20 +13,6 @@ def classified(seed: int, rows: int = 400) -> pl.DataFrame:
     return pl.DataFrame({"t": truth, "s": score.round(2)})
 
 
-@pytest.mark.filterwarnings("ignore")  # lifelines, which it imports, uses what pandas deprecates
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_net_benefit_of_dcurves(seed):
-    # dcurves needs pandas 2, so it is not among the packages of the extra `peers`.
-    dcurves = pytest.importorskip("dcurves")
-    data, thresholds = classified(seed), [0.05, 0.1, 0.2, 0.35, 0.5, 0.8]
-    frame = data.with_columns(pl.col("t").cast(pl.Int64)).to_pandas()
-    table = pl.from_pandas(dcurves.dca(data=frame, outcome="t", modelnames=["s"], thresholds=thresholds))
-    ours = data.pr.evaluate([f"net_benefit@threshold={t:g}" for t in thresholds], "t", "s").row(0)
-    all_rows = data.with_columns(s=1.0).pr.evaluate([f"net_benefit@threshold={t:g}" for t in thresholds], "t", "s")
-    assert table.filter(model="s")["net_benefit"].to_list() == pytest.approx(ours, rel=1e-9)
-    assert table.filter(model="all")["net_benefit"].to_list() == pytest.approx(all_rows.row(0), rel=1e-9)
-
-
 def test_net_benefit_printed_by_dcurves():
     # What dcurves 1.1.7 gives for `classified(0)` at these thresholds, to six digits.
     printed = {0.05: 0.167237, 0.1: 0.141389, 0.2: 0.128750, 0.35: 0.107308, 0.5: 0.085, 0.8: 0.015}

@@ -138,39 +138,3 @@ def test_coco():
             assert math.isclose(value, coco(hits, count), rel_tol=0, abs_tol=1e-12), name
             compared += 1
     assert compared > 20
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_the_levels_of_coco(seed):
-    # Numbers of objects and hits with many levels that are reached exactly.
-    rng = np.random.default_rng(seed)
-    rows, expected = [], {}
-    for name, objects in enumerate([10, 20, 25, 50, 75, 100, 150, 200, 300, 7]):
-        hits = rng.random(int(objects * 1.5)) < rng.choice([0.4, 0.7, 0.95])
-        hits &= hits.cumsum() <= objects
-        rows.append(pl.DataFrame({"class": name, "hit": hits, "score": -np.arange(len(hits)), "objects": objects}))
-        expected[name] = coco(hits, objects)
-    frame = pl.concat(rows)
-    names = ["interpolated_average_precision_101/coco", "interpolated_average_precision_101"]
-    found = frame.pr.evaluate(names, "hit", "score", by="class", total_positives="objects", ties="order")
-    for name, value, _ in found.rows():
-        # It adds 2e-16 to every denominator.
-        assert math.isclose(value, expected[name], rel_tol=0, abs_tol=1e-12), name
-    assert any(abs(exact - expected[name]) > 1e-6 for name, _, exact in found.rows())
-
-
-def test_how_often_the_levels_of_coco_are_others():
-    levels = np.linspace(0, 1, 101)
-    rounded = [i for i in range(101) if Fraction(i, 100) < Fraction(levels[i]) and i / 100 < levels[i]]
-    assert rounded == [35, 41, 47, 57, 69, 70, 82, 83, 94, 95]
-    # Of 1 to 500 objects, those of which some number is exactly such a share: the multiples of 10.
-    assert [n for n in range(1, 501) if any(i * n % 100 == 0 for i in rounded)] == list(range(10, 501, 10))
-
-
-def test_recall_levels_of_coco_in_floats():
-    # 57 hits first, of 100 objects: the levels 0 to .57. np.linspace(0, 1, 101)[57] is .5700000000000001.
-    assert 57 in coco_loses(100, 57)
-    frame = pl.DataFrame({"hit": [1] * 57, "score": range(57, 0, -1), "objects": 100})
-    found = frame.pr.interpolated_average_precision("hit", "score", points=101, total_positives="objects").item()
-    assert found == near(Fraction(58, 101))
-    assert coco(np.ones(57, dtype=bool), 100) == near(Fraction(57, 101))

@@ -2,7 +2,6 @@
 
 import math
 import warnings
-from functools import partial
 
 import numpy as np
 import polars as pl
@@ -151,15 +150,6 @@ def test_the_preset_in_one_call_on_files(tmp_path):
         assert mean["mean_average_precision"] == near(found[measures.AP])
         assert mean["mean_ndcg@10"] == near(found[measures.nDCG @ 10])
         assert mean["mean_bpref"] == near(found[measures.Bpref])
-
-
-def test_negative_grades_are_refused():
-    run = pl.DataFrame({"query": "q", "document": ["a", "b"], "score": [2.0, 1.0]})
-    judgments = pl.DataFrame({"query": "q", "document": ["a", "b"], "relevance": [-1, 2]})
-    # 2 / log2(3) over 2 / log2(2)
-    assert figures(joined(run, judgments), ["ndcg"], gain=GAIN)["ndcg"].item() == near(1 / math.log2(3))
-    with pytest.raises(ValueError, match="gains are >= 0"):
-        figures(joined(run, judgments), ["ndcg"], gain="relevance")
 
 
 # ir_measures --------------------------------------------------------------------------------------------------------
@@ -317,18 +307,6 @@ def test_bpref_of_ranx():
     assert compared > 40
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_a_query_without_relevant_documents_stops_bpref_of_ranx():
-    # Its loop divides by 0 there, stops without an error, and leaves 0 for the queries behind it. (One thread up to 9.)
-    ranx = pytest.importorskip("ranx")
-    grades = {f"q{i:02}": {"a": 0 if i == 3 else 1, "b": 0, "c": 1} for i in range(9)}
-    grades["q03"]["c"] = 0
-    run = {query: {"a": 3.0, "b": 2.0, "c": 1.0} for query in grades}
-    values = ranx.evaluate(ranx.Qrels(grades), ranx.Run(run), "bpref", return_mean=False)
-    # P = 2, and one negative above the second of them: (1 + 0) / 2.
-    assert list(values) == [near(0.5)] * 3 + [0] * 6
-
-
 # torchmetrics -------------------------------------------------------------------------------------------------------
 
 
@@ -377,34 +355,3 @@ def test_torchmetrics():
             measured = theirs(score, "grade", lambda s, t, k=k: retrieval.retrieval_normalized_dcg(s, t, top_k=k))
             ours = data.pr.evaluate(name, relevant, score, gain="grade", **given)
             assert_equal(ours, measured, {name: "value"}, tolerance=1e-6)
-
-
-def test_where_torchmetrics_differs():
-    torch = pytest.importorskip("torch")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        retrieval = pytest.importorskip("torchmetrics.functional.retrieval")
-    # A hit that scores 0 or less is none for some, and for others it is.
-    score, truth = torch.tensor([-1.0, -2.0]), torch.tensor([1, 0])
-    data = pl.DataFrame({"truth": [1, 0], "score": [-1.0, -2.0]})
-    names = ["average_precision", "precision@1", "recall@1", "reciprocal_rank", "success@1", "r_precision", "ndcg"]
-    assert data.pr.evaluate(names, "truth", "score").row(0) == (1,) * 7
-    lost = [retrieval.retrieval_average_precision, retrieval.retrieval_reciprocal_rank]
-    lost += [partial(measure, top_k=1) for measure in (retrieval.retrieval_precision, retrieval.retrieval_recall)]
-    assert [measure(score, truth).item() for measure in lost] == [0] * 4
-    assert [measure(score + 3, truth).item() for measure in lost] == [1] * 4
-    kept = [retrieval.retrieval_hit_rate, retrieval.retrieval_r_precision, retrieval.retrieval_normalized_dcg]
-    assert [measure(score, truth).item() for measure in kept] == [1] * 3
-    # Tied rows stand in the order of the sort, not in the mean over orders: (1 + 1/2) / 2.
-    pair = pl.DataFrame({"truth": [1, 0], "score": [0.5, 0.5]})
-    values = {
-        retrieval.retrieval_reciprocal_rank(torch.tensor([0.5, 0.5]), torch.tensor(order)).item()
-        for order in ([1, 0], [0, 1])
-    }
-    assert values == {1, 0.5}
-    assert pair.pr.reciprocal_rank("truth", "score").item() == 0.75
-    # Gains below 0 are taken.
-    gains = torch.tensor([1, -1, 3])
-    assert retrieval.retrieval_normalized_dcg(torch.tensor([3.0, 2.0, 1.0]), gains).item() == pytest.approx(
-        0.597, abs=1e-3
-    )
