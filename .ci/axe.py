@@ -18,9 +18,14 @@ from pathlib import Path
 
 AXE = "axe-core@4.14.1"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-NARROW = ["index.html", "for/fraud.html", "words.html", "numbers.html", "search.html?q=roc+auc"]
-WIDE = [*NARROW, "tutorial.html", "metrics.html", "reference.html", "api/frame_pr.plot.html", "gallery.html"]
-WIDE += ["reports.html"]
+NARROW = [
+    "index.html",
+    "fraud-and-imbalanced-data.html",
+    "glossary.html",
+    "metric-definitions.html",
+    "search.html?q=roc+auc",
+]
+WIDE = [*NARROW, "tutorial.html", "metric-names.html", "reference.html", "api/frame_pr.plot.html", "gallery.html"]
 # Runs once the page has had time to show what it searched for, and leaves what it found in the page. Without
 # transitions, because a colour half-way is no colour of the page.
 RUN = """

@@ -46,7 +46,7 @@ def evaluate(
     frame : polars DataFrame or LazyFrame, pandas DataFrame
         Scored rows, one row per item. The frame is not changed.
     metrics : str or list of str, or dict of new name and metric
-        Names of metrics, such as "precision@10". The list of metrics in the docs has all names.
+        Names of metrics, such as ``"precision@10"``. The list of metrics in the docs has all names.
     truth : str or polars expression
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several
@@ -191,7 +191,7 @@ def with_metrics(
     frame : polars DataFrame or LazyFrame, pandas DataFrame
         Scored rows, one row per item. The frame is not changed.
     metrics : str or list of str, or dict of new name and metric
-        Names of metrics, such as "precision@10". The list of metrics in the docs has all names.
+        Names of metrics, such as ``"precision@10"``. The list of metrics in the docs has all names.
     truth : str or polars expression
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression

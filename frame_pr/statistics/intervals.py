@@ -76,7 +76,7 @@ def intervals(
         Scored rows; or, without `truth` and `score`, a frame of metrics, one row for each group, from `evaluate` or
         another tool. Never changed.
     metrics : str or list of str
-        Names of metrics, such as "precision@10"; of a frame of metrics, its columns.
+        Names of metrics, such as ``"precision@10"``; of a frame of metrics, its columns.
     truth : str or polars expression, optional
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
     score : str or polars expression, or several; optional
