@@ -71,8 +71,8 @@ def column_names(argument: str, value: Any) -> list[Any]:
     for name in names:
         if isinstance(name, pl.Expr):
             raise TypeError(f"{argument} takes names of columns; got {shown(name)}: with_columns(...) gives it a name")
-        if names.count(name) > 1:
-            raise ValueError(f"{argument} gives column {shown(name)} twice")
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"{argument} gives column {shown(repeated[0])} twice")
     return names
 
 

@@ -10,8 +10,9 @@ import polars as pl
 
 from frame_pr.frames.arguments import refuse_set, several
 from frame_pr.frames.columns import by_name
-from frame_pr.frames.messages import examples, pluralize, shown
+from frame_pr.frames.messages import examples, pluralize, shown, warn
 
+_FEW = 3  # Rows from which on labels without one in common are no coincidence.
 TEXTS = (pl.String, pl.Categorical, pl.Enum)
 """Text dtypes of labels."""
 
@@ -344,6 +345,22 @@ def refuse_unknown_labels(argument: str, name: str, column: pl.Series, classes: 
         raise ValueError(
             f"{argument} column {shown(name)} has labels that are no class: {few}; name these classes, too, or drop "
             "the rows"
+        )
+
+
+def warn_of_no_common_label(truth: str, prediction: str, truths: pl.Series, predictions: pl.Series) -> None:
+    """Warn if no predicted label is a label of the truth, as "cat" and "CAT"."""
+    actual, predicted = (
+        column.to_frame().select(label_value(column.name, column.dtype)).to_series().drop_nulls().unique().sort()
+        for column in (truths, predictions)
+    )
+    # In a few rows, or if one class is always predicted as another, all predictions may be wrong.
+    differ_in_case = {str(label).lower() for label in actual} & {str(label).lower() for label in predicted}
+    may_be_wrong = len(truths) < _FEW or max(len(actual), len(predicted)) < 2
+    if not {*actual} & {*predicted} and (differ_in_case or (len(actual) and len(predicted) and not may_be_wrong)):
+        warn(
+            f"prediction: column {shown(prediction)} and truth column {shown(truth)} have no label in common, they "
+            f"hold {examples(predicted)} and {examples(actual)}; write labels in the same way in both"
         )
 
 

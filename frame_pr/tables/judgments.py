@@ -9,11 +9,9 @@ from typing import Any
 import polars as pl
 
 from frame_pr.frames.arguments import public
-from frame_pr.frames.columns import by_name, column_names, listed, map_whole, refuse_missing
+from frame_pr.frames.columns import by_name, column_names, map_whole, refuse_missing, refuse_repeats
 from frame_pr.frames.kinds import Frame, FrameKind, find_kind, path_advice, read_stream
 from frame_pr.frames.messages import examples, kind_of_value, pluralize, shown, warn
-
-_EXAMPLES = 3  # Keys shown in an error.
 
 
 @public()
@@ -98,12 +96,9 @@ def join_judgments(
     │ q     ┆ 0.25              │
     └───────┴───────────────────┘
     """
-    keys, runs = listed("on", on), [] if by is None else column_names("by", by)
-    if not keys or any(isinstance(key, pl.Expr) for key in keys) or len(set(keys)) < len(keys):
-        raise ValueError(f"on takes the names of columns that both frames have, each once; got {shown(on)}")
-    if both := [name for name in runs if name in keys]:
-        raise ValueError(f"by tells runs apart, and on names a document; column {shown(both[0])} is in both")
+    keys, runs = column_names("on", on), [] if by is None else column_names("by", by)
     groups = [] if drop_unjudged is None else column_names("drop_unjudged", drop_unjudged)
+    refuse_repeats([*(("on", name) for name in keys), *(("by", name) for name in runs)])
     if others := [name for name in groups if name not in keys]:
         raise ValueError(f"drop_unjudged: column {shown(others[0])} is not in on; give columns that on= names, too")
     run, judgments = read_stream(run), read_stream(judgments)
@@ -116,11 +111,10 @@ def join_judgments(
     refuse_missing(runs, left.columns, "run", "by")
     refuse_missing(keys, left.columns, "run", "on")
     refuse_missing(keys, right.columns, "judgments", "on")
-    if both := [name for name in runs if name in right.columns]:
-        raise ValueError(f"by names columns of the run alone, and the judgments have {shown(both[0])}: name it in on=")
     if both := [name for name in left.columns if name in right.columns and name not in keys]:
         raise ValueError(
-            f"run and judgments both have a column {examples(both)} that is not in on: rename or drop it in one of them"
+            f"run and judgments both have a column {examples(both)} that is not in on: rename or drop it in one of "
+            "them, or name it in on="
         )
     joined: Frame = left.give_joined(right, _join(left, right, keys, runs, groups), keys, runs)
     return joined
@@ -199,10 +193,9 @@ def _refuse_types(on: dict[str, str], run: pl.Schema, judgments: pl.Schema) -> N
 
 def _refuse_repeats(frame: pl.DataFrame, side: str, keys: dict[str, str]) -> pl.DataFrame:
     """Return the frame, and raise if a key occurs twice in it. `side`: whether it is the run or the judgments."""
-    repeated = frame.select(*keys).filter(frame.select(*keys).is_duplicated())
-    if repeated.height:
+    if (repeated := frame.select(*keys).filter(frame.select(*keys).is_duplicated())).height:
         counts = repeated.group_by(list(keys), maintain_order=True).len(name="times").rows()
-        few = ", ".join(f"{shown(tuple(key))} {n} times" for *key, n in counts[:_EXAMPLES])
+        few = ", ".join(f"{shown(tuple(key))} {times} times" for *key, times in counts[:3])
         names = ", ".join(keys.values())
         values = pluralize(len(counts), f"value of ({names}) stands", f"values of ({names}) stand")
         advice = ", or of several runs name the column that tells them apart, by=" if side == "run" else ""

@@ -4,40 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import polars as pl
 
 from frame_pr.frames.arguments import one_of, public
-from frame_pr.frames.columns import by_name, column_name, column_names, refuse_carried_as, refuse_repeats
+from frame_pr.frames.columns import column_name, column_names
 from frame_pr.frames.kinds import Frame, kind_of
-from frame_pr.frames.messages import pluralize, shown, warn
+from frame_pr.frames.messages import pluralize, shown
 from frame_pr.inputs.values import type_of
+from frame_pr.tables.named_columns import NamedColumns, checked, read_columns
 
-_MANY = 10_000
-"""From this many lists on, the streaming engine takes two thirds of the time. With several systems, whose lists are
-sorted, it takes a third more."""
-_LABELS = (
-    "explode_lists takes lists of items, the relevant and the ranked ones; for lists of labels and of their scores, "
-    "use frame.explode({truth}, {score})"
-)
 _EMPTY = "drop these rows, or fill them with empty lists"
-
-
-class _Lists(NamedTuple):
-    """The caller's names of the columns. The tables below call them `truth`, `ranked0`, `scores0`, `by0` and so on."""
-
-    truth: str
-    ranked: list[Any]
-    scores: list[Any]
-    by: list[Any]
-
-    def internal_columns(self) -> dict[str, tuple[str, Any]]:
-        """Return our name of each column, with the argument and the caller's name."""
-        named = {"truth": ("truth", self.truth)}
-        for argument, names in (("ranked", self.ranked), ("scores", self.scores), ("by", self.by)):
-            named |= {f"{argument}{i}": (argument, name) for i, name in enumerate(names)}
-        return named
 
 
 @public()
@@ -48,6 +26,7 @@ def explode_lists(
     *,
     by: str | Sequence[str],
     scores: str | Sequence[str] | None = None,
+    gain: str | None = None,
     duplicates: Literal["raise", "miss", "drop"] = "raise",
 ) -> Frame:
     """Turn lists of ranked and of relevant items into scored rows, one row per item.
@@ -70,6 +49,9 @@ def explode_lists(
     scores : str or list of str, optional
         A column of lists of scores for each column of `ranked`. Without it, the first item of a list scores -1, the
         second -2, and so on.
+    gain : str, optional
+        A column of lists of gains, such as ratings, one for each item of `truth`. The result has them as `gain`, with 0
+        for all other items, and `gain="gain"` reads them in ndcg and others.
     duplicates : "raise", "miss" or "drop"
         Rule for an item that occurs twice in a list. "raise", the default: an error names it. "miss": the second
         occurrence keeps its rank and is a miss. "drop": the second occurrence is left out, and the items below it move
@@ -79,20 +61,21 @@ def explode_lists(
     -------
     Frame of the same kind
         The frame's other columns, `system` if there are several, `item`, `score` (Int64, or that of `scores`; null
-        where the list lacks the item) and `truth` (Boolean). The rows of the frame in their order, each with its list,
+        where the list lacks the item), `truth` (Boolean), and `gain` if given. The rows of the frame in their order,
+        each with its list,
         and behind it the items that the list lacks. On pandas the index is new.
 
     Raises
     ------
     ValueError
-        A list is null or holds a null; an item stands twice in one; `scores` has other lengths; two rows have one name;
-        a column is missing, or named like one of the result.
+        A list is null or holds a null; an item stands twice in one; `scores` or `gain` has other lengths; two rows have
+        one name; a column is missing, or named like one of the result.
     TypeError
         A column holds no lists, or lists of another type than the relevant items.
 
     See Also
     --------
-    evaluate, success_at_k, join_judgments
+    evaluate, join_judgments
 
     Examples
     --------
@@ -117,130 +100,106 @@ def explode_lists(
     >>> rows.pr.evaluate(["precision@2", "recall@2"], "truth", "score", **call).rows()
     [('a', 0.5, 0.5), ('b', 0.5, 1.0)]
     """
-    scored = [] if scores is None else column_names("scores", scores)
-    lists = _Lists(column_name("truth", truth), column_names("ranked", ranked), scored, column_names("by", by))
     one_of("duplicates", duplicates, ("raise", "miss", "drop"))
-    if lists.scores and len(lists.scores) != len(lists.ranked):
+    # Our names are `truth`, `gain`, `ranked0`, `scores0`, `by0` and so on.
+    columns: dict[str, tuple[str, Any]] = {"truth": ("truth", column_name("truth", truth))}
+    columns |= {} if gain is None else {"gain": ("gain", column_name("gain", gain))}
+    for argument, value in (("ranked", ranked), ("scores", scores), ("by", by)):
+        names = [] if value is None and argument == "scores" else column_names(argument, value)
+        columns |= {f"{argument}{i}": (argument, name) for i, name in enumerate(names)}
+    systems, scored = ([name for role, name in columns.values() if role == each] for each in ("ranked", "scores"))
+    if scored and len(scored) != len(systems):
         raise ValueError(
-            f"scores names {pluralize(len(lists.scores), 'column', 'columns')} for {len(lists.ranked)} of ranked: "
-            "give one for each"
+            f"scores names {pluralize(len(scored), 'column', 'columns')} for {len(systems)} of ranked: one for each"
         )
-    kind, columns = kind_of(frame), lists.internal_columns()
-    for argument, name in columns.values():
-        kind.refuse_missing([name], argument)
-    refuse_repeats(columns.values())
-    new = [*(["system"] if not isinstance(ranked, str) else []), "item", "score", "truth"]
-    carried = [name for name in kind.columns if name not in (lists.truth, *lists.ranked, *lists.scores)]
-    refuse_carried_as(new, carried)
-    source = kind.read([name for _, name in columns.values()])
-    source = source.select(by_name(name).alias(internal) for internal, (_, name) in columns.items())
-    source = _with_lists(source, lists, expressions=kind.takes_expressions)
-    check = partial(_validate_lists, lists=lists, repeats=duplicates != "raise")
-    if kind.height is None:
-        source = source.map_batches(check, schema=source.collect_schema()).cache()
-    else:
-        source = check(source.collect()).lazy()
-    table = _rows_of(source.with_row_index("row"), lists, duplicates).select("row", *new)
-    if kind.height is not None and kind.height >= _MANY and len(lists.ranked) == 1:
-        table = table.collect(engine="auto").lazy()
-    return kind.spread(table, carried, new)
+    new = ["item", "score", "truth", *([] if gain is None else ["gain"])]
+    new = new if isinstance(ranked, str) else ["system", *new]
+    kind = kind_of(frame)
+    source, carried = read_columns(kind, columns, new)
+    check = partial(_validate_lists, columns=columns, repeats=duplicates != "raise")
+    source = checked(kind, _with_lists(source, columns), check)
+    table = _rows_of(source.with_row_index("row"), list(map(str, systems)), duplicates)
+    return kind.spread(table.select("row", *new), carried, new)
 
 
-def _with_lists(source: pl.LazyFrame, lists: _Lists, *, expressions: bool) -> pl.LazyFrame:
-    """Return the rows with all lists as List, those of items with one dtype. `expressions`: for advice in an error."""
+def _with_lists(source: pl.LazyFrame, columns: NamedColumns) -> pl.LazyFrame:
+    """Return the rows with all lists as List, those of items with one dtype."""
     schema = source.collect_schema()
     items: dict[str, pl.DataType] = {}
-    for internal, (argument, name) in lists.internal_columns().items():
-        dtype = schema[internal]
+    for ours, (argument, name) in columns.items():
+        dtype = schema[ours]
         if argument == "by":
             continue
         if not isinstance(dtype, (pl.List, pl.Array)):
             advice = "; split texts before the call, with str.split" if dtype == pl.String else ""
             raise TypeError(f"{argument} column {shown(name)} is {type_of(dtype)}: it must hold lists{advice}")
-        if isinstance(dtype, pl.Array):
-            source = source.with_columns(pl.col(internal).arr.to_list())
         inner: Any = dtype.inner
-        if argument == "scores" and not (inner.is_numeric() or inner == pl.Null):
-            raise TypeError(f"scores column {shown(name)} holds lists of {type_of(inner)}: make numbers of them")
-        if argument != "scores" and inner != pl.Null:  # Null: all lists are empty, and the dtype says nothing.
+        if argument in ("scores", "gain") and not (inner.is_numeric() or inner == pl.Null):
+            raise TypeError(f"{argument} column {shown(name)} holds lists of {type_of(inner)}: make numbers of them")
+        if argument in ("truth", "ranked") and inner != pl.Null:  # Null: all lists are empty.
             items[name] = inner
-    first = next(iter(items), "")
-    for name, dtype in items.items():
-        if dtype != items[first]:
-            lists_of = f"{shown(first)} holds lists of {type_of(items[first])}, and {shown(name)} of {type_of(dtype)}"
-            if items[first] == pl.Boolean or dtype.is_float():
-                raise TypeError(f"{lists_of}: {_LABELS.format(truth=shown(first), score=shown(name))}")
-            wanted = pl.String() if items[first] == pl.String else dtype
-            cast = f"pl.col({shown(name if wanted != dtype else first)}).cast(pl.List(pl.{wanted}))"
-            advice = f"such as {cast}" if expressions else "by making all items text"
-            raise TypeError(f"{lists_of}: cast one of them, {advice}, or no item is ever found")
-    item_dtype = items[first] if items else pl.String()
-    return source.with_columns(pl.col("truth", "^ranked[0-9]+$").cast(pl.List(item_dtype)))
+    (first, dtype), *others = items.items() if items else [("", pl.String())]
+    for name, other in others:
+        if other != dtype:
+            raise TypeError(
+                f"{shown(first)} holds lists of {type_of(dtype)}, and {shown(name)} of {type_of(other)}: cast one of "
+                "them to the type of the other, or no item is ever found; lists of labels and of their scores need "
+                f"frame.explode({shown(first)}, {shown(name)})"
+            )
+    arrays = [ours for ours in columns if isinstance(schema[ours], pl.Array)]
+    source = source.with_columns(pl.col(arrays).arr.to_list()) if arrays else source
+    return source.with_columns(pl.col("truth", "^ranked[0-9]+$").cast(pl.List(dtype)))
 
 
-def _validate_lists(data: pl.DataFrame, lists: _Lists, *, repeats: bool) -> pl.DataFrame:
+def _validate_lists(data: pl.DataFrame, columns: NamedColumns, *, repeats: bool) -> pl.DataFrame:
     """Return the rows, and raise if a list is missing or a key occurs twice. `repeats`: whether items may repeat."""
-    for internal, (argument, name) in lists.internal_columns().items():
-        if argument == "by":
-            continue
+    lists = {ours: (argument, name) for ours, (argument, name) in columns.items() if argument != "by"}
+    for ours, (argument, name) in lists.items():
         column = f"{argument} column {shown(name)}"
-        if missing := data[internal].null_count():
+        if missing := data[ours].null_count():
             raise ValueError(f"{column} has {missing} null of {pluralize(data.height, 'list', 'lists')}: {_EMPTY}")
-        if argument != "scores" and (nulls := _exploded(data[internal]).null_count()):
+        nulls = 0 if argument == "scores" else data[ours].explode(empty_as_null=False, keep_nulls=False).null_count()
+        if nulls:
             raise ValueError(
                 f"{column} has {pluralize(nulls, 'null', 'nulls')} inside its lists: take them out, {_EMPTY}"
             )
-    keys = [f"by{i}" for i in range(len(lists.by))]
-    if (again := data.select(keys).is_duplicated()).any():
-        key = data.filter(again).select(keys).row(0)
+        items = "truth" if argument == "gain" else ours.replace("scores", "ranked")
+        if other := int((data[ours].list.len() != data[items].list.len()).sum()):
+            raise ValueError(
+                f"{column} has lists of other lengths than {shown(columns[items][1])} in "
+                f"{pluralize(other, 'row', 'rows')}: one number for each item"
+            )
+    keys = data.select("^by[0-9]+$")
+    if (again := keys.is_duplicated()).any():
         raise ValueError(
-            f"by names {shown(key if len(key) > 1 else key[0])} in more than one row, and their lists would be one "
-            "ranking: name another column, too, such as the visit"
+            f"by names {_key(keys.filter(again))} in more than one row, and their lists would be one ranking: name "
+            "another column, too, such as the visit"
         )
-    for i, name in enumerate(lists.ranked):
-        ranked = data[f"ranked{i}"]
-        if lists.scores and (other := int((ranked.list.len() != data[f"scores{i}"].list.len()).sum())):
+    for ours, (argument, name) in lists.items():
+        ranked = data[ours]
+        if argument == "ranked" and not repeats and (twice := ranked.list.n_unique() < ranked.list.len()).any():
+            first = ranked.filter(twice).head(1).explode(empty_as_null=False, keep_nulls=False)
             raise ValueError(
-                f"scores column {shown(lists.scores[i])} has lists of other lengths than {shown(name)} in "
-                f"{pluralize(other, 'row', 'rows')}: one score for each item"
+                f"ranked column {shown(name)} has {shown(first.filter(~first.is_first_distinct())[0])} twice at "
+                f"{_key(keys.filter(twice))} ({pluralize(int(twice.sum()), 'such list', 'such lists')}): "
+                "duplicates='miss' counts the second as a miss, duplicates='drop' leaves it out"
             )
-        if not repeats and (twice := ranked.list.n_unique() < ranked.list.len()).any():
-            key = data.filter(twice).select(keys).row(0)
-            items = ranked.filter(twice).head(1).explode(empty_as_null=False)
-            item = items.filter(~items.is_first_distinct())[0]
-            raise ValueError(
-                f"ranked column {shown(name)} has {shown(item)} twice at {shown(key if len(key) > 1 else key[0])} "
-                f"({pluralize(int(twice.sum()), 'such list', 'such lists')}): duplicates='miss' counts the second as a "
-                "miss, duplicates='drop' leaves it out"
-            )
-        _warn_of_labels(data, i, lists)
     return data
 
 
-def _warn_of_labels(data: pl.DataFrame, system: int, lists: _Lists) -> None:
-    """Warn about lists that hold labels: repeated 0 and 1, as many as the ranked list has items."""
-    truth, ranked = data["truth"], data[f"ranked{system}"]
-    labels, items = (_exploded(column) for column in (truth, ranked))
-    if not (labels.dtype.is_integer() and (truth.list.len() == ranked.list.len()).all()):
-        return
-    repeated = (truth.list.n_unique() < truth.list.len()).any()
-    if repeated and labels.is_in([0, 1]).all() and not items.is_in([0, 1]).all():
-        name = lists.ranked[system]
-        warn(
-            f"truth: column {shown(lists.truth)} holds lists of 0 and 1, as long as those of column {shown(name)}, "
-            f"which look like labels; {_LABELS.format(truth=shown(lists.truth), score=shown(name))}"
-        )
+def _key(keys: pl.DataFrame) -> str:
+    """Format the first of these keys."""
+    key = keys.row(0)
+    return shown(key if len(key) > 1 else key[0])
 
 
-def _exploded(lists: pl.Series) -> pl.Series:
-    return lists.explode(empty_as_null=False, keep_nulls=False)
-
-
-def _rows_of(rows: pl.LazyFrame, lists: _Lists, duplicates: str) -> pl.LazyFrame:
+def _rows_of(rows: pl.LazyFrame, systems: Sequence[str], duplicates: str) -> pl.LazyFrame:
     """Return `row` and the new columns. Lists are put in order before they are exploded: they are fewer than items."""
+    columns = rows.collect_schema().names()
+    has_scores, has_gains = "scores0" in columns, "gain" in columns
     parts = []
-    for i in range(len(lists.ranked)):
-        scores = [pl.col(f"scores{i}").alias("score")] if lists.scores else []
+    for i in range(len(systems)):
+        scores = [pl.col(f"scores{i}").alias("score")] if has_scores else []
         parts.append(rows.select("row", "truth", *scores, ranked=f"ranked{i}", system=pl.lit(i, dtype=pl.UInt32)))
     table = pl.concat(parts, how="vertical_relaxed")
     table = table.sort("row", maintain_order=True) if len(parts) > 1 else table
@@ -248,7 +207,7 @@ def _rows_of(rows: pl.LazyFrame, lists: _Lists, duplicates: str) -> pl.LazyFrame
     # Items once, the relevant ones that are not in the ranked list at the end.
     once = ranked.list.concat("truth").list.unique(maintain_order=True)
     length, distinct = ranked.list.len(), ranked.list.n_unique()
-    if duplicates == "drop" and not lists.scores:
+    if duplicates == "drop" and not has_scores:
         length = distinct
     elif duplicates != "raise":
         once = ranked.list.concat(once.list.slice(distinct))
@@ -259,13 +218,18 @@ def _rows_of(rows: pl.LazyFrame, lists: _Lists, duplicates: str) -> pl.LazyFrame
     # A search in a short list takes a fraction of the time of a join of all items.
     relevant = item.is_in("truth").fill_null(False)
     first = pl.struct("row", "system", "item").is_first_distinct()
-    if lists.scores:
+    if has_scores:
         score = pl.col("score").list.get(pl.col("place"), null_on_oob=True)
         table = table.filter(first) if duplicates == "drop" else table
-    names = pl.lit(pl.Series(list(map(str, lists.ranked)), dtype=pl.String))
-    return table.select(
+    table = table.select(
         *("row", "item"),
         score=pl.when(pl.col("place") < pl.col("length")).then(score),
         truth=relevant & first if duplicates == "miss" else relevant,
-        system=names.gather(pl.col("system")),
+        system=pl.lit(pl.Series(systems, dtype=pl.String)).gather(pl.col("system")),
     )
+    if has_gains:
+        gains = rows.select("row", "gain", item="truth").explode("item", "gain", empty_as_null=False, keep_nulls=False)
+        gains = gains.unique(["row", "item"], keep="first", maintain_order=True)
+        table = table.join(gains, on=["row", "item"], how="left", maintain_order="left")
+        table = table.with_columns(gain=pl.when("truth").then("gain").otherwise(0))
+    return table

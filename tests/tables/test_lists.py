@@ -1,12 +1,10 @@
 """Lists become rows, whose figures are those that others compute from lists."""
 
-from datetime import date
 from fractions import Fraction
 
-import pandas as pd
 import polars as pl
 import pytest
-from compare import assert_same, near
+from compare import near
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -39,17 +37,6 @@ def test_known_figures(duplicates, b):
     assert figures["user"].to_list() == ["a", "b", "c", "d", "e"]
     for row, known in zip(figures.drop("user").fill_nan(None).rows(), [A, b, NONE, LOST, NONE], strict=True):
         assert list(row) == [near(one) for one in known]
-
-
-def test_many_lists_are_as_a_few(monkeypatch):
-    users = USERS.with_columns(popular=pl.lit([1, 2]))
-
-    def rows():
-        return users.pr.explode_lists("relevant", ["shown", "popular"], by="user", duplicates="miss")
-
-    few = rows()
-    monkeypatch.setattr("frame_pr.tables.lists._MANY", 0)  # from which on another engine is the faster
-    assert_same(rows(), few)
 
 
 @pytest.mark.parametrize(
@@ -149,13 +136,6 @@ def test_types_of_items(dtype):
     assert rows.drop("item").equals(plain.drop("item"))
 
 
-def test_dates_and_arrays():
-    day = date(2024, 1, 1)
-    data = pl.DataFrame({"u": [1], "rel": [[day]], "shown": [[day, date(2024, 1, 2)]]})
-    data = data.with_columns(pl.col("shown").list.to_array(2))
-    assert data.pr.explode_lists("rel", "shown", by="u")["truth"].to_list() == [True, False]
-
-
 @pytest.mark.parametrize("rel", [[[], []], [[1], []]])
 def test_lists_of_nothing(rel):
     data = pl.DataFrame({"u": [1, 2], "rel": rel, "shown": [[], []]})
@@ -163,28 +143,6 @@ def test_lists_of_nothing(rel):
     for lazy in (False, True):
         none = data.clear().lazy() if lazy else data.clear()
         assert none.pr.explode_lists("rel", "shown", by="u").lazy().collect().height == 0
-
-
-@pytest.mark.parametrize(
-    ("columns", "given", "message"),
-    [
-        ({"shown": ["1,2", "3"]}, {}, r"ranked column 'shown' is String: it must hold lists; split texts before"),
-        ({"rel": [1, 2]}, {}, r"truth column 'rel' is Int64: it must hold lists$"),
-        (
-            {"shown": [["1"], []]},
-            {},
-            "'rel' holds lists of Int64, and 'shown' of String: cast one of them, .* or no item is",
-        ),
-        ({"p": [["a"], ["b"]]}, {"scores": "p"}, "scores column 'p' holds lists of String: make numbers of them"),
-    ],
-)
-def test_wrong_types(columns, given, message):
-    data = pl.DataFrame({"u": [1, 2], "rel": [[1], [2]], "shown": [[1], [2]]}).with_columns(
-        pl.Series(name, values) for name, values in columns.items()
-    )
-    for frame in (data, data.lazy()):
-        with pytest.raises(TypeError, match=message):
-            frame.pr.explode_lists("rel", "shown", by="u", **given)
 
 
 @pytest.mark.parametrize(
@@ -219,33 +177,6 @@ def test_wrong_lists(columns, given, message):
             frame.pr.explode_lists("rel", "shown", by="u", **given).lazy().collect()
 
 
-@pytest.mark.parametrize(
-    ("given", "error", "message"),
-    [
-        ({"truth": pl.col("rel")}, TypeError, r"truth takes names of columns; got a polars expression: with_columns"),
-        ({"truth": ["rel", "shown"]}, TypeError, "truth takes the name of one column; got a list"),
-        ({"ranked": "show"}, ValueError, "ranked: no column 'show' in the frame; did you mean 'shown'"),
-        ({"ranked": "rel"}, ValueError, "column 'rel' is given twice"),
-        ({"by": []}, ValueError, "by names no column"),
-        ({"scores": ["rel", "u"]}, ValueError, "scores names 2 columns for 1 of ranked: give one for each"),
-        ({"duplicates": "keep"}, ValueError, "duplicates must be 'raise', 'miss' or 'drop', got 'keep'"),
-    ],
-)
-def test_wrong_arguments(given, error, message):
-    data = pl.DataFrame({"u": [1, 2], "rel": [[1], [2]], "shown": [[1], [2]]})
-    with pytest.raises(error, match=message):
-        data.pr.explode_lists(**{"truth": "rel", "ranked": "shown", "by": "u"} | given)
-
-
-@pytest.mark.parametrize("name", ["item", "score", "truth", "system"])
-def test_carried_columns_like_those_of_the_result(name):
-    data = pl.DataFrame({"u": [1], "rel": [[1]], "shown": [[1]], name: [1]})
-    if name == "system":  # taken only where there are several
-        assert data.pr.explode_lists("rel", "shown", by="u").columns[1] == "system"
-    with pytest.raises(ValueError, match=f"the frame has a column '{name}', as the result has one: rename it"):
-        data.pr.explode_lists("rel", ["shown"], by="u")
-
-
 ITEMS = st.lists(st.integers(0, 6), max_size=6)
 
 
@@ -264,49 +195,25 @@ def test_any_lists(users):
             assert rows.filter(u=user).drop("u").rows() == (known or [(None, None, False)])
 
 
-@pytest.mark.parametrize(
-    ("truth", "ranked", "text"),
-    [
-        (
-            [[1, 0], [0, 1]],
-            [[0.3, 0.4], [0.2, 0.5]],
-            "'t' holds lists of Int64, and 'r' of Float64: explode_lists takes",
-        ),
-        (
-            [[True], [False]],
-            [[3], [5]],
-            "'t' holds lists of Boolean, and 'r' of Int64: explode_lists takes lists of items",
-        ),
-        ([[1], [2]], [["3"], ["5"]], r"cast one of them, such as pl.col\('t'\).cast\(pl.List\(pl.String\)\), or no"),
-        ([["1"], ["2"]], [[3], [5]], r"cast one of them, such as pl.col\('r'\).cast\(pl.List\(pl.String\)\), or no"),
-    ],
-)
-def test_lists_of_different_types(truth, ranked, text):
-    frame = pl.DataFrame({"u": [1, 2], "t": truth, "r": ranked})
-    with pytest.raises(TypeError, match=text):
-        frame.pr.explode_lists("t", "r", by="u")
+RATED = USERS.with_columns(ratings=pl.Series([[5, 4, 1], [3, 2], [], [9], []]))
 
 
-def test_lists_of_mixed_items_on_pandas():
-    frame = pd.DataFrame({"u": [1, 2], "t": [[1], ["a"]], "r": [[3, "b"], [2, 5]]})
-    with pytest.raises(TypeError, match=r"column 't' .* holds lists of items of several types: make all items text"):
-        fp.explode_lists(frame, "t", "r", by="u")
+@pytest.mark.parametrize("lazy", [False, True])
+def test_gains_of_the_relevant_items(lazy):
+    frame = RATED.lazy() if lazy else RATED
+    rows = frame.pr.explode_lists("relevant", ["shown"], by="user", gain="ratings", duplicates="miss").lazy().collect()
+    assert rows.columns == ["user", "country", "system", "item", "score", "truth", "gain"]
+    # a: 2 and 4 are rated 5 and 4, 9 was not shown. b: item 1 counts once. e has no item.
+    assert rows.filter(user="a").select("item", "gain").rows() == [(1, 0), (2, 5), (3, 0), (4, 4), (9, 1)]
+    assert rows.filter(user="b")["gain"].to_list() == [3, 0, 2, 0]
+    assert rows.filter(user="d").select("item", "gain").rows() == [(1, 9)]
+    assert rows.filter(user="e")["gain"].to_list() == [0]
+    # d lacks its only item: 0 of its ideal gain.
+    assert rows.pr.ndcg("truth", "score", by="user", gain="gain", unscored="unretrieved").row(3) == ("d", 0.0)
 
 
-def test_labels_beside_items():
-    frame = pl.DataFrame({"u": [1, 2], "t": [[1, 0, 1], [0, 1]], "r": [[3, 4, 9], [2, 5]]})
-    for data in (frame, frame.lazy()):
-        with pytest.warns(fp.DataWarning, match=r"truth: column 't' .* look like labels; .* frame.explode\('t', 'r'\)"):
-            data.pr.explode_lists("t", "r", by="u").lazy().collect()
-
-
-@pytest.mark.parametrize(
-    ("truth", "ranked"),
-    [
-        ([[1, 0], [0, 1]], [[3, 4], [2, 5]]),  # two relevant items each
-        ([[1, 0, 1], [0]], [[3, 4, 9], [2, 5]]),  # lists of other lengths
-        ([[1, 0, 2], [0, 0]], [[1, 3, 4], [2, 5]]),  # another number is no label
-    ],
-)
-def test_relevant_items_of_small_numbers(truth, ranked):
-    assert pl.DataFrame({"u": [1, 2], "t": truth, "r": ranked}).pr.explode_lists("t", "r", by="u").height
+def test_gains_fit_the_relevant_items():
+    with pytest.raises(ValueError, match="gain column 'ratings' has lists of other lengths than 'relevant' in 5 rows"):
+        USERS.with_columns(ratings=pl.lit([1] * 9)).pr.explode_lists(
+            "relevant", "shown", by="user", gain="ratings", duplicates="drop"
+        )

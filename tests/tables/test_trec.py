@@ -65,10 +65,6 @@ def test_gzip_by_content(file, name):
     assert fp.read_trec_run(file(gzip.compress(RUN.encode()), name)).rows() == RUN_ROWS
 
 
-def test_a_file_that_is_only_named_gz(file):
-    assert fp.read_trec_qrels(file(QRELS, "qrels.gz")).rows() == QRELS_ROWS
-
-
 @pytest.mark.parametrize("content", ["", "\n \n"])
 def test_no_lines(file, content):
     assert fp.read_trec_run(file(content)).shape == (0, 5)
@@ -77,15 +73,6 @@ def test_no_lines(file, content):
 
 def test_a_byte_order_mark_is_no_part_of_the_query(file):
     assert fp.read_trec_qrels(file(b"\xef\xbb\xbf" + QRELS.encode())).rows() == QRELS_ROWS
-
-
-def test_only_blanks_and_tabs_part_fields(file):
-    assert fp.read_trec_qrels(file("q 0 d\u00a01 1")).rows() == [("q", "0", "d\u00a01", 1)]
-
-
-def test_no_file(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        fp.read_trec_run(tmp_path / "none")
 
 
 @pytest.mark.parametrize(
@@ -131,12 +118,6 @@ def test_malformed_lines_of_judgments(file, content, message):
         fp.read_trec_qrels(file(content))
 
 
-def test_how_many_lines_are_malformed(file):
-    for count, more in ((1, ""), (2, " (and 1 more line like it)"), (3, " (and 2 more lines like it)")):
-        with pytest.raises(ValueError, match=f": 'q'{re.escape(more)}$"):
-            fp.read_trec_qrels(file("q\n" * count))
-
-
 def test_a_file_that_is_no_text(file):
     with pytest.raises(ValueError, match="line 1: this is not UTF-8, convert the file"):
         fp.read_trec_qrels(file(b"q 0 \xff\xfe 1\n"))
@@ -147,16 +128,6 @@ def test_a_file_that_is_no_text(file):
 def test_an_open_file(file):
     with file(QRELS).open() as opened, pytest.raises(TypeError, match="got an open file: give its name"):
         fp.read_trec_qrels(opened)
-
-
-def test_from_files_to_figures(file):
-    run, judgments = fp.read_trec_run(file(RUN, "run")), fp.read_trec_qrels(file("q1 0 d1 1\nq3 0 d 2\n", "qrels"))
-    joined = run.pr.join_judgments(judgments, on=["query", "document"])
-    found = joined.pr.average_precision(
-        pl.col("relevance") >= 1, "score", by="query", unscored="unretrieved", unjudged="negative"
-    )
-    # q1: the only relevant document is second; q3 was not answered; the others have nothing relevant.
-    assert found.rows() == [("q1", 0.5), ("q10", None), ("q2", None), ("q3", 0.0)]
 
 
 @pytest.mark.parametrize(
