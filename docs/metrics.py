@@ -9,7 +9,7 @@ from frame_pr.metrics import rates
 from frame_pr.metrics.names import FAMILIES, HEADS, is_metric
 
 ROOT = Path(__file__).parents[1]
-HEAD = """# List of metrics
+HEAD = """# Metric names
 
 These are the names of metrics that `evaluate` accepts. Result columns have the same names. [Metric
 definitions](metric-definitions.md) explains the formulas with examples.
