@@ -1,12 +1,12 @@
 """Write the names of metrics from the code that computes them: `python docs/metrics.py`.
 
-It writes the page docs/metric-names.md, and frame_pr/metrics/completion.py, the names that editors complete.
+It writes the page docs/metric-names.md.
 """
 
 from pathlib import Path
 
 from frame_pr.metrics import rates
-from frame_pr.metrics.names import FAMILIES, HEADS, is_metric
+from frame_pr.metrics.names import FAMILIES
 
 ROOT = Path(__file__).parents[1]
 HEAD = """# Metric names
@@ -31,24 +31,6 @@ FOOT = """
 `docs/metrics.py` writes this page from the code.
 """
 
-RANKS = ("@10", "@10%", "@10/min")
-LIMITS = ("@recall=0.8", "@precision=0.9", "@fpr=0.1", "@specificity=0.9", "@npv=0.9")
-CUTS = ("", *RANKS, "@threshold=0.5", *LIMITS)
-MODULE_HEAD = '''"""Names of metrics, for editors to complete; any other text may be one as well.
-
-Made by `docs/metrics.py`.
-"""
-
-from typing import Literal, TypeAlias
-
-MetricName: TypeAlias = (
-    Literal[
-'''
-MODULE_TAIL = """    ]
-    | str
-)
-"""
-
 
 def page() -> str:
     """The whole page."""
@@ -68,12 +50,5 @@ def _table(title: str, rows: list[tuple[str, str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def completion() -> str:
-    """The whole module of names for editors."""
-    names = dict.fromkeys(f"{head}{cut}" for head in HEADS for cut in CUTS if is_metric(f"{head}{cut}"))
-    return MODULE_HEAD + "".join(f'        "{name}",\n' for name in names) + MODULE_TAIL
-
-
 if __name__ == "__main__":
     (ROOT / "docs" / "metric-names.md").write_text(page(), encoding="utf-8")
-    (ROOT / "frame_pr" / "metrics" / "completion.py").write_text(completion(), encoding="utf-8")

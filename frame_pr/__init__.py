@@ -8,24 +8,16 @@ from frame_pr.frames.environment import installed_version, show_versions
 from frame_pr.frames.messages import DataWarning
 from frame_pr.functions.confusion import confusion, confusion_matrix
 from frame_pr.functions.curves import curve, gains_table, with_curve
-from frame_pr.functions.cutoff_metrics import (
-    f_beta,
-    k_at_recall,
-    precision_at_k,
-    precision_at_recall,
-    r_precision,
-    recall_at_k,
-)
 from frame_pr.functions.evaluation import evaluate, with_metrics
-from frame_pr.functions.identification import identify
-from frame_pr.functions.rankings import (
+from frame_pr.functions.single_metrics import (
     average_precision,
     average_precision_at_k,
+    f_beta,
     interpolated_average_precision,
     ndcg,
-    reciprocal_rank,
+    precision_at_k,
+    recall_at_k,
     roc_auc,
-    success_at_k,
 )
 from frame_pr.functions.tallies import tally
 from frame_pr.inputs.policies import TREC_EVAL, Policies
@@ -63,11 +55,9 @@ __all__ = [
     "f_beta",
     "format_table",
     "gains_table",
-    "identify",
     "interpolated_average_precision",
     "intervals",
     "join_judgments",
-    "k_at_recall",
     "ndcg",
     "partitioned",
     "plot",
@@ -77,16 +67,12 @@ __all__ = [
     "plot_intervals",
     "plot_scores",
     "precision_at_k",
-    "precision_at_recall",
-    "r_precision",
     "read_trec_qrels",
     "read_trec_run",
     "recall_at_k",
-    "reciprocal_rank",
     "report",
     "roc_auc",
     "show_versions",
-    "success_at_k",
     "tally",
     "unpivot_classes",
     "with_curve",

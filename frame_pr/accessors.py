@@ -22,12 +22,11 @@ from frame_pr.frames.arrow import PandasFrame
 from frame_pr.frames.kinds import Backend, Frame, backend_class, is_stream, path_advice, read_stream, register_backend
 from frame_pr.frames.messages import did_you_mean, kind_of_value, nearest, shown
 from frame_pr.frames.words import answers
-from frame_pr.metrics.names import is_metric, metric_hint
-from frame_pr.metrics.rates import RATES
+from frame_pr.metrics.names import examples, meant_names
 
 if TYPE_CHECKING:
     from frame_pr.functions import confusion as matrices
-    from frame_pr.functions import curves, cutoff_metrics, evaluation, identification, rankings, tallies
+    from frame_pr.functions import curves, evaluation, single_metrics, tallies
     from frame_pr.plotting import comparison_plots, confusion_plots, plots, score_plots, statistics_plots
     from frame_pr.statistics import average_curves, comparisons, intervals, reports
     from frame_pr.tables import classes, judgments, lists
@@ -48,17 +47,15 @@ else:
     comparisons = _Module("statistics.comparisons")
     confusion_plots = _Module("plotting.confusion_plots")
     curves = _Module("functions.curves")
-    cutoff_metrics = _Module("functions.cutoff_metrics")
     evaluation = _Module("functions.evaluation")
-    identification = _Module("functions.identification")
     intervals = _Module("statistics.intervals")
     judgments = _Module("tables.judgments")
     lists = _Module("tables.lists")
     matrices = _Module("functions.confusion")
     plots = _Module("plotting.plots")
-    rankings = _Module("functions.rankings")
     reports = _Module("statistics.reports")
     score_plots = _Module("plotting.score_plots")
+    single_metrics = _Module("functions.single_metrics")
     statistics_plots = _Module("plotting.statistics_plots")
     tallies = _Module("functions.tallies")
 
@@ -162,26 +159,20 @@ class PR(Generic[Frame]):
     with_metrics = _method(_ANY, evaluation.with_metrics)
     report = _method(_ANY, reports.report)
     format_table = _method(_ANY, reports.format_table)
-    identify = _method(_ANY, identification.identify)
     intervals = _method(_UNCERTAINTY, intervals.intervals)
     compare = _method(_UNCERTAINTY, comparisons.compare)
     average_curve = _method(_UNCERTAINTY, average_curves.average_curve)
-    average_precision = _method(_AVERAGE_PRECISION, rankings.average_precision)
-    interpolated_average_precision = _method(_AVERAGE_PRECISION, rankings.interpolated_average_precision)
-    average_precision_at_k = _method(_AVERAGE_PRECISION, rankings.average_precision_at_k)
-    precision_at_k = _method(_CUTOFFS, cutoff_metrics.precision_at_k)
-    recall_at_k = _method(_CUTOFFS, cutoff_metrics.recall_at_k)
-    r_precision = _method(_CUTOFFS, cutoff_metrics.r_precision)
-    precision_at_recall = _method(_CUTOFFS, cutoff_metrics.precision_at_recall)
-    k_at_recall = _method(_CUTOFFS, cutoff_metrics.k_at_recall)
-    f_beta = _method(_CUTOFFS, cutoff_metrics.f_beta)
+    average_precision = _method(_AVERAGE_PRECISION, single_metrics.average_precision)
+    interpolated_average_precision = _method(_AVERAGE_PRECISION, single_metrics.interpolated_average_precision)
+    average_precision_at_k = _method(_AVERAGE_PRECISION, single_metrics.average_precision_at_k)
+    precision_at_k = _method(_CUTOFFS, single_metrics.precision_at_k)
+    recall_at_k = _method(_CUTOFFS, single_metrics.recall_at_k)
+    f_beta = _method(_CUTOFFS, single_metrics.f_beta)
     confusion = _method(_CUTOFFS, matrices.confusion)
     confusion_matrix = _method(_CUTOFFS, matrices.confusion_matrix)
     gains_table = _method(_CUTOFFS, curves.gains_table)
-    roc_auc = _method(_RANKING, rankings.roc_auc)
-    reciprocal_rank = _method(_RANKING, rankings.reciprocal_rank)
-    success_at_k = _method(_RANKING, rankings.success_at_k)
-    ndcg = _method(_RANKING, rankings.ndcg)
+    roc_auc = _method(_RANKING, single_metrics.roc_auc)
+    ndcg = _method(_RANKING, single_metrics.ndcg)
     curve = _method(_CURVES, curves.curve)
     with_curve = _method(_CURVES, curves.with_curve)
     plot = _method(_CURVES, plots.plot)
@@ -237,13 +228,12 @@ def missing_name(finding: str, name: str) -> str:
         return text
     if calls := [answer for answer in answers(name) if "(" in answer and answer[-1] == ")"]:
         return f"{text}; {calls[0]} does that"
-    # The name of a rate is not a misspelling: `precision` does not mean the method `r_precision`.
-    if name not in RATES and (near := nearest(name, names, cutoff=0.8)):
+    if near := nearest(name, names, cutoff=0.9):
         return f"{text}; {did_you_mean(near[:2])}"
-    if is_metric(name):
-        return f"{text}; evaluate({name!r}, ...) computes it"
-    if hint := metric_hint(name):
-        return f"{text}; as a metric of evaluate, {hint}"
+    if meant := meant_names(name):
+        return f"{text}; evaluate({examples(meant[0])[0]!r}, ...) computes it"
+    if near := nearest(name, names, cutoff=0.8):
+        return f"{text}; {did_you_mean(near[:2])}"
     return f"{text}; print(frame.pr) lists the methods"
 
 

@@ -14,7 +14,7 @@ from frame_pr.metrics.metric import Metric
 from frame_pr.metrics.names import metric
 
 SCORES = [range(3), range(7), [x / 7 for x in range(50)]]
-GAINED = ["ndcg@3", "captured_gain@3", "total_cost5@threshold=2"]
+GAINED = ["ndcg@3", "captured_gain@3"]
 RULES = [name for name, rule in TIES.items() if not rule.by_row]
 
 

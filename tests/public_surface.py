@@ -35,7 +35,6 @@ OTHER_CALLS: dict[str, Callable[[], Any]] = {
     "intervals(mean_over=...)": lambda: call(GOOD, "intervals", metrics="ndcg", by="query", mean_over="query"),
     "compare(by=...)": lambda: fp.compare(TWO, "average_precision", **SYSTEMS, by="query"),
     "average_curve": lambda: call(GOOD, "average_curve", by="query", points=11),
-    "identify": lambda: call(GOOD, "identify", value=0.5),
     "confusion_matrix": lambda: fp.confusion_matrix(CLASSES, "label", "guess"),
     "unpivot_classes": lambda: fp.unpivot_classes(CLASSES, "label", ["x", "y"]),
     "explode_lists": lambda: fp.explode_lists(LISTS, "liked", "shown", by="user"),

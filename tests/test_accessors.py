@@ -46,9 +46,9 @@ def test_these_tests_call_every_public_function_that_works_on_frames():
         and next(iter(inspect.signature(getattr(fp, name)).parameters), None) == "frame"
     }
     drawn = {name for name in takes_a_frame if name.startswith("plot")}
-    # `partitioned` gives the methods, and is none; the result of `identify` is of no group; others need groups, or take
+    # `partitioned` gives the methods, and is none; others need groups, or take
     # frames of lists, labels of many classes, or results.
-    others = {"partitioned", "identify", "compare", "average_curve"}
+    others = {"partitioned", "compare", "average_curve"}
     others |= {"explode_lists", "unpivot_classes", "confusion_matrix", "format_table"}
     assert takes_a_frame - drawn - others == set(FUNCTIONS)
 

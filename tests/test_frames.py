@@ -77,7 +77,7 @@ PLOTS = {
 OTHER_KINDS = [kind for kind in KINDS if kind.name != "polars"]
 # These take no frame, or give none of the same kind.
 NOT_HERE = {"partitioned", "format_table", "read_trec_run", "read_trec_qrels", "metrics", "show_versions"}
-NOT_HERE |= {"identify", "plot_curve", "plot_differences", "plot_slopes", "plot_trend"}  # which leave
+NOT_HERE |= {"plot_curve", "plot_differences", "plot_slopes", "plot_trend"}  # which leave
 
 
 def test_every_public_function_is_in_the_table():

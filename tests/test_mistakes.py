@@ -1,5 +1,7 @@
 """What a newcomer gets wrong: the error says what was found, and what to do next."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -84,9 +86,9 @@ def test_truth_and_score_swapped():
 
 
 def test_columns_before_metrics():
-    with pytest.raises(ValueError, match="metrics come before truth and score; got metrics='relevant'"):
+    with pytest.raises(ValueError, match="the metrics come first, then truth and score; got metrics='relevant'"):
         RUN.pr.evaluate("relevant", "score", "average_precision")
-    with pytest.raises(ValueError, match="metrics come before truth and score"):
+    with pytest.raises(ValueError, match="the metrics come first"):
         RUN.pr.with_metrics("relevant", "score", "average_precision")
 
 
@@ -125,11 +127,11 @@ def test_a_total_that_is_neither_a_column_nor_a_frame(total):
 @pytest.mark.parametrize(
     ("name", "hint"),
     [
-        ("map", "as a metric of evaluate, the nearest names are average_precision"),
-        ("precision", "as a metric of evaluate, it needs a cutoff, such as precision@10"),
+        ("map", "evaluate('average_precision', ...) computes it"),
+        ("precision", "evaluate('precision@10', ...) computes it"),
     ],
 )
 def test_a_method_that_is_not_there(name, hint):
-    with pytest.raises(AttributeError, match=f".pr has no '{name}'; {hint}"):
+    with pytest.raises(AttributeError, match=f".pr has no '{name}'; {re.escape(hint)}"):
         getattr(RUN.pr, name)
     assert not hasattr(RUN.pr, name)

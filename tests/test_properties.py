@@ -142,7 +142,7 @@ def test_bounds(data):
     signed, unbounded = tuple(names_by_range["-1 to 1"]), tuple(names_by_range["0 up"])
     for name in SOME:
         low = -1 if name.startswith(signed) else 0
-        if name in (*THRESHOLDS, *UNBOUNDED) or name.startswith(("k@", "dcg@", "min_total_cost", *unbounded)):
+        if name in (*THRESHOLDS, *UNBOUNDED) or name.startswith(("k@", "dcg@", *unbounded)):
             continue
         assert all(low - 1e-12 <= value <= 1 + 1e-12 for value in result[name].drop_nulls()), name
     defined = result.filter(pl.col("positives") > 0)

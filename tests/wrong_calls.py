@@ -73,7 +73,7 @@ WRONG: dict[str, list[Any]] = {
     "str | None": NO_TEXTS,
     "str | Sequence[str]": [5, True, [5], [None], RUN, pl.col("s"), ["rel", "rel"], "nope", pd.NA, float("nan")],
     "str | Sequence[str] | None": [5, True, [5], RUN, pl.col("s"), ["rel", "rel"], "nope", pd.NA, float("nan")],
-    "MetricName | Sequence[MetricName] | Mapping[str, MetricName]": [
+    "str | Sequence[str] | Mapping[str, str]": [
         5,
         True,
         [5],
@@ -87,6 +87,8 @@ WRONG: dict[str, list[Any]] = {
     "bool | str | Sequence[str] | None": [5, [5], [True], pl.col("q"), RUN, ["nope"], "nope", pd.NA, False],
     "int": [*NO_WHOLE, None],
     "int | None": NO_WHOLE,
+    "Ranks": [*NO_WHOLE, None, [0], [1, 1.5]],
+    "Ranks | None": [*NO_WHOLE, [0], [1, 1.5]],
     "int | Sequence[int]": [*NO_WHOLE, None, [0], [1, 1.5]],
     "int | Sequence[int] | None": [*NO_WHOLE, [0], [1, 1.5]],
     "int | str | Sequence[int | str] | None": [
@@ -165,8 +167,8 @@ WRONG: dict[str, list[Any]] = {
     "Frame": [5, "x", None, [1], RUN["s"], RUN.group_by("q"), pl.col("s"), pd.NA, float("nan")],
     "object": [OBJECT, RUN, {1}, [OBJECT], len],
 }
-WRONG["MetricName"] = WRONG["Method"] = WRONG["str"]
-for several in ("MetricName | Sequence[MetricName]", "Statistic | str | Sequence[Statistic | str]"):
+WRONG["Method"] = WRONG["str"]
+for several in ("Statistic | str | Sequence[Statistic | str]",):
     WRONG[several] = WRONG["str | Sequence[str]"]
 FRAMES = ("Frame", "pl.DataFrame | pl.LazyFrame | pd.DataFrame", "pl.LazyFrame | pl.DataFrame | Stream")
 # What is taken, though other arguments of the kind do not take it.

@@ -11,7 +11,6 @@ from frame_pr.expressions.group_blocks import bound, expression_of, group_blocks
 from frame_pr.frames.arguments import Refusal, flag, public
 from frame_pr.frames.messages import did_you_mean, nearest, shown
 from frame_pr.inputs.policies import DEFAULT_TIES, Column, Policies
-from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.cutoffs import Rank
 from frame_pr.metrics.metric import Blocks
 from frame_pr.metrics.names import is_metric, metric
@@ -85,7 +84,7 @@ class ExprPR:
             raise AttributeError(f".pr of an expression has no {shown(name)}: {hint}", name=name, obj=self)
 
     @public(_OPTIONS)
-    def metric(self, truth: Column, name: MetricName, *, positive: object = None, ascending: bool = False) -> pl.Expr:
+    def metric(self, truth: Column, name: str, *, positive: object = None, ascending: bool = False) -> pl.Expr:
         """Compute any metric by its name, as `evaluate` does.
 
         Parameters

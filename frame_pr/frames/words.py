@@ -1,4 +1,4 @@
-"""Words of other libraries for arguments and functions, and what to write instead."""
+"""Words of other libraries for arguments, functions and metrics, and what to write instead."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -56,6 +56,7 @@ WORDS: Mapping[str, str] = {
     "the plots spell it color=": "colour",
     "the frame comes first, without a name, or as frame=": "df data dataframe data_frame",
     "what has no value stays null here: fill_null(...) fills it": "undefined zero_division",
+    # Calls.
     "intervals(...)": "ci confidence_interval confidence_intervals error_bars standard_error",
     "intervals(..., method='bootstrap')": "bootstrap bootstrap_ci",
     "compare(...)": "significance significance_test paired_test ttest t_test permutation_test delong",
@@ -72,8 +73,64 @@ WORDS: Mapping[str, str] = {
     "set it afterwards, on the axes that the plot returns, as in ax.set(title=...)": "title square xlim ylim",
     "plot(..., x='fpr', y='recall') draws a ROC curve, and each chart has a function of its own": "kind",
     "several scores are systems, which have colours; by= names groups": "hue style",
+    # Metrics and rates, without their cutoff.
+    "roc_auc": "auc auroc roc rocauc auc_roc roc_auc_score c_statistic c_index concordance pauc partial_auc gauc",
+    "average_precision": (
+        "ap map map_cut mean_average_precision average_precision_score avg_precision auc auprc aupr pr_auc prauc auc_pr"
+    ),
+    "interpolated_average_precision": "iap interpolated_ap",
+    "interpolated_average_precision_11": "11pt_avg iprec_avg eleven_point_average",
+    "interpolated_precision": "iprec iprec_at_recall",
+    "equal_error_rate": "eer",
+    "first_rank": "first_hit_rank median_rank",
+    "mean_rank": "average_rank amr",
+    "reciprocal_rank": "mrr rr recip_rank mean_reciprocal_rank",
+    "success": "hit_rate hit_ratio hr hit hits top_k_accuracy top_k_accuracy_score",
+    "ndcg": "ndcg_cut ndcg_score normalized_dcg",
+    "dcg": "dcg_score discounted_cumulative_gain",
+    "r_precision": "rprec r_prec",
+    "rbp0.8": "rbp rank_biased_precision",
+    "max_informedness": "ks ks_statistic kolmogorov_smirnov youden youden_index youden_j",
+    "max_f1": "max_f best_f best_f1 f1_max optimal_f1 max_f1_score best_f1_score",
+    "threshold@max_f1": "best_threshold optimal_threshold best_f1_threshold f1_threshold optimal_cutoff",
+    "positives": "support num_rel n_positives",
+    "rows": "num_ret n size",
+    "tied_rows": "ties tied",
+    "normalized_average_precision": "normalized_ap",
+    "chance_average_precision": "random_average_precision baseline_average_precision",
+    "average_precision_lift": "ap_lift",
+    "net_benefit": "decision_curve dca",
+    "fpr@recall=0.95": "fpr95 fpr@95 fpr95tpr",
+    "k": "predicted_positives rank",
+    "tp": "true_positives",
+    "fp": "false_positives false_alarms",
+    "fn": "false_negatives misses",
+    "tn": "true_negatives",
+    "precision": "p prec ppv positive_predictive_value precision_score",
+    "recall": "r rec sensitivity sens tpr true_positive_rate recall_score detection_rate tar",
+    "specificity": "tnr true_negative_rate selectivity spec",
+    "npv": "negative_predictive_value",
+    "fpr": "false_positive_rate fallout fall_out false_alarm_rate far",
+    "fnr": "false_negative_rate miss_rate",
+    "fdr": "false_discovery_rate",
+    "accuracy": "acc accuracy_score",
+    "balanced_accuracy": "balanced_accuracy_score bacc bac",
+    "f1": "f f1_score f_score f_measure f_beta fbeta fbeta_score dice",
+    "mcc": "matthews matthews_corrcoef phi phi_coefficient",
+    "informedness": "bookmaker_informedness youdens_j tss",
+    "kappa": "cohen_kappa cohens_kappa cohen_kappa_score",
+    "prevalence": "base_rate baseline positive_rate",
+    "lift": "enrichment enrichment_factor",
+    "share": "percent population depth",
+    # Formulas of other metrics, and metrics that other libraries have.
+    "it is 2 * roc_auc - 1": "gini gini_coefficient accuracy_ratio somers_d",
+    "it is f1 / (2 - f1) at the same cutoff": "jaccard jaccard_score iou csi threat_score",
+    "it is the root of recall * specificity at the same cutoff": "g_mean gmean geometric_mean",
+    "it is 1 - accuracy at the same cutoff": "error error_rate hamming_loss",
+    "scikit-learn has it, for probabilities": "brier brier_score log_loss logloss ece calibration_error",
+    "ir_measures has it": "err expected_reciprocal_rank alpha_ndcg infap",
 }
-"""Words of other libraries, by the argument `x=`, the call `x(...)` or the sentence that answers them."""
+"""Words of other libraries, by the argument `x=`, the call `x(...)`, the metric or the sentence that answers them."""
 
 
 def answers(word: str) -> list[str]:

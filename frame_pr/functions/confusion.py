@@ -214,7 +214,7 @@ def _confusion(frame: Frame, request: Request, tables: _Tables) -> Frame:
 def _cutoffs(threshold: Any, k: Any) -> list[Rank | Threshold]:
     """Validate thresholds or ranks, each of them once; a Boolean prediction has the threshold 1."""
     argument, values = ("threshold", 1 if threshold is None else threshold) if k is None else ("k", k)
-    read = Threshold.of if k is None else Rank.of_rows_or_share
+    read = Threshold.of if k is None else Rank.of
     cutoffs: list[Rank | Threshold] = [read(value) for value in each(argument, values, _MOST)]
     for cutoff in cutoffs:
         if cutoffs.count(cutoff) > 1:

@@ -16,15 +16,14 @@ from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import Request, request_of
 from frame_pr.inputs.rows import OutputFrame, on_rows, rows_of
 from frame_pr.metrics.aggregation import plan_for, values
-from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.means import Means, Statistic, means_of, validate_statistics
-from frame_pr.metrics.names import is_metric, metric, request_for
+from frame_pr.metrics.names import is_metric, meant_names, metric, request_for
 
 
 @public()
 def evaluate(
     frame: Frame,
-    metrics: MetricName | Sequence[MetricName] | Mapping[str, MetricName],
+    metrics: str | Sequence[str] | Mapping[str, str],
     truth: Column,
     score: Columns,
     *,
@@ -145,7 +144,7 @@ def evaluate(
 
 def metrics_of(
     frame: Frame,
-    metrics: MetricName | Sequence[MetricName] | Mapping[str, MetricName],
+    metrics: str | Sequence[str] | Mapping[str, str],
     truth: Column,
     score: Columns,
     policies: Policies,
@@ -172,7 +171,7 @@ def metrics_of(
 @public()
 def with_metrics(
     frame: Frame,
-    metrics: MetricName | Sequence[MetricName] | Mapping[str, MetricName],
+    metrics: str | Sequence[str] | Mapping[str, str],
     truth: Column,
     score: Column,
     *,
@@ -371,11 +370,16 @@ def metrics_named(metrics: str | Sequence[str] | Mapping[str, str], *columns: An
     for of in named.values():
         if not isinstance(of, str):
             raise TypeError(f"metrics takes names of metrics; got {shown(of)}")
-        if not is_metric(of) and any(is_metric(column) for column in columns):
-            raise ValueError(
-                f"metrics come before truth and score; got metrics={shown(of)} and {shown(columns)} as columns"
-            )
-        metric(of)  # Report a wrong metric before a missing column: the two arguments are easily swapped.
+    # Report a wrong metric before a missing column: the two arguments are easily swapped.
+    unknown = [of for of in named.values() if not is_metric(of)]
+    other_arguments = [name for column in columns for name in (column if isinstance(column, list) else [column])]
+    if unknown and any(map(is_metric, other_arguments)):
+        raise ValueError(f"the metrics come first, then truth and score; got metrics={shown(unknown[0])}")
+    if len(unknown) > 1:
+        meant = [(meant_names(of) or [of])[0] for of in named.values()]
+        raise ValueError(f"no metrics are named {', '.join(map(shown, unknown))}; did you mean {meant}?")
+    for of in named.values():
+        metric(of)
     if not named:
         raise ValueError("metrics is an empty dict: give at least one")
     return named

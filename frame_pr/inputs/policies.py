@@ -26,8 +26,6 @@ class TieRule:
     """Whether tied rows are in descending order: positives first, or the last row first."""
     refusal: str
     """What an error says about a metric that is undefined under the rule, if there is one."""
-    definition: str
-    """What `identify` says about a value under the rule."""
     sentence: str
     """The sentence in the docs."""
 
@@ -57,7 +55,6 @@ TIES: Mapping[Ties, TieRule] = {
         orders="nothing",
         descending=False,
         refusal="",
-        definition="",
         sentence="a threshold selects all or none of them. If a cutoff k falls inside a tie, the tied rows share their "
         "positives evenly",
     ),
@@ -65,29 +62,24 @@ TIES: Mapping[Ties, TieRule] = {
         orders="all orders",
         descending=False,
         refusal="has no closed form in expectation: {way}ties='threshold' selects equal scores together",
-        definition="in expectation over the orders of equal scores",
         sentence="the mean over all orders of the tied rows (McSherry and Najork 2008)",
     ),
     "optimistic": TieRule(
         orders="truth",
         descending=True,
         refusal="is not best with positives first: ties='optimistic' would be no bound of it",
-        definition="positives first among equal scores",
         sentence="positives first",
     ),
     "pessimistic": TieRule(
         orders="truth",
         descending=False,
         refusal="is not worst with positives last: ties='pessimistic' would be no bound of it",
-        definition="positives last among equal scores",
         sentence="positives last",
     ),
     "order": TieRule(
         orders="rows",
         descending=False,
         refusal="",
-        definition="equal scores in the order of the rows, as VOC and COCO have them, and ranx where there are at "
-        "most 15",
         sentence="the tied rows keep the order of the frame",
     ),
 }
@@ -189,7 +181,7 @@ TREC_EVAL: TrecEvalOptions = {
 _RANKED_LATER = "rows of the tally stand for several, which have no order: evaluate the rows themselves"
 _TOTALS_LATER = "give known totals where the tally is evaluated"
 _CURVE = (
-    Refusal("gain", "dcg, ndcg, captured_gain and total_cost add it up, and a curve has none of them: leave it out"),
+    Refusal("gain", "dcg, ndcg and captured_gain add it up, and a curve has none of them: leave it out"),
     Refusal(
         "ties",
         "a curve has no expectation over orders, because a threshold selects equal scores together: leave out ties=",
@@ -220,15 +212,6 @@ REFUSED: Mapping[str, Sequence[Refusal]] = {
     ),
     "curve": _CURVE,
     "gains_table": tuple(Refusal(option, "weighted rows have no rank: leave it out") for option in _WEIGHTS),
-    "identify": (
-        Refusal("ties", "identify tries all of its values: leave it out"),
-        *(
-            Refusal(option, "the definitions that it tries have ranks, and weighted rows have none: leave it out")
-            for option in _WEIGHTS
-        ),
-        Refusal("total_positives", "identify tries the definitions on the rows at hand: put missing rows in"),
-        Refusal("total_rows", "identify tries the definitions on the rows at hand: put missing rows in"),
-    ),
     "plot": (
         *_CURVE,
         *(

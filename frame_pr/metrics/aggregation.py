@@ -99,7 +99,7 @@ def plan_for(rows: Rows, names: Sequence[str], undefined: float | None = None, *
             raise ValueError(f"{name} uses ranks, and weighted rows have no rank: {way}")
     if needs_gain and rows.gains.name is not None and columns.isdisjoint(GAINS):
         raise ValueError(
-            "gain= is what dcg, ndcg, captured_gain and total_cost add up, and none of them is asked for: leave it out"
+            "gain= is what dcg, ndcg and captured_gain add up, and none of them is asked for: leave it out"
         )
     if rows.gains.name is not None and TIES[ties].bounds:
         for name, record in metrics.items():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from fractions import Fraction
 from math import ceil, log2
 
@@ -12,7 +11,7 @@ import polars as pl
 from frame_pr.metrics import rates
 from frame_pr.metrics.cutoffs import LIMITED, RANK, READERS, Limit, Npv, Rank, Recall, Threshold
 from frame_pr.metrics.metric import Aggregate, Blocks, Family, Metric, by_ties
-from frame_pr.metrics.numbers import DECIMAL, NUMBER, read_beta, read_decimal
+from frame_pr.metrics.numbers import DECIMAL, NUMBER, read_beta
 from frame_pr.metrics.rates import NUMBERED_NAME, RATES, Counts, f_beta, rate_of, ratio
 
 
@@ -177,65 +176,6 @@ def _min_cost(name: re.Match[str], blocks: Blocks) -> Metric:
     return Metric("share", value, by_ties(aggregates), needs=("rows",), best="smallest")
 
 
-_LARGEST_ALERT = 1e15
-_TINY = 2.0**-600
-"""A power of 2 that brings any sum of money below 1, as `largest_by` needs it, and changes no digit."""
-
-
-def _money(blocks: Blocks, text: str) -> tuple[Callable[[pl.Expr, pl.Expr], pl.Expr], dict[str, Aggregate], pl.Expr]:
-    """Return the cost of k alerts and a missed gain; the aggregates of the gain of all positives; and that gain."""
-    cost = read_decimal(text)
-    if not cost <= _LARGEST_ALERT:
-        raise ValueError(f"the cost of an alert must be at most {_LARGEST_ALERT:.0e}, got {text}")
-    alert, every = Fraction(cost).as_integer_ratio()
-
-    def money(k: pl.Expr, missed: pl.Expr) -> pl.Expr:
-        # Of whole numbers as long as they fit, so that two thresholds of equal cost have the same float.
-        # Divide by a column: polars computes a quotient by a literal as a product with its rounded inverse.
-        of_alerts = k.cast(pl.Float64) * float(alert)
-        return (of_alerts + missed.cast(pl.Float64) * float(every)) / (of_alerts * 0 + float(every))
-
-    if blocks.graded:
-        return money, {"hit_gains": Aggregate(blocks.hit_gain)}, blocks.number("hit_gains")
-    return money, {}, blocks.positives
-
-
-def _total_cost(name: re.Match[str], blocks: Blocks) -> Metric:
-    money, parts, total = _money(blocks, name["cost"])
-    cutoff = READERS[name["cutoff"]](name["number"])
-    if isinstance(cutoff, Rank):
-        # Only rows of the group are alerts, and a rank may be larger.
-        k = pl.min_horizontal(cutoff.of_group(blocks.positives, blocks.rows), blocks.rows)
-        captured = blocks.sum_among(blocks.hit_gain, k).fill_null(0)
-        # Of large gains a difference of sums would lose the small ones; of counts, it knows those that are not here.
-        of_blocks = blocks.hit_gain - captured if blocks.graded else captured
-        parts[f"gain@{cutoff}"] = Aggregate(of_blocks)
-        missed = blocks.number(f"gain@{cutoff}") if blocks.graded else total - blocks.number(f"gain@{cutoff}")
-    else:
-        parts |= cutoff.aggregates(blocks)
-        k = blocks.number(f"k@{cutoff}").fill_null(0)
-        missed = total - blocks.number(f"tp@{cutoff}").fill_null(0)
-        if blocks.graded:
-            # Read the running total: a sum of floats would depend on its order.
-            reached = pl.when(blocks.k <= blocks.number(f"k@{cutoff}")).then(blocks.missed_gain)
-            parts[f"missed@{cutoff}"] = Aggregate(reached, "min")
-            missed = blocks.number(f"missed@{cutoff}").fill_null(total)
-    aggregates = by_ties(parts, expected=parts, bounded=False)
-    return Metric("share", money(k, missed), aggregates, cutoff, (), True, from_0_to_1=False, best="smallest")
-
-
-def _min_total_cost(name: re.Match[str], blocks: Blocks) -> Metric:
-    money, parts, total = _money(blocks, name["cost"])
-    least = f"min_total_cost{name['cost']}"
-    parts[least] = Aggregate(money(blocks.k, blocks.missed_gain) * _TINY, "least")
-    nothing = total.cast(pl.Float64) * _TINY
-    if name["threshold"] is not None:
-        pays = pl.when(blocks.number(least) < nothing).then(blocks.number(f"threshold@{least}"))
-        return Metric("threshold", pays, by_ties(parts, bounded=False), None, ("a threshold that pays",), True)
-    value = pl.min_horizontal(blocks.number(least), nothing) / _TINY
-    return Metric("share", value, by_ties(parts, bounded=False), None, (), True, from_0_to_1=False, best="smallest")
-
-
 _BEST = [name for name, rate in RATES.items() if rate.best_by is not None]
 FAMILIES = (
     Family("r_precision", "precision at k = P, where precision equals recall", "r_precision", _r_precision),
@@ -309,19 +249,5 @@ FAMILIES = (
         "threshold with this cost. The threshold is null if predicting nothing costs no more",
         rf"(?P<threshold>threshold@)?min_cost(?P<ratio>{DECIMAL})",
         _min_cost,
-    ),
-    Family(
-        "total_costC@K, total_costC@threshold=T",
-        "the `gain=` of the missed positives plus C for each alert, in the unit of the gain, such as money. The alerts "
-        "are the first K rows, or the rows with a score of at least T. Without `gain=`, the gain of a positive is 1",
-        rf"total_cost(?P<cost>{DECIMAL})@(?P<cutoff>threshold=|)(?P<number>(?<==){NUMBER}|(?<=@){RANK})",
-        _total_cost,
-    ),
-    Family(
-        "min_total_costC, threshold@min_total_costC",
-        "the minimum of this cost over all thresholds and for no alert, and the highest threshold with this cost. The "
-        "threshold is null if no alert costs no more",
-        rf"(?P<threshold>threshold@)?min_total_cost(?P<cost>{DECIMAL})",
-        _min_total_cost,
     ),
 )

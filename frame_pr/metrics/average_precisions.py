@@ -13,8 +13,6 @@ from frame_pr.metrics.rates import ratio
 _SHIFT = 10
 # Coefficients of 1/x^2, 1/x^4, ... in H(x) - ln(x) - Euler's constant - 1/(2x): -B(2i)/(2i), with Bernoulli numbers B.
 _BERNOULLI = (-1 / 12, 1 / 120, -1 / 252, 1 / 240, -1 / 132, 691 / 32760, -1 / 12)
-_ROUNDED_UP = [i for i in range(100) if i * 0.01 > i / 100]
-"""The hundredths for which `numpy.linspace(0, 1, 101)` gives a float above the nearest one."""
 
 
 def _ap(b: Blocks) -> Aggregate:
@@ -76,25 +74,15 @@ def _interpolated_average_precision(name: re.Match[str], b: Blocks) -> Metric:
     if name["points"] is None:
         iap = Aggregate(b.hits * b.interpolated_precision)
         return Metric("share", ratio(b.number("iap"), b.positives), by_ties({"iap": iap}))
-    points, coco = int(name["points"]), name["coco"] is not None
+    points = int(name["points"])
     # Each recall level i/10 has the envelope of the first block that reaches it. Count the levels of each block in
     # whole numbers, because 3/10 is not the float 0.3. The first positive reaches level 0.
     before, upto = (levels_reached(tp, b.positives, points - 1, whole=b.whole) for tp in (b.tp - b.hits, b.tp))
     levels = upto - before + (b.tp == b.hits)
-    if coco:
-        levels += _just_below(b, b.tp - b.hits) - _just_below(b, b.tp)
     iap = Aggregate(pl.when(b.hits > 0).then(b.interpolated_precision * levels).otherwise(0))
-    sum_name = f"iap_{points}{name['coco'] or ''}"
+    sum_name = f"iap_{points}"
     value = pl.when(b.positives > 0).then(b.number(sum_name) / b.constant(points))
     return Metric("share", value, by_ties({sum_name: iap}))
-
-
-def _just_below(b: Blocks, tp: pl.Expr) -> pl.Expr:
-    """Return, as an integer, whether a recall equals one of the levels that COCO's floats place above it."""
-    hundredths = 100 * tp
-    level = levels_reached(tp, b.positives, 100, whole=b.whole).clip(0, 100).cast(pl.Int64)
-    at_level = hundredths <= level * b.positives if b.whole else hundredths < (level + 1e-9) * b.positives
-    return (at_level & level.is_in(_ROUNDED_UP)).cast(pl.Int64)
 
 
 def levels_reached(tp: pl.Expr, positives: pl.Expr, levels: int, *, whole: bool) -> pl.Expr:
@@ -172,10 +160,10 @@ FAMILIES = (
         _average_precision_at_k,
     ),
     Family(
-        "interpolated_average_precision, ..._11, ..._101, ..._101/coco",
+        "interpolated_average_precision, ..._11, ..._101",
         "sum over steps of (d/P) times the maximum precision at this or any later threshold. `_11` and `_101`: the "
-        "mean of this maximum over 11 or 101 recall levels; `/coco`: with the 101 floats of pycocotools",
-        "interpolated_average_precision(?:_(?P<points>11|101)(?P<coco>(?<=101)/coco)?)?",
+        "mean of this maximum over 11 or 101 recall levels",
+        "interpolated_average_precision(?:_(?P<points>11|101))?",
         _interpolated_average_precision,
     ),
     Family(

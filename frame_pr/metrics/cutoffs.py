@@ -53,14 +53,9 @@ class Rank(Cutoff):
 
     @classmethod
     def of(cls, k: Any) -> Rank:
-        """Validate a rank of the caller."""
-        return cls(whole("k", k, least=1))
-
-    @classmethod
-    def of_rows_or_share(cls, k: Any) -> Rank:
         """Validate a rank of the caller, which may be a share of the rows, such as "10%"."""
         if not (isinstance(k, str) and re.fullmatch(rf"{DECIMAL}%", k)):
-            return cls.of(k)
+            return cls(whole("k", k, least=1))
         try:
             return cls.parse(k)
         except ValueError as error:
@@ -279,7 +274,7 @@ class Limit(Cutoff):
         return f"{self.rate}={self.text}"
 
     def counts(self, blocks: Blocks) -> Counts:
-        """Return the facts without which the limited rate has no value."""
+        """Return the confusion table at the limit; null where the limited rate has no value."""
         counts = super().counts(blocks)
         if not self.needs:
             return counts

@@ -37,8 +37,6 @@ class Blocks:
         """Whether rows have their own gains; otherwise a positive has gain 1."""
         self.gain, self.hit_gain = (number("gain"), number("hit_gain")) if graded else (self.hits, self.hits)
         self.positives, self.rows = number("positives"), number("rows")
-        self.missed_gain = number("missed_gain") if graded else self.positives - self.tp
-        """What the positives are worth that the block's threshold misses."""
 
     @property
     def counts(self) -> Counts:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import chain
 
 import polars as pl
 
-from frame_pr.frames.messages import shown
+from frame_pr.frames.messages import nearest, shown
+from frame_pr.frames.words import answers
 from frame_pr.inputs.policies import Ties
 from frame_pr.inputs.request import TOTALS, Request, Use
 from frame_pr.metrics import (
@@ -18,11 +19,10 @@ from frame_pr.metrics import (
     rank_metrics,
     roc,
 )
-from frame_pr.metrics.cutoffs import LIMITED, Threshold
+from frame_pr.metrics.cutoffs import Threshold
 from frame_pr.metrics.metric import GROUP_FAMILIES, Blocks, Metric
-from frame_pr.metrics.numbers import DECIMAL, refuse_long
+from frame_pr.metrics.numbers import refuse_long
 from frame_pr.metrics.rates import COUNTS, NUMBERED_NAME, RATES
-from frame_pr.metrics.synonyms import METRIC_SYNONYMS, MOST, NOTES, normalize, not_offered, similar_names
 
 FAMILIES = (
     *average_precisions.FAMILIES,
@@ -61,9 +61,6 @@ HEADS = (
     "cost10",
     "min_cost10",
     "threshold@min_cost10",
-    "total_cost5",
-    "min_total_cost5",
-    "threshold@min_total_cost5",
     "net_benefit",
     "standardized_net_benefit",
     "rbp0.8",
@@ -82,10 +79,9 @@ GRADED_COLUMNS = Blocks(pl.col, graded=True)
 """For tables whose rows have a gain."""
 
 _FRACTION = r"[0-9]*\.[0-9]+"
-_KEYWORDS = ("threshold", "recall", *LIMITED, "npv")
-_DIVISORS = ("positives", "hits", "min")
-# Limits of other rates are limits of these, or of 1 minus them.
-_COMPLEMENTS = {"fnr": "recall", "fdr": "precision"}
+_EXAMPLES = {"threshold": "0.5", "recall": "0.8", "precision": "0.9", "fpr": "0.1", "specificity": "0.9", "npv": "0.9"}
+"""A number for each word of a cutoff."""
+_KEYWORDS = tuple(_EXAMPLES)
 
 
 def metric(name: str, blocks: Blocks = COLUMNS) -> Metric:
@@ -105,7 +101,7 @@ def _read(name: str, blocks: Blocks) -> Metric:
         if match := re.fullmatch(family.pattern, name):
             head, _, cutoff = name.partition("@")
             if re.fullmatch(_FRACTION, cutoff):
-                hint = " or ".join(_with_cutoff(head, cutoff)) or "leave it out"
+                hint = " or ".join(name for name in _with_cutoff(head, cutoff)[:2] if "=" in name) or "leave it out"
                 raise ValueError(
                     f"k must be a whole number of at least 1, got {cutoff}: at a score or a rate it is {hint}"
                 )
@@ -143,119 +139,58 @@ def _is_name(name: str) -> bool:
 
 
 def metric_hint(name: str) -> str:
-    """Return what to write instead of an unknown name: at most two names, with the caller's cutoff, or nothing."""
-    text = normalize(name)
-    if "," in text:
-        return f"several metrics are a list: {[_best(part) for part in text.split(',') if part]}"
-    # `ndcg_at_5` is ndcg@5, and `ndcg_at_k` has any cutoff.
-    text = re.sub("_at_k$", "@10", re.sub("_at_(?=[0-9])", "@", text))
-    if _is_name(text) and not re.fullmatch(r"fpr@[0-9]+", text):
-        return f"the nearest names are {text}"
-    head, tail = _split(text)
-    if re.fullmatch(r"m?ap(_?[0-9]{2}(_?[0-9]{2})?|@0?\.[0-9]+(:0?\.[0-9]+)*)", text):
-        return (
-            "overlaps (IoU) belong to the matching of boxes, which comes before: average_precision of the matched "
-            "detections, by class"
-        )
-    note = f" ({NOTES[head]})" if head in NOTES else ""
-    if targets := _targets(head):
-        if not tail and all(_needs_cutoff(target) for target in targets):
-            examples = (f"{target}@{cutoff}" for target in targets for cutoff in ("10", "threshold=0.5"))
-            return f"it needs a cutoff, such as {' or '.join([*filter(_is_name, examples)][:MOST])}{note}"
-        return f"the nearest names are {', '.join(_with_cutoffs(targets, tail))}{note}"
-    if reason := not_offered(head):
-        return reason
-    synonyms = {target: tuple(others) for target, others in _all_synonyms()}
-    if names := _with_cutoffs(similar_names(head, synonyms), tail):
-        return f"the nearest names are {', '.join(names)}"
-    return ""
+    """Return what to write instead of an unknown name, or nothing."""
+    names = meant_names(name)
+    if names and _needs_cutoff(names[0]):
+        return f"it needs a cutoff, such as {' or '.join(examples(names[0]))}"
+    if names:
+        return f"did you mean {' or '.join(map(repr, names))}?"
+    head = _head_and_cutoff(name)[0]
+    return next((answer for answer in answers(head) if " " in answer or "(" in answer), "")
 
 
-def _with_cutoffs(heads: Sequence[str], tail: str) -> list[str]:
-    """Return at most two names with this cutoff; with other cutoffs if none of the names accepts it."""
-    names = dict.fromkeys(candidate for head in heads for candidate in _with_cutoff(head, tail))
-    return ([candidate for candidate in names if tail and candidate.endswith(f"@{tail}")] or [*names])[:MOST]
+def meant_names(name: str) -> list[str]:
+    """Return the names that an unknown name may mean, at most two, with the caller's cutoff if they take it."""
+    head, cutoff = _head_and_cutoff(name)
+    heads = [head, *answers(head)] if _takes_any_cutoff(head) or answers(head) else nearest(head, HEADS, cutoff=0.7)[:1]
+    names = [candidate for target in heads for candidate in _with_cutoff(target, cutoff)[:1]]
+    return list(dict.fromkeys(names))[:2]
 
 
-def _best(text: str) -> str:
-    """Return the first name that a text may mean, or the text itself."""
-    if _is_name(text):
-        return text
-    head, tail = _split(text)
-    return next((candidate for target in _targets(head) for candidate in _with_cutoff(target, tail)), text)
+def examples(name: str) -> list[str]:
+    """Return the name, or if it needs a cutoff the name at a rank and at a threshold."""
+    return [name] if _is_name(name) else [at for at in (f"{name}@10", f"{name}@threshold=0.5") if _is_name(at)]
 
 
-def _split(text: str) -> tuple[str, str]:
-    """Return the normalized head of a name and its cutoff, in our spelling."""
-    if match := re.fullmatch(r"fpr_?@?([0-9]{2})%?_?(?:tpr|recall)?", text):
-        return "fpr", f"recall=0.{match[1]}"  # FPR95 is the false positive rate at 95 % recall
-    if match := re.fullmatch(r"(?:max|best|optimal|maximum)_?(f[0-9.]+)|(f[0-9.]+)_?(?:max|best|optimal)", text):
-        return f"max_{match[1] or match[2]}", ""
-    if match := re.fullmatch(r"threshold@(?:best_|optimal_)?(f[0-9.]+)", text):
-        return f"threshold@max_{match[1]}", ""
-    text = re.sub(r"^f_?([0-9.]+)_?(?:score|measure)", r"f\1", text)
-    text = re.sub(r"^top_?([0-9]+)_accuracy(?:_score)?$", r"top_k_accuracy@\1", text)
-    head, _, tail = text.partition("@")
-    # trec_eval writes ranks and recalls like this: P_10, ndcg_cut.10, iprec_at_recall_0.10.
-    rank = re.fullmatch(r"(.+?)[_.]([0-9]+|0\.[0-9]+)", head)
-    if rank and not tail and not head.startswith("interpolated") and not _targets(head):
-        head, tail = rank[1], rank[2]
-    return head, _cutoff(head, tail)
+def _head_and_cutoff(name: str) -> tuple[str, str]:
+    """Split a name of another library or a misspelt one into its head and its cutoff, in our spelling."""
+    text = re.sub(r"[\s-]+", "_", re.sub(r"\s*([@=%])\s*", r"\1", name.strip().lower()))
+    if answers(text) or _takes_any_cutoff(text):
+        return text, ""
+    # trec_eval writes P_10, ndcg_cut.10 and iprec_at_recall_0.10; methods of other libraries end in _at_k.
+    match = re.fullmatch(r"(.+?)(?:@|_at_|[_.](?=[0-9])|(?<=[a-z])(?=[0-9]+$))(.*)", text)
+    if match is None or re.fullmatch(NUMBERED_NAME, text):
+        return text, ""
+    word, _, number = re.sub(r"(?<=[a-z])_(?=[0-9.])", "=", match[2]).partition("=")
+    if word in ("k", "top", "n"):
+        return match[1], number or "10"
+    word = next((answer for answer in answers(word) if answer in _KEYWORDS), word)
+    return match[1], f"{word}={number or _EXAMPLES[word]}" if word in _KEYWORDS else word
 
 
-def _cutoff(head: str, tail: str) -> str:
-    """Return a cutoff in our spelling: `1%fpr` is fpr=0.01, `tpr=0.95` is recall=0.95, `k=5` is 5."""
-    tail = re.sub("^(recall|precision|threshold)_(?=[0-9.])", r"\1=", tail)
-    number = rf"{DECIMAL}%?"
-    if match := re.fullmatch(rf"({number})_?([a-z_]+)", tail):
-        tail = f"{match[2]}={match[1]}"
-    elif match := re.fullmatch(rf"([a-z_]*[a-z])_?({number})", tail):
-        tail = f"{match[1]}={match[2]}"
-    word, equals, value = tail.partition("=")
-    if not equals:
-        # A fraction means a recall if nothing else is possible.
-        at_recall = re.fullmatch(_FRACTION, tail) and _is_name(f"{head}@recall={tail}") and not _is_name(f"{head}@10")
-        return f"recall={tail}" if at_recall else tail
-    if word in ("k", "top", "top_k", "n", "rank", "cutoff"):
-        return value
-    word = next((target for target in _targets(word) if target in (*_KEYWORDS, *_COMPLEMENTS)), word)
-    word = word if word in _COMPLEMENTS else next(iter(similar_names(word, dict.fromkeys(_KEYWORDS, ()))), word)
-    if re.fullmatch(rf"{DECIMAL}%", value):
-        value = f"{float(value[:-1]) / 100:g}"
-    if word in _COMPLEMENTS and re.fullmatch(DECIMAL, value):
-        word, value = _COMPLEMENTS[word], f"{round(1 - float(value), 12):g}"
-    return f"{word}={value}"
+def _takes_any_cutoff(head: str) -> bool:
+    return any(_is_name(f"{head}{cutoff}") for cutoff in ("", "@10", "@recall=0.8", "@threshold=0.5"))
 
 
-def _targets(head: str) -> list[str]:
-    """Return the metrics and rates that a head names or is a synonym of."""
-    itself = head in HEADS or head in RATES or re.fullmatch(NUMBERED_NAME, head) or _is_name(head)
-    metrics = (offered.split(", ") for offered, others in METRIC_SYNONYMS.items() if head in others)
-    rates = [name for name, rate in RATES.items() if head in rate.synonyms]
-    return [*([head] if itself else []), *chain.from_iterable(metrics), *rates]
-
-
-def _needs_cutoff(target: str) -> bool:
-    return not _is_name(target) and _is_name(f"{target}@10")
-
-
-def _all_synonyms() -> Iterator[tuple[str, tuple[str, ...]]]:
-    for head in HEADS:
-        yield head, (*METRIC_SYNONYMS.get(head, ()), *(RATES[head].synonyms if head in RATES else ()))
+def _needs_cutoff(head: str) -> bool:
+    return not _is_name(head) and _takes_any_cutoff(head)
 
 
 def _with_cutoff(head: str, cutoff: str) -> list[str]:
-    """Return the name with this cutoff; otherwise names with other cutoffs of the same number."""
-    wanted = f"{head}@{cutoff}" if cutoff else head
-    if _is_name(wanted):
-        return [wanted]
-    if re.fullmatch(_FRACTION, cutoff):
-        others = [f"{head}@threshold={cutoff}", *(f"{head}@{word}={cutoff}" for word in _KEYWORDS[1:] if word != head)]
-        if names := [other for other in others if _is_name(other)]:
-            return names[:MOST]
-    others = [head, f"{head}@10", f"{head}@threshold=0.5", f"{head}@recall=0.8"]
-    word = cutoff.partition("=")[0]
-    others = [f"{head}@{word}=0.5", *others] if word in _KEYWORDS else others
-    rank, slash, _ = cutoff.partition("/")
-    others = [f"{head}@{rank}", *(f"{head}@{rank}/{divisor}" for divisor in _DIVISORS), *others] if slash else others
-    return [other for other in dict.fromkeys(others) if _is_name(other)][:MOST]
+    """Return the name with this cutoff; otherwise the name alone, or names with other cutoffs."""
+    others = [f"@threshold={cutoff}", f"@recall={cutoff}"] if re.fullmatch(_FRACTION, cutoff) else []
+    others += [f"@{cutoff.partition('/')[0]}", "", "@10", "@threshold=0.5", "@recall=0.8"]
+    exact = f"{head}@{cutoff}" if cutoff else head
+    if not cutoff and _needs_cutoff(head):
+        return [head]
+    return [name for name in (exact, *(head + other for other in others)) if _is_name(name)]

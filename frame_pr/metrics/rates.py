@@ -7,15 +7,16 @@ and a record in `RATES`: no other module compares the name of a rate.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
+from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
-from frame_pr.frames.messages import shown
+from frame_pr.frames.messages import nearest, shown
+from frame_pr.frames.words import answers
 from frame_pr.metrics.numbers import DECIMAL, read_beta, read_decimal, refuse_long
-from frame_pr.metrics.synonyms import rate_hint
 
 
 class Counts(NamedTuple):
@@ -40,37 +41,37 @@ class RowShare(NamedTuple):
     whole: Callable[[pl.Expr, pl.Expr], pl.Expr]
     n: Callable[[Counts], pl.Expr]
     """The number of rows in `whole`."""
-    of_jaccard: bool = False
-    """Whether the rate is 2 J / (1 + J), where J is that share."""
+    harmonic: bool = False
+    """Whether the rate is 2 J / (1 + J) for this share J, the harmonic mean of J and 1."""
 
 
 class Rate(NamedTuple):
-    """A rate or a count of a confusion table. Fields have no defaults, so an incomplete record fails at import."""
+    """A rate or a count of a confusion table."""
 
     formula: Formula
-    range: Literal["0 to 1", "-1 to 1", "0 up"]
-    needs: tuple[str, ...]
+    title: str
+    """The label of an axis."""
+    range: Literal["0 to 1", "-1 to 1", "0 up"] = "0 to 1"
+    needs: tuple[str, ...] = ()
     """The counts that must be above 0 for a value: "k" (rows predicted positive), "positives", "negatives", "rows"."""
-    bounded_at: tuple[CutoffKind, ...]
-    """The cutoffs at which ranking positives first (last) among equal scores gives the best (worst) value."""
-    row_share: RowShare | None
+    bounded_at: tuple[CutoffKind, ...] = ("rank", "threshold", "recall")
+    """The cutoffs at which ranking positives first (last) among equal scores gives the best (worst) value. Within a
+    limit of another rate, only the largest recall is of interest.
+    """
+    row_share: RowShare | None = None
     """The closed form of its standard error if rows are sampled. None: `intervals` refuses single rows."""
-    smallest_is_best: bool
-    is_count: bool
-    in_confusion: bool
-    """Whether it is a column of `confusion`, and of `report` at a threshold."""
-    of_group: bool
+    smallest_is_best: bool = False
+    is_count: bool = False
+    in_confusion: bool = True
+    """Whether `confusion` has it with `rates="all"`."""
+    of_group: bool = False
     """Whether it is a number of the group that no cutoff changes."""
-    group_rows: bool
+    group_rows: bool = False
     """Whether N is the size of the group, also if a rank exceeds it; otherwise misses fill up the group."""
-    best_by: Formula | None
+    best_by: Formula | None = None
     """A score that is largest where the rate is best, equal where it is equal, and at least 0 there. None: no `max_` of
     it.
     """
-    title: str
-    """The label of an axis."""
-    synonyms: tuple[str, ...]
-    """Names in other libraries and textbooks, in lower case."""
 
 
 _DIGITS = 10**15
@@ -241,180 +242,139 @@ def lift(c: Counts) -> pl.Expr:
     return ratio(_product(c.tp, c.rows), _product(c.k, c.positives))
 
 
-_SIGNED: Literal["-1 to 1"] = "-1 to 1"
-_ALWAYS: tuple[CutoffKind, ...] = ("rank", "threshold", "recall", "limit")
-# Within a limit of another rate, only the largest recall is of interest.
-_NOT_AT_LIMITS = _ALWAYS[:3]
-# At a recall with positives last, these may be undefined where other orders have a value.
-_NOT_AT_RECALLS = _ALWAYS[:2]
+def _negatives(c: Counts) -> pl.Expr:
+    return c.rows - c.positives
 
 
-def _count(formula: Formula, bounded_at: tuple[CutoffKind, ...], title: str, *synonyms: str) -> Rate:
-    return Rate(formula, "0 up", (), bounded_at, None, False, True, True, False, False, None, title, synonyms)
+def _precision_of_some(c: Counts) -> pl.Expr:
+    return pl.when(c.tp > 0).then(precision(c))
 
 
-def _share(
-    formula: Formula,
-    needs: tuple[str, ...],
-    bounded_at: tuple[CutoffKind, ...],
-    row_share: RowShare | None,
-    title: str,
-    *synonyms: str,
-) -> Rate:
-    """Make the record of a rate between 0 and 1 that depends on the cutoff and is a column of `confusion`."""
-    return _count(formula, bounded_at, title, *synonyms)._replace(
-        range="0 to 1", needs=needs, row_share=row_share, is_count=False
-    )
-
-
-def _f(beta: float, row_share: RowShare | None, *synonyms: str) -> Rate:
-    return _share(f_beta(beta), ("positives",), _NOT_AT_LIMITS, row_share, f"F{beta:g}", *synonyms)
+def _f(beta: float) -> Rate:
+    return Rate(f_beta(beta), f"F{beta:g}", needs=("positives",))
 
 
 def _cost(text: str) -> Rate:
     title = f"Cost, a missed positive costs {text}"
-    record = _share(cost(text), ("rows",), _NOT_AT_LIMITS, None, title)
-    return record._replace(range="0 up", in_confusion=False, smallest_is_best=True)
+    return Rate(cost(text), title, range="0 up", needs=("rows",), in_confusion=False, smallest_is_best=True)
 
 
+_ALSO_AT_LIMITS: tuple[CutoffKind, ...] = ("rank", "threshold", "recall", "limit")
+# At a recall with positives last, these may be undefined where other orders have a value.
+_NOT_AT_RECALLS: tuple[CutoffKind, ...] = ("rank", "threshold")
+_count = partial(Rate, range="0 up", is_count=True)
+_signed = partial(Rate, range="-1 to 1")
 RATES: Mapping[str, Rate] = {
-    "k": _count(k, _NOT_AT_LIMITS, "Rank k", "predicted_positives"),
-    "tp": _count(tp, _ALWAYS, "True positives", "true_positives"),
-    "fp": _count(fp, _NOT_AT_LIMITS, "False positives", "false_positives", "false_alarms"),
-    "fn": _count(fn, _ALWAYS, "False negatives", "false_negatives", "misses"),
-    "tn": _count(tn, _NOT_AT_LIMITS, "True negatives", "true_negatives"),
-    "precision": _share(
+    "k": _count(k, "Rank k"),
+    "tp": _count(tp, "True positives", bounded_at=_ALSO_AT_LIMITS),
+    "fp": _count(fp, "False positives"),
+    "fn": _count(fn, "False negatives", bounded_at=_ALSO_AT_LIMITS),
+    "tn": _count(tn, "True negatives"),
+    "precision": Rate(
         precision,
-        ("k",),
-        _NOT_AT_LIMITS,
-        RowShare(lambda t, p: t & p, lambda t, p: p, lambda c: c.k),
         "Precision",
-        *("p", "prec", "ppv", "positive_predictive_value", "precision_score"),
-    )._replace(best_by=lambda c: pl.when(c.tp > 0).then(precision(c))),
-    "recall": _share(
+        needs=("k",),
+        row_share=RowShare(lambda t, p: t & p, lambda t, p: p, k),
+        best_by=_precision_of_some,
+    ),
+    "recall": Rate(
         recall,
-        ("positives",),
-        _ALWAYS,
-        RowShare(lambda t, p: t & p, lambda t, p: t, lambda c: c.positives),
         "Recall",
-        *("r", "rec", "sensitivity", "tpr", "true_positive_rate", "recall_score", "probability_of_detection"),
-        *("sens", "detection_rate", "true_accept_rate", "tar"),
-        *("capped_recall", "recall_cap"),
+        needs=("positives",),
+        bounded_at=_ALSO_AT_LIMITS,
+        row_share=RowShare(lambda t, p: t & p, lambda t, p: t, lambda c: c.positives),
     ),
-    "specificity": _share(
+    "specificity": Rate(
         specificity,
-        ("negatives",),
-        _NOT_AT_LIMITS,
-        RowShare(lambda t, p: ~t & ~p, lambda t, p: ~t, lambda c: c.rows - c.positives),
         "Specificity",
-        *("tnr", "true_negative_rate", "selectivity", "spec"),
+        needs=("negatives",),
+        row_share=RowShare(lambda t, p: ~t & ~p, lambda t, p: ~t, _negatives),
     ),
-    "npv": _share(
+    "npv": Rate(
         npv,
-        ("rows - k",),
-        _NOT_AT_RECALLS,
-        RowShare(lambda t, p: ~t & ~p, lambda t, p: ~p, lambda c: c.rows - c.k),
         "NPV",
-        "negative_predictive_value",
+        needs=("rows - k",),
+        bounded_at=_NOT_AT_RECALLS,
+        row_share=RowShare(lambda t, p: ~t & ~p, lambda t, p: ~p, lambda c: c.rows - c.k),
     ),
-    "fpr": _share(
+    "fpr": Rate(
         fpr,
-        ("negatives",),
-        _NOT_AT_LIMITS,
-        RowShare(lambda t, p: ~t & p, lambda t, p: ~t, lambda c: c.rows - c.positives),
         "False positive rate",
-        *("false_positive_rate", "fallout", "fall_out", "false_alarm_rate", "fp_rate", "far"),
-    )._replace(smallest_is_best=True),
-    "fnr": _share(
+        needs=("negatives",),
+        row_share=RowShare(lambda t, p: ~t & p, lambda t, p: ~t, _negatives),
+        smallest_is_best=True,
+    ),
+    "fnr": Rate(
         fnr,
-        ("positives",),
-        _ALWAYS,
-        RowShare(lambda t, p: t & ~p, lambda t, p: t, lambda c: c.positives),
         "False negative rate",
-        *("false_negative_rate", "miss_rate", "fn_rate"),
-    )._replace(smallest_is_best=True),
-    "fdr": _share(
+        needs=("positives",),
+        bounded_at=_ALSO_AT_LIMITS,
+        row_share=RowShare(lambda t, p: t & ~p, lambda t, p: t, lambda c: c.positives),
+        smallest_is_best=True,
+    ),
+    "fdr": Rate(
         fdr,
-        ("k",),
-        _NOT_AT_LIMITS,
-        RowShare(lambda t, p: ~t & p, lambda t, p: p, lambda c: c.k),
         "False discovery rate",
-        "false_discovery_rate",
-    )._replace(smallest_is_best=True),
-    "accuracy": _share(
+        needs=("k",),
+        row_share=RowShare(lambda t, p: ~t & p, lambda t, p: p, k),
+        smallest_is_best=True,
+    ),
+    "accuracy": Rate(
         accuracy,
-        ("rows",),
-        _NOT_AT_LIMITS,
-        RowShare(lambda t, p: t == p, lambda t, p: t == t, lambda c: c.rows),
         "Accuracy",
-        *("acc", "accuracy_score", "fraction_correct"),
-    )._replace(best_by=accuracy),
-    "balanced_accuracy": _share(
-        balanced_accuracy,
-        ("positives", "negatives"),
-        _NOT_AT_LIMITS,
-        None,
-        "Balanced accuracy",
-        *("balanced_accuracy_score", "bacc", "bac"),
-    )._replace(best_by=balanced_accuracy),
-    "f1": _f(
-        1,
-        RowShare(
+        needs=("rows",),
+        row_share=RowShare(lambda t, p: t == p, lambda t, p: t == t, lambda c: c.rows),
+        best_by=accuracy,
+    ),
+    "balanced_accuracy": Rate(
+        balanced_accuracy, "Balanced accuracy", needs=("positives", "negatives"), best_by=balanced_accuracy
+    ),
+    "f1": _f(1)._replace(
+        row_share=RowShare(
             lambda t, p: 2 * (t & p).cast(pl.Int64),
             lambda t, p: t.cast(pl.Int64) + p.cast(pl.Int64),
             lambda c: c.positives + c.k - c.tp,
-            of_jaccard=True,
-        ),
-        *("f", "f1_score", "f_score", "f_measure", "f1_measure", "f_beta", "fbeta", "dice", "sorensen_dice"),
+            harmonic=True,
+        )
     ),
-    "mcc": _share(
+    "mcc": _signed(
         mcc,
-        ("positives", "negatives", "k", "rows - k"),
-        _NOT_AT_RECALLS,
-        None,
         "MCC",
-        *("matthews", "matthews_corrcoef", "matthews_correlation", "phi", "phi_coefficient"),
-    )._replace(range=_SIGNED, best_by=_square_of_mcc),
-    "informedness": _share(
-        informedness,
-        ("positives", "negatives"),
-        _NOT_AT_LIMITS,
-        None,
-        "Informedness",
-        *("bookmaker_informedness", "youden_j", "youdens_j", "tss", "true_skill_statistic"),
-    )._replace(range=_SIGNED, best_by=informedness),
-    "markedness": _share(markedness, ("k", "rows - k"), _NOT_AT_RECALLS, None, "Markedness")._replace(
-        range=_SIGNED, best_by=markedness
+        needs=("positives", "negatives", "k", "rows - k"),
+        bounded_at=_NOT_AT_RECALLS,
+        best_by=_square_of_mcc,
     ),
-    "kappa": _share(
-        kappa,
-        ("positives", "negatives"),
-        _NOT_AT_LIMITS,
-        None,
-        "Kappa",
-        *("cohen_kappa", "cohens_kappa", "cohen_kappa_score"),
-    )._replace(range=_SIGNED, best_by=kappa),
-    "prevalence": _share(
+    "informedness": _signed(informedness, "Informedness", needs=("positives", "negatives"), best_by=informedness),
+    "markedness": _signed(
+        markedness, "Markedness", needs=("k", "rows - k"), bounded_at=_NOT_AT_RECALLS, best_by=markedness
+    ),
+    "kappa": _signed(kappa, "Kappa", needs=("positives", "negatives"), best_by=kappa),
+    "prevalence": Rate(
         prevalence,
-        ("rows",),
-        _NOT_AT_LIMITS,
-        RowShare(lambda t, p: t, lambda t, p: t == t, lambda c: c.rows),
         "Prevalence",
-        *("base_rate", "positive_rate", "incidence"),
-    )._replace(of_group=True, group_rows=True),
-    "lift": _share(lift, ("k", "positives"), _NOT_AT_LIMITS, None, "Lift", "enrichment", "enrichment_factor")._replace(
-        range="0 up", in_confusion=False, group_rows=True, best_by=lambda c: pl.when(c.tp > 0).then(precision(c))
+        needs=("rows",),
+        row_share=RowShare(lambda t, p: t, lambda t, p: t == t, lambda c: c.rows),
+        of_group=True,
+        group_rows=True,
+    ),
+    "lift": Rate(
+        lift,
+        "Lift",
+        range="0 up",
+        needs=("k", "positives"),
+        in_confusion=False,
+        group_rows=True,
+        best_by=_precision_of_some,
     ),
 }
 """The rates by name, in the order of the columns of `confusion`."""
 
-NUMBERED: Mapping[str, Callable[[str], Rate]] = {"f": lambda beta: _f(read_beta(beta), None), "cost": _cost}
+NUMBERED: Mapping[str, Callable[[str], Rate]] = {"f": lambda beta: _f(read_beta(beta)), "cost": _cost}
 """Rates with a number at the end of their name."""
 NUMBERED_NAME = rf"(?:{'|'.join(NUMBERED)}){DECIMAL}"
 """How such a name is written."""
-SYNONYMS = {name: rate.synonyms for name, rate in RATES.items()}
 CONFUSION = tuple(name for name, rate in RATES.items() if rate.in_confusion)
-"""The columns of `confusion`."""
+"""The rates that `confusion` has with `rates="all"`."""
 CONFUSION_AT_CUTOFF = tuple(name for name in CONFUSION if not RATES[name].of_group)
 """The rates that depend on the cutoff."""
 COUNTS = tuple(name for name, rate in RATES.items() if rate.is_count)
@@ -430,4 +390,16 @@ def rate_of(name: str) -> Rate:
     refuse_long("rate", name)
     if match := re.fullmatch(rf"({'|'.join(NUMBERED)})({DECIMAL})", name):
         return NUMBERED[match[1]](match[2])
-    raise ValueError(f"no rate is named {shown(name)}; {rate_hint(name, SYNONYMS)}")
+    raise ValueError(f"no rate is named {shown(name)}; {rate_hint(name, RATES)}")
+
+
+def rate_hint(name: str, names: Iterable[str]) -> str:
+    """Return what to write instead of an unknown rate, one of these names."""
+    names, head = list(names), name.lower().replace("-", "_").partition("@")[0]
+    if meant := [rate for rate in (head, *answers(head)) if rate in names]:
+        return f"it is {shown(meant[0])} here" + (", without a cutoff" if "@" in name else "")
+    if any(not re.search("[=( ]", answer) for answer in answers(head)):
+        return "it is a metric of a whole ranking, not a rate at a threshold: evaluate() computes it"
+    if near := nearest(head, names, cutoff=0.7)[:2]:
+        return f"did you mean {' or '.join(map(shown, near))}?"
+    return f"there are {', '.join(names)}, and f with any beta"

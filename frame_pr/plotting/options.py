@@ -14,11 +14,10 @@ from frame_pr.frames.arguments import flag, names_of, one_of, real, scalar, seve
 from frame_pr.frames.messages import first_line, shown
 from frame_pr.frames.words import advice
 from frame_pr.functions.evaluation import key_names, refuse_no_keys
-from frame_pr.metrics.cutoffs import Rank, Recall, Threshold
+from frame_pr.metrics.cutoffs import Recall, Threshold
 from frame_pr.metrics.names import is_metric
 from frame_pr.metrics.numbers import DECIMAL, each, f_of, number
-from frame_pr.metrics.rates import NUMBERED_NAME, RATES, Counts, rate_of, ratio
-from frame_pr.metrics.synonyms import rate_hint
+from frame_pr.metrics.rates import NUMBERED_NAME, RATES, Counts, rate_hint, rate_of, ratio
 from frame_pr.plotting.appearance import Appearance, ColourArguments, appearance_fields, check_label
 
 
@@ -30,8 +29,6 @@ class AxisQuantity(NamedTuple):
     """Whether the axis goes from 0 to 1."""
     formula: Callable[[Counts], pl.Expr] | None
     """None: a column of `curve`."""
-    synonyms: tuple[str, ...]
-    """Its names in other libraries."""
     references: Mapping[str, Callable[[float, Any], Any]] = MappingProxyType({})
     """The values of rankings without information, from the prevalence and the thresholds."""
     at: Callable[[Any, Any, Any, Any, Any], Any] | None = None
@@ -48,13 +45,12 @@ class AxisQuantity(NamedTuple):
 
 
 X_ONLY: Mapping[str, AxisQuantity] = {
-    "threshold": AxisQuantity("Threshold", False, None, ("score", "scores", "cutoff")),
-    "k": AxisQuantity("Rank k", False, None, ("rank", "n")),
+    "threshold": AxisQuantity("Threshold", False, None),
+    "k": AxisQuantity("Rank k", False, None),
     "share": AxisQuantity(
         "Share of the rows",
         True,
         lambda counts: ratio(counts.k, counts.rows),
-        ("percent", "population", "fraction", "depth"),
     ),
 }
 """Quantities of the x axis in addition to rates."""
@@ -64,7 +60,6 @@ Y_ONLY: Mapping[str, AxisQuantity] = {
         "Net benefit",
         False,
         None,
-        ("decision_curve", "dca"),
         {"treat all": lambda prevalence, t: prevalence - (1 - prevalence) * t / (1 - t), **_NOTHING},
         lambda tp, fp, positives, rows, t: (tp - fp * t / (1 - t)) / rows,
     ),
@@ -72,7 +67,6 @@ Y_ONLY: Mapping[str, AxisQuantity] = {
         "Standardized net benefit",
         False,
         None,
-        ("relative_utility",),
         {"treat all": lambda prevalence, t: 1 - (1 / prevalence - 1) * t / (1 - t), **_NOTHING},
         lambda tp, fp, positives, rows, t: (tp - fp * t / (1 - t)) / positives,
     ),
@@ -90,30 +84,28 @@ _REFERENCES: Mapping[str, Callable[[str], Mapping[str, Callable[[float, Any], An
 
 
 def axis_quantity(name: str) -> AxisQuantity:
-    """CurveStyle up a quantity by its name."""
+    """Look up a quantity by its name."""
     if name in X_ONLY:
         return X_ONLY[name]
     if name in Y_ONLY:
         return Y_ONLY[name]
     rate, family = rate_of(name), name.rstrip("0123456789.")
     references = _REFERENCES[family](name.removeprefix(family)) if family in _REFERENCES else {}
-    return AxisQuantity(rate.title, rate.range == "0 to 1", rate.formula, rate.synonyms, references)
+    return AxisQuantity(rate.title, rate.range == "0 to 1", rate.formula, references)
 
 
 def check_axis(argument: str, value: object) -> str:
     """Check the name of a quantity for `x=` or `y=`."""
     name, along = text(argument, value), argument == "x"
     ranges = ("0 to 1",) if along else ("0 to 1", "0 up")
-    synonyms = {
-        rate: record.synonyms for rate, record in RATES.items() if record.range in ranges and not record.is_count
-    }
-    synonyms |= {quantity: record.synonyms for quantity, record in (X_ONLY if along else Y_ONLY).items()}
-    if name not in synonyms and not re.fullmatch(NUMBERED_NAME, name):
-        hint = rate_hint(name, synonyms)
+    names = [rate for rate, record in RATES.items() if record.range in ranges and not record.is_count]
+    names += X_ONLY if along else Y_ONLY
+    if name not in names and not re.fullmatch(NUMBERED_NAME, name):
+        hint = rate_hint(name, names)
         if name in RATES:
             hint = "it is a count" if RATES[name].is_count else f"it is a rate from {RATES[name].range}"
         raise ValueError(f"{argument}: no axis shows {shown(name)}; {hint}")
-    if name not in synonyms:
+    if name not in names:
         rate_of(name)
     return name
 
@@ -262,7 +254,7 @@ def options_of(
         rectangles=flags["rectangles"],
         interpolated=bool(flags["interpolated"] or points),
         points=points,
-        k=None if k is None else int(Rank.of(k).k),
+        k=None if k is None else whole("k", k, least=1),
         thresholds=tuple(float(Threshold.of(t).threshold) for t in _listed("threshold", options)),
         recalls=tuple(Recall.of(r) for r in _listed("recall", options)),
         best=tuple(_best_point_name(name) for name in _listed("mark", options)),

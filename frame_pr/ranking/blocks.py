@@ -98,8 +98,6 @@ def blocks_of(
         named["ties"] = difference("ties_run")
     if "misses" in wanted:
         named["misses"] = weighed(difference(ROWS.run) - difference(HITS.run))
-    if "missed_gain" in wanted:
-        named["missed_gain"] = _in_gains(from_last(pl.col("hit_gain_run")) - pl.col("hit_gain_run"), ranked)
     blocks = blocks.with_columns(pl.col("group").set_sorted(), **named)
     blocks = blocks.with_columns(
         **{count.total: from_last(pl.col(count.upto)) for count in counts if count.total in wanted}

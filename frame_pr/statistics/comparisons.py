@@ -16,7 +16,6 @@ from frame_pr.frames.messages import did_you_mean, nearest, shown, warn
 from frame_pr.functions.evaluation import metric_names, sorted_by
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
-from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.names import request_for
 from frame_pr.statistics.bounds import number_bounds, t_p_value
 from frame_pr.statistics.intervals import validate_confidence
@@ -51,7 +50,7 @@ _UNPAIRED = (
 @public()
 def compare(
     frame: Frame,
-    metrics: MetricName | Sequence[MetricName],
+    metrics: str | Sequence[str],
     truth: Column | None = None,
     score: Columns | None = None,
     *,

@@ -15,7 +15,6 @@ from frame_pr.frames.messages import shown, warn
 from frame_pr.functions.evaluation import metric_names
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
-from frame_pr.metrics.completion import MetricName
 from frame_pr.metrics.names import request_for
 from frame_pr.statistics.bounds import number_bounds, share_bounds
 from frame_pr.statistics.resampling import Draws, intervals_of_draws
@@ -38,7 +37,7 @@ from frame_pr.statistics.unit_values import (
 @public()
 def intervals(
     frame: Frame,
-    metrics: MetricName | Sequence[MetricName],
+    metrics: str | Sequence[str],
     truth: Column | None = None,
     score: Columns | None = None,
     *,

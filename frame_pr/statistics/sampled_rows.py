@@ -116,14 +116,14 @@ RANKING_BOUNDS: Mapping[str, RankingBounds] = {"roc_auc": auc_bounds}
 
 def proportion(share: RowShare, value: pl.Expr) -> pl.Expr:
     """Return the share of rows J for a rate that is J, or 2 J / (1 + J)."""
-    return value / (2 - value) if share.of_jaccard else value
+    return value / (2 - value) if share.harmonic else value
 
 
 def _proportion_error(share: RowShare, value: pl.Expr, n: pl.Expr) -> pl.Expr:
     """Return the standard error of a rate of n rows; see `proportion`."""
     part = proportion(share, value)
     error = (part * (1 - part) / n).sqrt()
-    return error * 2 / (1 + part) ** 2 if share.of_jaccard else error
+    return error * 2 / (1 + part) ** 2 if share.harmonic else error
 
 
 class RowMetric(NamedTuple):
@@ -360,7 +360,7 @@ def bounds_of(
     error, df = pl.col(f"error {i}"), pl.col(f"df {i}")
     if simple and target.row_share is not None:
         bounds = proportion_bounds(proportion(target.row_share, value), df + 1, confidence)
-        if target.row_share.of_jaccard:
+        if target.row_share.harmonic:
             bounds = {name: 2 * bound / (1 + bound) for name, bound in bounds.items()}
         bounds = around(value, **bounds)
     elif simple and target.ranking_bounds is not None:

@@ -76,9 +76,9 @@ def test_a_positive_label():
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("precison@3", "no metric is named 'precison@3'; the nearest names are precision@3"),
+        ("precison@3", "no metric is named 'precison@3'; did you mean 'precision@3'"),
         ("precision", "no metric is named 'precision'; it needs a cut"),
-        ("err@10", "no metric is named 'err@10'; it is not offered: "),
+        ("err@10", "no metric is named 'err@10'; ir_measures has it"),
         ("precision@0", "k must be a whole number of at least 1, got 0"),
     ],
 )

@@ -82,9 +82,6 @@ def test_known_answer(data, name, value):
         ("precision_at_k", {"k": 2}, ["precision@2"]),
         ("precision_at_k", {"k": [5, 1]}, ["precision@5", "precision@1"]),
         ("recall_at_k", {"k": np.int64(2)}, ["recall@2"]),
-        ("r_precision", {}, ["r_precision"]),
-        ("precision_at_recall", {"recall": [0.5, 1.0]}, ["precision@recall=0.5", "precision@recall=1"]),
-        ("k_at_recall", {"recall": 0}, ["k@recall=0"]),
         ("f_beta", {}, ["max_f1", "threshold@max_f1"]),
         ("f_beta", {"beta": 0.5}, ["max_f0.5", "threshold@max_f0.5"]),
         ("f_beta", {"threshold": [0.5, -1]}, ["f1@threshold=0.5", "f1@threshold=-1"]),
@@ -225,20 +222,6 @@ def test_a_k_of_more_than_64_bits():
         TEN.pr.precision_at_k("relevant", "score", 10**19)
 
 
-@pytest.mark.parametrize("recall", [-0.1, 1.1, 2, math.inf, -math.inf, [0.5, 1.5]])
-@pytest.mark.parametrize("function", ["precision_at_recall", "k_at_recall"])
-def test_recall_must_lie_between_0_and_1(function, recall):
-    with pytest.raises(ValueError, match="recall must lie between 0 and 1, got"):
-        getattr(TEN.pr, function)("relevant", "score", recall)
-
-
-@pytest.mark.parametrize("recall", [math.nan, "0.5", True, None])
-@pytest.mark.parametrize("function", ["precision_at_recall", "k_at_recall"])
-def test_recall_must_be_a_number(function, recall):
-    with pytest.raises(ValueError if recall != recall else TypeError, match="recall must be a number, got"):
-        getattr(TEN.pr, function)("relevant", "score", recall)
-
-
 @pytest.mark.parametrize("beta", [0, -1, math.inf, math.nan, "1", None])
 @pytest.mark.parametrize("given", [{}, {"k": 3}, {"threshold": 0.5}])
 def test_beta_must_be_positive_and_finite(beta, given):
@@ -269,8 +252,6 @@ def test_a_threshold_must_be_a_number(function, threshold):
         ("average_precision_at_k", {"k": []}, "k"),
         ("f_beta", {"k": []}, "k"),
         ("f_beta", {"threshold": []}, "threshold"),
-        ("precision_at_recall", {"recall": []}, "recall"),
-        ("k_at_recall", {"recall": []}, "recall"),
         ("evaluate", {"metrics": []}, "metrics"),
         ("report", {"k": []}, "k"),
     ],

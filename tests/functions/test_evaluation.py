@@ -182,9 +182,7 @@ ALWAYS_DEFINED |= {name for name in AT_CUT if name.partition("@")[0] in (*COUNTS
 ALWAYS_DEFINED |= {name for name in AT_CUT if re.fullmatch("(precision|fdr)@[0-9.%]+", name)}
 ALWAYS_DEFINED -= {name for name in AT_CUT if re.search("@(recall|fpr|specificity|npv)=", name)}
 ALWAYS_DEFINED |= {
-    name
-    for name in NAMES
-    if re.match("dcg|rbp|judged|(min_)?total_cost|min_cost|net_benefit|max_(accuracy|precision)", name)
+    name for name in NAMES if re.match("dcg|rbp|judged|min_cost|net_benefit|max_(accuracy|precision)", name)
 }
 
 

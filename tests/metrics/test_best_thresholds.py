@@ -179,8 +179,8 @@ def test_costs_of_both_classes_changed_about(data):
         ("min_cost0", "the cost of a missed positive must lie between 1e-15 and 1e15 false ones, got 0"),
         ("threshold@min_cost0.0", "the cost of a missed positive must lie between 1e-15 and 1e15 false ones, got 0.0"),
         ("min_cost1e16", "the cost of a missed positive must lie between 1e-15 and 1e15 false ones, got 1e16"),
-        ("min_cost", "the nearest names are min_cost10$"),
-        ("max_informedness@3", "the nearest names are max_informedness$"),
+        ("min_cost", "did you mean 'min_cost10'"),
+        ("max_informedness@3", "did you mean 'max_informedness'"),
     ],
 )
 def test_names_that_cannot_be(name, fault):

@@ -76,12 +76,6 @@ def test_what_is_never_found():
     assert call(data, "evaluate", undefined=-1.0, **given).row(1) == (2, -1.0, -1.0)
 
 
-def test_methods_of_their_own():
-    assert call(SIX, "reciprocal_rank").columns == ["reciprocal_rank"]
-    assert call(SIX, "reciprocal_rank", k=[1, 2]).row(0) == (0, 1 / 2)
-    assert call(SIX, "success_at_k", k=[1, 2]).row(0) == (0, 1)
-
-
 @pytest.mark.slow
 @given(SMALL)
 def test_ties_are_the_mean_over_all_orders(data):

@@ -212,8 +212,6 @@ def test_what_gains_do_not_go_with(name, policy, fault):
         ("with_metrics", {"metrics": "reciprocal_rank"}),
         ("average_precision", {}),
         ("roc_auc", {}),
-        ("reciprocal_rank", {}),
-        ("success_at_k", {"k": 2}),
         ("confusion", {"threshold": 1}),
         ("f_beta", {}),
         ("report", {}),
@@ -222,17 +220,14 @@ def test_what_gains_do_not_go_with(name, policy, fault):
     ],
 )
 def test_gains_without_a_metric_that_adds_them_up(function, given_too):
-    fault = (
-        "(gain= is what dcg, ndcg, captured_gain and total_cost add up, and none of them is asked for|"
-        "a curve has none of them): "
-    )
+    fault = "(gain= is what dcg, ndcg, captured_gain add up, and none of them is asked for|a curve has none of them): "
     with pytest.raises(ValueError, match=fault):
         call(GRADED, function, gain="gain", **given_too)
 
 
 def test_a_plot_has_no_gains():
     pytest.importorskip("matplotlib").use("agg")
-    with pytest.raises(ValueError, match="gain=: plot does not take it; dcg, ndcg, captured_gain and total_cost"):
+    with pytest.raises(ValueError, match="gain=: plot does not take it; dcg, ndcg, captured_gain add"):
         fp.plot(GRADED, "relevant", "score", gain="gain")
 
 
@@ -272,7 +267,7 @@ def test_weighted_rows_have_no_rank(name):
     [
         ("rbp1", "the persistence of rbp must lie between 0 and 1, as in rbp0.8; got 1"),
         ("rbp0", "the persistence of rbp must lie between 0 and 1, as in rbp0.8; got 0"),
-        ("rbp", "the nearest names are rbp0.8 \\(0.8 is the persistence\\)$"),
+        ("rbp", "did you mean 'rbp0.8'"),
         ("ndcg@0", "k must be a whole number of at least 1, got 0"),
         ("ndcg@0%", "a share of the rows must be above 0% and at most 100%, got 0%"),
         ("dcg@120%", "a share of the rows must be above 0% and at most 100%, got 120%"),
@@ -394,81 +389,3 @@ def test_dcg_beside_captured_gain_counts_the_gain_of_negatives():
 def test_bounds_of_captured_gain_are_refused():
     with pytest.raises(ValueError, match="captured_gain@1 "):
         values(MONEY, ["captured_gain@1"], gain="gain", ties="optimistic")
-
-
-# Alerts on 100, a false one, 20, two false ones and 3: 123 in all.
-PAYMENTS = pl.DataFrame({"relevant": [1, 0, 1, 0, 0, 1], "score": [6, 5, 4, 3, 2, 1], "gain": [100.0, 5, 20, 7, 3, 3]})
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        # One alert, and 20 + 3 missed; three, and 3 missed; all six: a rank of ten has no more rows.
-        ("total_cost5@1", 5 + 23),
-        ("total_cost5@3", 15 + 3),
-        ("total_cost5@10", 30),
-        ("total_cost2.5@50%", 7.5 + 3),
-        ("total_cost0@1", 23),
-        ("total_cost5@threshold=4", 15 + 3),
-        ("total_cost5@threshold=4.5", 10 + 23),
-        ("total_cost5@threshold=7", 123),
-        ("total_cost5@threshold=-inf", 30),
-        # Three alerts are best; with 0.25 all six, with 15 one alert: 15 + 23 and not 45 + 3.
-        ("min_total_cost5", 18),
-        ("threshold@min_total_cost5", 4),
-        ("min_total_cost0.25", 1.5),
-        ("threshold@min_total_cost0.25", 1),
-        ("min_total_cost15", 38),
-        ("threshold@min_total_cost15", 6),
-        # One costs as much as none, and then none is best.
-        ("min_total_cost100", 123),
-        ("threshold@min_total_cost100", None),
-        # The second alert on a positive costs as much as it saves: the highest threshold.
-        ("threshold@min_total_cost10", 6),
-    ],
-)
-def test_total_cost(name, value):
-    assert_known(PAYMENTS, name, value, gain="gain")
-    assert_known(PAYMENTS.with_columns(pl.col("gain").cast(pl.Int64)), name, value, gain="gain")
-
-
-def test_total_cost_of_ties_and_of_what_was_not_retrieved():
-    # Of the two tied rows the first alert is either: 5, and 100 and 20 each missed in half of the cases, and 3.
-    tied = PAYMENTS.with_columns(score=pl.Series([6, 1, 6, 1, 1, 1]))
-    assert_known(tied, "total_cost5@1", 5 + 60 + 3, gain="gain")
-    assert_known(tied, "min_total_cost5", 10 + 3, gain="gain")
-    # The amount of a positive without a score is always missed, and it is no alert.
-    lost = PAYMENTS.with_columns(score=pl.Series([6, 5, None, 3, 2, 1]))
-    assert_known(lost, "min_total_cost5", 5 + 23, gain="gain", unscored="unretrieved")
-    assert_known(lost, "total_cost5@threshold=-inf", 25 + 20, gain="gain", unscored="unretrieved")
-
-
-def test_total_cost_without_gains_counts_the_missed():
-    assert_known(PAYMENTS, "total_cost0.5@3", 1.5 + 1)
-    assert_known(PAYMENTS, "total_cost0.5@threshold=4", 1.5 + 1)
-    assert_known(PAYMENTS, "min_total_cost0.5", 0.5 + 2)
-
-
-def test_total_cost_of_each_group_and_of_groups_without_positives():
-    data = pl.concat([PAYMENTS.with_columns(q=pl.lit("a")), PAYMENTS.filter(relevant=0).with_columns(q=pl.lit("b"))])
-    found = data.pr.evaluate(["min_total_cost5", "total_cost5@2"], "relevant", "score", by="q", gain="gain")
-    assert found.rows() == [("a", 18.0, 33.0), ("b", 0.0, 10.0)]
-
-
-@pytest.mark.parametrize("name", ["total_cost5@1", "min_total_cost5"])
-def test_weighted_rows_have_no_total_cost(name):
-    with pytest.raises(ValueError, match=f"{name} uses rank"):
-        values(PAYMENTS.with_columns(w=2), [name], weight="w")
-
-
-@pytest.mark.parametrize(
-    ("name", "fault"),
-    [
-        ("total_cost5", "it needs a cutoff"),
-        ("min_total_cost1e16", r"the cost of an alert must be at most 1e\+15, got 1e16"),
-        ("total_cost5@0", "k must be a whole number of at least 1, got 0"),
-    ],
-)
-def test_total_costs_that_cannot_be(name, fault):
-    with pytest.raises(ValueError, match=fault):
-        values(PAYMENTS, [name], gain="gain")

@@ -130,7 +130,7 @@ def test_weighted_rows_have_no_rank(name):
         ("judged", "it needs a cutoff, such as judged@10$"),
         ("judged@0", "k must be a whole number of at least 1, got 0"),
         ("judged@101%", "a share of the rows must be above 0% and at most 100%, got 101%"),
-        ("bpref@10", "no metric is named 'bpref@10'; the nearest names are bpref$"),
+        ("bpref@10", "no metric is named 'bpref@10'; did you mean 'bpref'"),
     ],
 )
 def test_names_that_cannot_be(name, fault):

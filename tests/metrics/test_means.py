@@ -194,7 +194,7 @@ def test_in_parts(by):
         ({"": "rows"}, {}, TypeError, "metrics takes a dict of new name and metric; got the name ''"),
         ({5: "rows"}, {}, TypeError, "metrics takes a dict of new name and metric; got the name 5"),
         ({"AP": 5}, {}, TypeError, "metrics takes names of metrics; got 5"),
-        ({"AP": "ap"}, {}, ValueError, "no metric is named 'ap'; the nearest names are average_precision"),
+        ({"AP": "ap"}, {}, ValueError, "no metric is named 'ap'; did you mean 'average_precision'"),
         ({}, {}, ValueError, "metrics is an empty dict"),
         ({"rows": "AP"}, {}, ValueError, "metrics: the new name comes first, then the metric; got 'rows': 'AP'"),
     ],

@@ -239,7 +239,7 @@ def test_whole_weights_are_rows_repeated(data):
         ("roc_auc@fpr=0", "roc_auc@fpr=0 has no width, and so no area: the recall there is recall@fpr=0"),
         ("roc_auc@fpr=1.5", "fpr must lie between 0 and 1, got 1.5"),
         ("roc_auc@fpr=-1", "fpr must lie between 0 and 1, got -1"),
-        ("roc_auc@10", "no metric is named 'roc_auc@10'; the nearest names are roc_auc$"),
+        ("roc_auc@10", "no metric is named 'roc_auc@10'; did you mean 'roc_auc'"),
     ],
 )
 def test_rates_that_cannot_be(name, fault):

@@ -222,7 +222,7 @@ def test_columns_named_like_metrics(engine):
     [
         ({"truth": "relevent"}, ValueError, "no column 'relevent' in the frame; did you mean 'relevant'?"),
         ({"score": "text"}, TypeError, "score column 'text' is String: it must be numeric"),
-        ({"metrics": "precison@3"}, ValueError, "no metric is named 'precison@3'; the nearest names are precision@3"),
+        ({"metrics": "precison@3"}, ValueError, "no metric is named 'precison@3'; did you mean 'precision@3'"),
         (
             {"by": pl.col("query")},
             TypeError,

@@ -254,7 +254,9 @@ def test_the_best_f():
 
 
 def test_precision_at_a_recall():
-    found = generated(GROUPS).pr.precision_at_recall("relevant", "score", [0.25, 0.5, 1.0], by="q")
+    found = generated(GROUPS).pr.evaluate(
+        [f"precision@recall={r}" for r in (0.25, 0.5, 1)], "relevant", "score", by="q"
+    )
     for q, *values in found.rows():
         truth, score = group_arrays(GROUPS)[q]
         for level, value in zip([0.25, 0.5, 1.0], values, strict=True):
