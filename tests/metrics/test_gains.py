@@ -220,14 +220,14 @@ def test_what_gains_do_not_go_with(name, policy, fault):
     ],
 )
 def test_gains_without_a_metric_that_adds_them_up(function, given_too):
-    fault = "(gain= is what dcg, ndcg, captured_gain add up, and none of them is asked for|a curve has none of them): "
+    fault = "(gain= is what dcg, ndcg and captured_gain add up, and none of them is asked|a curve has none of them)"
     with pytest.raises(ValueError, match=fault):
         call(GRADED, function, gain="gain", **given_too)
 
 
 def test_a_plot_has_no_gains():
     pytest.importorskip("matplotlib").use("agg")
-    with pytest.raises(ValueError, match="gain=: plot does not take it; dcg, ndcg, captured_gain add"):
+    with pytest.raises(ValueError, match="gain=: plot does not take it; dcg, ndcg and captured_gain add"):
         fp.plot(GRADED, "relevant", "score", gain="gain")
 
 
