@@ -1,4 +1,4 @@
-"""Measure everything, and write docs/benchmarks.md.
+"""Measure everything, and write benchmarks/REPORT.md.
 
 Run:  python -m benchmarks [--quick | --full] [--rows 10000000] [--rounds 3]
 """
