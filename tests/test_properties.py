@@ -48,17 +48,6 @@ def metrics_of(data, names=SOME, **options):
     return fp.evaluate(data, names, "relevant", "score", **{"by": "q"} | options)
 
 
-@settings(max_examples=6)  # of 264 metrics each
-@given(FRAMES)
-def test_every_metric_is_what_the_oracle_says(data):
-    result = metrics_of(data, NAMES)
-    for row in result.iter_rows(named=True):
-        part = data.filter(q=row["q"])
-        truth, score = part["relevant"].to_list(), part["score"].to_list()
-        wrong = {name: row[name] for name in NAMES if row[name] != near(oracle(name, truth, score))}
-        assert not wrong
-
-
 @given(FRAMES, st.randoms(use_true_random=False))
 def test_the_order_of_the_rows_changes_nothing(data, random):
     order = list(range(data.height))
@@ -76,32 +65,6 @@ def test_adding_groups_changes_no_other(data, rows):
     kept = data.with_columns(q=pl.col("q") * 2)  # even: between the others, which are odd
     together = metrics_of(pl.concat([others, kept]))
     assert_same(together.filter(pl.col("q") % 2 == 0), metrics_of(kept))
-
-
-@settings(max_examples=8)  # all metrics each
-@given(FRAMES)
-def test_a_group_alone_is_the_group_among_others(data):
-    together = metrics_of(data)
-    for (q,), part in data.partition_by("q", as_dict=True).items():
-        assert_same(metrics_of(part, by=None), together.filter(q=q).drop("q"))
-
-
-@settings(max_examples=8)  # all metrics each
-@given(FRAMES, st.lists(st.text(min_size=1, max_size=6), min_size=3, max_size=3, unique=True))
-def test_the_names_of_the_columns_change_nothing(data, names):
-    q, relevant, score = names
-    renamed = data.rename(dict(zip(data.columns, names, strict=True)))
-    result = fp.evaluate(renamed, SOME, relevant, score, by=q)
-    assert_same(result.rename({q: "q"}), metrics_of(data))
-
-
-@settings(max_examples=8)  # all metrics each
-@given(FRAMES, st.lists(st.text(max_size=4), min_size=4, max_size=4, unique=True))
-def test_the_names_of_the_groups_change_nothing(data, names):
-    text = dict(enumerate(names))
-    by_text = metrics_of(data.with_columns(pl.col("q").replace_strict(text, return_dtype=pl.String)))
-    expected = metrics_of(data).with_columns(pl.col("q").replace_strict(text, return_dtype=pl.String)).sort("q")
-    assert_same(by_text, expected)
 
 
 @given(FRAMES)
@@ -186,48 +149,6 @@ def test_the_curve(data):
         assert (part.select(pl.sum_horizontal("tp", "fp", "fn", "tn")).to_series() == rows.height).all()
 
 
-@settings(max_examples=6)  # on five kinds each
-@given(FRAMES)
-def test_every_kind_of_frame_agrees(data):
-    expected = metrics_of(data)
-    lazy = metrics_of(data.lazy())
-    assert_same(lazy.collect(engine="in-memory"), expected)
-    assert_same(lazy.collect(engine="streaming"), expected)
-    for frame in (data.to_pandas(), data.to_pandas(use_pyarrow_extension_array=True)):
-        assert_same(pl.from_pandas(metrics_of(frame)), expected, dtypes=False)
-
-
-@pytest.mark.filterwarnings("ignore::frame_pr.DataWarning")  # of a threshold far from all scores
-@given(FRAMES, st.one_of(TIED, st.floats(allow_nan=False)))
-def test_at_any_threshold(data, threshold):
-    result = fp.confusion(data, "relevant", "score", threshold=threshold, by="q")
-    predicted = data.with_columns(predicted=pl.col("score") >= threshold)
-    classes = fp.confusion(predicted, "relevant", prediction="predicted", by="q")
-    assert_same(result, classes)
-    counted = predicted.group_by("q").agg(
-        k=pl.col("predicted").sum().cast(pl.Int64), tp=(pl.col("predicted") & pl.col("relevant")).sum().cast(pl.Int64)
-    )
-    assert_same(result.select("q", "k", "tp"), counted.sort("q"))
-    # With a metric beside them that needs the ranking, they come from it; rows that are unretrieved reach no threshold.
-    unretrieved = data.with_columns(score=None, q=pl.col("q") % 2).cast(data.schema)
-    names = [f"{name}@threshold={threshold}" for name in ("k", "tp")]
-    for frame in (data, data.with_columns(w=1.0), pl.concat([data, unretrieved])):
-        given = {"weight": "w"} if "w" in frame.columns else {"unscored": "unretrieved"}
-        ranked = metrics_of(frame, [*names, "tied_rows"], **given).cast(dict.fromkeys(names, pl.Int64))
-        ranked = ranked.filter(pl.col("q").is_in(counted["q"].implode()))
-        assert_same(ranked.select("q", k=names[0], tp=names[1]), counted.sort("q"))
-
-
-@given(FRAMES, st.integers(1, 50))
-def test_at_any_rank(data, k):
-    names = [f"{name}@{k}" for name in ("precision", "recall", "f1", "average_precision", "tp", "mcc")]
-    result = metrics_of(data, names)
-    for row in result.iter_rows(named=True):
-        part = data.filter(q=row["q"])
-        for name in names:
-            assert row[name] == near(oracle(name, part["relevant"].to_list(), part["score"].to_list())), name
-
-
 @given(FRAMES, st.integers(0, 1000))
 def test_at_any_recall(data, thousandths):
     recall = thousandths / 1000
@@ -259,32 +180,3 @@ def test_scores_of_other_dtypes(dtype, numbers, data):
     result = frame.pr.evaluate(names, "relevant", "score").row(0, named=True)
     score = frame["score"].to_list()
     assert result == {name: near(oracle(name, truth, score)) for name in names}
-
-
-KEYS = st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1), st.integers(-3, 3))
-
-
-@given(st.lists(st.tuples(KEYS, KEYS, st.booleans(), st.integers(0, 3)), min_size=1, max_size=30))
-def test_any_keys(rows):
-    schema = {"a": pl.Int64, "b": pl.Int64, "relevant": pl.Boolean, "score": pl.Int64}
-    data = pl.DataFrame(rows, schema=schema, orient="row")
-    for by in (["a"], ["b", "a"]):
-        expected = data.group_by(by).agg(
-            rows=pl.len().cast(pl.Int64), positives=pl.col("relevant").sum().cast(pl.Int64)
-        )
-        for frame in (data, data.lazy()):
-            result = fp.evaluate(frame, ["tied_rows", "rows", "positives"], "relevant", "score", by=by).lazy().collect()
-            assert_same(result.drop("tied_rows"), expected.sort(by))
-
-
-@given(FRAMES)
-def test_every_mean_is_the_mean_of_its_groups(data):
-    names = ["average_precision", "max_f1", "precision@3", "recall@threshold=0.5", "rows"]
-    groups = metrics_of(data, names)
-    means = metrics_of(data, names, mean_over="q").row(0, named=True)
-    assert means["groups"] == groups.height
-    for name in names:
-        there = groups[name].drop_nulls().to_list()
-        expected = near(math.fsum(there) / len(there)) if there else None
-        assert means[f"mean_{name}"] == expected
-        assert means.get(f"undefined_{name}", 0) == groups[name].null_count()
