@@ -611,54 +611,43 @@ def check_thresholds(drawn: tuple[Call, pl.DataFrame, bool]) -> int:
     return len(groups)
 
 
-def objects(values: list[Any]) -> pd.Series:
-    return pd.Series(values, dtype=object)
-
-
 B, DAY, STAMP = 2**60, dt.datetime(2024, 1, 2, 5), pd.Timestamp("2024-01-01 00:00:00.000000001")
-UUIDS = [uuid.UUID(int=number) for number in range(3)]
-PANDAS_KEYS: dict[str, Callable[[list[Any]], pd.Series]] = {
-    "large integers": lambda of: objects([[B, B + 1, None][place] for place in of]),
-    "huge integers": lambda of: objects([[2**64 + 1, 2**64, 5][place] for place in of]),
-    "dates and times": lambda of: objects([[dt.date(2024, 1, 2), DAY, None][place] for place in of]),
-    "nanoseconds": lambda of: objects([[STAMP, pd.Timestamp(2024, 1, 1), pd.NaT][place] for place in of]),
-    "decimals": lambda of: objects([[Decimal(1), Decimal("1.5"), Decimal("1e-30")][place] for place in of]),
-    "tuples": lambda of: objects([[(1, 2), (1, 3), ("a",)][place] for place in of]),
-    "UUIDs": lambda of: objects([UUIDS[place] for place in of]),
-    "bytes": lambda of: objects([[b"a", b"b", None][place] for place in of]),
-    "text": lambda of: objects([["a", "b", None][place] for place in of]),
-    "Booleans": lambda of: objects([[True, False, None][place] for place in of]),
-    "string": lambda of: pd.Series([["a", "b", None][place] for place in of], dtype="string"),
-    "str": lambda of: pd.Series([["a", "", "c"][place] for place in of]),
-    "int8": lambda of: pd.Series(of, dtype="int8"),
-    "uint64": lambda of: pd.Series([2**63 + place for place in of], dtype="uint64"),
-    "float": lambda of: pd.Series([[0.5, nan, inf][place] for place in of]),
-    "float32": lambda of: pd.Series([[0.1, nan, -0.0][place] for place in of], dtype="float32"),
-    "bool": lambda of: pd.Series([place > 0 for place in of]),
-    "Int64": lambda of: pd.Series([[B, B + 1, None][place] for place in of], dtype="Int64"),
-    "Float64": lambda of: pd.Series([[0.5, 1.5, None][place] for place in of], dtype="Float64"),
-    "boolean": lambda of: pd.Series([[True, False, None][place] for place in of], dtype="boolean"),
-    "datetime": lambda of: pd.Series(pd.to_datetime([["2024-01-01", "2024-01-02 05:00", None][place] for place in of])),
-    "datetime[ns]": lambda of: pd.Series([[1, 2, None][place] for place in of], dtype="datetime64[ns]"),
-    "timedelta": lambda of: pd.Series([[1, 2, None][place] for place in of], dtype="timedelta64[ns]"),
-    "period": lambda of: pd.Series(pd.PeriodIndex([["2024-01", "2024-02", None][place] for place in of], freq="M")),
-    "interval": lambda of: pd.cut(pd.Series([[1, 11, 99][place] for place in of]), [0, 10, 20]),
-    "interval of floats": lambda of: pd.Series(pd.cut([[1, 11, 99][place] for place in of], [0.0, 10.5, 20])),
-    "intervals": lambda of: pd.Series(pd.arrays.IntervalArray.from_tuples([(place, place + 1) for place in of])),
-    "category": lambda of: pd.Series([["b", "a", None][place] for place in of], dtype="category"),
-    "category of integers": lambda of: pd.Series([[10, 2, None][place] for place in of], dtype="category"),
-    "category in order": lambda of: pd.Series(
-        pd.Categorical([["b", "a", "c"][place] for place in of], list("bca"), True)
-    ),
-    "category of dates": lambda of: pd.Series(pd.Categorical([DAY + dt.timedelta(place) for place in of])),
-    "Arrow text": lambda of: pd.Series([["a", "b", None][place] for place in of], dtype="string[pyarrow]"),
-    "zones": lambda of: pd.Series(
-        pd.to_datetime([["2024-01-01", "2024-01-02", None][place] for place in of]).tz_localize("Europe/Berlin")
-    ),
+TEXT, TIMES = ["a", "b", None], [pd.Timestamp(2024, 1, 1), pd.Timestamp(2024, 1, 2), None]
+PANDAS_KEYS: dict[str, tuple[list[Any], Any]] = {
+    "large integers": ([B, B + 1, None], object),
+    "huge integers": ([2**64 + 1, 2**64, 5], object),
+    "dates and times": ([dt.date(2024, 1, 2), DAY, None], object),
+    "nanoseconds": ([STAMP, pd.Timestamp(2024, 1, 1), pd.NaT], object),
+    "decimals": ([Decimal(1), Decimal("1.5"), Decimal("1e-30")], object),
+    "tuples": ([(1, 2), (1, 3), ("a",)], object),
+    "UUIDs": ([uuid.UUID(int=number) for number in range(3)], object),
+    "bytes": ([b"a", b"b", None], object),
+    "text": (TEXT, object),
+    "Booleans": ([True, False, None], object),
+    "string": (TEXT, "string"),
+    "str": (TEXT, "str"),
+    "string[pyarrow]": (TEXT, "string[pyarrow]"),
+    "int8": ([-128, 0, 127], "int8"),
+    "uint64": ([2**63, 2**64 - 1, 0], "uint64"),
+    "float64": ([0.5, nan, inf], "float64"),
+    "float32": ([0.1, nan, -0.0], "float32"),
+    "bool": ([True, False, True], "bool"),
+    "Int64": ([B, B + 1, None], "Int64"),
+    "Float64": ([0.5, 1.5, None], "Float64"),
+    "boolean": ([True, False, None], "boolean"),
+    "datetime": (TIMES, "datetime64[ns]"),
+    "datetime[s]": (TIMES, "datetime64[s]"),
+    "zones": (TIMES, "datetime64[ns, Europe/Berlin]"),
+    "timedelta": ([pd.Timedelta(1), pd.Timedelta(2), None], "timedelta64[ns]"),
+    "period": ([pd.Period("2024-01"), pd.Period("2024-02"), None], "period[M]"),
+    "interval": ([pd.Interval(0, 10), pd.Interval(10, 20), nan], "interval"),
+    "category": (["b", "a", None], "category"),
+    "category of integers": ([10, 2, None], "category"),
+    "category of intervals": ([pd.Interval(0, 10), pd.Interval(10, 20), nan], "category"),
+    "category of times": (TIMES, "category"),
+    "category in order": (["b", "a", "c"], pd.CategoricalDtype(["c", "b", "a", "x"], ordered=True)),
     **{
-        str(dtype): lambda of, values=values, dtype=dtype: pd.Series(
-            pd.array([values[place] for place in of], dtype=pd.ArrowDtype(dtype))
-        )
+        str(dtype): (values, pd.ArrowDtype(dtype))
         for dtype, values in [
             (pa.int64(), [B, B + 1, None]),
             (pa.decimal128(20, 2), [Decimal("1.50"), Decimal("-2.25"), None]),
@@ -670,6 +659,7 @@ PANDAS_KEYS: dict[str, Callable[[list[Any]], pd.Series]] = {
         ]
     },
 }
+"""Values of a key of pandas, of which some are missing, and their dtype."""
 
 
 @st.composite
@@ -677,7 +667,8 @@ def keyed_frames(draw: Any) -> tuple[str, pd.DataFrame]:
     """A pandas frame with a key of some dtype, and with rows in any order and an index of any labels."""
     of = Draw(draw)
     name, height = of.one(PANDAS_KEYS), of.one([2, 5, 9])
-    keys = PANDAS_KEYS[name](of.values(range(3), height))
+    values, dtype = PANDAS_KEYS[name]
+    keys = pd.Series([values[place] for place in of.values(range(3), height)], dtype=dtype)
     frame = pd.DataFrame({"g": keys, "y": of.values([0, 1], height), "s": of.values(range(4), height)})
     return name, frame.set_axis(of.values(range(3), height), axis=0)
 
