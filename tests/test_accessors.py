@@ -387,7 +387,7 @@ assert not faults, faults
 import sys, frame_pr
 class Broken:
     def find_spec(self, name, path=None, target=None):
-        if name == "pandas.core.api":
+        if name == "pandas.io.api":
             raise ImportError("broken")
 broken = Broken()
 sys.meta_path.insert(0, broken)

@@ -112,7 +112,8 @@ def validate(selection: Selection[Any], request: Request) -> list[pl.Expr]:
     truth = selection.others["truth"]
     type_of = selection.kind.type_of
     others = "; confusion_matrix and unpivot_classes take all classes" if request.predicted else ""
-    canonical = [values.is_positive("truth", truth, schema["truth"], positive, type_of(truth), others)]
+    shown_labels = selection.data["truth"] if selection.data.height else None
+    canonical = [values.is_positive("truth", truth, schema["truth"], positive, type_of(truth), others, shown_labels)]
     labels = {name: values.label_of_prediction(schema[name], schema["truth"], positive) for name in selection.scores}
     for column, name in selection.scores.items():
         if request.predicted:

@@ -103,9 +103,18 @@ def declares(dtype: pl.DataType) -> bool:
 
 
 def is_positive(
-    column: str, name: str, dtype: pl.DataType, positive: object, dtype_label: str = "", others: str = ""
+    column: str,
+    name: str,
+    dtype: pl.DataType,
+    positive: object,
+    dtype_label: str = "",
+    others: str = "",
+    labels: pl.Series | None = None,
 ) -> pl.Expr:
-    """Convert labels to Boolean if their dtype allows it. `others`: the function that accepts labels of all classes."""
+    """Convert labels to Boolean if their dtype allows it.
+
+    For the error: `others`, the function that accepts labels of all classes, and `labels`, the values.
+    """
     label = by_name(column)
     if positive is not None:
         return label == label_of(name, dtype, positive, dtype_label)
@@ -119,9 +128,10 @@ def is_positive(
             "explode_lists(...) makes rows of lists, and a field of a struct is a label"
         )
     if not dtype.is_numeric():
+        values = "" if labels is None or dtype == pl.Object else f", it holds {examples(labels.unique().sort())}"
         raise TypeError(
-            f"column {shown(name)} is {dtype_label or type_of(dtype)}, neither boolean nor 0/1: name its positive "
-            f"label, positive=...{others}"
+            f"column {shown(name)} is {dtype_label or type_of(dtype)}, neither boolean nor 0/1{values}: name its "
+            f"positive label, positive=...{others}"
         )
     return label != 0
 
@@ -155,7 +165,7 @@ def refuse_text(argument: str, name: str, dtype: pl.DataType, dtype_label: str =
 def refuse_score_type(name: str, dtype: pl.DataType, dtype_label: str = "") -> None:
     """Check that scores are numbers."""
     if not dtype.is_numeric():
-        advice = "make numbers of it before the call"
+        advice = f"pl.col({shown(name)}).cast(pl.Float64), in pandas pd.to_numeric, makes numbers of it"
         if dtype == pl.Boolean:
             advice = "predicted classes go to confusion(truth, prediction=...)"
         elif dtype == pl.Null:
@@ -190,7 +200,8 @@ def check_labels(
         if len(values) > 2:
             misplaced = "probabilities are a score, with threshold=..."
             misplaced = "truth comes first, then score" if argument == "truth" else misplaced
-            advice += f", or make it boolean before the call, by a comparison; {misplaced}"
+            advice += ", or compare it before the call (classes go through unpivot_classes, grades also to gain=); "
+            advice += misplaced
         raise ValueError(
             f"{argument} column {shown(name)} is neither boolean nor 0/1, it holds {examples(values)}: {advice}"
         )

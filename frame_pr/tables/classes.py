@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import polars as pl
 
 from frame_pr.frames.arguments import public
 from frame_pr.frames.columns import column_name, column_names
-from frame_pr.frames.kinds import Frame, kind_of
+from frame_pr.frames.kinds import Frame, kind_of, lazily
 from frame_pr.frames.messages import examples
 from frame_pr.inputs import values
 from frame_pr.inputs.values import classes_of, label_value, listed_classes, refuse_other_types, refuse_unknown_labels
-from frame_pr.tables.named_columns import NamedColumns, checked, read_columns
+from frame_pr.tables.named_columns import NamedColumns, read_columns
 
 
 @public()
+@lazily
 def unpivot_classes(
     frame: Frame,
     truth: str | Mapping[Any, str],
@@ -86,18 +86,15 @@ def unpivot_classes(
     columns |= {f"score{i}": ("scores", _column_of(scored[n], kind.columns)) for i, n in enumerate(labels) if scored}
     columns |= {} if prediction is None else {"prediction": ("prediction", column_name("prediction", prediction))}
     new = ["class", "truth", *(["score"] if scored else []), *([] if prediction is None else ["prediction"])]
-    source, carried = read_columns(kind, columns, new)
-    schema = source.collect_schema()
-    if scored and not isinstance(scores, Mapping) and schema.get("truth", pl.String()).is_numeric():
+    data, carried = read_columns(kind, columns, new)
+    if scored and not isinstance(scores, Mapping) and data.schema.get("truth", pl.String()).is_numeric():
         labels = list(map(_as_integer, labels))
-    typed = _typed_labels(labels, columns, schema)
+    typed = _typed_labels(labels, columns, data.schema)
     for ours, (argument, name) in columns.items():
         if argument == "scores":
-            values.refuse_score_type(str(name), schema[ours], kind.type_of(str(name)))
-    source = checked(kind, source, partial(_validate_classes, columns=columns, labels=typed))
-    table = _unpivoted(source.with_row_index("row"), columns, typed)
-    # In memory, the rows are in order already.
-    table = table.sort("place", "row") if kind.height is None else table
+            values.refuse_score_type(str(name), data.schema[ours], kind.type_of(str(name)))
+    _validate_classes(data, columns, typed)
+    table = _unpivoted(data.with_row_index("row").lazy(), columns, typed)
     return kind.spread(table, carried, new)
 
 
@@ -156,8 +153,8 @@ def _typed_labels(labels: Sequence[Any], columns: NamedColumns, schema: pl.Schem
         raise TypeError(f"truth has labels of several types, such as {examples(labels)}") from None
 
 
-def _validate_classes(data: pl.DataFrame, columns: NamedColumns, labels: pl.Series) -> pl.DataFrame:
-    """Return the rows, and raise for labels that are no class."""
+def _validate_classes(data: pl.DataFrame, columns: NamedColumns, labels: pl.Series) -> None:
+    """Raise for labels that are no class."""
     for ours, (argument, name) in columns.items():
         if ours in ("truth", "prediction"):
             refuse_unknown_labels(argument, name, data[ours], labels)
@@ -171,7 +168,6 @@ def _validate_classes(data: pl.DataFrame, columns: NamedColumns, labels: pl.Seri
     if "prediction" in columns:
         names = columns["truth"][1], columns["prediction"][1]
         values.warn_of_no_common_label(*names, data["truth"], data["prediction"])
-    return data
 
 
 def _unpivoted(rows: pl.LazyFrame, columns: NamedColumns, labels: pl.Series) -> pl.LazyFrame:

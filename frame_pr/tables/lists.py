@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any, Literal
 
 import polars as pl
 
 from frame_pr.frames.arguments import one_of, public
 from frame_pr.frames.columns import column_name, column_names
-from frame_pr.frames.kinds import Frame, kind_of
+from frame_pr.frames.kinds import Frame, kind_of, lazily
 from frame_pr.frames.messages import pluralize, shown
 from frame_pr.inputs.values import type_of
-from frame_pr.tables.named_columns import NamedColumns, checked, read_columns
+from frame_pr.tables.named_columns import NamedColumns, read_columns
 
 _EMPTY = "drop these rows, or fill them with empty lists"
 
 
 @public()
+@lazily
 def explode_lists(
     frame: Frame,
     truth: str,
@@ -115,16 +115,16 @@ def explode_lists(
     new = ["item", "score", "truth", *([] if gain is None else ["gain"])]
     new = new if isinstance(ranked, str) else ["system", *new]
     kind = kind_of(frame)
-    source, carried = read_columns(kind, columns, new)
-    check = partial(_validate_lists, columns=columns, repeats=duplicates != "raise")
-    source = checked(kind, _with_lists(source, columns), check)
-    table = _rows_of(source.with_row_index("row"), list(map(str, systems)), duplicates)
+    data, carried = read_columns(kind, columns, new)
+    data = _with_lists(data, columns)
+    _validate_lists(data, columns, repeats=duplicates != "raise")
+    table = _rows_of(data.with_row_index("row").lazy(), list(map(str, systems)), duplicates)
     return kind.spread(table.select("row", *new), carried, new)
 
 
-def _with_lists(source: pl.LazyFrame, columns: NamedColumns) -> pl.LazyFrame:
+def _with_lists(data: pl.DataFrame, columns: NamedColumns) -> pl.DataFrame:
     """Return the rows with all lists as List, those of items with one dtype."""
-    schema = source.collect_schema()
+    schema = data.schema
     items: dict[str, pl.DataType] = {}
     for ours, (argument, name) in columns.items():
         dtype = schema[ours]
@@ -147,12 +147,12 @@ def _with_lists(source: pl.LazyFrame, columns: NamedColumns) -> pl.LazyFrame:
                 f"frame.explode({shown(first)}, {shown(name)})"
             )
     arrays = [ours for ours in columns if isinstance(schema[ours], pl.Array)]
-    source = source.with_columns(pl.col(arrays).arr.to_list()) if arrays else source
-    return source.with_columns(pl.col("truth", "^ranked[0-9]+$").cast(pl.List(dtype)))
+    data = data.with_columns(pl.col(arrays).arr.to_list()) if arrays else data
+    return data.with_columns(pl.col("truth", "^ranked[0-9]+$").cast(pl.List(dtype)))
 
 
-def _validate_lists(data: pl.DataFrame, columns: NamedColumns, *, repeats: bool) -> pl.DataFrame:
-    """Return the rows, and raise if a list is missing or a key occurs twice. `repeats`: whether items may repeat."""
+def _validate_lists(data: pl.DataFrame, columns: NamedColumns, *, repeats: bool) -> None:
+    """Raise if a list is missing or a key occurs twice. `repeats`: whether items may repeat."""
     lists = {ours: (argument, name) for ours, (argument, name) in columns.items() if argument != "by"}
     for ours, (argument, name) in lists.items():
         column = f"{argument} column {shown(name)}"
@@ -184,7 +184,6 @@ def _validate_lists(data: pl.DataFrame, columns: NamedColumns, *, repeats: bool)
                 f"{_key(keys.filter(twice))} ({pluralize(int(twice.sum()), 'such list', 'such lists')}): "
                 "duplicates='miss' counts the second as a miss, duplicates='drop' leaves it out"
             )
-    return data
 
 
 def _key(keys: pl.DataFrame) -> str:

@@ -1,8 +1,8 @@
-"""Read the columns that a call names, under our own names, and check them: in memory now, on a LazyFrame at collect."""
+"""Read the columns that a call names, under our own names."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import polars as pl
@@ -14,7 +14,7 @@ NamedColumns: TypeAlias = Mapping[str, tuple[str, Any]]
 """Our names of columns, each with the argument that names it and the caller's name."""
 
 
-def read_columns(kind: FrameKind[Any], columns: NamedColumns, new: Sequence[str]) -> tuple[pl.LazyFrame, list[Any]]:
+def read_columns(kind: FrameKind[Any], columns: NamedColumns, new: Sequence[str]) -> tuple[pl.DataFrame, list[Any]]:
     """Return the columns under our names, and the names of those that the result carries along beside the new ones."""
     for argument, name in columns.values():
         kind.refuse_missing([name], argument)
@@ -23,11 +23,4 @@ def read_columns(kind: FrameKind[Any], columns: NamedColumns, new: Sequence[str]
     carried = [name for name in kind.columns if name not in used]
     refuse_carried_as(new, carried)
     source = kind.read([name for _, name in columns.values()])
-    return source.select(by_name(name).alias(ours) for ours, (_, name) in columns.items()), carried
-
-
-def checked(kind: FrameKind[Any], source: pl.LazyFrame, check: Callable[[pl.DataFrame], pl.DataFrame]) -> pl.LazyFrame:
-    """Return the columns after a check of their values."""
-    if kind.height is None:
-        return source.map_batches(check, schema=source.collect_schema()).cache()
-    return check(source.collect()).lazy()
+    return source.select(by_name(name).alias(ours) for ours, (_, name) in columns.items()).collect(), carried
