@@ -243,8 +243,9 @@ def on_frame(
         schema = source.collect_schema()
         names = [str(item) for item in items if not isinstance(item, pl.Expr)]
         names += needed(source, [item for item in items if isinstance(item, pl.Expr)])
-        # The function says which columns are missing.
-        source = source.select(by_name(name) for name in dict.fromkeys(names) if name in schema)
+        # If a column is missing, the function raises an error, which suggests one of all columns.
+        if all(name in schema for name in names):
+            source = source.select(map(by_name, dict.fromkeys(names)))
     no_rows = pl.DataFrame(schema=source.collect_schema())
     return cast(Frame, map_whole(source, compute, (of_no_rows or compute)(no_rows).schema))
 
