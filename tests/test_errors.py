@@ -1,53 +1,195 @@
-"""What an error says: a call and the sentence that it ends with, by the mistake that people make."""
+"""What an error says: the call, which is also the name of its test, and the sentence that the message has."""
 
+import datetime as dt
+
+import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
 import frame_pr as fp
 
-RUN = pl.DataFrame({"q": [1, 1, 2], "rel": [1, 0, 1], "s": [0.9, 0.8, 0.7], "lab": ["x", "y", "x"]})
-EVALUATE = {"metrics": "rows", "truth": "rel", "score": "s"}
-AP = {"truth": "rel", "score": "s"}
+run = pl.DataFrame(
+    {
+        "q": ["a", "a", "b", "b", "b"],
+        "rel": [1, 0, 0, 1, 1],
+        "pred": [1, 0, 1, 1, 0],
+        "s": [0.9, 0.8, 0.7, 0.6, 0.5],
+        "lab": list("xyyxx"),
+        "w": [1.0, 2.0, 1.0, 1.0, 3.0],
+        "grade": [0, 1, 2, 3, 0],
+    }
+)
+NAMES = {"run": run, "pdf": run.to_pandas(), "lazy": run.lazy(), "fp": fp, "pl": pl, "pd": pd, "np": np, "dt": dt}
+NAMES |= {"S": pl.col("s").pr, "parts": fp.partitioned(run, partitions=2, progress=False)}
+NAMES |= {"lists": pl.DataFrame({"u": [1, 2], "t": [[1], [2]], "r": [[3, 1], [4]]})}
 
-# A keyword of another library or a misspelling, by the function that it is given to.
-KEYWORDS = {
-    ("intervals", "confidance"): "did you mean confidence=?",
-    ("compare", "random_state"): "did you mean seed=?",
-    ("compare", "n_resamples"): "did you mean resamples=?",
-    ("evaluate", "group_by"): "did you mean by=?",
-    ("evaluate", "meanover"): "did you mean mean_over=?",
-    ("evaluate", "amount"): "did you mean gain=?",
-    ("evaluate", "pos_label"): "did you mean positive=?",
-    ("evaluate", "y_true"): "did you mean truth=?",
-    ("report", "top_k"): "did you mean k=?",
-    ("tally", "n_bins"): "did you mean bins=?",
-    ("curve", "truth_col"): "did you mean truth=?",
-    ("confusion", "y_pred"): "did you mean prediction=?",
-    ("confusion_matrix", "labels"): "did you mean classes=?",
-    ("partitioned", "memory_limit"): "did you mean memory_budget=?",
-    ("average_precision", "sample_weights"): "did you mean weight=?",
-    ("average_precision", "descending"): "ascending=True ranks lower scores first",
-    ("average_precision", "top_k"): "average_precision_at_k and others take k=",
-    ("roc_auc", "max_fpr"): "evaluate('roc_auc@fpr=0.1', ...) gives the partial area",
-    ("roc_auc", "df"): "the frame comes first, without a name",
-    ("curve", "mean_over"): "evaluate(..., mean_over=...) gives means over groups",
-    ("curve", "zero_division"): "what has no value stays null here: fill_null(...) fills it",
-    ("confusion_matrix", "normalize"): "of_truth for 'true' and of_prediction for 'pred'",
-    ("report", "sample_weight"): "report does not take weight=: a report has metrics at ranks",
-    ("tally", "tie_breaker"): "tally does not take tie_break=: rows of the tally",
-    ("tally", "xyzzy"): "tally takes truth, score, by, bins",
-}
+KEYWORDS = """
+intervals(confidance=)           | did you mean confidence=?
+intervals(clusters=)             | did you mean cluster=?
+compare(random_state=)           | did you mean seed=?
+compare(n_resamples=)            | did you mean resamples=?
+compare(labels=)                 | compare takes
+evaluate(group_by=)              | did you mean by=?
+evaluate(meanover=)              | did you mean mean_over=?
+evaluate(amount=)                | did you mean gain=?
+evaluate(pos_label=)             | did you mean positive=?
+evaluate(y_true=)                | did you mean truth=?
+evaluate(rows=)                  | did you mean total_rows=?
+report(top_k=)                   | did you mean k=?
+report(sample_weight=)           | report does not take weight=: a report has metrics at ranks
+tally(n_bins=)                   | did you mean bins=?
+tally(tie_breaker=)              | tally does not take tie_break=: rows of the tally
+tally(xyzzy=)                    | tally takes truth, score, by, bins
+curve(truth_col=)                | did you mean truth=?
+curve(figures=)                  | did you mean rates=?
+curve(mean_over=)                | evaluate(..., mean_over=...) gives means over groups
+curve(zero_division=)            | what has no value stays null here: fill_null(...) fills it
+confusion(y_pred=)               | did you mean prediction=?
+confusion_matrix(labels=)        | did you mean classes=?
+confusion_matrix(normalize=)     | of_truth for 'true' and of_prediction for 'pred'
+partitioned(memory_limit=)       | did you mean memory_budget=?
+average_precision(wieght=)       | did you mean weight=?
+average_precision(descending=)   | ascending=True ranks lower scores first
+average_precision(top_k=)        | average_precision_at_k and others take k=
+roc_auc(max_fpr=)                | evaluate('roc_auc@fpr=0.1', ...) gives the partial area
+roc_auc(df=)                     | the frame comes first, without a name
+"""
+CALLS = """
+fp.average_precision([1, 0], [0.9, 0.8])  | the frame comes first, then the names of its columns; got [1, 0]
+fp.average_precision("rel.csv", "rel", "s")  | the frame is a path
+run.pr.average_precision("rel", "s", "q")  | takes truth, score by position; name the other arguments, as in by='q'
+run.pr.confusion("rel", "s", 0.5)  | name the other arguments, as in threshold=0.5
+run.pr.average_precision("rel")  | missing 1 required positional argument: 'score'
+run.pr.average_precision("REL", "s")  | truth: no column 'REL' in the frame; did you mean 'rel'?
+run.pr.average_precision(pl.col("rell") > 0, "s")  | truth: no column 'rell' in the frame; did you mean 'rel'?
+run.pr.f_beta(pl.col("nope"), "s")  | truth: no column 'nope' in the frame
+run.pr.average_precision(["pred", "rel"], "s")  | truth takes the name of one column; got a list
+run.pr.average_precision("rel", True)  | score takes the name of a column, or several; got True
+run.pr.average_precision("rel", {"a": "s"})  | got a dict: give the names of the columns as a list
+run.pr.average_precision("rel", run["s"])  | add it to the frame and give its name
+run.pr.average_precision(pl.when(pl.col("rel") > 0), "s")
+    | got a polars When: finish it with .then(...).otherwise(...)
+run.pr.average_precision("rel", pl.col("s").head(1))  | score: this expression gives 1 value for 5 rows
+lazy.pr.average_precision("rel", pl.col("s").filter(pl.col("rel") > 0)).collect()  | gives 3 values for 5 rows
+run.pr.average_precision("rel", pl.col("lab").cast(int))  | score: this expression cannot be computed
+run.pr.average_precision("rel", "s", by=["rel", "s"])  | column 'rel' is given twice, to by= and to truth=
+run.pr.average_precision("s", "rel")  | truth comes first, then score
+run.pr.average_precision("lab", "s")  | neither boolean nor 0/1, it holds 'x', 'y': name its positive label
+pdf.pr.average_precision("lab", "s")  | it holds 'x', 'y': name its positive label
+run.pr.average_precision("lab", "s", positive="z")  | truth column 'lab' has no 'z', it holds 'x', 'y'
+run.pr.average_precision("rel", "s", positive="1")  | positive='1' cannot be a value of column 'rel'
+run.pr.average_precision("rel", "s", positive=dt.date(1970, 1, 2))
+    | positive=1970-01-02 cannot be a value of column 'rel'
+run.pr.ndcg("grade", "s")  | grades also to gain=
+run.pr.average_precision("rel", "lab")  | pl.col('lab').cast(pl.Float64), in pandas pd.to_numeric
+run.pr.average_precision("rel", pl.col("pred") == 1)  | predicted classes go to confusion(truth, prediction=...)
+run.with_columns(s=None).pr.average_precision("rel", "s")  | it has no values, cast it before the call
+run.with_columns(s=pl.lit([0.1, 0.9])).pr.average_precision("rel", "s")
+    | such as the probability of the positive class
+run.with_columns(rel=pl.concat_list("rel")).pr.average_precision("rel", "s")  | explode_lists(...) makes rows of lists
+run.with_columns(s=pl.Series([1.0, None, 3, 4, 5])).pr.average_precision("rel", "s")
+    | score column 's' has 1 missing of 5 values
+run.with_columns(rel=pl.Series([1, None, 0, 1, 1])).pr.average_precision("rel", "s")
+    | unjudged='negative' counts these rows as negatives
+run.pr.average_precision("rel", "s", ties="x")  | ties must be 'threshold', 'expected'
+run.pr.average_precision("rel", "s", ties=pl.col("q"))  | ties must be 'threshold', 'expected'
+run.pr.average_precision("rel", "s", ascending="yes")  | ascending must be True or False, got 'yes'
+run.pr.average_precision("rel", "s", undefined="0")
+    | undefined must be a number, or None for null, got '0': write the number without quotes, 0
+run.pr.average_precision("rel", "s", ties="order", tie_break="lab")
+    | tie_break=: a ranking does not take it with ties=
+run.pr.average_precision("rel", "s", weight="w", prevalence=0.1)  | both say how much rows count: give one of the two
+run.pr.average_precision("rel", "s", prevalence=50)  | write 0.5 for 50 percent
+run.pr.average_precision("rel", "s", by="q", total_positives=5)
+    | total_positives takes a column, or a frame of the by columns and one more
+run.pr.average_precision("rel", "s", by="q", total_positives=pl.DataFrame({"q": ["a"], "n": [3]}))
+    | total_positives gives no total for 1 of 2 groups
+run.pr.precision_at_k("rel", "s", k="5")
+    | k must be a whole number of at least 1, got '5': write the number without quotes, 5
+run.pr.precision_at_k("rel", "s", k=5.0)  | got 5.0: write 5
+run.pr.tally("rel", "s", bins=0.0)  | got 0.0
+run.pr.precision_at_k("rel", "s", k=range(1, 3001))  | k: 3000 values are more than 1000
+run.pr.confusion("rel", "s")  | confusion takes one of threshold=, k=, prediction=; got none
+run.pr.confusion("rel", "s", threshold=0.5, k=2)  | got threshold=0.5 and k=2
+run.pr.confusion("rel", "s", k=2, weight="w")
+    | weight=: confusion does not take it with k=; weighted rows have no rank
+run.pr.confusion("rel", prediction="s")  | probabilities are a score, with threshold=...
+run.pr.evaluate(b"rows", "rel", "s")  | metrics takes names of metrics; got b'rows'
+run.pr.evaluate("recall@precision=90", "rel", "s")  | write 0.9 for 90 percent
+run.pr.with_metrics("rows", "rel", "s", prefix=None)  | prefix must be text, got None
+run.pr.curve("rel", "s", rates=["f1", "f1"])  | rates has 'f1' twice
+run.pr.join_judgments(run, on=[["q"]])  | on takes the name of a column, or several; got [['q']]
+run.pr.join_judgments(run, on="q")  | that is not in on: rename or drop it in one of them, or name it in on=
+run.pr.join_judgments(run.select("q"), on=["q", "d"])  | on: no column 'd' in the run
+run.pr.join_judgments(run.select("q"), on="q", drop_unjudged="s")  | drop_unjudged: column 's' is not in on
+run.head(2).pr.join_judgments(run.select("q").unique(), on="q")
+    | in the run, 1 value of (q) stands in more than one row
+run.pr.join_judgments(lazy, on="q")  | must both be polars DataFrames, both LazyFrames
+lists.pr.explode_lists("u", "r", by="u")  | column 'u' is given twice, to truth= and to by=
+lists.pr.explode_lists("t", "u", by=[])  | by names no column: give at least one
+lists.with_columns(r=pl.lit("1,2")).pr.explode_lists("t", "r", by="u")
+    | ranked column 'r' is String: it must hold lists; split texts
+lists.with_columns(r=pl.lit([0.5])).pr.explode_lists("t", "r", by="u")
+    | lists of labels and of their scores need frame.explode('t', 'r')
+lists.with_columns(r=pl.lit([5, 5])).pr.explode_lists("t", "r", by="u")
+    | has 5 twice at 1 (2 such lists): duplicates='miss'
+lists.with_columns(u=1).pr.explode_lists("t", "r", by="u")  | by names 1 in more than one row
+lists.pr.explode_lists("t", "r", by="u", scores=["t", "t"])  | scores gives column 't' twice
+lists.rename({"u": "item"}).pr.explode_lists("t", "r", by="item")
+    | the frame has a column 'item', as the result has one
+run.pr.unpivot_classes("lab")  | unpivot_classes takes scores, prediction= or both: got none
+run.pr.unpivot_classes("lab", ["s", "w"])  | truth column 'lab' has labels that are no class: 'x' 3 times
+run.pr.unpivot_classes("rel", prediction="pred", classes=["0", "1"])
+    | the classes are texts: give the labels as the column has them
+run.pr.unpivot_classes("lab", prediction="lab", classes="x")  | classes takes a list of labels, got 'x'
+run.pr.unpivot_classes("lab", {"x": "s", "y": "lab"})  | column 'lab' is given twice, to truth= and to scores=
+fp.read_trec_run(5)  | path must be text or a path, got 5
+fp.read_trec_run("no such file")  | No such file
+fp.partitioned(run, memory_budget="1..5GB")  | memory_budget must be a size such as '4GiB'
+fp.partitioned(run.to_pandas())  | a pandas frame is in memory already
+parts.curve("rel", "s")  | a partitioned frame has
+pdf.rename(columns={"q": 0, "lab": "0"}).pr.average_precision("rel", "s", by=[0, "0"])
+    | the frame has 2 columns named 0 and '0'
+pdf.set_index("q").pr.average_precision("rel", "s", by="q")  | reset_index() makes a column of it
+run.select(S.average_precision("rel", weight="w"))  | average_precision takes truth, positive, ascending
+run.select(S.average_precision(5))  | truth takes the name of one column, or a polars expression; got 5
+run.select(S.average_precision("lab"))  | truth 'lab' is String, neither boolean nor 0/1
+run.select(pl.col("s").mean().pr.average_precision("rel"))  | score 's' gives 1 value for 5 rows
+run.pr.read_trec_run  | .pr has no 'read_trec_run': it is a function, frame_pr.read_trec_run(...)
+run.pr.evalute  | .pr has no 'evalute'; did you mean 'evaluate'?
+run.pr.max_f1  | .pr has no 'max_f1'; evaluate('max_f1', ...) computes it
+run.pr.ci  | .pr has no 'ci'; intervals(...) does that
+run.pr.significance  | .pr has no 'significance'; compare(...) does that
+run.pr.bootstrap  | intervals(..., method='bootstrap') does that
+run.pr.plot_roc  | plot(..., x='fpr', y='recall') does that
+run.pr.describe  | report(...) does that
+run.pr.xyzzy  | print(frame.pr) lists the methods
+fp.versoin  | module 'frame_pr' has no attribute 'versoin'
+fp.significance  | compare(...) does that
+"""
 
 
-@pytest.mark.parametrize(("function", "word"), KEYWORDS, ids=map("-".join, KEYWORDS))
-def test_unknown_keywords(function, word):
+def rows(table: str) -> list[tuple[str, str]]:
+    # A long sentence is on a line of its own.
+    lines = table.strip().replace("\n    | ", " | ").splitlines()
+    return [(call.strip(), sentence.strip()) for call, sentence in (line.rsplit(" | ", 1) for line in lines)]
+
+
+@pytest.mark.parametrize(("call", "sentence"), rows(KEYWORDS), ids=[call for call, _ in rows(KEYWORDS)])
+def test_unknown_keywords(call, sentence):
     # Before anything else is looked at: no frame is needed, nor an argument.
+    function, word = call.removesuffix("=)").split("(")
     with pytest.raises(TypeError) as raised:
         getattr(fp, function)(**{word: 1})
     assert str(raised.value).startswith(f"unexpected keyword argument {word!r}; ")
-    assert KEYWORDS[function, word] in str(raised.value)
+    assert sentence in str(raised.value)
 
 
-def test_an_argument_that_is_given_is_no_suggestion():
-    with pytest.raises(TypeError, match="unexpected keyword argument 'labels'; compare takes "):
-        fp.compare(RUN, "average_precision", "rel", ["s", "q"], labels=["a", "b"])
+@pytest.mark.parametrize(("call", "sentence"), rows(CALLS), ids=[call for call, _ in rows(CALLS)])
+def test_calls(call, sentence):
+    with pytest.raises((TypeError, ValueError, AttributeError, OSError)) as raised:
+        eval(call, NAMES)
+    message = str(raised.value)
+    assert sentence in message
+    assert len(message.partition("\n\nThis error occurred")[0]) < 400

@@ -1,4 +1,4 @@
-"""Wrong calls, generated from the signatures of all that is public, and what is wrong with how they end.
+"""Wrong calls, generated from the signatures of all that is public, and what is wrong with how they end: a script.
 
 `python tests/wrong_calls.py 10000 1` makes so many, from this seed, and prints those that end in an error that is not
 ours, in none, or after more than a second.
@@ -221,6 +221,7 @@ def doors() -> Iterator[Door]:
     right |= {"name": "rows", "figure": "precision", "value": 0.5}
     more: dict[str, dict[str, Any]] = {
         "confusion": {"score": "s", "threshold": 0.5},
+        "plot": {"truth": "rel", "score": "s"},
         "figure": {"threshold": 0.5},
         "format_table": {},
         "plot_intervals": {},

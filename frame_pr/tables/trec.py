@@ -82,7 +82,7 @@ def read_trec_run(path: Path | Sequence[Path] | Mapping[str, Path]) -> pl.DataFr
     ...     fp.read_trec_run(file).rows()
     [('bm25', 'q1', 'd7', 1, 9.25), ('bm25', 'q1', 'd2', 2, 8.5)]
     """
-    named = path.items() if isinstance(path, Mapping) else [(None, path)]
+    named = path.items() if isinstance(path, Mapping) and path else [(None, path)]
     files = [(tag, name) for tag, item in named for name in _files(item, patterns=tag is None)]
     runs = [
         _read(name, tuple(_RUN), header=False).with_columns(tag=pl.col("tag") if tag is None else pl.lit(str(tag)))
