@@ -20,11 +20,27 @@ definitions](metric-definitions.md) explains the formulas with examples.
 - K, T, R and B in a name stand for numbers: `precision@10`, `f0.5@threshold=0.5`, `k@recall=0.8`, `max_f2`.
 
 """
+CUTOFFS = """
+## Rates at a cutoff
+
+`RATE` stands for a [metric of the confusion matrix](#confusion-matrix-metrics), or for `fB` with another beta.
+
+| name | rows that are predicted positive |
+| --- | --- |
+| `RATE@K` | the first K rows |
+| `RATE@K%` | K percent of the rows of the group, rounded up; every name with a K accepts a percentage |
+| `RATE@threshold=T` | the rows with a score of at least T |
+| `RATE@recall=R` | the rows at the highest threshold with a recall of at least R |
+| `RATE@npv=V` | the rows at the highest threshold with a negative predictive value (NPV) of at least V |
+| `RATE@precision=Q` | the rows at the largest recall with a precision of at least Q |
+| `RATE@fpr=X` | the rows at the largest recall with a false positive rate of at most X |
+| `RATE@specificity=S` | the rows at the largest recall with a specificity of at least S |
+"""
 CONFUSION = """
 ## Confusion matrix metrics
 
-`RATE` in the names above stands for one of these metrics, or for `fB` with another beta. If a group has fewer than K
-rows, the missing rows count as negatives. A metric is null if its denominator is 0.
+If a group has fewer than K rows, the missing rows count as negatives. A metric is null if its denominator is 0. `costR` is
+(fp + R fn) / N.
 
 """
 FOOT = """
@@ -34,9 +50,9 @@ FOOT = """
 
 def page() -> str:
     """The whole page."""
-    names = [(family.name, family.value) for family in FAMILIES]
+    names = [(family.name, family.value) for family in FAMILIES if not family.name.startswith("RATE@")]
     confusion = [(name, _first_line(rate.formula)) for name, rate in rates.RATES.items()]
-    return HEAD + _table("name", names) + CONFUSION + _table("metric", confusion) + FOOT
+    return HEAD + _table("name", names) + CUTOFFS + CONFUSION + _table("metric", confusion) + FOOT
 
 
 def _first_line(formula: rates.Formula) -> str:
