@@ -39,8 +39,8 @@ CUTOFFS = """
 CONFUSION = """
 ## Confusion matrix metrics
 
-If a group has fewer than K rows, the missing rows count as negatives. A metric is null if its denominator is 0. `costR` is
-(fp + R fn) / N.
+If a group has fewer than K rows, the missing rows count as negatives. A metric is null if its denominator is 0. `costR`
+is (fp + R fn) / N.
 
 """
 FOOT = """
