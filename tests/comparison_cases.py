@@ -37,9 +37,9 @@ def of_groups(pairs: list[tuple[Fraction | None, Fraction | None]], test: str, c
     both = [(a, b) for a, b in pairs if a is not None and b is not None]
     n, differences = len(both), [b - a for a, b in both]
     row = dict.fromkeys(
-        ("mean_baseline", "mean_system", "difference", "low", "high", "p_value", "effect_size"), None
+        ("value_baseline", "value_system", "difference", "low", "high", "p_value", "effect_size"), None
     ) | {
-        "groups": n,
+        "units_system": n,
         "undefined": len(pairs) - n,
         "wins": sum(d > 0 for d in differences),
         "equal": sum(d == 0 for d in differences),
@@ -49,15 +49,15 @@ def of_groups(pairs: list[tuple[Fraction | None, Fraction | None]], test: str, c
         return row
     mean = sum(differences) / n
     row |= {
-        "mean_baseline": sum(a for a, _ in both) / n,
-        "mean_system": sum(b for _, b in both) / n,
+        "value_baseline": sum(a for a, _ in both) / n,
+        "value_system": sum(b for _, b in both) / n,
         "difference": mean,
     }
     if n == 1:
         return row
     variance = sum((d - mean) ** 2 for d in differences) / (n - 1)
     if not variance:
-        return row | {"low": mean, "high": mean, "p_value": None if mean else 1.0}
+        return row | dict(zip(("low", "high", "p_value"), (None,) * 3 if mean else (0, 0, 1), strict=True))
     row |= t_test(mean, variance / n, n - 1, confidence) | {"effect_size": float(mean) / float(variance) ** 0.5}
     if test == "permutation":
         ways = list(itertools.product((1, -1), repeat=n))
@@ -131,7 +131,7 @@ def compared_groups(seed: int) -> tuple[int, list[Any]]:
     p_adjusted = adjusted([expected[key]["p_value"] for key in tested], correction)
     for key, p in zip(tested, p_adjusted, strict=True):
         expected[key]["p_adjusted"] = p
-    scaled = ("mean_baseline", "mean_system", "difference", "low", "high")
+    scaled = ("value_baseline", "value_system", "difference", "low", "high")
     for answer in expected.values():
         answer.update({name: float(answer[name]) * float(scale) for name in scaled if answer[name] is not None})
     size = float(scale)
@@ -224,12 +224,11 @@ def of_rows(
     else:
         units = n if name.startswith("accuracy") else fewer
         variance = sum(x * x for x in d) * units / (units - 1) if units > 1 else None
-    row = {"mean_baseline": a, "mean_system": b, "difference": b - a, "groups": 1}
-    row |= {"wins": int(b > a), "equal": int(b == a), "losses": int(b < a)}
+    row = {"value_baseline": a, "value_system": b, "difference": b - a}
     if variance is None:
         return row | dict.fromkeys(("low", "high", "p_value"))
     if not variance:
-        return row | {"low": b - a, "high": b - a, "p_value": 1.0 if a == b else None}
+        return row | dict(zip(("low", "high", "p_value"), (None,) * 3 if a != b else (0, 0, 1), strict=True))
     return row | t_test(b - a, variance, units - 1, confidence)
 
 

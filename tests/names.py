@@ -82,8 +82,8 @@ CALLS = [
     ("tally", {"bins": [-100, -1.5, 0.75]}),
     ("evaluate", {"metrics": ["rows", "average_precision", "threshold@max_f2", "k@recall=0.5"]}),
     ("with_metrics", {"metrics": ["positives", "average_precision"]}),
-    ("report", {}),
-    ("report", {"threshold": 0.5}),
+    ("report", {"wide": True}),
+    ("report", {"threshold": 0.5, "wide": True}),
     ("intervals", {"metrics": "average_precision"}),
 ]
 CALL_IDS = [f"{name}({', '.join(f'{key}={value}' for key, value in given.items())})" for name, given in CALLS]

@@ -267,8 +267,8 @@ _signed = partial(Rate, range="-1 to 1")
 RATES: Mapping[str, Rate] = {
     "k": _count(k, "Rank k"),
     "tp": _count(tp, "True positives", bounded_at=_ALSO_AT_LIMITS),
-    "fp": _count(fp, "False positives"),
-    "fn": _count(fn, "False negatives", bounded_at=_ALSO_AT_LIMITS),
+    "fp": _count(fp, "False positives", smallest_is_best=True),
+    "fn": _count(fn, "False negatives", bounded_at=_ALSO_AT_LIMITS, smallest_is_best=True),
     "tn": _count(tn, "True negatives"),
     "precision": Rate(
         precision,

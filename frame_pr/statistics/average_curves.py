@@ -8,14 +8,14 @@ from typing import Unpack
 import polars as pl
 
 from frame_pr.frames.arguments import flag, public, whole
-from frame_pr.frames.columns import by_name, has_keys, refuse_clash
+from frame_pr.frames.columns import by_name, has_keys, map_whole, refuse_clash
 from frame_pr.frames.kinds import Frame, lazily
 from frame_pr.functions.curves import curve_table
 from frame_pr.functions.evaluation import sorted_by
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Use, request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.statistics.bounds import number_bounds, share_bounds
+from frame_pr.statistics.bounds import BoundsName, scipy_special, with_bounds
 from frame_pr.statistics.intervals import validate_confidence
 from frame_pr.statistics.unit_values import keys_left, refuse_engine
 
@@ -109,6 +109,7 @@ def average_curve(
     │ 1.0    ┆ 0.75      ┆ 1.3167e-7 ┆ 1.0  ┆ 2      │
     └────────┴───────────┴───────────┴──────┴────────┘
     """
+    scipy_special()
     points, interpolated = whole("points", points, 2), flag("interpolated", interpolated)
     confidence = validate_confidence(confidence)
     if points > MOST_LEVELS:
@@ -144,8 +145,8 @@ def heights_of(table: pl.LazyFrame, groups: pl.LazyFrame, points: int, *, interp
     steps = steps.with_columns(end=pl.col("tp") * last)
     same_group = pl.col("group") == pl.col("group").shift(1)
     if interpolated:
-        # Sums of floats may miss a level by their last bits. The first positive reaches level 0.
-        slack = 0 if whole_numbers else pl.col("positives") * 1e-14
+        # Sums of floats may miss a level by their rounding errors. The first positive reaches level 0.
+        slack = 0 if whole_numbers else pl.col("positives") * last * 1e-12
         reached = ((pl.col("end") + slack) // pl.col("positives")).cast(pl.Int64)
         before = pl.when(same_group).then(reached.shift(1)).otherwise(-1)
         heights = steps.select("group", height="interpolated_precision", level=pl.int_ranges(before + 1, reached + 1))
@@ -183,6 +184,9 @@ def averages(
         groups=height.count().cast(pl.Int64),
     )
     table = table.with_columns(recall=pl.col("level") / (points - 1))
-    bounds_of = share_bounds if shares else number_bounds
-    band = bounds_of(pl.col("precision"), pl.col("error"), groups - 1, confidence)
-    return table.with_columns(**band).select(*map(by_name, keys), *COLUMNS)
+    estimates = {"value": pl.col("precision"), "units": groups, "df": groups - 1}
+    table = table.with_columns(m=pl.lit(0), positives=pl.lit(None, dtype=pl.Int64), **estimates)
+    kinds: list[BoundsName] = ["share" if shares else "number"]
+    schema = {**table.collect_schema(), "low": pl.Float64(), "high": pl.Float64()}
+    table = map_whole(table, lambda rows: with_bounds(rows, kinds, confidence), schema)
+    return table.select(*map(by_name, keys), *COLUMNS)

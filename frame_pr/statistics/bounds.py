@@ -1,9 +1,9 @@
-"""Confidence bounds and p-values, from values, standard errors and degrees of freedom."""
+"""Confidence bounds and p-values of whole columns: arrays of values, standard errors and degrees of freedom."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
     Array: TypeAlias = npt.NDArray[np.float64]
+    Bounds: TypeAlias = tuple[Array, Array]
 
 ROUNDING = 1e-12
 """A mean of shares this close to 0 or 1 counts as 0 or 1: sums of floats are off by their last bits."""
 _FURTHER = 10
 """Rows of each class that have the variance of a model in the interval of ROC AUC; decision record 6 has the reason."""
-_HALVINGS = 50
+_HALVINGS = 60
+BoundsName: TypeAlias = Literal["number", "share", "proportion", "f1", "roc_auc"]
 
 
 def scipy_special() -> Any:
@@ -29,113 +31,172 @@ def scipy_special() -> Any:
     return special
 
 
-def _elementwise(function: Callable[..., Array], *columns: pl.Expr) -> pl.Expr:
-    """Apply a function of arrays to whole columns; null and NaN give null."""
+class Estimates(NamedTuple):
+    """Values with their standard errors, as arrays. NaN stands for a missing number."""
 
-    def of_columns(series: Sequence[pl.Series]) -> pl.Series:
-        arrays = [column.cast(pl.Float64).to_numpy() for column in series]
-        return pl.Series(function(*arrays), dtype=pl.Float64, nan_to_null=True)
+    value: Array
+    error: Array
+    df: Array
+    """Degrees of freedom."""
+    units: Array
+    """Number of rows, clusters or groups in the sample."""
+    positives: Array
 
-    return pl.map_batches(list(columns), of_columns, return_dtype=pl.Float64, is_elementwise=True)
+    @staticmethod
+    def of(table: pl.DataFrame, prefix: str = "") -> Estimates:
+        """Read the columns of a table; null becomes NaN."""
+        return Estimates(*(array_of(table, prefix + name) for name in Estimates._fields))
 
-
-def t_quantile(confidence: float, df: pl.Expr) -> pl.Expr:
-    """Return the value that |t| does not exceed with this probability; null without degrees of freedom."""
-    stdtrit = scipy_special().stdtrit
-    return _elementwise(lambda df: -stdtrit(df, (1 - confidence) / 2), pl.when(df > 0).then(df))
-
-
-def t_p_value(t: pl.Expr, df: pl.Expr) -> pl.Expr:
-    """Return the probability of a |t| at least as large."""
-    stdtr = scipy_special().stdtr
-    return _elementwise(lambda t, df: 2 * stdtr(df, -abs(t)), t, df)
-
-
-def normal_quantile(probability: float) -> float:
-    """Return the value below which a standard normal variable lies with this probability."""
-    return float(scipy_special().ndtri(probability))
+    def where(self, mask: npt.NDArray[np.bool_]) -> Estimates:
+        """Return the rows at which a mask is true."""
+        return Estimates(*(column[mask] for column in self))
 
 
-def normal_p_value(z: pl.Expr) -> pl.Expr:
-    """Return the probability of a |z| at least as large."""
-    ndtr = scipy_special().ndtr
-    return _elementwise(lambda z: 2 * ndtr(-abs(z)), z)
+def array_of(table: pl.DataFrame, name: str) -> Array:
+    """Return a column as floats; null becomes NaN."""
+    return table[name].cast(pl.Float64).to_numpy()
 
 
-def normal_share(z: pl.Expr) -> pl.Expr:
-    """Return the standard normal distribution function."""
-    return _elementwise(scipy_special().ndtr, z)
+def columns_of(**arrays: Array) -> list[pl.Series]:
+    """Return arrays as columns; NaN becomes null."""
+    return [pl.Series(name, array, dtype=pl.Float64, nan_to_null=True) for name, array in arrays.items()]
 
 
-def number_bounds(value: pl.Expr, error: pl.Expr, df: pl.Expr, confidence: float) -> dict[str, pl.Expr]:
-    """Return `value -+ t error`; null without an error."""
-    reach = t_quantile(confidence, df) * error
-    return {"low": value - reach, "high": value + reach}
+def t_quantile(alpha: float | Array, df: Array) -> Array:
+    """Return the value that |t| exceeds with probability alpha; NaN without degrees of freedom."""
+    quantile: Array = -scipy_special().stdtrit(df, alpha / 2)
+    return quantile
 
 
-def share_bounds(value: pl.Expr, error: pl.Expr, df: pl.Expr, confidence: float) -> dict[str, pl.Expr]:
+def t_p_value(t: Array, df: Array) -> Array:
+    """Return the probability of a |t| at least as large. Infinite degrees of freedom give the normal distribution."""
+    p: Array = 2 * scipy_special().stdtr(df, -abs(t))
+    return p
+
+
+def t_test(difference: Array, error: Array, df: Array, alpha: float) -> tuple[Array, Array, Array]:
+    """Return the bounds `d -+ t e` and the p-value of Student's t.
+
+    Without an error, a difference of 0 has p = 1, and any other difference has neither bounds nor a p-value.
+    """
+    import numpy as np
+
+    exact = (difference == 0) & (error == 0)
+    error = np.where(error > 0, error, np.nan)
+    reach = np.where(exact, 0.0, t_quantile(alpha, df) * error)
+    return difference - reach, difference + reach, np.where(exact, 1.0, t_p_value(difference / error, df))
+
+
+def _number_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
+    """Return `value -+ t error`."""
+    reach = t_quantile(alpha, estimates.df) * estimates.error
+    return estimates.value - reach, estimates.value + reach
+
+
+def _share_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     """Return the bounds on the logit scale for a value between 0 and 1: `expit(logit m -+ t e / (m (1 - m)))`.
 
     At 0 and 1 there is no spread. But n shares with mean mu are all 1 with a probability of at most mu^n.
     """
+    import numpy as np
+
+    value, error, df = estimates.value, estimates.error, estimates.df
     all_0, all_1 = value <= ROUNDING, value >= 1 - ROUNDING
     # Use the exponential of a negative number: that of a positive one may overflow.
-    shrink = (-t_quantile(confidence, df) * error / (value * (1 - value))).exp()
-    least = pl.lit((1 - confidence) / 2).pow(1 / (df + 1))
+    shrink = np.exp(-t_quantile(alpha, df) * error / (value * (1 - value)))
+    least = (alpha / 2) ** (1 / (df + 1)) + 0 * error
     low, high = value * shrink / (value * shrink + 1 - value), value / (value + (1 - value) * shrink)
-    low = pl.when(all_1).then(least).when(all_0).then(0.0).otherwise(low)
-    high = pl.when(all_1).then(1.0).when(all_0).then(1 - least).otherwise(high)
-    has_bounds = error.is_not_null() & (df > 0)
-    return {name: pl.when(has_bounds).then(side) for name, side in around(value, low, high).items()}
+    low = np.where(all_1, least, np.where(all_0, 0 * error, low))
+    high = np.where(all_1, 1 + 0 * error, np.where(all_0, 1 - least, high))
+    has_bounds = df > 0
+    return np.where(has_bounds, low, np.nan), np.where(has_bounds, high, np.nan)
 
 
-def auc_bounds(
-    value: pl.Expr, error: pl.Expr, df: pl.Expr, positives: pl.Expr, negatives: pl.Expr, confidence: float
-) -> dict[str, pl.Expr]:
+def _proportion_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
+    """Return Wilson's score interval for a proportion of n = df + 1 units."""
+    import numpy as np
+
+    value, n = estimates.value, estimates.df + 1
+    z = -scipy_special().ndtri(alpha / 2)
+    part = z * z / n
+    middle, reach = value + part / 2, z * np.sqrt(value * (1 - value) / n + part / (4 * n))
+    # Set the ends exactly, because the square root is rounded.
+    low, high = (middle - reach) / (1 + part), (middle + reach) / (1 + part)
+    return np.where(value == 0, 0.0, low), np.where(value == 1, 1.0, high)
+
+
+def _f1_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
+    """Return the bounds of F1 = 2 J / (1 + J), for the proportion J of the rows that are positive or predicted so."""
+    low, high = _proportion_bounds(estimates._replace(value=estimates.value / (2 - estimates.value)), alpha)
+    return 2 * low / (1 + low), 2 * high / (1 + high)
+
+
+def _roc_auc_bounds(estimates: Estimates, alpha: float | Array) -> Bounds:
     """Return the bounds of a share, widened towards 1/2 at least as far as a score interval of ROC AUC.
 
     Near 1 the error is small in just the samples whose value is too large. The score interval goes down to the theta
     with `(value - theta)^2 = t^2 V(theta)`, where V is the squared error as if 10 further rows of each class had the
     variance of the exponential model (Hanley and McNeil 1982) at theta.
     """
-    bounds, t = share_bounds(value, error, df, confidence), t_quantile(confidence, df)
-    # The value of the swapped classes is 1 - value.
-    low = _elementwise(_score_bound, value, t, error, df, positives, negatives)
-    high = 1 - _elementwise(_score_bound, 1 - value, t, error, df, negatives, positives)
-    inside = (value > ROUNDING) & (value < 1 - ROUNDING) & bounds["low"].is_not_null()
-    return {
-        "low": pl.when(inside & (value > 0.5)).then(pl.min_horizontal(bounds["low"], low)).otherwise(bounds["low"]),
-        "high": pl.when(inside & (value < 0.5)).then(pl.max_horizontal(bounds["high"], high)).otherwise(bounds["high"]),
-    }
-
-
-def _score_bound(value: Array, t: Array, error: Array, df: Array, positives: Array, negatives: Array) -> Array:
-    """Solve for the lower score bound by bisection, from value, t, error, df and the numbers of both labels."""
     import numpy as np
 
-    weight = df / (df + _FURTHER)
+    low, high = _share_bounds(estimates, alpha)
+    value, positives, negatives = estimates.value, estimates.positives, estimates.units - estimates.positives
+    quantile = t_quantile(alpha, estimates.df)
+    inside = (value > ROUNDING) & (value < 1 - ROUNDING)
+    score_low = _score_bound(value, quantile, estimates, positives, negatives)
+    # The value of the swapped classes is 1 - value.
+    score_high = 1 - _score_bound(1 - value, quantile, estimates, negatives, positives)
+    return (
+        np.where(inside & (value > 0.5), np.minimum(low, score_low), low),
+        np.where(inside & (value < 0.5), np.maximum(high, score_high), high),
+    )
+
+
+def _score_bound(value: Array, quantile: Array, estimates: Estimates, positives: Array, negatives: Array) -> Array:
+    """Solve for the lower score bound by bisection."""
+    import numpy as np
+
+    error, weight = estimates.error, estimates.df / (estimates.df + _FURTHER)
     low, high = value * 0, value
     for _ in range(_HALVINGS):
         theta = (low + high) / 2
         variance = theta * theta * (1 - theta) / (1 + theta) / positives
         variance += theta * (1 - theta) * (1 - theta) / (2 - theta) / negatives
-        too_far = (value - theta) > t * np.sqrt(weight * error * error + (1 - weight) * variance)
+        too_far = (value - theta) > quantile * np.sqrt(weight * error * error + (1 - weight) * variance)
         low, high = np.where(too_far, theta, low), np.where(too_far, high, theta)
     return low
 
 
-def proportion_bounds(value: pl.Expr, n: pl.Expr, confidence: float) -> dict[str, pl.Expr]:
-    """Return Wilson's score interval for a proportion of n units."""
-    z = -normal_quantile((1 - confidence) / 2)
-    part = z * z / n
-    middle, reach = value + part / 2, z * (value * (1 - value) / n + part / (4 * n)).sqrt()
-    # Set the ends exactly, because the square root is rounded.
-    return {
-        "low": pl.when(value > 0).then((middle - reach) / (1 + part)).when(value == 0).then(0.0),
-        "high": pl.when(value < 1).then((middle + reach) / (1 + part)).when(value == 1).then(1.0),
-    }
+BOUNDS: Mapping[BoundsName, Callable[[Estimates, float | Array], Bounds]] = {
+    "number": _number_bounds,
+    "share": _share_bounds,
+    "proportion": _proportion_bounds,
+    "f1": _f1_bounds,
+    "roc_auc": _roc_auc_bounds,
+}
 
 
-def around(value: pl.Expr, low: pl.Expr, high: pl.Expr) -> dict[str, pl.Expr]:
-    """Make bounds enclose the value, also if rounding puts a close bound on the wrong side."""
-    return {"low": pl.min_horizontal(value, low), "high": pl.max_horizontal(value, high)}
+def bounds_of(kinds: Sequence[BoundsName], metric: Any, estimates: Estimates, alpha: float | Array) -> Bounds:
+    """Return the bounds of values by the kind of their metric; NaN with fewer than two units.
+
+    `metric`: the place in `kinds` of each value.
+    """
+    import numpy as np
+
+    low, high = (np.full(len(estimates.value), np.nan) for _ in range(2))
+    alpha = np.broadcast_to(alpha, len(low))
+    with np.errstate(all="ignore"):
+        for kind in set(kinds):
+            at = np.isin(metric, [place for place, name in enumerate(kinds) if name == kind])
+            low[at], high[at] = BOUNDS[kind](estimates.where(at), alpha[at])
+    defined = estimates.units > 1
+    # Bounds enclose the value, also if rounding puts a close bound on the wrong side.
+    low, high = np.minimum(estimates.value, low), np.maximum(estimates.value, high)
+    return np.where(defined, low, np.nan), np.where(defined, high, np.nan)
+
+
+def with_bounds(table: pl.DataFrame, kinds: Sequence[BoundsName], confidence: float) -> pl.DataFrame:
+    """Return the table with `low` and `high`, from the place `m` of the metric and the columns of `Estimates`."""
+    low, high = bounds_of(kinds, table["m"].to_numpy(), Estimates.of(table), 1 - confidence)
+    return table.with_columns(columns_of(low=low, high=high))

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, Unpack
 
 import polars as pl
 
 from frame_pr.frames.arguments import filling, flag, one_of, public, real, whole
-from frame_pr.frames.columns import by_name, refuse_clash, stacked
+from frame_pr.frames.columns import by_name, map_whole, stacked
 from frame_pr.frames.kinds import Frame, lazily
 from frame_pr.frames.messages import shown, warn
-from frame_pr.functions.evaluation import metric_names
+from frame_pr.functions.evaluation import metrics_named
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.metrics.names import request_for
-from frame_pr.statistics.bounds import number_bounds, share_bounds
-from frame_pr.statistics.resampling import Draws, intervals_of_draws
-from frame_pr.statistics.sampled_rows import intervals_of_rows, sampled_rows
+from frame_pr.statistics.bootstrap import Draws, intervals_of_draws
+from frame_pr.statistics.bounds import BoundsName, scipy_special, with_bounds
+from frame_pr.statistics.sampled_rows import sampled_rows
 from frame_pr.statistics.unit_values import (
-    COLUMNS,
     METHODS,
     Method,
     UnitValues,
+    group_means,
     has_unit_values,
-    interval_row,
+    interval_columns,
     keys_left,
     sampling_unit,
     unit_values_of,
@@ -37,7 +37,7 @@ from frame_pr.statistics.unit_values import (
 @public()
 def intervals(
     frame: Frame,
-    metrics: str | Sequence[str],
+    metrics: str | Sequence[str] | Mapping[str, str],
     truth: Column | None = None,
     score: Columns | None = None,
     *,
@@ -74,7 +74,7 @@ def intervals(
     frame : polars DataFrame or LazyFrame, pandas DataFrame
         Scored rows; or, without `truth` and `score`, a frame of metrics, one row for each group, from `evaluate` or
         another tool. Never changed.
-    metrics : str or list of str
+    metrics : str or list of str, or dict of new name and metric
         Names of metrics, such as ``"precision@10"``; of a frame of metrics, its columns.
     truth : str or polars expression, optional
         Ground-truth label of each row: Boolean, 0/1, or any labels together with `positive`.
@@ -162,9 +162,10 @@ def intervals(
     │ b     ┆ average_precision ┆ 0.722222 ┆ 0.012593 ┆ 0.998117 ┆ 6     │
     └───────┴───────────────────┴──────────┴──────────┴──────────┴───────┘
     >>> bounds = fp.intervals(run, "max_f1", "truth", "score", method="bootstrap")
-    >>> bounds.select(pl.col("value", "low", "high").round(4), "method").row(0)
-    (0.6667, 0.1538, 0.8889, 'bootstrap')
+    >>> bounds.select(pl.col("value", "low", "high").round(4)).row(0)
+    (0.6667, 0.2857, 0.8571)
     """
+    scipy_special()
     confidence, undefined = validate_confidence(confidence), filling("undefined", undefined)
     draws = _validate_draws(method, repeats, seed, stratified, cluster)
     has_values = has_unit_values(frame, truth, score)
@@ -178,35 +179,41 @@ def intervals(
     if unit == "rows":
         if truth is None or score is None:
             raise ValueError("a frame of metrics has groups only: cluster= and sampled='rows' need the rows")
-        names = metric_names(metrics, truth, score)
-        request = request_for(names, request_of(truth, score, by, positive, policies))
+        named = metrics_named(metrics, truth, score)
+        request = request_for(named.values(), request_of(truth, score, by, positive, policies))
         left = None if mean_over is None else partial(keys_left, mean_over=mean_over)
-        rows = sampled_rows(frame, request, names, undefined, left, cluster, draws_again=draws is not None)
-        table = intervals_of_rows(rows, confidence) if draws is None else intervals_of_draws(rows, draws, confidence)
-        return rows.output.give(table, list(rows.keys))
+        rows = sampled_rows(frame, request, named, undefined, left, cluster, draws_again=draws is not None)
+        return rows.result(rows.bounded(confidence)) if draws is None else intervals_of_draws(rows, draws, confidence)
     unit_values = unit_values_of(frame, metrics, truth, score, by, positive, undefined, policies)
     unit_values = with_valid_shares(unit_values) if has_values else unit_values
     keys = [] if mean_over is None else keys_left(unit_values.keys, mean_over)
-    refuse_clash(keys, COLUMNS)
-    return unit_values.give(intervals_of_means(unit_values, keys, confidence), keys)
+    table, columns = bounded_means(unit_values, keys, confidence), {key: f"key{i}" for i, key in enumerate(keys)}
+    result = interval_columns(table, columns, unit_values.systems, unit_values.metrics)
+    return unit_values.give(result, keys)
 
 
-def intervals_of_means(unit_values: UnitValues[Any], keys: Sequence[str], confidence: float) -> pl.LazyFrame:
-    """Return `keys` and `COLUMNS`: for each metric, the mean over the groups that share the keys."""
-    parts: dict[str, pl.Expr] = {}
-    for i, column in enumerate(map(by_name, unit_values.metrics)):
-        parts |= {f"{i} value": column.mean(), f"{i} spread": column.std()}
-        parts |= {f"{i} units": column.count(), f"{i} undefined": column.null_count()}
-    groups = unit_values.table
-    table = groups.group_by(map(by_name, keys)).agg(**parts) if keys else groups.select(**parts)
-    rows = []
-    for i, metric in enumerate(unit_values.metrics):
-        value, spread, units, undefined = (pl.col(f"{i} {name}") for name in ("value", "spread", "units", "undefined"))
-        units, error = units.cast(pl.Int64), spread / units.sqrt()
-        bounds_of = share_bounds if metric in unit_values.shares else number_bounds
-        bounds = bounds_of(value, error, units - 1, confidence)
-        rows.append(interval_row(metric, value, bounds, error, units, undefined))
-    return stacked(table.sort(unit_values.sort_columns(keys)) if keys else table, list(map(by_name, keys)), rows)
+def bounded_means(unit_values: UnitValues[Any], keys: Sequence[str], confidence: float | None) -> pl.LazyFrame:
+    """Return a row per key and metric: `key0`, ..., `m`, and the mean over the groups that share the keys.
+
+    The mean has `low` and `high`, unless confidence is None.
+    """
+    columns, names = [f"key{i}" for i in range(len(keys))], [str(i) for i in range(len(unit_values.metrics))]
+    table = unit_values.table.select(
+        *(by_name(key).alias(column) for key, column in zip(keys, columns, strict=True)),
+        *(by_name(metric).alias(name) for metric, name in zip(unit_values.metrics, names, strict=True)),
+    )
+    means, lines = group_means(table, columns, names), []
+    for i in names:
+        units = pl.col(f"defined_{i}")
+        line = {"m": pl.lit(int(i), dtype=pl.Int32), "value": pl.col(f"mean_{i}"), "units": units, "df": units - 1}
+        line |= {"error": pl.col(f"std_{i}") / units.sqrt(), "undefined": pl.col(f"undefined_{i}")}
+        lines.append({**line, "positives": pl.lit(None, dtype=pl.Int64)})
+    long = stacked(means, list(map(pl.col, columns)), lines)
+    if confidence is None:
+        return long
+    kinds: list[BoundsName] = ["share" if name in unit_values.shares else "number" for name in unit_values.metrics]
+    schema = {**long.collect_schema(), "low": pl.Float64(), "high": pl.Float64()}
+    return map_whole(long, partial(with_bounds, kinds=kinds, confidence=confidence), schema)
 
 
 def _validate_draws(method: Any, repeats: Any, seed: Any, stratified: Any, cluster: Column | None) -> Draws | None:

@@ -1,18 +1,20 @@
-"""Paired tests: random sign flips of the differences of groups, and influence functions for rows."""
+"""Paired comparisons: of systems over the same units, and over the rows of one test set."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from frame_pr.frames.columns import stacked
+from frame_pr.frames.columns import by_name, map_whole, stacked
 from frame_pr.frames.kinds import Frame
-from frame_pr.inputs.policies import Column
-from frame_pr.inputs.request import Request
-from frame_pr.inputs.rows import OutputFrame, rows_of
-from frame_pr.statistics.bounds import normal_p_value, normal_quantile, t_p_value, t_quantile
+from frame_pr.frames.messages import shown, warn
+from frame_pr.inputs.rows import rows_of
+from frame_pr.statistics.bounds import array_of, columns_of, t_test
+from frame_pr.statistics.comparison_table import NUMBERS, TIE, Comparison, Options, Scored
 from frame_pr.statistics.sampled_rows import (
     RowMetric,
     of_rows,
@@ -21,117 +23,234 @@ from frame_pr.statistics.sampled_rows import (
     sums_of_clusters,
     values_and_errors,
 )
+from frame_pr.statistics.unit_values import UnitValues
 
-TIE = 2.0**-44
-"""A smaller difference is a rounding error, in units of the power of two just below the largest value."""
-_PARTS = 2.0**49
-"""Differences are rounded to this fraction of the unit before they are added."""
+if TYPE_CHECKING:
+    from frame_pr.statistics.bounds import Array
+
 _EXACT = 20
 """Up to this many nonzero differences, test all sign flips; for more, draw some at random."""
-_BITS = 64
-"""Sign flips per word, one bit each. Six differences have this many combinations."""
-_EVERY_OTHER = [sum(1 << bit for bit in range(_BITS) if bit >> i & 1) for i in range(6)]
-_GOLDEN = 0x9E3779B97F4A7C15
+_AT_ONCE = 256
+UNPAIRED = (
+    "compare pairs the values of one group; for systems with different groups, such as two arms of an A/B test, give "
+    "between='system'"
+)
 
 
-def signs(difference: pl.Expr) -> dict[str, pl.Expr]:
-    """Return whether a difference is a win, a tie or a loss."""
-    return {"wins": difference >= TIE, "equal": difference.abs() < TIE, "losses": difference <= -TIE}
+# units ----------------------------------------------------------------------------------------------------------------
 
 
-def p_values(table: pl.LazyFrame, keys: Sequence[str], *, resamples: int, seed: int) -> pl.LazyFrame:
-    """Return `keys` and `p_value`, from `keys`, `difference` (0 for a tie) and `place` (its number).
+def compare_units(unit_values: UnitValues[Frame], keys: Sequence[str], options: Options) -> Comparison[Frame]:
+    """Compare systems over the units that both have a value for, in each group of the keys."""
+    units = [key for key in unit_values.keys if key not in (*keys, "system")]
+    columns = {f"key{i}": by_name(key) for i, key in enumerate(keys)}
+    columns |= {f"unit{i}": by_name(key) for i, key in enumerate(units)}
+    columns |= {f"m{i}": by_name(metric) for i, metric in enumerate(unit_values.metrics)}
+    table = unit_values.table.select("system", **columns)
+    dtypes = table.collect_schema()
+    schema = {name: dtypes[name] for name in dtypes if name.startswith("key")}
+    schema |= dict.fromkeys(("m", "a", "b"), pl.Int32()) | dict.fromkeys(("baseline", "system"), dtypes["system"])
+    compare = partial(_compare_units, keys=len(keys), options=options, schema={**schema, **NUMBERS})
+    single = len(options.systems) == 2 and not keys and len(unit_values.metrics) == 1
+    table = map_whole(table, compare, {**schema, **NUMBERS})
+    return Comparison(table, keys, unit_values.metrics, (), None if single else options.correction, unit_values.give)
+
+
+class _Units(NamedTuple):
+    """The values of all systems in all units, sorted by key."""
+
+    keys: pl.DataFrame
+    """The keys: one row for each group of units."""
+    group: Any
+    """The row in `keys` of each unit."""
+    place: Any
+    """The number of each unit in its group."""
+    values: Array
+    """By system, metric and unit; NaN if there is none."""
+    present: Any
+    """By system and unit: whether the system has a row."""
+
+    @staticmethod
+    def of(table: pl.DataFrame, systems: pl.Series, keys: int) -> _Units:
+        """Read a table with the columns `key0`, ..., `unit0`, ..., `system`, `m0`, ..."""
+        import numpy as np
+
+        key_columns = [f"key{i}" for i in range(keys)]
+        unit_columns = [*key_columns, *(name for name in table.columns if name.startswith("unit"))]
+        metrics = [name for name in table.columns if name.startswith("m")]
+        units = table.select(unit_columns).unique().sort(unit_columns).with_row_index("row")
+        group = np.zeros(units.height, dtype=int)
+        if keys:
+            group = units.select(pl.struct(key_columns).rle_id().cast(pl.Int64)).to_series().to_numpy()
+        rows = table.join(units, on=unit_columns, how="left", nulls_equal=True, maintain_order="left")["row"].to_numpy()
+        numbers = pl.DataFrame({"system": systems}).with_row_index("number")
+        system = table.select("system").join(numbers, on="system", how="left", maintain_order="left")["number"]
+        values = np.full((len(systems), len(metrics), units.height), np.nan)
+        present = np.zeros((len(systems), units.height), dtype=bool)
+        for m, name in enumerate(metrics):
+            values[system.to_numpy(), m, rows] = array_of(table, name)
+        present[system.to_numpy(), rows] = True
+        starts = group.searchsorted(np.arange(group[-1] + 1))
+        place = np.arange(units.height) - starts[group]
+        return _Units(units[starts.tolist()].select(key_columns), group, place, values, present)
+
+
+def _compare_units(table: pl.DataFrame, keys: int, options: Options, schema: dict[str, pl.DataType]) -> pl.DataFrame:
+    """Compare the systems of a table with a row for each system and unit."""
+    import numpy as np
+
+    names = table["system"].unique().sort()
+    if options.systems:
+        names = pl.Series("system", list(options.systems), dtype=schema["system"])
+    if names.null_count():
+        raise ValueError("column 'system' has rows that are null: each value belongs to one system")
+    if table.is_empty():
+        return pl.DataFrame(schema=schema)
+    places = options.pairs(names.to_list())
+    units = _Units.of(table, names, keys)
+    _validate_shared(units.present, names.to_list(), places)
+    baselines, others = (np.array(side) for side in zip(*places, strict=True))
+    numbers, differences, scale = _summaries(units, units.values[baselines], units.values[others], options.alpha)
+    if options.test == "permutation":
+        flipped = sign_flips(differences, units.group, units.place, options.resamples, options.seed)
+        # Without spread there is no test: p = 1 if all differences are 0, else null.
+        numbers["p_value"] = np.where(numbers["effect_size"] == numbers["effect_size"], flipped, numbers["p_value"])
+    pair, metric, group = (part.ravel() for part in np.indices(scale.shape))
+    index = {"m": metric, "a": baselines[pair], "b": others[pair]}
+    columns = [
+        pl.Series(name, numbers[name].ravel(), dtype=pl.Float64, nan_to_null=True).cast(dtype)
+        for name, dtype in NUMBERS.items()
+    ]
+    result = units.keys[group.tolist()] if keys else pl.DataFrame(height=len(group))
+    result = result.with_columns(pl.Series(name, column, dtype=pl.Int32) for name, column in index.items())
+    result = result.with_columns(
+        baseline=names.gather(result["a"].cast(pl.UInt32)), system=names.gather(result["b"].cast(pl.UInt32))
+    )
+    return result.with_columns(columns).select(*schema)
+
+
+def _validate_shared(present: Any, names: Sequence[Any], places: Sequence[tuple[int, int]]) -> None:
+    """Raise if the two systems of a pair share no unit; warn if they share few."""
+    shared = present.astype(int) @ present.T
+    for a, b in places:
+        number, fewer = shared[a, b], min(shared[a, a], shared[b, b])
+        if not number:
+            raise ValueError(f"systems {shown(names[a])} and {shown(names[b])} share none of their groups: {UNPAIRED}")
+        if number < fewer / 2:
+            warn(
+                f"systems {shown(names[a])} and {shown(names[b])} share {number} of their {shared[a, a]} and "
+                f"{shared[b, b]} groups, and only these are compared: {UNPAIRED}"
+            )
+
+
+def _summaries(units: _Units, a: Array, b: Array, alpha: float) -> tuple[dict[str, Any], Array, Array]:
+    """Return the numbers by pair, metric and group; the differences of units over their scale; and that scale."""
+    import numpy as np
+
+    group = units.group
+    starts = group.searchsorted(np.arange(units.keys.height or 1))
+
+    def total(column: Any) -> Any:
+        return np.add.reduceat(column, starts, axis=-1)
+
+    both = ~np.isnan(a) & ~np.isnan(b)
+    a, b = np.where(both, a, 0.0), np.where(both, b, 0.0)
+    scale = np.maximum.reduceat(np.maximum(abs(a), abs(b)), starts, axis=-1)
+    scale = np.where(scale > 0, scale, 1.0)
+    differences = b / scale[..., group] - a / scale[..., group]
+    differences[abs(differences) < TIE] = 0.0
+    n, sizes = total(both * 1), total(np.ones(len(group), dtype=int))
+    with np.errstate(all="ignore"):
+        mean = total(differences) / n
+        deviations = np.where(both, differences - mean[..., group], 0.0)
+        spread = np.sqrt(total(deviations**2) / (n - 1))
+        largest = np.maximum.reduceat(abs(deviations), starts, axis=-1)
+        spread = np.where(largest < TIE, 0.0 * spread, spread)
+        low, high, p = t_test(mean, spread / np.sqrt(n), n - 1.0, alpha)
+        numbers = {
+            "difference": mean * scale,
+            "low": low * scale,
+            "high": high * scale,
+            "p_value": p,
+            "value_baseline": total(a) / n,
+            "value_system": total(b) / n,
+            "standard_error": spread / np.sqrt(n) * scale,
+            "units_baseline": n,
+            "units_system": n,
+            "undefined": sizes - n,
+            "effect_size": mean / np.where(spread > 0, spread, np.nan),
+            "wins": total((differences > 0) * 1),
+            "equal": total((both & (differences == 0)) * 1),
+            "losses": total((differences < 0) * 1),
+        }
+    return numbers, differences, scale
+
+
+def sign_flips(differences: Array, group: Any, place: Any, resamples: int, seed: int) -> Array:
+    """Return the p-value of the sign flips of the differences of each pair, metric and group of units.
 
     With n nonzero differences, it is the share of the 2^n sign flips whose |sum| is at least that of the data. If n
-    exceeds 20, it is `(1 + c) / (1 + resamples)` with the number c of such flips among those drawn. These depend only
-    on the seed and on the places. Keys whose differences are all 0 are left out.
+    exceeds 20, it is `(1 + c) / (1 + resamples)` with the number c of such flips among those drawn. The flip of a unit
+    depends only on the seed and on its place in its group.
     """
-    parts, word, drawn = pl.col("parts"), pl.col("word"), pl.col("n") > _EXACT
-    words = -(-resamples // _BITS)
-    table = table.with_columns(parts=(pl.col("difference") * _PARTS).round().cast(pl.Int128))
-    nonzero = table.filter(parts != 0).with_columns(
-        n=pl.len().cast(pl.Int64).over(keys), i=pl.int_range(pl.len(), dtype=pl.Int64).over(keys)
-    )
-    all_words = pl.lit(2, dtype=pl.Int64).pow((pl.col("n") - 6).clip(0, _EXACT - 6))
-    flips = nonzero.with_columns(word=pl.int_ranges(0, pl.when(drawn).then(words).otherwise(all_words)))
-    flips = flips.explode("word", empty_as_null=False).with_columns(
-        signs=pl.when(drawn).then(random_words(pl.col("place") * words + word, seed)).otherwise(_all_signs())
-    )
-    flipped = (parts * ((pl.col("signs") & (1 << bit)) != 0) for bit in range(_BITS))
-    sums = flips.group_by(*keys, "word").agg(
-        *(part.sum().alias(f"{bit}") for bit, part in enumerate(flipped)), total=parts.sum(), n=pl.col("n").first()
-    )
-    # Rounding changes a difference by at most one part, and a tie is below 32 parts, so the tolerance never hides a
-    # sign.
-    least = pl.col("total").abs() - 2 * pl.col("n")
-    as_large = (
-        ((pl.col("total") - 2 * pl.col(f"{bit}")).abs() >= least) & (~drawn | (word * _BITS + bit < resamples))
-        for bit in range(_BITS)
-    )
-    counts = sums.select(*keys, "n", c=pl.sum_horizontal(part.cast(pl.Int64) for part in as_large))
-    return counts.group_by(keys).agg(
-        p_value=pl.when(drawn.first())
-        .then((pl.col("c").sum() + 1) / (pl.col("c").sum() * 0 + (resamples + 1)))
-        .otherwise(pl.col("c").sum() / (_BITS * pl.len()))
-    )
+    import numpy as np
+
+    groups = int(group[-1]) + 1
+    table = np.zeros((*differences.shape[:-1], groups, int(place.max()) + 1))
+    table[..., group, place] = differences
+    shape, table = table.shape[:-1], table.reshape(-1, table.shape[-1])
+    nonzero = np.count_nonzero(table, axis=1)
+    # Rounding must not hide a sum that is equal to that of the data.
+    least = abs(table.sum(axis=1)) - 1e-12 * abs(table).sum(axis=1)
+    p, few = np.empty(len(table)), nonzero <= _EXACT
+    if few.any():
+        most = max(int(nonzero[few].max()), 1)
+        order = np.argsort(table[few] == 0, axis=1, kind="stable")[:, :most]
+        rows = np.take_along_axis(table[few], order, axis=1)
+        counts = np.zeros(len(rows))
+        # All flips of all signs have the same |sum|: the first sign stays.
+        for start in range(0, 2 ** (most - 1), 2**14):
+            number = np.arange(start, min(start + 2**14, 2 ** (most - 1)))
+            signs = 1.0 - 2 * (number[:, None] >> np.arange(most)[None, :] & 1)
+            counts += (abs(rows @ signs.T) >= least[few][:, None]).sum(axis=1)
+        p[few] = counts / 2 ** (most - 1)
+    if not few.all():
+        rng = np.random.default_rng(seed)
+        length = -(-resamples // 8)
+        # Bits are drawn place by place, so that a p-value does not depend on other groups.
+        bits = np.frombuffer(rng.bytes(length * table.shape[1]), dtype=np.uint8).reshape(table.shape[1], length)
+        for start in range(0, int((~few).sum()), _AT_ONCE):
+            at = np.flatnonzero(~few)[start : start + _AT_ONCE]
+            sums = np.zeros((len(at), resamples))
+            for first in range(0, len(bits), _AT_ONCE):
+                signs = 1.0 - 2.0 * np.unpackbits(bits[first : first + _AT_ONCE], axis=1, count=resamples)
+                sums += table[at, first : first + _AT_ONCE] @ signs
+            p[at] = (1 + (abs(sums) >= least[at][:, None]).sum(axis=1)) / (1 + resamples)
+    return p.reshape(shape)
 
 
-def _all_signs() -> pl.Expr:
-    """Return the word with the signs of the i-th difference, so that all words together have all combinations."""
-    i, word = pl.col("i"), pl.col("word")
-    within = pl.lit(pl.Series(_EVERY_OTHER, dtype=pl.UInt64)).gather(i.clip(0, 5))
-    between = (word // pl.lit(2, dtype=pl.Int64).pow((i - 6).clip(0, 62)) % 2).cast(pl.UInt64)
-    return pl.when(i < 6).then(within).otherwise(between * pl.lit(2**64 - 1, dtype=pl.UInt64))
+# rows -----------------------------------------------------------------------------------------------------------------
 
 
-def random_words(number: pl.Expr, seed: int | pl.Expr) -> pl.Expr:
-    """Return the words that SplitMix64 gives for these numbers from 0: Steele, Lea and Flood (2014).
-
-    Products wrap around.
-    """
-    start = pl.lit(seed, dtype=pl.UInt64) if isinstance(seed, int) else seed
-    word = (number.cast(pl.UInt64) + 1) * pl.lit(_GOLDEN, dtype=pl.UInt64) + start
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        word = (word ^ (word // 2**shift)) * pl.lit(factor, dtype=pl.UInt64)
-    return word ^ (word // 2**31)
-
-
-def refuse_delong(names: Sequence[str], cluster: Column | None) -> None:
-    """Check that the metric is ROC AUC over independent rows, as DeLong's test requires."""
-    if cluster is not None:
-        raise ValueError("test='delong' assumes independent rows, and cluster= names dependent rows: use test='t'")
-    for name in names:
-        if not _by_class(of_rows(name)):
-            raise ValueError(f"test='delong' compares roc_auc, and not {name}: use test='t'")
-
-
-def compared_rows(
-    frame: Frame,
-    request: Request,
-    names: Sequence[str],
-    undefined: float | None,
-    pairs_of: Callable[[Sequence[str]], list[tuple[int, int]]],
-    cluster: Column | None,
-    *,
-    confidence: float,
-    normal: bool,
-) -> tuple[pl.LazyFrame, OutputFrame[Frame]]:
-    """Return comparisons per group, pair and metric, without `p_adjusted`, and the output in the caller's kind.
-
-    `pairs_of`: the places of the two systems of each comparison, of the names of all systems. `normal`: whether
-    p-values and bounds are those of the normal distribution. The table also has `a` and `b`, the places of the two
-    systems, and `m`, that of the metric.
+def compare_rows(scored: Scored[Frame], options: Options) -> Comparison[Frame]:
+    """Compare the scores of the rows of one test set, or of its clusters, in each group.
 
     The standard error of a difference follows from the influence D that each row, or cluster, has on both values.
     """
-    metrics = [of_rows(name) for name in names]
-    refuse_policies(request, names, clusters=True)
+    named, request = scored.request()
+    cluster, normal = scored.cluster, options.test == "delong"
+    metrics = [of_rows(name) for name in named.values()]
+    if normal:
+        _refuse_delong(metrics, clusters=cluster is not None)
+    if not request.several:
+        raise ValueError("score: compare takes two scores or more; give the columns of the systems as a list")
+    refuse_policies(request, list(named.values()), clusters=True)
     if cluster is not None:
         refuse_cluster(cluster, request)
     # Without clusters each row is its own cluster, so that its two D meet.
-    rows, output = rows_of(frame, replace(request, cluster=cluster, each_row=cluster is None))
-    systems, values = len(output.systems), values_and_errors(rows, metrics, undefined)
-    pairs = pl.LazyFrame(pairs_of(output.systems), schema={"a": pl.Int64, "b": pl.Int64}, orient="row")
+    rows, output = rows_of(scored.frame, replace(request, cluster=cluster, each_row=cluster is None))
+    systems, values = len(output.systems), values_and_errors(rows, metrics, scored.undefined)
+    pairs = pl.LazyFrame(options.pairs(output.systems), schema={"a": pl.Int64, "b": pl.Int64}, orient="row")
 
     def both_systems(table: pl.LazyFrame, on: list[str]) -> pl.LazyFrame:
         """Return, for each pair, the columns of both systems, those of the second with the prefix `other`."""
@@ -142,57 +261,32 @@ def compared_rows(
 
     pair, positive = ["key", "a", "b"], pl.col("positive")
     squares: dict[str, pl.Expr] = {}
-    for i in range(len(names)):
+    for i in range(len(metrics)):
         square = (pl.col(f"other D {i}") - pl.col(f"D {i}")) ** 2
         squares |= {f"squares {i}": square.sum(), f"positive squares {i}": square.filter(positive).sum()}
     clusters = both_systems(sums_of_clusters(rows, metrics, values), ["key", "cluster"])
     sums = clusters.group_by(pair).agg(
         units=pl.len().cast(pl.Int64), positives=positive.sum().cast(pl.Int64), **squares
     )
-    table = both_systems(values, ["key"]).join(sums, on=pair, how="left").sort(pair)
+    table = both_systems(values.drop("rows", "positives"), ["key"]).join(sums, on=pair, how="left")
     table = table.with_columns(group=pl.col("key") * systems + pl.col("a"))
-    lines = [
-        _line(i, metric, confidence, clusters=cluster is not None, normal=normal) for i, metric in enumerate(metrics)
-    ]
+    lines = [_line(i, metric, clusters=cluster is not None) for i, metric in enumerate(metrics)]
     table = output.restored(stacked(table, [pl.col(name) for name in ("group", "a", "b")], lines))
     table = table.rename({output.key_columns["system"]: "baseline"})
-    return table.with_columns(system=pl.lit(pl.Series(output.systems)).gather("b")), output
+    table = table.with_columns(
+        pl.col("m", "a", "b").cast(pl.Int32), system=pl.lit(pl.Series(output.systems)).gather("b")
+    )
+    numbers = {name: dtype for name, dtype in NUMBERS.items() if name not in table.collect_schema()}
+    compare = partial(_t_tests, alpha=options.alpha, normal=normal)
+    keys = [key for key in output.keys if key != "system"]
+    table = map_whole(table, compare, {**table.collect_schema(), **numbers})
+    single = systems == 2 and not keys and len(metrics) == 1
+    return Comparison(table, keys, list(named), (), None if single else options.correction, output.give)
 
 
-def _line(i: int, metric: RowMetric, confidence: float, *, clusters: bool, normal: bool) -> dict[str, pl.Expr]:
-    """Return the columns of the result for the i-th metric."""
-    a, b = pl.col(metric.name), pl.col(f"other {metric.name}")
-    variance, df = _variance(i, metric, clusters=clusters)
-    both, grain = (a + b).is_not_null(), TIE * pl.max_horizontal(a.abs(), b.abs())
-
-    def without_noise(number: pl.Expr) -> pl.Expr:
-        return pl.when(number.abs() <= grain).then(0.0).otherwise(number)
-
-    difference, error = without_noise(b - a), without_noise(variance.clip(lower_bound=0.0).sqrt())
-    # A difference of 0 gives p = 1; another difference without an error gives null.
-    t = pl.when(error > 0).then(difference / error)
-    tail = normal_p_value(t) if normal else t_p_value(t, df)
-    p = pl.when(error.is_not_null()).then(pl.when((difference == 0) & (error == 0)).then(1.0).otherwise(tail))
-    reach = error * (normal_quantile((1 + confidence) / 2) if normal else t_quantile(confidence, df))
-    relative = difference / pl.max_horizontal(a.abs(), b.abs())
-    return {
-        "m": pl.lit(i, dtype=pl.Int32),
-        "metric": pl.lit(metric.name),
-        "groups": both.cast(pl.Int64),
-        "undefined": (~both).cast(pl.Int64),
-        "mean_baseline": pl.when(both).then(a),
-        "mean_system": pl.when(both).then(b),
-        "difference": difference,
-        "p_value": p,
-        "effect_size": pl.lit(None, dtype=pl.Float64),
-        "low": difference - reach,
-        "high": difference + reach,
-        **{name: sign.cast(pl.Int64).fill_null(0) for name, sign in signs(relative.fill_nan(0.0)).items()},
-    }
-
-
-def _variance(i: int, metric: RowMetric, *, clusters: bool) -> tuple[pl.Expr, pl.Expr]:
-    """Return the variance of the difference of the i-th metric, and its degrees of freedom."""
+def _line(i: int, metric: RowMetric, *, clusters: bool) -> dict[str, pl.Expr]:
+    """Return the values of both systems, the variance of their difference, and its degrees of freedom."""
+    a, b = pl.col(f"value {i}"), pl.col(f"other value {i}")
     squares, of_positives, units = pl.col(f"squares {i}"), pl.col(f"positive squares {i}"), pl.col("units")
     df = units - 1 if clusters else pl.min_horizontal(f"df {i}", f"other df {i}")
     if not clusters and _by_class(metric):
@@ -201,9 +295,43 @@ def _variance(i: int, metric: RowMetric, *, clusters: bool) -> tuple[pl.Expr, pl
         variance = of_positives * positives / (positives - 1) + (squares - of_positives) * negatives / (negatives - 1)
     else:
         variance = squares * (df + 1) / df
-    return pl.when(df > 0).then(variance), df
+    both = (a + b).is_not_null()
+    return {
+        "m": pl.lit(i, dtype=pl.Int32),
+        "value_baseline": pl.when(both).then(a).cast(pl.Float64),
+        "value_system": pl.when(both).then(b).cast(pl.Float64),
+        "variance": pl.when(df > 0).then(variance).cast(pl.Float64),
+        "df": df.cast(pl.Int64),
+        "units_baseline": units,
+        "units_system": units,
+        "undefined": 1 - both.cast(pl.Int64),
+    }
+
+
+def _t_tests(table: pl.DataFrame, alpha: float, *, normal: bool) -> pl.DataFrame:
+    """Return the table with the tests of both values. `normal`: whether they are those of the normal distribution."""
+    import numpy as np
+
+    a, b, variance, df = (array_of(table, name) for name in ("value_baseline", "value_system", "variance", "df"))
+    noise = TIE * np.maximum(abs(a), abs(b))
+    difference, error = b - a, np.sqrt(np.maximum(variance, 0.0))
+    difference, error = (np.where(abs(number) <= noise, 0.0, number) for number in (difference, error))
+    df = np.where(df > 0, np.inf, np.nan) if normal else df
+    low, high, p = t_test(difference, error, df, alpha)
+    columns = columns_of(difference=difference, low=low, high=high, p_value=p, standard_error=error)
+    nulls = {name: pl.lit(None, dtype=NUMBERS[name]) for name in ("effect_size", "wins", "equal", "losses")}
+    return table.with_columns(*columns, **nulls)
 
 
 def _by_class(metric: RowMetric) -> bool:
     """Return whether the influences of the rows of each label sum to 0."""
     return metric.of_ranking is not None and metric.of_ranking(pl.col(metric.name)).by_class
+
+
+def _refuse_delong(metrics: Sequence[RowMetric], *, clusters: bool) -> None:
+    """Check that the metric is ROC AUC over independent rows, as DeLong's test requires."""
+    if clusters:
+        raise ValueError("test='delong' assumes independent rows, and cluster= names dependent rows: use test='t'")
+    for metric in metrics:
+        if not _by_class(metric):
+            raise ValueError(f"test='delong' compares roc_auc, and not {metric.name}: use test='t'")

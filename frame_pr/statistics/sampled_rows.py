@@ -4,31 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Generic, NamedTuple, TypeAlias
+from functools import partial
+from typing import Any, Generic, NamedTuple
 
 import polars as pl
 
 from frame_pr.frames.arguments import refuse_options
-from frame_pr.frames.columns import refuse_clash, refuse_several, stacked
+from frame_pr.frames.columns import map_whole, refuse_several, stacked
 from frame_pr.frames.kinds import Frame
 from frame_pr.frames.messages import shown
-from frame_pr.functions.evaluation import sorted_by
-from frame_pr.inputs.policies import DEFAULT_TIES, DRAWN_ROWS, SAMPLED_CLUSTERS, SAMPLED_ROWS, Column
+from frame_pr.inputs.policies import DRAWN_ROWS, SAMPLED_CLUSTERS, SAMPLED_ROWS, Column
 from frame_pr.inputs.request import Request
 from frame_pr.inputs.rows import OutputFrame, Rows, rows_of
 from frame_pr.inputs.thresholds import code_reached
 from frame_pr.metrics.aggregation import aggregate, finalize, plan_for
 from frame_pr.metrics.cutoffs import Threshold
-from frame_pr.metrics.metric import FACTS, Aggregate, Aggregates, Metric
+from frame_pr.metrics.metric import FACTS, Aggregate, Aggregates
 from frame_pr.metrics.names import COLUMNS as BLOCKS
 from frame_pr.metrics.names import metric
 from frame_pr.metrics.rates import RATES, Counts, RowShare
 from frame_pr.ranking.blocks import blocks_of
-from frame_pr.statistics.bounds import around, auc_bounds, proportion_bounds, share_bounds
-from frame_pr.statistics.unit_values import COLUMNS, interval_row
+from frame_pr.statistics.bounds import BoundsName, with_bounds
+from frame_pr.statistics.unit_values import group_means, interval_columns
 
 _NEGATIVES = BLOCKS.rows - BLOCKS.positives
-RankingBounds: TypeAlias = Callable[[pl.Expr, pl.Expr, pl.Expr, pl.Expr, pl.Expr, float], dict[str, pl.Expr]]
 
 
 class RowError(NamedTuple):
@@ -110,18 +109,11 @@ def _spread(squares: pl.Expr, n: pl.Expr) -> pl.Expr:
 
 ROW_ERRORS: Mapping[str, Callable[[pl.Expr], RowError]] = {"average_precision": _average_precision, "roc_auc": _roc_auc}
 """The standard errors of metrics of a whole ranking. The df is one less than the smaller number of the two labels."""
-RANKING_BOUNDS: Mapping[str, RankingBounds] = {"roc_auc": auc_bounds}
-"""The metrics whose bounds are not those of other shares, from value, error, df, positives and negatives."""
 
 
-def proportion(share: RowShare, value: pl.Expr) -> pl.Expr:
-    """Return the share of rows J for a rate that is J, or 2 J / (1 + J)."""
-    return value / (2 - value) if share.harmonic else value
-
-
-def _proportion_error(share: RowShare, value: pl.Expr, n: pl.Expr) -> pl.Expr:
-    """Return the standard error of a rate of n rows; see `proportion`."""
-    part = proportion(share, value)
+def _share_error(share: RowShare, value: pl.Expr, n: pl.Expr) -> pl.Expr:
+    """Return the standard error of a share J of n rows, or of 2 J / (1 + J)."""
+    part = value / (2 - value) if share.harmonic else value
     error = (part * (1 - part) / n).sqrt()
     return error * 2 / (1 + part) ** 2 if share.harmonic else error
 
@@ -130,10 +122,16 @@ class RowMetric(NamedTuple):
     """A metric with a standard error over rows: a metric of the whole ranking, or a share at a threshold."""
 
     name: str
-    of_ranking: Callable[[pl.Expr], RowError] | None
+    of_ranking: Callable[[pl.Expr], RowError] | None = None
     row_share: RowShare | None = None
     threshold: Threshold | None = None
-    ranking_bounds: RankingBounds | None = None
+
+    @property
+    def bounds(self) -> BoundsName:
+        """Return which bounds a value has that is of one group with independent rows."""
+        if self.row_share is not None:
+            return "f1" if self.row_share.harmonic else "proportion"
+        return "roc_auc" if self.name == "roc_auc" else "share"
 
 
 class SampledRows(NamedTuple, Generic[Frame]):
@@ -142,6 +140,8 @@ class SampledRows(NamedTuple, Generic[Frame]):
     rows: Rows
     output: OutputFrame[Frame]
     metrics: Sequence[RowMetric]
+    labels: Sequence[str]
+    """The caller's names of the metrics."""
     undefined: float | None
     keys: Mapping[str, str]
     """The keys of the result, and their columns in the tables below."""
@@ -149,28 +149,71 @@ class SampledRows(NamedTuple, Generic[Frame]):
     """Whether values are means over the groups that share the keys."""
     clustered: bool
 
-    @property
-    def single(self) -> bool:
-        """Return whether each value is that of one group with independent rows."""
-        return not (self.averaged or self.clustered)
+    @staticmethod
+    def of_groups(
+        rows: Rows, output: OutputFrame[Frame], names: Sequence[str], undefined: float | None
+    ) -> SampledRows[Frame]:
+        """Return the rows of each group as the sample of those metrics that have a standard error."""
+        metrics = [target for name in names if (target := row_metric(name))]
+        labels = [target.name for target in metrics]
+        return SampledRows(rows, output, metrics, labels, undefined, output.key_columns, False, False)
 
-    def errors(self) -> pl.LazyFrame:
-        """Return the keys, `n` (rows or clusters), and `value 0`, `error 0`, `df 0`, `groups 0`, `undefined 0`, ..."""
+    @property
+    def bounds(self) -> list[BoundsName]:
+        """Return which bounds each metric has: those of one group, or those of a mean or of clusters."""
+        return ["share" if self.averaged or self.clustered else metric.bounds for metric in self.metrics]
+
+    def estimates(self) -> pl.LazyFrame:
+        """Return a row per key and metric: the keys, `m` (the place of the metric), `Estimates`, `groups`, `undefined`.
+
+        `groups`: how many groups have a value; `undefined`: how many have none.
+        """
         groups = values_and_errors(self.rows, self.metrics, self.undefined)
-        table, keys = self.output.restored(groups), list(self.keys.values())
-        names = [metric.name for metric in self.metrics]
-        table = (
-            mean_values(table, keys, names, _errors_of_means(names)) if self.averaged else group_values(table, names)
-        )
-        if not self.clustered:
-            return table
-        errors, places = _cluster_errors(self.clusters(groups), keys, self.metrics), range(len(names))
-        table = table.join(errors, on=keys, how="left", nulls_equal=True) if keys else table.join(errors, how="cross")
-        return table.with_columns(
-            pl.col("clusters").alias("n"),
-            *((pl.col(f"sum {i}") / pl.col(f"groups {i}")).alias(f"error {i}") for i in places),
-            *((pl.col("clusters") - 1).alias(f"df {i}") for i in places),
-        )
+        keys, places = list(self.keys.values()), range(len(self.metrics))
+        table = self.output.restored(groups)
+        if self.averaged:
+            table = self._means(table)
+        units, df = pl.col("rows"), {i: pl.col(f"df {i}") for i in places}
+        if self.clustered:
+            errors = _cluster_errors(self.clusters(groups), keys, self.metrics)
+            table = (
+                table.join(errors, on=keys, how="left", nulls_equal=True) if keys else table.join(errors, how="cross")
+            )
+            table = table.with_columns((pl.col(f"sum {i}") / pl.col(f"groups {i}")).alias(f"error {i}") for i in places)
+            units = pl.col("clusters")
+            df = dict.fromkeys(places, units - 1)
+        lines = [
+            {
+                "m": pl.lit(i, dtype=pl.Int32),
+                "value": pl.col(f"value {i}").cast(pl.Float64),
+                "error": pl.when(pl.col(f"value {i}").is_not_null()).then(f"error {i}").cast(pl.Float64),
+                "df": df[i].cast(pl.Int64),
+                "units": units.cast(pl.Int64),
+                "positives": pl.col("positives").cast(pl.Int64),
+                "groups": pl.col(f"groups {i}").cast(pl.Int64),
+                "undefined": pl.col(f"undefined {i}").cast(pl.Int64),
+            }
+            for i in places
+        ]
+        return stacked(table, [pl.col(key) for key in keys], lines)
+
+    def _means(self, table: pl.LazyFrame) -> pl.LazyFrame:
+        """Return means over the groups that share the keys, with their standard errors."""
+        parts, places, keys = [pl.col("rows")], range(len(self.metrics)), list(self.keys.values())
+        for i in places:
+            value = pl.col(f"value {i}")
+            parts += [value, (pl.col(f"error {i}") ** 2).alias(f"square {i}")]
+            parts.append(pl.when(value.is_not_null()).then(f"df {i}").alias(f"df {i}"))
+        means = group_means(table.select(*keys, *parts), keys, [part.meta.output_name() for part in parts])
+        columns = {"rows": (pl.col("mean_rows") * pl.col("groups")).round().cast(pl.Int64)}
+        for i in places:
+            n = pl.col(f"defined_value {i}")
+            # A mean has an error only if each of its values has one.
+            error = pl.when(pl.col(f"defined_square {i}") == n).then((pl.col(f"mean_square {i}") / n).sqrt())
+            df = (pl.col(f"mean_df {i}") * pl.col(f"defined_df {i}")).round().fill_null(0)
+            columns |= {f"value {i}": pl.col(f"mean_value {i}"), f"error {i}": error, f"df {i}": df}
+            columns |= {f"groups {i}": n, f"undefined {i}": pl.col(f"undefined_value {i}")}
+        return means.select(*keys, positives=pl.lit(None, dtype=pl.Int64), **columns)
 
     def clusters(self, groups: pl.LazyFrame | None = None) -> pl.LazyFrame:
         """Return the keys, `cluster`, the sum of the D of its rows for each metric, and `alone 0`, ...
@@ -184,11 +227,22 @@ class SampledRows(NamedTuple, Generic[Frame]):
         by_cluster = self.output.restored(sums).group_by(*self.keys.values(), "cluster")
         return by_cluster.agg(*(pl.col(f"D {i}").sum() for i in places), *alone)
 
+    def bounded(self, confidence: float) -> pl.LazyFrame:
+        """Return the estimates with `low` and `high`."""
+        table = self.estimates()
+        schema = {**table.collect_schema(), "low": pl.Float64(), "high": pl.Float64()}
+        return map_whole(table, partial(with_bounds, kinds=self.bounds, confidence=confidence), schema)
+
+    def result(self, table: pl.LazyFrame) -> Frame:
+        """Return what `intervals` returns, from a row per key and metric with `low` and `high`."""
+        table = interval_columns(table, self.keys, self.output.systems, self.labels)
+        return self.output.give(table, list(self.keys))
+
 
 def sampled_rows(
     frame: Frame,
     request: Request,
-    names: Sequence[str],
+    named: Mapping[str, str],
     undefined: float | None,
     keys_left: Callable[[Sequence[str]], list[str]] | None = None,
     cluster: Column | None = None,
@@ -201,40 +255,19 @@ def sampled_rows(
     instead of a closed form.
     """
     if draws_again:
-        metrics = [RowMetric(name, None) for name in names]
+        metrics = [RowMetric(name) for name in named.values()]
         refuse_options("a bootstrap", request.policies, DRAWN_ROWS)
     else:
-        metrics = [of_rows(name) for name in names]
-        refuse_policies(request, names, clusters=cluster is not None)
+        metrics = [of_rows(name) for name in named.values()]
+        refuse_policies(request, list(named.values()), clusters=cluster is not None)
     if cluster is not None:
         refuse_cluster(cluster, request)
         request = replace(request, cluster=cluster)
     rows, output = rows_of(frame, request, carry=False)
     left = output.keys if keys_left is None else keys_left(output.keys)
     keys = {key: output.key_columns[key] for key in left}
-    return SampledRows(rows, output, metrics, undefined, keys, keys_left is not None, cluster is not None)
-
-
-def intervals_of_rows(sampled: SampledRows[Any], confidence: float) -> pl.LazyFrame:
-    """Compute what `intervals` returns for sampled rows."""
-    lines = []
-    for i, target in enumerate(sampled.metrics):
-        value = pl.col(f"value {i}")
-        bounds = bounds_of(i, target, value, confidence, simple=sampled.single)
-        error, undefined = pl.col(f"error {i}"), pl.col(f"undefined {i}")
-        lines.append(interval_row(target.name, value, bounds, error, pl.col("n"), undefined))
-    return lines_by_keys(sampled, sampled.errors(), lines, in_order=sampled.single)
-
-
-def lines_by_keys(
-    sampled: SampledRows[Any], table: pl.LazyFrame, lines: Sequence[Mapping[str, pl.Expr]], *, in_order: bool
-) -> pl.LazyFrame:
-    """Return the keys of each row of a table with these lines, stacked; `in_order`: whether keys are sorted."""
-    keys = [pl.col(column).alias(key) for key, column in sampled.keys.items()]
-    refuse_clash(sampled.keys, COLUMNS)
-    if keys and not in_order:
-        table = table.sort(sorted_by([*sampled.keys], sampled.output.systems, [*sampled.keys.values()]))
-    return stacked(table, keys, lines)
+    averaged, clustered = keys_left is not None, cluster is not None
+    return SampledRows(rows, output, metrics, list(named), undefined, keys, averaged, clustered)
 
 
 def row_metric(name: str) -> RowMetric | None:
@@ -245,7 +278,7 @@ def row_metric(name: str) -> RowMetric | None:
         return RowMetric(name, None, row_share, cutoff)
     if name not in ROW_ERRORS:
         return None
-    return RowMetric(name, ROW_ERRORS[name], ranking_bounds=RANKING_BOUNDS.get(name))
+    return RowMetric(name, ROW_ERRORS[name])
 
 
 def of_rows(name: str) -> RowMetric:
@@ -291,85 +324,35 @@ def _column_name(column: Column) -> Any:
     return column.meta.output_name() if column.meta.is_column() else None
 
 
-def values_and_errors(
-    rows: Rows, targets: Sequence[RowMetric], undefined: float | None, names: Sequence[str] = ()
-) -> pl.LazyFrame:
-    """Return `group`, `n` (rows), the metrics, and for each target its error and degrees of freedom.
+def values_and_errors(rows: Rows, targets: Sequence[RowMetric], undefined: float | None) -> pl.LazyFrame:
+    """Return a row per group: `group`, `rows`, `positives`, the metrics, and numbers of the i-th metric.
 
-    These are `error 0`, `df 0`, and so on. `names`: further metrics, without errors.
+    These are `value i`, `error i`, `df i`, and `groups i` and `undefined i`, of which one is 1 and the other 0.
     """
     counts = [
         f"{count}@{target.threshold}" for target in targets for count in ("tp", "k") if target.threshold is not None
     ]
-    plan = plan_for(rows, list(dict.fromkeys([*(target.name for target in targets), *counts, *names])), undefined)
-    others: dict[str, pl.Expr] = {"n": BLOCKS.rows}
-    aggregates = dict(plan.aggregates)
-    for i, target in enumerate(targets):
-        if target.of_ranking is not None:
-            row_error = target.of_ranking(plan.metrics[target.name].value)
-            aggregates |= row_error.aggregates
-            fewer = pl.min_horizontal(BLOCKS.positives, BLOCKS.rows - BLOCKS.positives)
-            others |= {f"error {i}": pl.when(fewer > 1).then(row_error.error), f"df {i}": fewer - 1}
-            others |= {f"positives {i}": BLOCKS.positives}
-        elif target.row_share is not None:
-            at = target.threshold
-            tp, k = (pl.lit(0) if at is None else plan.metrics[f"{count}@{at}"].value for count in ("tp", "k"))
-            n = target.row_share.n(Counts(tp, k, BLOCKS.positives, BLOCKS.rows))
-            error = _proportion_error(target.row_share, plan.metrics[target.name].value, n)
-            others |= {f"error {i}": pl.when(n > 0).then(error), f"df {i}": n - 1}
-    metrics = {name: Metric("count", value, {DEFAULT_TIES: {}}) for name, value in others.items()}
-    facts = [fact for fact in FACTS if fact in plan.facts or fact in ("positives", "rows")]
-    plan = plan._replace(metrics={**plan.metrics, **metrics}, aggregates=aggregates, facts=facts)
-    return finalize(aggregate(rows, plan), ["group"], plan)
-
-
-def group_values(table: pl.LazyFrame, names: Sequence[str]) -> pl.LazyFrame:
-    """Add the columns of `mean_values`, for each group separately."""
+    plan = plan_for(rows, list(dict.fromkeys([*(target.name for target in targets), *counts])), undefined)
+    helpers: dict[str, Aggregate] = {}
     columns: dict[str, pl.Expr] = {}
-    for i, value in enumerate(map(pl.col, names)):
+    for i, target in enumerate(targets):
+        value = pl.col(target.name)
         defined = value.is_not_null().cast(pl.Int64)
         columns |= {f"value {i}": value, f"groups {i}": defined, f"undefined {i}": 1 - defined}
-    return table.with_columns(**columns)
-
-
-def mean_values(
-    table: pl.LazyFrame, keys: Sequence[str], names: Sequence[str], others: Sequence[pl.Expr] = ()
-) -> pl.LazyFrame:
-    """Average metrics over the groups that share the keys, and compute other aggregates."""
-    parts: dict[str, pl.Expr] = {}
-    for i, value in enumerate(map(pl.col, names)):
-        parts |= {f"value {i}": value.mean(), f"groups {i}": value.count(), f"undefined {i}": value.null_count()}
-    return table.group_by(keys).agg(*others, **parts) if keys else table.select(*others, **parts)
-
-
-def _errors_of_means(names: Sequence[str]) -> list[pl.Expr]:
-    """Return expressions for the errors of means, and for the sums of `df` and `n`."""
-    parts = [pl.col("n").sum().alias("n")]
-    for i, name in enumerate(names):
-        value, error = pl.col(name), pl.col(f"error {i}")
-        # A mean has an error only if each of its values has one.
-        of_all = pl.when(error.is_not_null().sum() == value.count()).then((error**2).sum().sqrt() / value.count())
-        parts += [of_all.alias(f"error {i}"), pl.col(f"df {i}").filter(value.is_not_null()).sum().alias(f"df {i}")]
-    return parts
-
-
-def bounds_of(
-    i: int, target: RowMetric, value: pl.Expr, confidence: float, *, simple: bool = True
-) -> dict[str, pl.Expr]:
-    """Return `low` and `high` of a metric, from its value, error and df. `simple`: one group without clusters."""
-    error, df = pl.col(f"error {i}"), pl.col(f"df {i}")
-    if simple and target.row_share is not None:
-        bounds = proportion_bounds(proportion(target.row_share, value), df + 1, confidence)
-        if target.row_share.harmonic:
-            bounds = {name: 2 * bound / (1 + bound) for name, bound in bounds.items()}
-        bounds = around(value, **bounds)
-    elif simple and target.ranking_bounds is not None:
-        positives = pl.col(f"positives {i}")
-        bounds = target.ranking_bounds(value, error, df, positives, pl.col("n") - positives, confidence)
-    else:
-        bounds = share_bounds(value, error, df, confidence)
-    defined = value.is_not_null() & (pl.col("n") > 1)
-    return {name: pl.when(defined).then(bound) for name, bound in bounds.items()}
+        if target.of_ranking is not None:
+            row_error = target.of_ranking(value)
+            helpers |= row_error.aggregates
+            fewer = pl.min_horizontal(BLOCKS.positives, _NEGATIVES)
+            columns |= {f"error {i}": pl.when(fewer > 1).then(row_error.error), f"df {i}": fewer - 1}
+        elif target.row_share is not None:
+            at = target.threshold
+            tp, k = (pl.lit(0) if at is None else pl.col(f"{count}@{at}") for count in ("tp", "k"))
+            n = target.row_share.n(Counts(tp, k, BLOCKS.positives, BLOCKS.rows))
+            columns |= {f"error {i}": pl.when(n > 0).then(_share_error(target.row_share, value, n)), f"df {i}": n - 1}
+    facts = [fact for fact in FACTS if fact in plan.facts or fact in ("positives", "rows")]
+    plan = plan._replace(aggregates={**plan.aggregates, **helpers}, facts=facts)
+    table = finalize(aggregate(rows, plan), ["group", "rows", "positives", *helpers], plan)
+    return table.with_columns(**columns).drop(*helpers)
 
 
 def sums_of_clusters(rows: Rows, targets: Sequence[RowMetric], groups: pl.LazyFrame) -> pl.LazyFrame:

@@ -9,14 +9,15 @@ from typing import Any, Generic, Literal, NamedTuple, TypeAlias, get_args
 import polars as pl
 
 from frame_pr.frames.arguments import names_of, one_of
-from frame_pr.frames.columns import by_name, has_keys, listed, map_whole
+from frame_pr.frames.columns import by_name, has_keys, listed, map_whole, refuse_clash
 from frame_pr.frames.kinds import Frame, backend_class, kind_of
 from frame_pr.frames.messages import shown
-from frame_pr.functions.evaluation import means_for, metric_names, refuse_no_keys, sorted_by
+from frame_pr.functions.evaluation import means_for, metrics_named, refuse_no_keys, sorted_by
 from frame_pr.inputs.policies import Column, Columns, Policies
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
-from frame_pr.metrics.aggregation import plan_for, values
+from frame_pr.metrics.aggregation import values
+from frame_pr.metrics.means import Means, means_of
 from frame_pr.metrics.names import metric, request_for
 
 CLUSTERS_OF_ROWS = "cluster= is about rows that were drawn together: with sampled='groups' leave it out"
@@ -25,7 +26,7 @@ _SLACK = 1e-6
 Method: TypeAlias = Literal["closed form", "bootstrap"]
 """How an interval is computed."""
 METHODS = get_args(Method)
-COLUMNS = ("metric", "value", "low", "high", "standard_error", "units", "undefined", "method")
+COLUMNS = ("metric", "value", "low", "high", "standard_error", "units", "undefined")
 """The columns of intervals, after the keys."""
 
 
@@ -40,14 +41,8 @@ class UnitValues(NamedTuple, Generic[Frame]):
     """The scores, if a call has several; they are in the key `system`."""
     shares: Sequence[str]
     """The metrics that lie between 0 and 1."""
-    undefinable: Sequence[str]
-    """The metrics that may be undefined for a unit."""
     give: Callable[[pl.LazyFrame, Sequence[str]], Frame]
     """Return a result with these keys as a frame of the caller's kind."""
-
-    def sort_columns(self, keys: Sequence[str]) -> list[pl.Expr]:
-        """Return the columns to sort results by."""
-        return sorted_by(keys, self.systems)
 
 
 def unit_values_of(
@@ -70,13 +65,14 @@ def unit_values_of(
         return _read_metrics(
             frame, metrics, by, {"positive": positive, "undefined": undefined, **policies}, system=system
         )
-    names = metric_names(metrics, truth, score)
-    request = request_for(names, request_of(truth, score, by, positive, policies), averages=True)
+    named = metrics_named(metrics, truth, score)
+    request = request_for(named.values(), request_of(truth, score, by, positive, policies), averages=True)
     rows, output = rows_of(frame, request, all_groups=True)
-    undefinable = plan_for(rows, names, undefined).undefinable()
-    table = values(rows, {name: name for name in names}, undefined).with_columns(pl.col(names).cast(pl.Float64))
-    table, shares = output.restore(table), [name for name in names if _is_share(name)]
-    return UnitValues(table, output.keys, names, output.systems, shares, undefinable, output.give)
+    table = output.restore(
+        values(rows, named, undefined).with_columns(by_name(name).cast(pl.Float64) for name in named)
+    )
+    shares = [name for name, of in named.items() if _is_share(of)]
+    return UnitValues(table, output.keys, list(named), output.systems, shares, output.give)
 
 
 def refuse_engine(frame: Any) -> None:
@@ -118,7 +114,8 @@ def _read_metrics(
             raise TypeError(f"{word}= is about rows, and without truth and score a frame has none: leave it out")
     if not has_keys(by):
         raise TypeError("by names the columns that tell the rows of a frame of metrics apart, such as by='query'")
-    names, keys = names_of("metrics", metrics, "names of columns"), listed("by", by)
+    named = _columns_named(metrics)
+    names, keys = list(dict.fromkeys(named.values())), listed("by", by)
     for key in keys:
         if isinstance(key, pl.Expr):
             raise TypeError(f"by of a frame of metrics takes names of columns; got {shown(key)}")
@@ -132,14 +129,21 @@ def _read_metrics(
     for name in names:
         if not (schema[name].is_numeric() or schema[name] == pl.Null):
             raise TypeError(f"metrics: column {shown(name)} holds {schema[name]}, and metrics are numbers")
-    if clash := next((name for name in names if name in map(str, keys)), None):
+    if clash := next((name for name in named if name in map(str, keys)), None):
         raise ValueError(f"column {shown(clash)} is among by and among metrics: a key is not a metric")
-    numbers = (by_name(name).cast(pl.Float64).fill_nan(None) for name in names)
+    numbers = (by_name(name).cast(pl.Float64).fill_nan(None).alias(new) for new, name in named.items())
     texts = [str(key) for key in keys]
-    check = partial(_refuse_repeated, keys=texts, metrics=names)
+    check = partial(_refuse_repeated, keys=texts, metrics=list(named))
     table = map_whole(source.select(*map(by_name, texts), *numbers), check)
-    shares = [name for name in names if _is_share(name)]
-    return UnitValues(table, texts, names, (), shares, names, kind.give)
+    shares = [new for new, name in named.items() if _is_share(name)]
+    return UnitValues(table, texts, list(named), (), shares, kind.give)
+
+
+def _columns_named(metrics: Any) -> dict[str, str]:
+    """Return new names with the columns of a frame of metrics; without a dict, a column keeps its name."""
+    if isinstance(metrics, Mapping) and metrics:
+        return dict(zip(metrics, names_of("metrics", list(metrics.values()), "names of columns"), strict=True))
+    return {name: name for name in names_of("metrics", metrics, "names of columns")}
 
 
 def _refuse_repeated(data: pl.DataFrame, keys: Sequence[str], metrics: Sequence[str]) -> pl.DataFrame:
@@ -190,23 +194,20 @@ def keys_left(keys: Sequence[str], mean_over: Any) -> list[str]:
     return means.left(keys)
 
 
-def interval_row(
-    metric: str,
-    value: pl.Expr,
-    bounds: Mapping[str, pl.Expr],
-    error: pl.Expr,
-    units: pl.Expr,
-    undefined: pl.Expr,
-    method: Method = "closed form",
-) -> dict[str, pl.Expr]:
-    """Return the `COLUMNS` of one metric."""
-    return {
-        "metric": pl.lit(metric),
-        "value": value,
-        "low": bounds["low"],
-        "high": bounds["high"],
-        "standard_error": pl.when(value.is_not_null()).then(error),
-        "units": units.cast(pl.Int64),
-        "undefined": undefined.cast(pl.Int64),
-        "method": pl.lit(method),
-    }
+def group_means(table: pl.LazyFrame, keys: Sequence[str], names: Sequence[str]) -> pl.LazyFrame:
+    """Return `mean_...`, `std_...`, `defined_...` and `undefined_...` of columns over groups that share the keys."""
+    return means_of(table, keys, names, names, Means(None, ["mean", "std", "defined"], "mean_"))
+
+
+def interval_columns(
+    table: pl.LazyFrame, keys: Mapping[str, str], systems: Sequence[str], metrics: Sequence[str]
+) -> pl.LazyFrame:
+    """Return the keys and `COLUMNS`, sorted, from a row per key and metric with the place `m` of the metric.
+
+    `keys`: names of keys, and their columns in the table.
+    """
+    refuse_clash(keys, COLUMNS)
+    names = pl.lit(pl.Series(metrics, dtype=pl.String)).gather("m")
+    table = table.sort(*sorted_by([*keys], systems, [*keys.values()]), "m")
+    table = table.with_columns(metric=names, standard_error="error")
+    return table.select(*(pl.col(column).alias(key) for key, column in keys.items()), *COLUMNS)

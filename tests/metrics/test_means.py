@@ -130,12 +130,6 @@ def test_all_keys_but_the_system():
         data.pr.evaluate("average_precision", "y", "s", mean_over=True)
 
 
-def test_report_has_them_too():
-    table = RUN.pr.report("y", "s", k=1, by="q", mean_over="q", statistics=["mean", "max"])
-    assert table["max_average_precision"].item() == near(F(5, 6))
-    assert table.columns[1:3] == ["mean_rows", "max_rows"]
-
-
 def test_columns_named_by_a_dict():
     names = {"AP": "average_precision", "P@1": "precision@1", "again": "average_precision"}
     table = RUN.pr.evaluate(names, **CALL).fill_nan(None)

@@ -16,8 +16,8 @@ from frame_pr.inputs.policies import TIES
 from frame_pr.inputs.request import request_of
 from frame_pr.inputs.rows import rows_of
 from frame_pr.metrics.names import metric
-from frame_pr.statistics import resampling
-from frame_pr.statistics.resampling import Draws, bias_corrected, counts_of, replicates_of
+from frame_pr.statistics import bootstrap
+from frame_pr.statistics.bootstrap import Draws, Sampler, bias_corrected, replicates_of
 
 
 def sample(rows=60, groups=3, seed=0):
@@ -39,11 +39,11 @@ def units(n, stratum=None, stream=None):
     return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Int64))
 
 
-# Nine rows are drawn one by one; of thousands, most by their Poisson variates.
+# Few rows are drawn one by one; thousands by a binomial variate for each cell.
 @pytest.mark.parametrize("n", [[1, 1, 3, 4], [1, 2, 900, 5000], [1] * 5000])
 def test_counts_are_multinomial(n):
     times, total = 4000 if len(n) < 9 else 40, sum(n)
-    counts = counts_of(units(n), range(times), 7).to_numpy().reshape(times, -1)
+    counts = Sampler(units(n), 7).draw(times)
     assert (counts.sum(axis=1) == total).all()
     if len(n) > 9:  # which has 0, 1, 2, 3, 4 and more
         seen = np.bincount(counts.clip(max=5).ravel(), minlength=6)
@@ -58,15 +58,13 @@ def test_counts_are_multinomial(n):
     assert abs(np.cov(counts.T)[-1, -2] / expected - 1) < 0.15
 
 
-def test_counts_depend_on_seed_replicate_stream_and_place_alone():
+def test_counts_depend_on_seed_stream_and_units_alone():
     both = units([1] * 9 + [2] * 5000, [0] * 9 + [1] * 5000, [0] * 9 + [1] * 5000)
-    counts = counts_of(both, range(3), 5)
-    assert counts_of(both, range(1, 3), 5).equals(counts.slice(5009))
-    assert not counts_of(both, range(3), 6).equals(counts)
-    alone = counts_of(units([2] * 5000, stream=[1] * 5000), range(3), 5)
-    assert [alone.slice(i * 5000, 5000).to_list() for i in range(3)] == [
-        counts.slice(i * 5009 + 9, 5000).to_list() for i in range(3)
-    ]
+    counts = Sampler(both, 5).draw(3)
+    assert not (Sampler(both, 6).draw(3) == counts).all()
+    in_batches = Sampler(both, 5)
+    assert (np.vstack([in_batches.draw(1), in_batches.draw(2)]) == counts).all()
+    assert (Sampler(units([2] * 5000, stream=[1] * 5000), 5).draw(3) == counts[:, 9:]).all()
 
 
 def test_the_standard_error_is_that_of_all_samples():
@@ -136,7 +134,7 @@ def test_cells_have_the_metrics_of_the_rows(ties, option):
     one = pl.lit(1, dtype=pl.Int64)
     frame = rows.frame.collect().with_columns(count=one, kept="group", stream=one * 0)
     frame = frame.with_columns(pl.col("group", "kept") - frame["group"].min())
-    classes = resampling._classes(rows, names)
+    classes = bootstrap._classes(rows, names)
     assert sorted(name for of in classes for name in of.names) == sorted(names)
     for of in classes:
         values = replicates_of(rows, frame, of, None, Draws(1, 0, False)).filter(replicate=-1).sort("group")
@@ -158,7 +156,6 @@ def bootstrapped():
 
 @pytest.mark.slow
 def test_every_kind_of_frame_and_order_of_rows_has_the_same_numbers():
-    assert bootstrapped()["method"].unique().to_list() == ["bootstrap"]
     frame = sample().sample(fraction=1, shuffle=True, seed=4)
     assert_same(fp.intervals(frame, BOOTSTRAPPED, "truth", "score", **BY_BOOTSTRAP), bootstrapped())
 
@@ -179,7 +176,7 @@ def test_an_interval_depends_on_no_other_metric_group_or_chunk(monkeypatch):
     for name in names:
         alone = fp.intervals(data.filter(pl.col("q") == 1), name, "truth", "score", **given)
         assert_same(alone, together.filter(q=1, metric=name))
-    monkeypatch.setattr(resampling, "_AT_ONCE", 300)
+    monkeypatch.setattr(bootstrap, "_AT_ONCE", 300)
     assert_same(fp.intervals(data, names, "truth", "score", **given), together)
 
 
@@ -225,7 +222,7 @@ def test_options_without_a_closed_form():
     assert 0 < systems.filter(system="other")["high"].item() < 0.5 < low < high < 1
     # As many positives in all replicates: so the share of positives does not vary.
     fixed = fp.intervals(data, ["prevalence", "recall@threshold=0.5"], "truth", "score", stratified=True, **given)
-    assert fixed.select("standard_error", "low").row(0) == (0.0, None)
+    assert fixed.select("standard_error", "low").row(0) == (None, None)
     recall, positives = fixed["value"][1], data["truth"].sum()
     assert fixed["standard_error"][1] == pytest.approx((recall * (1 - recall) / positives) ** 0.5, rel=0.12)
 
@@ -251,6 +248,21 @@ def test_fewer_than_two_of_a_class_have_no_bounds(positives):
     found = fp.intervals(data, "accuracy@threshold=4", "truth", "score", method="bootstrap", repeats=100)
     assert found["standard_error"].item() > 0
     assert found.select("low", "high").row(0) == (None, None)
+
+
+def test_clusters_with_fewer_than_two_of_a_class_have_no_bounds():
+    data = pl.DataFrame({"truth": [1, 0, 0, 0, 0, 0], "score": [6, 1, 5, 2, 4, 3], "user": [1, 2, 3, 4, 5, 6]})
+    found = fp.intervals(
+        data, "accuracy@threshold=4", "truth", "score", cluster="user", method="bootstrap", repeats=100
+    )
+    assert found.select("low", "high").row(0) == (None, None)
+
+
+def test_replicates_that_differ_by_rounding_errors_have_no_bounds():
+    many = pl.DataFrame({"kept": [0], "df": [9]}, schema={"kept": pl.Int64, "df": pl.Int64})
+    values = [0.3, *([0.3, 0.3 + 2**-54] * 50)]
+    table = pl.DataFrame({"replicate": range(-1, 100), "value": values}).with_columns(kept=pl.lit(0, dtype=pl.Int64))
+    assert bias_corrected(table, many, 100, 0.95).row(0) == (0, None, None, None)
 
 
 REFUSED = [

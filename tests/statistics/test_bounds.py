@@ -3,23 +3,43 @@ import sys
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
+from scipy import special, stats
 
 import frame_pr as fp
-from frame_pr.statistics.bounds import proportion_bounds
+from frame_pr.statistics.bounds import Estimates, bounds_of, t_test
 
 RUN = pl.DataFrame({"q": [1, 1, 2, 2], "y": [1, 0, 0, 1], "a": [4, 3, 2, 1], "b": [1, 2, 3, 4]})
 
 
+def estimates(value, n, error=0.0, positives=0):
+    ones = np.ones(len(n))
+    return Estimates(value * ones, error * ones, n - 1.0, n * 1.0, positives * ones)
+
+
 def test_an_interval_of_a_proportion_ends_exactly_at_0_and_1():
-    units = pl.DataFrame({"n": range(1, 2_000)})
-    for value, bound in ((0.0, "low"), (1.0, "high")):
-        bounds = units.select(**proportion_bounds(pl.lit(value), pl.col("n"), 0.95))
-        assert bounds[bound].unique().to_list() == [value]
+    n, z = np.arange(2, 2_000), stats.norm.ppf(0.975)
+    for value in (0.0, 1.0):
+        low, high = bounds_of(["proportion"], 0 * n, estimates(value, n), 0.05)
+        assert set(low if value == 0 else high) == {value}
         # Wilson's other bound is z^2 / (n + z^2) from the end.
-        other = bounds["high"] if value == 0 else 1 - bounds["low"]
-        z = stats.norm.ppf(0.975)
-        np.testing.assert_allclose(other, z**2 / (units["n"].to_numpy() + z**2), rtol=1e-12)
+        np.testing.assert_allclose(high if value == 0 else 1 - low, z**2 / (n + z**2), rtol=1e-12)
+
+
+def test_kinds_of_bounds_by_metric():
+    n = np.array([1, 9, 9])
+    low, high = bounds_of(["number", "share"], np.array([0, 0, 1]), estimates(0.5, n, error=0.1), 0.1)
+    reach = stats.t.isf(0.05, 8) * 0.1
+    np.testing.assert_allclose(low, [np.nan, 0.5 - reach, special.expit(-4 * reach)])
+    np.testing.assert_allclose(high, [np.nan, 0.5 + reach, special.expit(4 * reach)])
+
+
+def test_a_difference_without_an_error():
+    zero, one, df = np.zeros(2), np.array([0.0, 0.3]), np.array([4.0, 4.0])
+    low, high, p = t_test(one, zero, df, 0.05)
+    np.testing.assert_equal((low, high, p), ([0, np.nan], [0, np.nan], [1, np.nan]))
+    low, high, p = t_test(one, zero + 0.2, df * np.inf, 0.05)
+    np.testing.assert_allclose(p, 2 * stats.norm.sf(one / 0.2))
+    np.testing.assert_allclose(high - one, 0.2 * stats.norm.isf(0.025))
 
 
 CALLS = [

@@ -13,27 +13,14 @@ from scipy.stats import false_discovery_control
 from statsmodels.stats.multitest import multipletests
 
 import frame_pr as fp
-from frame_pr.statistics.comparisons import adjust
-from frame_pr.statistics.paired_tests import random_words
+from frame_pr.statistics.comparison_table import adjusted
 
 COLUMNS = [
-    "metric",
-    "baseline",
-    "system",
-    "groups",
-    "undefined",
-    "mean_baseline",
-    "mean_system",
-    "difference",
-    "low",
-    "high",
-    "p_value",
-    "p_adjusted",
-    "effect_size",
-    "wins",
-    "equal",
+    *("metric", "baseline", "system", "difference", "low", "high", "p_value", "p_adjusted", "value_baseline"),
+    *("value_system", "standard_error", "units_baseline", "units_system", "undefined", "effect_size", "wins", "equal"),
     "losses",
 ]
+SINGLE = [name for name in COLUMNS if name != "p_adjusted"]
 
 
 def figures(*differences: float | None) -> pl.DataFrame:
@@ -64,8 +51,8 @@ def test_known_answer():
     assert (found["low"], found["high"]) == (pytest.approx(-0.064169, abs=1e-6), pytest.approx(0.304169, abs=1e-6))
     # t / sqrt(5)
     assert found["effect_size"] == near((36 / 11 / 5) ** 0.5)
-    assert [found[name] for name in ("groups", "undefined", "wins", "equal", "losses")] == [5, 0, 4, 0, 1]
-    assert (found["mean_baseline"], found["mean_system"], found["difference"]) == (0.0, near(0.12), near(0.12))
+    assert [found[name] for name in ("units_baseline", "undefined", "wins", "equal", "losses")] == [5, 0, 4, 0, 1]
+    assert (found["value_baseline"], found["value_system"], found["difference"]) == (0.0, near(0.12), near(0.12))
     # Of the 32 ways to sign them, 8 have a sum of at least .6 either way.
     flipped = fp.compare(data, "m", by="query", baseline="old", test="permutation")
     assert flipped["p_value"].item() == 8 / 32
@@ -115,12 +102,6 @@ def test_as_many_flips_are_drawn_as_asked(resamples):
     assert row["p_value"] == 1
 
 
-def test_random_words_are_those_of_splitmix():
-    # The first two of the seed 1234567, as published with the generator.
-    found = pl.select(random_words(pl.int_range(2, eager=False), 1234567)).to_series().to_list()
-    assert found == [6457827717110365317, 3203168211198807973]
-
-
 def test_one_seed_gives_one_p_value_on_every_frame():
     data = runs(3, queries=40)
     given_ = {"by": "q", "test": "permutation", "seed": 7}
@@ -145,26 +126,23 @@ def test_the_t_test_is_that_of_scipy():
         interval = expected.confidence_interval(0.95)
         assert row["p_value"] == pytest.approx(expected.pvalue, rel=0, abs=1e-9)
         assert (row["low"], row["high"]) == (near(interval.low), near(interval.high))
-        assert (row["groups"], row["undefined"]) == (both.sum(), (~both).sum())
-        assert (row["mean_baseline"], row["mean_system"]) == (near(old[both].mean()), near(new[both].mean()))
+        assert (row["units_system"], row["undefined"]) == (both.sum(), (~both).sum())
+        assert (row["value_baseline"], row["value_system"]) == (near(old[both].mean()), near(new[both].mean()))
     assert found["p_adjusted"].to_list() == [near(p) for p in multipletests(found["p_value"], method="holm")[1]]
     plain = fp.compare(data, "average_precision", "t", ["a", "b"], by="q", correction=None)
-    assert plain["p_adjusted"].to_list() == plain["p_value"].to_list()
+    assert plain.columns == SINGLE
 
 
-def test_holm():
-    # .005 x 4, .01 x 3, .03 x 2, and .04, which is not below the one before it.
-    table = pl.LazyFrame({"i": range(6), "p_value": [0.01, None, 0.04, 0.03, 0.005, None]})
-    found = adjust(table, "holm").sort("i").collect()["p_adjusted"].to_list()
-    assert found == [near(0.03), None, near(0.06), near(0.06), near(0.02), None]
-    assert adjust(pl.LazyFrame({"p_value": [0.9, 0.8]}), "holm").collect()["p_adjusted"].to_list() == [1.0, 1.0]
-
-
-def test_benjamini_hochberg():
-    # .005 x 4/1, .01 x 4/2, .03 x 4/3, .04 x 4/4; the third is not above the last.
-    table = pl.LazyFrame({"i": range(6), "p_value": [0.01, None, 0.04, 0.039, 0.005, None]})
-    found = adjust(table, "bh").sort("i").collect()["p_adjusted"].to_list()
-    assert found == [near(0.02), None, near(0.04), near(0.04), near(0.02), None]
+def test_corrections():
+    # Holm: .005 x 4, .01 x 3, .03 x 2, and .04, which is not below the one before it.
+    p = np.array([0.01, np.nan, 0.04, 0.03, 0.005, np.nan])
+    np.testing.assert_allclose(adjusted(p, "holm"), [0.03, np.nan, 0.06, 0.06, 0.02, np.nan])
+    assert adjusted(np.array([0.9, 0.8]), "holm").tolist() == [1.0, 1.0]
+    # Benjamini and Hochberg: .005 x 4/1, .01 x 4/2, .039 x 4/3, .04 x 4/4; the third is not above the last.
+    p[3] = 0.039
+    np.testing.assert_allclose(adjusted(p, "bh"), [0.02, np.nan, 0.04, 0.04, 0.02, np.nan])
+    for correction in ("holm", "bh"):
+        assert np.isnan(adjusted(np.array([np.nan]), correction)).all()
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -191,23 +169,23 @@ def test_a_ready_table_gives_what_the_rows_give():
 def test_queries_that_only_one_system_has():
     table = figures(0.1, 0.2, None, 0.4).filter((pl.col("query") != 3) | (pl.col("system") == "new"))
     row = fp.compare(table, "m", by="query", baseline="old").row(0, named=True)
-    assert (row["groups"], row["undefined"]) == (2, 2)
-    assert (row["mean_baseline"], row["mean_system"]) == (0.0, near(0.15))
+    assert (row["units_system"], row["undefined"]) == (2, 2)
+    assert (row["value_baseline"], row["value_system"]) == (0.0, near(0.15))
 
 
 def test_groups_without_a_key_are_a_pair():
     table = figures(0.1, 0.2, 0.4).with_columns(query=pl.when(pl.col("query") > 0).then("query"))
     row = fp.compare(table.unique(["query", "system"]), "m", by="query", baseline="old").row(0, named=True)
-    assert (row["groups"], row["undefined"]) == (3, 0)
+    assert (row["units_system"], row["undefined"]) == (3, 0)
 
 
 def test_few_groups_and_no_spread():
     bounds = ("low", "high", "p_value", "p_adjusted", "effect_size")
     assert [compared(0.25)[name] for name in bounds] == [None] * 5
-    assert [compared(0.25, 0.25, 0.25)[name] for name in bounds] == [0.25, 0.25, None, None, None]
+    assert [compared(0.25, 0.25, 0.25)[name] for name in bounds] == [None] * 5
     assert [compared(0.0, 0.0, 0.0)[name] for name in bounds] == [0.0, 0.0, 1.0, 1.0, None]
     none = compared(None, None)
-    assert [none[name] for name in ("groups", "undefined", "difference", "p_value")] == [
+    assert [none[name] for name in ("units_baseline", "undefined", "difference", "p_value")] == [
         0,
         2,
         None,
@@ -255,7 +233,7 @@ def test_a_power_of_two_changes_no_p_value(values, exponent, confidence):
     first, second = rows
     for name in ("p_value", "effect_size", "wins", "equal", "losses"):
         assert first[name] == second[name], name
-    for name in ("difference", "low", "high", "mean_baseline", "mean_system"):
+    for name in ("difference", "low", "high", "value_baseline", "value_system"):
         assert second[name] == first[name] * 2.0**exponent, name
     if first["p_value"] is not None and first["p_value"] != pytest.approx(1 - confidence, rel=1e-6):
         assert (first["p_value"] < 1 - confidence) == (first["low"] > 0 or first["high"] < 0)
@@ -285,10 +263,10 @@ def test_systems_that_share_few_groups():
     with pytest.warns(fp.DataWarning, match="'x' and 'y' share 2 of their 5 and 8 groups") as warned:
         compared = fp.compare(few, "ap", by="user")
     assert len(warned) == 1
-    assert compared["groups"].item() == 2
+    assert compared["units_system"].item() == 2
     # Half of the smaller system; and a system that ran on few of the groups of the other.
     for silent in (arms(3, 3, 3), arms(3, 0, 90)):
-        assert fp.compare(silent, "ap", by="user")["groups"].item() == 3
+        assert fp.compare(silent, "ap", by="user")["units_system"].item() == 3
 
 
 def test_a_lazy_frame_is_not_collected():
@@ -330,12 +308,12 @@ def test_rows_are_paired_by_what_each_does_to_both(name):
     error = variance**0.5
     found = fp.compare(data, name, "t", ["old", "new"]).row(0, named=True)
     values = fp.evaluate(data, name, "t", ["old", "new"])[name]
-    assert (found["mean_baseline"], found["mean_system"]) == (near(values[0]), near(values[1]))
+    assert (found["value_baseline"], found["value_system"]) == (near(values[0]), near(values[1]))
     assert found["difference"] == near(values[1] - values[0])
     reach = stats.t.ppf(0.975, fewer - 1) * error
     assert (found["high"] - found["low"]) / 2 == pytest.approx(reach, rel=0, abs=1e-8)
     assert found["p_value"] == pytest.approx(2 * stats.t.sf(abs(found["difference"]) / error, fewer - 1), abs=1e-8)
-    assert [found[count] for count in ("groups", "undefined", "effect_size")] == [1, 0, None]
+    assert [found[count] for count in ("units_baseline", "undefined", "effect_size")] == [24, 0, None]
 
 
 def placements(scores: list[float], others: list[float]) -> list[Fraction]:
@@ -392,7 +370,7 @@ def test_users_that_were_drawn():
     right = [(data[system] >= 6) == data["t"] for system in ("old", "new")]
     expected = stats.ttest_rel(right[1].cast(int), right[0].cast(int))
     assert accuracy["p_value"] == near(expected.pvalue)
-    assert alone["groups"].to_list() == [1, 1]
+    assert alone["units_system"].to_list() == [60, 60]
 
 
 def test_each_group_by_itself():
@@ -401,16 +379,15 @@ def test_each_group_by_itself():
     assert found.columns == ["g", *COLUMNS]
     assert found["p_adjusted"].to_list() == [near(p) for p in multipletests(found["p_value"], method="holm")[1]]
     alone = fp.compare(data.filter(g=1), "roc_auc", "t", ["old", "new"])
-    assert_same(found.filter(g=1).drop("g", "p_adjusted"), alone.drop("p_adjusted"))
+    assert_same(found.filter(g=1).drop("g", "p_adjusted"), alone)
 
 
 def test_the_same_scores_and_rows_without_a_value():
     data = two_models(4).with_columns(new="old")
     same = fp.compare(data, "average_precision", "t", ["old", "new"]).row(0, named=True)
-    assert [same[name] for name in ("difference", "low", "high", "p_value", "equal")] == [0.0, 0.0, 0.0, 1.0, 1]
+    assert [same[name] for name in ("difference", "low", "high", "p_value", "equal")] == [0.0, 0.0, 0.0, 1.0, None]
     none = fp.compare(data.filter(~pl.col("t")), "average_precision", "t", ["old", "new"]).row(0, named=True)
-    assert [none[name] for name in ("groups", "undefined", "difference", "low", "p_value")] == [0, 1, None, None, None]
-    assert [none[name] for name in ("wins", "equal", "losses")] == [0, 0, 0]
+    assert [none[name] for name in ("undefined", "difference", "low", "p_value")] == [1, None, None, None]
 
 
 REFUSED = [
