@@ -21,6 +21,7 @@ run = pl.DataFrame(
     }
 )
 NAMES = {"run": run, "pdf": run.to_pandas(), "lazy": run.lazy(), "fp": fp, "pl": pl, "pd": pd, "np": np, "dt": dt}
+NAMES["levels"] = NAMES["pdf"].set_axis(pd.MultiIndex.from_product([["m"], run.columns]), axis=1)
 NAMES |= {"S": pl.col("s").pr, "parts": fp.partitioned(run, partitions=2, progress=False)}
 NAMES |= {"lists": pl.DataFrame({"u": [1, 2], "t": [[1], [2]], "r": [[3, 1], [4]]})}
 
@@ -75,8 +76,8 @@ lazy.pr.average_precision("rel", pl.col("s").filter(pl.col("rel") > 0)).collect(
 run.pr.average_precision("rel", pl.col("lab").cast(int))  | score: this expression cannot be computed
 run.pr.average_precision("rel", "s", by=["rel", "s"])  | column 'rel' is given twice, to by= and to truth=
 run.pr.average_precision("s", "rel")  | truth comes first, then score
-run.pr.average_precision("lab", "s")  | neither boolean nor 0/1, it holds 'x', 'y': name its positive label
-pdf.pr.average_precision("lab", "s")  | it holds 'x', 'y': name its positive label
+run.pr.average_precision("lab", "s")  | name its positive label, positive=..., one of 'x', 'y'
+pdf.pr.average_precision("lab", "s")  | name its positive label, positive=..., one of 'x', 'y'
 run.pr.average_precision("lab", "s", positive="z")  | truth column 'lab' has no 'z', it holds 'x', 'y'
 run.pr.average_precision("rel", "s", positive="1")  | positive='1' cannot be a value of column 'rel'
 run.pr.average_precision("rel", "s", positive=dt.date(1970, 1, 2))
@@ -111,6 +112,10 @@ run.pr.precision_at_k("rel", "s", k=5.0)  | got 5.0: write 5
 run.pr.tally("rel", "s", bins=0.0)  | got 0.0
 run.pr.precision_at_k("rel", "s", k=range(1, 3001))  | k: 3000 values are more than 1000
 run.pr.confusion("rel", "s")  | confusion takes one of threshold=, k=, prediction=; got none
+run.pr.plot_gains("rel", "s")
+    | plot_gains takes only its frame by position: Draw a gains table
+run.pr.plot_intervals(truth="rel")  | unexpected keyword argument 'truth'; plot_intervals takes metric
+run.pr.confusion("rel", "pred")  | predicted classes are prediction='pred'
 run.pr.confusion("rel", "s", threshold=0.5, k=2)  | got threshold=0.5 and k=2
 run.pr.confusion("rel", "s", k=2, weight="w")
     | weight=: confusion does not take it with k=; weighted rows have no rank
@@ -151,6 +156,8 @@ fp.partitioned(run.to_pandas())  | a pandas frame is in memory already
 parts.curve("rel", "s")  | a partitioned frame has
 pdf.rename(columns={"q": 0, "lab": "0"}).pr.average_precision("rel", "s", by=[0, "0"])
     | the frame has 2 columns named 0 and '0'
+levels.pr.average_precision(("m", "rel"), ("m", "s"), by=("m", "q"))
+    | the columns of the frame have 2 levels: give them plain names
 pdf.set_index("q").pr.average_precision("rel", "s", by="q")  | reset_index() makes a column of it
 run.select(S.average_precision("rel", weight="w"))  | average_precision takes truth, positive, ascending
 run.select(S.average_precision(5))  | truth takes the name of one column, or a polars expression; got 5

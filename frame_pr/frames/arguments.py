@@ -12,7 +12,7 @@ from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache, wraps
-from inspect import Parameter, signature
+from inspect import Parameter, signature, unwrap
 from numbers import Integral, Real
 from struct import pack
 from typing import Any, NamedTuple, TypeVar, cast
@@ -108,7 +108,7 @@ def parameters_of(function: Callable[..., Any]) -> Parameters:
     for name, parameter in signature(function).parameters.items():
         if parameter.kind is Parameter.VAR_KEYWORD:
             options = str(parameter.annotation).removeprefix("Unpack[").removesuffix("]")
-            keywords += getattr(function.__globals__.get(options), "__annotations__", ())
+            keywords += getattr(unwrap(function).__globals__.get(options), "__annotations__", ())
             continue
         keywords.append(name)
         if parameter.kind is not Parameter.KEYWORD_ONLY:
@@ -135,12 +135,13 @@ def check_keywords(
             f"the frame comes first, then the names of its columns; got {shown(args[0])}: polars.DataFrame(...) makes "
             "a frame of a dict of arrays"
         )
+    names = ", ".join(name for name in by_position if name not in ("frame", "self"))
+    # A function of a result, such as a plot, takes only this frame; its docstring says which function gives it.
+    about = "" if names else f": {(function.__doc__ or '').partition(chr(10))[0]}"
     if surplus := args[len(by_position) :]:
         named = next((name for name in keywords if name not in (*by_position, *arguments)), "by")
-        names = ", ".join(name for name in by_position if name not in ("frame", "self")) or "only its frame"
-        raise TypeError(
-            f"{caller} takes {names} by position; name the other arguments, as in {named}={shown(surplus[0])}"
-        )
+        example = f"; name the other arguments, as in {named}={shown(surplus[0])}" if names else about
+        raise TypeError(f"{caller} takes {names or 'only its frame'} by position{example}")
     always = {entry.option: entry.reason for entry in refusals if not (entry.values or entry.with_option)}
     for word in arguments:
         # Where other keywords are passed on, only a synonym of a required argument is unknown.
@@ -150,7 +151,7 @@ def check_keywords(
         if (argument := meaning(word, keywords)) in always:
             raise TypeError(f"{text}{caller} does not take {argument}=: {always[argument]}")
         possible = [name for name in keywords if name not in ("frame", "self", *always)]
-        raise TypeError(text + (advice(word, possible) or f"{caller} takes {', '.join(possible)}"))
+        raise TypeError(text + (advice(word, possible) or f"{caller} takes {', '.join(possible)}{about}"))
 
 
 def scalar(value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
@@ -119,6 +120,8 @@ class PandasFrame(InMemory["pd.DataFrame"]):
         return isinstance(frame, getattr(sys.modules.get("pandas"), "DataFrame", ()))
 
     def __init__(self, frame: pd.DataFrame) -> None:
+        if sys.modules.get("pyarrow") is None and find_spec("pyarrow") is None:
+            raise ImportError("pandas frames need pyarrow: python -m pip install 'frame-pr[pandas]'")
         super().__init__(frame, list(frame.columns), len(frame))
 
     def refuse_missing(self, items: Sequence[Any], argument: str) -> None:

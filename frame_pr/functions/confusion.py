@@ -12,7 +12,7 @@ import polars as pl
 from frame_pr.frames.arguments import filling, one_of, public, refuse_both, scalar
 from frame_pr.frames.columns import by_name, refuse_clash, refuse_several, stacked
 from frame_pr.frames.kinds import Frame, find_kind, read_stream
-from frame_pr.frames.messages import examples, pluralize, shown, warn
+from frame_pr.frames.messages import pluralize, shown
 from frame_pr.functions.evaluation import averaged, means_for
 from frame_pr.inputs.policies import REFUSED, Column, Columns, Policies
 from frame_pr.inputs.request import Request, Use, request_of
@@ -28,6 +28,7 @@ from frame_pr.inputs.values import (
     refuse_other_types,
     refuse_text,
     refuse_unknown_labels,
+    warn_of_no_common_label,
 )
 from frame_pr.inputs.weights import check_weights
 from frame_pr.metrics import rates
@@ -151,6 +152,11 @@ def confusion(
     >>> several.select("threshold", "k", "tp").rows()
     [(3, 4, 2), (5, 2, 1)]
     """
+    if score is not None and threshold is k is prediction is None:
+        raise ValueError(
+            "confusion takes one of threshold=, k=, prediction=; got none: a score needs threshold=0.5 or k=10, and "
+            f"predicted classes are prediction={shown(score)}"
+        )
     refuse_both("confusion", {"threshold": threshold, "k": k, "prediction": prediction})
     if (score is None) != (prediction is not None):
         passed = f"{'no' if score is None else 'a'} score, and {'no' if prediction is None else 'a'} prediction"
@@ -251,8 +257,6 @@ def _rows_of_cutoffs(
     return stacked(table, [pl.col("group"), *map(by_name, totals)], rows)
 
 
-_FEW = 3
-"""With fewer rows, all predictions may be wrong by accident and not because labels are misspelt."""
 _COLUMNS = ("truth", "prediction", "rows", "of_truth", "of_prediction")
 
 
@@ -395,36 +399,10 @@ def _validate_labels(
         if classes is not None:
             refuse_unknown_labels(argument, name, column, classes)
     if classes is None:
-        _check_labels_in_common(selection, data)
+        names = selection.others["truth"], selection.scores["0"]
+        warn_of_no_common_label(*names, data["truth"], data["0"])
     if "weight" in selection.others:
         check_weights("weight", selection.others["weight"], data["weight"], data["truth"])
-
-
-def _check_labels_in_common(selection: Selection[Frame], data: pl.DataFrame) -> None:
-    """Raise if the columns have no label in common, which means misspelt labels.
-
-    Warn about numbers that hardly are labels.
-    """
-    labels = data.lazy().select(**_labels(data.schema)).collect()
-    truth, prediction = (labels[side].drop_nulls().unique() for side in ("truth", "prediction"))
-    pairs = data.height - labels["truth"].null_count()
-    # In a few rows, or if one class is always predicted as another, all predictions may be wrong.
-    many = pairs >= _FEW and max(len(truth), len(prediction)) > 1
-    if many and not truth.is_in(prediction.implode()).any():
-        raise ValueError(
-            f"prediction column {shown(selection.scores['0'])} shares no label with truth column "
-            f"{shown(selection.others['truth'])}: it holds {examples(prediction.sort())}, and the truth "
-            f"{examples(truth.sort())}; write the labels in the same way, or give all of them, classes=[...]"
-        )
-    for name, side in ((selection.others["truth"], truth), (selection.scores["0"], prediction)):
-        # Grades in quarters may be classes.
-        if side.dtype.is_float() and side.is_between(0, 1).all() and (side * 4 % 1 != 0).any():
-            warn(
-                f"column {shown(name)} holds {examples(side.sort())}, which look like probabilities, and "
-                "confusion_matrix counts labels; give the column of the predicted label, or classes=[...] if each "
-                "number is a class"
-            )
-            return
 
 
 def _pairs(rows: pl.LazyFrame, keys: list[str], classes: pl.Series | None) -> pl.LazyFrame:

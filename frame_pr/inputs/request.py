@@ -224,7 +224,6 @@ def request_of(
         refuse_several(name, item)
     for name, total in request.totals.items():
         _refuse_no_total(name, total)
-    refuse_repeats(request.parts())
     # A weight that is the label leaves no negative, and makes the order of the score the best order of such gains.
     for option, role, column in (("weight", "truth", truth), ("count", "truth", truth), ("gain", "score", scores[0])):
         if (other := request.single.get(option)) is not None:

@@ -53,6 +53,7 @@ def selected(frame: Frame, request: Request, *, carry: bool = False) -> Selectio
     named_columns = request.arguments
     for argument, items in named_columns.items():
         kind.refuse_missing(items, argument)
+    refuse_repeats(request.parts())
     source = kind.read(request.columns())
     by, _, of_scores, *_ = named_columns
     keys, scores = (expanded(source, argument, named_columns[argument]) for argument in (by, of_scores))

@@ -128,10 +128,10 @@ def is_positive(
             "explode_lists(...) makes rows of lists, and a field of a struct is a label"
         )
     if not dtype.is_numeric():
-        values = "" if labels is None or dtype == pl.Object else f", it holds {examples(labels.unique().sort())}"
+        values = "" if labels is None or dtype == pl.Object else f", one of {examples(labels.unique().sort())}"
         raise TypeError(
-            f"column {shown(name)} is {dtype_label or type_of(dtype)}, neither boolean nor 0/1{values}: name its "
-            f"positive label, positive=...{others}"
+            f"column {shown(name)} is {dtype_label or type_of(dtype)}, neither boolean nor 0/1: name its positive "
+            f"label, positive=...{values}{others}"
         )
     return label != 0
 
@@ -366,9 +366,8 @@ def warn_of_no_common_label(truth: str, prediction: str, truths: pl.Series, pred
         for column in (truths, predictions)
     )
     # In a few rows, or if one class is always predicted as another, all predictions may be wrong.
-    differ_in_case = {str(label).lower() for label in actual} & {str(label).lower() for label in predicted}
-    may_be_wrong = len(truths) < _FEW or max(len(actual), len(predicted)) < 2
-    if not {*actual} & {*predicted} and (differ_in_case or (len(actual) and len(predicted) and not may_be_wrong)):
+    are_many = len(truths) >= _FEW and max(len(actual), len(predicted)) > 1
+    if are_many and len(actual) and len(predicted) and not {*actual} & {*predicted}:
         warn(
             f"prediction: column {shown(prediction)} and truth column {shown(truth)} have no label in common, they "
             f"hold {examples(predicted)} and {examples(actual)}; write labels in the same way in both"

@@ -12,7 +12,7 @@ from typing import Any
 import polars as pl
 import polars.selectors as cs
 
-from frame_pr.frames.columns import refuse_existing, refuse_missing
+from frame_pr.frames.columns import refuse_existing, refuse_missing, refuse_repeats
 from frame_pr.frames.kinds import Backend, backend_class, find_kind, kind_of
 from frame_pr.frames.messages import shown
 from frame_pr.functions.tallies import Bins
@@ -66,6 +66,7 @@ class Remote(Backend[Any]):
                 f"ties={request.ties!r} uses the order of the rows, and {self.order}: give the column that orders the "
                 "rows, tie_break=..."
             )
+        refuse_repeats(request.parts())
         for argument, items in request.arguments.items():
             for item in items:
                 if isinstance(item, pl.Expr):
